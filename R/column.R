@@ -208,30 +208,44 @@ c.runhooks_feature_column <- function(...) {
   )
 }
 
+# The call that creates the column, with the arguments that are not the defaults.
 #' @export
 format.runhooks_feature_column <- function(x, ...) {
-  fields <- unclass(x)
-  fields <- fields[setdiff(names(fields), c("type", "name", if (is.null(fields[["key"]])) "key"))]
-  shown <- vapply(
-    names(fields), function(name) paste0(name, "=", python_text(fields[[name]], name)), ""
-  )
-  paste0(x$type, "(", paste(shown, collapse = ", "), ")")
+  specs <- registered("column", x$type)[[1]]
+  make <- endpoint_names(specs$endpoint[[1]])[[1]]
+  if (x$type == "SharedEmbeddingColumn") make <- "column_shared_embedding"
+  is_first <- seq_along(specs$name) == 1
+  values <- lapply(specs$target, function(name) x[[name]])
+  is_shown <- is_first | !vapply(seq_along(values), function(i) {
+    is_default_of_column(values[[i]], specs$default[[i]], specs$kind[[i]])
+  }, NA)
+  words <- vapply(values, column_code, "")
+  words[!is_first] <- paste(specs$name, "=", words)[!is_first]
+  paste0(make, "(", paste(words[is_shown], collapse = ", "), ")")
 }
 
-python_text <- function(x, field = "") {
-  if (is.null(x)) return("None")
-  if (field == "dtype") return(paste0("tf.", dtype_name(x)))
-  if (is.function(x)) return("<function>")
+is_default_of_column <- function(value, default, kind) {
+  if (is.null(value)) return(TRUE)
+  if (!nzchar(default)) return(FALSE)
+  # a type that was not given follows from the values
+  if (kind == "type") return(default %in% c("NULL", paste0("tf$", dtype_name(value))))
+  default <- eval(str2lang(default), baseenv())
+  length(value) == length(default) && isTRUE(all.equal(unlist(value), default))
+}
+
+column_code <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (inherits(x, "tensorflow.dtype")) return(paste0("tf$", dtype_name(x)))
   if (is_column(x)) return(format(x))
-  if (is.logical(x)) return(if (x) "True" else "False")
-  if (is.list(x)) {
-    parts <- vapply(x, python_text, "", field = if (field == "boundaries") field else "")
-    return(paste0("(", paste(parts, collapse = ", "), if (length(parts) == 1) ",", ")"))
-  }
-  if (is.character(x)) return(paste0("'", x, "'"))
-  shown <- number_text(x)
-  # TensorFlow stores boundaries as floats
-  if (field == "boundaries" && x == trunc(x)) paste0(shown, ".0") else shown
+  if (is.function(x)) return(code_text(x))
+  if (is.character(x) && length(x) == 1) return(encodeString(x, quote = "\""))
+  if (is.numeric(x) && length(x) == 1) return(number_text(x))
+  if (is_atomic(x) && length(x) == 1) return(deparse(unname(x)))
+  if (!is.list(x) && !is_atomic(x)) return("...")
+  parts <- vapply(x, column_code, "", USE.NAMES = FALSE)
+  if (length(parts) == 1 && !is_column(x[[1]])) return(parts)
+  if (length(parts) > 12) parts <- c(parts[1:10], "...", parts[length(parts)])
+  paste0("c(", paste(parts, collapse = ", "), ")")
 }
 
 #' @export

@@ -197,7 +197,7 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   own <- vapply(tensors, function(x) if (is_string(x)) x else x$name, "")
   if (is.null(names(tensors))) names(tensors) <- own
   names(tensors) <- ifelse(nzchar(names(tensors)), names(tensors), own)
-  taken <- c("mean_losses", "total_losses", "step")
+  taken <- c("average_loss", "loss", old_metrics, "step")
   wrong <- c(intersect(names(tensors), taken), names(tensors)[duplicated(names(tensors))])
   if (length(wrong)) {
     abort_runhooks(

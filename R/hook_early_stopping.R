@@ -149,7 +149,8 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 #' not improved for `patience` steps, and the model gets back the weights of its best evaluation.
 #' Only evaluations of the same [train()] call count.
 #'
-#' @param metric_name A metric of [evaluate()], such as `"average_loss"` or `"accuracy"`.
+#' @param metric_name A metric of [evaluate()], such as `"accuracy"`. Default: `"average_loss"`, the
+#'   mean loss of the examples, or `"loss"` if the model has no such metric, like most custom models.
 #' @param patience Number of steps without an improvement after which training stops.
 #' @param min_delta Smallest change that counts as an improvement.
 #' @param mode `"min"`: lower is better. `"max"`: higher is better. `"auto"`: derived from the name
@@ -173,7 +174,7 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 #'   stop = early_stopping("average_loss", patience = 500)
 #' )
 #' tail(history$validation)
-early_stopping <- function(metric_name = "loss", patience, min_delta = 0,
+early_stopping <- function(metric_name = "average_loss", patience, min_delta = 0,
                            mode = c("auto", "min", "max"), every_n_steps = NULL,
                            restore_best_weights = TRUE) {
   check_string(metric_name)
@@ -194,7 +195,8 @@ early_stopping <- function(metric_name = "loss", patience, min_delta = 0,
   structure(
     list(
       metric_name = metric_name, patience = patience, min_delta = min_delta, mode = mode,
-      every_n_steps = every_n_steps, restore_best_weights = restore_best_weights
+      every_n_steps = every_n_steps, restore_best_weights = restore_best_weights,
+      fallback_metric = if (missing(metric_name)) "loss" else ""
     ),
     class = "runhooks_early_stopping"
   )
@@ -307,7 +309,8 @@ new_stop_hook <- function(object, stop, name) {
   patience <- if (stop$mode == "min") "max_steps_without_decrease" else "max_steps_without_increase"
   folder <- model_dir(object)
   do.call(new_builtin_hook, c(list(type), setNames(list(stop$patience), patience), list(
-    metric_name = stop$metric_name, min_delta = stop$min_delta, of_this_loop = TRUE,
+    metric_name = stop$metric_name, fallback_metric = stop$fallback_metric,
+    min_delta = stop$min_delta, of_this_loop = TRUE,
     eval_dir = file.path(folder, if (nzchar(name)) paste0("eval_", name) else "eval"),
     restore_best_weights = stop$restore_best_weights,
     # the hook sees evaluations of this loop immediately; it does not wait for other processes

@@ -79,14 +79,15 @@ schedule_call <- function(schedule, call = parent.frame()) {
 }
 
 #' @rdname hook_learning_rate
-#' @param metric_name A metric of the evaluations during training, such as `"average_loss"`.
+#' @param metric_name A metric of the evaluations during training. Default: `"average_loss"`, or
+#'   `"loss"` if the model has no such metric.
 #' @param factor Multiplier of the rate, a number between 0 and 1. Default: 0.1.
 #' @param patience Number of steps without an improvement after which the rate is reduced.
 #' @param mode `"min"`, `"max"` or `"auto"`, as in [early_stopping()].
 #' @param min_delta Smallest change that counts as an improvement. Default: 0.
 #' @param min_rate Lower limit of the rate. Default: 0.
 #' @export
-reduce_on_plateau <- function(metric_name = "loss", factor = 0.1, patience,
+reduce_on_plateau <- function(metric_name = "average_loss", factor = 0.1, patience,
                               mode = c("auto", "min", "max"), min_delta = 0, min_rate = 0) {
   check_string(metric_name)
   check_number(factor)
@@ -107,7 +108,8 @@ reduce_on_plateau <- function(metric_name = "loss", factor = 0.1, patience,
   mode <- metric_mode(metric_name, check_one_of(mode, c("auto", "min", "max")))
   structure(
     list(
-      metric_name = metric_name, factor = factor, patience = patience, higher = mode == "max",
+      metric_name = metric_name, fallback_metric = if (missing(metric_name)) "loss" else "",
+      factor = factor, patience = patience, higher = mode == "max",
       min_delta = min_delta, min_rate = min_rate, say = inform_learning_rate
     ),
     class = "runhooks_plateau"

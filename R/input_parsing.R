@@ -112,6 +112,17 @@ format.runhooks_feature_spec <- function(x, ...) {
   paste0(class(x)[[1]], "(", paste(shown, collapse = ", "), ")")
 }
 
+python_text <- function(x, field = "") {
+  if (is.null(x)) return("None")
+  if (field == "dtype") return(paste0("tf.", dtype_name(x)))
+  if (is.logical(x)) return(if (x) "True" else "False")
+  if (is.list(x)) {
+    parts <- vapply(x, python_text, "")
+    return(paste0("(", paste(parts, collapse = ", "), if (length(parts) == 1) ",", ")"))
+  }
+  if (is.character(x)) paste0("'", x, "'") else number_text(x)
+}
+
 #' @export
 print.runhooks_feature_spec <- function(x, ...) {
   cat(format(x), "\n", sep = "") # lint: allow stdout

@@ -13,9 +13,12 @@
 #'   * 1: observed against fitted values. For classes: the probability of the observed class.
 #'   * 2: residuals against fitted values. For classes: the observed frequency of each class, for
 #'     tenths of the rows that are sorted by its probability.
-#'   * 3: the 30 largest weights of a linear model, or the importance of the features of trees.
+#'   * 3: the 30 largest standardized coefficients of a linear model, or the importance of the
+#'     features of trees. A standardized coefficient is the coefficient times the standard deviation
+#'     of the term and, for numbers, divided by that of the response.
 #'   * 4: a tree, in which "yes" is the left branch.
 #' @param tree Number of the tree in plot 4.
+#' @param levels Number of levels of the tree to show, 4 by default. Nodes below are only counted.
 #' @param type The type of `residuals()`, as in [residuals.glm()]. `"response"` (the default) is the
 #'   observed minus the fitted value.
 #' @param complete If `FALSE`, `coef()` omits coefficients that are `NA`.

@@ -1,5 +1,5 @@
 # Plots of histories with ggplot2 or base graphics. Each metric has a panel with the values of
-# training, validation and evaluations.
+# training, validation and evaluations. By default only average losses, which can be compared.
 
 #' @rdname tf_estimator_history
 #' @export
@@ -23,38 +23,43 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
   invisible(x)
 }
 
-# The evaluation metrics of the recorded losses. Some heads record only the sum, as both losses.
-evaluated_names <- function(losses) {
-  has_mean <- !identical(losses$mean_losses, losses$total_losses)
-  c(mean_losses = if (has_mean) "average_loss", total_losses = "loss")
-}
-
 history_series <- function(history, metrics, call) {
   data <- as.data.frame(history)
-  is_evaluated <- grepl("^(validation|eval)/", data$metric)
-  own <- sub("^(validation|eval)/", "", data$metric)
-  twin <- unname(evaluated_names(history$losses)[own])
-  has_twin <- !is_evaluated & !is.na(twin) & twin %in% own[is_evaluated]
-  data$panel <- ifelse(has_twin, twin, own)
-  data$series <- ifelse(
-    is_evaluated, ifelse(grepl("^eval/", data$metric), "evaluation", "validation"), "training"
-  )
-  if (is.null(metrics)) {
-    data <- data[!data$panel %in% constant_panels(data), ]
-    is_twice <- is.na(evaluated_names(history$losses)["mean_losses"])
-    if (is_twice && any(is_evaluated)) data <- data[data$metric != "mean_losses", ]
-  } else {
-    known <- unique(c(data$metric, data$panel))
-    unknown <- setdiff(metrics, known)
-    if (length(unknown)) abort_unknown_metric(unknown, known, call)
-    data <- data[data$metric %in% metrics | data$panel %in% metrics, ]
+  for (old in intersect(old_metrics, metrics)) {
+    values <- history$losses[[old]]
+    data <- rbind(data, data.frame(
+      step = history$step, data = rep_len("training", length(values)),
+      metric = rep_len(old, length(values)), value = values
+    ))
   }
-  data$panel <- factor(data$panel, unique(data$panel))
-  data$series <- factor(data$series, intersect(c("training", "validation", "evaluation"), data$series))
+  data <- data[metrics_with_values(data), ]
+  known <- unique(data$metric)
+  if (is.null(metrics)) metrics <- shown_metrics(known)
+  unknown <- setdiff(metrics, known)
+  if (length(known) == 0 || length(unknown)) abort_unknown_metric(unknown, known, call)
+  data <- data[data$metric %in% metrics, ]
+  data$panel <- factor(data$metric, metrics)
+  data$series <- factor(data$data, unique(c("training", "validation", data$data)))
+  data$series <- droplevels(data$series)
   data[order(data$panel, data$series, data$step), c("step", "value", "panel", "series")]
 }
 
+# Whether a series has a finite value; others would be empty panels.
+metrics_with_values <- function(data) {
+  stats::ave(is.finite(data$value) + 0, paste(data$data, data$metric), FUN = max) > 0
+}
+
+# Averages can be compared, sums over batches cannot. Heads with names have an average each.
+shown_metrics <- function(known) {
+  averages <- grep("^average_loss(/|$)", known, value = TRUE)
+  losses <- grep("^loss$", known, value = TRUE)
+  if (length(averages)) averages else if (length(losses)) losses else known
+}
+
 abort_unknown_metric <- function(unknown, known, call) {
+  if (length(known) == 0) {
+    abort_runhooks("The history has no values to plot.", kind = "not_found", call = call)
+  }
   abort_runhooks(
     c(
       "{.arg metrics} has {.val {unknown}}; the history has {.val {known}}.",
@@ -62,15 +67,6 @@ abort_unknown_metric <- function(unknown, known, call) {
     ),
     kind = "not_found", call = call
   )
-}
-
-# Panels with constant values, such as label/mean of the same data. None if all are constant.
-constant_panels <- function(data) {
-  is_constant <- vapply(split(data$value, data$panel), function(values) {
-    values <- values[is.finite(values)]
-    length(values) > 1 && all(values == values[[1]])
-  }, NA)
-  if (all(is_constant)) character() else names(is_constant)[is_constant]
 }
 
 with_panel_scales <- function(series) {
@@ -85,18 +81,42 @@ with_panel_scales <- function(series) {
   series
 }
 
+# Only training is smoothed: values of its batches vary, evaluations use all rows.
 smooth_series <- function(series) {
-  parts <- split(series, list(series$panel, series$series), drop = TRUE)
-  smoothed <- lapply(parts, function(part) {
-    part <- part[is.finite(part$y), ]
-    if (length(unique(part$step)) < 20) return(NULL)
-    width <- 2 * (nrow(part) %/% 20) + 3
-    part$y <- as.vector(stats::runmed(part$y, min(width, 2 * ((nrow(part) - 1) %/% 2) + 1)))
-    spread <- width * stats::median(diff(sort(unique(part$step))))
-    part$y <- stats::ksmooth(part$step, part$y, "normal", spread, x.points = part$step)$y
-    part
+  own <- series[series$series == "training", ]
+  parts <- lapply(split(own, own$panel, drop = TRUE), function(part) {
+    # a value that is not finite separates the parts of a line
+    pieces <- split(part, cumsum(!is.finite(part$y)))
+    smoothed <- lapply(pieces, function(piece) smooth_piece(piece[is.finite(piece$y), ]))
+    rows <- Filter(NROW, smoothed)
+    for (i in seq_along(rows)[-1]) rows[[i]] <- rbind(replace(rows[[i]][1, ], "y", NA), rows[[i]])
+    do.call(rbind, unname(rows))
   })
-  do.call(rbind, unname(smoothed))
+  do.call(rbind, unname(parts))
+}
+
+# Local means of running medians. Near the ends, the windows shrink, so that the line begins and
+# ends with the values. At most 400 points.
+smooth_piece <- function(part) {
+  n <- nrow(part)
+  if (length(unique(part$step)) < 20) return(NULL)
+  radius <- n %/% 20 + 1
+  medians <- vapply(seq_len(n), function(i) {
+    r <- min(radius, i - 1, n - i)
+    stats::median(part$y[(i - r):(i + r)])
+  }, 0)
+  x <- part$step
+  spread <- 0.75 * radius * stats::median(diff(sort(unique(x))))
+  shown <- unique(round(seq(1, n, length.out = min(n, 400))))
+  part <- part[shown, ]
+  part$y <- vapply(shown, function(i) {
+    own <- min(spread, (x[[i]] - x[[1]]) / 3, (x[[n]] - x[[i]]) / 3)
+    if (own <= 0) return(medians[[i]])
+    near <- which(abs(x - x[[i]]) <= 3 * own)
+    weight <- stats::dnorm(x[near], x[[i]], own)
+    sum(weight * medians[near]) / sum(weight)
+  }, 0)
+  part
 }
 
 # Checkpoints, the best step and the end of the run, from the model directory.
@@ -112,10 +132,28 @@ history_marks <- function(history, series) {
   marks$best <- best_validation_step(history$validation, run$arguments[[1]]$stop)
   marks$end <- paste0(
     if (run$why == "early_stopping") "Stopped early at step " else "Ended at step ",
-    big_number(run$to_step), switch(run$why, early_stopping = ", ", hook = " by ", ": "),
-    if (run$why == "hook") hook_maker(run$reason) else run$reason
+    big_number(run$to_step), if (run$why == "early_stopping") ", " else ": ",
+    end_words(run$why, run$reason)
   )
   marks
+}
+
+end_words <- function(why, reason) {
+  if (why != "hook") return(reason)
+  switch(reason,
+    StopAtTreesHook = "all trees have grown",
+    StopWhenConvergedHook = "the model has converged",
+    paste("stopped by", hook_maker(reason))
+  )
+}
+
+# Names of metrics as titles: "auc_precision_recall" is "AUC precision recall".
+metric_words <- function(metrics) {
+  words <- gsub("_", " ", metrics, fixed = TRUE)
+  words <- sub("^label/mean$", "mean of the labels", words)
+  words <- sub("^prediction/mean$", "mean of the predictions", words)
+  words <- gsub("\\bauc\\b", "AUC", words)
+  paste0(toupper(substr(words, 1, 1)), substring(words, 2))
 }
 
 # The R function of a built-in hook; hooks written in R have their own names.
@@ -153,9 +191,11 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
     own <- series[has_smooth == (alpha < 1), ]
     plot <- plot + ggplot2::geom_line(data = own, alpha = alpha, na.rm = TRUE)
   }
-  if (any(has_smooth)) plot <- plot + ggplot2::geom_line(data = smoothed, linewidth = 0.8)
-  single <- single_values(series)
-  if (nrow(single)) plot <- plot + ggplot2::geom_point(data = single, na.rm = TRUE)
+  if (any(has_smooth)) {
+    plot <- plot + ggplot2::geom_line(data = smoothed, linewidth = 0.8, na.rm = TRUE)
+  }
+  points <- pointed_values(series)
+  if (nrow(points)) plot <- plot + ggplot2::geom_point(data = points, size = 1, na.rm = TRUE)
   if (length(marks$best)) {
     plot <- plot + ggplot2::geom_vline(xintercept = marks$best, linetype = "dashed", colour = "grey40")
   }
@@ -165,28 +205,43 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
       sides = "b", inherit.aes = FALSE
     )
   }
+  is_log <- attr(series, "is_log")
+  title <- if (length(is_log) == 1) metric_words(names(is_log))
   plot +
-    history_facets(attr(series, "is_log")) +
-    ggplot2::scale_x_continuous(breaks = function(limits) unique(floor(pretty(limits)))) +
-    ggplot2::labs(y = NULL, colour = NULL, caption = mark_words(marks)) +
+    history_facets(is_log) +
+    ggplot2::scale_x_continuous(
+      breaks = function(limits) unique(floor(pretty(limits))), labels = big_number
+    ) +
+    ggplot2::labs(
+      x = "Step", y = NULL, colour = NULL, title = title, caption = mark_words(marks)
+    ) +
     (if (theme_bw) ggplot2::theme_bw() else ggplot2::theme_gray()) +
-    ggplot2::theme(
-      strip.text = ggplot2::element_text(colour = "black", size = 11, hjust = 0),
-      strip.background = ggplot2::element_rect(fill = NA, color = NA),
-      legend.position = "top", legend.justification = "left"
-    )
+    history_theme(is_single = !is.null(title))
 }
 
-single_values <- function(series) {
+history_theme <- function(is_single) {
+  strip <- ggplot2::element_text(colour = "black", size = 11, hjust = 0)
+  ggplot2::theme(
+    plot.title = ggplot2::element_text(size = 12),
+    plot.margin = ggplot2::margin(6, 18, 6, 6),
+    strip.text = if (is_single) ggplot2::element_blank() else strip,
+    strip.background = ggplot2::element_rect(fill = NA, color = NA),
+    legend.position = "top", legend.justification = "left"
+  )
+}
+
+# Values that are drawn as points: evaluations, if there are not too many, and single values.
+pointed_values <- function(series) {
   count <- stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
-  series[count == 1, ]
+  series[count == 1 | series$series != "training" & count <= 50, ]
 }
 
 # One panel below the other, or two columns for many panels. ggplot2 has the same transformation for
 # all panels, so logarithmic panels plot logarithms and only their labels show the values.
 history_facets <- function(is_log) {
   facets <- ggplot2::facet_wrap(
-    ggplot2::vars(!!quote(panel)), ncol = if (length(is_log) > 4) 2 else 1, scales = "free_y"
+    ggplot2::vars(!!quote(panel)), ncol = if (length(is_log) > 4) 2 else 1, scales = "free_y",
+    labeller = function(labels) lapply(labels, function(label) metric_words(as.character(label)))
   )
   ggplot2::ggproto(
     NULL, facets,
@@ -230,7 +285,7 @@ plot_history_base <- function(series, smoothed, marks) {
   is_log <- attr(series, "is_log")
   columns <- if (length(is_log) > 4) 2 else 1
   old <- graphics::par(
-    mfrow = c(ceiling(length(is_log) / columns), columns), mar = c(3, 4, 2, 1), mgp = c(2, 0.7, 0)
+    mfrow = c(ceiling(length(is_log) / columns), columns), mar = c(3, 4, 2, 1.5), mgp = c(2, 0.7, 0)
   )
   on.exit(graphics::par(old))
   for (panel in levels(series$panel)) {
@@ -253,7 +308,7 @@ draw_panel <- function(shown, smoothed, marks, panel, is_log) {
   colours <- series_colours(levels(shown$series))
   graphics::plot(
     range(shown$step), range(if (any(is.finite(shown$y))) shown$y else 0, finite = TRUE),
-    type = "n", xlab = "step", ylab = "", yaxt = "n", main = panel, font.main = 1
+    type = "n", xlab = "Step", ylab = "", yaxt = "n", main = metric_words(panel), font.main = 1
   )
   at <- if (is_log) decade_breaks(graphics::par("usr")[3:4]) else graphics::axTicks(2)
   graphics::axis(2, at, if (is_log) decade_labels(at) else format(at), las = 1)
@@ -264,7 +319,9 @@ draw_panel <- function(shown, smoothed, marks, panel, is_log) {
     line <- shown[shown$series == own, ]
     smooth <- smoothed[smoothed$series == own, ]
     colour <- if (NROW(smooth)) grDevices::adjustcolor(colours[[i]], 0.35) else colours[[i]]
-    graphics::lines(line$step, line$y, col = colour, type = if (nrow(line) == 1) "p" else "l")
+    is_pointed <- nrow(line) == 1 || own != "training" && nrow(line) <= 50
+    graphics::lines(line$step, line$y, col = colour)
+    if (is_pointed) graphics::points(line$step, line$y, col = colour, pch = 20)
     if (NROW(smooth)) graphics::lines(smooth$step, smooth$y, col = colours[[i]], lwd = 2)
   }
 }

@@ -10,28 +10,30 @@ check_tree_plot <- function(which, object, call) {
   abort_runhooks(c("{.arg tree} needs the plot of a tree.", i = advice), call = call)
 }
 
-# Positions of nodes: leaves side by side, a node centered above its children. `from_x` and
-# `from_y` are the position of the parent.
-tree_plot_data <- function(object, tree, call) {
+# Positions of nodes: the lowest ones side by side, a node centered above its children. `from_x` and
+# `from_y` are the position of the parent. Nodes below `levels` levels are only counted.
+tree_plot_data <- function(object, tree, levels, call) {
   nodes <- as.data.frame(object)
   check_positive_whole(tree, call = call)
+  check_positive_whole(levels, call = call)
+  count <- length(unique(nodes$tree))
   if (!tree %in% nodes$tree) {
-    most <- length(unique(nodes$tree)) # nolint: used by cli
     abort_runhooks(
-      "There is no tree {tree}: the model has {most} tree{?s}.", kind = "not_found", call = call
+      "There is no tree {tree}: the model has {count} tree{?s}.", kind = "not_found", call = call
     )
   }
   nodes <- nodes[nodes$tree == tree, ]
-  value <- as.matrix(nodes[grep("^value(_[0-9]+)?$", names(nodes))])
-  shown <- apply(value, 1, function(x) paste(format(signif(x, 3), trim = TRUE), collapse = "\n"))
-  nodes$text <- ifelse(nodes$is_leaf, shown, nodes$question)
+  nodes$text <- node_texts(nodes)
+  nodes$hidden <- nodes_below(nodes) * (nodes$depth == levels - 1)
+  nodes <- nodes[nodes$depth < levels, ]
+  ends <- nodes$is_leaf | nodes$hidden > 0
   row_of <- function(id) match(id, nodes$node)
   place <- numeric(nrow(nodes))
-  next_leaf <- 1
+  next_end <- 1
   settle <- function(row) {
-    if (nodes$is_leaf[[row]]) {
-      place[[row]] <<- next_leaf
-      next_leaf <<- next_leaf + 1
+    if (ends[[row]]) {
+      place[[row]] <<- next_end
+      next_end <<- next_end + 1
       return(invisible())
     }
     children <- row_of(c(nodes$left[[row]], nodes$right[[row]]))
@@ -40,36 +42,105 @@ tree_plot_data <- function(object, tree, call) {
   }
   settle(1)
   parent <- integer(nrow(nodes))
-  inner <- which(!nodes$is_leaf)
+  inner <- which(!ends)
   parent[1] <- 1L
   parent[row_of(nodes$left[inner])] <- inner
   parent[row_of(nodes$right[inner])] <- inner
-  data.frame(
-    x = place, y = -nodes$depth, from_x = place[parent], from_y = -nodes$depth[parent],
-    is_leaf = nodes$is_leaf, text = nodes$text
+  structure(
+    data.frame(
+      x = place, y = -nodes$depth, from_x = place[parent], from_y = -nodes$depth[parent],
+      is_leaf = nodes$is_leaf, text = nodes$text,
+      more = ifelse(nodes$hidden > 0, paste("...", nodes$hidden, "more"), ""),
+      answer = c("", ifelse(nodes$node %in% nodes$left, "yes", "no")[-1])
+    ),
+    title = sprintf("Tree %.0f of %d", tree, count)
   )
+}
+
+# Values of leaves and thresholds with two digits. The condition is on its own line.
+node_texts <- function(nodes) {
+  short <- function(x) vapply(x, function(x) format(x, digits = 2), "")
+  value <- as.matrix(nodes[grep("^value(_[0-9]+)?$", names(nodes))])
+  values <- apply(value, 1, function(x) paste(short(x), collapse = "\n"))
+  number <- "(?<= )-?[0-9][-+.e0-9]*$"
+  question <- nodes$question
+  has_number <- grepl(number, question, perl = TRUE) & !is.na(nodes$threshold)
+  at <- regexpr(number, question[has_number], perl = TRUE)
+  regmatches(question[has_number], at) <- short(nodes$threshold[has_number])
+  # names of features may contain spaces
+  rest <- substring(question, nchar(nodes$feature) + 1)
+  is_first <- !is.na(question) & startsWith(question, paste0(nodes$feature, " "))
+  question[is_first] <- paste0(nodes$feature, "\n", trimws(rest))[is_first]
+  ifelse(nodes$is_leaf, values, question)
+}
+
+# Number of nodes below each node; children follow their parents.
+nodes_below <- function(nodes) {
+  below <- numeric(nrow(nodes))
+  for (i in rev(which(!nodes$is_leaf))) {
+    below[[i]] <- 2 + sum(below[match(c(nodes$left[[i]], nodes$right[[i]]), nodes$node)])
+  }
+  below
 }
 
 draw_tree <- function(data) {
-  old <- graphics::par(mar = c(1, 1, 1, 1))
+  old <- graphics::par(mar = c(1, 1, 3, 1))
   on.exit(graphics::par(old))
+  deepest <- -min(data$y)
   graphics::plot(
-    range(data$x) + c(-0.5, 0.5), range(data$y) + c(-0.3, 0.3), type = "n", axes = FALSE, xlab = "", ylab = ""
+    range(data$x) + c(-0.6, 0.6), c(-deepest - 0.45, 0.3), type = "n", axes = FALSE, xlab = "",
+    ylab = "", main = attr(data, "title"), font.main = 1
   )
-  graphics::segments(data$from_x, data$from_y, data$x, data$y, col = "grey")
-  size <- min(1, 12 / sum(data$is_leaf))
-  graphics::text(data$x, data$y, data$text, cex = max(size, 0.4), font = ifelse(data$is_leaf, 1, 2))
+  graphics::segments(data$from_x, data$from_y, data$x, data$y, col = "grey60")
+  # boxes of one level must not overlap, nor must levels
+  wide <- graphics::strwidth(data$text) * 1.15
+  high <- graphics::strheight(data$text) * 1.6
+  gap <- tapply(data$x, data$y, function(x) if (length(x) > 1) min(diff(sort(x))) else Inf)
+  room <- as.vector(gap[as.character(data$y)])
+  size <- max(min(1, 0.95 * room / wide, 0.5 / high), 0.3)
+  wide <- wide * size / 2
+  high <- high * size / 2
+  fill <- ifelse(data$is_leaf, "white", "grey92")
+  graphics::rect(data$x - wide, data$y - high, data$x + wide, data$y + high, col = fill, border = "grey60")
+  graphics::text(data$x, data$y, data$text, cex = size)
+  graphics::text(data$x, data$y - high, data$more, cex = size, pos = 1, offset = 0.3, col = "grey40")
+  edge <- edge_labels(data)
+  graphics::rect(
+    edge$x - graphics::strwidth("yes") * size * 0.6, edge$y - graphics::strheight("y") * size,
+    edge$x + graphics::strwidth("yes") * size * 0.6, edge$y + graphics::strheight("y") * size,
+    col = "white", border = NA
+  )
+  graphics::text(edge$x, edge$y, edge$answer, cex = size * 0.9, col = "grey40")
+}
+
+# "yes" and "no" in the middle of the edges.
+edge_labels <- function(data) {
+  data <- data[-1, ]
+  data.frame(
+    x = (data$x + data$from_x) / 2, y = (data$y + data$from_y) / 2, answer = data$answer
+  )
 }
 
 tree_ggplot2 <- function(data) {
+  size <- max(min(3.2, 28 / length(unique(data$x[data$y == min(data$y)]))), 1.5)
   ggplot2::ggplot(data, ggplot2::aes(x = !!quote(x), y = !!quote(y))) +
     ggplot2::geom_segment(
-      ggplot2::aes(xend = !!quote(from_x), yend = !!quote(from_y)), colour = "grey"
+      ggplot2::aes(xend = !!quote(from_x), yend = !!quote(from_y)), colour = "grey60"
     ) +
     ggplot2::geom_label(
-      ggplot2::aes(label = !!quote(text), fill = !!quote(is_leaf)), size = 3, show.legend = FALSE
+      ggplot2::aes(label = !!quote(answer)), edge_labels(data), size = 0.9 * size,
+      colour = "grey40", fill = "white", label.size = 0
+    ) +
+    ggplot2::geom_label(
+      ggplot2::aes(label = !!quote(text), fill = !!quote(is_leaf)), size = size,
+      show.legend = FALSE
+    ) +
+    ggplot2::geom_text(
+      ggplot2::aes(label = !!quote(more)), size = 0.9 * size, colour = "grey40", nudge_y = -0.3
     ) +
     ggplot2::scale_fill_manual(values = c(`FALSE` = "grey92", `TRUE` = "white")) +
     ggplot2::scale_x_continuous(expand = ggplot2::expansion(0.1)) +
+    ggplot2::scale_y_continuous(expand = ggplot2::expansion(add = c(0.5, 0.3))) +
+    ggplot2::labs(title = attr(data, "title")) +
     ggplot2::theme_void()
 }

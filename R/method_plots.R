@@ -38,20 +38,21 @@ calibration <- function(probabilities, seen) {
 
 #' @rdname model_methods
 #' @export
-plot.tf_estimator <- function(x, which = 1:2, tree = 1, ...) {
-  abort_more("plot", list(...), c("which", "tree"))
+plot.tf_estimator <- function(x, which = 1:2, tree = 1, levels = 4, ...) {
+  abort_more("plot", list(...), c("which", "tree", "levels"))
   which <- check_which(which, is_tree_model(x))
   if (!missing(tree)) check_tree_plot(which, x, environment())
   data <- if (any(which < 3)) plot_data(x, "plot", environment())
-  old <- graphics::par(mfrow = c(1, length(which)))
+  old <- graphics::par(mfrow = c(1, length(which)), mar = c(4, 4, 3, 1), mgp = c(2.5, 0.8, 0))
   on.exit(graphics::par(old))
+  response <- response_words(x)
   for (one in which) {
     if (one == 3) {
       draw_weights(weight_data(x, environment()))
     } else if (one == 4) {
-      draw_tree(tree_plot_data(x, tree, environment()))
+      draw_tree(tree_plot_data(x, tree, levels, environment()))
     } else if (is.null(data$probability)) {
-      draw_numbers(data, one)
+      draw_numbers(data, one, response)
     } else {
       draw_classes(data, one)
     }
@@ -66,12 +67,27 @@ check_which <- function(which, has_trees = FALSE, call = parent.frame()) {
   unique(which)
 }
 
-draw_numbers <- function(data, which) {
+response_words <- function(object) {
+  words <- paste(deparse(object$formula[[2]], width.cutoff = 60), collapse = "")
+  if (nchar(words) > 30) "response" else words
+}
+
+number_titles <- c("Observed and fitted values", "Residuals")
+class_titles <- c("Probability of the observed class", "Calibration")
+
+draw_numbers <- function(data, which, response) {
+  fitted <- paste("Fitted", response)
   if (which == 1) {
-    graphics::plot(data$fitted, data$observed, xlab = "fitted", ylab = "observed")
+    graphics::plot(
+      data$fitted, data$observed, xlab = fitted, ylab = paste("Observed", response),
+      main = number_titles[[1]], font.main = 1
+    )
     graphics::abline(0, 1, col = "grey")
   } else {
-    graphics::plot(data$fitted, data$residual, xlab = "fitted", ylab = "residual")
+    graphics::plot(
+      data$fitted, data$residual, xlab = fitted, ylab = "Residual", main = number_titles[[2]],
+      font.main = 1
+    )
     graphics::abline(h = 0, col = "grey")
   }
 }
@@ -79,15 +95,17 @@ draw_numbers <- function(data, which) {
 draw_classes <- function(data, which) {
   if (which == 1) {
     graphics::boxplot(
-      probability ~ observed, data,
-      ylim = c(0, 1), xlab = "observed class", ylab = "its probability"
+      probability ~ observed, data, ylim = c(0, 1), xlab = "Observed class",
+      ylab = "Predicted probability"
     )
+    graphics::title(class_titles[[1]], font.main = 1)
     return(invisible())
   }
   table <- attr(data, "calibration")
   classes <- unique(table$class)
   graphics::plot(
-    c(0, 1), c(0, 1), type = "n", xlab = "predicted probability", ylab = "observed share"
+    c(0, 1), c(0, 1), type = "n", xlab = "Predicted probability", ylab = "Observed frequency",
+    main = class_titles[[2]], font.main = 1
   )
   graphics::abline(0, 1, col = "grey")
   for (k in seq_along(classes)) {
@@ -97,36 +115,44 @@ draw_classes <- function(data, which) {
   draw_legend(classes, "topleft")
 }
 
+# The most important terms: features of trees, or coefficients per standard deviation, which do not
+# depend on the units of the features.
 weight_data <- function(object, call) {
   check_trained(object, "plot", call)
   if (is_tree_model(object)) {
     data <- utils::head(feature_importances(object, normalize = TRUE), 30)
-    return(structure(data.frame(term = data$feature, weight = data$importance), what = "importance"))
+    return(structure(
+      data.frame(term = data$feature, weight = data$importance), title = "Feature importances",
+      axis = "Share of the gain of all splits"
+    ))
   }
-  weights <- stats::coef(object)
-  if (is.matrix(weights)) {
-    by_row <- dim(weights)[[1]] == length(tidy_classes_of(object)) - 1
-    table <- if (by_row) t(weights) else weights
-    names <- outer(rownames(table), colnames(table), function(term, what) paste(what, term, sep = ": "))
-    is_intercept <- rep(rownames(table) == "(Intercept)", ncol(table))
-    weights <- stats::setNames(as.vector(table), names)[!is_intercept]
-  } else {
-    weights <- weights[names(weights) != "(Intercept)"]
-  }
-  weights <- weights[!is.na(weights)]
-  largest <- utils::head(order(-abs(weights)), 30)
-  data.frame(term = names(weights)[largest], weight = unname(weights)[largest])
+  fit <- linear_fit(object, "plot", call = call)
+  warn_convergence(fit)
+  spread <- function(x) apply(as.matrix(x), 2, stats::sd)
+  weights <- fit$coefficients * spread(fit$design)
+  is_gaussian <- fit$family == "gaussian"
+  if (is_gaussian) weights <- sweep(weights, 2, spread(fit$response), "/")
+  names <- rownames(weights)
+  if (ncol(weights) > 1) names <- outer(names, colnames(weights), function(x, y) paste0(y, ": ", x))
+  data <- data.frame(term = as.vector(names), weight = as.vector(weights))
+  is_shown <- rownames(weights) != "(Intercept)" & !is.na(weights)
+  data <- data[as.vector(is_shown), ]
+  data <- utils::head(data[order(-abs(data$weight)), ], 30)
+  structure(
+    data, row.names = seq_len(nrow(data)), title = "Standardized coefficients",
+    axis = if (is_gaussian) "Standardized coefficient" else "Coefficient per standard deviation"
+  )
 }
 
 draw_weights <- function(data) {
-  what <- weight_words(data)
-  data <- data[rev(seq_len(nrow(data))), ]
-  old <- graphics::par(mar = c(4, min(2 + max(nchar(data$term)) * 0.5, 15), 1, 1))
+  bars <- data[rev(seq_len(nrow(data))), ]
+  old <- graphics::par(mar = c(4, min(1.5 + 0.5 * max(nchar(bars$term)), 15), 3, 1))
   on.exit(graphics::par(old))
-  graphics::barplot(data$weight, names.arg = data$term, horiz = TRUE, las = 1, xlab = what)
+  graphics::barplot(
+    bars$weight, names.arg = bars$term, horiz = TRUE, las = 1, xlab = attr(data, "axis"),
+    main = attr(data, "title"), font.main = 1
+  )
 }
-
-weight_words <- function(data) if (is.null(attr(data, "what"))) "weight" else attr(data, "what")
 
 #' Plot models and histories with ggplot2
 #'
@@ -136,6 +162,7 @@ weight_words <- function(data) if (is.null(attr(data, "what"))) "weight" else at
 #' @param object A trained model, or a history.
 #' @param which,tree The number of the plot, and of the tree in plot 4, as for
 #'   [plot()][plot.tf_estimator]. Both are 1 by default.
+#' @param levels Number of levels of the tree to show.
 #' @param ... For histories, arguments of [plot()][plot.tf_estimator_history].
 #' @return A ggplot2 object.
 #' @section Errors:
@@ -153,28 +180,34 @@ NULL
 
 #' @rdname autoplot_models
 #' @exportS3Method ggplot2::autoplot
-autoplot.tf_estimator <- function(object, which = 1, tree = 1, ...) {
-  abort_more("autoplot", list(...), c("which", "tree"))
+autoplot.tf_estimator <- function(object, which = 1, tree = 1, levels = 4, ...) {
+  abort_more("autoplot", list(...), c("which", "tree", "levels"))
   check_arg(length(which) == 1, which, "the number of one plot", "which", environment())
   which <- check_which(which, is_tree_model(object))
   if (!missing(tree)) check_tree_plot(which, object, environment())
-  if (which == 4) return(tree_ggplot2(tree_plot_data(object, tree, environment())))
+  if (which == 4) return(tree_ggplot2(tree_plot_data(object, tree, levels, environment())))
   if (which == 3) return(weights_ggplot2(weight_data(object, environment())))
   data <- plot_data(object, "autoplot", environment())
-  if (is.null(data$probability)) numbers_ggplot2(data, which) else classes_ggplot2(data, which)
+  if (!is.null(data$probability)) return(classes_ggplot2(data, which))
+  numbers_ggplot2(data, which, response_words(object))
 }
 
-numbers_ggplot2 <- function(data, which) {
+numbers_ggplot2 <- function(data, which, response) {
+  labels <- ggplot2::labs(x = paste("Fitted", response), title = number_titles[[which]])
   if (which == 2) {
     return(
       ggplot2::ggplot(data, ggplot2::aes(x = !!quote(fitted), y = !!quote(residual))) +
         ggplot2::geom_hline(yintercept = 0, colour = "grey") +
-        ggplot2::geom_point()
+        ggplot2::geom_point() +
+        labels +
+        ggplot2::labs(y = "Residual")
     )
   }
   ggplot2::ggplot(data, ggplot2::aes(x = !!quote(fitted), y = !!quote(observed))) +
     ggplot2::geom_abline(colour = "grey") +
-    ggplot2::geom_point()
+    ggplot2::geom_point() +
+    labels +
+    ggplot2::labs(y = paste("Observed", response))
 }
 
 classes_ggplot2 <- function(data, which) {
@@ -183,26 +216,30 @@ classes_ggplot2 <- function(data, which) {
       ggplot2::ggplot(data, ggplot2::aes(x = !!quote(observed), y = !!quote(probability))) +
         ggplot2::geom_boxplot() +
         ggplot2::coord_cartesian(ylim = c(0, 1)) +
-        ggplot2::labs(x = "observed class", y = "its probability")
+        ggplot2::labs(x = "Observed class", y = "Predicted probability", title = class_titles[[1]])
     )
   }
   table <- attr(data, "calibration")
+  several <- length(unique(table$class)) > 1
   ggplot2::ggplot(
     table, ggplot2::aes(x = !!quote(predicted), y = !!quote(observed), colour = !!quote(class))
   ) +
     ggplot2::geom_abline(colour = "grey") +
-    ggplot2::geom_line() +
-    ggplot2::geom_point() +
+    ggplot2::geom_line(show.legend = several) +
+    ggplot2::geom_point(show.legend = several) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
-    ggplot2::labs(x = "predicted probability", y = "observed share")
+    ggplot2::labs(
+      x = "Predicted probability", y = "Observed frequency", colour = "Class",
+      title = class_titles[[2]]
+    )
 }
 
 weights_ggplot2 <- function(data) {
-  what <- weight_words(data)
+  labels <- ggplot2::labs(y = NULL, x = attr(data, "axis"), title = attr(data, "title"))
   data$term <- factor(data$term, rev(data$term))
   ggplot2::ggplot(data, ggplot2::aes(x = !!quote(weight), y = !!quote(term))) +
     ggplot2::geom_col() +
-    ggplot2::labs(y = NULL, x = what)
+    labels
 }
 
 #' @rdname autoplot_models

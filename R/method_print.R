@@ -2,8 +2,6 @@
 
 describe_formula_model <- function(object) {
   folder <- model_dir(object)
-  words <- model_words(object)
-  substr(words, 1, 1) <- ascii_upper(substr(words, 1, 1))
   last <- last_training(object)
   steps <- if (is.null(cpp_latest_checkpoint(folder))) 0 else cpp_saved_global_step(folder)
   count <- function(n, word) {
@@ -18,7 +16,7 @@ describe_formula_model <- function(object) {
     )
   }
   c(
-    paste0(words, ": ", code_text(object$formula)),
+    model_title(object),
     model_lines(object),
     paste0("  ", trained),
     paste0("  folder: ", folder)
@@ -31,26 +29,6 @@ model_lines <- function(object) {
     if (length(traits$trained_parts)) paste0("  optimizer: ", optimizer_words(object)),
     if (traits$has_trees && !is.null(cpp_latest_checkpoint(model_dir(object)))) paste0("  trees: ", tree_words(object))
   )
-}
-
-optimizer_words <- function(object) {
-  parts <- model_traits(object$spec$type)$parts
-  words <- vapply(parts, function(part) part_optimizer_words(object$args[[part$optimizer]], part), "")
-  names <- sub("_?optimizer$", "", vapply(parts, `[[`, "", "optimizer"))
-  if (length(parts) > 1) paste(names, words, collapse = ", ") else words[[1]]
-}
-
-part_optimizer_words <- function(optimizer, part) {
-  if (is.function(optimizer)) return("by a function")
-  if (is.null(optimizer)) return(part$missing)
-  name <- if (inherits(optimizer, "runhooks_own_optimizer")) optimizer$name else optimizer_type(optimizer)
-  if (wants_all_rows(name)) return(paste0(name, ", over all rows in each step"))
-  rate <- if (is_optimizer(optimizer)) {
-    optimizer$learning_rate
-  } else if (!part$rate_falls) {
-    part$rate
-  }
-  if (is_number(rate)) sprintf("%s (learning rate %s)", name, format(unname(rate))) else name
 }
 
 last_training <- function(object) {

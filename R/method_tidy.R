@@ -129,5 +129,5 @@ tidy.tf_estimator_history <- function(x, ...) {
 #' @exportS3Method generics::glance
 glance.tf_estimator_history <- function(x, ...) {
   abort_more("glance", list(...))
-  tibble::as_tibble(c(list(steps = x$params$steps), lapply(x$losses, last_of)))
+  tibble::as_tibble(c(list(steps = x$params$steps), lapply(x$losses[x$params$metrics], last_of)))
 }

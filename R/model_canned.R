@@ -66,6 +66,51 @@ model_words <- function(object) {
   paste(traits$words, kind)
 }
 
+# Such as "Deep regressor: mpg ~ wt". Models without a formula have only the kind.
+model_title <- function(object) {
+  words <- if (is_custom(object)) "custom model" else model_words(object)
+  substr(words, 1, 1) <- ascii_upper(substr(words, 1, 1))
+  if (is.null(object$formula)) words else paste0(words, ": ", code_text(object$formula))
+}
+
+optimizer_words <- function(object) {
+  parts <- model_traits(object$spec$type)$parts
+  words <- vapply(parts, function(part) part_optimizer_words(object$args[[part$optimizer]], part), "")
+  names <- sub("_?optimizer$", "", vapply(parts, `[[`, "", "optimizer"))
+  if (length(parts) > 1) paste(names, words, collapse = ", ") else words[[1]]
+}
+
+part_optimizer_words <- function(optimizer, part) {
+  if (is.function(optimizer)) return("by a function")
+  if (is.null(optimizer)) return(part$missing)
+  name <- if (inherits(optimizer, "runhooks_own_optimizer")) optimizer$name else optimizer_type(optimizer)
+  if (wants_all_rows(name)) return(paste0(name, ", over all rows in each step"))
+  rate <- if (is_optimizer(optimizer)) {
+    optimizer$learning_rate
+  } else if (!part$rate_falls) {
+    part$rate
+  }
+  if (is_number(rate)) sprintf("%s (learning rate %s)", name, format(unname(rate))) else name
+}
+
+# The settings of a model for the record of a run: short values of arguments that are not about
+# data, files or defaults without effect.
+hyperparameters <- function(object) {
+  if (is_custom(object)) return(Filter(is_short, object$args$params))
+  own <- object$args[!names(object$args) %in% c(
+    "feature_columns", "model_dir", "config", "label_dimension", "label_vocabulary", "n_classes",
+    "normalize", "weight_column"
+  )]
+  has_optimizer <- grepl("optimizer$", names(own))
+  own <- Filter(is_short, own[!has_optimizer])
+  own <- own[!vapply(own, isFALSE, NA) & !vapply(own, identical, NA, "sum")]
+  traits <- model_traits(object$spec$type)
+  if (length(traits$trained_parts) == 0) return(own)
+  c(own[!grepl("learning_rate$", names(own))], list(optimizer = optimizer_words(object)))
+}
+
+is_short <- function(x) is_atomic(x) && length(x) > 0 && length(x) <= 20
+
 # --- kinds of arguments
 
 argument_kinds$optimizer <- function(x, name, call, wanted) {

@@ -37,8 +37,8 @@ runs_file <- "runhooks.runs"
 #'   * `rows`, `rows_per_sec`, `waited`: the number of rows read, the rows per second, and the
 #'     seconds that steps waited for data. They are `NA` if the input is not a dataset.
 #'   * `why`, `reason`: why the run ended; see below.
-#'   * `evaluations`: a tibble with the columns `at`, `step`, `name`, `metric` and `value`, for the
-#'     evaluations between this run and the next one.
+#'   * `evaluations`: a tibble with the columns `step`, `data`, `metric` and `value`, for the
+#'     evaluations between this run and the next one; see [tf_estimator_history].
 #'   * `hooks`: the names of all hooks.
 #'   * `log`: the last 100 log lines of the run.
 #'   * `config`, `arguments`: the [run_config()], the arguments of `train()` and those of the input.
@@ -103,14 +103,14 @@ known_number <- function(x) if (x < 0) NA_real_ else x
 
 # Long form, because models have different metrics.
 evaluation_table <- function(evaluations) {
-  each <- lengths(lapply(evaluations, `[[`, "metrics"))
-  field <- function(name, type) rep(vapply(evaluations, `[[`, type, name), each)
-  metrics <- unlist(lapply(evaluations, `[[`, "metrics"))
-  tibble::tibble(
-    at = as.POSIXct(field("at", 0), origin = "1970-01-01"), step = field("step", 0),
-    name = field("name", ""), metric = as.character(names(metrics)),
-    value = as.numeric(unname(metrics))
-  )
+  tables <- lapply(evaluations, function(one) {
+    metrics <- unlist(one$metrics)
+    metric_values(
+      rep(one$step, length(metrics)), evaluation_data(one$name), as.character(names(metrics)),
+      unname(metrics)
+    )
+  })
+  do.call(rbind_values, tables)
 }
 
 #' @export

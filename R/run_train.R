@@ -171,6 +171,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   config <- core_config(object)
   inform_own_saver(hooks, config)
   started <- Sys.time()
+  asked <- c(asked, list(model = model_title(object), hyperparameters = hyperparameters(object)))
   history <- function(step = NULL, record = read_record(hooks)) {
     made <- recorded_history(hooks, record, step, folder$path, started, validation)
     the$last_history <- made
@@ -278,7 +279,8 @@ remember_training <- function(object, data, input, history, folder) {
   if (is_streamed(data)) kept$data <- data
   record <- folder_memory(folder)
   if (is.null(record)) return(invisible()) # nothing was saved
-  loss <- last_of(history$losses$mean_losses)
+  losses <- history$losses
+  loss <- last_of(if (is.null(losses$average_loss)) losses$loss else losses$average_loss)
   rows <- if (is_formula_data(data)) attr(input, "about")$rows
   last <- list(rows = rows, loss = if (!is.na(loss)) loss)
   record$last <- last[lengths(last) > 0]

@@ -216,7 +216,10 @@ checkpoint_evaluator <- function(object, args, last_step) {
       hooks = with_silent_bar(args$hooks), simplify = FALSE
     ))
     tables <<- c(tables, list(evaluation_rows(metrics, args$name)))
-    losses <- lapply(attr(metrics, "history")$losses[c("mean_losses", "total_losses")], last_of)
+    losses <- c(
+      metrics[intersect(c("average_loss", "loss"), names(metrics))],
+      lapply(attr(metrics, "history")$losses[old_metrics], last_of)
+    )
     last <<- list(losses = c(losses, step = metrics$global_step))
     attr(metrics, "history") <- NULL
     last$metrics <<- metrics
@@ -249,7 +252,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
     }
   )
   list(listener = listener, done = function() {
-    c(last, list(evaluations = do.call(rbind, tables)))
+    c(last, list(evaluations = do.call(rbind_values, tables)))
   })
 }
 
@@ -268,10 +271,9 @@ evaluation_rows <- function(metrics, name) {
   values <- metrics[names(metrics) != "global_step"]
   is_scalar <- vapply(values, is_number_or_nan, NA)
   values <- values[is_scalar]
-  data.frame(
-    step = rep(metrics$global_step, length(values)),
-    metric = paste0(if (!is.null(name)) paste0(name, "/"), names(values)),
-    value = as.numeric(unlist(values, use.names = FALSE)), stringsAsFactors = FALSE
+  metric_values(
+    rep(metrics$global_step, length(values)), evaluation_data(name), names(values),
+    unlist(values, use.names = FALSE)
   )
 }
 

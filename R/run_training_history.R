@@ -5,14 +5,17 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
                         validation = NULL) {
   if (is.null(record)) {
     none <- numeric()
-    record <- list(step = none, losses = list(mean_losses = none, total_losses = none))
+    record <- list(
+      step = none, losses = list(loss = none, mean_losses = none, total_losses = none)
+    )
   }
+  metrics <- setdiff(names(record$losses), old_metrics)
   history <- list(
-    params = list(metrics = names(record$losses), steps = last_step),
+    params = list(metrics = metrics, steps = last_step),
     losses = record$losses,
     step = record$step,
     evaluation_metrics = evaluation_metrics,
-    evaluations = evaluations
+    evaluations = rbind_values(long_validation(validation), evaluations)
   )
   if (!is.null(record$input)) history$input <- input_table(record$step, record$input)
   if (!is.null(validation)) history$validation <- validation
@@ -24,11 +27,47 @@ recorded_history <- function(hooks, record = read_record(hooks), last_step = NUL
                              started = NULL, validation = NULL) {
   saver <- history_saver(hooks)
   if (is.null(last_step)) last_step <- max(record$step, 0)
-  evaluations <- if (isTRUE(saver$evaluations)) read_evaluations(folder, started)
+  evaluations <- if (isTRUE(saver$evaluations)) {
+    read_evaluations(folder, started, !is.null(validation))
+  }
   if (!is.null(validation)) validation <- validation_table(cpp_history_read(validation))
   history <- new_history(record, last_step, evaluations = evaluations, validation = validation)
   # plots read checkpoints and the reason of the end from the folder
   structure(history, folder = folder)
+}
+
+# Names of tfestimators for the losses of training.
+old_metrics <- c("mean_losses", "total_losses")
+
+# The common table of metrics. tibble() would be slow, and each evaluation has such a table.
+metric_values <- function(step = numeric(), data = character(), metric = character(),
+                          value = numeric()) {
+  structure(
+    list(
+      step = as.numeric(step), data = rep_len(data, length(step)), metric = metric,
+      value = as.numeric(value)
+    ),
+    class = c("tbl_df", "tbl", "data.frame"), row.names = .set_row_names(length(step))
+  )
+}
+
+rbind_values <- function(...) {
+  tables <- Filter(NROW, list(...))
+  if (length(tables) == 0) return(metric_values())
+  column <- function(name) unlist(lapply(tables, `[[`, name), use.names = FALSE)
+  metric_values(column("step"), column("data"), column("metric"), column("value"))
+}
+
+# The name of the data of an evaluation, for the `name` of evaluate() or its folder.
+evaluation_data <- function(name) if (is.null(name) || !nzchar(name)) "evaluation" else name
+
+long_validation <- function(validation) {
+  metrics <- setdiff(names(validation), "step")
+  if (length(metrics) == 0) return(NULL)
+  metric_values(
+    rep(validation$step, times = length(metrics)), validation_name,
+    rep(metrics, each = nrow(validation)), unlist(validation[metrics], use.names = FALSE)
+  )
 }
 
 history_saver <- function(hooks) Find(function(hook) inherits(hook, "HistorySaverHook"), hooks)
@@ -66,22 +105,19 @@ validation_table <- function(record) {
 #' last_history()
 last_history <- function() the$last_history
 
-# The metrics of evaluations since `started`, from the event files of the model.
-read_evaluations <- function(folder, started) {
+# The metrics of evaluations since `started`, from the event files of the model. The validation of
+# train() has its own record.
+read_evaluations <- function(folder, started, has_validation) {
   folders <- sorted_words(list.files(folder, "^eval(_|$)", full.names = TRUE))
+  if (has_validation) folders <- folders[basename(folders) != paste0("eval_", validation_name)]
   tables <- lapply(folders, function(dir) {
     events <- as.data.frame(read_events(dir))
     # the clock of the file system may be coarser
     events <- events[events$wall_time >= as.numeric(started) - 0.001, ]
-    name <- sub("^eval_?", "", basename(dir))
-    data.frame(
-      step = events$step,
-      metric = paste0(if (nzchar(name)) paste0(name, "/") else "", events$tag, recycle0 = TRUE),
-      value = events$value, stringsAsFactors = FALSE
-    )
+    data <- evaluation_data(sub("^eval_?", "", basename(dir)))
+    metric_values(events$step, data, events$tag, events$value)
   })
-  none <- data.frame(step = numeric(), metric = character(), value = numeric())
-  do.call(rbind, c(list(none), tables))
+  do.call(rbind_values, tables)
 }
 
 #' The history of a training run
@@ -89,13 +125,18 @@ read_evaluations <- function(folder, started) {
 #' [train()] returns a history: a list of the losses that a [hook_history_saver()] recorded. It can
 #' be printed, plotted and converted to a data frame. The list has these elements:
 #'
-#' * `params`: the names of the metrics, and `steps`, the final global step.
-#' * `losses`: `mean_losses` and `total_losses`, the mean and the sum over the examples of a batch,
-#'   with one number for each record. Tensors that the hook also records are further elements.
+#' * `params`: the names of the `metrics`, and `steps`, the final global step.
 #' * `step`: the global step of each record.
+#' * `losses`: the metrics of training, with one number for each record and the names that
+#'   [evaluate()] uses. `average_loss` is the mean loss of the examples of a batch, as in
+#'   evaluations; most custom models have none. `loss` is the loss of the model. Tensors that the
+#'   hook also records are further elements. `mean_losses` and `total_losses` are the names of
+#'   tfestimators: mean and sum of the first tensor of the collection `losses`.
+#' * `evaluations`: a tibble of the metrics of evaluations during training: the validation of
+#'   `train(validation =)`, the evaluations of [train_and_evaluate()], and others if the
+#'   [hook_history_saver()] records evaluations. It has the columns `step`, `data`, `metric` and
+#'   `value`.
 #' * `evaluation_metrics`: the losses of the last evaluation of [train_and_evaluate()].
-#' * `evaluations`: a data frame of `step`, `metric` and `value`, if the [hook_history_saver()]
-#'   records evaluations, or else `NULL`.
 #' * `input`: only for datasets, such as those of [input_fn()]. A data frame with one row for each
 #'   record: `rows` and `seconds` since the run began, the seconds that steps `waited` for data, and
 #'   `rows_per_sec`.
@@ -105,19 +146,18 @@ read_evaluations <- function(folder, started) {
 #' @param x A history.
 #' @param row.names,optional Not used.
 #' @param y Not used.
-#' @param metrics Names of the metrics to plot, as in the column `metric` of `as.data.frame()`. A
-#'   name without `validation/` or `eval/` shows evaluations together with the corresponding
-#'   training loss: `"average_loss"` with `mean_losses`, `"loss"` with `total_losses`. `NULL` (the
-#'   default): all metrics that are not constant.
+#' @param metrics Names of the metrics to plot, as in the column `metric` of `as_tibble()`. `NULL`
+#'   (the default): `"average_loss"`, or `"loss"` if the history has no average. The `loss` of most
+#'   models is a sum over the batch, so that batches of different sizes cannot be compared.
 #' @param method `"ggplot2"`, `"base"`, or `"auto"` (the default), which uses ggplot2 if it is
 #'   installed.
-#' @param smooth If `TRUE` (the default), draws a smooth line for each series of at least 20
-#'   records. It consists of local means of running medians.
+#' @param smooth If `TRUE` (the default), draws a smooth line for each metric of training with at
+#'   least 20 records. It consists of local means of running medians and lies within their range.
 #' @param theme_bw If `TRUE`, uses `ggplot2::theme_bw()`.
 #' @param ... Not used.
-#' @return `as.data.frame()`: a data frame in long form with the columns `step`, `metric` and
-#'   `value`. Metrics of evaluations have names of the form `eval/<metric>`, metrics of the
-#'   validation data `validation/<metric>`.
+#' @return `as_tibble()` and `as.data.frame()`: a table in long form with the columns `step`,
+#'   `data`, `metric` and `value`. `data` is `"training"`, `"validation"`, the name of an
+#'   evaluation, or `"evaluation"` if it has none.
 #'   `print()`: the history, invisibly. `plot()`: a ggplot2 object, or the history with base
 #'   graphics.
 #' @section Plots: Each metric has a panel, with different colours for training and evaluations. The
@@ -126,7 +166,7 @@ read_evaluations <- function(folder, started) {
 #'   the caption tells why the run ended. The best step is that of early stopping, or else the one
 #'   with the smallest loss.
 #' @section Errors:
-#'   * `runhooks_error_not_found`: the history does not have one of the `metrics`.
+#'   * `runhooks_error_not_found`: the history does not have one of the `metrics`, or no values.
 #' @name tf_estimator_history
 #' @family history
 #' @examples
@@ -135,30 +175,26 @@ read_evaluations <- function(folder, started) {
 #' history
 #' as.data.frame(history)
 #' plot(history)
+#' plot(history, metrics = "loss")
 NULL
 
 #' @rdname tf_estimator_history
 #' @export
 as.data.frame.tf_estimator_history <- function(x, row.names = NULL, optional = FALSE, ...) {
+  table <- as_tibble.tf_estimator_history(x)
+  class(table) <- "data.frame"
+  table
+}
+
+#' @rdname tf_estimator_history
+#' @exportS3Method tibble::as_tibble
+as_tibble.tf_estimator_history <- function(x, ...) {
   metrics <- x$params$metrics
-  recorded <- data.frame(
-    step = rep(x$step, times = length(metrics)),
-    metric = rep(metrics, each = length(x$step)),
-    value = as.numeric(unlist(x$losses[metrics], use.names = FALSE)),
-    stringsAsFactors = FALSE
+  trained <- metric_values(
+    rep(x$step, times = length(metrics)), "training", rep(metrics, each = length(x$step)),
+    unlist(x$losses[metrics], use.names = FALSE)
   )
-  evaluated <- x$evaluations
-  if (NROW(evaluated)) {
-    evaluated$metric <- paste0("eval/", evaluated$metric)
-    recorded <- rbind(recorded, evaluated)
-  }
-  validated <- x$validation
-  for (metric in setdiff(names(validated), "step")) {
-    recorded <- rbind(recorded, data.frame(
-      step = validated$step, metric = paste0("validation/", metric), value = validated[[metric]]
-    ))
-  }
-  recorded
+  rbind_values(trained, x$evaluations)
 }
 
 #' @rdname tf_estimator_history
@@ -167,7 +203,7 @@ print.tf_estimator_history <- function(x, ...) {
   steps <- format(x$params$steps, big.mark = ",", scientific = FALSE)
   # lint: allow stdout
   cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "")
-  cat(history_lines(lapply(x$losses, last_of)), sep = "\n") # lint: allow stdout
+  cat(history_lines(lapply(x$losses[x$params$metrics], last_of)), sep = "\n") # lint: allow stdout
   cat(waiting_line(x$input)) # lint: allow stdout
   validated <- x$validation
   if (NROW(validated)) {
@@ -179,7 +215,8 @@ print.tf_estimator_history <- function(x, ...) {
   evaluated <- x$evaluation_metrics
   if (!is.null(evaluated)) {
     cat(sprintf("Evaluation metrics (step %.0f):", evaluated$step), sep = "\n") # lint: allow stdout
-    cat(history_lines(evaluated[c("mean_losses", "total_losses")]), sep = "\n") # lint: allow stdout
+    metrics <- evaluated[setdiff(names(evaluated), c(old_metrics, "step"))]
+    cat(history_lines(metrics), sep = "\n") # lint: allow stdout
   }
   invisible(x)
 }

@@ -25,7 +25,11 @@ event_folders <- function(folder) {
   parts
 }
 
-curves <- function(models, several) {
+# Charts of the metrics by which models are judged, and, folded, those of all other numbers that
+# change. With several models, the color is the model and the dashes are its evaluations.
+curves <- function(models) {
+  several <- length(models) > 1
+  models <- Map(function(table, i) cbind(table, model = rep_len(i, nrow(table))), models, seq_along(models))
   if (several) {
     models <- Map(function(table, name) {
       table$series <- rep_len(paste0(name, ": ", table$series), nrow(table))
@@ -33,26 +37,62 @@ curves <- function(models, several) {
     }, models, names(models))
   }
   all <- do.call(rbind, unname(models))
-  tags <- unique(all$tag)
-  is_evaluated <- tags %in% c("loss", "average_loss", all$tag[!grepl("training$", all$series)])
-  names <- unique(all$series)
-  colors <- stats::setNames(rep_len(line_colors, length(names)), names)
-  charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag, colors))
-  if (length(charts) == 0) return(section("Scalars", paragraph("No event files.")))
+  all <- all[is.finite(all$value), ]
+  styles <- series_styles(unique(all[c("series", "model")]), several)
+  tags <- Filter(function(tag) !is_constant(all$value[all$tag == tag]), unique(all$tag))
+  if (length(tags) == 0) return(section("Metrics", paragraph("There are no event files.")))
+  main <- main_tags(tags, all)
+  charts_of <- function(tags) {
+    lapply(tags, function(tag) chart(all[all$tag == tag, ], tag, styles))
+  }
+  rest <- setdiff(tags, main)
   words <- paste(
-    "Drag to zoom in, double-click to zoom out. The number in the corner is the number of points in",
-    "a moving average."
+    if (several) "Each model has a color; its evaluations are dashed.",
+    "Drag to zoom in, double-click to zoom out."
   )
-  section("Scalars", paragraph(words), charts)
+  section(
+    "Metrics", paragraph(words), charts_of(main),
+    if (length(rest)) folded_charts(sprintf("%d more curves", length(rest)), charts_of(rest))
+  )
+}
+
+# Charts that were drawn while hidden have no size until the window is resized.
+folded_charts <- function(title, ...) {
+  htmltools::tags$details(
+    ontoggle = "window.dispatchEvent(new Event('resize'))", htmltools::tags$summary(title), ...
+  )
+}
+
+is_constant <- function(values) length(values) > 1 && all(values == values[[1]])
+
+# Average losses, or losses without them, and the metrics of evaluations that measure the quality.
+main_tags <- function(tags, all) {
+  averages <- grep("^average_loss(/|$)", tags, value = TRUE)
+  losses <- if (length(averages)) averages else grep("^loss(/|$)", tags, value = TRUE)
+  is_training <- grepl("(^|: )training$", all$series)
+  evaluated <- intersect(tags, all$tag[!is_training])
+  about_data <- "^(loss|label/mean|prediction/mean|accuracy_baseline|learning_rate)(/|$)"
+  main <- unique(c(losses, grep(about_data, evaluated, value = TRUE, invert = TRUE)))
+  if (length(main)) main else tags
 }
 
 line_colors <- c(
   "#1b9e77", "#d95f02", "#4f9be8", "#e7298a", "#66a61e", "#a97bf0", "#c99700", "#8c8c8c"
 )
 
-# `colors` has a color for each series, which is the same in all charts.
-chart <- function(series, tag, colors) {
-  series <- series[is.finite(series$value), ]
+# The color and the dashes of each series, which are the same in all charts.
+series_styles <- function(series, several) {
+  order <- if (several) series$model else seq_len(nrow(series))
+  is_training <- grepl("(^|: )training$", series$series)
+  is_validation <- grepl(paste0("(^|: )", validation_name, "$"), series$series)
+  data.frame(
+    color = line_colors[(order - 1) %% length(line_colors) + 1],
+    dash = ifelse(!several | is_training, "solid", ifelse(is_validation, "dashed", "dotted")),
+    row.names = series$series
+  )
+}
+
+chart <- function(series, tag, styles) {
   steps <- sort(unique(series$step))
   names <- unique(series$series)
   columns <- lapply(names, function(name) {
@@ -61,17 +101,24 @@ chart <- function(series, tag, colors) {
   })
   data <- data.frame(step = steps, columns)
   # dygraphs renders labels as HTML
-  names(data) <- c("step", htmltools::htmlEscape(names))
-  spans <- length(series$value) > 0 && all(series$value > 0) &&
-    max(series$value) / min(series$value) > 100
+  labels <- htmltools::htmlEscape(names)
+  names(data) <- c("step", labels)
+  spans <- all(series$value > 0) && max(series$value) / min(series$value) > 100
   widget <- dygraphs::dygraph(data, xlab = "step", height = 240, width = "100%")
   widget <- dygraphs::dyOptions(
-    widget, connectSeparatedPoints = TRUE, colors = unname(colors[names]), logscale = spans,
+    widget, connectSeparatedPoints = TRUE, colors = styles[names, "color"], logscale = spans,
     drawPoints = length(steps) < 30, pointSize = 2, strokeWidth = 1.5
   )
+  # each series, because dySeries() puts its series behind the others
+  for (i in seq_along(names)) {
+    dash <- styles[names[[i]], "dash"]
+    widget <- dygraphs::dySeries(
+      widget, labels[[i]], strokePattern = if (dash != "solid") dash,
+      color = styles[names[[i]], "color"]
+    )
+  }
   if (length(steps) > 1000) widget$x$plotter <- "thinned"
-  widget <- dygraphs::dyLegend(widget, show = "always", hideOnMouseOut = FALSE)
-  widget <- dygraphs::dyRoller(dygraphs::dyRangeSelector(widget, height = 20), rollPeriod = 1)
+  widget <- dygraphs::dyLegend(widget, show = "always", hideOnMouseOut = FALSE, width = 600)
   box <- htmltools::tags$label(
     htmltools::tags$input(type = "checkbox", checked = if (spans) NA, onchange = "logscale(this)"),
     "logarithmic"
@@ -104,7 +151,8 @@ histograms <- function(events) {
   rest <- if (length(tags) > most_histograms) {
     paragraph(sprintf("%d more are not shown.", length(tags) - most_histograms))
   }
-  section("Histograms", paragraph(words), charts, rest)
+  count <- sprintf("%d distribution%s by step", length(charts), if (length(charts) == 1) "" else "s")
+  section("Histograms", folded_charts(count, paragraph(words), charts, rest))
 }
 
 histogram_shares <- function(read) {

@@ -6,16 +6,17 @@ run_page <- function(folder, runs, refresh = NULL) {
   is_running <- last$why == "running"
   events <- folder_events(folder, histograms = TRUE)
   html_page(
-    title = basename(folder),
+    title = run_title(last, folder),
     refresh = if (is_running) refresh,
-    section("", paragraph(folder), paragraph(status_words(last))),
-    curves(list(event_series(events)), FALSE),
+    section("", lapply(c(best_words(last), run_words(last), paste0("Folder: ", folder)), paragraph)),
+    section("Hyperparameters", html_table(field_table(run_settings(last)))),
+    curves(list(event_series(events))),
     histograms(events),
     section("Runs", runs_table(runs), Map(run_details, seq_len(nrow(runs)), split_runs(runs))),
     section("Evaluations", html_table(last_evaluations(runs))),
     section("Checkpoints", html_table(checkpoint_table(folder))),
     section("Time of a step by operation", html_table(timeline_table(folder))),
-    section("Graph", graph_tree(folder))
+    graph_section(folder)
   )
 }
 
@@ -23,20 +24,98 @@ runs_page <- function(dir, folders) {
   check_page_packages(rlang::caller_env())
   runs <- lapply(folders, run_history)
   last <- lapply(runs, function(table) utils::tail(table, 1))
+  series <- lapply(folders, function(folder) event_series(folder_events(folder)))
   html_page(
-    title = basename(dir), refresh = NULL,
-    section("", paragraph(dir)),
+    title = paste("Models in", basename(dir)), refresh = NULL,
+    section("", html_table(compared_runs(last)), paragraph(paste0("Folder: ", dir))),
     section("What differs", html_table(different_fields(last))),
-    curves(lapply(folders, function(folder) event_series(folder_events(folder))), TRUE),
-    section("Last runs", html_table(cbind(model = names(folders), do.call(rbind, lapply(last, plain_runs)))))
+    curves(series)
   )
 }
 
-status_words <- function(run) {
-  sprintf(
-    "Run %d: step %s, %s rows a second, %s: %s", run$run, shown_number(run$to_step),
-    shown_number(run$rows_per_sec), run$why, run$reason
+run_title <- function(run, folder) {
+  title <- run$arguments[[1]]$model
+  if (is_string(title)) title else basename(folder)
+}
+
+# A sentence about the run and one about its end.
+run_words <- function(run) {
+  rate <- if (is.na(run$rows_per_sec)) {
+    ""
+  } else {
+    sprintf(", at %s rows per second", shown_number(run$rows_per_sec))
+  }
+  steps <- paste(shown_number(run$steps), if (run$steps %in% 1) "step" else "steps")
+  done <- if (run$why == "running" || is.na(run$steps)) {
+    sprintf("Run %d began at %s.", run$run, format(run$began, "%Y-%m-%d %H:%M:%S"))
+  } else {
+    sprintf("Run %d made %s in %s%s.", run$run, steps, short_time(run$seconds), rate)
+  }
+  reason <- sub("[.]?$", "", run$reason)
+  end <- switch(run$why,
+    running = "It is running.",
+    early_stopping = sprintf("It stopped early, %s.", reason),
+    killed = "The process ended before the run was complete.",
+    error = sprintf("It ended with an error: %s.", reason),
+    sprintf("It ended because %s.", sub("^stopped by ", "it was stopped by ", end_words(run$why, reason)))
   )
+  paste(done, end)
+}
+
+best_words <- function(run) {
+  best <- best_of_run(run)
+  if (is.null(best)) return(NULL)
+  sprintf(
+    "Best %s of the validation: %s, at step %s.", metric_in_text(best$metric),
+    shown_number(best$value), shown_number(best$step)
+  )
+}
+
+metric_in_text <- function(metric) gsub("_", " ", metric, fixed = TRUE)
+
+# The best validation of a run, by the metric of early stopping or else by the loss.
+best_of_run <- function(run) {
+  values <- run$evaluations[[1]]
+  values <- values[values$data == validation_name & is.finite(values$value), ]
+  stop <- run$arguments[[1]]$stop
+  known <- intersect(c(stop$metric_name, "average_loss", "loss"), values$metric)
+  if (length(known) == 0) return(NULL)
+  values <- values[values$metric == known[[1]], ]
+  highest <- identical(stop$mode, "max") && identical(stop$metric_name, known[[1]])
+  values[if (highest) which.max(values$value) else which.min(values$value), ]
+}
+
+# The settings of model and input that a reader asks for first.
+run_settings <- function(run) {
+  given <- run$arguments[[1]]
+  input <- given[intersect(c("rows", "batch_size", "num_epochs", "steps", "max_steps"), names(given))]
+  stop <- given$stop
+  early <- if (!is.null(stop)) {
+    sprintf("%s, patience of %s steps", stop$metric_name, shown_number(stop$patience))
+  }
+  c(
+    given$hyperparameters, input, if (!is.null(early)) list(early_stopping = early),
+    if (!is.na(run$seed)) list(seed = run$seed)
+  )
+}
+
+# One row for each model.
+compared_runs <- function(last) {
+  best <- lapply(last, best_of_run)
+  has_best <- lengths(best) > 0
+  metric <- unique(vapply(best[has_best], `[[`, "", "metric"))
+  table <- data.frame(
+    model = names(last), kind = vapply(seq_along(last), function(i) run_title(last[[i]], ""), "")
+  )
+  if (length(metric) == 1) {
+    shown <- function(field) {
+      vapply(best, function(one) if (is.null(one)) "" else shown_number(one[[field]]), "")
+    }
+    table[[paste("best", metric_in_text(metric))]] <- shown("value")
+    table[["at step"]] <- shown("step")
+  }
+  plain <- do.call(rbind, lapply(last, plain_runs))
+  cbind(table, plain[c("steps", "seconds", "ended")])
 }
 
 # Formats each number separately, so that small numbers get more decimals.
@@ -53,7 +132,7 @@ plain_runs <- function(runs) {
     seconds = shown_number(runs$seconds),
     steps = paste(shown_number(runs$from_step), "to", shown_number(runs$to_step)),
     "rows/s" = shown_number(runs$rows_per_sec), waited = shown_number(runs$waited),
-    ended = paste0(runs$why, ": ", runs$reason), check.names = FALSE
+    ended = paste0(runs$why, ": ", mapply(end_words, runs$why, runs$reason)), check.names = FALSE
   )
 }
 
@@ -82,9 +161,9 @@ field_text <- function(value) {
 last_evaluations <- function(runs) {
   all <- do.call(rbind, runs$evaluations)
   if (NROW(all) == 0) return(NULL)
-  last <- all[!duplicated(all[c("name", "metric")], fromLast = TRUE), ]
+  last <- all[!duplicated(all[c("data", "metric")], fromLast = TRUE), ]
   data.frame(
-    name = ifelse(nzchar(last$name), last$name, "evaluation"), metric = last$metric, step = shown_number(last$step),
+    data = last$data, metric = last$metric, step = shown_number(last$step),
     value = shown_number(last$value)
   )
 }
@@ -110,7 +189,9 @@ checkpoint_table <- function(folder) {
 
 different_fields <- function(last) {
   fields <- lapply(last, function(run) {
-    c(run$arguments[[1]], run$config[[1]], list(hooks = run$hooks[[1]], seed = run$seed))
+    given <- run$arguments[[1]]
+    is_model <- names(given) == "hyperparameters"
+    c(given$hyperparameters, given[!is_model], run$config[[1]], list(hooks = run$hooks[[1]], seed = run$seed))
   })
   names <- unique(unlist(lapply(fields, names)))
   text <- vapply(fields, function(own) {
@@ -146,6 +227,12 @@ timeline_table <- function(folder) {
     operation = names(shown), "microseconds a step" = shown_number(as.vector(shown)),
     share = sprintf("%.1f%%", 100 * shown / sum(total)), check.names = FALSE
   )
+}
+
+graph_section <- function(folder) {
+  tree <- graph_tree(folder)
+  if (is.null(tree)) return(NULL)
+  section("Graph", htmltools::tags$details(htmltools::tags$summary("Operations by name scope"), tree))
 }
 
 graph_tree <- function(folder) {
@@ -210,7 +297,7 @@ h3 { font-size: 1em; margin: 1em 0 0; overflow-wrap: anywhere; }
 .chart { margin-bottom: 1.5em; } .chart label { font-size: 0.8em; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9em; }
 td, th { border-bottom: 1px solid #8884; padding: 3px 10px 3px 0; text-align: left; vertical-align: top; }
-details { margin-left: 1em; } section details > div { margin-left: 1.2em; }
+details { margin-left: 1em; } summary { cursor: pointer; } section details > div { margin-left: 1.2em; }
 .dygraph-legend { background: Canvas !important; color: CanvasText; font-size: 0.8em !important;
   left: auto !important; right: 0; }
 .dygraph-axis-label { color: CanvasText; } .dygraph-label { color: CanvasText; }

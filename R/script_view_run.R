@@ -5,13 +5,17 @@
 #' `view_run()` writes an HTML page about the training runs of a model and returns its path. The
 #' page contains:
 #'
-#' * curves of the losses and of all evaluations, with zoom, smoothing and a logarithmic scale;
+#' * the best validation, why the last run ended, and the hyperparameters;
+#' * curves of the average loss and of the metrics of evaluations, with zoom and a logarithmic scale;
+#'   curves of other numbers in event files are folded, and constant ones are omitted;
 #' * histograms over steps;
 #' * the runs, with hooks, log lines, arguments, configuration, rows per second, and why they ended;
 #' * the checkpoints, and the graph by name scopes;
 #' * the time of each type of operation, if a [hook_profiler()] wrote timelines to the directory.
 #'
-#' `view_runs()` compares the models in the subdirectories of `dir` and shows their differences.
+#' `view_runs()` compares the models in the subdirectories of `dir`: a table of their last runs, the
+#' differences of their arguments, and their curves. In the curves, each model has a color, and
+#' evaluations are dashed.
 #' `hook_view_run()` updates the page during [train()]; the browser reloads it until the run ends.
 #'
 #' The page is one file, which you can archive or send. The charts use dygraphs.

@@ -15,9 +15,10 @@ using TrainOpFn = std::function<Operation*(Graph&, Output loss)>;
 
 struct HeadParts {
   Named<Output> predictions;
-  Output loss;           // missing in prediction
-  Output mean_loss;      // mean over examples, if `loss` is not a mean already
-  Output training_loss;  // the minimized loss, if it has other units than `loss`
+  Output loss;                   // missing in prediction
+  Output mean_loss;              // mean over examples, if `loss` is not a mean already
+  bool loss_is_average = false;  // whether `loss` is the average loss of evaluations
+  Output training_loss;          // the minimized loss, if it has other units than `loss`
   Named<Metric> metrics;
   Named<ExportOutput> export_outputs;  // prediction mode only
 };

@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "graph/endpoints.h"
+#include "hooks/history_saver_hook.h"
 #include "nn/replicas.h"
 #include "nn/summary_ops.h"
 
@@ -123,9 +125,9 @@ Output HeadBase::with_class_weights(Graph& graph, Output labels, Output weights)
   Output own;
   if (is_floating(labels.dtype())) {  // binary: labels may be probabilities
     const float first = class_weights_[0], second = class_weights_[1];
-    own = graph.op("AddV2",
-                   {graph.op("Mul", {labels, graph.scalar(labels.dtype(), second - first)}),
-                    graph.scalar(labels.dtype(), first)});
+    own =
+        graph.op("AddV2", {graph.op("Mul", {labels, graph.scalar(labels.dtype(), second - first)}),
+                           graph.scalar(labels.dtype(), first)});
   } else {
     own = graph.op("GatherV2", {graph.constant(numbers), labels, graph.scalar(DType::kInt32, 0)});
   }
@@ -160,6 +162,8 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
   const Output labels = checked_labels(graph, input.labels, logits);
   if (mode == Mode::kTrain && input.mean_loss) {
     made.loss = input.mean_loss(graph, labels);
+    made.loss_is_average = true;
+    add_example_losses(graph, made.loss, Output());
     graph.add_to_collection(collection_keys::kLosses, made.loss);
     return made;
   }
@@ -167,6 +171,8 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
   const Output minimized = losses(graph, labels, logits);
   const Output unreduced = losses_of_data(graph, minimized);
   made.loss = compute_weighted_loss(graph, unreduced, weights, reduction_);
+  made.loss_is_average = reduction_ != Reduction::kSum && !weights;
+  add_example_losses(graph, unreduced, weights);
   if (mode == Mode::kTrain) {
     made.mean_loss = mean_loss(graph, made.loss, unreduced, weights);
     if (minimized != unreduced) {
@@ -178,6 +184,14 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
     made.metrics = metrics(graph, {labels, logits, weights, unreduced, made.predictions});
   }
   return made;
+}
+
+// For the history. A process of several knows only its own examples; finish_spec() then adds the
+// average over all processes.
+void HeadBase::add_example_losses(Graph& graph, Output losses, Output weights) const {
+  if (ReplicaScope::of(graph)) return;
+  add_endpoint(graph, kExampleLosses, key("average_loss"), losses);
+  if (weights) add_endpoint(graph, kExampleWeights, key("average_loss"), weights);
 }
 
 EstimatorSpec HeadBase::create_estimator_spec(Graph& graph,
@@ -229,6 +243,10 @@ EstimatorSpec finish_spec(Graph& graph,
   const NameScope root(graph, "");
   add_scalar_summary(graph, "loss" + suffix, spec.loss);
   if (parts.mean_loss) add_scalar_summary(graph, "average_loss" + suffix, parts.mean_loss);
+  if (ReplicaScope::of(graph) && (parts.mean_loss || parts.loss_is_average)) {
+    const Output average = parts.mean_loss ? parts.mean_loss : spec.loss;
+    add_endpoint(graph, kExampleLosses, "average_loss" + suffix, average);
+  }
   return spec;
 }
 
@@ -244,7 +262,6 @@ Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weig
   return graph.op("RealDiv", {mean_over_replicas(graph, loss), sum_over_replicas(graph, number)})
       .named("truediv");
 }
-
 
 Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t wanted) {
   if (labels.shape().has_rank() && labels.shape().rank() == 1) {
@@ -402,7 +419,6 @@ std::vector<float> thresholds_argument(const Args& args) {
   }
   return thresholds;
 }
-
 
 std::string head_line(const std::string& name) {
   static const auto* lines = new std::map<std::string, const char*>{

@@ -49,6 +49,7 @@ class HeadBase : public Head {
  private:
   Output weights_of(Graph& graph, const Features& features) const;
   Output with_class_weights(Graph& graph, Output labels, Output weights) const;
+  void add_example_losses(Graph& graph, Output losses, Output weights) const;
   Output mean_loss(Graph& graph, Output loss, Output losses, Output weights) const;
 
   std::string name_;
@@ -65,7 +66,6 @@ Output prediction_of(const Named<Output>& predictions, const std::string& key);
 // {"classification", ...}: the names of all classes, with their probabilities.
 std::pair<std::string, ExportOutput> classification_signature(Output scores, Output classes);
 std::pair<std::string, ExportOutput> regression_signature(Output value);
-
 
 // Converts labels of shape [batch] or [batch, wanted] to the latter; throws for other shapes.
 Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t wanted);

@@ -1,5 +1,7 @@
 #include "hooks/history_saver_hook.h"
 
+#include <algorithm>
+
 #include "graph/endpoints.h"
 
 namespace runhooks {
@@ -14,6 +16,26 @@ double sum_of(const Tensor& tensor) {
 
 double mean_of(const Tensor& tensor) {
   return sum_of(tensor) / static_cast<double>(tensor.num_elements());
+}
+
+// Weights may be broadcast along the last dimension.
+double weighted_mean_of(const Tensor& losses, const Tensor& weights) {
+  const int64_t n = losses.num_elements();
+  const int64_t each = std::max<int64_t>(n / std::max<int64_t>(weights.num_elements(), 1), 1);
+  double total = 0, sum = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double weight = weights.number_at(i / each);
+    total += weight * losses.number_at(i);
+    sum += weight;
+  }
+  return total / sum;
+}
+
+const Output* find_key(const EndpointTensors& tensors, const std::string& key) {
+  for (const auto& tensor : tensors) {
+    if (tensor.first == key) return &tensor.second;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -32,8 +54,10 @@ void HistorySaverHook::begin(Graph& graph) {
   const EndpointTensors& replica_losses = endpoint(graph, kReplicaLosses);
   sums_replicas_ = !replica_losses.empty();
   if (sums_replicas_) loss = &replica_losses.front().second;
+  if (!loss) loss = find_key(endpoint(graph, "loss"), "");
   has_loss_ = loss != nullptr;
   run_args_.fetches.clear();
+  add_metrics(graph);
   if (has_loss_) run_args_.fetches.emplace_back(*loss);
   for (const auto& tensor : tensors_) {
     const Output output = tensor_argument(graph, tensor.second);
@@ -48,6 +72,21 @@ void HistorySaverHook::begin(Graph& graph) {
   step_.find(graph, name());
 }
 
+void HistorySaverHook::add_metrics(Graph& graph) {
+  is_weighted_.clear();
+  const auto add = [this](const std::string& name, const Output& values, const Output* weights) {
+    history_->metrics.push_back({name, {}});
+    run_args_.fetches.emplace_back(values);
+    if (weights) run_args_.fetches.emplace_back(*weights);
+    is_weighted_.push_back(weights != nullptr);
+  };
+  const EndpointTensors& weights = endpoint(graph, kExampleWeights);
+  for (const auto& losses : endpoint(graph, kExampleLosses)) {
+    add(losses.first, losses.second, find_key(weights, losses.first));
+  }
+  if (const Output* loss = find_key(endpoint(graph, "loss"), "")) add("loss", *loss, nullptr);
+}
+
 const RunArgs* HistorySaverHook::before_run(RunContext& context) {
   const int64_t run = runs_ + 1;
   if (run == 1) timer_.start(context.session());
@@ -59,6 +98,11 @@ void HistorySaverHook::after_run(RunContext& context, const RunValues& values) {
   ++runs_;
   if (!is_due_) return;
   size_t next = 0;
+  for (size_t i = 0; i < is_weighted_.size(); ++i) {
+    const Tensor& losses = values.result(next++);
+    history_->metrics[i].values.push_back(
+        is_weighted_[i] ? weighted_mean_of(losses, values.result(next++)) : mean_of(losses));
+  }
   if (has_loss_) {
     const Tensor& loss = values.result(next++);
     const double total = sums_replicas_ ? loss.number_at(0) : sum_of(loss);

@@ -20,7 +20,7 @@ namespace {
 class Plateau {
  public:
   explicit Plateau(const Args& args)
-      : metric_(args.text("metric_name"), args.text("eval_dir")),
+      : metric_(args.text("metric_name"), args.text("fallback_metric", ""), args.text("eval_dir")),
         higher_(args.flag("higher", false)),
         factor_(args.number("factor")),
         patience_(args.integer("patience")),
@@ -61,13 +61,14 @@ class Plateau {
             {"metric", Tensor::string_scalar(metric_.name())}};
   }
   // Throws if the state is damaged or belongs to another metric.
-  State read(const NamedTensors& saved) const {
+  State read(const NamedTensors& saved) {
     // absent in states of earlier versions
     const Tensor* metric = state_scalar(saved, "metric", DType::kString);
+    if (metric && metric->string_at(0) == metric_.fallback()) metric_.use_fallback();
     if (metric && metric->string_at(0) != metric_.name()) {
       throw Error(Code::kFailedPrecondition,
-                  str_cat("The saved state follows metric \"", metric->string_at(0),
-                          "\", not \"", metric_.name(), "\"."),
+                  str_cat("The saved state follows metric \"", metric->string_at(0), "\", not \"",
+                          metric_.name(), "\"."),
                   {"Use the same metric or another `model_dir`."});
     }
     State state;
@@ -211,9 +212,9 @@ class LearningRateHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(LearningRateHook,
                        "",
                        {"schedule = NULL: function", "metric_name = NULL: string",
-                        "eval_dir = NULL: path", "higher = FALSE: flag",
-                        "factor = 0.1: plain number in (0, 1)", "patience = NULL: whole number",
-                        "min_delta = 0: plain number", "min_rate = 0: plain number",
-                        "say = NULL: function"});
+                        "fallback_metric = '': string", "eval_dir = NULL: path",
+                        "higher = FALSE: flag", "factor = 0.1: plain number in (0, 1)",
+                        "patience = NULL: whole number", "min_delta = 0: plain number",
+                        "min_rate = 0: plain number", "say = NULL: function"});
 
 }  // namespace runhooks

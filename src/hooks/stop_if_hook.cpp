@@ -17,7 +17,7 @@ class StopIfHook : public EarlyStoppingHook {
  public:
   StopIfHook(const Args& args, bool higher)
       : EarlyStoppingHook(args),
-        metric_(args.text("metric_name"), args.text("eval_dir")),
+        metric_(args.text("metric_name"), args.text("fallback_metric", ""), args.text("eval_dir")),
         higher_(higher),
         min_steps_(args.number("min_steps", 0)),
         of_this_loop_(args.flag("of_this_loop", false)),
@@ -53,9 +53,7 @@ class StopIfHook : public EarlyStoppingHook {
 
  private:
   bool must_check_now() override { return metric_.has_new_evaluations(); }
-  bool should_stop(Session& session) override {
-    return should_stop_for(read_evaluations(session));
-  }
+  bool should_stop(Session& session) override { return should_stop_for(read_evaluations(session)); }
   const Evaluation* best_of(const std::vector<Evaluation>& evaluations) const {
     const Evaluation* best = nullptr;
     for (const Evaluation& one : evaluations) {
@@ -174,7 +172,8 @@ using StopIfNoDecreaseHook = StopIfNoImprovementHook<false>;
        "loop, else by copying the checkpoint of that step if it still exists. With this "          \
        "argument the hook runs after all other hooks except checkpoint savers. TensorFlow has no " \
        "such argument.",                                                                           \
-       "model_dir = '': path", "of_this_loop = FALSE: flag", "min_delta = 0: plain number"})
+       "model_dir = '': path", "fallback_metric = '': string", "of_this_loop = FALSE: flag",       \
+       "min_delta = 0: plain number"})
 
 RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfHigherHook,
                                "hook_stop_if_higher",

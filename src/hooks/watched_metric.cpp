@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "base/suggestions.h"
 #include "base/status.h"
+#include "base/suggestions.h"
 
 namespace runhooks {
 
@@ -24,6 +24,8 @@ bool WatchedMetric::has_new_evaluations() {
 std::vector<WatchedMetric::Evaluation> WatchedMetric::read(double from_step) {
   std::vector<Evaluation> evaluations;
   for (const auto& evaluation : metrics_.read()) {
+    const bool lacks_name = !was_found_ && !evaluation.second.count(name_);
+    if (lacks_name && evaluation.second.count(fallback_)) use_fallback();
     if (evaluation.second.count(name_)) was_found_ = true;
     if (static_cast<double>(evaluation.first) < from_step) continue;
     evaluations.push_back({evaluation.first, value_in(evaluation.second, evaluation.first)});

@@ -10,12 +10,18 @@ namespace runhooks {
 
 class WatchedMetric {
  public:
-  WatchedMetric(std::string name, std::string eval_dir)
-      : name_(std::move(name)), eval_dir_(std::move(eval_dir)), metrics_(eval_dir_) {}
+  // Watches `fallback` instead if the evaluations lack the metric; "" means no fallback.
+  WatchedMetric(std::string name, std::string fallback, std::string eval_dir)
+      : name_(std::move(name)),
+        fallback_(std::move(fallback)),
+        eval_dir_(std::move(eval_dir)),
+        metrics_(eval_dir_) {}
 
   // Starts watching. Skips existing evaluations if `of_this_loop` is true.
   void begin(bool of_this_loop);
   const std::string& name() const { return name_; }
+  const std::string& fallback() const { return fallback_; }
+  void use_fallback() { name_ = fallback_; }
   const std::string& eval_dir() const { return eval_dir_; }
   bool has_new_evaluations();
   struct Evaluation {
@@ -29,7 +35,7 @@ class WatchedMetric {
  private:
   double value_in(const std::map<std::string, double>& metrics, int64_t step) const;
 
-  std::string name_, eval_dir_;
+  std::string name_, fallback_, eval_dir_;
   EvalMetricsReader metrics_;
   uint64_t num_evaluations_ = 0;  // of this process, at the last has_new_evaluations()
   bool was_found_ = false;

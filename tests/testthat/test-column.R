@@ -12,12 +12,37 @@ test_that("one name gives a column, several names give a list", {
   expect_equal(lapply(c("drat", "cyl"), column_numeric), column_numeric("drat", "cyl"))
 })
 
-test_that("columns print like TensorFlow's and compare by content", {
-  expect_equal(
-    format(column_numeric("a")),
-    "NumericColumn(key='a', shape=(1,), default_value=None, dtype=tf.float32, normalizer_fn=None)"
+test_that("columns print as the code that creates them, and compare by content", {
+  expect_equal(format(column_numeric("a")), "column_numeric(\"a\")")
+  expect_output(
+    print(column_numeric("a", shape = c(2, 3))), "column_numeric(\"a\", shape = c(2, 3))",
+    fixed = TRUE
   )
-  expect_output(print(column_numeric("a", shape = c(2, 3))), "shape=(2, 3)", fixed = TRUE)
+  columns <- list(
+    column_numeric("a b", shape = 3, default_value = c(1, 2, 3), dtype = tf$float64),
+    column_bucketized(column_numeric("x"), c(0, 0.5)),
+    column_bucketized(column_numeric("x"), 1),
+    column_categorical_with_vocabulary_list("t", vocabulary_list = c("a\"b", "c"), num_oov_buckets = 2),
+    column_categorical_with_vocabulary_list("t", vocabulary_list = 1:3),
+    column_categorical_with_identity("t", num_buckets = 5, default_value = 2),
+    column_categorical_with_hash_bucket("t", hash_bucket_size = 10, dtype = tf$int64),
+    column_indicator(column_categorical_with_identity("t", num_buckets = 5)),
+    column_embedding(column_categorical_with_identity("t", num_buckets = 5), 3, combiner = "sum"),
+    column_categorical_weighted(column_categorical_with_identity("t", num_buckets = 5), "w"),
+    column_crossed(c("b", "a"), hash_bucket_size = 10, hash_key = 5),
+    column_crossed(c(column_bucketized(column_numeric("x"), 1:2), "a"), hash_bucket_size = 10),
+    column_cyclic("hour", period = 24)
+  )
+  for (column in columns) {
+    expect_equal(eval(str2lang(format(column))), column, info = format(column))
+  }
+  expect_match(
+    format(column_numeric("a", normalizer_fn = function(x) x / 2)), "normalizer_fn = function"
+  )
+  shared <- column_shared_embedding(columns[6], 3)
+  expect_match(format(shared[[1]]), "^column_shared_embedding\\(column_categorical")
+  long <- column_categorical_with_vocabulary_list("t", vocabulary_list = letters)
+  expect_match(format(long), "\"j\", ..., \"z\")", fixed = TRUE)
   expect_true(all.equal(column_numeric("a"), column_numeric("a")))
   expect_false(isTRUE(all.equal(column_numeric("a"), column_numeric("b"))))
 })

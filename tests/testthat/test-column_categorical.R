@@ -38,31 +38,6 @@ test_that("names of columns match TensorFlow's", {
   expect_equal(shared[[1]]$shared_embedding_collection_name, "a_b_shared_embedding")
 })
 
-test_that("columns print like TensorFlow's", {
-  expect_equal(
-    format(column_bucketized(column_numeric("x"), 1)),
-    paste0(
-      "BucketizedColumn(source_column=NumericColumn(key='x', shape=(1,), default_value=None, ",
-      "dtype=tf.float32, normalizer_fn=None), boundaries=(1.0,))"
-    )
-  )
-  expect_equal(
-    format(column_crossed(c("b", "a"), hash_bucket_size = 10)),
-    "CrossedColumn(keys=('b', 'a'), hash_bucket_size=10, hash_key=None)"
-  )
-  expect_equal(
-    format(column_categorical_with_vocabulary_list("t", vocabulary_list = c("a", "b"))),
-    paste0(
-      "VocabularyListCategoricalColumn(key='t', vocabulary_list=('a', 'b'), dtype=tf.string, ",
-      "default_value=-1, num_oov_buckets=0)"
-    )
-  )
-  expect_equal(
-    format(column_categorical_with_identity("t", num_buckets = 5)),
-    "IdentityCategoricalColumn(key='t', number_buckets=5, default_value=None)"
-  )
-})
-
 test_that("several names give several columns", {
   columns <- column_categorical_with_hash_bucket("a", "b", hash_bucket_size = 5)
   expect_length(columns, 2)

@@ -255,7 +255,7 @@ test_that("an input function's dataset can depend on variables, and resumes", {
     }, steps = steps, hooks = hook_history_saver(1))
     as.data.frame(history)
   }
-  losses <- function(history) history$value[history$metric == "total_losses"]
+  losses <- function(history) history$value[history$metric == "loss"]
   whole <- losses(run(withr::local_tempdir(), 12))
   folder <- withr::local_tempdir()
   first <- losses(run(folder, 5))

@@ -93,7 +93,7 @@ test_that("errors suggest similar names of tensors, operations, columns, variabl
   slip <- list(befor_run = function(context) NULL)
   expect_error(train(model, input, hooks = slip), "Did you mean \"before_run\"")
   history <- train(model, input, steps = 1)
-  expect_error(plot(history, metrics = "mean_loss"), "Did you mean \"mean_losses\"", class = kind)
+  expect_error(plot(history, metrics = "averge_loss"), "Did you mean \"average_loss\"", class = kind)
 })
 
 test_that("a result that was not requested is explained once", {

@@ -44,7 +44,7 @@ test_that("a history contains the rows read and the wait for input", {
     history <- train(model, input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 9), steps = 10)
     expect_equal(history$input$rows, c(8, 80))
   }
-  expect_setequal(as.data.frame(history)$metric, c("mean_losses", "total_losses"))
+  expect_setequal(as.data.frame(history)$metric, c("average_loss", "loss"))
   plain <- train(model, function() list(list(wt = matrix(1:3)), matrix(c(1, 2, 3))), steps = 1)
   expect_null(plain$input)
 })

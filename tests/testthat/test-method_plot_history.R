@@ -9,39 +9,63 @@ run_of <- function(n = 40, ...) {
     average_loss = falling[c(TRUE, FALSE)] * 1.2, loss = falling[c(TRUE, FALSE)] * 12,
     `label/mean` = 0.3, check.names = FALSE
   )
-  history <- new_history(
-    list(step = step, losses = list(mean_losses = falling, total_losses = 10 * falling)),
-    max(step), ...
+  losses <- list(
+    average_loss = falling, loss = 10 * falling, mean_losses = falling, total_losses = 10 * falling
   )
-  history$validation <- validation
-  history
+  new_history(list(step = step, losses = losses), max(step), validation = validation, ...)
 }
 
 panels_of <- function(plot) {
   levels(plot$data$panel)
 }
 
-test_that("training and validation of one metric share a panel, constants have none", {
+test_that("only average losses are drawn by default, other metrics on request", {
   plot <- plot(run_of(), method = "ggplot2")
-  expect_equal(panels_of(plot), c("average_loss", "loss", "accuracy"))
-  loss <- plot$data[plot$data$panel == "average_loss", ]
-  expect_setequal(as.character(loss$series), c("training", "validation"))
-  expect_equal(nrow(loss), 60)
-  both <- plot(run_of(), metrics = "average_loss", method = "ggplot2")
-  expect_equal(nrow(ggplot2::layer_data(both)), 60)
-  one <- plot(run_of(), metrics = "validation/average_loss", method = "ggplot2")
-  expect_equal(nrow(ggplot2::layer_data(one)), 20)
-  constant <- plot(run_of(), metrics = "label/mean", method = "ggplot2")
-  expect_equal(panels_of(constant), "label/mean")
+  expect_equal(panels_of(plot), "average_loss")
+  expect_equal(plot$labels$title, "Average loss")
+  expect_setequal(as.character(plot$data$series), c("training", "validation"))
+  expect_equal(nrow(plot$data), 60)
+  more <- plot(run_of(), metrics = c("accuracy", "loss", "label/mean"), method = "ggplot2")
+  expect_equal(panels_of(more), c("accuracy", "loss", "label/mean"))
+  # the names of tfestimators
+  old <- plot(run_of(), metrics = c("mean_losses", "total_losses"), method = "ggplot2")
+  expect_equal(nrow(old$data), 80)
+  expect_error(plot(new_history(NULL, 0)), "no values", class = "runhooks_error_not_found")
 })
 
-test_that("a head that records its sum twice has no average", {
+test_that("without an average, the loss is drawn", {
   history <- run_of()
-  history$losses$mean_losses <- history$losses$total_losses
-  plot <- plot(history, method = "ggplot2")
-  average <- plot$data[plot$data$panel == "average_loss", ]
-  expect_equal(unique(as.character(average$series)), "validation")
-  expect_false("mean_losses" %in% panels_of(plot))
+  history$losses$average_loss <- NULL
+  history$params$metrics <- "loss"
+  history$evaluations <- history$evaluations[history$evaluations$metric != "average_loss", ]
+  expect_equal(panels_of(plot(history, method = "ggplot2")), "loss")
+})
+
+test_that("average_loss of training and of evaluations are the same number", {
+  cars <- transform(mtcars, am = factor(am), gear = factor(gear), w = 1 + (mpg > 20))
+  models <- list(
+    function(...) boosted_trees_regressor(mpg ~ wt + hp, cars, n_trees = 10, ...),
+    function(...) boosted_trees_classifier(am ~ wt + hp, cars, n_trees = 10, ...),
+    function(...) dnn_regressor(mpg ~ wt + hp, cars, hidden_units = 3, ...),
+    function(...) dnn_regressor(mpg ~ wt, cars, hidden_units = 3, loss_reduction = "mean", ...),
+    function(...) dnn_classifier(am ~ wt + hp, cars, hidden_units = 3, ...),
+    function(...) dnn_classifier(gear ~ wt + hp, cars, hidden_units = 3, ...)
+  )
+  for (make in models) {
+    for (weights in list(NULL, "w")) {
+      model <- make(weight_column = weights)
+      one_step <- function() {
+        suppressMessages(train(
+          model, cars, steps = 1, batch_size = 32, shuffle = FALSE, hooks = hook_history_saver(1)
+        ))
+      }
+      for (i in 1:3) one_step()
+      before <- evaluate(model, cars)$average_loss
+      history <- one_step()
+      expect_equal(history$losses$average_loss, before, tolerance = 1e-5)
+      expect_equal(panels_of(plot(history, method = "ggplot2")), "average_loss")
+    }
+  }
 })
 
 test_that("a panel whose values span decades is logarithmic and labelled so", {
@@ -50,14 +74,22 @@ test_that("a panel whose values span decades is logarithmic and labelled so", {
   labels <- lapply(scales, function(scale) as.numeric(scale$get_labels()))
   expect_true(all(labels[[1]] > 0))
   expect_gt(max(labels[[1]], na.rm = TRUE) / min(labels[[1]], na.rm = TRUE), 50)
-  accuracy <- range(as.numeric(labels[[3]]), na.rm = TRUE)
+  built <- ggplot2::ggplot_build(plot(run_of(), metrics = "accuracy", method = "ggplot2"))
+  labels <- as.numeric(built$layout$panel_scales_y[[1]]$get_labels())
+  accuracy <- range(labels, na.rm = TRUE)
   expect_true(accuracy[[1]] >= 0.4 && accuracy[[2]] <= 1)
 })
 
 test_that("the smooth line stays within the range of nearby values", {
-  series <- with_panel_scales(history_series(run_of(), "mean_losses", environment()))
+  series <- with_panel_scales(history_series(run_of(), "average_loss", environment()))
   smooth <- smooth_series(series)
+  expect_setequal(as.character(smooth$series), "training")
+  expect_setequal(smooth$step, series$step[series$series == "training"])
   expect_true(all(smooth$y >= min(series$y) & smooth$y <= max(series$y)))
+  # The line begins and ends with the values.
+  ends <- c(1, nrow(smooth))
+  own <- series[series$series == "training", ]
+  expect_equal(smooth$y[ends], own$y[ends])
   # The high first value does not attract the curve.
   expect_lt(smooth$y[[2]] - series$y[[2]], 0.1 * (series$y[[1]] - series$y[[2]]))
   with_gap <- series[series$step < 100 | series$step > 300, ]
@@ -67,9 +99,29 @@ test_that("the smooth line stays within the range of nearby values", {
   expect_null(smooth_series(series[1:19, ]))
 })
 
+test_that("a line is interrupted where values are not finite", {
+  history <- run_of(80)
+  history$losses$average_loss[41] <- NaN
+  series <- with_panel_scales(history_series(history, NULL, environment()))
+  smooth <- smooth_series(series)
+  expect_equal(sum(is.na(smooth$y)), 1)
+  expect_equal(nrow(smooth), 80)
+  expect_s3_class(plot(history, method = "ggplot2"), "ggplot")
+  history$losses$average_loss[] <- NaN
+  plot <- plot(history, method = "ggplot2")
+  expect_setequal(as.character(plot$data$series), "validation")
+})
+
+test_that("a long history has a smooth line of few points", {
+  history <- run_of(20000)
+  series <- with_panel_scales(history_series(history, NULL, environment()))
+  expect_lte(nrow(smooth_series(series)), 400)
+})
+
 test_that("a series that is too short for a smooth line is drawn at full opacity", {
   history <- run_of()
-  history$validation <- history$validation[1:5, ]
+  own <- history$evaluations$step %in% history$validation$step[1:5]
+  history$evaluations <- history$evaluations[own, ]
   built <- ggplot2::ggplot_build(plot(history, metrics = "average_loss", method = "ggplot2"))
   alphas <- lapply(built$data[1:2], function(layer) unique(layer$alpha))
   expect_equal(alphas, list(0.35, 1))
@@ -108,11 +160,14 @@ test_that("plots match their snapshots", {
   vdiffr::expect_doppelganger("short history", plot(run_of(4), method = "ggplot2"))
 })
 
-test_that("a hook that ends a run is named by its constructor", {
+test_that("the caption says why the run ended", {
+  caption <- function(...) plot(train(...), method = "ggplot2")$labels$caption
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
-  plot <- plot(train(model), method = "ggplot2")
-  expect_match(plot$labels$caption, "by hook_stop_when_converged().", fixed = TRUE)
+  expect_match(caption(model), "the model has converged.", fixed = TRUE)
+  trees <- boosted_trees_regressor(mpg ~ wt, mtcars, n_trees = 3)
+  said <- caption(trees)
+  expect_match(said, "all trees have grown.", fixed = TRUE)
   stops <- session_run_hook(after_run = function(context, values) context$request_stop())
-  plot <- plot(train(model, hooks = stops, steps = 5), method = "ggplot2")
-  expect_match(plot$labels$caption, paste("by", tail(run_history(model)$reason, 1)), fixed = TRUE)
+  said <- caption(model, hooks = stops, steps = 5)
+  expect_match(said, paste("by", tail(run_history(model)$reason, 1)), fixed = TRUE)
 })

@@ -15,21 +15,69 @@ test_that("calibration() groups rows by prediction", {
   expect_equal(nrow(calibration(cbind(rep(0.5, 4), 0.5), factor(c("a", "b", "a", "b")))), 1)
 })
 
-test_that("a linear model's weights are drawn in decreasing order, without the intercept", {
-  model <- linear_regressor(Sepal.Length ~ Petal.Length + Species, iris)
+test_that("standardized coefficients are drawn in decreasing order, without the intercept", {
+  model <- linear_regressor(medv ~ nox + rm + lstat, MASS::Boston)
   suppressMessages(train(model))
   data <- weight_data(model, environment())
-  expect_setequal(data$term, setdiff(names(coef(model)), "(Intercept)"))
+  terms <- c("nox", "rm", "lstat")
+  expect_setequal(data$term, terms)
   expect_false(is.unsorted(rev(abs(data$weight))))
-  expect_equal(data$weight[data$term == "Petal.Length"], coef(model)[["Petal.Length"]])
+  beta <- coef(lm(scale(medv) ~ scale(nox) + scale(rm) + scale(lstat), MASS::Boston))[-1]
+  expect_equal(data$weight[match(terms, data$term)], unname(beta), tolerance = 1e-4)
+  # the unit of a feature does not matter
+  other <- linear_regressor(medv ~ I(nox * 1000) + rm + lstat, MASS::Boston)
+  suppressMessages(train(other))
+  expect_equal(weight_data(other, environment())$weight, data$weight, tolerance = 1e-4)
   classes <- linear_classifier(Species ~ Petal.Length + Petal.Width, iris)
   suppressWarnings(suppressMessages(train(classes)))
   data <- suppressWarnings(weight_data(classes, environment()))
   expect_equal(
     data$weight[data$term == "virginica: Petal.Width"],
-    suppressWarnings(coef(classes))[["virginica", "Petal.Width"]]
+    suppressWarnings(coef(classes))[["virginica", "Petal.Width"]] * sd(iris$Petal.Width)
   )
   expect_equal(nrow(data), 4)
+  two <- linear_regressor(cbind(mpg, qsec) ~ wt + factor(cyl), mtcars)
+  suppressMessages(train(two))
+  expect_equal(nrow(weight_data(two, environment())), 6)
+})
+
+test_that("plots have titles and names of axes", {
+  cars <- linear_regressor(mpg ~ wt + hp, mtcars)
+  suppressMessages(train(cars))
+  labels <- ggplot2::autoplot(cars)$labels
+  expect_equal(labels[c("x", "y")], list(x = "Fitted mpg", y = "Observed mpg"))
+  expect_equal(ggplot2::autoplot(cars, 3)$labels$x, "Standardized coefficient")
+  for (which in 1:3) expect_type(ggplot2::autoplot(cars, which)$labels$title, "character")
+})
+
+test_that("a tree is drawn to four levels, with counts of the nodes below", {
+  model <- boosted_trees_regressor(medv ~ ., MASS::Boston, n_trees = 2)
+  suppressMessages(train(model))
+  nodes <- as.data.frame(model)
+  nodes <- nodes[nodes$tree == 1, ]
+  data <- tree_plot_data(model, 1, 4, environment())
+  expect_equal(nrow(data), sum(nodes$depth < 4))
+  hidden <- sub("^... ([0-9]+) more$", "\\1", data$more[nzchar(data$more)])
+  expect_equal(sum(as.numeric(hidden)), sum(nodes$depth >= 4))
+  expect_equal(data$text[[1]], sub(" <= .*", paste("\n<=", format(nodes$threshold[1], digits = 2)), nodes$question[1]))
+  expect_true(all(nchar(sub(".*\n<= ", "", data$text)) <= 4))
+  expect_equal(table(data$answer[-1])[["yes"]], table(data$answer[-1])[["no"]])
+  all <- tree_plot_data(model, 1, 10, environment())
+  expect_equal(nrow(all), nrow(nodes))
+  expect_equal(unique(all$more), "")
+  expect_equal(tree_plot_data(model, 1, 1, environment())$more, paste("...", nrow(nodes) - 1, "more"))
+  withr::local_pdf(NULL)
+  expect_identical(plot(model, which = 4, levels = 3), model)
+  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(model, 4, tree = 2, levels = 2))
+  expect_equal(nrow(drawn$data[[1]]), 3)
+  expect_error(plot(model, which = 4, levels = 0), "levels", class = "runhooks_error")
+  # names with spaces, words and times
+  d <- data.frame(`my x` = 1:60, g = rep(c("a", "b"), 30), check.names = FALSE)
+  d$y <- d$`my x` + 50 * (d$g == "a")
+  model <- boosted_trees_regressor(y ~ ., d, n_trees = 1, max_depth = 2)
+  suppressMessages(train(model))
+  texts <- tree_plot_data(model, 1, 4, environment())$text
+  expect_true(any(grepl("^`?my x`?\n", texts)) && any(grepl("g", texts)))
 })
 
 test_that("each plot is drawn by ggplot2 and by base graphics", {

@@ -142,11 +142,13 @@ test_that("importances and trees are drawn by ggplot2 and by base graphics", {
   nodes <- nodes[nodes$tree == 2, ]
   drawn <- ggplot2::ggplot_build(ggplot2::autoplot(fit$model, 4, tree = 2))$data
   expect_equal(nrow(drawn[[1]]), nrow(nodes))
-  expect_setequal(drawn[[2]]$label[!nodes$is_leaf], nodes$question[!nodes$is_leaf])
+  boxes <- drawn[[3]]
+  features <- sub("\n.*", "", boxes$label[!nodes$is_leaf])
+  expect_equal(features, nodes$feature[!nodes$is_leaf])
   # Nodes do not overlap, and children are on both sides of their parents.
-  expect_false(anyDuplicated(drawn[[2]][c("x", "y")]) > 0)
+  expect_false(anyDuplicated(boxes[c("x", "y")]) > 0)
   left <- match(nodes$left[!nodes$is_leaf], nodes$node)
-  expect_true(all(drawn[[2]]$x[left] < drawn[[2]]$x[which(!nodes$is_leaf)]))
+  expect_true(all(boxes$x[left] < boxes$x[which(!nodes$is_leaf)]))
   bars <- ggplot2::ggplot_build(ggplot2::autoplot(fit$model, 3))$data[[1]]
   expect_equal(sum(bars$x), 1)
   expect_error(plot(fit$model, which = 4, tree = 99), "no tree 99", class = "runhooks_error_not_found")

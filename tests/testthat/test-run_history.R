@@ -77,7 +77,7 @@ test_that("early stopping records the metric, and since when", {
   expect_identical(run$arguments[[1]]$stop$metric_name, "loss")
   expect_true(run$arguments[[1]]$validation)
   seen <- run$evaluations[[1]]
-  expect_setequal(seen$name, "validation")
+  expect_setequal(seen$data, "validation")
   expect_true(all(c("loss", "average_loss") %in% seen$metric))
   expect_equal(unique(seen$step), seq(0, 20, by = 5))
 })
@@ -145,10 +145,10 @@ test_that("evaluations are recorded in the row of their run", {
   run <- last_run(model)
   expect_identical(run$why, "steps")
   expect_equal(unique(run$evaluations[[1]]$step), c(5, 10))
-  expect_setequal(run$evaluations[[1]]$name, "test")
+  expect_setequal(run$evaluations[[1]]$data, "test")
   metrics <- evaluate(model, mtcars_input())
   seen <- last_run(model)$evaluations[[1]]
-  expect_equal(seen$value[seen$name == "" & seen$metric == "loss"], metrics$loss)
+  expect_equal(seen$value[seen$data == "evaluation" & seen$metric == "loss"], metrics$loss)
   train(model, endless(), steps = 1)
   expect_identical(nrow(last_run(model)$evaluations[[1]]), 0L)
 })

@@ -19,8 +19,7 @@ test_that("validation data are evaluated during training, and the history has th
   own <- evaluate(model, mtcars[25:32, ])
   expect_equal(validated$average_loss[[21]], own$average_loss, tolerance = 1e-6)
   long <- as.data.frame(history)
-  expect_named(long, c("step", "metric", "value"))
-  rows <- long[long$metric == "validation/average_loss", ]
+  rows <- long[long$metric == "average_loss" & long$data == "validation", ]
   expect_equal(rows$value, validated$average_loss)
   expect_output(print(history), "Validation \\(step 40\\):.* average_loss: ")
   expect_false("validation" %in% names(train(model, mtcars, steps = 1)))
@@ -63,6 +62,32 @@ test_that("early_stopping() ends the training and keeps the best model", {
     stop = early_stopping("average_loss", patience = 300)
   ))
   expect_equal(max(history$validation$step), last + 200)
+})
+
+test_that("the default metric is the average loss, or the loss of models without one", {
+  expect_equal(early_stopping(patience = 5)$metric_name, "average_loss")
+  stopped_by <- function(model, ...) {
+    said <- capture_messages(train(
+      model, ..., steps = 200, hooks = hook_learning_rate(reduce_on_plateau(patience = 50)),
+      stop = early_stopping(patience = 1, every_n_steps = 1, min_delta = 1e6)
+    ))
+    sub('.*since "([^"]*)".*', "\\1", grep("stopped early", said, value = TRUE))
+  }
+  model <- cars_model()
+  expect_equal(stopped_by(model, mtcars[1:24, ], validation = mtcars[25:32, ]), "average_loss")
+  own <- estimator(function(features, labels, mode, params, config) {
+    w <- tf$get_variable("w", shape(1L))
+    loss <- tf$reduce_mean((tf$cast(labels, tf$float32) - w)^2)
+    step <- tf$train$GradientDescentOptimizer(0.01)$minimize(loss, tf$train$get_global_step())
+    estimator_spec(mode, w, loss, step)
+  })
+  input <- mtcars_input(num_epochs = NULL)
+  expect_equal(stopped_by(own, input, validation = mtcars_input()), "loss")
+  expect_error(
+    train(own, input, steps = 5, validation = mtcars_input(),
+          stop = early_stopping("average_loss", patience = 2)),
+    "average_loss", class = "runhooks_error_not_found"
+  )
 })
 
 test_that("early_stopping() rejects invalid arguments", {

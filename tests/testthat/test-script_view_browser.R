@@ -64,15 +64,15 @@ test_that("the page of a run is rendered, and its charts respond to input", {
     seen.zoomed = graph.xAxisRange();
     graph.resetZoom();
     seen.reset = graph.xAxisRange();
-    graph.adjustRoll(3);
-    seen.roll = graph.rollPeriod();
-    graph.adjustRoll(1);
     graph.setSelection(2);
     seen.legend = loss.box.querySelector('.dygraph-legend').textContent;
     var tick = loss.box.querySelector('input[type=checkbox]'), was = !!graph.getOption('logscale');
     tick.click();
     seen.logscale = [was, !!graph.getOption('logscale')];
     var bands = charts[seen.titles.filter(function (x) { return /activation/.test(x); })[0]].graph;
+    document.querySelectorAll('details[ontoggle]').forEach(function (part) { part.open = true; });
+    window.dispatchEvent(new Event('resize'));
+    seen.folded = charts['loss'].graph.width_;
     seen.bands = bands.getLabels().slice(1);
     seen.band = bands.getValue(0, 1);
     var scope = document.evaluate(\"//summary[starts-with(., 'dnn')]\", document).iterateNext();
@@ -84,11 +84,13 @@ test_that("the page of a run is rendered, and its charts respond to input", {
     seen.paper = getComputedStyle(paper).backgroundColor;
     return seen;"))
   expect_null(seen$error)
-  expect_match(seen$title, "<script>", fixed = TRUE)
+  expect_equal(seen$title, "Deep regressor: mpg ~ wt + hp")
+  expect_match(seen$text, "<script>document.title", fixed = TRUE)
   expect_true(all(c("average_loss", "loss") %in% seen$titles))
   expect_equal(seen$zoomed, c(10, 30))
   expect_equal(seen$reset, seen$all)
-  expect_equal(seen$roll, 3)
+  # charts that were folded are drawn when they are shown
+  expect_gt(seen$folded, 300)
   expect_match(seen$legend, "(training|validation):.[0-9]")
   expect_equal(seen$logscale[[2]], !seen$logscale[[1]])
   expect_equal(seen$bands, c("all", "9 of 10", "2 of 3", "half"))
@@ -107,7 +109,7 @@ test_that("100,000 points are usable, on a phone and in dark mode", {
     series = "training", tag = "loss", step = seq_len(n), value = 1 / sqrt(seq_len(n)) + runif(n)
   )
   path <- withr::local_tempfile(fileext = ".html")
-  write_page(html_page("many", NULL, curves(list(series), FALSE)), path)
+  write_page(html_page("many", NULL, curves(list(series))), path)
   expect_lt(file.size(path), 6e6)
   seen <- seen_in_browser(path, width = 500, dark = TRUE, paste0(find_charts, "
     var graph = charts.loss.graph, seen = {rows: graph.numRows()}, began = performance.now();

@@ -39,7 +39,18 @@ test_that("the page of a run has curves, runs, checkpoints, times and graph", {
   page <- page_of(path)
   charts <- charts_of(page)
   events <- read_events(folder)
-  expect_true(all(unique(events$tag) %in% names(charts)))
+  changes <- tapply(events$value, events$tag, function(x) length(unique(x)) > 1)
+  expect_true(all(names(which(changes)) %in% names(charts)))
+  # the metric first, constants not at all
+  expect_equal(names(charts)[[1]], "average_loss")
+  expect_false("label/mean" %in% names(charts))
+  expect_match(page, "<h1>Deep regressor: mpg ~ wt + hp</h1>", fixed = TRUE)
+  expect_match(page, "Best average loss of the validation: [0-9.,]+, at step [0-9]+[.]")
+  expect_match(page, "Run 1 made 40 steps in .* It ended because 40 steps were asked for[.]")
+  expect_match(page, "<td>hidden_units</td><td>4</td>")
+  expect_match(page, "<td>optimizer</td><td>Adam")
+  # no boxes of a moving average
+  expect_null(charts[[1]]$attrs$showRoller)
   loss <- charts[["average_loss"]]
   expect_equal(unlist(loss$attrs$labels), c("step", "training", "validation"))
   shown <- vapply(loss$data[[2]], function(x) if (is.null(x)) NA_real_ else as.numeric(x), 0)
@@ -108,13 +119,13 @@ test_that("the page shows configuration, wait for input, and the best checkpoint
   # A series has the same colour in all charts, even if others are missing.
   evaluate(model, mtcars)
   page <- page_of(view_run(folder, open = FALSE))
-  expect_true("evaluation" %in% table_of(page, "Evaluations")$name)
+  expect_true("evaluation" %in% table_of(page, "Evaluations")$data)
   charts <- charts_of(page)
   color_of <- function(chart, series) {
     unlist(chart$attrs$colors)[match(series, unlist(chart$attrs$labels)[-1])]
   }
   for (series in c("evaluation", "validation")) {
-    colors <- vapply(charts[c("average_loss", "label/mean")], color_of, "", series)
+    colors <- vapply(charts[c("average_loss", "prediction/mean")], color_of, "", series)
     expect_identical(colors[[1]], colors[[2]])
   }
 })
@@ -180,10 +191,21 @@ test_that("several runs are shown side by side with their differences", {
   run_to_see(file.path(dir, "fast"), steps = 60)
   dir.create(file.path(dir, "other"))
   page <- page_of(view_runs(dir, file = file.path(dir, "both.html"), open = FALSE))
-  labels <- unlist(charts_of(page)[["average_loss"]]$attrs$labels)
-  expect_setequal(
-    labels[-1], c("slow: training", "slow: validation", "fast: training", "fast: validation")
+  chart <- charts_of(page)[["average_loss"]]$attrs
+  labels <- unlist(chart$labels)[-1]
+  expect_equal(
+    labels, c("fast: training", "fast: validation", "slow: training", "slow: validation")
   )
+  colors <- unlist(chart$colors)
+  expect_equal(colors[[1]], colors[[2]])
+  expect_equal(colors[[3]], colors[[4]])
+  expect_false(colors[[1]] == colors[[3]])
+  dashed <- lengths(lapply(chart$series[labels], `[[`, "strokePattern")) > 0
+  expect_equal(unname(dashed), c(FALSE, TRUE, FALSE, TRUE))
+  # the table of the runs comes first
+  first <- regmatches(page, regexpr("(?s)<table>.*?</table>", page, perl = TRUE))
+  expect_match(first, "best average loss.*fast.*slow")
+  expect_lt(regexpr("<table>", page), regexpr("class=\"chart\"", page))
   differs <- regmatches(page, regexpr("(?s)What differs.*?</table>", page, perl = TRUE))
   expect_match(differs, "<td>steps</td><td>60</td><td>40</td>")
   expect_no_match(differs, "batch_size")

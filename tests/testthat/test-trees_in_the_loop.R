@@ -82,7 +82,7 @@ test_that("early stopping keeps the trees up to the best evaluation, bit for bit
     "weights of step", class = "runhooks_message_early_stopping"
   )
   said <- as.data.frame(history)
-  said <- said$value[said$metric == "validation/average_loss"]
+  said <- said$value[said$metric == "average_loss" & said$data == "validation"]
   expect_equal(evaluate(model, others)$average_loss, min(said), tolerance = 1e-6)
   expect_gt(last_of(said), min(said))
   stopped <- variable_value(model, "boosted_trees:0_serialized")[[1]]

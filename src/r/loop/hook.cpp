@@ -137,7 +137,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   NamedTensors save_state() override {
     if (!save_state_) return {};
     Rcpp::Shield<SEXP> state(interrupt_pending() ? call_swallowing_errors(save_state_)
-                                                       : call(save_state_));
+                                                 : call(save_state_));
     if (state == R_NilValue) return {};
     const PlainData data =
         plain_from_r(state, str_cat("The state of hook `", label_, "`"), "state");
@@ -421,6 +421,7 @@ SEXP history_to_r(const History& history) {
     names.push_back(name);
     values.push_back(&column);
   };
+  for (const History::Column& metric : history.metrics) add(metric.name.c_str(), metric.values);
   if (!history.mean_losses.empty() || history.tensors.empty()) {
     add("mean_losses", history.mean_losses);
     add("total_losses", history.total_losses);
@@ -436,10 +437,10 @@ SEXP history_to_r(const History& history) {
   SET_VECTOR_ELT(all, 0, Rcpp::wrap(history.steps));
   SET_VECTOR_ELT(all, 1, columns);
   if (has_input) {
-    SET_VECTOR_ELT(all, 2,
-                   Rcpp::List::create(Rcpp::_["rows"] = history.rows,
-                                      Rcpp::_["seconds"] = history.seconds,
-                                      Rcpp::_["waited"] = history.waited));
+    SET_VECTOR_ELT(
+        all, 2,
+        Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
+                           Rcpp::_["waited"] = history.waited));
   }
   return all;
 }
@@ -467,7 +468,8 @@ SEXP cpp_history_new() {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_read(SEXP record) {
-  return guarded_entry([&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
+  return guarded_entry(
+      [&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
 }
 
 // Avoids R's slower structure(), since hooks call it in every step.
@@ -524,7 +526,8 @@ SEXP cpp_take_failed_hooks() {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_context_request_stop(SEXP pointer) {
-  guarded_entry([&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
+  guarded_entry(
+      [&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
 }
 
 // A condition, if any, is raised when the loop ends.
