@@ -242,6 +242,32 @@ test_that("a generator that cannot be restarted is an error for the second itera
   expect_equal(values(dataset_repeat(calls, 2)), c(1, 2, 4, 5))
 })
 
+test_that("a generator that has ended warns when it is repeated", {
+  once <- function() {
+    at <- 0
+    function() {
+      at <<- at + 1
+      if (at <= 3) at else stop_iteration()
+    }
+  }
+  from_generator <- function(f) tf$data$Dataset$from_generator(f, tf$float32, shape())
+  repeats <- list(
+    function(d) dataset_repeat(d, 3), dataset_repeat, function(d) dataset_shuffle_and_repeat(d, 1),
+    function(d) dataset_repeat(dataset_map(d, ~ .x), 2)
+  )
+  for (make in list(generator_dataset, from_generator)) {
+    for (more in repeats) {
+      expect_warning(
+        expect_equal(values(more(make(once()))), 1:3), "The generator of .* in pass 2",
+        class = "runhooks_warning_read_once"
+      )
+    }
+    expect_silent(expect_equal(values(dataset_repeat(make(once), 2)), c(1:3, 1:3)))
+    expect_silent(expect_equal(values(dataset_repeat(dataset_cache(make(once())), 2)), c(1:3, 1:3)))
+  }
+  expect_silent(dataset_collect(dataset_repeat(generator_dataset(function() NULL, "int32"), 2)))
+})
+
 test_that("a function that creates generators is called for each iterator and pass", {
   made <- 0
   counts <- function() {
