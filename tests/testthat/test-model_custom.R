@@ -233,3 +233,41 @@ test_that("a training operation that does not count steps is explained", {
     "after 0 steps but 5 steps.*step counter has not changed.*global_step = tf\\$train\\$get_global_step"
   )
 })
+
+test_that("a prediction that has no row for each example is an error that names it", {
+  squeezing <- function(squeeze, more = function(out) NULL) {
+    estimator(function(features, labels, mode) {
+      dense <- tf$layers$dense(tf$cast(features, tf$float32), 1L)
+      out <- squeeze(dense)
+      if (mode == "infer") {
+        return(estimator_spec(mode, predictions = c(list(mpg = out), more(dense))))
+      }
+      loss <- tf$losses$mean_squared_error(tf$cast(labels, tf$float32), out)
+      optimizer <- tf$train$GradientDescentOptimizer(1e-5)
+      step <- tf$train$get_global_step()
+      estimator_spec(mode, loss = loss, train_op = optimizer$minimize(loss, step))
+    }, withr::local_tempdir(.local_envir = parent.frame()))
+  }
+  input <- function(rows) {
+    input_fn(mtcars[rows, ], c("wt", "hp"), "mpg", batch_size = 16L, num_epochs = 1)
+  }
+  model <- squeezing(tf$squeeze)
+  train(model, input(1:32))
+  expect_equal(nrow(predict(model, input(1:2))), 2)
+  said <- "Prediction `mpg` has shape \\(\\) where a row per example.*tf\\$squeeze\\(x, axis = 1L\\)"
+  for (rows in list(1, 1:17)) {
+    expect_error(predict(model, input(rows)), said, class = "runhooks_error_invalid_argument")
+    expect_error(
+      iterate(predict(model, input(rows), as_iterable = TRUE)), said,
+      class = "runhooks_error_invalid_argument"
+    )
+  }
+  kept <- squeezing(function(x) tf$squeeze(x, axis = 1L))
+  train(kept, input(1:32))
+  expect_equal(nrow(predict(kept, input(1))), 1)
+  unequal <- squeezing(function(x) tf$squeeze(x, axis = 1L), function(out) {
+    list(all = tf$reshape(tf$concat(list(out, out), 0L), c(-1L, 1L)))
+  })
+  train(unequal, input(1:32))
+  expect_error(predict(unequal, input(1:2)), "`mpg` has 2, `all` has 4")
+})
