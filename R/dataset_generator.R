@@ -84,7 +84,7 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
     types <- vapply(flatten_form(output_types), dtype_name, "")
     shapes <- vector("list", length(types))
   }
-  if (!is.null(output_shapes)) shapes <- lapply(shapes_in_form(output_shapes, form), plain_shape)
+  if (!is.null(output_shapes)) shapes <- plain_shapes(output_shapes, form)
   streams$form <- form
   source_dataset(streams$open, form, types, shapes)
 }

@@ -163,6 +163,34 @@ test_that("a cache file serves later passes and processes", {
     class = "runhooks_error_failed_precondition")
 })
 
+test_that("errors about shapes name the argument and the function", {
+  numbers <- range_dataset(1, 4)
+  pairs <- dataset_map(numbers, ~ list(a = .x, b = .x))
+  refused <- function(expr, arg) {
+    error <- expect_error(expr, paste0("`", arg, "` must be shapes"))
+    expect_s3_class(error, "runhooks_error_invalid_argument")
+    as.character(error$call[[1]])
+  }
+  tensor <- tf$constant(4L)
+  for (shapes in list(tensor, "a", list("a"), -4)) {
+    name <- refused(dataset_padded_batch(numbers, 3, padded_shapes = shapes), "padded_shapes")
+    expect_identical(name, "dataset_padded_batch")
+  }
+  refused(dataset_padded_batch(pairs, 3, padded_shapes = list(4)), "padded_shapes")
+  refused(dataset_padded_batch(pairs, 3, padded_shapes = list(a = 4, b = tensor)), "padded_shapes")
+  name <- refused(generator_dataset(function() 1, "float32", tensor), "output_shapes")
+  expect_identical(name, "generator_dataset")
+  name <- refused(make_iterator_from_structure(tf$float32, tensor), "output_shapes")
+  expect_identical(name, "make_iterator_from_structure")
+  nested <- list(tensor, list(tensor, tensor))
+  refused(
+    tf$while_loop(
+      function(i, x) i < 9L, function(i, x) list(i, x), nested, shape_invariants = list(shape(), 1)
+    ),
+    "shape_invariants"
+  )
+})
+
 test_that("generators give elements until they end", {
   make <- function(n) {
     at <- 0
