@@ -163,18 +163,21 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
 annotate_error <- function(condition, frame) {
   where <- cpp_run_where()
   kind <- if (!is.null(where)) steering_kind(condition)
-  if (!is.null(kind)) {
-    unwind_to(frame, condition, kind)
+  text <- condition_text(condition)
+  # in before_run() and after_run(), such a condition ends or restarts the loop and is no error
+  is_error <- is.null(kind) || !where$method %in% c("before_run", "after_run")
+  if (!is.null(where) && is_error && is.null(condition$runhooks)) {
+    condition <- add_place(condition, where)
   }
-  if (!is.null(where) && is.null(condition$runhooks)) condition <- add_place(condition, where)
+  if (!is.null(kind)) unwind_to(frame, condition, kind, text)
   # the core only observes a jump, so record the reason why the run ended
   cpp_note_error(condition_text(condition))
   condition
 }
 
 # Returns from `frame` with a value that tells the core, which intercepts the jump, the reason.
-unwind_to <- function(frame, condition, kind) {
-  leave <- structure(list(condition, kind, condition_text(condition)), class = "runhooks_leave")
+unwind_to <- function(frame, condition, kind, text = condition_text(condition)) {
+  leave <- structure(list(condition, kind, text), class = "runhooks_leave")
   rlang::eval_bare(call("return", leave), frame)
 }
 

@@ -21,7 +21,9 @@
 #' @param save,restore Functions that save and restore the generator's position: `save()` returns
 #'   plain data (numbers, strings, lists of these) and `restore(state)` accepts them. With these
 #'   functions, each iterator and each pass starts at the position at which the dataset was created.
-#'   Without them, another pass continues to call the function, and the pipeline cannot be saved.
+#'   Without them, another pass continues to call the function, and the pipeline cannot be saved. If
+#'   the function gives no more elements, the dataset ends with a warning of class
+#'   `runhooks_warning_read_once`.
 #' @return A dataset; see [datasets].
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: an element has another structure, type or shape.
@@ -82,7 +84,7 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
     types <- vapply(flatten_form(output_types), dtype_name, "")
     shapes <- vector("list", length(types))
   }
-  if (!is.null(output_shapes)) shapes <- lapply(shapes_in_form(output_shapes, form), plain_shape)
+  if (!is.null(output_shapes)) shapes <- plain_shapes(output_shapes, form)
   streams$form <- form
   source_dataset(streams$open, form, types, shapes)
 }
@@ -111,13 +113,26 @@ generator_streams <- function(generator) {
     if (makes) return(made_stream(self, function() as_generator(take(1))))
     if (is_begun) abort_read_once()
     is_begun <<- TRUE
-    list(
-      draw = function(number) self$components(take(number), number), rewind = function() NULL,
-      save = abort_not_savable, restore = function(state) abort_not_savable()
-    )
+    read_once_stream(function(number) self$components(take(number), number))
   }
   self$components <- function(value, number) form_components(value, number, self$form)
   self
+}
+
+# A stream whose further passes continue to call the function.
+read_once_stream <- function(draw) {
+  passes <- 1
+  has_element <- FALSE # in an earlier pass
+  list(
+    draw = function(number) {
+      element <- draw(number)
+      if (is.null(element) && number == 1 && has_element) warn_read_once(passes)
+      has_element <<- has_element || !is.null(element)
+      element
+    },
+    rewind = function() passes <<- passes + 1,
+    save = abort_not_savable, restore = function(state) abort_not_savable()
+  )
 }
 
 # A stream that creates a new generator for each pass.
@@ -202,6 +217,18 @@ abort_read_once <- function() {
            {.arg save} and {.arg restore}."
     ),
     kind = "failed_precondition"
+  )
+}
+
+warn_read_once <- function(pass) {
+  cli::cli_warn(
+    c(
+      "The generator of {.fn generator_dataset} gave no elements in pass {pass}: it can be read only
+       once.",
+      i = "Pass {.fn generator_dataset} a function that creates a generator, or use
+           {.fn dataset_cache} before {.fn dataset_repeat}."
+    ),
+    class = c("runhooks_warning_read_once", "runhooks_warning"), call = NULL
   )
 }
 

@@ -91,9 +91,9 @@ make_iterator_initializable <- function(dataset, shared_name = NULL) {
 make_iterator_from_structure <- function(output_types, output_shapes = NULL, shared_name = NULL) {
   types <- lapply(flatten_form(output_types), type_of_element)
   form <- form_of(output_types)
-  shapes <- if (is.null(output_shapes)) vector("list", length(types)) else
-    shapes_in_form(output_shapes, form)
-  info <- list(dtypes = unlist(types), dims = lapply(shapes, plain_shape))
+  dims <- vector("list", length(types))
+  if (!is.null(output_shapes)) dims <- plain_shapes(output_shapes, form)
+  info <- list(dtypes = unlist(types), dims = dims)
   new_iterator(NULL, info, form)
 }
 
@@ -102,24 +102,30 @@ type_of_element <- function(x, call = parent.frame(2)) {
   dtype_name(x)
 }
 
+# The dimensions of each component, NA if unknown; NULL for an unknown number of dimensions.
+plain_shapes <- function(shapes, form, arg = "output_shapes", call = parent.frame()) {
+  lapply(shapes_in_form(shapes, form, arg, call), plain_shape, arg, call)
+}
+
 # A shape may itself be a list, so the structure determines where a shape starts.
-shapes_in_form <- function(shapes, form) {
+shapes_in_form <- function(shapes, form, arg, call) {
   if (!is.list(form)) return(list(shapes))
   check_arg(
     is.list(shapes) && length(shapes) == length(form), shapes,
-    "shapes in the form of an element", "output_shapes", parent.frame()
+    "shapes in the form of an element", arg, call
   )
-  do.call(c, c(list(list()), unname(Map(shapes_in_form, shapes, form))))
+  inner <- Map(function(x, form) shapes_in_form(x, form, arg, call), shapes, form)
+  do.call(c, c(list(list()), unname(inner)))
 }
 
-plain_shape <- function(shape) {
+plain_shape <- function(shape, arg, call) {
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
   if (is.null(shape)) return(NULL)
-  is_size <- function(d) is.null(d) || is_atomic(d) && length(d) == 1 && (is.na(d) || is_whole(d))
+  is_size <- function(d) {
+    is.null(d) || is_atomic(d) && length(d) == 1 && (is.na(d) || is_whole(d) && d >= -1)
+  }
   good <- (is.list(shape) || is_atomic(shape)) && all(vapply(as.list(shape), is_size, NA))
-  check_arg(
-    good, shape, "shapes, as output_shapes() gives them", "output_shapes", parent.frame(2)
-  )
+  check_arg(good, shape, "shapes, as output_shapes() gives them", arg, call)
   vapply(as.list(shape), function(d) if (is.null(d) || is.na(d)) NA_real_ else as.double(d), 0)
 }
 

@@ -29,8 +29,7 @@ dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padd
   args <- list(
     dataset = dataset, batch_size = batch_size,
     padded_shapes = if (!is.null(padded_shapes)) {
-      lapply(shapes_in_form(padded_shapes, dataset$form), function(shape) {
-        dims <- plain_shape(shape)
+      lapply(plain_shapes(padded_shapes, dataset$form, "padded_shapes"), function(dims) {
         if (!is.null(dims)) as.list(ifelse(is.na(dims), -1, dims))
       })
     },

@@ -105,7 +105,7 @@ convert_variables_to_constants <- function(sess, input_graph_def, output_node_na
   good <- length(names) > 0
   check_arg(good, output_node_names, "names of operations", "output_node_names", environment())
   new_graph_def(cpp_freeze(
-    sess$.pointer, graph_def_bytes(input_graph_def), names,
+    plain_session(sess)$.pointer, graph_def_bytes(input_graph_def), names,
     strings_of(variable_names_whitelist), strings_of(variable_names_blacklist)
   ))
 }

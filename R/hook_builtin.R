@@ -41,6 +41,10 @@ hook_logging_tensor <- builtin_hook("LoggingTensorHook")
 #' Creates a hook that stops the loop. You can reuse it: each loop counts its steps from zero,
 #' unlike in TensorFlow.
 #'
+#' The hook assumes that a run adds one to the global step, as TensorFlow's does. If a run adds
+#' more, the hook stops after the first run that started at global step `last_step - 1` or later:
+#' with `last_step = 2` and runs that add 3, at step 6.
+#'
 #' @eval hook_params("StopAtStepHook")
 #' @inherit hook_logging_tensor return
 #' @section Errors:
@@ -77,6 +81,9 @@ hook_checkpoint_saver <- builtin_hook("CheckpointSaverHook")
 #' and `input/waited`, the share of the time that steps waited for rows. The log shows these at
 #' level DEBUG.
 #'
+#' The hook assumes that a run adds one to the global step, as TensorFlow's does. If a run adds
+#' more, an interval can end a run later than its number of steps.
+#'
 #' @eval hook_params("StepCounterHook")
 #' @inherit hook_logging_tensor return
 #' @section Errors:
@@ -102,6 +109,9 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
 #' Creates a hook that computes summaries at the first step and then at each interval, and writes
 #' them to an event file. It costs almost nothing in other steps. [train()] adds one for all
 #' summaries of the model, every `save_summary_steps` steps of [run_config()].
+#'
+#' The hook assumes that a run adds one to the global step, as TensorFlow's does. If a run adds
+#' more, an interval can end a run later than its number of steps.
 #'
 #' @eval hook_params("SummarySaverHook")
 #' @inherit hook_logging_tensor return

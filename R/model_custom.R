@@ -126,7 +126,7 @@ custom_model <- function(object) {
       features = input$features, labels = if (mode != "infer") input$labels, mode = mode,
       params = params, config = config
     )
-    spec <- as_users_code(do.call(model_fn, given[wanted], quote = TRUE))
+    spec <- call_model_fn(model_fn, given[wanted], mode)
     if (!inherits(spec, "estimator_spec")) {
       abort_runhooks(
         c(
@@ -146,6 +146,24 @@ custom_model <- function(object) {
     }
     core_estimator_spec(spec)
   }
+}
+
+# If the function has used `labels` in prediction, the message of an error says that it is NULL.
+call_model_fn <- function(model_fn, given, mode) {
+  if (mode != "infer" || !"labels" %in% names(given)) {
+    return(as_users_code(do.call(model_fn, given, quote = TRUE)))
+  }
+  is_used <- FALSE
+  frame <- list2env(given)
+  use_labels <- function() is_used <<- TRUE
+  delayedAssign("labels", if (!use_labels()) TRUE, assign.env = frame)
+  call <- as.call(c(list(model_fn), lapply(setNames(nm = names(given)), as.name)))
+  withCallingHandlers(
+    as_users_code(eval(call, frame)),
+    error = function(condition) {
+      if (is_used) stop(add_note(condition, "`labels` is NULL in mode \"infer\"."))
+    }
+  )
 }
 
 #' @rdname estimator

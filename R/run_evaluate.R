@@ -12,7 +12,8 @@
 #'   a hook of the model's own training, the current weights are used.
 #' @param name Name of this evaluation, if a model has several. The metrics are also written to an
 #'   event file in the folder `eval` or `eval_<name>` of `model_dir`; see [read_events()].
-#' @param simplify TRUE: a tibble of one row. FALSE: a named list.
+#' @param simplify TRUE: a tibble of one row; a vector of values is a matrix column, a
+#'   matrix of values an element of a list column. FALSE: a named list.
 #' @return The metrics, sorted by name, with `global_step` last. `loss` is the mean of the losses of
 #'   the batches; for canned models the loss of a batch is the sum over its examples. `average_loss`
 #'   is the mean over the examples. The attribute `history` contains the losses of the batches.
@@ -69,12 +70,15 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   # without times, so that two equal evaluations give equal results
   record <- result$history[names(result$history) != "input"]
   history <- recorded_history(hooks, record, metrics$global_step)
-  if (simplify) {
-    is_scalar <- all(lengths(metrics) == 1) && !any(vapply(metrics, is.array, NA))
-    metrics <- if (is_scalar) quick_tibble(metrics, 1L) else tibble::as_tibble(metrics)
-  }
+  if (simplify) metrics <- quick_tibble(lapply(metrics, metric_cell), 1L)
   attr(metrics, "history") <- history
   metrics
+}
+
+# A vector becomes a row of a matrix; data frames cannot bind the rows of larger arrays.
+metric_cell <- function(x) {
+  if (is.null(dim(x))) return(x)
+  if (length(dim(x)) == 1) matrix(as.vector(x), 1) else list(x)
 }
 
 # Evaluations draw the order of rows from R's generator, but must not change its state.

@@ -68,7 +68,14 @@ pop_session <- function(session) {
   session$close()
 }
 
+# The session of the core for an argument that may be a monitored session.
+plain_session <- function(x, arg = "sess", call = parent.frame()) {
+  check_arg(is_session(x), x, "a session", arg, call)
+  if (inherits(x, "runhooks_monitored_session")) x$raw_session() else x
+}
+
 session_or_default <- function(session, call = parent.frame()) {
+  check_arg(is.null(session) || is_session(session), session, "a session", "session", call)
   if (is.null(session)) session <- session_symbols()$get_default_session()
   if (is.null(session)) {
     abort_runhooks(

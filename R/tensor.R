@@ -94,6 +94,19 @@ initialized_value <- function(x) {
   )
 }
 
+# Feeds the initializer's input, because the graph may be finalized.
+load_variable_value <- function(x, value, session, call = parent.frame()) {
+  session <- session_or_default(session, call)
+  if (is_tensor(value) || is_variable(value)) {
+    session$run(variable_assign("Assign", x, value))
+  } else {
+    initializer <- cpp_variable_initializer(x)
+    feed <- structure(list(value), keys = cpp_operation_inputs(initializer)[2])
+    session$run(initializer, feed)
+  }
+  invisible()
+}
+
 #' @rdname tensors
 #' @export
 `$.tensorflow.variable` <- function(x, name) {
@@ -123,10 +136,7 @@ initialized_value <- function(x) {
     scatter_update = function(sparse_delta, use_locking = FALSE, name = NULL) {
       scatter_rows(x, "Update", sparse_delta, name)
     },
-    load = function(value, session = NULL) {
-      session_or_default(session)$run(variable_assign("Assign", x, value))
-      invisible()
-    },
+    load = function(value, session = NULL) load_variable_value(x, value, session),
     assign = function(value, use_locking = FALSE) variable_assign("Assign", x, value),
     assign_add = function(delta, use_locking = FALSE) variable_assign("AssignAdd", x, delta),
     assign_sub = function(delta, use_locking = FALSE) variable_assign("AssignSub", x, delta),

@@ -7,7 +7,9 @@ train_more_symbols <- function() {
     list_variables = list_variables, load_variable = load_variable,
     load_checkpoint = load_checkpoint, checkpoint_exists = checkpoint_exists,
     init_from_checkpoint = init_from_checkpoint,
-    global_step = function(sess, global_step_tensor) as.integer(sess$run(global_step_tensor)),
+    global_step = function(sess, global_step_tensor) {
+      as.integer(plain_session(sess)$run(global_step_tensor))
+    },
     # there are no queues, because datasets replace them
     start_queue_runners = function(sess = NULL, coord = NULL, daemon = TRUE, start = TRUE,
                                    collection = "queue_runners") {

@@ -1,6 +1,8 @@
 #include "columns/feature_column.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/ascii.h"
 #include "base/suggestions.h"
@@ -130,13 +132,38 @@ std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns) {
   return columns;
 }
 
-std::string scope_of(const FeatureColumn& column) {
-  std::string name = column.scope_name();
+namespace {
+
+std::string valid_scope(std::string name) {
   for (char& c : name) {
     const bool good = is_ascii_alnum(c) || c == '_' || c == '.' || c == '-';
     if (!good) c = '_';
   }
   return name;
+}
+
+}  // namespace
+
+std::string scope_of(const FeatureColumn& column) { return valid_scope(column.scope_name()); }
+
+std::vector<std::string> scopes_of(const std::vector<ColumnPtr>& columns) {
+  std::map<std::string, std::string> scopes;
+  for (const ColumnPtr& column : columns) scopes[column->scope_name()] = scope_of(*column);
+  std::set<std::string> taken;
+  std::vector<std::string> others;
+  for (const bool is_valid : {true, false}) {
+    for (const auto& scope : scopes) {
+      if ((scope.first == scope.second) != is_valid) continue;
+      if (!taken.insert(scope.second).second) others.push_back(scope.first);
+    }
+  }
+  for (const std::string& name : others) {
+    std::string& scope = scopes[name];
+    while (!taken.insert(scope).second) scope += "_1";
+  }
+  std::vector<std::string> all;
+  for (const ColumnPtr& column : columns) all.push_back(scopes[column->scope_name()]);
+  return all;
 }
 
 namespace {

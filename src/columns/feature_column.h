@@ -153,6 +153,9 @@ std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns);
 
 // A valid scope name for the column: "log(x)" becomes "log_x_".
 std::string scope_of(const FeatureColumn& column);
+// The same for all columns of a layer, whose variables need different names: "log(x)" and "log[x]"
+// become "log_x_" and "log_x__1". Valid names stay as they are. Does not depend on the order.
+std::vector<std::string> scopes_of(const std::vector<ColumnPtr>& columns);
 
 // Applies `ids_of` to feature `key`. `wanted` is the declared dtype ("string", "int32", ...). ""
 // and -1 are missing in a dense feature, and `drop_missing` removes them; in a sparse feature they

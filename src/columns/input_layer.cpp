@@ -12,11 +12,13 @@ InputLayer input_layer(Graph& graph,
                        const InputLayerOptions& options) {
   if (columns.empty()) invalid_argument("feature_columns must not be empty.");
   const std::vector<ColumnPtr> sorted = sorted_columns(columns);
+  const std::vector<std::string> scopes = scopes_of(sorted);
   const VariableScope scope(graph, free_scope(graph, "input_layer"));
   TransformationCache cache(graph, features);
   InputLayer layer;
   std::vector<Output> tensors;
-  for (const ColumnPtr& column : sorted) {
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const ColumnPtr& column = sorted[i];
     const auto* dense = dynamic_cast<const DenseColumn*>(column.get());
     if (!dense) {
       throw Error(Code::kInvalidArgument,
@@ -24,7 +26,7 @@ InputLayer input_layer(Graph& graph,
                           "' is a categorical one."),
                   {"Wrap it in column_embedding() or column_indicator()."});
     }
-    VariableScope column_scope(graph, scope_of(*column));
+    VariableScope column_scope(graph, scopes[i]);
     ColumnVariables variables;
     variables.trainable = options.trainable;
     variables.collections = options.collections;

@@ -108,9 +108,11 @@ LinearModel linear_model(Graph& graph,
   options.collections = model_options.collections;
   VariableScope scope(graph, free_scope(graph, "linear_model"));
   std::vector<std::vector<VariablePtr>> weights;
-  for (const ColumnPtr& column : sorted) {
-    weights.push_back(graph.variables().get_partitioned(
-        scope_of(*column) + "/weights", Shape{weight_rows(*column), model_options.units}, options));
+  const std::vector<std::string> scopes = scopes_of(sorted);
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const Shape shape{weight_rows(*sorted[i]), model_options.units};
+    weights.push_back(
+        graph.variables().get_partitioned(scopes[i] + "/weights", shape, options));
     model.weights.insert(model.weights.end(), weights.back().begin(), weights.back().end());
   }
   VariableOptions bias_options = options;
@@ -124,7 +126,7 @@ LinearModel linear_model(Graph& graph,
   TransformationCache cache(graph, features);
   std::vector<Output> sums;
   for (size_t i = 0; i < sorted.size(); ++i) {
-    VariableScope column_scope(graph, scope_of(*sorted[i]));
+    VariableScope column_scope(graph, scopes[i]);
     ColumnVariables variables;
     variables.trainable = model_options.trainable;
     variables.collections = model_options.collections;

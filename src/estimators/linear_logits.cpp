@@ -83,9 +83,12 @@ Coefficients linear_coefficients(const std::string& scope, const std::vector<Col
   Coefficients names;
   const std::string model = scope + "/linear_model/";
   names.bias = model + "bias_weights";
+  std::vector<ColumnPtr> weighted;
   for (const ColumnPtr& column : columns) {
-    if (dynamic_cast<const FixedColumn*>(column.get())) continue;
-    names.weights.push_back(model + scope_of(*column) + "/weights");
+    if (!dynamic_cast<const FixedColumn*>(column.get())) weighted.push_back(column);
+  }
+  for (const std::string& name : scopes_of(weighted)) {
+    names.weights.push_back(model + name + "/weights");
   }
   return names;
 }

@@ -38,12 +38,8 @@ class StepCounterHook : public RunHook {
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
     const int64_t stale = *values.result(0).data<int64_t>();
-    const int64_t step = step_.now(context.session());
-    if (trigger_.should_trigger(step)) {
-      const Trigger::Elapsed elapsed = trigger_.update(step);
-      if (elapsed.is_known) record(elapsed, step, context.session());
-      timer_.start(context.session());
-    }
+    // Like TensorFlow's hook, assumes that a run adds one, and checks the step if that is enough.
+    if (trigger_.should_trigger(stale + 1)) count(context.session());
     if (has_last_step_ && stale == last_step_ && !has_warmup_steps_) warn_stuck(stale);
     last_step_ = stale;
     has_last_step_ = true;
@@ -52,6 +48,13 @@ class StepCounterHook : public RunHook {
   void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
 
  private:
+  void count(Session& session) {
+    const int64_t step = step_.now(session);
+    if (!trigger_.should_trigger(step)) return;
+    const Trigger::Elapsed elapsed = trigger_.update(step);
+    if (elapsed.is_known) record(elapsed, step, session);
+    timer_.start(session);
+  }
   void record(const Trigger::Elapsed& elapsed, int64_t step, Session& session) {
     const double per_second = static_cast<double>(elapsed.steps) / elapsed.secs;
     log(LogLevel::kInfo, str_cat(tag_, ": ", format_text("%g", per_second)));

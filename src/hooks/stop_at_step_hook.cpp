@@ -31,8 +31,10 @@ class StopAtStepHook : public RunHook {
     has_last_step_ = true;
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
-  void after_run(RunContext& context, const RunValues&) override {
-    // The fetched value is the step before the run.
+  void after_run(RunContext& context, const RunValues& values) override {
+    // Like TensorFlow's hook: looks at the step only if one more than the step before the run is
+    // enough.
+    if (*values.result(0).data<int64_t>() + 1 < last_step_) return;
     if (step_.now(context.session()) >= last_step_) context.request_stop();
   }
 

@@ -26,6 +26,7 @@ class StopIfHook : public EarlyStoppingHook {
 
   void begin(Graph& graph) override {
     metric_.begin(of_this_loop_);
+    has_warned_ = false;
     EarlyStoppingHook::begin(graph);
   }
   bool changes_variables() const override { return restores_best_; }
@@ -38,7 +39,7 @@ class StopIfHook : public EarlyStoppingHook {
     EarlyStoppingHook::end(session);
     if (restores_best_ && !evaluations.empty()) restore(session, *best_of(evaluations));
     // Without this warning, a wrong `eval_dir` would look like a model that always improves.
-    if (metric_.was_found()) return;
+    if (metric_.was_found() || has_warned_) return;
     notify_user("warning", str_cat("Early stopping never saw the metric \"", metric_.name(),
                                    "\": no evaluation in ", metric_.eval_dir(), " has it."));
   }
@@ -66,7 +67,18 @@ class StopIfHook : public EarlyStoppingHook {
     const std::vector<Evaluation> evaluations = metric_.read(min_steps_);
     const Evaluation* best = best_of(evaluations);
     if (restores_best_ && best) best_weights_.save(session, step().now(session), best->step);
+    if (!metric_.was_found() && !has_warned_) warn_of_other_folder();
     return evaluations;
+  }
+  // At the first check, because training may take hours.
+  void warn_of_other_folder() {
+    const std::vector<std::string> others = metric_.other_folders();
+    if (others.empty()) return;
+    has_warned_ = true;
+    notify_user("warning",
+                str_cat("Early stopping has not seen the metric \"", metric_.name(),
+                        "\" yet: there are no evaluations in ", metric_.eval_dir(), ", but in ",
+                        others[0], ". Give the hook `eval_dir = \"", others[0], "\"`."));
   }
   void restore(Session& session, const Evaluation& best) const {
     if (best.step == step().now(session)) return;
@@ -87,6 +99,7 @@ class StopIfHook : public EarlyStoppingHook {
   bool higher_;
   double min_steps_;
   bool of_this_loop_, restores_best_;
+  bool has_warned_ = false;
   BestWeights best_weights_;
   std::string reason_;
 };

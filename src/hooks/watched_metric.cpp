@@ -4,6 +4,8 @@
 
 #include "base/status.h"
 #include "base/suggestions.h"
+#include "io/events/event_file.h"
+#include "io/files/atomic_file.h"
 
 namespace runhooks {
 
@@ -12,6 +14,31 @@ void WatchedMetric::begin(bool of_this_loop) {
   num_evaluations_ = noted_evaluations();
   metrics_ = EvalMetricsReader(eval_dir_);
   if (of_this_loop) metrics_.skip_existing();
+  others_ = sizes_in_other_folders();
+}
+
+std::vector<std::string> WatchedMetric::other_folders() {
+  std::vector<std::string> folders;
+  if (!metrics_.read().empty()) return folders;
+  for (const auto& file : sizes_in_other_folders()) {
+    const auto before = others_.find(file.first);
+    if (before != others_.end() && before->second == file.second) continue;
+    const std::string folder = parent_folder(file.first);
+    if (folders.empty() || folders.back() != folder) folders.push_back(folder);
+  }
+  return folders;
+}
+
+WatchedMetric::FileSizes WatchedMetric::sizes_in_other_folders() const {
+  FileSizes sizes;
+  const std::string parent = parent_folder(without_end_separators(eval_dir_));
+  if (!is_directory(parent)) return sizes;
+  for (const std::string& name : names_beginning(parent, "eval")) {
+    const std::string folder = join_path(parent, name);
+    if (folder == eval_dir_ || !is_directory(folder)) continue;
+    for (const std::string& path : list_event_files(folder)) sizes[path] = file_size(path);
+  }
+  return sizes;
 }
 
 bool WatchedMetric::has_new_evaluations() {

@@ -1,6 +1,7 @@
 // WatchedMetric: follows one metric of the evaluations that appear while a training loop runs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,18 @@ class WatchedMetric {
   // Returns the evaluations from `from_step` on. Throws if one lacks the metric.
   std::vector<Evaluation> read(double from_step);
   bool was_found() const { return was_found_; }
+  // Folders next to `eval_dir` named "eval..." that got evaluations since begin(), while `eval_dir`
+  // has none.
+  std::vector<std::string> other_folders();
 
  private:
+  using FileSizes = std::map<std::string, uint64_t>;
+  FileSizes sizes_in_other_folders() const;
   double value_in(const std::map<std::string, double>& metrics, int64_t step) const;
 
   std::string name_, fallback_, eval_dir_;
   EvalMetricsReader metrics_;
+  FileSizes others_;  // at begin()
   uint64_t num_evaluations_ = 0;  // of this process, at the last has_new_evaluations()
   bool was_found_ = false;
 };

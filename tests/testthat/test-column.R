@@ -224,3 +224,27 @@ test_that("a list of columns keeps argument names as c(recursive = TRUE) makes t
   model <- linear_regressor(feature_columns(weight = column_numeric("wt")))
   expect_no_error(train(model, input_fn(mpg ~ wt, mtcars), steps = 1))
 })
+
+test_that("columns whose names are equal after cleaning get different variables", {
+  words <- c("\u5e74\u9f84", "\u6536\u5165", "m\u00e4", "m\u00f6", "m__", "a b")
+  set.seed(1)
+  d <- stats::setNames(as.data.frame(matrix(rnorm(20 * 6), 20)), words)
+  d$y <- rowSums(d * rep(1:6, each = 20))
+  input <- input_fn(d, words, "y", num_epochs = 20)
+  numbers <- feature_columns(lapply(words, column_numeric))
+  model <- linear_regressor(numbers, withr::local_tempdir())
+  train(model, input)
+  weights <- grep("linear_model/.*weights$", variable_names(model), value = TRUE)
+  expect_length(weights, 7)
+  expect_true(all(
+    paste0("linear/linear_model/", c("m__", "m___1", "m___1_1", "a_b", "______"), "/weights") %in%
+      weights
+  ))
+  deep <- dnn_regressor(3L, feature_columns(lapply(words[1:4], function(word) {
+    column_embedding(column_categorical_with_identity(word, num_buckets = 3L), 2L)
+  })), withr::local_tempdir())
+  ids <- as.data.frame(lapply(d, function(x) rep(0:2, length.out = 20)), check.names = FALSE)
+  train(deep, input_fn(ids, words[1:4], "y", num_epochs = 1))
+  expect_length(grep("embedding_weights$", variable_names(deep)), 4)
+  expect_length(predict(deep, input_fn(ids, words[1:4], num_epochs = 1))$predictions, 20)
+})

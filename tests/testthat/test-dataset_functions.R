@@ -163,6 +163,34 @@ test_that("a cache file serves later passes and processes", {
     class = "runhooks_error_failed_precondition")
 })
 
+test_that("errors about shapes name the argument and the function", {
+  numbers <- range_dataset(1, 4)
+  pairs <- dataset_map(numbers, ~ list(a = .x, b = .x))
+  refused <- function(expr, arg) {
+    error <- expect_error(expr, paste0("`", arg, "` must be shapes"))
+    expect_s3_class(error, "runhooks_error_invalid_argument")
+    as.character(error$call[[1]])
+  }
+  tensor <- tf$constant(4L)
+  for (shapes in list(tensor, "a", list("a"), -4)) {
+    name <- refused(dataset_padded_batch(numbers, 3, padded_shapes = shapes), "padded_shapes")
+    expect_identical(name, "dataset_padded_batch")
+  }
+  refused(dataset_padded_batch(pairs, 3, padded_shapes = list(4)), "padded_shapes")
+  refused(dataset_padded_batch(pairs, 3, padded_shapes = list(a = 4, b = tensor)), "padded_shapes")
+  name <- refused(generator_dataset(function() 1, "float32", tensor), "output_shapes")
+  expect_identical(name, "generator_dataset")
+  name <- refused(make_iterator_from_structure(tf$float32, tensor), "output_shapes")
+  expect_identical(name, "make_iterator_from_structure")
+  nested <- list(tensor, list(tensor, tensor))
+  refused(
+    tf$while_loop(
+      function(i, x) i < 9L, function(i, x) list(i, x), nested, shape_invariants = list(shape(), 1)
+    ),
+    "shape_invariants"
+  )
+})
+
 test_that("generators give elements until they end", {
   make <- function(n) {
     at <- 0
@@ -240,6 +268,32 @@ test_that("a generator that cannot be restarted is an error for the second itera
     if (at %% 3 > 0) at
   }, "float32")
   expect_equal(values(dataset_repeat(calls, 2)), c(1, 2, 4, 5))
+})
+
+test_that("a generator that has ended warns when it is repeated", {
+  once <- function() {
+    at <- 0
+    function() {
+      at <<- at + 1
+      if (at <= 3) at else stop_iteration()
+    }
+  }
+  from_generator <- function(f) tf$data$Dataset$from_generator(f, tf$float32, shape())
+  repeats <- list(
+    function(d) dataset_repeat(d, 3), dataset_repeat, function(d) dataset_shuffle_and_repeat(d, 1),
+    function(d) dataset_repeat(dataset_map(d, ~ .x), 2)
+  )
+  for (make in list(generator_dataset, from_generator)) {
+    for (more in repeats) {
+      expect_warning(
+        expect_equal(values(more(make(once()))), 1:3), "The generator of .* in pass 2",
+        class = "runhooks_warning_read_once"
+      )
+    }
+    expect_silent(expect_equal(values(dataset_repeat(make(once), 2)), c(1:3, 1:3)))
+    expect_silent(expect_equal(values(dataset_repeat(dataset_cache(make(once())), 2)), c(1:3, 1:3)))
+  }
+  expect_silent(dataset_collect(dataset_repeat(generator_dataset(function() NULL, "int32"), 2)))
 })
 
 test_that("a function that creates generators is called for each iterator and pass", {

@@ -142,3 +142,37 @@ test_that("the defaults work in a short run: each evaluation is used as soon as 
   )
   expect_equal(variable_value(model, "global_step")[[1]], 10)
 })
+
+test_that("early stopping warns at once if another folder gets the evaluations", {
+  config <- run_config(save_checkpoints_steps = 20)
+  model <- linear_regressor(column_numeric("wt"), withr::local_tempdir(), config = config)
+  input <- function(...) input_fn(mtcars, "wt", "mpg", ...)
+  run <- function(name, max_steps, ...) {
+    at <- NULL
+    stop <- hook_stop_if_no_decrease(
+      model, "loss", 1000, ..., run_every_steps = 20, run_every_secs = NULL
+    )
+    steps <- 0
+    count <- session_run_hook(after_run = function(context, values) steps <<- steps + 1)
+    said <- character()
+    withCallingHandlers(
+      train_and_evaluate(
+        model, train_spec(input(num_epochs = NULL), max_steps = max_steps, hooks = list(stop, count)),
+        eval_spec(input(num_epochs = 1), name = name, throttle_secs = 0)
+      ),
+      runhooks_warning_early_stopping = function(w) {
+        at <<- steps
+        said <<- c(said, conditionMessage(w))
+        invokeRestart("muffleWarning")
+      }
+    )
+    list(at = at, said = said)
+  }
+  expect_length(run(NULL, 40)$said, 0)
+  unlink(file.path(model_dir(model), "eval"), recursive = TRUE)
+  missed <- run("0", 100)
+  expect_length(missed$said, 1)
+  expect_match(missed$said, "no evaluations in .*/eval, but in .*/eval_0. Give .*eval_dir = \".*eval_0\"")
+  expect_lt(missed$at, 60)
+  expect_length(run("0", 140, eval_dir = file.path(model_dir(model), "eval_0"))$said, 0)
+})

@@ -144,3 +144,60 @@ test_that("a loop that a restart leaves calls on_error() once", {
   )
   expect_length(seen, 1)
 })
+
+test_that("the end of data in a hook that runs the session ends the loop", {
+  loop <- function(...) {
+    tf$reset_default_graph()
+    counted <- tf$assign_add(tf$train$get_or_create_global_step(), 1L)
+    value <- iterator_get_next(make_iterator_one_shot(range_dataset(0, 3)))
+    dir <- withr::local_tempdir()
+    ended <- FALSE
+    hooks <- list(
+      session_run_hook(...), session_run_hook(end = function(session) ended <<- TRUE),
+      hook_stop_at_step(last_step = 5)
+    )
+    error <- tryCatch(
+      {
+        session <- tf$train$MonitoredTrainingSession(checkpoint_dir = dir, hooks = hooks)
+        with(session, while (!session$should_stop()) session$run(counted))
+        NULL
+      },
+      error = identity
+    )
+    list(error = error, ended = ended, last = sub(".*-", "", latest_checkpoint(dir)))
+  }
+  read <- function(session) session$run("IteratorGetNext:0")
+  before <- function(context) {
+    read(context$session)
+    NULL
+  }
+  expect_identical(loop(before_run = before), list(error = NULL, ended = TRUE, last = "3"))
+  after <- function(context, values) read(context$session)
+  expect_identical(loop(after_run = after), list(error = NULL, ended = TRUE, last = "4"))
+  caught <- 0
+  catching <- function(context, values) {
+    tryCatch(read(context$session), runhooks_error_out_of_range = function(e) caught <<- caught + 1)
+  }
+  expect_identical(loop(after_run = catching)$last, "5")
+  expect_equal(caught, 2)
+
+  place <- c("runhooks_error_out_of_range", "runhooks_error_hook")
+  at_end <- loop(end = function(session) for (i in 1:4) read(session))
+  expect_true(all(place %in% class(at_end$error)))
+  expect_false(at_end$ended)
+  created <- loop(after_create_session = function(session, coord) for (i in 1:4) read(session))
+  expect_true(all(place %in% class(created$error)))
+  expect_match(conditionMessage(created$error), "in after_create_session() of hook", fixed = TRUE)
+})
+
+test_that("train() saves when a hook meets the end of the data", {
+  loss <- "linear/head/weighted_loss/Sum:0"
+  model <- mtcars_model()
+  reads <- session_run_hook(after_run = function(context, values) context$session$run(loss))
+  train(model, mtcars_input(num_epochs = 1), hooks = reads)
+  expect_equal(variable_value(model, "global_step")[[1]], 2)
+  hook <- session_run_hook(end = function(session) session$run(loss))
+  error <- expect_error(train(mtcars_model(), mtcars_input(num_epochs = 1), hooks = hook))
+  expect_s3_class(error, c("runhooks_error_out_of_range", "runhooks_error_hook"), exact = FALSE)
+  expect_false(any(c("C++Error", "<not available>") %in% class(error)))
+})

@@ -233,3 +233,79 @@ test_that("a training operation that does not count steps is explained", {
     "after 0 steps but 5 steps.*step counter has not changed.*global_step = tf\\$train\\$get_global_step"
   )
 })
+
+test_that("a prediction that has no row for each example is an error that names it", {
+  squeezing <- function(squeeze, more = function(out) NULL) {
+    estimator(function(features, labels, mode) {
+      dense <- tf$layers$dense(tf$cast(features, tf$float32), 1L)
+      out <- squeeze(dense)
+      if (mode == "infer") {
+        return(estimator_spec(mode, predictions = c(list(mpg = out), more(dense))))
+      }
+      loss <- tf$losses$mean_squared_error(tf$cast(labels, tf$float32), out)
+      optimizer <- tf$train$GradientDescentOptimizer(1e-5)
+      step <- tf$train$get_global_step()
+      estimator_spec(mode, loss = loss, train_op = optimizer$minimize(loss, step))
+    }, withr::local_tempdir(.local_envir = parent.frame()))
+  }
+  input <- function(rows) {
+    input_fn(mtcars[rows, ], c("wt", "hp"), "mpg", batch_size = 16L, num_epochs = 1)
+  }
+  model <- squeezing(tf$squeeze)
+  train(model, input(1:32))
+  expect_equal(nrow(predict(model, input(1:2))), 2)
+  said <- "Prediction `mpg` has shape \\(\\) where a row per example.*tf\\$squeeze\\(x, axis = 1L\\)"
+  for (rows in list(1, 1:17)) {
+    expect_error(predict(model, input(rows)), said, class = "runhooks_error_invalid_argument")
+    expect_error(
+      iterate(predict(model, input(rows), as_iterable = TRUE)), said,
+      class = "runhooks_error_invalid_argument"
+    )
+  }
+  kept <- squeezing(function(x) tf$squeeze(x, axis = 1L))
+  train(kept, input(1:32))
+  expect_equal(nrow(predict(kept, input(1))), 1)
+  unequal <- squeezing(function(x) tf$squeeze(x, axis = 1L), function(out) {
+    list(all = tf$reshape(tf$concat(list(out, out), 0L), c(-1L, 1L)))
+  })
+  train(unequal, input(1:32))
+  expect_error(predict(unequal, input(1:2)), "`mpg` has 2, `all` has 4")
+})
+
+test_that("an error of a model function that uses `labels` in prediction says that it is NULL", {
+  model_of <- function(break_it) {
+    model_fn <- function(features, labels, mode) {
+      out <- tf$layers$dense(tf$cast(features, tf$float32), 1L)
+      if (mode == "infer") {
+        break_it(labels)
+        return(estimator_spec(mode, predictions = list(p = out)))
+      }
+      loss <- tf$losses$mean_squared_error(tf$reshape(labels, c(-1L, 1L)), out)
+      step <- tf$train$get_global_step()
+      estimator_spec(
+        mode, loss = loss, train_op = tf$train$GradientDescentOptimizer(1e-5)$minimize(loss, step)
+      )
+    }
+    estimator(model_fn, withr::local_tempdir(.local_envir = parent.frame()))
+  }
+  input <- input_fn(mtcars, c("wt", "hp"), "mpg", batch_size = 8L, num_epochs = 1)
+  said <- "`labels` is NULL in mode \"infer\"."
+  uses <- list(
+    function(labels) tf$reshape(labels, c(-1L, 1L)), function(labels) stop("no ", class(labels)),
+    function(labels) labels$shape$as_list(), function(labels) labels + tf$constant(1)
+  )
+  for (use in uses) {
+    model <- model_of(use)
+    train(model, input)
+    expect_error(predict(model, input), said, fixed = TRUE)
+  }
+  others <- model_of(function(labels) stop("something else"))
+  train(others, input)
+  error <- expect_error(predict(others, input), "something else")
+  expect_no_match(conditionMessage(error), "labels")
+  seen <- "nothing"
+  fine <- model_of(function(labels) seen <<- labels)
+  train(fine, input)
+  predict(fine, input)
+  expect_null(seen)
+})

@@ -109,3 +109,42 @@ test_that("an evaluation does not change R's random generator", {
   evaluate(model, input_fn(mpg ~ wt, mtcars))
   expect_false(exists(".Random.seed", globalenv(), inherits = FALSE))
 })
+
+test_that("metrics with several values are matrix columns of one row", {
+  metrics <- function(labels, predictions) {
+    cuts <- list(.2, .5, .8)
+    confusion <- tf$confusion_matrix(
+      tf$reshape(labels, -1L), tf$reshape(predictions$class_ids, -1L), num_classes = 2L
+    )
+    list(
+      hits = tf$metrics$true_positives_at_thresholds(labels, predictions$logistic, cuts),
+      table = tf$metrics$mean_tensor(tf$reshape(tf$cast(confusion, tf$float32), c(2L, 2L)))
+    )
+  }
+  model <- linear_classifier(
+    feature_columns(column_numeric("wt")), withr::local_tempdir(),
+    config = run_config(save_checkpoints_steps = 25)
+  )
+  model <- add_metrics(model, metrics)
+  input <- function(...) input_fn(mtcars, "wt", "vs", batch_size = 32, ...)
+  trained <- train_and_evaluate(
+    model, train_spec(input(num_epochs = NULL), max_steps = 50),
+    eval_spec(input(num_epochs = 1), throttle_secs = 0)
+  )
+  expect_false(anyNA(as.data.frame(trained)$value))
+  e <- evaluate(model, input(num_epochs = 1))
+  listed <- evaluate(model, input(num_epochs = 1), simplify = FALSE)
+  expect_identical(dim(e), c(1L, length(listed)))
+  expect_identical(e$accuracy, listed$accuracy)
+  expect_identical(e$hits, matrix(as.vector(listed$hits), 1))
+  expect_identical(e$table, list(listed$table))
+  expect_output(print(e), "hits")
+  expect_identical(nrow(as.data.frame(e)), 1L)
+  expect_identical(dim(rbind(e, e)$hits), 2:3)
+  expect_identical(attr(e, "history")$step, 50)
+  events <- read_events(file.path(model_dir(model), "eval"))
+  expect_true(all(c("accuracy", "loss") %in% events$tag))
+  rows <- run_history(model)$evaluations[[1]]
+  expect_true(all(c("accuracy", "loss") %in% rows$metric))
+  expect_false(anyNA(rows$metric))
+})

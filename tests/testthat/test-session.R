@@ -113,3 +113,58 @@ test_that("a fed shape is read in every run, also after many runs", {
     }
   })
 })
+
+test_that("functions that take a session also take a monitored one", {
+  path <- file.path(withr::local_tempdir(), "m.ckpt")
+  with(tf$Graph()$as_default(), {
+    step <- tf$train$get_or_create_global_step()
+    v <- tf$get_variable("v", shape(2L), initializer = tf$zeros_initializer())
+    y <- tf$identity(v, name = "y")
+    saver <- tf$train$Saver()
+    for (make in list(monitored_session, singular_monitored_session, monitored_training_session)) {
+      session <- make()
+      v$load(c(1, 2), session)
+      expect_equal(step$eval(session = session), 0)
+      expect_equal(y$eval(session = session), array(c(1, 2)))
+      saver$save(session, path, global_step = step)
+      v$load(c(0, 0), session)
+      saver$restore(session, paste0(path, "-0"))
+      expect_equal(session$run(v), array(c(1, 2)))
+      expect_identical(tf$train$global_step(session, step), 0L)
+      def <- tf$get_default_graph()$as_graph_def()
+      frozen <- tf$graph_util$convert_variables_to_constants(session, def, "y")
+      expect_s3_class(frozen, "tensorflow.GraphDef")
+      session$close()
+      expect_error(saver$save(session, path), "closed", class = "runhooks_error_failed_precondition")
+    }
+    invalid <- "runhooks_error_invalid_argument"
+    expect_error(saver$save(NULL, path), "`sess` must be a session", class = invalid)
+    expect_error(saver$restore(5, path), "`sess` must be a session", class = invalid)
+    expect_error(v$load(1, path), "`session` must be a session", class = invalid)
+    expect_error(y$eval(session = 5), "`session` must be a session", class = invalid)
+  })
+})
+
+test_that("load() of a variable adds no operation, so it works in a finalized graph", {
+  with(tf$Graph()$as_default(), {
+    initial <- tf$random_normal(shape(2L))
+    variables <- list(
+      tf$get_variable("a", shape(), initializer = tf$zeros_initializer()),
+      tf$get_variable("b", shape(2L), tf$int64, tf$ones_initializer(), use_resource = TRUE),
+      tf$Variable(initial), tf$Variable("text")
+    )
+    values <- list(5, array(c(3, 4)), array(c(1.5, 2)), "other")
+    load_all <- function(session) {
+      for (i in seq_along(variables)) variables[[i]]$load(values[[i]], session)
+    }
+    session <- tf$train$MonitoredSession()
+    load_all(session$raw_session())
+    expect_equal(session$run(variables), values)
+    expect_error(variables[[2]]$load(1:3, session), "shape")
+    session$close()
+    scaffold <- tf$train$Scaffold(init_fn = function(scaffold, session) load_all(session))
+    with(tf$train$MonitoredTrainingSession(scaffold = scaffold) %as% session, {
+      expect_equal(session$run(variables), values)
+    })
+  })
+})

@@ -318,3 +318,56 @@ test_that("a timeline has TensorFlow's events, and every operation of the run", 
 test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })
+
+test_that("hooks that count assume one step per run, as TensorFlow's do", {
+  # The rules of basic_session_run_hooks.py.
+  stops_at <- function(last, by) {
+    step <- 0
+    repeat {
+      stale <- step
+      step <- step + by
+      if (stale + 1 >= last && step >= last) return(step)
+    }
+  }
+  counts_at <- function(every, by, runs) {
+    found <- c()
+    for (stale in by * (seq_len(runs) - 1)) {
+      is_due <- function(step) length(found) == 0 || step >= found[[length(found)]] + every
+      if (is_due(stale + 1) && is_due(stale + by)) found <- c(found, stale + by)
+    }
+    found
+  }
+  saves_at <- function(every, by, runs) {
+    found <- c()
+    next_step <- 0
+    for (stale in by * (seq_len(runs) - 1)) {
+      is_due <- length(found) == 0 || next_step >= found[[length(found)]] + every
+      if (is_due) found <- c(found, stale + by)
+      next_step <- (if (is_due) stale + by else stale + 1) + 1
+    }
+    found
+  }
+  for (by in 2:4) {
+    for (every in c(2, 3, 5, 8)) {
+      dir <- withr::local_tempdir()
+      log_of_runs(function() hook_step_counter(every, output_dir = dir), 8, 1, increment = by)
+      expect_equal(read_events(dir)$step, counts_at(every, by, 8)[-1], info = paste(by, every))
+      saved <- withr::local_tempdir()
+      summaries_of(8, increment = by, function() {
+        hook_summary_saver(every, output_dir = saved, summary_op = tf$summary$scalar("c", 4))
+      })
+      expect_equal(read_events(saved)$step, saves_at(every, by, 8), info = paste(by, every))
+      with(tf$Graph()$as_default(), {
+        graph <- counting_graph(by)
+        hook <- hook_stop_at_step(last_step = every)
+        with(tf$train$SingularMonitoredSession(hooks = hook) %as% s, {
+          while (!s$should_stop()) {
+            s$run(graph$op)
+            step <- s$raw_session()$run(graph$step)
+          }
+        })
+        expect_equal(step, stops_at(every, by), info = paste(by, every))
+      })
+    }
+  }
+})

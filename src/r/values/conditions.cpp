@@ -117,11 +117,11 @@ uint64_t number_of_calls = 0;
 
 uint64_t calls_of_r() { return number_of_calls; }
 
-SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
+SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token, bool translates) {
   ++number_of_calls;
   if (token.in_use_) {
     UnwindToken another;
-    return call_r(function, data, another);
+    return call_r(function, data, another, translates);
   }
   struct InUse {
     bool& flag;
@@ -132,7 +132,10 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
   CallData call;
   call.function = function;
   call.data = data;
-  if (setjmp(call.jump)) throw_unwind(token.token_);
+  if (setjmp(call.jump)) {
+    if (translates) throw_unwind(token.token_);
+    throw RUnwind(token.token_, /*is_interrupt=*/false);
+  }
   SEXP result = R_UnwindProtect(call_in, &call, jump_back, &call, token.token_);
   SETCAR(token.token_, R_NilValue);  // the token would keep the result alive
   return result;
@@ -306,8 +309,12 @@ void raise_error(const Error& error) {
   Rcpp::Shield<SEXP> classes(foreign ? Rcpp::wrap(foreign->classes()) : R_NilValue);
   Rcpp::Shield<SEXP> call(
       Rf_lang6(Rf_install("raise_core_error"), condition, code, message, hints, classes));
+  const OwnedObjects::Scope apart(nullptr);
+  std::pair<SEXP, SEXP> what(call, package_namespace());
+  UnwindToken token;
   try {
-    eval_r(call, package_namespace());
+    // A condition that controls a loop jumps on to the frame of the loop.
+    call_r(eval_in, &what, token, /*translates=*/false);
   } catch (const RUnwind& unwind) {
     unwind.resume_unwind();
   }
