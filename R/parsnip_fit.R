@@ -107,17 +107,8 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
                                    hooks = NULL, model_dir = NULL, seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
-  given <- list(mtry = mtry, sample_size = sample_size)
-  for (name in names(Filter(Negate(is.null), given))) {
-    if (name == "sample_size" && identical(as.numeric(sample_size), 1)) next
-    abort_runhooks(
-      c(
-        "{.arg {name}} is not available for {.fn boost_tree} with the engine {.val runhooks}.",
-        i = "Remove it: the trees use all rows and all columns, and {.arg trees} trees are grown."
-      ),
-      call = call
-    )
-  }
+  check_fit_number(mtry, "mtry", 1, Inf, call, whole = TRUE)
+  check_fit_number(sample_size, "sample_size", 0, 1, call)
   check_fit_number(trees, "trees", 1, Inf, call, whole = TRUE)
   check_fit_number(tree_depth, "tree_depth", 1, 20, call, whole = TRUE)
   check_fit_number(min_n, "min_n", 1, Inf, call)
@@ -130,6 +121,7 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   n <- nrow(data$data)
   args <- list(
     n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
+    mtry = mtry, sample_size = sample_size,
     min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, data$y, n),
     class_weights = class_weights
   )

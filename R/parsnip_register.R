@@ -43,9 +43,7 @@ parsnip_models <- local({
   trees <- list(
     trees = dial("trees"), tree_depth = dial("tree_depth"), min_n = dial("min_n"),
     learn_rate = dial("learn_rate", range = c(-3, -0.2)), loss_reduction = dial("loss_reduction"),
-    stop_iter = dial("stop_iter"),
-    # without these, parsnip would drop the arguments; the fit function reports them
-    mtry = dial("mtry"), sample_size = dial("sample_prop")
+    stop_iter = dial("stop_iter"), mtry = dial("mtry"), sample_size = dial("sample_prop")
   )
   list(
     linear_reg = c(
