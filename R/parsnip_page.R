@@ -15,6 +15,8 @@
 #'   * `mlp()`: [dnn_regressor()] and [dnn_classifier()], with `hidden_units`, `penalty`, `dropout`,
 #'     `epochs`, `activation` and `learn_rate`. The mode is regression, classification or quantile
 #'     regression.
+#'   * [wide_deep()]: [dnn_linear_combined_regressor()] and [dnn_linear_combined_classifier()], with
+#'     the arguments of `mlp()` except `penalty`. The mode is regression or classification.
 #'   * `boost_tree()`: [boosted_trees_regressor()] and [boosted_trees_classifier()], with `trees`,
 #'     `tree_depth`, `min_n`, `learn_rate`, `loss_reduction`, `mtry`, `sample_size` and `stop_iter`.
 #'     The mode is regression or classification.
@@ -47,7 +49,12 @@
 #' @section Engine arguments: Set them by `parsnip::set_engine("runhooks", ...)`.
 #'   * `batch_size`: the number of rows in each step. Not for `boost_tree()`.
 #'   * `optimizer`: the name of an optimizer or an [optimizer][optimizers]. Not for `boost_tree()`.
+#'   * `linear_optimizer` and `dnn_optimizer` of `wide_deep()`: as `optimizer`.
 #'   * `epochs` and `learn_rate` of the linear models.
+#'   * `offset`: the name of a column that is added to the linear function without a weight, such as
+#'     a logarithm of exposures, for `linear_reg()`, `logistic_reg()`, `poisson_reg()` and
+#'     `wide_deep()`. The column is no predictor. Predictions need it, too. In a formula, `offset()`
+#'     has the same effect; workflows and recipes do not accept it.
 #'   * `validation`: the share of the rows to hold out, chosen at random, for `mlp()` and
 #'     `boost_tree()`. 0.1 by default if there is a `stop_iter`, otherwise 0.
 #'   * `stop_iter` of `mlp()`: the same as for `boost_tree()`, but in epochs.
