@@ -15,8 +15,9 @@
 #'   parsnip's models.
 #' @param trees,tree_depth,min_n,loss_reduction,mtry,sample_size,stop_iter The arguments of
 #'   `parsnip::boost_tree()`.
-#' @param batch_size,optimizer,class_weights,validation,hooks,model_dir,seed Engine arguments, see
-#'   [runhooks-parsnip].
+#' @param batch_size,optimizer,linear_optimizer,dnn_optimizer,class_weights,validation,offset,hooks
+#'   Engine arguments, see [runhooks-parsnip].
+#' @param model_dir,seed Engine arguments, see [runhooks-parsnip].
 #' @param ... Must be empty.
 #' @return A trained estimator.
 #' @section Errors:
@@ -30,13 +31,13 @@ NULL
 #' @export
 parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NULL, mixture = NULL,
                                family = NULL, epochs = NULL, learn_rate = NULL, batch_size = NULL,
-                               optimizer = NULL, class_weights = NULL, hooks = NULL,
+                               optimizer = NULL, class_weights = NULL, offset = NULL, hooks = NULL,
                                model_dir = NULL, seed = NULL, quantile_levels = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
   check_fit_number(mixture, "mixture", 0, 1, call)
-  data <- fit_data(formula, data, weights, class_weights, call)
+  data <- fit_data(formula, data, weights, class_weights, call, offset = offset)
   data$family <- family
   data$quantiles <- quantile_levels
   # the minimum is at a kink of the loss, which L-BFGS does not report as converged
@@ -70,13 +71,7 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
   check_fit_number(penalty, "penalty", 0, Inf, call)
   check_fit_number(dropout, "dropout", 0, 1, call)
   check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
-  if (is.null(hidden_units)) hidden_units <- 16
-  if (is.list(hidden_units)) hidden_units <- unlist(hidden_units)
-  check_arg(
-    is.numeric(hidden_units) && all(is.finite(hidden_units)) && all(hidden_units >= 1) &&
-      all(hidden_units == round(hidden_units)),
-    hidden_units, "whole numbers of at least 1", "hidden_units", call
-  )
+  hidden_units <- fit_hidden_units(hidden_units, call)
   data <- fit_data(formula, data, weights, class_weights, call)
   data <- hold_out(data, validation, stop_iter, seed, call)
   data$quantiles <- quantile_levels
@@ -107,17 +102,8 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
                                    hooks = NULL, model_dir = NULL, seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
-  given <- list(mtry = mtry, sample_size = sample_size)
-  for (name in names(Filter(Negate(is.null), given))) {
-    if (name == "sample_size" && identical(as.numeric(sample_size), 1)) next
-    abort_runhooks(
-      c(
-        "{.arg {name}} is not available for {.fn boost_tree} with the engine {.val runhooks}.",
-        i = "Remove it: the trees use all rows and all columns, and {.arg trees} trees are grown."
-      ),
-      call = call
-    )
-  }
+  check_fit_number(mtry, "mtry", 1, Inf, call, whole = TRUE)
+  check_fit_number(sample_size, "sample_size", 0, 1, call)
   check_fit_number(trees, "trees", 1, Inf, call, whole = TRUE)
   check_fit_number(tree_depth, "tree_depth", 1, 20, call, whole = TRUE)
   check_fit_number(min_n, "min_n", 1, Inf, call)
@@ -130,6 +116,7 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   n <- nrow(data$data)
   args <- list(
     n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
+    mtry = mtry, sample_size = sample_size,
     min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, data$y, n),
     class_weights = class_weights
   )
@@ -167,6 +154,30 @@ check_fit_number <- function(x, name, least, most, call, whole = FALSE) {
   }
   good <- is_number(x) && x >= least && x <= most && (!whole || x == round(x))
   check_arg(good, x, paste(if (whole) "a whole number" else "a number", wanted), name, call)
+}
+
+fit_hidden_units <- function(units, call) {
+  if (is.null(units)) return(16)
+  if (is.list(units)) units <- unlist(units)
+  check_arg(
+    is.numeric(units) && all(is.finite(units)) && all(units >= 1) && all(units == round(units)),
+    units, "whole numbers of at least 1", "hidden_units", call
+  )
+  units
+}
+
+# The column `offset` is no predictor, also if the formula has all columns.
+formula_with_offset <- function(formula, data, offset, call) {
+  if (is.null(offset)) return(formula)
+  known <- setdiff(names(data), all.vars(formula[[2]]))
+  check_arg(
+    is_string(offset) && offset %in% known, offset, "the name of a column of the data", "offset",
+    call
+  )
+  column <- as.name(offset)
+  predictors <- base::call("-", formula[[3]], column)
+  formula[[3]] <- base::call("+", predictors, base::call("offset", column))
+  formula
 }
 
 abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, quantiles, call) {
@@ -253,7 +264,7 @@ mlp_activation <- function(activation, call) {
 
 # Rows with missing values are dropped, as by lm(). Trees need only the outcome. For fit_xy(),
 # parsnip names the outcome `..y`.
-fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE) {
+fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE, offset = NULL) {
   data <- as.data.frame(data, optional = TRUE)
   check_arg(
     is.null(weights) || is.numeric(weights) && length(weights) == nrow(data), weights,
@@ -264,6 +275,7 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
     names(data)[names(data) == "..y"] <- response
     formula <- all_terms(response)
   }
+  formula <- formula_with_offset(formula, data, offset, call)
   y <- fit_response(formula, data, call)
   weight <- if (!is.null(weights)) free_name("weights", names(data))
   used <- if (is_tree) character() else variables_of(formula)
@@ -329,7 +341,7 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   check_string(model_dir, null = TRUE, arg = "model_dir", call = call)
   hooks <- as_hook_list(hooks, call)
   # an argument that may be NULL, such as the activation, keeps its NULL
-  args <- args[!vapply(args, is.null, NA) | names(args) == "activation_fn"]
+  args <- args[!vapply(args, is.null, NA) | grepl("activation_fn", names(args))]
   head <- fit_head(data, args)
   if (is.null(head)) args["weight_column"] <- list(data$weight) else args$head <- head
   training <- list(num_epochs = epochs, batch_size = batch_size)

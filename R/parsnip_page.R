@@ -15,9 +15,11 @@
 #'   * `mlp()`: [dnn_regressor()] and [dnn_classifier()], with `hidden_units`, `penalty`, `dropout`,
 #'     `epochs`, `activation` and `learn_rate`. The mode is regression, classification or quantile
 #'     regression.
+#'   * [wide_deep()]: [dnn_linear_combined_regressor()] and [dnn_linear_combined_classifier()], with
+#'     the arguments of `mlp()` except `penalty`. The mode is regression or classification.
 #'   * `boost_tree()`: [boosted_trees_regressor()] and [boosted_trees_classifier()], with `trees`,
-#'     `tree_depth`, `min_n`, `learn_rate`, `loss_reduction` and `stop_iter`. The mode is regression
-#'     or classification.
+#'     `tree_depth`, `min_n`, `learn_rate`, `loss_reduction`, `mtry`, `sample_size` and `stop_iter`.
+#'     The mode is regression or classification.
 #'
 #' Factors stay factors: the engine creates no indicator variables. Formulas have interactions and
 #' `offset()`, as in [linear_regressor()]. Training drops rows with missing values, and predictions
@@ -35,18 +37,24 @@
 #'     It needs `optimizer = "LBFGS"`.
 #'   * `hidden_units`: the number of units of each hidden layer, such as `c(32, 16)`. 16 by default.
 #'   * `activation`: the name of a function in `tf$nn`, or `"linear"`.
-#'   * `min_n`: the number of rows that a node must have to be split. For a classification, a row
+#'   * `min_n`: the number of rows that both sides of a split must have. For a classification, a row
 #'     counts by its hessian, which is at most 1/4, as in the package xgboost.
 #'   * `loss_reduction`: the minimum decrease of the sum of the losses, as in xgboost, where a
 #'     squared error counts half. Splits of a finished tree that decrease the loss by less are
 #'     removed.
 #'   * `stop_iter`: training stops if the mean loss of the held-out rows has not decreased for so
 #'     many trees, and the model gets back its best trees. See `validation`.
-#'   * `mtry` and `sample_size` of `boost_tree()` are an error.
+#'   * `mtry` and `sample_size`: the number of predictors and the share of the rows that each tree
+#'     learns from. A factor is one predictor.
 #' @section Engine arguments: Set them by `parsnip::set_engine("runhooks", ...)`.
 #'   * `batch_size`: the number of rows in each step. Not for `boost_tree()`.
 #'   * `optimizer`: the name of an optimizer or an [optimizer][optimizers]. Not for `boost_tree()`.
+#'   * `linear_optimizer` and `dnn_optimizer` of `wide_deep()`: as `optimizer`.
 #'   * `epochs` and `learn_rate` of the linear models.
+#'   * `offset`: the name of a column that is added to the linear function without a weight, such as
+#'     a logarithm of exposures, for `linear_reg()`, `logistic_reg()`, `poisson_reg()` and
+#'     `wide_deep()`. The column is no predictor. Predictions need it, too. In a formula, `offset()`
+#'     has the same effect; workflows and recipes do not accept it.
 #'   * `validation`: the share of the rows to hold out, chosen at random, for `mlp()` and
 #'     `boost_tree()`. 0.1 by default if there is a `stop_iter`, otherwise 0.
 #'   * `stop_iter` of `mlp()`: the same as for `boost_tree()`, but in epochs.

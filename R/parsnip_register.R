@@ -8,13 +8,22 @@ register_parsnip_on_load <- function() {
 # An error here must not prevent that a package is loaded.
 register_parsnip <- function() {
   tryCatch(
-    for (model in names(parsnip_models)) register_model(model, parsnip_models[[model]]),
+    {
+      register_wide_deep()
+      for (model in names(parsnip_models)) register_model(model, parsnip_models[[model]])
+    },
     error = function(error) {
       packageStartupMessage(
         "The engine \"runhooks\" is not available in parsnip: ", conditionMessage(error)
       )
     }
   )
+}
+
+register_wide_deep <- function() {
+  if ("wide_deep" %in% parsnip::get_from_env("models")) return(invisible())
+  parsnip::set_new_model("wide_deep")
+  for (mode in parsnip_models$wide_deep$modes) parsnip::set_model_mode("wide_deep", mode)
 }
 
 # A function, because the arguments of dials are calls of its functions by name.
@@ -43,9 +52,7 @@ parsnip_models <- local({
   trees <- list(
     trees = dial("trees"), tree_depth = dial("tree_depth"), min_n = dial("min_n"),
     learn_rate = dial("learn_rate", range = c(-3, -0.2)), loss_reduction = dial("loss_reduction"),
-    stop_iter = dial("stop_iter"),
-    # without these, parsnip would drop the arguments; the fit function reports them
-    mtry = dial("mtry"), sample_size = dial("sample_prop")
+    stop_iter = dial("stop_iter"), mtry = dial("mtry"), sample_size = dial("sample_prop")
   )
   list(
     linear_reg = c(
@@ -59,6 +66,10 @@ parsnip_models <- local({
     poisson_reg = c(
       linear,
       list(modes = "regression", defaults = list(family = "poisson"), intervals = "conf_int")
+    ),
+    wide_deep = list(
+      fun = "parsnip_wide_deep_fit", args = mlp[names(mlp) != "penalty"],
+      modes = c("regression", "classification")
     ),
     mlp = list(
       fun = "parsnip_mlp_fit", args = mlp,

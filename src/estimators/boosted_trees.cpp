@@ -1,8 +1,10 @@
 // Boosted trees on feature columns (tf.estimator.BoostedTreesRegressor and related classes). A tree
 // grows by one layer after every `n_batches_per_layer` batches.
+#include <algorithm>
 #include <numeric>
 
 #include "autodiff/gradients.h"
+#include "base/random.h"
 #include "control/control_flow.h"
 #include "estimators/canned.h"
 #include "estimators/head.h"
@@ -12,6 +14,7 @@
 #include "estimators/tree_model.h"
 #include "estimators/tree_model_traits.h"
 #include "estimators/trees_in_memory.h"
+#include "graph/ancestors.h"
 #include "graph/endpoints.h"
 #include "nn/replicas.h"
 #include "nn/summary_ops.h"
@@ -161,12 +164,27 @@ class EnsembleGrower {
     }
   }
 
+  void set_softmax_derivatives(Graph& g, const Output& loss) {
+    const Operation* found = find_ancestor(loss.op, Through::kInputs, [](const Operation& op) {
+      return op.type() == "SparseSoftmaxCrossEntropyWithLogits";  // lint: allow op-type
+    });
+    if (!found) fail(Code::kInternal, "'", loss.name(), "' is not a softmax loss.");
+    Operation* losses = g.find_operation(found->name());
+    // the weights of the rows are the derivatives by the losses of the rows
+    const Output weights = gradients(g, {loss}, {losses->output(0)}, {}, {}, "Weights")[0].values;
+    const Output labels = g.op("Cast", {losses->input(1)}).attr("DstT", DType::kInt64);
+    Operation* by = g.op("BoostedTreesSoftmaxDerivatives", {logits_tensor_, labels, weights});
+    gradients_ = by->output(0);
+    hessians_ = by->output(1);
+  }
+
   void differentiate_own(Graph& g, Output loss, bool is_softmax) {
     const auto by_logits = [&](const Output& y, const char* name) {
       const Gradient found = gradients(g, {y}, {logits_tensor_}, {}, {}, name)[0];
       if (found.is_none()) return Output(g.op("ZerosLike", {logits_tensor_}));
       return Output(g.op("Identity", {found.values}));
     };
+    if (in_memory_ && logits_ > 1) return set_softmax_derivatives(g, loss);
     gradients_ = by_logits(loss, "Gradients");
     if (logits_ == 1) {
       hessians_ = by_logits(gradients_, "Hessians");
@@ -296,13 +314,23 @@ class EnsembleGrower {
   Output bucket(int32_t id) const { return input_.buckets[static_cast<size_t>(id)]; }
 
   Operation* layer(Graph& g) {
-    if (in_memory_) return in_memory_->grow(g, gradients_, hessians_, by_.rules());
+    if (in_memory_) {
+      GrowthArguments by = by_;
+      if (by.samples()) by.seed = seed_of(g);
+      return in_memory_->grow(g, gradients_, hessians_, by.rules());
+    }
     std::vector<Output> of_batch;
     for (const FeatureGroup& group : groups_) of_batch.push_back(summary(g, group));
     return with_means(g, of_batch, "wait_until_n_batches_accumulated", &layer_accumulators_,
                       [this](Graph& f, const std::vector<Output>& stats) {
                         return logits_ == 1 ? split(f, stats) : split_several(f, stats);
                       });
+  }
+
+  // Equal in all processes. Without a seed of the model, runs differ.
+  static int64_t seed_of(Graph& g) {
+    if (const ReplicaScope* replicas = ReplicaScope::of(g)) return replicas->seed;
+    return g.has_seed() ? g.seed() : static_cast<int64_t>(fresh_seed() >> 1);
   }
 
   std::vector<Output> rules(Graph& g) const {
@@ -511,8 +539,16 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     }
     if (model.input.quantiles) mark_has_warmup_steps(graph);
     const NameScope root(graph, str_cat(kTrees, "/"));
-    TreesInMemory in_memory(model.features, model.input, model.ensemble);
-    const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 && width == 1;
+    const std::string family = head->labels().family;
+    const bool has_softmax = family == "multinomial";
+    const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 &&
+                          (width == 1 || (checked.is_of_formula && has_softmax));
+    if (checked.samples()) {
+      check_sampling(checked.rules(), model.features, is_whole && checked.is_of_formula);
+    }
+    const TreesKind kind{static_cast<int32_t>(width),
+                         checked.is_of_formula && (has_softmax || family == "binomial")};
+    TreesInMemory in_memory(model.features, model.input, model.ensemble, kind);
     EnsembleGrower growing(graph, checked, model, input.features, weight_column_argument(arguments),
                            width, is_whole ? &in_memory : nullptr);
     const Output logits = growing.predict();
@@ -526,12 +562,12 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     }
     EstimatorSpec spec = head->create_estimator_spec(
         graph, own, mode, logits,
-        [&growing, &head](Graph& g, Output loss) {
-          return growing.step(g, loss, head->labels().family == "multinomial");
+        [&growing, has_softmax](Graph& g, Output loss) {
+          return growing.step(g, loss, has_softmax);
         });
     if (is_whole) spec.training_hooks.push_back(in_memory.hook());
     const TreesWanted wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer,
-                             checked.stop_when_no_split && is_whole};
+                             checked.is_of_formula && is_whole};
     spec.training_hooks.push_back(stop_at_trees(model.ensemble, wanted));
     return spec;
   };

@@ -13,9 +13,12 @@ inline double epsilon_of(const Args& args) { return args.number("quantile_sketch
 struct GrowthArguments {
   int64_t batches_per_layer, n_trees, max_depth;
   double rate, l1, l2, complexity, min_node_weight, epsilon;
+  double sample_size;  // the share of the rows that each tree learns from
+  int64_t mtry;        // the number of columns; 0: all
+  int64_t seed = 0;    // of both
   bool centers_bias;
   bool is_logistic = false;  // binary classification without weights
-  bool stop_when_no_split;   // for formulas only; TensorFlow's trees would train without end
+  bool is_of_formula;   // TensorFlow's trees would train without end if no leaf can be split
   Pruning pruning = Pruning::kNone;
 
   explicit GrowthArguments(const Args& args)
@@ -28,8 +31,10 @@ struct GrowthArguments {
         complexity(args.number("tree_complexity", 0)),
         min_node_weight(args.number("min_node_weight", 0)),
         epsilon(epsilon_of(args)),
+        sample_size(args.number("sample_size", 1)),
+        mtry(args.integer("mtry", 0)),
         centers_bias(args.flag("center_bias", false)),
-        stop_when_no_split(args.flag("of_formula", false)) {
+        is_of_formula(args.flag("of_formula", false)) {
     const std::string mode = args.text("pruning_mode", "none");
     if (mode == "pre") pruning = Pruning::kPre;
     if (mode == "post") pruning = Pruning::kPost;
@@ -41,8 +46,10 @@ struct GrowthArguments {
     }
   }
   TreesInMemory::Rules rules() const {
-    return {l1, l2, complexity, min_node_weight, rate, max_depth, pruning, stop_when_no_split};
+    return {l1,      l2,            complexity,  min_node_weight, rate, max_depth,
+            pruning, is_of_formula, sample_size, mtry,            seed};
   }
+  bool samples() const { return sample_size < 1 || mtry > 0; }
   int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
 };
 

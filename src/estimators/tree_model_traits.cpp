@@ -43,13 +43,18 @@ ModelTraits trees_traits() {
       "values. Default with a formula: `1 / rows` of the data (see the section Regularization).",
       "tree_complexity = 0: plain number in [0, Inf). The penalty per leaf; needs `pruning_mode`.",
       "min_node_weight = 0: plain number in [0, Inf). The minimum sum of hessians of a node that "
-      "can be split. Default with a formula: `1 / rows` of the data.",
+      "can be split, and with a formula of both sides of the split. Default with a formula: "
+      "`1 / rows` of the data.",
       "config",
       "center_bias = FALSE: flag; kept. Fit a bias before the first tree, so that predictions "
       "start at the mean of the labels?",
       "pruning_mode = 'none': one of 'none', 'pre', 'post'. How to treat splits that gain less "
       "than `tree_complexity`: keep them (`\"none\"`), reject them while the tree grows "
       "(`\"pre\"`), or remove them from the finished tree (`\"post\"`).",
+      "sample_size = 1: plain number in (0, 1]. The share of the rows that each tree learns from, "
+      "drawn for each tree. Needs a formula, as `mtry`.",
+      "mtry = NULL: count or NULL. The number of predictors that each tree can use, drawn for each "
+      "tree; `NULL` for all.",
       "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. The precision of the "
       "quantiles that numbers are bucketized by: there are `1 / epsilon` buckets. Default with a "
       "formula: 0.004.",

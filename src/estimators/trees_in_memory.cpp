@@ -13,6 +13,28 @@ const char* const kSameRows = "same_rows";
 
 bool has_same_rows(const Graph& graph) { return !endpoint(graph, kSameRows).empty(); }
 
+std::vector<int64_t> predictors_of(const std::vector<TreeFeature>& features) {
+  TreeModelView view;
+  view.features = features;
+  return view.column_of_feature();
+}
+
+void check_sampling(const TreesInMemory::Rules& rules,
+                    const std::vector<TreeFeature>& features,
+                    bool is_in_memory) {
+  if (!is_in_memory) {
+    throw Error(Code::kInvalidArgument,
+                str_cat("`", rules.mtry > 0 ? "mtry" : "sample_size",
+                        "` needs a model from a formula that reads all rows in each step."),
+                {"Create the model from a formula and train it without `batch_size`."});
+  }
+  const std::vector<int64_t> columns = predictors_of(features);
+  const int64_t most = *std::max_element(columns.begin(), columns.end()) + 1;
+  if (rules.mtry <= most) return;
+  invalid_argument("`mtry` is ", rules.mtry, ", but the model has only ", most,
+                   most == 1 ? " predictor." : " predictors.");
+}
+
 // Numbers are binned directly: int32 buckets would need four times the memory of bins.
 Operation* TreesInMemory::add_fill(Graph& graph,
                                    const Output& ready,
@@ -45,6 +67,9 @@ Operation* TreesInMemory::add_fill(Graph& graph,
       .attr("num_numbers", static_cast<int64_t>(numbers.size()))
       .attr("are_numbers", are_numbers)
       .attr("groups", groups)
+      .attr("predictors", predictors_of(features_))
+      .attr("logits_dimension", int64_t{kind_.logits})
+      .attr("is_by_tree", kind_.is_by_tree)
       .attr("buckets", names);
 }
 
@@ -62,7 +87,8 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready, bool is_logistic
   Operation* fill = add_fill(graph, ready, groups);
   fill_ = {fill};
   OpBuilder logits = graph.op("BoostedTreesInMemoryLogits",
-                              {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+                              {ensemble_, data_, endpoint(graph, kSameRows)[0].second})
+                         .attr("logits_dimension", int64_t{kind_.logits});
   return is_logistic ? Output(logits) : in_turn(graph, logits)->output(0);
 }
 
@@ -95,7 +121,11 @@ Operation* TreesInMemory::grow(Graph& graph,
                             .attr("learning_rate", number(rules.learning_rate))
                             .attr("max_depth", rules.max_depth)
                             .attr("pruning_mode", static_cast<int64_t>(rules.pruning))
-                            .attr("stop_when_no_split", rules.stop_when_no_split)
+                            .attr("stop_when_no_split", rules.is_of_formula)
+                            .attr("weighs_sides", rules.is_of_formula)
+                            .attr("sample_size", number(rules.sample_size))
+                            .attr("mtry", rules.mtry)
+                            .attr("seed", rules.seed)
                             .attr("num_buckets", buckets));
 }
 

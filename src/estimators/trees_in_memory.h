@@ -6,6 +6,7 @@
 #include "estimators/tree_features.h"
 #include "session/run_hook.h"
 #include "trees/growth.h"
+#include "trees/in_memory_trees.h"
 #include "trees/lower_in_memory.h"
 
 namespace runhooks {
@@ -14,19 +15,25 @@ namespace runhooks {
 extern const char* const kSameRows;
 bool has_same_rows(const Graph& graph);
 
+// The number of the column of each feature.
+std::vector<int64_t> predictors_of(const std::vector<TreeFeature>& features);
+
 class TreesInMemory {
  public:
   struct Rules {
     double l1, l2, tree_complexity, min_node_weight, learning_rate;
     int64_t max_depth;
     Pruning pruning;
-    bool stop_when_no_split;
+    bool is_of_formula;
+    double sample_size;
+    int64_t mtry, seed;
   };
 
   TreesInMemory(const std::vector<TreeFeature>& features,
                 const TreeInput& input,
-                const Output& ensemble)
-      : features_(features), input_(input), ensemble_(ensemble) {}
+                const Output& ensemble,
+                const TreesKind& kind)
+      : features_(features), input_(input), ensemble_(ensemble), kind_(kind) {}
 
   // The logits of the current trees. `ready` tells whether bucket boundaries are known. With
   // several processes, one collective step bins the rows of all before the first logits or, if
@@ -50,8 +57,14 @@ class TreesInMemory {
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;
   Output ensemble_, data_;
+  TreesKind kind_;
   std::vector<Operation*> fill_;  // ops that store the constant inputs
   LogisticDerivatives logistic_;
 };
+
+// Throws unless the model has so many predictors and its rows are in memory.
+void check_sampling(const TreesInMemory::Rules& rules,
+                    const std::vector<TreeFeature>& features,
+                    bool is_in_memory);
 
 }  // namespace runhooks

@@ -18,6 +18,7 @@ struct BinnedColumn {
   int32_t first_feature = 0, features = 1;
   int32_t bins = 1;          // without missing values
   bool has_missing = false;  // missing values are in bin `bins`
+  int32_t predictor = 0;     // columns of one predictor are drawn together
   int32_t all_bins() const { return bins + (has_missing ? 1 : 0); }
 };
 

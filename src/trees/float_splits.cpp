@@ -72,6 +72,8 @@ class Sums {
         current.gain = static_cast<double>(found.gain);
         current.left = {found.left};
         current.right = {found.right};
+        current.left_is_empty = found.left_is_empty;
+        current.right_is_empty = found.right_is_empty;
       }
     }
     return best;
@@ -114,7 +116,7 @@ class Sums {
 
 bool can_sum_floats(const LayerGrower& rows) {
   const std::vector<BinnedColumn>& columns = rows.matrix().columns();
-  return rows.rows_of_all() <= kMaxRows &&
+  return rows.logits() == 1 && rows.rows_of_all() <= kMaxRows &&
          std::none_of(columns.begin(), columns.end(), [](const BinnedColumn& column) {
            return column.has_missing && column.kind != BinnedColumn::Kind::kMissingEitherSide;
          });
@@ -138,6 +140,7 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
     std::vector<double> all(first.back());
     parallel_for_throwing(static_cast<int64_t>(n), [&](int64_t i) {
       const auto at = static_cast<size_t>(i);
+      if (!rows.uses(begin_column + at)) return;
       sums.add_column(begin_column + at, all.data() + first[at]);
     });
     if (Communicator* peers = rows.all().peers) {
@@ -145,6 +148,7 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
     }
     parallel_for_throwing(static_cast<int64_t>(n), [&](int64_t i) {
       const auto at = static_cast<size_t>(i);
+      if (!rows.uses(begin_column + at)) return;
       by_column[begin_column + at] =
           sums.of_column(begin_column + at, all.data() + first[at], rules);
     });
@@ -154,6 +158,7 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
   for (size_t node = 0; node < static_cast<size_t>(end - begin); ++node) {
     LayerSplit found;
     for (std::vector<LayerSplit>& splits : by_column) {
+      if (splits.empty()) continue;
       LayerSplit& own = splits[node];
       if (own.column < 0) continue;
       if (found.column < 0 || Sums::beats(static_cast<float>(own.gain), found)) found = own;

@@ -52,9 +52,11 @@ void end_tree(TreeEnsemble& ensemble, Pruning pruning) {
   begin_tree(ensemble);
 }
 
-bool end_stuck_tree(TreeEnsemble& ensemble, Pruning pruning) {
-  if (ensemble.trees.empty() || ensemble.trees.back().num_layers_grown == 0) return false;
-  end_tree(ensemble, pruning);
+bool end_stuck_tree(TreeEnsemble& ensemble, const LayerGrowth& growth) {
+  if (ensemble.trees.empty() && growth.leaves_roots) begin_tree(ensemble);
+  if (ensemble.trees.empty()) return false;
+  if (ensemble.trees.back().num_layers_grown == 0 && !growth.leaves_roots) return false;
+  end_tree(ensemble, growth.pruning);
   return true;
 }
 
@@ -62,7 +64,7 @@ bool end_stuck_tree(TreeEnsemble& ensemble, Pruning pruning) {
 
 bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth) {
   ++ensemble.stamp;
-  if (best.by_node().empty()) return growth.stop_when_no_split && end_stuck_tree(ensemble, growth.pruning);
+  if (best.by_node().empty()) return growth.stop_when_no_split && end_stuck_tree(ensemble, growth);
   if (ensemble.trees.empty()) begin_tree(ensemble);
   Tree& tree = ensemble.trees.back();
   if (tree.num_layers_grown == 0) {

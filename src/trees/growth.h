@@ -36,6 +36,8 @@ struct LayerGrowth {
   Pruning pruning = Pruning::kNone;
   // Finish a tree if none of its leaves can be split, unless it is only a root.
   bool stop_when_no_split = false;
+  // Finish it even then: other rows or columns may split the next tree.
+  bool leaves_roots = false;
 };
 
 // Adds a layer to the last unfinished tree. Returns true if it split a leaf or finished a tree.

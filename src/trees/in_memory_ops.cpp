@@ -62,8 +62,11 @@ std::vector<Feature> features_of(KernelContext& c) {
 class ColumnsOfFeatures {
  public:
   ColumnsOfFeatures(KernelContext& c, Communicator* peers)
-      : features_(features_of(c)), rows_(c.input(2).num_elements()), statistics_(features_.size()) {
+      : features_(features_of(c)),
+        predictors_(c.op().attr<std::vector<int64_t>>("predictors")),
+        rows_(c.input(2).num_elements()), statistics_(features_.size()) {
     const auto& groups = c.op().attr<std::vector<int64_t>>("groups");
+    predictors_.resize(features_.size());
     if (groups.size() != features_.size()) {
       invalid_argument("groups must have a number for each of ", features_.size(), " features.");
     }
@@ -178,6 +181,7 @@ class ColumnsOfFeatures {
     column.first_feature = static_cast<int32_t>(number);
     column.bins = static_cast<int32_t>(statistics_[number].bins);
     column.has_missing = statistics_[number].has_missing != 0;
+    column.predictor = predictor_of(number);
     columns_.push_back(column);
   }
 
@@ -209,6 +213,7 @@ class ColumnsOfFeatures {
     column.first_feature = static_cast<int32_t>(begin);
     column.features = static_cast<int32_t>(end - begin);
     column.bins = column.features + 1;  // the last bin is for rows without a category
+    column.predictor = predictor_of(begin);
     columns_.push_back(column);
   }
 
@@ -229,7 +234,10 @@ class ColumnsOfFeatures {
     for (int64_t i = 0; i < n; ++i) bins[i] = category_of(feature, end, first + i);
   }
 
+  int32_t predictor_of(size_t feature) const { return static_cast<int32_t>(predictors_[feature]); }
+
   std::vector<Feature> features_;
+  std::vector<int64_t> predictors_;
   int64_t rows_;
   std::vector<Statistics> statistics_;
   std::vector<BinnedColumn> columns_;
@@ -243,7 +251,9 @@ class InMemoryFillKernel : public Kernel {
     // shared even before binning: the loss needs the number of all rows
     if (peers) trees.share({peers, rows_of_all(c, *peers)});
     if (!*c.input(1).data<bool>()) return;
-    trees.fill(ColumnsOfFeatures(c, peers).matrix());
+    const TreesKind kind = {static_cast<int32_t>(c.op().attr_int("logits_dimension")),
+                            c.op().attr<bool>("is_by_tree")};
+    trees.fill(ColumnsOfFeatures(c, peers).matrix(), kind);
   }
 
  private:
@@ -267,14 +277,15 @@ class InMemoryLogitsKernel : public Kernel {
     auto& trees = c.input_resource<InMemoryTrees>(1);
     const auto& ensemble = c.input_resource<EnsembleResource>(0);
     const int64_t rows = c.input(2).shape().dim(0);
-    float* out = c.allocate_output(0, DType::kFloat32, Shape{rows, 1}).data<float>();
+    const int64_t width = c.op().attr_int("logits_dimension");
+    float* out = c.allocate_output(0, DType::kFloat32, Shape{rows, width}).data<float>();
     if (!trees.is_filled() && ensemble.ensemble().trees.empty()) {
-      std::fill_n(out, rows, 0.0f);
+      std::fill_n(out, rows * width, 0.0f);
       return;
     }
     check_rows(trees, c.input(2), "features");
-    trees.each_logits(ensemble, [out](int64_t first, int64_t n, const float* logits) {
-      std::copy_n(logits, n, out + first);
+    trees.each_logits(ensemble, [out, width](int64_t first, int64_t n, const float* logits) {
+      std::copy_n(logits, n * width, out + first * width);
     });
   }
 };
@@ -286,15 +297,23 @@ class GrowLayerKernel : public Kernel {
     if (c.op().attr_int(kGroupSize) > 1) group_of(c.op());
     check_rows(trees, c.input(2), "gradients");
     check_rows(trees, c.input(3), "hessians");
+    for (const int i : {2, 3}) {
+      if (c.input(i).shape().dim(1) == trees.logits()) continue;
+      invalid_argument("Trees with ", trees.logits(), " logits need derivatives by each, not by ",
+                       c.input(i).shape().dim(1), ".");
+    }
     const auto number = [&c](const char* name) { return c.op().attr<float>(name); };
     const SplitCosts costs = {number("l1"), number("l2"), number("tree_complexity"),
-                              number("min_node_weight")};
+                              number("min_node_weight"), c.op().attr<bool>("weighs_sides")};
     LayerGrowth growth;
     growth.max_depth = static_cast<int32_t>(c.op().attr_int("max_depth"));
     growth.pruning = pruning_of(c.op().attr_int("pruning_mode"));
     growth.stop_when_no_split = c.op().attr<bool>("stop_when_no_split");
+    const TreeSampling sampling = {number("sample_size"), c.op().attr_int("mtry"),
+                                   static_cast<uint64_t>(c.op().attr_int("seed"))};
+    growth.leaves_roots = sampling.is_used();
     trees.grow(c.input_resource<EnsembleResource>(0), c.input(2).data<float>(),
-               c.input(3).data<float>(), costs, growth, number("learning_rate"));
+               c.input(3).data<float>(), costs, growth, sampling, number("learning_rate"));
   }
 };
 
@@ -321,7 +340,10 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .attr("num_numbers: int >= 0")
     .attr("are_numbers: list(int)")
     .attr("groups: list(int)")
+    .attr("predictors: list(int) = []")
     .attr("buckets: string")
+    .attr("logits_dimension: int = 1")
+    .attr("is_by_tree: bool = false")
     .attr("group_size: int = 1")
     .shape(no_outputs)
     .kernel(kernel_of<InMemoryFillKernel>())
@@ -342,8 +364,10 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
     .input("rows: T, rank >= 1")
     .output("logits: float")
     .attr("T: type")
+    .attr("logits_dimension: int = 1")
     .shape([](ShapeContext& c) {
-      c.set_output(0, Shape{c.input(2).has_rank() ? c.input(2).dim(0) : Shape::kUnknownDim, 1});
+      c.set_output(0, Shape{c.input(2).has_rank() ? c.input(2).dim(0) : Shape::kUnknownDim,
+                            c.op().attr_int("logits_dimension")});
     })
     .kernel(kernel_of<InMemoryLogitsKernel>())
     .lower(lower_in_memory_logits)
@@ -366,7 +390,11 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .attr("max_depth: int >= 1")
     .attr("pruning_mode: int >= 0")
     .attr("stop_when_no_split: bool = false")
+    .attr("weighs_sides: bool = false")
     .attr("num_buckets: int >= 1")
+    .attr("sample_size: float = 1")
+    .attr("mtry: int = 0")
+    .attr("seed: int = 0")
     .attr("group_size: int = 1")
     .shape(no_outputs)
     .kernel(kernel_of<GrowLayerKernel>())

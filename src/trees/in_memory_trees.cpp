@@ -12,8 +12,28 @@ namespace runhooks {
 
 namespace {
 
-float weighted_leaf(const Tree& tree, int32_t leaf) {
-  return tree.weight * leaf_value(tree.nodes[static_cast<size_t>(leaf)].leaf, 0);
+float weighted_leaf(const Tree& tree, int32_t leaf, size_t logit = 0) {
+  return tree.weight * leaf_value(tree.nodes[static_cast<size_t>(leaf)].leaf, logit);
+}
+
+// The value of the root before it was split: the bias of the first tree, otherwise nothing.
+const std::vector<float>& root_value(const Tree& tree) {
+  const TreeNode& root = tree.nodes.front();
+  return root.is_leaf() ? root.leaf : root.original_leaf;
+}
+
+// SplitMix64.
+uint64_t hashed(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+std::vector<float> scaled(const std::vector<float>& x, float factor) {
+  std::vector<float> product = x;
+  for (float& value : product) value *= factor;
+  return product;
 }
 
 }  // namespace
@@ -22,11 +42,11 @@ std::unique_ptr<StatefulResource> InMemoryTrees::make(const Operation&) {
   return std::make_unique<InMemoryTrees>();
 }
 
-void InMemoryTrees::fill(std::unique_ptr<BinnedMatrix> matrix) {
-  grower_ = std::make_unique<LayerGrower>(std::move(matrix), 1);
+void InMemoryTrees::fill(std::unique_ptr<BinnedMatrix> matrix, const TreesKind& kind) {
+  kind_ = kind;
+  grower_ = std::make_unique<LayerGrower>(std::move(matrix), kind.logits);
   grower_->share(all_);
-  const auto rows = static_cast<size_t>(grower_->rows());
-  before_.resize(rows);
+  before_.resize(static_cast<size_t>(grower_->rows() * kind.logits));
   begin();
 }
 
@@ -54,9 +74,14 @@ void InMemoryTrees::finish_tree(const Tree& tree) {
   is_routed_ = false;
   grower_->each_leaf(tree, [&](const std::array<int32_t, 2>& nodes, const uint16_t* ids,
                                const uint8_t* which, int64_t n, int64_t first) {
-    const float leaves[] = {weighted_leaf(tree, nodes[0]), weighted_leaf(tree, nodes[1])};
-    float* sums = before_.data() + first;
-    for (int64_t i = 0; i < n; ++i) sums[ids[i]] += leaves[which[i]];
+    const int64_t width = kind_.logits;
+    for (int64_t k = 0; k < width; ++k) {
+      const auto logit = static_cast<size_t>(k);
+      const float leaves[] = {weighted_leaf(tree, nodes[0], logit),
+                              weighted_leaf(tree, nodes[1], logit)};
+      float* sums = before_.data() + first * width + k;
+      for (int64_t i = 0; i < n; ++i) sums[ids[i] * width] += leaves[which[i]];
+    }
   });
 }
 
@@ -77,9 +102,40 @@ void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) c
                                    before_.data() + chunk * BinnedMatrix::kChunkRows, logits);
 }
 
+void InMemoryTrees::add_several_leaves(const Tree& tree, int64_t chunk, float* logits) const {
+  const int64_t width = kind_.logits, begin = chunk * BinnedMatrix::kChunkRows * width;
+  std::copy_n(before_.data() + begin, grower_->matrix().chunk_rows(chunk) * width, logits);
+  const auto add = [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
+    for (int64_t k = 0; k < width; ++k) {
+      const float leaf = weighted_leaf(tree, node, static_cast<size_t>(k));
+      for (int64_t i = 0; i < n; ++i) logits[ids[i] * width + k] += leaf;
+    }
+  };
+  grower_->each_piece_of(chunk, add);
+}
+
+void InMemoryTrees::add_root(const Tree& tree, int64_t chunk, float* logits) const {
+  const int64_t width = kind_.logits, begin = chunk * BinnedMatrix::kChunkRows * width;
+  const int64_t rows = grower_->matrix().chunk_rows(chunk);
+  const std::vector<float>& root = root_value(tree);
+  for (int64_t k = 0; k < width; ++k) {
+    const float value = tree.weight * leaf_value(root, static_cast<size_t>(k));
+    const float* before = before_.data() + begin + k;
+    for (int64_t i = 0; i < rows; ++i) logits[i * width + k] = before[i * width] + value;
+  }
+}
+
 void InMemoryTrees::pass_logits(const Tree& tree, int64_t chunk, const Then& then) const {
-  thread_local std::vector<float> logits(BinnedMatrix::kChunkRows);
-  add_leaves(tree, chunk, logits.data());
+  thread_local std::vector<float> logits;
+  const auto most = static_cast<size_t>(BinnedMatrix::kChunkRows * kind_.logits);
+  logits.resize(std::max(logits.size(), most));
+  if (kind_.is_by_tree) {
+    add_root(tree, chunk, logits.data());
+  } else if (kind_.logits > 1) {
+    add_several_leaves(tree, chunk, logits.data());
+  } else {
+    add_leaves(tree, chunk, logits.data());
+  }
   then(chunk * BinnedMatrix::kChunkRows, grower_->matrix().chunk_rows(chunk), logits.data());
 }
 
@@ -99,7 +155,7 @@ void InMemoryTrees::each_logits(const EnsembleResource& trees, const Then& then)
   if (ensemble.trees.empty()) {
     parallel_for(chunks, [&](int64_t chunk) {
       const int64_t first = chunk * BinnedMatrix::kChunkRows;
-      then(first, grower_->matrix().chunk_rows(chunk), before_.data() + first);
+      then(first, grower_->matrix().chunk_rows(chunk), before_.data() + first * kind_.logits);
     });
   } else {
     const Tree& last = ensemble.trees.back();
@@ -148,8 +204,57 @@ std::vector<LayerSplit> InMemoryTrees::best_splits(const TreeEnsemble& ensemble,
   }
   const auto number = [](double x) { return static_cast<float>(x); };
   const SplitRules rules = {{number(costs.l1), number(costs.l2)},
-                            number(costs.tree_complexity), number(costs.min_node_weight)};
+                            number(costs.tree_complexity), number(costs.min_node_weight),
+                            costs.weighs_sides};
   return float_splits(*grower_, begin, end, gradients, hessians, rules);
+}
+
+void InMemoryTrees::sample_rows(const TreeSampling& sampling,
+                                uint64_t tree,
+                                const float** gradients,
+                                const float** hessians) {
+  if (sampling.rows >= 1) return;
+  const uint64_t seed = hashed(hashed(sampling.seed) ^ tree);
+  const auto limit = static_cast<uint64_t>(sampling.rows * 9007199254740992.0);  // 2^53
+  const auto size = static_cast<uint64_t>(all_.peers ? all_.peers->size() : 1);
+  const auto rank = static_cast<uint64_t>(all_.peers ? all_.peers->rank() : 0);
+  sampled_gradients_.resize(before_.size());
+  sampled_hessians_.resize(before_.size());
+  parallel_for(grower_->matrix().num_chunks(), [&](int64_t chunk) {
+    const int64_t first = chunk * BinnedMatrix::kChunkRows, width = kind_.logits;
+    const int64_t end = first + grower_->matrix().chunk_rows(chunk);
+    for (int64_t row = first; row < end; ++row) {
+      const uint64_t drawn = hashed(seed + static_cast<uint64_t>(row) * size + rank) >> 11;
+      for (int64_t i = row * width; i < (row + 1) * width; ++i) {
+        const auto at = static_cast<size_t>(i);
+        sampled_gradients_[at] = drawn < limit ? (*gradients)[i] : 0.0f;
+        sampled_hessians_[at] = drawn < limit ? (*hessians)[i] : 0.0f;
+      }
+    }
+  });
+  *gradients = sampled_gradients_.data();
+  *hessians = sampled_hessians_.data();
+}
+
+void InMemoryTrees::sample_columns(const TreeSampling& sampling, uint64_t tree) {
+  if (sampling.predictors == 0) return;
+  const std::vector<BinnedColumn>& columns = grower_->matrix().columns();
+  const uint64_t seed = hashed(hashed(~sampling.seed) ^ tree);
+  std::vector<std::pair<uint64_t, int32_t>> drawn;
+  for (const BinnedColumn& column : columns) {
+    const std::pair<uint64_t, int32_t> own = {
+        hashed(seed + static_cast<uint64_t>(column.predictor)), column.predictor};
+    if (drawn.empty() || drawn.back() != own) drawn.push_back(own);
+  }
+  const size_t n = std::min(drawn.size(), static_cast<size_t>(sampling.predictors));
+  std::sort(drawn.begin(), drawn.end());
+  drawn.resize(n);
+  std::vector<bool> uses;
+  for (const BinnedColumn& column : columns) {
+    uses.push_back(std::any_of(drawn.begin(), drawn.end(),
+                               [&](const auto& own) { return own.second == column.predictor; }));
+  }
+  grower_->use_columns(std::move(uses));
 }
 
 void InMemoryTrees::grow(EnsembleResource& trees,
@@ -157,20 +262,37 @@ void InMemoryTrees::grow(EnsembleResource& trees,
                          const float* hessians,
                          const SplitCosts& costs,
                          const LayerGrowth& growth,
+                         const TreeSampling& sampling,
                          float learning_rate) {
   if (!is_current(trees)) each_logits(trees, [](int64_t, int64_t, const float*) {});
   TreeEnsemble& ensemble = trees.ensemble();
+  const auto number = static_cast<uint64_t>(std::max(ensemble.num_trees(), 1));
+  sample_rows(sampling, number, &gradients, &hessians);
+  sample_columns(sampling, number);
   const std::vector<LayerSplit> found = best_splits(ensemble, gradients, hessians, costs);
   BestSplits best;
+  const bool is_root = ensemble.last_layer_node_end <= 1;
   for (const LayerSplit& own : found) {
+    const bool has_empty_side = own.left_is_empty || own.right_is_empty;
+    if (kind_.is_by_tree && has_empty_side && !is_root) continue;
     Split split;
     split.question.kind = TreeNode::Kind::kBucketized;
     split.question.feature_id = own.feature;
     split.question.threshold = own.threshold;
     split.question.missing_goes_right = own.missing_goes_right;
     split.question.gain = static_cast<float>(own.gain);
-    split.left = {learning_rate * own.left[0]};
-    split.right = {learning_rate * own.right[0]};
+    split.left = scaled(own.left, learning_rate);
+    split.right = scaled(own.right, learning_rate);
+    if (kind_.is_by_tree && !ensemble.trees.empty()) {
+      // these contributions refer to the root
+      const Tree& tree = ensemble.trees.back();
+      const std::vector<float>& leaf = tree.nodes[static_cast<size_t>(own.node)].leaf;
+      for (size_t k = 0; k < split.left.size(); ++k) {
+        const float of_parent = leaf_value(leaf, k) - leaf_value(root_value(tree), k);
+        split.left[k] = own.left_is_empty ? 0 : split.left[k] - of_parent;
+        split.right[k] = own.right_is_empty ? 0 : split.right[k] - of_parent;
+      }
+    }
     best.add(own.node, std::move(split));
   }
   grow_layer(ensemble, best, growth);

@@ -212,11 +212,42 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
         static_cast<uint32_t>(first) * by + rank + static_cast<uint32_t>(layer) * 0x85ebca6bu;
     const PackRules rules = {static_cast<float>(scales.gradient), static_cast<float>(scales.hessian),
                              at, at + 0x1b873593u, by};
-    histograms().pack(count, gradients + first, hessians + first, &rules, by_row.data());
+    if (by == 1 || logits_ == 1) {
+      histograms().pack(count, gradients + first, hessians + first, &rules, by_row.data());
+    } else {
+      pack_logits(row, matrix_->chunk_rows(chunk), gradients, hessians, rules, by_row.data());
+    }
     histograms().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(),
                         by_row.data(), packed_.data() + first);
   });
   return scales;
+}
+
+// With several processes the logits of a row are adjacent, and those of the next row are not.
+void LayerGrower::pack_logits(int64_t first_row,
+                              int64_t rows,
+                              const float* gradients,
+                              const float* hessians,
+                              const PackRules& rules,
+                              int64_t* packed) const {
+  const auto size = static_cast<uint32_t>(all_.peers->size());
+  const auto rank = static_cast<uint32_t>(all_.peers->rank());
+  PackRules own = rules;
+  own.by = 1;
+  for (int64_t i = 0; i < rows; ++i) {
+    const auto row = static_cast<uint32_t>(first_row + i);
+    const uint32_t shift = ((row * size + rank) * static_cast<uint32_t>(logits_)) -
+                           (static_cast<uint32_t>(first_row * logits_) * size + rank);
+    own.first_gradient = rules.first_gradient + shift;
+    own.first_hessian = rules.first_hessian + shift;
+    const int64_t at = (first_row + i) * logits_;
+    histograms().pack(logits_, gradients + at, hessians + at, &own, packed + i * logits_);
+  }
+}
+
+bool LayerGrower::uses_any(const std::vector<int32_t>& columns) const {
+  return std::any_of(columns.begin(), columns.end(),
+                     [this](int32_t column) { return uses(static_cast<size_t>(column)); });
 }
 
 class LayerGrower::SumsPool {
@@ -302,6 +333,7 @@ class LayerGrower::Layer {
       const size_t first = runs_.size();
       runs_.insert(runs_.end(), own.begin(), own.end());
       for (size_t group = 0; group < grower_.matrix_->groups().size(); ++group) {
+        if (!grower_.uses_any(grower_.matrix_->groups()[group].columns)) continue;
         jobs_.push_back(std::make_unique<Job>());
         jobs_.back()->node = node;
         jobs_.back()->group = group;
@@ -393,6 +425,7 @@ class LayerGrower::Layer {
     job.best.node = job.node;
     const size_t stride = static_cast<size_t>(group.bins * grower_.logits_);
     for (size_t slot = 0; slot < group.columns.size(); ++slot) {
+      if (!grower_.uses(static_cast<size_t>(group.columns[slot]))) continue;
       const BinSums sums = {job.gradients.data() + slot * stride, job.hessians.data() + slot * stride,
                             grower_.logits_, 1 / scales_.gradient, 1 / scales_.hessian};
       find_split(group.columns[slot],

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cluster/communicator.h"
@@ -19,7 +20,7 @@ namespace runhooks {
 struct LayerSplit {
   int32_t node = 0;
   int32_t column = -1, feature = -1, threshold = 0;
-  bool missing_goes_right = false;
+  bool missing_goes_right = false, left_is_empty = false, right_is_empty = false;
   double gain = 0;
   std::vector<float> left, right;  // contributions without the learning rate
 };
@@ -36,7 +37,7 @@ class LayerGrower {
  public:
   LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits);
 
-  // From here on splits are those of the rows of all processes. Supports one logit only.
+  // From here on splits are those of the rows of all processes.
   void share(const RowPartition& all) { all_ = all; }
   const RowPartition& all() const { return all_; }
 
@@ -44,6 +45,9 @@ class LayerGrower {
   int64_t rows_of_all() const { return all_.peers ? all_.rows : rows(); }
   int32_t logits() const { return logits_; }
   const BinnedMatrix& matrix() const { return *matrix_; }
+  // The columns that splits may use, by a flag each; all if empty.
+  void use_columns(std::vector<bool> uses) { uses_ = std::move(uses); }
+  bool uses(size_t column) const { return uses_.empty() || uses_[column]; }
 
   void start_tree();
   // Moves the rows to the leaves of `tree`, whose existing splits must not have changed. Calls
@@ -94,6 +98,9 @@ class LayerGrower {
   std::vector<uint8_t> table_of(const TreeNode& node) const;
   // Move rows to the leaves, or only to the parents of leaves.
   enum class Goal { kLeaves, kParentsOfLeaves };
+  bool uses_any(const std::vector<int32_t>& columns) const;
+  void pack_logits(int64_t first_row, int64_t rows, const float* gradients, const float* hessians,
+                   const PackRules& rules, int64_t* packed) const;
   void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
   void partition_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
   static bool is_at_goal(const Tree& tree, int32_t node, Goal goal);
@@ -111,6 +118,7 @@ class LayerGrower {
   std::unique_ptr<BinnedMatrix> matrix_;
   int32_t logits_;
   RowPartition all_;
+  std::vector<bool> uses_;
   std::vector<std::vector<uint16_t>> ids_;      // by chunk: row numbers within it
   std::vector<std::vector<Segment>> segments_;  // by chunk, in order of position
   std::vector<int64_t> packed_;                 // by position, then logit

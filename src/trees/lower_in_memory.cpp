@@ -90,7 +90,7 @@ void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Out
   given[2] = g.op("Sub", {given[1], g.scalar(DType::kInt32, 1, "one")});
   Operation* predicted = g.op("BoostedTreesTrainingPredict", given)
                              .attr("num_bucketized_features", static_cast<int64_t>(given.size()) - 3)
-                             .attr("logits_dimension", 1);
+                             .attr("logits_dimension", op.attr_int("logits_dimension"));
   g.op("Identity", {predicted->output(0)}).named(op.name() + "/").build();
 }
 
@@ -117,11 +117,62 @@ void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<O
   g.op("IdentityN", {loss, by.gradients, by.hessians}).named(op.name() + "/").build();
 }
 
+namespace {
+
+// With several logits, each feature has its own histogram of the gradients and hessians by logit.
+void lower_grow_layer_of_several(Graph& g,
+                                 const Operation& op,
+                                 const std::vector<Output>& inputs,
+                                 Operation& predicted) {
+  const auto features = static_cast<int>(predicted.inputs().size()) - 3;
+  const int64_t logits = predicted.attr_int("logits_dimension");
+  const int64_t max_depth = op.attr_int("max_depth"), max_splits = (int64_t{1} << max_depth) - 1;
+  const auto number = [&](const char* name) {
+    return Output(g.scalar(DType::kFloat32, static_cast<double>(op.attr<float>(name)), name));
+  };
+  Operation* states = g.op("BoostedTreesGetEnsembleStates", {inputs[0]});
+  std::vector<std::vector<Output>> lists(7);
+  constexpr size_t kOrder[] = {2, 0, 1, 3, 4, 5, 6};
+  for (int i = 0; i < features; ++i) {
+    const Output& bucket = predicted.inputs()[static_cast<size_t>(3 + i)];
+    const Output column = g.op("ExpandDims", {bucket, g.scalar(DType::kInt32, 1)});
+    const Output own = g.op("BoostedTreesAggregateStats",
+                            {predicted.output(2), inputs[2], inputs[3], column})
+                           .attr("max_splits", max_splits)
+                           .attr("num_buckets", op.attr_int("num_buckets"));
+    const Output stats = lowered_sum_of_all(g, own, op.attr_int(kGroupSize));
+    Operation* best = g.op("BoostedTreesCalculateBestFeatureSplit",
+                           {states->output(4), stats, number("l1"), number("l2"),
+                            number("tree_complexity"), number("min_node_weight")})
+                          .attr("logits_dimension", logits);
+    for (size_t k = 0; k < lists.size(); ++k) {
+      lists[k].push_back(best->output(static_cast<int>(kOrder[k])));
+    }
+  }
+  std::vector<int32_t> ids(static_cast<size_t>(features));
+  std::iota(ids.begin(), ids.end(), 0);
+  std::vector<Output> update = {inputs[0], g.constant(Tensor::vector<int32_t>(ids), "feature_ids")};
+  for (const auto& list : lists) update.insert(update.end(), list.begin(), list.end());
+  update.push_back(g.scalar(DType::kInt32, static_cast<double>(max_depth), "max_depth"));
+  update.push_back(number("learning_rate"));
+  update.push_back(
+      g.scalar(DType::kInt32, static_cast<double>(op.attr_int("pruning_mode")), "pruning_mode"));
+  g.op("BoostedTreesUpdateEnsembleV2", update)
+      .attr("num_features", int64_t{features})
+      .named(op.name() + "/")
+      .build();
+}
+
+}  // namespace
+
 // One histogram for all features, as wide as the widest; empty buckets cannot win.
 void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   Operation* logits =
       root_of(g).find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name());
   Operation& predicted = *logits->input(0).op;
+  if (predicted.attr_int("logits_dimension") > 1) {
+    return lower_grow_layer_of_several(g, op, inputs, predicted);
+  }
   const auto features = static_cast<int>(predicted.inputs().size()) - 3;
   const int64_t max_depth = op.attr_int("max_depth"), max_splits = (int64_t{1} << max_depth) - 1;
   std::vector<Output> sums = {predicted.output(2), inputs[2], inputs[3]};

@@ -8,6 +8,9 @@ namespace runhooks {
 // A node is split only if its hessian sum exceeds min_node_weight.
 struct SplitCosts {
   double l1 = 0, l2 = 0, tree_complexity = 0, min_node_weight = 0;
+  // Whether both sides of a split need min_node_weight, too. An empty side needs none: such a split
+  // changes nothing.
+  bool weighs_sides = false;
 };
 
 struct GradientSums {

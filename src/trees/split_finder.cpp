@@ -118,6 +118,7 @@ class Finder {
     for (int32_t i = 0; i < n; ++i) {
       const double gain = gains_[static_cast<size_t>(i)] - parent_gain_ - costs_.tree_complexity;
       if (best_->column >= 0 && !(gain - best_->gain > kEqualGains)) continue;
+      if (costs_.weighs_sides && has_light_side(static_cast<size_t>(i))) continue;
       best_->column = number_;
       best_->feature = column_.first_feature + (by_category ? i : has_sides && missing_right ? 1 : 0);
       best_->threshold = by_category ? 0 : i;
@@ -127,7 +128,19 @@ class Finder {
     }
   }
 
+  bool has_light_side(size_t i) const {
+    double left = 0;
+    for (const Candidates& own : left_) left += own.hessians[i];
+    const double right = hessian_ - left;
+    return (left > 0 && left < costs_.min_node_weight) ||
+           (right > 0 && right < costs_.min_node_weight);
+  }
+
   void set_leaves(size_t i) {
+    double left_hessian = 0;
+    for (const Candidates& own : left_) left_hessian += own.hessians[i];
+    best_->left_is_empty = left_hessian == 0;
+    best_->right_is_empty = left_hessian == hessian_;
     best_->left.resize(left_.size());
     best_->right.resize(left_.size());
     for (size_t k = 0; k < left_.size(); ++k) {

@@ -4,6 +4,12 @@
 
 namespace runhooks {
 
+namespace {
+
+bool is_too_light(float h, float least) { return h > 0 && h < least; }
+
+}  // namespace
+
 bool best_threshold(const float* stats,
                     int64_t buckets,
                     const SplitRules& rules,
@@ -18,12 +24,17 @@ bool best_threshold(const float* stats,
   for (int64_t b = 0; b < buckets; ++b) {
     left_g += stats[b * 2];
     left_h += stats[b * 2 + 1];
+    if (rules.weighs_sides && (is_too_light(left_h, rules.min_node_weight) ||
+                               is_too_light(h - left_h, rules.min_node_weight))) {
+      continue;
+    }
     const LeafWorth left = leaf_worth(left_g, left_h, rules.by);
     const LeafWorth right = leaf_worth(g - left_g, h - left_h, rules.by);
     if (!is_larger_gain(left.gain + right.gain, best_gain)) continue;
     best_gain = left.gain + right.gain;
-    *best = {static_cast<int32_t>(b), 0, left.value, right.value};
+    *best = {static_cast<int32_t>(b), 0, left.value, right.value, left_h == 0, h == left_h};
   }
+  if (best_gain == std::numeric_limits<float>::lowest()) return false;
   best->gain = best_gain - leaf_worth(g, h, rules.by).gain - rules.tree_complexity;
   return true;
 }

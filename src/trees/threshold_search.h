@@ -10,11 +10,13 @@ namespace runhooks {
 struct SplitRules {
   Regularization by;
   float tree_complexity = 0, min_node_weight = 0;
+  bool weighs_sides = false;  // see SplitCosts
 };
 
 struct ThresholdSplit {
   int32_t threshold = 0;
   float gain = 0, left = 0, right = 0;
+  bool left_is_empty = false, right_is_empty = false;
 };
 
 // `stats` alternates the gradient and hessian sums of the buckets. Returns false if the node is

@@ -22,3 +22,4 @@
 #include "trees/byte_forest.cpp"
 #include "trees/distributed_ops.cpp"
 #include "trees/lower_distributed.cpp"
+#include "trees/softmax_derivatives_op.cpp"

@@ -168,7 +168,7 @@ test_that("three classes that are fully learned stay learned", {
   # Probabilities round to 0 and 1 in float32. A step that is the quotient of two rounding errors
   # would change every prediction.
   model <- boosted_trees_classifier(
-    Species ~ ., iris, n_trees = 80, max_depth = 3, learning_rate = 0.2, l2_regularization = 0,
+    Species ~ ., iris, n_trees = 160, max_depth = 3, learning_rate = 0.2, l2_regularization = 0,
     min_node_weight = 0, model_dir = withr::local_tempdir()
   )
   train(model)

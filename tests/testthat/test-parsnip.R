@@ -193,13 +193,26 @@ test_that("boost_tree() equals the direct call, with the rows of min_n", {
   expect_equal(
     predict(classes, iris, type = "prob"), predict(direct, iris, type = "prob"), tolerance = 1e-12
   )
-  # wt splits the 32 rows into 6 and 26
-  nodes_of <- function(min_n) {
+  sampled <- parsnip::set_args(spec, mtry = 3, sample_size = 0.7)
+  fitted <- generics::fit(engine(sampled, seed = 2, mode = "regression"), mpg ~ ., cars)
+  direct <- trained(
+    boosted_trees_regressor(
+      mpg ~ ., cars, n_trees = 15, max_depth = 3, learning_rate = 0.3, mtry = 3,
+      sample_size = 0.7, config = run_config(tf_random_seed = 2)
+    )
+  )
+  expect_equal(predict(fitted, cars)$.pred, predict(direct, cars)$.pred, tolerance = 1e-12)
+  # both sides of a split have so many rows
+  for (min_n in c(2, 6, 7, 13)) {
     spec <- parsnip::boost_tree(trees = 1, tree_depth = 2, min_n = min_n)
-    nodes <- as.data.frame(generics::fit(engine(spec, mode = "regression"), mpg ~ wt, mtcars)$fit)
-    sum(nodes$tree == 1 & !nodes$is_leaf)
+    found <- predict(generics::fit(engine(spec, mode = "regression"), mpg ~ wt, mtcars), mtcars)
+    sizes <- table(found$.pred)
+    expect_gt(length(sizes), 1)
+    expect_gte(min(sizes), min_n)
   }
-  expect_identical(vapply(c(6, 7, 26, 27, 33), nodes_of, 0L), c(3L, 2L, 2L, 1L, 0L))
+  spec <- parsnip::boost_tree(trees = 1, min_n = 17)
+  found <- predict(generics::fit(engine(spec, mode = "regression"), mpg ~ wt, mtcars), mtcars)
+  expect_length(unique(found$.pred), 1)
 })
 
 test_that("stop_iter stops by held-out rows", {
@@ -436,8 +449,8 @@ test_that("arguments that cannot be honoured are errors before training", {
     expect_length(calls_of(hook), 0)
   }
   tree <- function(...) parsnip::boost_tree("regression", ...)
-  expect_invalid(tree(mtry = 2), "`mtry` is not available")
-  expect_invalid(tree(sample_size = 0.5), "`sample_size` is not available")
+  expect_invalid(tree(mtry = 2), "has only 1 predictor")
+  expect_invalid(tree(mtry = 0.5), "`mtry` must be a whole number")
   expect_invalid(tree(stop_iter = 0), "`stop_iter` must be")
   expect_invalid(engine(tree(), validation = 1), "`validation` must be")
   expect_invalid(tree(tree_depth = 21), "`tree_depth` must be a whole number between 1 and 20")
@@ -510,7 +523,8 @@ test_that("dials has a range for each argument", {
     engine(
       parsnip::boost_tree(
         trees = hardhat::tune(), tree_depth = hardhat::tune(), min_n = hardhat::tune(),
-        learn_rate = hardhat::tune(), loss_reduction = hardhat::tune()
+        learn_rate = hardhat::tune(), loss_reduction = hardhat::tune(),
+        sample_size = hardhat::tune(), stop_iter = hardhat::tune()
       ),
       mode = "regression"
     )
