@@ -27,7 +27,13 @@ namespace {
 constexpr std::chrono::milliseconds kPollInterval(50);
 }
 
-// State shared by the workers and the consumer.
+// State shared by the workers and the consumer. The states of an element:
+//
+//   input_ --read()--> in items_, in progress --make()--> in items_, done --next()--> consumer
+//
+// A worker reads an element and makes the item. If the input calls R code, the consumer reads, and
+// the workers take the items from pending_. items_ keeps the order of the input; its size is limited
+// by the capacity. One thread at a time reads (is_reading_).
 class PrefetchIterator::Queue {
  public:
   Queue(std::shared_ptr<const Dataset> dataset,

@@ -258,12 +258,6 @@ HookList Estimator::training_hooks(const Built& built,
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOptions& options) {
-  if (ActiveTraining::is_in(config_.model_dir)) {
-    // The last checkpoint of the running training would replace what this one learns.
-    throw Error(Code::kFailedPrecondition,
-                str_cat("A training in '", config_.model_dir, "' is running in this process."),
-                {"A hook cannot train its own model. Use another `model_dir`."});
-  }
   const TrainingDirGuard folder(config_.model_dir, options.leaves_events);
   const int64_t from_step = saved_global_step(config_.model_dir);
   RunRecorder run(config_, from_step, options);

@@ -155,7 +155,12 @@ std::string describe_owner(const LockOwner& holder) {
 
 std::unique_ptr<DirectoryLock> acquire_lock(const std::string& folder) {
   const std::string path = join_path(folder, kClaimName);
-  if (DirectoryLock::holds(path)) return nullptr;
+  if (DirectoryLock::holds(path)) {
+    // The last checkpoint of the running training would replace what another one learns.
+    throw Error(Code::kFailedPrecondition,
+                str_cat("A training in '", folder, "' is running in this process."),
+                {"A hook cannot train its own model. Use another `model_dir`."});
+  }
   create_directories(folder);
   LockOwner holder;
   std::unique_ptr<DirectoryLock> lock = DirectoryLock::take(path, &holder);

@@ -70,7 +70,6 @@ class TrainingDirGuard {
   void clean_up() const;
   std::string folder_;
   bool was_there_, had_runs_, leaves_events_;
-  // NULL if this process already trains in the directory; a hook may start a nested training.
   std::unique_ptr<DirectoryLock> lock_;
 };
 

@@ -66,7 +66,13 @@ void write_if_changed(const std::string& path, const std::string& bytes) {
 }
 
 // --- Crash recovery: temporary files name the checkpoints that may be incomplete or unlisted, so
-// that remove_leftovers() can delete them. These are their prefixes.
+// that remove_leftovers() can delete them. save() of step 30 that replaces step 10:
+//
+//   checkpoint.saving.<id>        lists 10                          DeletionJournal
+//   checkpoint.saving.next.<id>   lists 20 and 30                   PendingStateFile
+//   model.ckpt-30.data-..., .index                                  the index last: valid from here
+//   checkpoint.saving.next.<id> -> checkpoint                       30 is the newest from here
+//   model.ckpt-10.* and checkpoint.saving.<id> are removed
 
 std::string pending_prefix(const std::string& state_name) { return state_name + ".saving.next"; }
 std::string journal_prefix(const std::string& state_name) { return state_name + ".saving"; }
