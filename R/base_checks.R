@@ -45,12 +45,18 @@ describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice = NULL) {
   is_flat <- is_atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
   elements <- if (is_flat) unname(lapply(x, function(element) element))
-  good <- is_flat && (empty || length(x) > 0) && !is.null(elements) &&
-    all(vapply(elements, function(element) is_atomic(element) && test(element), NA))
+  are_good <- vapply(elements, function(element) is_atomic(element) && test(element), NA)
+  good <- is_flat && (empty || length(x) > 0) && !is.null(elements) && all(are_good)
   missing <- if (is_flat) which(vapply(elements, function(e) isTRUE(is.na(e)), NA))
   if (length(missing)) {
     abort_runhooks(
       c("{.arg {arg}} must not have NA; element {missing[[1]]} is NA.", i = na_advice), call = call
+    )
+  }
+  if (length(x) > 1 && !good && is_flat) {
+    bad <- which(!are_good)[[1]]
+    abort_runhooks(
+      "{.arg {arg}} must be {wanted}; element {bad} is {describe(elements[[bad]])}.", call = call
     )
   }
   check_arg(good && !is.null(x), x, wanted, arg, call)

@@ -259,8 +259,10 @@ absent_member_note <- function(called, frame) {
   name <- as.character(called[[3]])
   is_checked <- is.environment(value) && is.object(value)
   if (!is_checked || exists(name, envir = value, inherits = FALSE)) return(NULL)
-  said <- sprintf("`%s` has no member `%s`.", deparse1(object), name)
-  paste(c(said, did_you_mean(name, ls(value), braces = FALSE)), collapse = " ")
+  said <- sprintf("`%s` has no member `%s`", deparse1(object), name)
+  near <- c(near_name(name, ls(value)), grep(name, ls(value), fixed = TRUE, value = TRUE))
+  if (length(near) == 0) return(said)
+  sprintf("%s; did you mean `%s$%s`?", said, deparse1(object), near[[1]])
 }
 
 add_note <- function(condition, note) {

@@ -187,7 +187,14 @@ other_names <- list(
   weight_column = c("weights", "weight", "case_weights"),
   na.action = c("na_action", "na.rm"),
   normalize = c("standardize", "scale", "normalise"),
-  activation_fn = "activation"
+  activation_fn = "activation",
+  n_trees = c("nrounds", "trees", "ntrees", "n_estimators", "num_trees"),
+  max_depth = c("depth", "tree_depth"),
+  min_node_weight = c("min_n", "min_child_weight", "min_data_in_leaf"),
+  sample_size = c("subsample", "bagging_fraction"),
+  mtry = c("colsample_bytree", "feature_fraction"),
+  l2_regularization = c("lambda", "reg_lambda"),
+  l1_regularization = c("alpha", "reg_alpha")
 )
 
 abort_unknown_args <- function(extras, arguments, type, call) {
@@ -239,8 +246,25 @@ unknown_arg_hint <- function(name, text, arguments, type) {
   if (name %in% c("subset", "contrasts")) {
     return("Prepare the data instead: models use all rows, and factors without contrasts.")
   }
+  if (name == "loss") {
+    return(
+      "For your own loss use {.fn estimator}; for quantiles and counts, a head such as
+       {.code quantile_head(0.9)}."
+    )
+  }
+  if (name %in% c("l1", "l2", "penalty") && "optimizer" %in% arguments) {
+    return(
+      "Give the penalty to the optimizer: {.code optimizer =
+       tf$train$LBFGSOptimizer(l2_regularization_strength = 0.1)}."
+    )
+  }
+  if (name == "class_weights") return("Class weights are for classifiers.")
   near <- if (length(meant) && meant %in% arguments) meant else near_name(name, arguments)
   if (length(near)) return(cli::format_inline("Did you mean {.arg {near}}?"))
+  is_variable <- grepl("^[.[:alpha:]][._[:alnum:]]*$", text) && !text %in% c("TRUE", "FALSE", "NULL")
+  if ("formula" %in% arguments && is_variable) {
+    return(cli::format_inline("For a formula, write {.code {name} ~ {text}}."))
+  }
   cli::format_inline("Its arguments are {.arg {arguments}}.")
 }
 
@@ -249,6 +273,13 @@ optimizer_arguments <- function(matched, is_formula, call) {
   args <- matched$args
   rate <- args$learning_rate
   if (!is.null(rate)) {
+    if (is.function(rate)) {
+      abort_runhooks(
+        c("{.arg learning_rate} must be a positive number, not a function.",
+          i = "Use {.fn hook_learning_rate} to change the rate during training."),
+        call = call
+      )
+    }
     check_arg(is_number(rate) && rate > 0, rate, "a positive number", "learning_rate", call)
   }
   for (part in matched$traits$trained_parts) {

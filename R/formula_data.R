@@ -202,6 +202,10 @@ abort_reading <- function(extras, call) {
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   advice <- if (name %in% c("epochs", "n_epochs")) {
     "Did you mean {.arg num_epochs}?"
+  } else if (name %in% c("validation_split", "validation_data")) {
+    "Hold out rows yourself: {.code train(model, data[-test, ], validation = data[test, ])}."
+  } else if (name %in% c("callbacks", "callback")) {
+    "Use {.arg hooks}, a list of run hooks."
   } else if (name %in% c("learning_rate", "lr", "optimizer", "na.action", "normalize")) {
     "Pass it to the constructor of the model."
   } else {

@@ -171,7 +171,7 @@ check_reached <- function(mode, runs, steps, why = "", reason = "", is_counter_f
     )
   )
   message(
-    sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps),
+    sprintf("\n%s completed after %.0f steps but %.0f steps were specified", verb, runs, steps),
     advice
   )
 }

@@ -134,7 +134,10 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
     checkpoint = newest_weights(config_.model_dir, CheckpointLook::kContent);
   }
   if (checkpoint.empty()) {
-    fail(Code::kInvalidArgument, "Couldn't find trained model at ", config_.model_dir, ".");
+    throw Error(Code::kInvalidArgument,
+                str_cat("An export needs a trained model; ", config_.model_dir,
+                        " has no checkpoint."),
+                {"`train(model)` trains it."});
   }
   Named<Feature> receivers;
   const InputFn input_fn = [&](Graph& graph, Mode) {

@@ -98,7 +98,7 @@ test_that("input_fn() reports arguments that have no effect", {
 test_that("an input that ends before `steps` is reported with the fix", {
   expect_message(
     train(mtcars_model(), mtcars_input(), steps = 500),
-    "4 steps but 500 steps was specified\nThe input has ended; use `num_epochs = NULL`",
+    "4 steps but 500 steps were specified\nThe input has ended; use `num_epochs = NULL`",
     fixed = TRUE
   )
 })

@@ -289,7 +289,7 @@ test_that("classes of factors are served by their labels", {
 test_that("models that cannot be exported are errors", {
   model <- linear_regressor(column_numeric("x"))
   path <- withr::local_tempfile()
-  expect_error(export_savedmodel(model, path), "find trained model")
+  expect_error(export_savedmodel(model, path), "needs a trained model")
   expect_false(file.exists(path))
   made <- trained("linear_regressor")
   expect_error(export_savedmodel(made$model, path, as_txt = TRUE), "as_txt")

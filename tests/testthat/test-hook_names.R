@@ -132,6 +132,10 @@ test_that("a result that was not requested is explained once", {
   expect_warning(run(reading(function(context, values) {
     lapply("rate", function(name) values$results[[name]])
   })), "rate", class = kind)
+  expect_warning(
+    run(reading(function(context, values) values$loss)), "mean `values[$]results[$]loss`",
+    class = kind
+  )
   expect_no_warning(run(reading(function(context, values) values$results$loss)))
   expect_no_warning(run(reading(function(context, values) if (FALSE) values$results$rate)))
   expect_no_warning(run(session_run_hook(
@@ -145,10 +149,13 @@ test_that("the results of the first step are a plain list after the step", {
   stored <- list()
   hook <- session_run_hook(
     before_run = function(context) session_run_args(loss = "loss"),
-    after_run = function(context, values) stored <<- c(stored, list(values$results))
+    after_run = function(context, values) stored <<- c(stored, list(values))
   )
   train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
-  expect_identical(lapply(stored, attributes), rep(list(list(names = "loss")), 2))
+  expect_identical(lapply(stored, function(x) names(attributes(x))), rep(list("names"), 2))
+  expect_identical(
+    lapply(stored, function(x) attributes(x$results)), rep(list(list(names = "loss")), 2)
+  )
 })
 
 test_that("an error of a hook names the member that an object lacks", {
@@ -158,13 +165,13 @@ test_that("an error of a hook names the member that an object lacks", {
       class = "runhooks_error_hook"
     )
   }
-  fails("`context` has no member `request_stp`. Did you mean \"request_stop\"?",
+  fails("`context` has no member `request_stp`; did you mean `context$request_stop`?",
     before_run = function(context) context$request_stp())
-  fails("`context$session` has no member `rn`. Did you mean \"run\"?",
+  fails("`context$session` has no member `rn`; did you mean `context$session$run`?",
     after_run = function(context, values) context$session$rn("loss"))
-  fails("`context$session$graph` has no member `get_colection`.",
+  fails("`context$session$graph` has no member `get_colection`;",
     before_run = function(context) context$session$graph$get_colection("losses"))
-  fails("`coord` has no member `request_stp`.",
+  fails("`coord` has no member `request_stp`;",
     after_create_session = function(session, coord) coord$request_stp())
   # Other errors are unchanged.
   error <- tryCatch(

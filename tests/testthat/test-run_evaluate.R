@@ -40,7 +40,7 @@ test_that("steps limit the batches; a message reports shorter input", {
   expect_equal(attr(seen, "history")$step, c(0, 0))
   expect_message(
     untrained(evaluate(model, mtcars_input(), steps = 9)),
-    "Evaluation completed after 4 steps but 9 steps was specified"
+    "Evaluation completed after 4 steps but 9 steps were specified"
   )
 })
 

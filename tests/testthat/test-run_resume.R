@@ -88,7 +88,7 @@ test_that("fewer remaining steps of a pass than requested are reported", {
   expect_equal(unlist(rows_read(model, input, steps = 2)), 1:14)
   expect_message(
     rows <- rows_read(model, input, steps = 100),
-    "Training completed after 3 steps but 100 steps was specified", fixed = TRUE
+    "Training completed after 3 steps but 100 steps were specified", fixed = TRUE
   )
   expect_equal(unlist(rows), 15:30)
 })

@@ -20,7 +20,7 @@ test_that("training ends with the input, and reports if more steps were requeste
   expect_equal(history$params$steps, 8)
   expect_message(
     train(model, mtcars_input(), steps = 100),
-    "Training completed after 4 steps but 100 steps was specified",
+    "Training completed after 4 steps but 100 steps were specified",
     fixed = TRUE
   )
   expect_no_message(train(model, mtcars_input(), steps = 4))
@@ -35,7 +35,7 @@ test_that("a message names the hook that ended the training", {
     if (made == 3) context$request_stop()
   })
   said <- capture_messages(train(model, input, steps = 10, hooks = list(mine = third)))
-  expect_match(said, "Training completed after 3 steps but 10 steps was specified", all = FALSE)
+  expect_match(said, "Training completed after 3 steps but 10 steps were specified", all = FALSE)
   expect_match(said, sprintf("Hook `%s` ended it", run_history(model)$reason), all = FALSE)
   expect_no_match(said, "num_epochs")
   lower <- hook_stop_if_higher(model, "loss", 0, run_every_secs = NULL, run_every_steps = 1)

@@ -221,32 +221,29 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return eval_r(prepared, environment_.get(), token_);
   }
 
-  // Restores the plain list after the step, also where the hook has stored it.
+  // Restores the plain lists after the step, also where the hook has stored them.
   struct CheckedReads {
-    explicit CheckedReads(SEXP checked) : list(checked) {}
+    explicit CheckedReads(SEXP checked) : values(checked) {}
     ~CheckedReads() {
-      if (list.get() == R_NilValue) return;
-      Rf_setAttrib(list.get(), R_ClassSymbol, R_NilValue);
-      Rf_setAttrib(list.get(), Rf_install("checks"), R_NilValue);
+      if (values.get() == R_NilValue) return;
+      for (SEXP list : {values.get(), VECTOR_ELT(values.get(), 0)}) {
+        if (!Rf_inherits(list, "runhooks_checked_reads")) continue;
+        Rf_setAttrib(list, R_ClassSymbol, R_NilValue);
+        Rf_setAttrib(list, Rf_install("checks"), R_NilValue);
+      }
     }
-    const Preserved list;
+    const Preserved values;
   };
-  // Once per loop: replaces the results, or `values` without results, by a list that warns when the
-  // hook reads a name that it has not requested.
+  // Once per loop: replaces `values` and its results by lists that warn when the hook reads a name
+  // that they do not have.
   SEXP check_reads() {
     has_checked_reads_ = true;
     SEXP values = frame_variable(environment_.get(), hook_symbols().values);
-    SEXP list = has_request_ ? VECTOR_ELT(values, 0) : values;
-    if (TYPEOF(list) != VECSXP) return R_NilValue;
     Rcpp::Shield<SEXP> label(text_to_r(label_));
     Rcpp::Shield<SEXP> has_before_run(Rf_ScalarLogical(before_run_ != nullptr));
-    Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("check_reads"), list, label, has_before_run));
+    Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("check_reads"), values, label, has_before_run));
     Rcpp::Shield<SEXP> checked(eval_r(call, environment_.get(), token_));
-    if (has_request_) {
-      SET_VECTOR_ELT(values, 0, checked);
-    } else {
-      define(hook_symbols().values, checked);
-    }
+    define(hook_symbols().values, checked);
     return checked;
   }
 
