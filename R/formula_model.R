@@ -424,6 +424,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   }
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
+  if (is.null(known)) inform_na_word(value, name)
   list(
     expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
@@ -540,6 +541,7 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
           "The response {.val {name}} of a regressor must be numbers, not
            {kind_words[[column_kind(value)]]}.",
           x = "The value in row 1 is {.val {first_value(value[1])}}.",
+          i = na_word_advice(value),
           i = "To predict classes, use a classifier such as {.fn linear_classifier}."
         ),
         call = call

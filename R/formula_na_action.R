@@ -247,6 +247,38 @@ abort_missing_rows <- function(missing, blueprint, call) {
   )
 }
 
+# The word for missing values among numbers, such as the "NA" that write.csv() writes, or NULL.
+na_word <- function(x) {
+  if (!is.character(x) || !is.null(dim(x))) return(NULL)
+  words <- setdiff(unique(x), c(NA, ""))
+  others <- words[is.na(suppressWarnings(as.numeric(words)))]
+  if (length(others) == 1 && length(words) > 1 && ascii_lower(others) %in% na_words) others
+}
+
+na_words <- c("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "?", ".", "-", "--")
+
+na_word_advice <- function(x) {
+  word <- na_word(x)
+  if (is.null(word)) return(NULL)
+  cli::format_inline(
+    "All others are numbers. If {.val {word}} means a missing value, read the file with
+     {.code make_csv_dataset(na_value = \"{word}\")} or {.code read.csv(na.strings = \"{word}\")}.",
+    keep_whitespace = FALSE
+  )
+}
+
+inform_na_word <- function(x, name) {
+  word <- na_word(x)
+  if (is.null(word)) return(invisible())
+  cli::cli_inform(
+    c(
+      "{.val {name}} is strings, so each of its values is a level: {.val {word}}, and numbers.",
+      i = na_word_advice(x)
+    ),
+    class = "runhooks_message_na_word"
+  )
+}
+
 # Reported once for each use of data.
 inform_omitted <- function(missing) {
   rows <- sum(Reduce(`|`, missing)) # nolint: used by cli
