@@ -53,7 +53,7 @@ middle_values <- function(data, blueprint, name, stream, call) {
   is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
   is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
   columns <- names(data)[is_number & is_feature]
-  data[columns] <- lapply(data[columns], plain_vector)
+  data[columns] <- lapply(data[columns], unclassed_column)
   if (is.null(stream)) {
     middle <- if (name == "mean") mean else stats::median
     return(lapply(data[columns], function(x) middle(x[is.finite(x)])))
@@ -160,7 +160,7 @@ with_missing_words <- function(values, blueprint) {
 
 fill_missing <- function(data, constants) {
   for (name in intersect(names(constants), names(data))) {
-    data[[name]] <- fill_column(plain_vector(data[[name]]), constants[[name]])
+    data[[name]] <- fill_column(unclassed_column(data[[name]]), constants[[name]])
   }
   data
 }
