@@ -39,7 +39,7 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     )
     missing[[blueprint$response$name]] <- is_missing_row(frame$response)
     if (!is.null(blueprint$weight)) {
-      frame$weight <- plain_vector(required_column(data, blueprint$weight, call))
+      frame$weight <- unclassed_column(required_column(data, blueprint$weight, call))
       missing[[blueprint$weight]] <- is_missing_row(frame$weight)
     }
   }

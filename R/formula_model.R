@@ -87,7 +87,7 @@ formula_arguments <- function(matched, folder, call) {
 
 # A vector of weights, as in lm(), becomes a column of the data.
 add_weight_vector <- function(matched) {
-  weight <- plain_vector(matched$args$weight_column)
+  weight <- unclassed_column(matched$args$weight_column)
   data <- matched$args$data
   if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
   name <- free_name("weights", names(data))
@@ -402,6 +402,7 @@ crossed_words <- function(values) {
 product_name <- function(names) paste(names, collapse = ":")
 
 new_variable <- function(name, expr, data, blueprint, call) {
+  check_no_random_effect(expr, data, call)
   raw <- raw_value(name, expr, data, blueprint, call)
   known <- blueprint$known$variables[[name]]
   time <- time_kind(raw)
@@ -424,10 +425,31 @@ new_variable <- function(name, expr, data, blueprint, call) {
   }
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
+  if (is.null(known)) inform_na_word(value, name)
   list(
     expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
     time = time, origin = number_origin(value, name, time, blueprint)
+  )
+}
+
+# `(1 | g)` of lme4 would be a logical. Logicals and numbers that are 0 or 1 are accepted.
+check_no_random_effect <- function(expr, data, call) {
+  bare <- expr
+  while (is.call(bare) && identical(bare[[1]], quote(`(`))) bare <- bare[[2]]
+  is_or <- is.call(bare) && (identical(bare[[1]], quote(`|`)) || identical(bare[[1]], quote(`||`)))
+  if (!is_or) return(invisible())
+  is_flag_like <- vapply(as.list(bare)[-1], function(side) {
+    value <- if (!is.numeric(side)) tryCatch(eval(side, data, globalenv()), error = function(e) NULL)
+    is.logical(value) || is.numeric(value) && all(value %in% c(0, 1, NA))
+  }, NA)
+  if (all(is_flag_like)) return(invisible())
+  abort_runhooks(
+    c(
+      "Random effects such as {.code {term_name(expr)}} are not supported.",
+      i = "Use the group as a factor: {.code factor({term_name(bare[[3]])})}."
+    ),
+    call = call
   )
 }
 
@@ -529,64 +551,4 @@ term_column <- function(term, blueprint, is_deep) {
     column <- new_checked_column(fields[[1]], fields[-1])
   }
   if (is_deep) column_indicator(column) else column
-}
-
-response_arguments <- function(args, given, blueprint, value, mode, call) {
-  name <- blueprint$response$name
-  if (mode == "regression") {
-    if (is.character(value) || is.factor(value)) {
-      abort_runhooks(
-        c(
-          "The response {.val {name}} of a regressor must be numbers, not
-           {kind_words[[column_kind(value)]]}.",
-          x = "The value in row 1 is {.val {first_value(value[1])}}.",
-          i = "To predict classes, use a classifier such as {.fn linear_classifier}."
-        ),
-        call = call
-      )
-    }
-    check_column(value, name, TRUE, call)
-    if (length(dim(value)) == 2 && !"label_dimension" %in% given) args$label_dimension <- ncol(value)
-  }
-  if (mode == "classification") {
-    if (!"label_vocabulary" %in% given || is.null(args$label_vocabulary)) {
-      inform_empty_classes(value, name)
-      args$label_vocabulary <- response_classes(value, name, call)
-    }
-    if (!"n_classes" %in% given) args$n_classes <- length(args$label_vocabulary)
-  }
-  args
-}
-
-# A level without rows remains a class, because a stream or later data may contain it.
-inform_empty_classes <- function(x, name) {
-  empty <- if (is.factor(x)) setdiff(levels(x), as.character(x))
-  if (length(empty) == 0) return(invisible())
-  cli::cli_inform(
-    c(
-      "No row has the class{cli::qty(length(empty))}{?/es} {.val {empty}} of {.val {name}}. Without
-       rows, the probability of a class tends to 0 and the loss has no minimum.",
-      i = "Use {.fn droplevels} to drop such classes."
-    ),
-    class = "runhooks_message_empty_class"
-  )
-}
-
-response_classes <- function(x, name, call) {
-  classes <- if (is.factor(x)) {
-    levels(x)
-  } else if (is.logical(x)) {
-    c("FALSE", "TRUE")
-  } else {
-    as.character(sorted_words(unique(as.vector(x))))
-  }
-  is_fraction <- is.numeric(x) && any(x != trunc(x), na.rm = TRUE)
-  if (length(classes) > 1 && !is_fraction) return(classes)
-  abort_runhooks(
-    c(
-      "The response {.val {name}} of a classifier must have at least two classes.",
-      x = if (is_fraction) "It has fractions." else "It has {length(classes)}: {.val {classes}}."
-    ),
-    call = call
-  )
 }

@@ -53,7 +53,7 @@ middle_values <- function(data, blueprint, name, stream, call) {
   is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
   is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
   columns <- names(data)[is_number & is_feature]
-  data[columns] <- lapply(data[columns], plain_vector)
+  data[columns] <- lapply(data[columns], unclassed_column)
   if (is.null(stream)) {
     middle <- if (name == "mean") mean else stats::median
     return(lapply(data[columns], function(x) middle(x[is.finite(x)])))
@@ -160,7 +160,7 @@ with_missing_words <- function(values, blueprint) {
 
 fill_missing <- function(data, constants) {
   for (name in intersect(names(constants), names(data))) {
-    data[[name]] <- fill_column(plain_vector(data[[name]]), constants[[name]])
+    data[[name]] <- fill_column(unclassed_column(data[[name]]), constants[[name]])
   }
   data
 }
@@ -244,6 +244,38 @@ abort_missing_rows <- function(missing, blueprint, call) {
   abort_runhooks(
     c("{rows} of {all} rows {cli::qty(rows)}{?has/have} NA.", setNames(lines, rep("x", length(lines))), advice),
     call = call
+  )
+}
+
+# The word for missing values among numbers, such as the "NA" that write.csv() writes, or NULL.
+na_word <- function(x) {
+  if (!is.character(x) || !is.null(dim(x))) return(NULL)
+  words <- setdiff(unique(x), c(NA, ""))
+  others <- words[is.na(suppressWarnings(as.numeric(words)))]
+  if (length(others) == 1 && length(words) > 1 && ascii_lower(others) %in% na_words) others
+}
+
+na_words <- c("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "?", ".", "-", "--")
+
+na_word_advice <- function(x) {
+  word <- na_word(x)
+  if (is.null(word)) return(NULL)
+  cli::format_inline(
+    "All others are numbers. If {.val {word}} means a missing value, read the file with
+     {.code make_csv_dataset(na_value = \"{word}\")} or {.code read.csv(na.strings = \"{word}\")}.",
+    keep_whitespace = FALSE
+  )
+}
+
+inform_na_word <- function(x, name) {
+  word <- na_word(x)
+  if (is.null(word)) return(invisible())
+  cli::cli_inform(
+    c(
+      "{.val {name}} is strings, so each of its values is a level: {.val {word}}, and numbers.",
+      i = na_word_advice(x)
+    ),
+    class = "runhooks_message_na_word"
   )
 }
 

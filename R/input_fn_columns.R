@@ -12,7 +12,7 @@ bad_places <- function(x, test) {
 flat_column <- function(x) {
   if (is_matrix_package(x)) return(plain_matrix(x))
   if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
-  x <- plain_vector(x)
+  x <- unclassed_column(x)
   if (!is.list(x) || is.data.frame(x)) return(x)
   rows <- lapply(unname(x), function(row) {
     row <- if (is.list(row)) unlist(row) else row
@@ -36,7 +36,7 @@ flat_column <- function(x) {
 
 # The vector below a class of vctrs, such as haven_labelled, or of units. Methods of vctrs refuse
 # conversions if the package that defines the class is not loaded.
-plain_vector <- function(x) {
+unclassed_column <- function(x) {
   is_plain <- inherits(x, c("vctrs_vctr", "units")) && is.atomic(x) &&
     !inherits(x, c("factor", "Date", "POSIXt", "difftime", "integer64"))
   if (is_plain) array_like(as.vector(unclass(x)), unclass(x)) else x

@@ -222,7 +222,7 @@ rownames_of <- function(frame) {
 coef.tf_estimator <- function(object, complete = TRUE, ...) {
   check_flag(complete)
   abort_more("coef", list(...), "complete")
-  fit <- linear_fit(object, "coef")
+  fit <- coefficient_fit(object, "coef")
   warn_convergence(fit)
   coefficients <- fit$coefficients
   if (!complete) coefficients <- coefficients[fit$kept, , drop = FALSE]

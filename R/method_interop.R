@@ -135,56 +135,6 @@ model.matrix.tf_estimator <- function(object, ...) {
   design_matrix(object, training_frame(object, "model.matrix"))
 }
 
-#' @importFrom stats hatvalues
-#' @export
-hatvalues.tf_estimator <- function(model, ...) {
-  abort_more("hatvalues", list(...))
-  fit <- one_function_fit(model, "hatvalues")
-  along <- backsolve(fit$root, t(orthonormal_columns(fit)), transpose = TRUE)
-  mean <- fit$means[, 1]
-  variance <- switch(fit$family, gaussian = 1, binomial = mean * (1 - mean), poisson = mean)
-  setNames(colSums(along^2) * fit$weights * variance, rownames(fit$design))
-}
-
-# Rows with leverage 1 have no standardized residual; they get NaN, as in lm().
-
-#' @importFrom stats rstandard
-#' @export
-rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
-  type <- check_one_of(type, rstandard_types())
-  abort_more("rstandard", list(...), "type")
-  leverage <- hatvalues(model)
-  shown <- stats::residuals(model, type = type)
-  rows <- !is.na(shown)
-  shown[rows] <- shown[rows] / sqrt(residual_variance(model) * (1 - leverage))
-  shown[is.infinite(shown)] <- NaN
-  shown
-}
-
-# The first one is the default. Since R 4.6, glm uses Pearson residuals.
-rstandard_types <- function(r_version = getRversion()) {
-  types <- c("pearson", "deviance")
-  if (r_version >= "4.6") types else rev(types)
-}
-
-#' @importFrom stats cooks.distance
-#' @export
-cooks.distance.tf_estimator <- function(model, ...) {
-  abort_more("cooks.distance", list(...))
-  leverage <- hatvalues(model)
-  shown <- stats::residuals(model, type = "pearson")
-  rows <- !is.na(shown)
-  n_coefficients <- length(stats::coef(model, complete = FALSE))
-  far <- (shown[rows] / (1 - leverage))^2 * leverage
-  shown[rows] <- far / (residual_variance(model) * n_coefficients)
-  shown[is.infinite(shown)] <- NaN
-  shown
-}
-
-residual_variance <- function(object) {
-  if (identical(model_labels(object)$family, "gaussian")) stats::sigma(object)^2 else 1
-}
-
 # --- emmeans: the reference grid and the linear predictor on it
 
 #' @exportS3Method emmeans::recover_data

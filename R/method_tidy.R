@@ -17,10 +17,11 @@
 #'     `statistic` and `p.value`. With several responses or classes, first `response` or `y.level`.
 #'   * `tidy()` of a history: `step`, `metric` and `value`.
 #'   * `glance()` of a model: `nobs`, `steps`, and the weighted `rmse` and `r.squared`, or
-#'     `accuracy` and `average_loss`, on the training rows. For linear models also `sigma`,
-#'     `logLik`, `AIC`, `BIC`, `deviance` and `df.residual`.
+#'     `accuracy` and `average_loss`, on the training rows. For linear models also `logLik`, `AIC`,
+#'     `BIC`, `deviance` and `df.residual`, and for one numeric response `adj.r.squared`, `sigma`,
+#'     `statistic`, `p.value` and `df`, as in [summary.lm()].
 #'   * `glance()` of a history: `steps` and the last losses.
-#'   * `augment()`: the data with `.fitted` and, if they contain a numeric response, `.resid`. For
+#'   * `augment()`: the row names in `.rownames`, if the data have any, and the data with `.fitted` and, if they contain a numeric response, `.resid`. For
 #'     classes: with `.pred_class` and a probability `.pred_<class>` for each class.
 #' @section Errors:
 #'   * `runhooks_error_not_found`: the model has not been trained.
@@ -73,16 +74,32 @@ glance.tf_estimator <- function(x, ...) {
   measures <- as.list(fit_measures(x, frame))
   steps <- cpp_saved_global_step(model_dir(x))
   known <- c(list(nobs = counted_rows(frame), steps = steps), measures)
-  if (has_coefficients(x)) known <- c(known, likelihood_measures(linear_fit(x, "glance", frame)))
+  if (has_coefficients(x)) known <- c(known, likelihood_measures(
+    linear_fit(x, "glance", frame), known$r.squared
+  ))
   tibble::as_tibble(known)
 }
 
-likelihood_measures <- function(fit) {
+# The F statistic and other measures of summary.lm().
+regression_measures <- function(fit, r_squared) {
+  has_intercept <- "(Intercept)" %in% rownames(fit$coefficients)
+  left <- fit_df(fit)
+  df <- sum(fit$kept) - has_intercept
+  statistic <- if (df > 0) r_squared / (1 - r_squared) * left / df else NA_real_
+  list(
+    adj.r.squared = 1 - (1 - r_squared) * (fit_nobs(fit) - has_intercept) / left,
+    sigma = fit_sigma(fit), statistic = statistic,
+    p.value = stats::pf(statistic, df, left, lower.tail = FALSE),
+    df = if (df > 0) df else NA_real_
+  )
+}
+
+likelihood_measures <- function(fit, r_squared) {
   if (!nzchar(fit$family) || fit$is_penalized) return(list())
   record_inference(fit)
   log_likelihood <- as_log_likelihood(fit)
   c(
-    if (fit$family == "gaussian" && ncol(fit$errors) == 1) list(sigma = fit_sigma(fit)),
+    if (fit$family == "gaussian" && ncol(fit$errors) == 1) regression_measures(fit, r_squared),
     list(
       logLik = as.numeric(log_likelihood), AIC = stats::AIC(log_likelihood),
       BIC = stats::BIC(log_likelihood), deviance = fit_deviance(fit), df.residual = fit_df(fit)
@@ -105,10 +122,13 @@ augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
   }
   added <- predict(x, newdata = shown)
   names(added) <- sub("^[.]pred$", ".fitted", names(added))
-  shown <- tibble::as_tibble(as.data.frame(shown, optional = TRUE))
+  shown <- as.data.frame(shown, optional = TRUE)
+  names <- if (is.character(attr(shown, "row.names"))) rownames(shown)
+  shown <- tibble::as_tibble(shown)
   response <- known_response(x, as.list(shown))
   if (is.numeric(response) && ".fitted" %in% names(added)) added$.resid <- response - added$.fitted
   shown[names(added)] <- added
+  if (!is.null(names)) shown <- tibble::add_column(shown, .rownames = names, .before = 1)
   shown[keep, ]
 }
 

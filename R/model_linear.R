@@ -21,10 +21,10 @@ NULL
 #'   `tf_estimator_estimator_linear_estimator`.
 #' @section Formulas: `linear_regressor(mpg ~ wt + gear, data = mtcars)` creates the feature
 #'   columns. Numbers and logicals become numeric columns. Factors and strings become vocabulary
-#'   columns of their levels (in deep models as indicators). `.`, `a * b`, `- a` and calls such as
-#'   `log(x)` or `poly(x, 2)` work as in [lm()]. `a:b` of two factors is a category for each
-#'   combination in `data`; of two numbers it is their product; of a factor and a number it is a
-#'   slope for each level.
+#'   columns of their levels (in deep models as indicators). `a * b`, `- a` and calls such as
+#'   `log(x)` or `poly(x, 2)` work as in [lm()], and `.` is all columns except the response and the
+#'   weights. `a:b` of two factors is a category for each combination in `data`; of two numbers it
+#'   is their product; of a factor and a number it is a slope for each level.
 #'
 #'   `0 +` or `- 1` removes the intercept of a linear model. Its bias then stays 0, or represents
 #'   the first level of a factor. In other models this is an error unless there is a factor.

@@ -50,6 +50,18 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
 }
 
+# The coefficients only, which are also available for factors with thousands of levels.
+coefficient_fit <- function(object, what, call = parent.frame()) {
+  if (has_coefficients(object)) {
+    check_trained(object, what, call)
+    frame <- training_frame(object, what, call)
+    fit <- absorbed_fit(object, frame)
+    if (!is.null(fit)) return(fit)
+    return(linear_fit(object, what, frame, call))
+  }
+  linear_fit(object, what, call = call)
+}
+
 optimizer_argument_of <- function(object) {
   object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]
 }
@@ -177,7 +189,7 @@ is_undetermined <- function(fit) {
 
 warn_convergence <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible(FALSE))
-  distance <- fit_distance(fit)
+  distance <- if (is.null(fit$distance)) fit_distance(fit) else fit$distance
   if (distance <= 1e-3) return(invisible(FALSE))
   far <- if (is.finite(distance)) {
     paste0(format(100 * distance, digits = 2, scientific = distance > 1e3), " %")

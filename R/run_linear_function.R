@@ -121,7 +121,7 @@ with_predvars <- function(terms, blueprint, data) {
 plain_columns <- function(data, blueprint) {
   for (name in names(data)) {
     if (inherits(data[[name]], "POSIXlt")) data[[name]] <- as.POSIXct(data[[name]])
-    if (name %in% names(blueprint$variables)) data[[name]] <- plain_vector(data[[name]])
+    if (name %in% names(blueprint$variables)) data[[name]] <- unclassed_column(data[[name]])
   }
   data
 }

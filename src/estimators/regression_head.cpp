@@ -38,8 +38,11 @@ Named<Output> RegressionHead::predictions(Graph& graph, Output logits) const {
 
 Output RegressionHead::checked_labels(Graph& graph, Output labels, Output logits) const {
   if (!is_numeric(labels.dtype()) && labels.dtype() != DType::kBool) {
-    invalid_argument("The labels of a regressor must be numbers; got type ",
-                     dtype_name(labels.dtype()), ".");
+    throw Error(Code::kInvalidArgument,
+                str_cat("The labels of a regressor must be numbers; got type ",
+                        dtype_name(labels.dtype()), "."),
+                {"If a CSV file has a word such as NA for missing values, set `na_value` in "
+                 "make_csv_dataset()."});
   }
   NameScope scope(graph, "labels");
   labels = two_dimensional_labels(graph, labels, logits, label_dimension_);

@@ -68,3 +68,32 @@ test_that("data without a representation of NA are an informative error", {
   wide <- dataset_decode_delim(dataset_skip(text_line_dataset(file), 1), spec)
   expect_error(linear_regressor(y ~ i, wide), "column|Field|field|NA", class = "runhooks_error")
 })
+
+test_that("a word for missing values among the numbers of a CSV is reported", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  data <- airquality
+  data$Wind <- as.character(data$Wind)
+  data$Wind[3] <- "n/a"
+  write.csv(data, file, row.names = FALSE)
+  csv <- make_csv_dataset(file, batch_size = 8, num_epochs = 1, shuffle = FALSE)
+  expect_error(
+    linear_regressor(Ozone ~ Temp, csv), "Ozone.*na_value = \"NA\"",
+    class = "runhooks_error_invalid_argument"
+  )
+  expect_message(
+    linear_regressor(Temp ~ Solar.R, csv), "\"Solar.R\".*na_value = \"NA\"",
+    class = "runhooks_message_na_word"
+  )
+  expect_message(linear_regressor(Temp ~ Wind, csv), "na_value = \"n/a\"")
+  withr::with_options(list(runhooks.values_in_memory = 0), {
+    expect_error(linear_regressor(Ozone ~ Temp, csv), "na_value = \"NA\"")
+  })
+  model <- linear_regressor(feature_columns(column_numeric("Temp")))
+  expect_error(
+    train(model, input_fn(csv, features = Temp, response = Ozone)), "na_value", class = "runhooks_error"
+  )
+  expect_no_message(linear_regressor(Temp ~ f, transform(data, f = c("1", "2", "K"))))
+  read <- make_csv_dataset(file, batch_size = 8, num_epochs = 1, na_value = "NA")
+  fitted <- linear_regressor(Ozone ~ Temp, read, na.action = na.omit)
+  expect_equal(nobs(fitted), sum(!is.na(data$Ozone)))
+})

@@ -111,3 +111,31 @@ test_that("later data need only the columns that the formula uses", {
     class = "runhooks_error_not_found"
   )
 })
+
+test_that("random effects are refused, and a logical `|` is a feature", {
+  refused <- function(formula) {
+    expect_error(linear_regressor(formula, mtcars), "Random effects", class = "runhooks_error_invalid_argument")
+  }
+  for (formula in list(
+    mpg ~ 1 | cyl, mpg ~ wt + (1 | cyl), mpg ~ wt + (wt | cyl), mpg ~ (1 + wt | cyl), mpg ~ wt + (0 + wt || gear)
+  )) {
+    refused(formula)
+  }
+  model <- linear_regressor(mpg ~ wt + (vs | am) + I(hp > 100 | cyl == 4), mtcars)
+  train(model)
+  expect_equal(unname(coef(model)), unname(coef(lm(formula(model), mtcars))), tolerance = 1e-4)
+})
+
+test_that("an infinite value in new data is reported in the words of a formula", {
+  model <- linear_regressor(mpg ~ wt + log(hp), mtcars)
+  train(model)
+  new <- mtcars[1:3, ]
+  new$wt[2] <- Inf
+  error <- expect_error(predict(model, new), "\"wt\".*infinite.*row 2", class = "runhooks_error_invalid_argument")
+  expect_no_match(conditionMessage(error), "column_numeric")
+  new$wt[1] <- NA
+  new$hp[3] <- 0
+  error <- expect_error(predict(model, new[c(1, 3), ]), "log\\(hp\\).*infinite.*row 2")
+  error <- expect_error(predict(model, new), "\"wt\".*1 value is infinite.*row 2")
+  expect_no_match(conditionMessage(error), "column_numeric")
+})

@@ -134,7 +134,7 @@ test_that("tidy tables match the conventions of generics", {
   expect_equal(one$rmse, sqrt(mean(residuals(model)^2)))
   rows <- generics::augment(model)
   expect_equal(rows$.resid, unname(residuals(model)))
-  expect_named(generics::augment(model, newdata = mtcars[1:2, c("wt", "hp")]), c("wt", "hp", ".fitted"))
+  expect_named(generics::augment(model, newdata = mtcars[1:2, c("wt", "hp")]), c(".rownames", "wt", "hp", ".fitted"))
   # setosa is linearly separable.
   classes <- trained(linear_classifier, Species ~ ., iris, steps = 200)
   expect_warning(

@@ -188,3 +188,37 @@ test_that("sigma() and the default of rstandard() follow the version of R", {
   expect_equal(inside$fit_sigma(fit, package_version("4.5.3")), before)
   expect_identical(inside$fit_sigma(fit, package_version("4.6.0")), 1)
 })
+
+test_that("glance() has the measures of summary() of lm()", {
+  skip_if_not_installed("generics")
+  cases <- list(
+    list(mpg ~ wt + factor(cyl), NULL), list(mpg ~ 0 + wt, NULL), list(mpg ~ 1, NULL),
+    list(mpg ~ wt + I(2 * wt) + offset(hp / 10), "gear")
+  )
+  for (case in cases) {
+    model <- linear_regressor(case[[1]], mtcars, weight_column = case[[2]])
+    suppressMessages(train(model))
+    reference <- if (is.null(case[[2]])) lm(case[[1]], mtcars) else lm(case[[1]], mtcars, weights = gear)
+    one <- generics::glance(model)
+    said <- summary(reference)
+    expect_equal(one$adj.r.squared, said$adj.r.squared, tolerance = 1e-4)
+    f <- said$fstatistic
+    if (is.null(f)) f <- c(NA_real_, NA, NA)
+    expect_equal(c(one$statistic, one$df), unname(f[1:2]), tolerance = 1e-4)
+    expect_equal(one$p.value, unname(pf(f[1], f[2], f[3], lower.tail = FALSE)), tolerance = 1e-3)
+  }
+})
+
+test_that("augment() keeps row names in a column, as broom does", {
+  skip_if_not_installed("generics")
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  train(model)
+  expect_identical(generics::augment(model)$.rownames, rownames(mtcars))
+  expect_identical(names(generics::augment(model))[[1]], ".rownames")
+  new <- generics::augment(model, newdata = mtcars[3:4, "wt", drop = FALSE])
+  expect_named(new, c(".rownames", "wt", ".fitted"))
+  plain <- mtcars
+  rownames(plain) <- NULL
+  expect_false(".rownames" %in% names(generics::augment(model, newdata = plain)))
+  expect_false(".rownames" %in% names(generics::augment(model, newdata = plain[3:5, ])))
+})

@@ -1,0 +1,62 @@
+# The arguments of a model that follow from the response of its formula.
+
+response_arguments <- function(args, given, blueprint, value, mode, call) {
+  name <- blueprint$response$name
+  if (mode == "regression") {
+    if (is.character(value) || is.factor(value)) {
+      abort_runhooks(
+        c(
+          "The response {.val {name}} of a regressor must be numbers, not
+           {kind_words[[column_kind(value)]]}.",
+          x = "The value in row 1 is {.val {first_value(value[1])}}.",
+          i = na_word_advice(value),
+          i = "To predict classes, use a classifier such as {.fn linear_classifier}."
+        ),
+        call = call
+      )
+    }
+    check_column(value, name, TRUE, call)
+    if (length(dim(value)) == 2 && !"label_dimension" %in% given) args$label_dimension <- ncol(value)
+  }
+  if (mode == "classification") {
+    if (!"label_vocabulary" %in% given || is.null(args$label_vocabulary)) {
+      inform_empty_classes(value, name)
+      args$label_vocabulary <- response_classes(value, name, call)
+    }
+    if (!"n_classes" %in% given) args$n_classes <- length(args$label_vocabulary)
+  }
+  args
+}
+
+# A level without rows remains a class, because a stream or later data may contain it.
+inform_empty_classes <- function(x, name) {
+  empty <- if (is.factor(x)) setdiff(levels(x), as.character(x))
+  if (length(empty) == 0) return(invisible())
+  cli::cli_inform(
+    c(
+      "No row has the class{cli::qty(length(empty))}{?/es} {.val {empty}} of {.val {name}}. Without
+       rows, the probability of a class tends to 0 and the loss has no minimum.",
+      i = "Use {.fn droplevels} to drop such classes."
+    ),
+    class = "runhooks_message_empty_class"
+  )
+}
+
+response_classes <- function(x, name, call) {
+  classes <- if (is.factor(x)) {
+    levels(x)
+  } else if (is.logical(x)) {
+    c("FALSE", "TRUE")
+  } else {
+    as.character(sorted_words(unique(as.vector(x))))
+  }
+  is_fraction <- is.numeric(x) && any(x != trunc(x), na.rm = TRUE)
+  if (length(classes) > 1 && !is_fraction) return(classes)
+  abort_runhooks(
+    c(
+      "The response {.val {name}} of a classifier must have at least two classes.",
+      x = if (is_fraction) "It has fractions." else "It has {length(classes)}: {.val {classes}}."
+    ),
+    call = call
+  )
+}

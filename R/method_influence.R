@@ -1,0 +1,183 @@
+# Influence of single rows on linear models, and simulated responses.
+
+#' Influence of rows, and simulated responses
+#'
+#' These methods work for linear models from a formula with one linear predictor, as for [lm()] and
+#' [glm()].
+#'
+#' @param model,object A trained linear model from a formula.
+#' @param do.coef Whether to compute the changes of the coefficients; `TRUE` by default.
+#' @param nsim Number of simulated responses; 1 by default.
+#' @param seed A seed for [set.seed()], or `NULL` (the default). The state of the random number
+#'   generator is restored afterwards.
+#' @param type The type of residuals of `rstandard()`: `"pearson"` or `"deviance"`.
+#' @param ... Must be empty.
+#' @return * `influence()`: a list with `hat`, `coefficients`, `sigma` and the residuals, as
+#'   [stats::influence()]. `dfbeta()` returns its coefficients.
+#' * `hatvalues()`, `rstandard()`, `rstudent()`, `cooks.distance()`: one number for each row.
+#' * `simulate()`: a data frame with a column for each simulated response.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the model is not linear, has several responses or more than
+#'     two classes, or its loss is not a likelihood.
+#' @name model_influence
+#' @family estimator methods
+#' @examples
+#' model <- linear_regressor(mpg ~ wt + hp, mtcars)
+#' train(model)
+#' head(rstudent(model))
+#' simulate(model, nsim = 2, seed = 1)[1:3, ]
+NULL
+
+#' @rdname model_influence
+#' @importFrom stats influence
+#' @export
+influence.tf_estimator <- function(model, do.coef = TRUE, ...) { # nolint: its name
+  check_flag(do.coef)
+  abort_more("influence", list(...), "do.coef")
+  fit <- one_function_fit(model, "influence")
+  used <- list(hat = row_leverage(fit))
+  residuals <- scaled_residuals(fit, "deviance")
+  left <- 1 - used$hat
+  if (do.coef) used$coefficients <- coefficient_changes(fit, residuals / left)
+  used$sigma <- sqrt(
+    pmax(sum(residuals^2) - residuals^2 / left, 0) / (fit_df(fit) - 1)
+  )
+  if (fit$family == "gaussian") return(c(used, list(wt.res = residuals)))
+  c(used, list(dev.res = residuals, pear.res = scaled_residuals(fit, "pearson")))
+}
+
+#' @rdname model_influence
+#' @importFrom stats dfbeta
+#' @export
+dfbeta.tf_estimator <- function(model, ...) {
+  abort_more("dfbeta", list(...))
+  stats::influence(model)$coefficients
+}
+
+#' @rdname model_influence
+#' @importFrom stats rstudent
+#' @export
+rstudent.tf_estimator <- function(model, ...) {
+  abort_more("rstudent", list(...))
+  fit <- one_function_fit(model, "rstudent")
+  own <- stats::influence(model, do.coef = FALSE)
+  left <- 1 - own$hat
+  shown <- if (fit$family == "gaussian") {
+    own$wt.res / (own$sigma * sqrt(left))
+  } else {
+    sign(own$dev.res) * sqrt(own$dev.res^2 + own$hat * own$pear.res^2 / left)
+  }
+  shown[is.infinite(shown)] <- NaN
+  shown
+}
+
+#' @rdname model_influence
+#' @importFrom stats hatvalues
+#' @export
+hatvalues.tf_estimator <- function(model, ...) {
+  abort_more("hatvalues", list(...))
+  row_leverage(one_function_fit(model, "hatvalues"))
+}
+
+# Rows with leverage 1 have no standardized residual; they get NaN, as in lm().
+
+#' @rdname model_influence
+#' @importFrom stats rstandard
+#' @export
+rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
+  type <- check_one_of(type, rstandard_types())
+  abort_more("rstandard", list(...), "type")
+  leverage <- hatvalues(model)
+  shown <- stats::residuals(model, type = type)
+  rows <- !is.na(shown)
+  shown[rows] <- shown[rows] / sqrt(residual_variance(model) * (1 - leverage))
+  shown[is.infinite(shown)] <- NaN
+  shown
+}
+
+# The first one is the default. Since R 4.6, glm uses Pearson residuals.
+rstandard_types <- function(r_version = getRversion()) {
+  types <- c("pearson", "deviance")
+  if (r_version >= "4.6") types else rev(types)
+}
+
+#' @rdname model_influence
+#' @importFrom stats cooks.distance
+#' @export
+cooks.distance.tf_estimator <- function(model, ...) {
+  abort_more("cooks.distance", list(...))
+  leverage <- hatvalues(model)
+  shown <- stats::residuals(model, type = "pearson")
+  rows <- !is.na(shown)
+  n_coefficients <- length(stats::coef(model, complete = FALSE))
+  far <- (shown[rows] / (1 - leverage))^2 * leverage
+  shown[rows] <- far / (residual_variance(model) * n_coefficients)
+  shown[is.infinite(shown)] <- NaN
+  shown
+}
+
+residual_variance <- function(object) {
+  if (identical(model_labels(object)$family, "gaussian")) stats::sigma(object)^2 else 1
+}
+
+row_variance <- function(fit) {
+  mean <- fit$means[, 1]
+  switch(fit$family, gaussian = 1, binomial = mean * (1 - mean), poisson = mean)
+}
+
+row_leverage <- function(fit) {
+  along <- backsolve(fit$root, t(orthonormal_columns(fit)), transpose = TRUE)
+  setNames(colSums(along^2) * fit$weights * row_variance(fit), rownames(fit$design))
+}
+
+scaled_residuals <- function(fit, type) {
+  error <- fit$errors[, 1]
+  shown <- if (fit$family == "gaussian") {
+    sqrt(fit$weights) * error
+  } else if (type == "pearson") {
+    error * sqrt(fit$weights / row_variance(fit))
+  } else {
+    family <- list(binomial = stats::binomial, poisson = stats::poisson)[[fit$family]]()
+    sign(error) * sqrt(pmax(family$dev.resids(fit$response[, 1], fit$means[, 1], fit$weights), 0))
+  }
+  setNames(shown, rownames(fit$design))
+}
+
+# The change of each coefficient if a row is dropped.
+coefficient_changes <- function(fit, residuals) {
+  rows <- sqrt(fit$weights * row_variance(fit)) * residuals * orthonormal_columns(fit)
+  changes <- rows %*% chol2inv(fit$root) %*% t(fit$basis)
+  dimnames(changes) <- list(rownames(fit$design), colnames(fit$design)[fit$kept])
+  changes
+}
+
+#' @rdname model_influence
+#' @importFrom stats simulate
+#' @export
+simulate.tf_estimator <- function(object, nsim = 1, seed = NULL, ...) {
+  check_positive_whole(nsim)
+  abort_more("simulate", list(...), c("nsim", "seed"))
+  fit <- one_function_fit(object, "simulate")
+  restore_random_state <- keep_random_state()
+  if (!is.null(seed)) {
+    on.exit(restore_random_state(), add = TRUE)
+    set.seed(seed)
+  } else if (!exists(".Random.seed", envir = globalenv(), inherits = FALSE)) {
+    stats::runif(1)
+  }
+  state <- if (is.null(seed)) get(".Random.seed", envir = globalenv()) else {
+    structure(seed, kind = as.list(RNGkind()))
+  }
+  mean <- fit$means[, 1]
+  n <- length(mean) * nsim
+  drawn <- switch(fit$family,
+    gaussian = mean + stats::rnorm(n, sd = sqrt(fit_deviance(fit) / fit_df(fit) / fit$weights)),
+    binomial = stats::rbinom(n, 1, mean),
+    poisson = stats::rpois(n, mean)
+  )
+  classes <- tidy_classes_of(object)
+  columns <- split(drawn, rep(seq_len(nsim), each = length(mean)))
+  if (length(classes)) columns <- lapply(columns, function(x) factor(classes[x + 1], classes))
+  names(columns) <- paste0("sim_", seq_len(nsim))
+  structure(data.frame(columns, row.names = rownames(fit$design)), seed = state)
+}

@@ -1,0 +1,131 @@
+# Coefficients of a linear model of numbers and one factor with many levels. The levels are absorbed
+# by centering the rows within them, because the design matrix would need gigabytes.
+
+many_levels <- 200
+
+# NULL unless the model has this form and its coefficients are determined.
+absorbed_fit <- function(object, frame) {
+  factor <- absorbable_factor(object, frame$values)
+  if (is.null(factor)) return(NULL)
+  logits <- linear_logits(object, frame)
+  response <- observed(object, frame$response)
+  if (ncol(logits) != 1 || ncol(response) != 1) return(NULL)
+  weights <- row_weights(object, frame, nrow(logits))
+  used <- weights != 0
+  code <- match(as.character(frame$values[[factor$name]])[used], factor$levels)
+  if (length(unique(code)) < length(factor$levels)) return(NULL)
+  x <- do.call(cbind, c(list(matrix(0, sum(used), 0)), lapply(
+    frame$values[factor$numbers], function(x) as.numeric(x)[used]
+  )))
+  offset <- if (is.null(frame$offset)) 0 else frame$offset[used]
+  solve <- absorbed_solver(code, x, rep(1, sum(used)))
+  if (is.null(solve)) return(NULL)
+  fit <- list(
+    family = model_labels(object)$family, weights = weights[used], code = code, x = x,
+    logits = logits[used, , drop = FALSE], response = response[used, , drop = FALSE],
+    beta = solve(logits[used, 1] - offset)$beta,
+    is_penalized = is_penalized(optimizer_argument_of(object))
+  )
+  fit$means <- as.matrix(inverse_link(fit$family)(fit$logits))
+  fit$errors <- fit$response - fit$means
+  fit$gradient <- sqrt(sum(solve(fit$weights * fit$errors[, 1])$fitted^2))
+  fit$distance <- if (nzchar(fit$family)) absorbed_distance(fit)
+  fit$coefficients <- as.matrix(in_order_of_terms(fit$beta, factor))
+  fit$kept <- rep(TRUE, nrow(fit$coefficients))
+  fit
+}
+
+# The name and levels of the factor, and the names of the numbers.
+absorbable_factor <- function(object, values) {
+  blueprint <- object$blueprint
+  terms <- blueprint$terms
+  is_single <- lengths(lapply(terms, unlist)) >= 1 &
+    lengths(lapply(terms, `[[`, "words")) + lengths(lapply(terms, `[[`, "numbers")) == 1
+  is_word <- lengths(lapply(terms, `[[`, "words")) == 1
+  is_plain <- isTRUE(blueprint$has_intercept) && all(is_single) && sum(is_word) == 1 &&
+    length(blueprint$summands) == length(terms)
+  if (!is_plain) return(NULL)
+  name <- terms[[which(is_word)]]$words
+  variable <- blueprint$variables[[name]]
+  numbers <- unlist(lapply(terms[!is_word], `[[`, "numbers"))
+  are_numbers <- vapply(numbers, function(number) {
+    x <- values[[number]]
+    about <- blueprint$variables[[number]]
+    is.numeric(x) && is.null(dim(x)) && is.null(about$time) && is.null(about$unit)
+  }, NA)
+  f <- values[[name]]
+  has_contrasts <- is.ordered(f) || !is.null(attr(f, "contrasts")) ||
+    !identical(unname(getOption("contrasts")[1]), "contr.treatment") ||
+    grepl("^(stats::)?C\\(", name)
+  is_large <- length(variable$levels) > many_levels && variable$width == 1
+  if (!all(are_numbers) || has_contrasts || !is_large) return(NULL)
+  levels <- if (is.factor(f)) levels(droplevels(f)) else sorted_words(unique(f))
+  list(
+    name = name, levels = levels, numbers = unname(numbers), na_level = variable$na_level,
+    order = names(terms)
+  )
+}
+
+# A function that regresses on the levels and `x` with weights `w`; NULL for collinear columns.
+absorbed_solver <- function(code, x, w) {
+  sums <- as.vector(rowsum(w, code))
+  means <- rowsum(w * x, code) / sums
+  left <- sqrt(w) * (x - means[code, , drop = FALSE])
+  decomposed <- qr(left, tol = 0)
+  sizes <- if (ncol(x)) abs(diag(qr.R(decomposed)))
+  if (!all(is.finite(sums)) || any(sizes <= 1e-7 * sqrt(colSums(w * x^2)))) return(NULL)
+  covariance <- if (ncol(x)) chol2inv(qr.R(decomposed)) else matrix(0, 0, 0)
+  spread <- function(d) rowSums((d %*% covariance) * d)
+  function(z) {
+    of_level <- as.vector(rowsum(w * z, code)) / sums
+    slopes <- if (ncol(x)) qr.coef(decomposed, sqrt(w) * (z - of_level[code])) else numeric()
+    level <- of_level - as.vector(means %*% slopes)
+    away <- sweep(means, 2, means[1, ])
+    list(
+      beta = c(level[[1]], level[-1] - level[[1]], slopes),
+      fitted = level[code] + as.vector(x %*% slopes),
+      variances = c(
+        1 / sums[[1]] + spread(means[1, , drop = FALSE]),
+        (1 / sums + 1 / sums[[1]] + spread(away))[-1], diag(covariance)
+      ),
+      of_rows = (1 / sums)[code] + spread(x - means[code, , drop = FALSE])
+    )
+  }
+}
+
+# The same as fit_distance().
+absorbed_distance <- function(fit) {
+  mean <- fit$means[, 1]
+  variance <- switch(fit$family, gaussian = rep(1, length(mean)), binomial = mean * (1 - mean), mean)
+  solve <- absorbed_solver(fit$code, fit$x, fit$weights * variance)
+  if (is.null(solve)) return(Inf)
+  step <- solve(fit$errors[, 1] / variance)
+  if (!all(is.finite(step$beta))) return(Inf)
+  is_far <- sqrt(step$of_rows) > 10 * (1 + abs(fit$logits[, 1]))
+  if (fit$family != "gaussian" && any(is_far)) return(Inf)
+  centered <- fit$logits[, 1] - mean(fit$logits[, 1])
+  scale <- 1
+  if (fit$family == "gaussian") {
+    squares <- sum(fit$weights * (fit$errors[, 1] - step$fitted)^2)
+    rounding <- sum(fit$weights) * (8 * .Machine$double.eps * max(abs(fit$response)))^2
+    if (squares <= 1e-20 * sum(fit$weights * centered^2) + rounding) return(0)
+    scale <- sum(fit$weights * fit$errors[, 1]^2) / (length(mean) - length(fit$beta))
+  } else if (sum(step$fitted^2) <= 1e-12 * sum(centered^2)) {
+    return(0)
+  }
+  errors <- sqrt(scale * step$variances)
+  errors[!is.finite(errors)] <- 0
+  max(abs(step$beta) / pmax(abs(fit$beta), errors, .Machine$double.xmin))
+}
+
+in_order_of_terms <- function(beta, factor) {
+  levels <- factor$levels
+  levels[levels %in% factor$na_level] <- "NA"
+  n <- length(levels)
+  own <- setNames(beta[seq_len(n)], c("(Intercept)", paste0(factor$name, levels[-1])))
+  parts <- as.list(setNames(beta[-seq_len(n)], factor$numbers))
+  parts[[factor$name]] <- own[-1]
+  unlist(c(list(own[1]), lapply(factor$order, function(name) {
+    if (name == factor$name) parts[[name]] else setNames(parts[[name]], name)
+  })))
+}

@@ -1,0 +1,78 @@
+# Coefficients of factors with many levels.
+
+new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
+
+large_factor <- function(n = 4000, k = 250) {
+  set.seed(3)
+  data <- data.frame(f = factor(sample(k, n, TRUE)), x = rnorm(n), z = rexp(n), w = rep(1:2, n / 2))
+  data$y <- as.numeric(data$f) / k + data$x - data$z + rnorm(n)
+  data$c <- factor(rbinom(n, 1, plogis(data$x)))
+  data$counts <- rpois(n, exp(data$x / 3))
+  data
+}
+
+test_that("coef() of a factor with many levels is that of lm() and glm()", {
+  data <- large_factor()
+  text <- transform(data, f = as.character(f))
+  cases <- list(
+    list(y ~ f + x, data, NULL), list(y ~ x + f + log(z), data, "w"), list(y ~ f + offset(x), data, NULL),
+    list(y ~ f, text, NULL), list(y ~ addNA(f) + x, data[-(1:3), ], NULL)
+  )
+  for (case in cases) {
+    model <- linear_regressor(case[[1]], case[[2]], weight_column = case[[3]], model_dir = new_folder())
+    train(model)
+    own <- case[[2]]
+    own$weight <- if (is.null(case[[3]])) 1 else own$w
+    frame <- runhooks:::training_frame(model, "coef")
+    expect_false(is.null(runhooks:::absorbed_fit(model, frame)))
+    expect_no_warning(coefficients <- coef(model))
+    expect_equal(coefficients, coef(lm(case[[1]], own, weights = weight)), tolerance = 1e-3)
+    expect_equal(coefficients, runhooks:::linear_fit(model, "coef")$coefficients[, 1], tolerance = 1e-6)
+  }
+  counts <- linear_estimator(poisson_regression_head(), counts ~ f + x, data, model_dir = new_folder())
+  train(counts)
+  expect_equal(
+    suppressWarnings(coef(counts)), runhooks:::linear_fit(counts, "coef")$coefficients[, 1],
+    tolerance = 1e-6
+  )
+})
+
+test_that("the distance to the optimum is that of the dense computation", {
+  data <- large_factor()
+  models <- list(
+    linear_regressor(y ~ f + x, data, weight_column = "w", model_dir = new_folder()),
+    linear_classifier(c ~ f + x, data, model_dir = new_folder())
+  )
+  for (model in models) {
+    train(model, steps = 5)
+    frame <- runhooks:::training_frame(model, "coef")
+    own <- runhooks:::absorbed_fit(model, frame)
+    dense <- runhooks:::linear_fit(model, "coef")
+    expect_equal(own$distance, runhooks:::fit_distance(dense), tolerance = 1e-6)
+    expect_equal(own$gradient, dense$gradient, tolerance = 1e-6)
+  }
+  expect_warning(coef(models[[1]]), class = "runhooks_warning_not_converged")
+})
+
+test_that("coefficients that are not determined are NA, as in lm()", {
+  data <- large_factor()
+  data$of_level <- as.numeric(data$f)
+  for (formula in list(y ~ f + of_level, y ~ of_level + f + x)) {
+    model <- linear_regressor(formula, data, model_dir = new_folder())
+    train(model)
+    expect_identical(is.na(coef(model)), is.na(coef(lm(formula, data))))
+  }
+})
+
+test_that("coef() of 5,000 levels takes little time and memory", {
+  skip_on_cran() # time
+  data <- large_factor(50000, 5000)
+  model <- linear_regressor(y ~ f + x, data, model_dir = new_folder())
+  suppressMessages(train(model))
+  gc(reset = TRUE)
+  before <- sum(gc()[, 2])
+  time <- system.time(coefficients <- suppressWarnings(coef(model)))
+  expect_length(coefficients, 5001)
+  expect_lt(time[["user.self"]], 2)
+  expect_lt(sum(gc()[, 6]) - before, 300)
+})
