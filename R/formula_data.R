@@ -110,6 +110,8 @@ blueprint_input_fn <- function(
   given = character(), resume = TRUE, call = parent.frame()
 ) {
   blueprint <- model$blueprint
+  read_arguments <- c("batch_size", "shuffle", "num_epochs", "resume")
+  check_abbreviations(given, read_arguments, "input_fn", call)
   if (is.null(blueprint)) {
     abort_runhooks(
       c(

@@ -76,6 +76,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     known <- predict_from_cache(object, newdata, type)
     if (!is.null(known)) return(known)
   }
+  exact_names()
   check_string(checkpoint_path, null = TRUE)
   together <- begin_collective(object, "predict()")
   local_model_dir(object)
