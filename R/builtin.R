@@ -148,7 +148,13 @@ registered_params <- function(what, types, without = character()) {
 }
 
 # lint: allow caller
-hook_params <- function(type) registered_params("hook", type)
+hook_params <- function(type) {
+  own <- intersect(step_arguments, registered("hook", type)[[1]]$name)
+  c(registered_params("hook", type), if (length(own)) every_n_steps_param(own))
+}
+every_n_steps_param <- function(own) {
+  paste0("@param every_n_steps Another name of \\code{", own, "}, the same for all hooks.")
+}
 # lint: allow caller
 column_params <- function(..., without = character()) {
   registered_params("column", c(...), without)

@@ -33,9 +33,15 @@ constructor_factories$column <- function(specs, place) {
   is_feature <- specs$kind == "feature"
   .specs <- column_specs(specs)
   f <- if (any(is_feature)) {
-    function(...) make_columns(.specs, environment(), ...)
+    function(...) {
+      exact_names()
+      make_columns(.specs, environment(), ...)
+    }
   } else {
-    function() make_column(.specs, environment())
+    function() {
+      exact_names()
+      make_column(.specs, environment())
+    }
   }
   formals(f) <- c(if (any(is_feature)) alist(... = ), registered_formals(specs[!is_feature, ]))
   f

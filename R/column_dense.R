@@ -85,6 +85,7 @@ column_shared_embedding <- function(
   max_norm = NULL,
   trainable = TRUE
 ) {
+  exact_names()
   call <- environment()
   specs <- column_specs(registered("column", "SharedEmbeddingColumn")[[1]])
   own <- spec_columns_of(specs$all, specs$all$kind != "column")

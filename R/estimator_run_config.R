@@ -43,9 +43,10 @@ config_read_only <- list(
 #' @param on_other_data What `checkpoint_input_pipeline` does if a saved position belongs to
 #'   different data or to a different pipeline. `"stop"` (the default): raise an error that
 #'   describes both. `"begin"`: log the mismatch and start at the first element.
+#' @param every_n_steps Another name of `log_step_count_steps`.
 #' @param ... `train_distribute`: an [mpi_strategy()] for training with several processes.
 #'   `device_fn`, `protocol`, `eval_distribute`, `experimental_distribute`: checked, but ignored.
-#' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` returns a modified
+#' @return An object of class `runhooks_run_config`. `config$replace(tf_random_seed = 11)` returns a modified
 #'   copy; `names(config)` lists the fields.
 #' @section Environment: The variable `TF_CONFIG`, which cluster schedulers set to a JSON object,
 #'   determines `task_type`, `cluster_spec`, `service` and `model_dir`. Reading it requires the
@@ -62,8 +63,12 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
                        save_checkpoints_steps = NULL, save_checkpoints_secs = 600,
                        session_config = NULL, keep_checkpoint_max = 5,
                        keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, ...,
-                       checkpoint_input_pipeline = FALSE, on_other_data = "stop") {
+                       checkpoint_input_pipeline = FALSE, on_other_data = "stop",
+                       every_n_steps = NULL) {
+  exact_names()
   given <- names(match.call())[-1]
+  if (!is.null(every_n_steps)) given <- c(given, "log_step_count_steps")
+  use_every_n_steps(environment(), "log_step_count_steps")
   values <- c(
     list(
       model_dir = model_dir, tf_random_seed = tf_random_seed,
@@ -94,7 +99,7 @@ default_config <- function(call = parent.frame()) {
   fields <- c(config_defaults, config_read_only)
   from_cluster <- tf_config_fields(call)
   fields[names(from_cluster)] <- from_cluster
-  structure(fields, class = "RunConfig")
+  structure(fields, class = "runhooks_run_config")
 }
 
 config_replace <- function(config, changes, call) {
@@ -121,7 +126,7 @@ config_replace <- function(config, changes, call) {
   fields[names(changes)] <- changes
   of_process <- strategy_fields(changes$train_distribute)
   fields[names(of_process)] <- of_process
-  structure(fields, class = "RunConfig")
+  structure(fields, class = "runhooks_run_config")
 }
 
 check_config_value <- function(name, value, call) {
@@ -162,13 +167,13 @@ check_config_value <- function(name, value, call) {
 }
 
 #' @export
-`$.RunConfig` <- function(x, name) {
+`$.runhooks_run_config` <- function(x, name) {
   if (name == "replace") return(function(...) config_replace(x, list(...), environment()))
   unclass(x)[[name]]
 }
 
 #' @export
-print.RunConfig <- function(x, ...) {
+print.runhooks_run_config <- function(x, ...) {
   text <- function(value) {
     if (is.null(value)) "NULL" else if (identical(value, "")) "\"\"" else format(
       value, scientific = FALSE
@@ -184,7 +189,7 @@ print.RunConfig <- function(x, ...) {
   invisible(x)
 }
 
-is_run_config <- function(x) inherits(x, "RunConfig")
+is_run_config <- function(x) inherits(x, "runhooks_run_config")
 
 as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (is.null(config)) config <- default_config(call)
@@ -210,7 +215,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (is.null(folder)) folder <- tempfile("runhooks-model-")
   fields <- unclass(config)
   fields$model_dir <- absolute_path(folder_of_process(folder, config), call = call)
-  structure(fields, class = "RunConfig")
+  structure(fields, class = "runhooks_run_config")
 }
 
 active_run_dir <- function() {

@@ -226,7 +226,7 @@ unknown_arg_hint <- function(name, text, arguments, type) {
     ))
   }
   if (identical(meant, "predict")) {
-    return("Pass data to {.fn predict}: {.code predict(model, newdata = data)}.")
+    return("Pass data to {.fn predict}: {.code predict(model, data)}.")
   }
   if (identical(meant, "weight_column")) {
     text <- sub("^.*\\$", "", gsub("\"", "", text)) # `data$w` is column w

@@ -111,6 +111,8 @@ blueprint_input_fn <- function(
   given = character(), resume = TRUE, call = parent.frame()
 ) {
   blueprint <- model$blueprint
+  read_arguments <- c("batch_size", "shuffle", "num_epochs", "resume")
+  check_abbreviations(given, read_arguments, "input_fn", call)
   if (is.null(blueprint)) {
     abort_runhooks(
       c(
@@ -234,15 +236,15 @@ abort_missing_features <- function(missing, existing, call) {
   )
 }
 
-kept_data <- function(object, call = parent.frame()) {
+kept_data <- function(object, call = parent.frame(), arg = "input_fn") {
   data <- unclass(object$estimator)$kept$data
   if (is.null(data)) data <- object$data
   if (!is.null(data)) return(data)
   abort_runhooks(
     c(
-      "{.arg input_fn} is missing.",
+      "{.arg {arg}} is missing.",
       i = if (is.null(object$blueprint)) {
-        "Only a model from a formula stores its data. Give an {.fn input_fn}."
+        "Only a model from a formula stores its data. Give a data frame or an {.fn input_fn}."
       } else {
         "The data were removed from this model. Give a data frame."
       }
@@ -255,10 +257,11 @@ abort_prediction <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   known <- c(
-    "newdata", "type", "interval", "level", "hooks", "checkpoint_path", "predict_keys", "simplify"
+    "newdata", "type", "interval", "level", "hooks", "checkpoint_path", "predict_keys", "simplify",
+    "input_fn"
   )
   advice <- if (name %in% c("new_data", "data", "new.data", "newx", "x")) {
-    "Use {.arg newdata}: {.code predict(model, newdata = data)}."
+    "Use {.arg newdata}: {.code predict(model, data)}."
   } else {
     near <- near_name(name, known)
     if (length(near)) "Did you mean {.arg {near}}?" else "Its arguments are {.arg {known}}."

@@ -81,6 +81,7 @@ session_run_hook <- function(begin = function() {},
                              save_state = function() NULL,
                              restore_state = function(state) {},
                              weight = 0) {
+  exact_names()
   given <- names(match.call())
   methods <- list(
     begin = begin, after_create_session = after_create_session, before_run = before_run,

@@ -186,7 +186,10 @@ hook_nan_tensor <- builtin_hook("NanTensorHook")
 #'   )
 #' )
 #' as.data.frame(history)
-hook_history_saver <- function(every_n_step = 10, tensors = NULL, evaluations = FALSE) {
+hook_history_saver <- function(every_n_step = 10, tensors = NULL, evaluations = FALSE,
+                               every_n_steps = NULL) {
+  exact_names()
+  use_every_n_steps(environment(), "every_n_step")
   hook <- new_builtin_hook("HistorySaverHook",
     every_n_step = every_n_step, tensors = recorded_tensors(tensors), evaluations = evaluations
   )

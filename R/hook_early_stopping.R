@@ -29,8 +29,11 @@ hook_early_stopping <- function(
   estimator,
   should_stop_fn,
   run_every_secs = 60,
-  run_every_steps = NULL
+  run_every_steps = NULL,
+  every_n_steps = NULL
 ) {
+  exact_names()
+  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   check_stopped_estimator(estimator)
   if (!is.function(should_stop_fn)) abort_plain("`should_stop_fn` must be callable.")
   check_method(should_stop_fn, "should_stop_fn", character())
@@ -115,7 +118,9 @@ new_stop_if_hook <- function(type, frame) {
 #' hook_stop_if_no_increase(model, "accuracy", max_steps_without_increase = 1000)
 hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
                                 run_every_secs = 60, run_every_steps = NULL,
-                                restore_best_weights = FALSE) {
+                                restore_best_weights = FALSE, every_n_steps = NULL) {
+  exact_names()
+  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfHigherHook", environment())
 }
 
@@ -123,7 +128,9 @@ hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NU
 #' @export
 hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
                                run_every_secs = 60, run_every_steps = NULL,
-                                restore_best_weights = FALSE) {
+                                restore_best_weights = FALSE, every_n_steps = NULL) {
+  exact_names()
+  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfLowerHook", environment())
 }
 
@@ -131,7 +138,9 @@ hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NUL
 #' @export
 hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_increase,
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
-                                     run_every_steps = NULL, restore_best_weights = FALSE) {
+                                     run_every_steps = NULL, restore_best_weights = FALSE, every_n_steps = NULL) {
+  exact_names()
+  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfNoIncreaseHook", environment())
 }
 
@@ -139,7 +148,9 @@ hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_i
 #' @export
 hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_decrease,
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
-                                     run_every_steps = NULL, restore_best_weights = FALSE) {
+                                     run_every_steps = NULL, restore_best_weights = FALSE, every_n_steps = NULL) {
+  exact_names()
+  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfNoDecreaseHook", environment())
 }
 
@@ -177,6 +188,7 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 early_stopping <- function(metric_name = "average_loss", patience, min_delta = 0,
                            mode = c("auto", "min", "max"), every_n_steps = NULL,
                            restore_best_weights = TRUE) {
+  exact_names()
   check_string(metric_name)
   if (missing(patience)) {
     abort_runhooks(

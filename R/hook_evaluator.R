@@ -17,6 +17,7 @@
 #'   name.
 #' @param every_n_iter Number of training steps between evaluations, a positive whole number.
 #'   Default: 100.
+#' @param every_n_steps Another name of `every_n_iter`, the same for all hooks.
 #' @inherit hook_logging_tensor return
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: an argument is invalid.
@@ -34,7 +35,9 @@
 #' )
 #' read_events(file.path(model_dir(model), "eval"))
 hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = NULL, name = NULL,
-                                     every_n_iter = 100) {
+                                     every_n_iter = 100, every_n_steps = NULL) {
+  exact_names()
+  use_every_n_steps(environment(), "every_n_iter")
   check_stopped_estimator(estimator)
   if (is.null(every_n_iter)) abort_plain("invalid every_n_iter=NULL.")
   check_whole(every_n_iter)

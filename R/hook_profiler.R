@@ -40,9 +40,9 @@ hook_profiler <- builtin_hook("ProfilerHook")
 #'   number above 0 traces each operation.
 #' @param timeout_in_ms Time limit in milliseconds. A longer run is an error between two operations.
 #'   0: no limit.
-#' @return `run_options()`: an object of class `RunOptions`.
+#' @return `run_options()`: an object of class `runhooks_run_options`.
 #'
-#'   `run_metadata()`: an object of class `RunMetadata`. `$step_stats` is `NULL` until a traced run
+#'   `run_metadata()`: an object of class `runhooks_run_metadata`. `$step_stats` is `NULL` until a traced run
 #'   fills it. Then `$step_stats$dev_stats[[1]]$node_stats` has one entry for each operation.
 #'   `as.data.frame()` returns one row for each operation, with `node_name`, `op`, `start_micros`
 #'   since the start of the run, `micros` of its execution, and `bytes` of its results.
@@ -64,7 +64,7 @@ run_options <- function(trace_level = 0, timeout_in_ms = 0) {
   check_whole(timeout_in_ms)
   structure(
     list(trace_level = trace_level, timeout_in_ms = timeout_in_ms),
-    class = "RunOptions"
+    class = "runhooks_run_options"
   )
 }
 
@@ -73,7 +73,7 @@ run_options <- function(trace_level = 0, timeout_in_ms = 0) {
 run_metadata <- function() {
   metadata <- new.env(parent = emptyenv())
   metadata$step_stats <- NULL
-  class(metadata) <- "RunMetadata"
+  class(metadata) <- "runhooks_run_metadata"
   metadata
 }
 
@@ -94,7 +94,7 @@ new_step_stats <- function(columns, device, started_micros) {
 }
 
 #' @export
-as.data.frame.RunMetadata <- function(x, ...) {
+as.data.frame.runhooks_run_metadata <- function(x, ...) {
   if (is.null(x$step_stats)) {
     none <- character()
     return(data.frame(
@@ -105,7 +105,7 @@ as.data.frame.RunMetadata <- function(x, ...) {
 }
 
 #' @export
-print.RunMetadata <- function(x, ...) {
+print.runhooks_run_metadata <- function(x, ...) {
   # lint: allow stdout
   cat("<RunMetadata of", nrow(as.data.frame(x)), "traced operations>\n")
   invisible(x)

@@ -93,6 +93,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
                                 num_threads = 1, ..., resume = TRUE,
                                 on_other_data = c("begin", "stop"), auto_shard = TRUE) {
+  exact_names()
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
@@ -108,6 +109,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
 input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
                           num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
                           resume = TRUE, on_other_data = c("begin", "stop"), auto_shard = TRUE) {
+  exact_names()
   if (is.null(names(object)) || any(names(object) == "")) {
     abort_runhooks("Every element of {.arg object} needs a name.")
   }

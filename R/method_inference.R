@@ -29,7 +29,7 @@
 #' model <- linear_regressor(mpg ~ wt + hp, mtcars)
 #' train(model)
 #' confint(model)
-#' predict(model, newdata = mtcars[1:3, ], interval = "confidence")
+#' predict(model, mtcars[1:3, ], interval = "confidence")
 #' AIC(model)
 NULL
 

@@ -127,16 +127,48 @@ print_given <- function(x, what, args) {
 }
 
 #' @export
-print.train_spec <- function(x, ...) print_given(x, "Training specification", x$args)
+print.runhooks_train_spec <- function(x, ...) print_given(x, "Training specification", x$args)
 
 #' @export
-print.eval_spec <- function(x, ...) print_given(x, "Evaluation specification", x$args)
+print.runhooks_eval_spec <- function(x, ...) print_given(x, "Evaluation specification", x$args)
 
 #' @export
-print.RunOptions <- function(x, ...) print_given(x, "Run options", unclass(x))
+print.runhooks_run_options <- function(x, ...) print_given(x, "Run options", unclass(x))
 
 #' @export
-print.VocabInfo <- function(x, ...) print_given(x, "Vocabulary for a warm start", unclass(x))
+print.runhooks_vocab_info <- function(x, ...) print_given(x, "Vocabulary for a warm start", unclass(x))
+
+# --- what objects are called in the list columns of tibbles
+
+#' @rawNamespace S3method(pillar::type_sum, tf_estimator)
+type_sum.tf_estimator <- function(x) if (is_custom(x)) "custom model" else model_words(x)
+
+#' @rawNamespace S3method(pillar::type_sum, tf_estimator_history)
+type_sum.tf_estimator_history <- function(x) "history"
+
+#' @rawNamespace S3method(pillar::type_sum, runhooks_input_fn)
+type_sum.runhooks_input_fn <- function(x) "input function"
+
+#' @rawNamespace S3method(pillar::type_sum, runhooks_feature_column)
+type_sum.runhooks_feature_column <- function(x) "feature column"
+
+#' @rawNamespace S3method(pillar::type_sum, runhooks_builtin_hook)
+type_sum.runhooks_builtin_hook <- function(x) "hook"
+
+#' @rawNamespace S3method(pillar::type_sum, EstimatorSessionRunHook)
+type_sum.EstimatorSessionRunHook <- function(x) "hook"
+
+#' @rawNamespace S3method(pillar::type_sum, runhooks_run_config)
+type_sum.runhooks_run_config <- function(x) "run config"
+
+#' @rawNamespace S3method(pillar::type_sum, runhooks_early_stopping)
+type_sum.runhooks_early_stopping <- function(x) "early stopping"
+
+#' @rawNamespace S3method(pillar::type_sum, runhooks_head)
+type_sum.runhooks_head <- function(x) "head"
+
+#' @rawNamespace S3method(pillar::type_sum, tf_dataset)
+type_sum.tf_dataset <- function(x) "dataset"
 
 # --- methods that abort for the history of train()
 

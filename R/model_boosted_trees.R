@@ -91,7 +91,7 @@ NULL
 #' # from a formula: a step is a layer of a tree
 #' species <- boosted_trees_classifier(Species ~ ., iris, n_trees = 5, max_depth = 2)
 #' train(species)
-#' predict(species, newdata = iris[c(1, 51, 101), ])
+#' predict(species, iris[c(1, 51, 101), ])
 #'
 #' counts <- boosted_trees_estimator(
 #'   columns, n_batches_per_layer = 1, head = poisson_regression_head(), n_trees = 5

@@ -11,7 +11,10 @@ constructor_factories$estimator <- function(specs, place) {
   })))
   .specs$required <- names(.specs$formals)[vapply(.specs$formals, is_absent, NA)]
   .class <- place$class
-  f <- function() canned_estimator(.specs, .class)
+  f <- function() {
+    exact_names()
+    canned_estimator(.specs, .class)
+  }
   formals(f) <- c(.specs$formals, alist(... = ))
   f
 }

@@ -64,6 +64,7 @@
 #' model %>% evaluate(input_fn(mpg ~ drat + cyl, mtcars))
 estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, class = NULL,
                       warm_start_from = NULL) {
+  exact_names()
   check_function(model_fn)
   check_string(model_dir, null = TRUE)
   check_arg(
@@ -127,7 +128,7 @@ custom_model <- function(object) {
       params = params, config = config
     )
     spec <- call_model_fn(model_fn, given[wanted], mode)
-    if (!inherits(spec, "estimator_spec")) {
+    if (!inherits(spec, "runhooks_estimator_spec")) {
       abort_runhooks(
         c(
           "model_fn should return an EstimatorSpec.",
@@ -190,14 +191,14 @@ estimator_spec <- function(mode, predictions = NULL, loss = NULL, train_op = NUL
       evaluation_hooks = spec_hooks(evaluation_hooks),
       prediction_hooks = spec_hooks(prediction_hooks)
     ),
-    class = c("estimator_spec", "tensorflow.python.estimator.model_fn.EstimatorSpec")
+    class = c("runhooks_estimator_spec", "tensorflow.python.estimator.model_fn.EstimatorSpec")
   )
   cpp_estimator_spec_check(core_estimator_spec(spec))
   spec
 }
 
 #' @export
-print.estimator_spec <- function(x, ...) {
+print.runhooks_estimator_spec <- function(x, ...) {
   given <- Filter(function(field) length(field) > 0, unclass(x))
   # lint: allow stdout
   cat("<estimator_spec of mode \"", x$mode, "\": ", toString(names(given)[-1]), ">\n", sep = "")

@@ -2,7 +2,10 @@
 
 constructor_factories$head <- function(specs, place) {
   .specs <- spec_columns_of(specs)
-  f <- function() new_head(.specs, environment())
+  f <- function() {
+    exact_names()
+    new_head(.specs, environment())
+  }
   formals(f) <- registered_formals(specs)
   f
 }

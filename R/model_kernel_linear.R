@@ -32,11 +32,11 @@ NULL
 #' @examples
 #' model <- kernel_linear_classifier(Species ~ Petal.Length + Petal.Width, iris)
 #' train(model, steps = 100)
-#' predict(model, newdata = iris[c(1, 51, 101), ])
+#' predict(model, iris[c(1, 51, 101), ])
 #'
 #' cars <- kernel_linear_regressor(mpg ~ wt + hp, mtcars)
 #' train(cars, steps = 100)
-#' predict(cars, newdata = mtcars[1:3, ])
+#' predict(cars, mtcars[1:3, ])
 #'
 #' counts <- kernel_linear_estimator(
 #'   head = poisson_regression_head(), feature_columns = column_numeric("wt")

@@ -68,7 +68,7 @@ warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".
 }
 
 check_vocab_infos <- function(x, call = parent.frame()) {
-  are_infos <- is.list(x) && all(vapply(x, inherits, NA, "VocabInfo"))
+  are_infos <- is.list(x) && all(vapply(x, inherits, NA, "runhooks_vocab_info"))
   good <- is.null(x) || are_infos && !is.null(names(x))
   check_arg(good, x, "a named list of vocab_info()", "var_name_to_vocab_info", call)
   as.list(x)
@@ -89,7 +89,7 @@ vocab_info <- function(new_vocab, new_vocab_size = -1, num_oov_buckets = 0, old_
     num_oov_buckets = num_oov_buckets, old_vocab = absolute_path(old_vocab, "old_vocab"),
     old_vocab_size = old_vocab_size, backup_initializer = backup_initializer, axis = axis
   )
-  structure(info, class = "VocabInfo")
+  structure(info, class = "runhooks_vocab_info")
 }
 
 # All weights of a formula model are meaningful only with its columns, levels and scales. Settings

@@ -36,6 +36,7 @@ evaluate.default <- function(object, ...) {
 #' @export
 evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_path = NULL,
                                   name = NULL, hooks = NULL, simplify = TRUE, ...) {
+  exact_names()
   if (missing(input_fn)) input_fn <- kept_data(object)
   input_fn <- baked_data(object, input_fn)
   check_steps(steps, "steps")

@@ -55,7 +55,10 @@ smaller_loss <- function(best_eval_result, current_eval_result) {
 
 constructor_factories$exporter <- function(specs, place) {
   .specs <- spec_columns_of(specs)
-  f <- function() new_exporter(.specs, environment())
+  f <- function() {
+    exact_names()
+    new_exporter(.specs, environment())
+  }
   formals(f) <- registered_formals(specs)
   f
 }

@@ -2,10 +2,14 @@
 
 #' Predict with a model
 #'
-#' Computes the predictions of a trained model. `newdata` gives a tibble with typed columns;
-#' `input_fn` gives the predictions by key, as in tfestimators.
+#' Computes the predictions of a trained model. A data frame gives a tibble with typed columns; an
+#' input function gives the predictions by key, as in tfestimators.
 #'
 #' @inheritParams train
+#' @param newdata A data frame with the features of the model. For a model from a formula: with the
+#'   variables of the formula; data that are read in chunks are also accepted, such as a dataset. An
+#'   [input_fn()] or another function in this place is the `input_fn`. Without data, a model from a
+#'   formula uses the data from which it was created.
 #' @param checkpoint_path Checkpoint to use. `NULL`: the newest.
 #' @param predict_keys Keys of the predictions to return. `predictions` is the key of regressors.
 #'   Classifiers also return `all_class_ids` and `all_classes` on request. `NULL`: custom models
@@ -17,9 +21,8 @@
 #'   FALSE: a list of named lists.
 #' @param yield_single_examples FALSE: the iterator, and the list of `simplify = FALSE`, contain
 #'   whole batches.
-#' @param newdata A data frame with the features of the model, instead of `input_fn`. For a model
-#'   from a formula: with the variables of the formula. Without `newdata` and `input_fn`, such a
-#'   model uses the data from which it was created.
+#' @param input_fn An [input_fn()], or a function without arguments that returns `list(features,
+#'   labels)` or the features as tensors, instead of `newdata`.
 #' @param type With `newdata`: `"numeric"` for regressors, `"class"` or `"prob"` for classifiers.
 #'   `"response"` is the mean, as in [predict.glm()]: a number, the probability of the second of two
 #'   classes, or one probability for each of several classes. `"link"` is the linear predictor (the
@@ -55,8 +58,8 @@
 #' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
 #' predictions <- model %>% predict(input_fn(mpg ~ drat, mtcars))
 #' unlist(predictions$predictions)
-#' predict(model, newdata = data.frame(drat = c(3, 4)))
-predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
+#' predict(model, data.frame(drat = c(3, 4)))
+predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
                                  predict_keys = c(
                                    "predictions",
                                    "classes",
@@ -66,25 +69,29 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                    "probabilities"
                                  ),
                                  hooks = NULL, as_iterable = FALSE, simplify = TRUE,
-                                 yield_single_examples = TRUE, newdata = NULL, type = NULL,
-                                 interval = NULL, level = 0.95, ...) {
+                                 yield_single_examples = TRUE, type = NULL, interval = NULL,
+                                 level = 0.95, input_fn = NULL, ...) {
   # fast path for calls with data only, such as those of a server
-  if (nargs() == 2L + !missing(type)) {
-    data <- if (!missing(input_fn)) input_fn else if (!missing(newdata)) newdata
-    if (is.data.frame(data)) {
-      known <- predict_from_cache(object, data, type)
-      if (!is.null(known)) return(known)
-    }
+  if (!missing(newdata) && nargs() == 2L + !missing(type) && is.data.frame(newdata)) {
+    known <- predict_from_cache(object, newdata, type)
+    if (!is.null(known)) return(known)
   }
+  exact_names()
   check_string(checkpoint_path, null = TRUE)
   together <- begin_collective(object, "predict()")
   local_model_dir(object)
   abort_prediction(list(...), environment())
-  if (is.null(newdata) && missing(input_fn)) newdata <- kept_data(object)
-  if (is.null(newdata) && !missing(input_fn) && is_formula_data(input_fn)) {
+  if (missing(newdata)) newdata <- NULL
+  if (!is.null(newdata) && !is.null(input_fn)) {
+    abort_runhooks("Give either {.arg newdata} or {.arg input_fn}, not both.")
+  }
+  if (is.null(newdata) && is.null(input_fn)) newdata <- kept_data(object, arg = "newdata")
+  # functions are input functions, and data are new data, whatever the argument
+  if (is.function(newdata)) {
+    input_fn <- newdata
+    newdata <- NULL
+  } else if (is_formula_data(input_fn)) {
     newdata <- input_fn
-  } else if (!is.null(newdata) && !missing(input_fn)) {
-    abort_runhooks("Give either {.arg input_fn} or {.arg newdata}, not both.")
   }
   if (is.null(interval) && !missing(level)) {
     abort_runhooks("{.arg level} is {describe(level)}, but there is no {.arg interval}.")
@@ -99,8 +106,10 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   if (!is.null(newdata)) {
     return(predict_newdata(object, newdata, type, checkpoint_path, hooks, environment()))
   }
-  if (!is.null(type)) abort_runhooks("{.arg type} needs {.arg newdata}.")
-  if (!is.null(interval)) abort_runhooks("{.arg interval} needs {.arg newdata}.")
+  if (!is.null(type)) abort_runhooks("{.arg type} needs a data frame, not an input function.")
+  if (!is.null(interval)) {
+    abort_runhooks("{.arg interval} needs a data frame, not an input function.")
+  }
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)

@@ -100,6 +100,7 @@ train.tf_estimator <- function(
   stop = NULL,
   ...
 ) {
+  exact_names()
   if (missing(input_fn)) input_fn <- kept_data(object)
   input_fn <- baked_data(object, input_fn)
   validation <- baked_data(object, validation)

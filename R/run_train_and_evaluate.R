@@ -73,6 +73,7 @@ train_and_evaluate.tf_estimator <- function(object, train_spec, eval_spec, ...) 
 #' @rdname train_and_evaluate
 #' @export
 train_spec <- function(input_fn, max_steps = NULL, hooks = NULL, saving_listeners = NULL) {
+  exact_names()
   check_spec_input(input_fn)
   check_steps(max_steps, "max_steps")
   new_spec(
@@ -88,6 +89,7 @@ train_spec <- function(input_fn, max_steps = NULL, hooks = NULL, saving_listener
 #' @export
 eval_spec <- function(input_fn, steps = 100, name = NULL, hooks = NULL, exporters = NULL,
                       start_delay_secs = 120, throttle_secs = 600) {
+  exact_names()
   check_spec_input(input_fn)
   check_steps(steps, "steps")
   check_string(name, null = TRUE)
@@ -103,7 +105,10 @@ eval_spec <- function(input_fn, steps = 100, name = NULL, hooks = NULL, exporter
   )
 }
 
-new_spec <- function(class, args) structure(list(args = args), class = class)
+# The second class is that of tfestimators.
+new_spec <- function(class, args) {
+  structure(list(args = args), class = c(paste0("runhooks_", class), class))
+}
 
 check_spec_input <- function(input_fn, call = parent.frame()) {
   if (!is.function(input_fn) && !is_formula_data(input_fn)) {
@@ -131,7 +136,7 @@ check_no_more <- function(..., call = parent.frame()) {
 check_spec <- function(spec, class, type, call) {
   if (inherits(spec, class)) return(invisible())
   given <- if (inherits(spec, c("train_spec", "eval_spec"))) {
-    paste0("the value of ", class(spec)[[1]], "()")
+    paste0("the value of ", class(spec)[[2]], "()")
   } else {
     describe(spec)
   }

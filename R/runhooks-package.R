@@ -58,7 +58,7 @@
 #' @examples
 #' model <- linear_classifier(Species ~ ., iris)
 #' train(model)
-#' head(predict(model, newdata = iris))
+#' head(predict(model, iris))
 "_PACKAGE"
 
 #' @useDynLib runhooks, .registration = TRUE

@@ -72,7 +72,7 @@ test_that("an unknown argument is an error that names the right place", {
   expect_error(train(model, mtcars, learning_rate = 1), "to the constructor")
   expect_error(train(model, validation_split = 0.2), "validation = data\\[test, \\]")
   expect_error(train(model, mtcars, batchsize = 8), "Did you mean `batch_size`")
-  expect_error(predict(model, new_data = mtcars), "`new_data`.*predict\\(model, newdata = data\\)")
+  expect_error(predict(model, new_data = mtcars), "`new_data`.*predict\\(model, data\\)")
   expect_error(predict(model, newdata = mtcars, kind = 3), "no argument `kind`.*Its arguments are")
 })
 

@@ -20,3 +20,26 @@ test_that("specifications, listeners, options, vocabularies and heads print read
   heads <- multi_head(list(regression_head(name = "a"), regression_head(name = "b")))
   expect_match(shown(heads), "<multi_head heads = <regression_head .*name = a>, <regression_head .*name = b>>")
 })
+
+test_that("list columns of tibbles name their objects, and S3 classes have a prefix", {
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  suppressMessages(history <- train(model))
+  objects <- list(
+    "linear regressor" = model, history = history, "input function" = input_fn(mpg ~ wt, mtcars),
+    "feature column" = column_numeric("wt"), hook = hook_stop_at_step(3),
+    hook = session_run_hook(end = function(session) 1), "run config" = run_config(),
+    "early stopping" = early_stopping(patience = 3), head = regression_head(),
+    dataset = tensor_slices_dataset(mtcars), "custom model" = estimator(function(features) 1)
+  )
+  for (i in seq_along(objects)) {
+    expect_equal(tibble::type_sum(objects[[i]]), names(objects)[[i]])
+    shown <- paste(format(tibble::tibble(x = objects[i]), width = 60), collapse = "")
+    expect_match(shown, substr(names(objects)[[i]], 1, 4), info = names(objects)[[i]])
+  }
+  prefixed <- "^(runhooks|tf|tensorflow)"
+  specs <- list(
+    run_config(), train_spec(function() 1), eval_spec(function() 1), tf$RunOptions(), tf$RunMetadata(),
+    tf$estimator$VocabInfo("a", 3, 0, "b")
+  )
+  for (one in specs) expect_match(class(one)[[1]], prefixed)
+})

@@ -84,8 +84,8 @@ test_that("incompatible arguments are errors", {
     class = "runhooks_error_not_found"
   )
   expect_error(predict(model, newdata = mtcars["wt"]), "\"drat\" and \"cyl\"")
-  expect_error(predict(model, mtcars_input(), newdata = mtcars), "Give either")
-  expect_error(predict(model, mtcars_input(), type = "prob"), "needs `newdata`")
+  expect_error(predict(model, newdata = mtcars, input_fn = mtcars_input()), "Give either")
+  expect_error(predict(model, mtcars_input(), type = "prob"), "needs a data frame")
   expect_error(predict(model, newdata = mtcars, type = "class"), "type.*\"numeric\"")
   expect_error(predict(model, newdata = 1:3), "newdata.*data frame")
   bad <- transform(mtcars, drat = replace(drat, c(2, 7), c(NA, Inf)))
@@ -112,4 +112,33 @@ test_that("a prediction that is too large for float32 gives a warning", {
     predict(counts, data.frame(wt = 1e5)), "row 1 is Inf", class = "runhooks_warning_infinite"
   )
   expect_silent(predict(counts, data.frame(wt = 1e5), type = "link"))
+})
+
+test_that("the second argument is newdata, and functions are input functions in any place", {
+  expect_equal(names(formals(predict.tf_estimator))[1:2], c("object", "newdata"))
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  suppressMessages(train(model))
+  expected <- predict(model, newdata = mtcars)
+  expect_equal(predict(model, mtcars), expected)
+  expect_equal(predict(model, input_fn = mtcars), expected)
+  expect_equal(predict(model, tensor_slices_dataset(mtcars)), expected)
+  expect_equal(predict(model, as.matrix(mtcars)), expected)
+  expect_equal(predict(model), expected)
+  input <- input_fn(mpg ~ wt, mtcars)
+  keyed <- predict(model, input)
+  expect_equal(unlist(keyed$predictions), expected$.pred)
+  expect_equal(predict(model, input_fn = input), keyed)
+  expect_equal(predict(model, newdata = input), keyed)
+  plain <- function() dataset_batch(tensor_slices_dataset(mtcars["wt"]), 32)
+  columns <- linear_regressor(column_numeric("wt"), model_dir = withr::local_tempdir())
+  train(columns, input, steps = 1)
+  expect_equal(nrow(predict(columns, plain)), 32)
+  expect_named(predict(columns, mtcars), ".pred")
+  for (wrong in list(c(wt = 3), 5, "a")) {
+    expect_error(
+      predict(model, wrong), "`newdata` must be a data frame", class = "runhooks_error_invalid_argument"
+    )
+  }
+  expect_error(predict(model, mtcars, input_fn = input), "not both", class = "runhooks_error")
+  expect_error(predict(columns), "`newdata` is missing", class = "runhooks_error")
 })
