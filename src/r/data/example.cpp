@@ -344,3 +344,24 @@ double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
     return static_cast<double>(records.size());
   });
 }
+
+// The records of a file as raw vectors.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_records(Text path, Text compression_type) {
+  return guarded_entry([&]() -> SEXP {
+    RecordReader reader(ByteSource(path), compression_from_name(compression_type));
+    std::vector<Preserved> records;
+    std::string record;
+    while (reader.next(record)) {
+      Rcpp::Shield<SEXP> raw(allocate_vector(RAWSXP, static_cast<R_xlen_t>(record.size())));
+      std::copy(record.begin(), record.end(), RAW(raw));
+      records.emplace_back(raw);
+    }
+    const auto n = static_cast<R_xlen_t>(records.size());
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, n));
+    for (R_xlen_t i = 0; i < n; ++i) {
+      SET_VECTOR_ELT(list, i, records[static_cast<size_t>(i)].get());
+    }
+    return list;
+  });
+}
