@@ -61,6 +61,10 @@ cpp_write_tfrecord <- function(data, path, compression_type) {
     .Call(`_runhooks_cpp_write_tfrecord`, data, path, compression_type)
 }
 
+cpp_read_records <- function(path, compression_type) {
+    .Call(`_runhooks_cpp_read_records`, path, compression_type)
+}
+
 cpp_iterator_saveable <- function(iterator, on_other_data) {
     .Call(`_runhooks_cpp_iterator_saveable`, iterator, on_other_data)
 }

@@ -73,6 +73,11 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
   if (has_header) records <- records[-1]
   where <- if (!missing(example_file)) cli::format_inline(" of {.path {example_file}}")
   names <- delim_names(if (is.null(names)) header_names(header) else names, where, call)
+  if (!is.null(header) && any(Encoding(header) == "latin1")) {
+    warn_header_encoding(example_file)
+    header <- NULL # cannot be compared with the bytes of the files
+  }
+  names <- enc2utf8(names)
   check_num_fields(records, names, example_file, call)
   types <- column_types(types, records, names, na_value, call)
   structure(
@@ -95,6 +100,16 @@ example_records <- function(file, compression, delim, use_quotes, skip, n, call)
     abort_runhooks("{.path {file}} has no records.", kind = "invalid_argument", call = call)
   }
   records
+}
+
+warn_header_encoding <- function(file) {
+  cli::cli_warn(
+    c(
+      "The header of {.path {file}} is not valid UTF-8; it is read as Latin-1.",
+      i = "Convert the file to UTF-8, for example with {.fn iconv}."
+    ),
+    class = c("runhooks_warning_encoding", "runhooks_warning"), call = NULL
+  )
 }
 
 # write.csv() leaves the name of the row names empty. readr gives such a column the name "...1".

@@ -35,6 +35,8 @@
 #'   dataset_collect()
 dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
   check_dataset(dataset)
+  # tf$data$experimental$AUTOTUNE
+  if (identical(as.numeric(num_parallel_calls), -1)) num_parallel_calls <- 2
   check_positive_whole(num_parallel_calls, null = TRUE)
   built <- tensor_function(dataset, map_func, "map_func")
   args <- list(

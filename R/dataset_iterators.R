@@ -317,3 +317,54 @@ out_of_range_handler <- function(e) {
   if (!inherits(e, "runhooks_error_out_of_range")) stop(e)
   invisible()
 }
+
+#' Read a dataset element by element
+#'
+#' `as_iterator()` returns an iterator over the elements of a dataset, for [iter_next()] and
+#' [iterate()]. [dataset_collect()] reads all elements at once.
+#'
+#' @param x A dataset. An iterator is returned unchanged.
+#' @return An object with the functions `next_item()`, which returns `NULL` at the end, and
+#'   `close()`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `x` is neither a dataset nor an iterator.
+#' @family datasets
+#' @export
+#' @examples
+#' iterator <- as_iterator(dataset_batch(range_dataset(0, 4), 2))
+#' iter_next(iterator)
+#' iter_next(iterator)
+#' iter_next(iterator, completed = "the end")
+as_iterator <- function(x) {
+  if (inherits(x, "runhooks_iterator")) return(x)
+  check_dataset(x, "x")
+  graph <- tf$Graph()
+  with(graph$as_default(), {
+    value <- iterator_get_next(make_iterator_one_shot(x))
+    session <- tf$Session()
+  })
+  next_item <- function() {
+    tryCatch(session$run(value), runhooks_error_out_of_range = function(condition) NULL)
+  }
+  structure(list(next_item = next_item, close = session$close), class = "runhooks_iterator")
+}
+
+#' Prefetch to a device
+#'
+#' The same as [dataset_prefetch()], for scripts written for tfdatasets: the only device is the
+#' processor.
+#'
+#' @param dataset A dataset.
+#' @param device Name of a device; ignored.
+#' @param buffer_size Number of elements to produce ahead, or `NULL`.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid.
+#' @family datasets
+#' @export
+#' @examples
+#' range_dataset(0, 3) %>% dataset_prefetch_to_device("/gpu:0") %>% dataset_collect()
+dataset_prefetch_to_device <- function(dataset, device, buffer_size = NULL) {
+  check_string(device)
+  dataset_prefetch(dataset, buffer_size)
+}

@@ -48,6 +48,73 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
   })
 }
 
+#' Read a query of an SQLite file as tfdatasets does
+#'
+#' `sqlite_dataset()` returns a dataset of the rows of a query, with the columns of a record
+#' specification. [sql_dataset()] reads from any connection and finds the columns itself.
+#'
+#' @param filename Path of the database.
+#' @param query A query that returns rows, a string.
+#' @param record_spec The value of `sql_record_spec()`.
+#' @param names Names of the columns, instead of those of the query.
+#' @param types Types of the columns: `tf$int32`, `tf$float64`, `tf$string` and so on.
+#' @return `sqlite_dataset()`: a dataset; see [datasets]. `sql_record_spec()`: an object of class
+#'   `tf_sql_record_spec`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, or the query has another number of
+#'     columns.
+#' @family datasets
+#' @export
+#' @examplesIf requireNamespace("RSQLite", quietly = TRUE)
+#' file <- tempfile(fileext = ".sqlite3")
+#' connection <- DBI::dbConnect(RSQLite::SQLite(), file)
+#' DBI::dbWriteTable(connection, "cars", mtcars)
+#' DBI::dbDisconnect(connection)
+#' spec <- sql_record_spec(names = c("wt", "mpg"), types = list(tf$float64, tf$float64))
+#' sqlite_dataset(file, "SELECT wt, mpg FROM cars ORDER BY wt LIMIT 4", spec) %>%
+#'   dataset_collect()
+sqlite_dataset <- function(filename, query, record_spec) {
+  check_string(filename)
+  good <- inherits(record_spec, "tf_sql_record_spec")
+  check_arg(good, record_spec, "the value of sql_record_spec()", "record_spec", environment())
+  rlang::check_installed("RSQLite", "to read an SQLite file.")
+  if (!file.exists(filename)) {
+    abort_runhooks("{.path {filename}} does not exist.", kind = "not_found")
+  }
+  # the dataset keeps the connection, which R closes when it is collected
+  rows <- sql_dataset(DBI::dbConnect(RSQLite::SQLite(), filename), query)
+  n <- length(record_spec$types)
+  if (length(rows$form) != n) {
+    abort_runhooks(
+      "The query has {length(rows$form)} column{?s}, but {.arg record_spec} has {n} type{?s}."
+    )
+  }
+  dataset_map(rows, function(record) {
+    columns <- Map(function(x, type) {
+      if (x$dtype$name == type) x else tf$cast(x, type)
+    }, unname(record), record_spec$types)
+    setNames(columns, if (is.null(record_spec$names)) names(record) else record_spec$names)
+  })
+}
+
+#' @rdname sqlite_dataset
+#' @export
+sql_record_spec <- function(names = NULL, types) {
+  check_arg(
+    is.null(names) || is.character(names) && !anyDuplicated(names), names, "unique names", "names",
+    environment()
+  )
+  types <- if (is.list(types) && !is_dtype(types)) types else as.list(types)
+  types <- lapply(unname(types), dtype_name)
+  if (!is.null(names) && length(names) != length(types)) {
+    abort_runhooks(
+      "{.arg names} and {.arg types} must have the same length, not {length(names)} and
+       {length(types)}."
+    )
+  }
+  structure(list(names = names, types = types), class = "tf_sql_record_spec")
+}
+
 # Rows of a stream of chunks: data frames, or named lists of columns. The core splits the chunks.
 chunks_dataset <- function(types, open, declared) {
   columns <- paste0(names(types), ": ", types, collapse = ", ")

@@ -19,6 +19,7 @@ sparse_symbols <- function() {
     sparse_reduce_sum = sparse_reduction(function(...) tf$reduce_sum(...)),
     sparse_transpose = sparse_transpose, sparse_add = sparse_add,
     sparse.from_dense = sparse_from_dense, string_split = string_split,
+    strings.split = strings_split,
     nn.embedding_lookup_sparse = embedding_lookup_sparse,
     nn.safe_embedding_lookup_sparse = safe_embedding_lookup_sparse
   )
@@ -169,6 +170,22 @@ string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL
     attrs = list(skip_empty = skip_empty), name = name
   )
   sparse_tensor(parts[[1]], parts[[2]], parts[[3]])
+}
+
+# Without `sep` at runs of whitespace, else at each `sep`, which keeps empty parts.
+strings_split <- function(input = NULL, sep = NULL, maxsplit = -1, result_type = "SparseTensor",
+                          source = NULL, name = NULL) {
+  unsupported(maxsplit, result_type)
+  check_string(sep, null = TRUE)
+  input <- as_tensor(if (is.null(input)) source else input)
+  if (length(dim(input)) == 0) input <- tf$reshape(input, -1L)
+  if (is.null(sep) || !nzchar(sep)) return(string_split(input, " \t\n\v\f\r", name = name))
+  if (nchar(sep, "bytes") > 1) {
+    mark <- "\x1f"
+    input <- tf$strings$regex_replace(input, gsub("([^A-Za-z0-9 ])", "\\\\\\1", sep), mark)
+    sep <- mark
+  }
+  string_split(input, sep, skip_empty = FALSE, name = name)
 }
 
 # --- embedding lookups by sparse ids, with a combiner for each row

@@ -50,7 +50,7 @@ same_names <- list(
   random = "set_random_seed truncated_normal multinomial",
   linalg = "cholesky cross einsum eye global_norm matmul norm qr svd tensordot trace",
   dtypes = "as_string cast float16 float32 float64 int8 int16 int32 int64 uint8 bool string",
-  manip = "gather_nd reshape reverse scatter_nd tile",
+  manip = "gather_nd reshape reverse roll scatter_nd tile",
   python.ops.math_ops = "add subtract multiply divide sin cos exp log sqrt square abs reduce_mean
     reduce_sum reduce_max reduce_min matmul cast argmax equal greater less maximum minimum pow
     sigmoid tanh to_float to_int32 to_int64 linspace range",

@@ -24,7 +24,8 @@ data_symbols <- function() {
       contrib.data.CheckpointInputPipelineHook = hook_checkpoint_input_pipeline,
       data.experimental.make_saveable_from_iterator = make_saveable_from_iterator,
       contrib.data.make_saveable_from_iterator = make_saveable_from_iterator,
-      data.experimental.sample_from_datasets = sample_from_datasets
+      data.experimental.sample_from_datasets = sample_from_datasets,
+      data.experimental.AUTOTUNE = -1L
     ),
     file_symbols(),
     applied_symbols()
@@ -52,6 +53,21 @@ file_symbols <- function() {
 
 applied_symbols <- function() {
   applied <- list(
+    ignore_errors = function() {
+      function(dataset) {
+        check_dataset(dataset)
+        new_dataset("IgnoreErrorsDataset", "ignore_errors", list(dataset = dataset))
+      }
+    },
+    unbatch = function() unbatched,
+    parallel_interleave = function(map_func, cycle_length, block_length = 1, sloppy = FALSE,
+                                   buffer_output_elements = NULL, prefetch_input_elements = NULL) {
+      check_flag(sloppy)
+      function(dataset) dataset_interleave(dataset, map_func, cycle_length, block_length)
+    },
+    prefetch_to_device = function(device, buffer_size = NULL) {
+      function(dataset) dataset_prefetch_to_device(dataset, device, buffer_size)
+    },
     shuffle_and_repeat = function(buffer_size, count = NULL, seed = NULL) {
       function(dataset) dataset_shuffle_and_repeat(dataset, buffer_size, count, seed)
     },
@@ -68,6 +84,14 @@ applied_symbols <- function() {
     setNames(applied, paste0("data.experimental.", names(applied))),
     setNames(applied, paste0("contrib.data.", names(applied)))
   )
+}
+
+# One element for each row of an element.
+unbatched <- function(dataset) {
+  dataset_flat_map(dataset, function(...) {
+    element <- list(...)
+    tensor_slices_dataset(if (length(element) == 1) element[[1]] else element)
+  })
 }
 
 # The R functions of methods; their first argument is the dataset.

@@ -2,6 +2,8 @@
 
 example_symbols <- function() {
   list(
+    python_io.TFRecordWriter = record_writer, io.TFRecordWriter = record_writer,
+    python_io.tf_record_iterator = record_iterator, io.tf_record_iterator = record_iterator,
     train.Int64List = function(value = NULL) {
       example_list("int64_list", numbers_of(value, "whole numbers"))
     },
@@ -27,6 +29,47 @@ example_symbols <- function() {
       example_message("Example", list(features = features))
     }
   )
+}
+
+# Collects the records and writes the file when it is closed.
+record_writer <- function(path, options = NULL) {
+  check_string(path)
+  check_string(options, null = TRUE)
+  records <- list()
+  is_open <- TRUE
+  self <- new.env(parent = emptyenv())
+  self$write <- function(record) {
+    if (!is_open) abort_runhooks("The writer is closed.", kind = "failed_precondition")
+    records[[length(records) + 1]] <<- bytes_of(record)[[1]]
+    invisible()
+  }
+  self$flush <- function() {
+    compression <- if (is.null(options)) "" else options
+    cpp_write_tfrecord(unname(records), path.expand(path), compression)
+    invisible()
+  }
+  self$close <- function() {
+    if (is_open) self$flush()
+    is_open <<- FALSE
+    invisible()
+  }
+  as_context(self, enter = function() self, exit = function(condition) self$close())
+  class(self) <- c("tensorflow.TFRecordWriter", "runhooks_context")
+  self
+}
+
+# An iterator over the records of a file, raw vectors.
+record_iterator <- function(path, options = NULL) {
+  check_string(path)
+  check_string(options, null = TRUE)
+  records <- cpp_read_records(path.expand(path), if (is.null(options)) "" else options)
+  taken <- 0
+  next_item <- function() {
+    if (taken == length(records)) return(NULL)
+    taken <<- taken + 1
+    records[[taken]]
+  }
+  structure(list(next_item = next_item, close = function() NULL), class = "runhooks_iterator")
 }
 
 numbers_of <- function(value, wanted, call = parent.frame()) {

@@ -9,7 +9,8 @@ math_symbols <- function() {
       diag_part = tensor_diag_part,
       unsorted_segment_mean = segment_share(function(n) n),
       unsorted_segment_sqrt_n = segment_share(function(n) tf$sqrt(n)),
-      random_crop = random_crop, nn.conv1d = conv1d,
+      roll = roll_tensor, reverse_sequence = reverse_sequence, random_crop = random_crop,
+      nn.conv1d = conv1d,
       executing_eagerly = function() FALSE, is_tensor = function(x) is_graph_element(x),
       as_dtype = function(type_value) as_dtype(type_value)
     )
@@ -396,5 +397,61 @@ conv1d <- function(value = NULL, filters = NULL, stride = NULL, padding = NULL,
       dilations = c(1L, 1L, wide(dilations), 1L)
     )
     tf$squeeze(product, 1L)
+  })
+}
+
+# --- rows in another order
+
+roll_tensor <- function(input, shift, axis, name = NULL) {
+  x <- as_tensor(input)
+  axes <- as.integer(unlist(axis))
+  shifts <- if (has_value(shift)) list(shift) else as.list(as.integer(unlist(shift)))
+  if (has_value(shift) && length(axes) > 1) shifts <- tf$unstack(shift, num = length(axes))
+  if (length(shifts) != length(axes)) {
+    abort_runhooks("{.arg shift} and {.arg axis} must have the same length.")
+  }
+  with(name_scope(name, "roll"), {
+    for (i in seq_along(axes)) {
+      at <- axes[[i]] %% length(dim(x))
+      size <- tf$gather(tf$shape(x), at)
+      last <- tf$floormod(tf$cast(shifts[[i]], "int32"), tf$maximum(size, 1L))
+      parts <- tf$split(x, tf$stack(list(size - last, last)), axis = at, num = 2L)
+      shape <- x$shape
+      x <- tf$concat(rev(parts), at)
+      x$set_shape(shape)
+    }
+    x
+  })
+}
+
+# Reverses the first `seq_lengths` elements of each example.
+reverse_sequence <- function(input, seq_lengths, seq_axis = NULL, batch_axis = NULL, name = NULL,
+                             seq_dim = NULL, batch_dim = NULL) {
+  x <- as_tensor(input)
+  if (is.null(seq_axis)) seq_axis <- seq_dim
+  if (is.null(batch_axis)) batch_axis <- if (is.null(batch_dim)) 0L else batch_dim
+  check_whole(seq_axis)
+  check_whole(batch_axis)
+  rank <- length(dim(x))
+  first <- c(batch_axis, seq_axis) %% rank
+  if (first[[1]] == first[[2]]) {
+    abort_runhooks("{.arg seq_axis} and {.arg batch_axis} are both {seq_axis}.")
+  }
+  order <- as.integer(c(first, setdiff(seq_len(rank) - 1, first)))
+  with(name_scope(name, "ReverseSequence"), {
+    by_row <- tf$transpose(x, order)
+    sizes <- tf$shape(by_row)
+    rows <- tf$gather(sizes, 0L)
+    steps <- tf$gather(sizes, 1L)
+    step <- tf$expand_dims(tf$range(steps), 0L)
+    ends <- tf$expand_dims(tf$cast(as_tensor(seq_lengths, "int32"), "int32"), 1L)
+    grid <- step + tf$zeros_like(ends)
+    places <- tf$where(grid < ends, ends - 1L - step, grid)
+    places <- places + tf$expand_dims(tf$range(rows), 1L) * steps
+    flat <- tf$reshape(by_row, tf$concat(list(tf$constant(-1L, shape = 1L), tf$slice(sizes, 2L, -1L)), 0L))
+    reversed <- tf$reshape(tf$gather(flat, tf$reshape(places, -1L)), sizes)
+    result <- tf$transpose(reversed, order(order) - 1L)
+    result$set_shape(x$shape)
+    result
   })
 }

@@ -18,6 +18,7 @@ variable_symbols <- function() {
     assert_non_positive = assertion_of_one("assert_non_positive", "x <= 0", "less_equal"),
     assert_rank = assert_rank,
     make_template = make_template,
+    report_uninitialized_variables = report_uninitialized_variables,
     InteractiveSession = interactive_session,
     GPUOptions = function(...) list(...),
     estimator.Estimator = estimator_of_tensorflow
@@ -150,6 +151,22 @@ interactive_session <- function(target = "", graph = NULL, config = NULL) {
     close()
   }
   session
+}
+
+# A tensor of the names of the variables that have no value yet.
+report_uninitialized_variables <- function(var_list = NULL,
+                                           name = "report_uninitialized_variables") {
+  variables <- if (is.null(var_list)) c(tf$global_variables(), tf$local_variables()) else var_list
+  if (is_variable(variables)) variables <- list(variables)
+  with(name_scope(name, "report_uninitialized_variables"), {
+    if (length(variables) == 0) return(tf$constant(character(), shape = 0L, dtype = "string"))
+    are_missing <- lapply(variables, function(v) {
+      is_ref <- cpp_element_info(v)$is_ref
+      tf$logical_not(tf_op(if (is_ref) "IsVariableInitialized" else "VarIsInitializedOp", v))
+    })
+    names <- vapply(variables, function(v) v$op$name, "")
+    tf$boolean_mask(tf$constant(array(names)), tf$stack(are_missing))
+  })
 }
 
 # --- tf.estimator.Estimator, in TensorFlow's order of arguments

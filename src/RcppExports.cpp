@@ -189,6 +189,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_read_records
+SEXP cpp_read_records(Text path, Text compression_type);
+RcppExport SEXP _runhooks_cpp_read_records(SEXP pathSEXP, SEXP compression_typeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Text >::type compression_type(compression_typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_records(path, compression_type));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_iterator_saveable
 SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data);
 RcppExport SEXP _runhooks_cpp_iterator_saveable(SEXP iteratorSEXP, SEXP on_other_dataSEXP) {
@@ -2336,6 +2347,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
     {"_runhooks_cpp_parse_example", (DL_FUNC) &_runhooks_cpp_parse_example, 5},
     {"_runhooks_cpp_write_tfrecord", (DL_FUNC) &_runhooks_cpp_write_tfrecord, 3},
+    {"_runhooks_cpp_read_records", (DL_FUNC) &_runhooks_cpp_read_records, 2},
     {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 2},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},

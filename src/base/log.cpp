@@ -21,8 +21,13 @@ LogCapture* innermost_capture = nullptr;
 
 std::atomic<bool> has_deferred{false};
 std::mutex deferred_mutex;
-std::vector<std::pair<LogLevel, std::string>>& deferred_lines() {
-  static auto* lines = new std::vector<std::pair<LogLevel, std::string>>;
+struct DeferredLine {
+  LogLevel level;
+  const char* kind;
+  std::string text;
+};
+std::vector<DeferredLine>& deferred_lines() {
+  static auto* lines = new std::vector<DeferredLine>;
   return *lines;
 }
 
@@ -62,12 +67,12 @@ void warn(const char* kind, const std::string& text) {
   if (is_logged(LogLevel::kWarn)) show_line(LogLevel::kWarn, kind, text);
 }
 
-void log_deferred(LogLevel level, std::string text) {
+void log_deferred(LogLevel level, std::string text, const char* kind) {
   if (!is_logged(level)) return;
   register_fork_handlers();
   {
     const std::lock_guard<std::mutex> lock(deferred_mutex);
-    deferred_lines().emplace_back(level, std::move(text));
+    deferred_lines().push_back({level, kind, std::move(text)});
     has_deferred = true;
   }
   flush_deferred_log();
@@ -75,13 +80,13 @@ void log_deferred(LogLevel level, std::string text) {
 
 void flush_deferred_log() {
   if (!has_deferred.load(std::memory_order_relaxed) || !can_poll_interrupts()) return;
-  std::vector<std::pair<LogLevel, std::string>> lines;
+  std::vector<DeferredLine> lines;
   {
     const std::lock_guard<std::mutex> lock(deferred_mutex);
     lines.swap(deferred_lines());
     has_deferred = false;
   }
-  for (const auto& [level, text] : lines) log_always(level, text);
+  for (const DeferredLine& line : lines) show_line(line.level, line.kind, line.text);
 }
 
 }  // namespace runhooks

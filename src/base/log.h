@@ -23,8 +23,9 @@ void warn(const char* kind, const std::string& text);
 // Ignores the verbosity, for output that the user requested.
 void log_always(LogLevel level, const std::string& text);
 
-// Can be called from any thread. Lines are queued if this thread must not show them.
-void log_deferred(LogLevel level, std::string text);
+// Can be called from any thread. Lines are queued if this thread must not show them. `kind` is the
+// class of a warning, a literal.
+void log_deferred(LogLevel level, std::string text, const char* kind = "");
 // Shows queued lines. Called before other lines and by check_interrupt().
 void flush_deferred_log();
 

@@ -77,6 +77,21 @@ Rune rune_at(const char* at, const char* end) {
   return {rune, length};
 }
 
+bool is_utf8(std::string_view text) {
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at < end) {
+    if (static_cast<unsigned char>(*at) < 0x80) {
+      ++at;
+      continue;
+    }
+    const Rune rune = rune_at(at, end);
+    if (rune.value < 0) return false;
+    at += rune.length;
+  }
+  return true;
+}
+
 void RuneSet::add(const RuneSet& other) {
   ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Rune {
   int length;
 };
 Rune rune_at(const char* at, const char* end);
+bool is_utf8(std::string_view text);
 
 class RuneSet {
  public:

@@ -24,8 +24,10 @@ CsvBlock::CsvBlock(const CsvColumns& columns) : columns_(columns) {
 }
 
 int64_t CsvBlock::read(
-    std::string_view text, int64_t n, int64_t first, CsvRows& rows, const Words& words) {
+    std::string_view text, int64_t n, int64_t first, bool needs_utf8, CsvRows& rows,
+    const Words& words) {
   tried_ = 0;
+  needs_utf8_ = needs_utf8;
   if (n < kFewest) return 0;
   const int64_t found = cut(text.substr(0, kMostText), n);
   if (found < kFewestFound) return 0;
@@ -112,6 +114,7 @@ bool CsvBlock::read_record(Piece& piece, int64_t row, int64_t place, CsvRows& ro
     const bool is_in_text =
         field.data() >= piece.text.data() && field.data() <= piece.text.data() + piece.text.size();
     if (!columns_.try_word(k, &field)) return false;
+    if (needs_utf8_ && !is_utf8(field)) return false;
     if (!is_in_text) field = piece.copies.emplace_back(field);
     words_[j++][static_cast<size_t>(row)] = field;
   }

@@ -46,8 +46,10 @@ class CsvBlock {
 
   // Parses up to `n` records from the start of `text` into `rows`, starting at row `first`.
   // Strings become codes of `words`, the same codes as in a serial read. Returns the number of
-  // records. Returns 0, and consumes nothing, if there are few records or one is malformed.
-  int64_t read(std::string_view text, int64_t n, int64_t first, CsvRows& rows, const Words& words);
+  // records. Returns 0, and consumes nothing, if there are few records, or one is malformed or, with
+  // `needs_utf8`, has a string that is not UTF-8.
+  int64_t read(std::string_view text, int64_t n, int64_t first, bool needs_utf8, CsvRows& rows,
+               const Words& words);
   const CsvReader::Taken& taken() const { return taken_; }
   // The number of records in the last failed attempt.
   int64_t tried() const { return tried_; }
@@ -74,6 +76,7 @@ class CsvBlock {
   size_t num_pieces_ = 0;
   std::atomic<bool> is_ill_{false};
   CsvReader::Taken taken_;
+  bool needs_utf8_ = false;
   int64_t tried_ = 0;
 };
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unicode.h"
+#include "data/file_source.h"
 #include "data/one_input_dataset.h"
 #include "io/formats/csv_reader.h"
 
@@ -58,6 +60,16 @@ class CsvColumns {
     return read(columns_[k], field, place, nullptr) == Problem::kNone;
   }
   bool try_word(size_t k, std::string_view* field) const;
+  // Warns and returns true if a string field of the record is not valid UTF-8.
+  template <typename Where>
+  bool warns_of_encoding(const std::vector<std::string_view>& fields, Where where) const {
+    for (const CsvColumn& column : columns_) {
+      if (column.dtype != DType::kString || is_utf8(fields[column.field])) continue;
+      warn_of_encoding(str_cat(where(), ", column '", column.name, "'"));
+      return true;
+    }
+    return false;
+  }
 
  private:
   enum class Problem { kNone, kEmpty, kOtherType };

@@ -53,9 +53,16 @@ class CsvRecords : public FileRecords {
   }
   bool skip() override { return reader_.skip(); }
   void put(ElementSink& sink) override {
-    put_record(dataset_.columns(), reader_.fields(), dictionaries_, sink,
-               [this] { return where(); });
+    const auto here = [this] { return where(); };
+    put_record(dataset_.columns(), reader_.fields(), dictionaries_, sink, here);
+    check_encoding();
   }
+  // Warns once per file.
+  void check_encoding() {
+    has_warned_ = has_warned_ || dataset_.columns().warns_of_encoding(
+                                     reader_.fields(), [this] { return where(); });
+  }
+  bool has_warned() const { return has_warned_; }
   FilePosition place() const override { return {reader_.offset(), records_, reader_.lines()}; }
   void seek(const FilePosition& place) override {
     reader_.seek(place.offset, place.lines);
@@ -86,6 +93,7 @@ class CsvRecords : public FileRecords {
   CsvReader reader_;
   ColumnDictionaries dictionaries_;
   int64_t records_ = 0;
+  bool has_warned_ = false;
 };
 
 std::unique_ptr<FileRecords> CsvDataset::open(const ByteSource& source) const {
@@ -129,7 +137,7 @@ class CsvIterator : public FileIterator {
   int64_t read_block(int64_t row, int64_t n) {
     auto* csv = static_cast<CsvRecords*>(cursor_.records());
     if (!csv || alone_ > 0) return 0;
-    const int64_t got = block_.read(csv->view(), n, row, stacked_, words_);
+    const int64_t got = block_.read(csv->view(), n, row, !csv->has_warned(), stacked_, words_);
     if (got > 0) csv->take(block_.taken(), got);
     constexpr int64_t kAlone = 4;  // limits repeated parsing in a file with many malformed records
     alone_ = kAlone * block_.tried();
@@ -139,13 +147,14 @@ class CsvIterator : public FileIterator {
     stacked_.reserve(row + 1);
     if (alone_ > 0) --alone_;
     return cursor_.next([&](FileRecords& records) {
-      const auto& csv = static_cast<const CsvRecords&>(records);
+      auto& csv = static_cast<CsvRecords&>(records);
       const auto where = [&csv] { return csv.where(); };
       columns_.check_count(csv.fields().size(), where);
       for (size_t k = 0; k < words_.size(); ++k) {
         columns_.read(k, csv.fields()[columns_.columns()[k].field], stacked_.at(k, row),
                       words_[k].get(), where);
       }
+      csv.check_encoding();
     });
   }
 

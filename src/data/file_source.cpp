@@ -196,7 +196,9 @@ class StringIterator : public FileIterator {
     std::vector<int32_t> codes;
     InterruptPoll poll;
     const auto take = [&](FileRecords& records) {
-      codes.push_back(dictionary->code(static_cast<StringRecords&>(records).text()));
+      auto& strings = static_cast<StringRecords&>(records);
+      strings.check_text();
+      codes.push_back(dictionary->code(strings.text()));
     };
     while (static_cast<int64_t>(codes.size()) < n && cursor_.next(take)) poll();
     const auto rows = static_cast<int64_t>(codes.size());
@@ -210,6 +212,13 @@ class StringIterator : public FileIterator {
 };
 
 }  // namespace
+
+void warn_of_encoding(const std::string& where) {
+  log_deferred(LogLevel::kWarn,
+               str_cat(where, " is not valid UTF-8. Such strings are marked as bytes; convert the "
+                              "file to UTF-8, for example with `iconv()`."),
+               "encoding");
+}
 
 std::unique_ptr<DatasetIterator> FileSource::iterator(IteratorContext&) const {
   return std::make_unique<StringIterator>(self(this));

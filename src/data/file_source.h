@@ -32,12 +32,19 @@ class FileRecords {
   virtual void seek(const FilePosition& place) = 0;
 };
 
+// `where` is "Line 3 of 'a.csv'".
+void warn_of_encoding(const std::string& where);
+
 // Records that consist of one string.
 class StringRecords : public FileRecords {
  public:
   // The current record; valid until the next one is read.
   virtual const std::string& text() const = 0;
-  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(text())); }
+  virtual void check_text() {}
+  void put(ElementSink& sink) override {
+    check_text();
+    sink.put(0, Tensor::string_scalar(text()));
+  }
 };
 
 class FileSource : public Dataset {

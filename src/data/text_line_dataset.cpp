@@ -1,4 +1,5 @@
 // Reads the lines of text files.
+#include "base/unicode.h"
 #include "data/file_source.h"
 #include "io/files/buffered_bytes.h"
 
@@ -9,7 +10,7 @@ namespace {
 class Lines : public StringRecords {
  public:
   Lines(const ByteSource& source, Compression compression, int64_t skip)
-      : bytes_(source, compression) {
+      : bytes_(source, compression), path_(source.path) {
     bytes_.begin_text();
     while (place_.lines < skip && next()) {
     }
@@ -24,6 +25,11 @@ class Lines : public StringRecords {
   // Only a damaged compressed file causes errors, and nothing can be read after one.
   bool skip() override { return false; }
   const std::string& text() const override { return line_; }
+  void check_text() override {
+    if (has_warned_ || is_utf8(line_)) return;
+    has_warned_ = true;
+    warn_of_encoding(str_cat("Line ", place_.lines, " of '", path_, "'"));
+  }
   FilePosition place() const override {
     FilePosition place = place_;
     place.offset = bytes_.offset();
@@ -37,7 +43,8 @@ class Lines : public StringRecords {
  private:
   BufferedBytes bytes_;
   FilePosition place_;
-  std::string line_;
+  std::string path_, line_;
+  bool has_warned_ = false;
 };
 
 class TextLineDataset : public FileSource {

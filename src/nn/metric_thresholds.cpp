@@ -107,13 +107,13 @@ StreamedConfusion confusion_at_thresholds(Graph& graph,
 }
 
 // Evenly spaced on [0, 1], with the end points slightly outside.
-std::vector<float> even_thresholds(int64_t n) {
+std::vector<float> even_thresholds(int64_t n, double last = 1.0 + kEpsilon) {
   if (n < 2) invalid_argument("`num_thresholds` must be 2 or more, not ", n, ".");
   std::vector<float> thresholds = {static_cast<float>(0.0 - kEpsilon)};
   for (int64_t i = 1; i + 1 < n; ++i) {
     thresholds.push_back(static_cast<float>(static_cast<double>(i) / static_cast<double>(n - 1)));
   }
-  thresholds.push_back(static_cast<float>(1.0 + kEpsilon));
+  thresholds.push_back(static_cast<float>(last));
   return thresholds;
 }
 
@@ -339,8 +339,9 @@ Metric specificity_at_sensitivity_metric(Graph& graph,
                                          const std::string& name) {
   check_share(sensitivity, "sensitivity");
   const NameScope scope(graph, name);
-  const StreamedConfusion streamed =
-      confusion_at_thresholds(graph, labels, predictions, even_thresholds(num_thresholds), weights);
+  // TensorFlow ends this metric's thresholds below 1, unlike those of its other metrics.
+  const StreamedConfusion streamed = confusion_at_thresholds(
+      graph, labels, predictions, even_thresholds(num_thresholds, 1.0 - kEpsilon), weights);
   std::vector<int32_t> all;
   for (int64_t i = 0; i < num_thresholds; ++i) all.push_back(static_cast<int32_t>(i));
   const Output places = graph.int_vector(all), none = graph.scalar(DType::kInt32, -1);

@@ -209,3 +209,64 @@ test_that("moved files count as the same data", {
   rest[[2]] <- lapply(rest[[2]], function(path) sub("before", "after", path, fixed = TRUE))
   expect_identical(moved, rest)
 })
+
+test_that("text that is not UTF-8 is marked as bytes, with a warning that names the line", {
+  folder <- withr::local_tempdir()
+  path <- function(name) file.path(folder, name)
+  write_latin1 <- function(lines, name) {
+    text <- iconv(paste0(lines, "\n", collapse = ""), "UTF-8", "latin1", toRaw = TRUE)[[1]]
+    writeBin(text, path(name))
+    path(name)
+  }
+  munich <- "M\u00fcnchen"
+  bytes <- iconv(munich, "UTF-8", "latin1")
+  is_marked <- function(town) {
+    expect_identical(Encoding(town), "bytes")
+    expect_identical(charToRaw(town), charToRaw(bytes))
+  }
+  csv <- write_latin1(c("town,x", "Ulm,1", paste0(munich, ",2"), "Ulm,3"), "towns.csv")
+  for (shuffle in c(FALSE, TRUE)) {
+    expect_warning(
+      rows <- dataset_collect(make_csv_dataset(
+        csv, batch_size = 3, num_epochs = 1, shuffle = shuffle
+      )),
+      "Line 3 of '.*towns.csv', column 'town' is not valid UTF-8",
+      class = "runhooks_warning_encoding"
+    )
+    towns <- rows[[1]]$town
+    expect_setequal(Encoding(towns), c("unknown", "bytes"))
+    is_marked(towns[Encoding(towns) == "bytes"])
+  }
+  long <- write_latin1(c("town,x", rep("Ulm,1", 500), rep(paste0(munich, ",2"), 300)), "long.csv")
+  expect_warning(
+    rows <- dataset_collect(make_csv_dataset(long, 800, num_epochs = 1, shuffle = FALSE)),
+    "Line 502 of"
+  )
+  expect_identical(sum(Encoding(rows[[1]]$town) == "bytes"), 300L)
+
+  lines <- write_latin1(c("Ulm", munich), "towns.txt")
+  expect_warning(all <- dataset_collect(text_line_dataset(lines)), "Line 2 of '.*towns.txt'")
+  is_marked(all[[2]])
+  expect_warning(
+    all <- dataset_collect(dataset_batch(text_line_dataset(lines), 2)), "Line 2 of '.*towns.txt'"
+  )
+  is_marked(all[[1]][2])
+
+  marked <- `Encoding<-`(bytes, "bytes")
+  records <- path("towns.tfrecord")
+  write_tfrecord(data.frame(town = marked), records)
+  spec <- list(town = tf$FixedLenFeature(shape(), tf$string))
+  parsed <- dataset_map(tfrecord_dataset(records), ~ tf$parse_single_example(.x, spec))
+  expect_silent(is_marked(as.vector(dataset_collect(parsed)[[1]]$town)))
+
+  header <- write_latin1(c(paste0(munich, ",x"), "1,2"), "header.csv")
+  expect_warning(
+    rows <- dataset_collect(make_csv_dataset(header, 1, num_epochs = 1)),
+    "header of .*header.csv", class = "runhooks_warning_encoding"
+  )
+  expect_identical(names(rows[[1]]), c(munich, "x"))
+  utf8 <- path("utf8.csv")
+  writeLines(enc2utf8(c("town,x", paste0(munich, ",1"))), utf8, useBytes = TRUE)
+  expect_silent(rows <- dataset_collect(make_csv_dataset(utf8, 1, num_epochs = 1)))
+  expect_identical(as.vector(rows[[1]]$town), munich)
+})

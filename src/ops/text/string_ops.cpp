@@ -39,9 +39,6 @@ void check_fill(const Operation& op) {
     invalid_argument("Fill argument not supported: '", fill,
                      "'. It may be ' ', '+', '-', '0' or '#'.");
   }
-  if (op.attr_type("T") == DType::kBool && !fill.empty()) {
-    invalid_argument("Fill argument cannot be used with a bool.");
-  }
 }
 
 void as_string_shape(ShapeContext& c) {

@@ -13,10 +13,14 @@ using namespace runhooks::r;
 
 namespace {
 
+// Text that is not UTF-8 is taken for Latin-1.
 SEXP texts_to_r(const std::vector<std::string>& texts) {
   Rcpp::Shield<SEXP> vector(allocate_vector(STRSXP, static_cast<R_xlen_t>(texts.size())));
   for (size_t i = 0; i < texts.size(); ++i) {
-    SET_STRING_ELT(vector, static_cast<R_xlen_t>(i), text_element(texts[i]));
+    Rcpp::Shield<SEXP> text(text_element(texts[i]));
+    const bool is_bytes = Rf_getCharCE(text) == CE_BYTES;
+    SET_STRING_ELT(vector, static_cast<R_xlen_t>(i),
+                   is_bytes ? Rf_mkCharCE(CHAR(text), CE_LATIN1) : static_cast<SEXP>(text));
   }
   return vector;
 }

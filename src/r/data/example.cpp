@@ -138,8 +138,8 @@ class Column {
       ++values_.missing;
       return;
     }
-    const char* text = utf8_of(element);
-    if (drops_missing() && *text == '\0') return;
+    const std::string_view text = utf8_or_bytes_of(element);
+    if (drops_missing() && text.empty()) return;
     values_.texts.emplace_back(text);
   }
   void take_number(double x, bool is_missing, R_xlen_t row) {
@@ -251,7 +251,7 @@ std::vector<std::string> bytes_from_r(SEXP x, const char* what) {
     all.emplace_back(reinterpret_cast<const char*>(RAW(raw)), static_cast<size_t>(Rf_xlength(raw)));
   };
   if (TYPEOF(x) == STRSXP) {
-    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) all.emplace_back(utf8_of(STRING_ELT(x, i)));
+    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) all.emplace_back(utf8_or_bytes_of(STRING_ELT(x, i)));
   } else if (TYPEOF(x) == VECSXP) {
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) add(VECTOR_ELT(x, i));
   } else {
@@ -342,5 +342,26 @@ double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
     for (const std::string& record : records) writer.write(record);
     writer.close();
     return static_cast<double>(records.size());
+  });
+}
+
+// The records of a file as raw vectors.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_records(Text path, Text compression_type) {
+  return guarded_entry([&]() -> SEXP {
+    RecordReader reader(ByteSource(path), compression_from_name(compression_type));
+    std::vector<Preserved> records;
+    std::string record;
+    while (reader.next(record)) {
+      Rcpp::Shield<SEXP> raw(allocate_vector(RAWSXP, static_cast<R_xlen_t>(record.size())));
+      std::copy(record.begin(), record.end(), RAW(raw));
+      records.emplace_back(raw);
+    }
+    const auto n = static_cast<R_xlen_t>(records.size());
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, n));
+    for (R_xlen_t i = 0; i < n; ++i) {
+      SET_VECTOR_ELT(list, i, records[static_cast<size_t>(i)].get());
+    }
+    return list;
   });
 }

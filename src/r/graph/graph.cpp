@@ -364,8 +364,14 @@ bool is_list_arg(const ArgDef& arg) {
   return !arg.number_attr.empty() || !arg.type_list_attr.empty();
 }
 
-// A list argument takes all inputs except those of later arguments.
+// A list argument takes all inputs except those of later arguments. Lists of one length share them.
 const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
+  const std::string number = def.inputs.empty() ? "" : def.inputs[0].number_attr;
+  const bool are_equal_lists =
+      !number.empty() && num_inputs % def.inputs.size() == 0 &&
+      std::all_of(def.inputs.begin(), def.inputs.end(),
+                  [&](const ArgDef& arg) { return arg.number_attr == number; });
+  if (are_equal_lists) return def.inputs[i / (num_inputs / def.inputs.size())];
   for (size_t a = 0; a < def.inputs.size(); ++a) {
     if (!is_list_arg(def.inputs[a])) {
       if (i == a) return def.inputs[a];
@@ -405,8 +411,8 @@ Output input_from_r(SEXP x,
     return by_handle ? variable_of(x)->handle : variable_value(graph, *variable_of(x));
   }
   DType wanted = arg.dtype;
-  auto known = types.find(arg.type_attr);
-  if (known != types.end()) wanted = known->second;
+  const auto known = types.find(arg.type_attr);
+  if (!arg.type_attr.empty() && known != types.end()) wanted = known->second;
   if (wanted == DType::kInvalid && TYPEOF(x) == REALSXP) wanted = whole_default(def, arg);
   if (wanted == DType::kInvalid) wanted = natural_type(x);
   const Tensor value = tensor_from_r(x, wanted);

@@ -7,6 +7,7 @@
 
 #include "base/denormals.h"
 #include "base/deferred_errors.h"
+#include "base/log.h"
 #include "base/suggestions.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/owned_objects.h"
@@ -218,6 +219,7 @@ EntryDepth::~EntryDepth() { --entry_depth; }
 void note_warning() { has_warnings = true; }
 
 void raise_warnings() {
+  flush_deferred_log();
   if (!has_warnings || entry_depth > 1) return;
   has_warnings = false;
   Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("raise_warnings")));

@@ -150,7 +150,7 @@ class CodesByAddress {
     if (!slot.element) {
       slot.element = element;
       // TensorFlow represents a missing string by "".
-      slot.code = dictionary_.code(element == NA_STRING ? "" : utf8_of(element));
+      slot.code = dictionary_.code(element == NA_STRING ? std::string_view() : utf8_or_bytes_of(element));
       ++used_;
     }
     return slot.code;

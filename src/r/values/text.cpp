@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/status.h"
+#include "base/unicode.h"
 
 namespace runhooks {
 namespace r {
@@ -19,7 +20,8 @@ SEXP text_element(const std::string& text) {
                         "'; R strings cannot contain zero bytes."),
                 {"Use `tf$decode_raw()` to convert the bytes to numbers."});
   }
-  return Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8);
+  return Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()),
+                        is_utf8(text) ? CE_UTF8 : CE_BYTES);
 }
 
 SEXP text_to_r(const std::string& text) { return Rf_ScalarString(utf8_element(text)); }

@@ -1,0 +1,50 @@
+// Skips elements whose computation fails.
+#include "data/one_input_dataset.h"
+
+namespace runhooks {
+
+namespace {
+
+// A source that can no longer read fails for every element.
+constexpr int kMostFailures = 1000;
+
+class IgnoreErrorsDataset : public Transformation {
+ public:
+  explicit IgnoreErrorsDataset(const Args& args) : Transformation(dataset_argument(args)) {}
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+
+ private:
+  bool commutes_with_sharding() const override { return true; }
+};
+
+class IgnoreErrorsIterator : public TransformationIterator<IgnoreErrorsDataset> {
+ public:
+  using TransformationIterator::TransformationIterator;
+  bool next(ElementSink& sink) override {
+    for (int failures = 1;; ++failures) {
+      try {
+        return input_->next(sink);
+      } catch (const Error&) {
+        if (failures == kMostFailures) throw;
+      }
+    }
+  }
+  std::string place() const override { return input_->place(); }
+};
+
+std::unique_ptr<DatasetIterator> IgnoreErrorsDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<IgnoreErrorsIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "IgnoreErrorsDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<IgnoreErrorsDataset>(args);
+    },
+    "",
+    {"dataset: dataset."},
+    "Skip elements whose computation fails.");
+
+}  // namespace
+
+}  // namespace runhooks
