@@ -92,7 +92,8 @@ test_that("pdp computes partial dependence", {
 
 test_that("emmeans uses the engine's fit", {
   skip_if_not_installed("emmeans")
-  found <- summary(emmeans::emmeans(parsnip::extract_fit_engine(linear_flow()), "cyl", data = cars_data()))
+  fitted <- parsnip::extract_fit_engine(linear_flow())
+  found <- summary(emmeans::emmeans(fitted, "cyl", data = cars_data()))
   expected <- summary(emmeans::emmeans(reference(), "cyl"))
   expect_equal(found$emmean, expected$emmean, tolerance = 1e-4)
   expect_equal(found$SE, expected$SE, tolerance = 1e-3)
