@@ -16,7 +16,7 @@ linear_flow <- function(spec = parsnip::linear_reg()) {
   generics::fit(flow, cars_data())
 }
 
-predict_numbers <- function(object, data) predict(object, data)$.pred
+predict_numbers <- function(object, newdata) predict(object, newdata)$.pred
 
 reference <- function() lm(mpg ~ wt + cyl, cars_data())
 
