@@ -23,40 +23,39 @@ class SoftmaxDerivativesKernel : public Kernel {
     }
     auto *gradients = c.output(0).data<float>(), *hessians = c.output(1).data<float>();
     constexpr int64_t kPiece = 2048;
+    const auto by_row = k == 3 ? &differentiate<3> : &differentiate<0>;
     parallel_for((rows + kPiece - 1) / kPiece, [&](int64_t piece) {
       for (int64_t row = piece * kPiece; row < std::min(rows, (piece + 1) * kPiece); ++row) {
-        differentiate(k, given.data<float>() + row * k, ids[row], weights.data<float>()[row],
-                      gradients + row * k, hessians + row * k);
+        by_row(k, given.data<float>() + row * k, ids[row], weights.data<float>()[row],
+               gradients + row * k, hessians + row * k);
       }
     });
   }
 
  private:
-  // `given` is p, and p - 1 for the label. As the largest p approaches 1, 1 - p suffers cancellation;
-  // the sum of the others does not.
+  // `given` is p, and p - 1 for the label. As p approaches 1, 1 - p suffers cancellation; the sum of
+  // the other probabilities does not. `kClasses` is a known `k`, or 0.
+  template <int64_t kClasses>
   static void differentiate(
       int64_t k, const float* given, int64_t label, float weight, float* g, float* h) {
-    float sum = 0, largest = 0;
-    for (int64_t i = 0; i < k; ++i) {
-      g[i] = given[i] + (i == label ? 1.0f : 0.0f);
-      sum += g[i];
-      largest = std::max(largest, g[i]);
+    const int64_t n = kClasses > 0 ? kClasses : k;
+    std::copy_n(given, n, g);
+    g[label] += 1;
+    float before = 0, after = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      h[i] = before;
+      before += g[i];
     }
-    float rest = 0;
-    bool is_found = false;
-    for (int64_t i = 0; i < k; ++i) {
-      const bool is_largest = !is_found && g[i] == largest;
-      is_found = is_found || is_largest;
-      rest += is_largest ? 0.0f : g[i];
+    for (int64_t i = n; i-- > 0;) {
+      h[i] += after;
+      after += g[i];
     }
-    float of_label = 0;
-    for (int64_t i = 0; i < k; ++i) {
-      const float others = g[i] == largest ? rest : sum - g[i];
-      h[i] = 2 * weight * g[i] * others;
-      if (i == label) of_label = others;
+    const float others = h[label];
+    for (int64_t i = 0; i < n; ++i) {
       g[i] *= weight;
+      h[i] *= 2 * g[i];
     }
-    g[label] = -weight * of_label;
+    g[label] = -weight * others;
   }
 };
 
