@@ -355,7 +355,10 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   model <- rlang::exec(
     make, formula = data$formula, data = data$data, model_dir = folder, config = config, !!!args
   )
-  model$call <- call(paste0(kind, "_", type), formula = data$formula, data = quote(data))
+  formula <- data$formula
+  # without its environment
+  attributes(formula) <- NULL
+  model$call <- call(paste0(kind, "_", type), formula = formula, data = quote(data))
   finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
   if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
     stop <- early_stop(data)

@@ -134,27 +134,31 @@ prediction_module <- function(type) {
   list(pre = NULL, post = finish_functions[[type]], func = c(fun = "predict"), args = args)
 }
 
-# Convert our tibbles to what parsnip expects.
+# Convert our tibbles to what parsnip expects. Each fit has a copy, so long ones only call a function.
 finish_functions <- list(
   numeric = function(results, object) results[[1]],
   class = function(results, object) results[[1]],
-  quantile = function(results, object) {
-    values <- as.matrix(results)
-    dimnames(values) <- NULL
-    values <- hardhat::quantile_pred(values, object$spec$quantile_levels)
-    tibble::new_tibble(list(.pred_quantile = values), nrow = length(values))
-  },
+  quantile = function(results, object) finish_quantiles(results, object),
   prob = function(results, object) {
     names(results) <- paste0(".pred_", object$lvl)
     results
   },
-  conf_int = function(results, object) {
-    if (object$spec$mode == "regression") return(results[c(".pred_lower", ".pred_upper")])
-    # the interval is that of the second class
-    low <- results$.pred_lower
-    high <- results$.pred_upper
-    names <- paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2))
-    quick_tibble(setNames(list(1 - high, 1 - low, low, high), names), length(low))
-  },
+  conf_int = function(results, object) finish_interval(results, object),
   pred_int = function(results, object) results[c(".pred_lower", ".pred_upper")]
 )
+
+finish_quantiles <- function(results, object) {
+  values <- as.matrix(results)
+  dimnames(values) <- NULL
+  values <- hardhat::quantile_pred(values, object$spec$quantile_levels)
+  tibble::new_tibble(list(.pred_quantile = values), nrow = length(values))
+}
+
+finish_interval <- function(results, object) {
+  if (object$spec$mode == "regression") return(results[c(".pred_lower", ".pred_upper")])
+  # the interval is that of the second class
+  low <- results$.pred_lower
+  high <- results$.pred_upper
+  names <- paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2))
+  quick_tibble(setNames(list(1 - high, 1 - low, low, high), names), length(low))
+}

@@ -173,7 +173,7 @@ class EnsembleGrower {
     // the weights of the rows are the derivatives by the losses of the rows
     const Output weights = gradients(g, {loss}, {losses->output(0)}, {}, {}, "Weights")[0].values;
     const Output labels = g.op("Cast", {losses->input(1)}).attr("DstT", DType::kInt64);
-    Operation* by = g.op("BoostedTreesSoftmaxDerivatives", {logits_tensor_, labels, weights});
+    Operation* by = g.op("BoostedTreesSoftmaxDerivatives", {losses->output(1), labels, weights});
     gradients_ = by->output(0);
     hessians_ = by->output(1);
   }

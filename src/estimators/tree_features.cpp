@@ -120,6 +120,7 @@ static std::string shortest(float x) {
 }
 
 std::string TreeFeature::question(int32_t threshold) const {
+  if (group == Group::kWords && threshold != 0) return str_cat(source, " is any level");
   if (group == Group::kWords) return str_cat(source, " is not ", element_name);
   const std::string what =
       element_name.empty() ? source : str_cat(source, "[", element_name, "]");

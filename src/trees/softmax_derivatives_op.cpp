@@ -1,9 +1,7 @@
 // The derivatives of a softmax loss for growing trees, in one pass.
 #include <algorithm>
-#include <cmath>
 
 #include "graph/op_registry.h"
-#include "nn/nn_functions.h"
 #include "trees/parallel.h"
 
 namespace runhooks {
@@ -13,10 +11,10 @@ namespace {
 class SoftmaxDerivativesKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor &logits = c.input(0), &labels = c.input(1), &weights = c.input(2);
-    const int64_t rows = logits.shape().dim(0), k = logits.shape().dim(1);
+    const Tensor &given = c.input(0), &labels = c.input(1), &weights = c.input(2);
+    const int64_t rows = given.shape().dim(0), k = given.shape().dim(1);
     if (labels.num_elements() != rows || weights.num_elements() != rows) {
-      invalid_argument("Logits of ", rows, " rows need as many labels and weights, not ",
+      invalid_argument("Gradients of ", rows, " rows need as many labels and weights, not ",
                        labels.num_elements(), " and ", weights.num_elements(), ".");
     }
     const auto* ids = labels.data<int64_t>();
@@ -25,42 +23,51 @@ class SoftmaxDerivativesKernel : public Kernel {
     }
     auto *gradients = c.output(0).data<float>(), *hessians = c.output(1).data<float>();
     constexpr int64_t kPiece = 2048;
+    const auto by_row = k == 3 ? &differentiate<3> : &differentiate<0>;
     parallel_for((rows + kPiece - 1) / kPiece, [&](int64_t piece) {
       for (int64_t row = piece * kPiece; row < std::min(rows, (piece + 1) * kPiece); ++row) {
-        differentiate(k, logits.data<float>() + row * k, ids[row], weights.data<float>()[row],
-                      gradients + row * k, hessians + row * k);
+        by_row(k, given.data<float>() + row * k, ids[row], weights.data<float>()[row],
+               gradients + row * k, hessians + row * k);
       }
     });
   }
 
  private:
-  // As the largest p approaches 1, 1 - p suffers cancellation; the sum of the others does not.
+  // `given` is p, and p - 1 for the label. As p approaches 1, 1 - p suffers cancellation; the sum of
+  // the other probabilities does not. `kClasses` is a known `k`, or 0.
+  template <int64_t kClasses>
   static void differentiate(
-      int64_t k, const float* logits, int64_t label, float weight, float* g, float* h) {
-    const int64_t best = std::max_element(logits, logits + k) - logits;
-    float rest = 0;
-    for (int64_t i = 0; i < k; ++i) {
-      g[i] = std::exp(logits[i] - logits[best]);
-      if (i != best) rest += g[i];
+      int64_t k, const float* given, int64_t label, float weight, float* g, float* h) {
+    const int64_t n = kClasses > 0 ? kClasses : k;
+    std::copy_n(given, n, g);
+    g[label] += 1;
+    float before = 0, after = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      h[i] = before;
+      before += g[i];
     }
-    const float sum = rest + 1, factor = weight / sum;
-    for (int64_t i = 0; i < k; ++i) {
-      const float others = i == best ? rest : sum - g[i];
-      h[i] = 2 * factor * g[i] * (others / sum);
-      g[i] = i == label ? -factor * others : factor * g[i];
+    for (int64_t i = n; i-- > 0;) {
+      h[i] += after;
+      after += g[i];
     }
+    const float others = h[label];
+    for (int64_t i = 0; i < n; ++i) {
+      g[i] *= weight;
+      h[i] *= 2 * g[i];
+    }
+    g[label] = -weight * others;
   }
 };
 
 void lower_softmax_derivatives(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   const Output one = g.scalar(DType::kFloat32, 1, "one"), two = g.scalar(DType::kFloat32, 2, "two");
   const auto k = static_cast<double>(inputs[0].shape().dim(1));
-  const Output p = softmax(g, inputs[0]);
   const Output y = g.op("OneHot", {inputs[1], g.scalar(DType::kInt32, k, "depth"), one,
                                    g.scalar(DType::kFloat32, 0, "off")});
+  const Output p = g.op("AddV2", {inputs[0], y});
   const Output weights = g.op("ExpandDims", {inputs[2], g.scalar(DType::kInt32, 1, "axis")});
   const Output variance = g.op("Mul", {p, g.op("Sub", {one, p})});
-  const Output gradients = g.op("Mul", {g.op("Sub", {p, y}), weights});
+  const Output gradients = g.op("Mul", {inputs[0], weights});
   const Output hessians = g.op("Mul", {g.op("Mul", {variance, weights}), two});
   g.op("IdentityN", {gradients, hessians}).named(op.name() + "/").build();
 }
@@ -68,7 +75,7 @@ void lower_softmax_derivatives(Graph& g, const Operation& op, const std::vector<
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("BoostedTreesSoftmaxDerivatives")
-    .input("logits: float, rank 2")
+    .input("softmax_gradients: float, rank 2")
     .input("labels: int64, vector")
     .input("weights: float, vector")
     .output("gradients: float")
@@ -83,7 +90,8 @@ RUNHOOKS_REGISTER_OP("BoostedTreesSoftmaxDerivatives")
     .endpoint("raw_ops.BoostedTreesSoftmaxDerivatives")
     .summary(
         "The first derivatives of a weighted softmax loss by the logits, and twice the diagonals "
-        "of the second ones, as in xgboost.")
+        "of the second ones, as in xgboost. `softmax_gradients` are the first derivatives without "
+        "weights.")
     .example("e[3,2] l{0,1,0} e[3]");
 
 }  // namespace runhooks

@@ -94,7 +94,7 @@ test_that("parallel workers find the same metrics", {
   here <- tuned()
   libraries <- .libPaths()
   withr::local_envvar(R_LIBS = paste(libraries, collapse = .Platform$path.sep))
-  if (requireNamespace("future", quietly = TRUE) && requireNamespace("future.apply", quietly = TRUE)) {
+  if (all(vapply(c("future", "future.apply"), requireNamespace, NA, quietly = TRUE))) {
     old <- future::plan("multisession", workers = 2)
     found <- tuned()
     future::plan(old)

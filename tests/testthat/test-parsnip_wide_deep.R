@@ -24,9 +24,8 @@ test_that("wide_deep() equals the direct calls", {
   train(direct, num_epochs = 15, batch_size = 8)
   expect_equal(predict(fitted, cars)$.pred, predict(direct, cars)$.pred, tolerance = 1e-12)
   classes <- wide_deep("classification", hidden_units = 4, epochs = 5)
-  fitted <- generics::fit(
-    engine(classes, seed = 1, linear_optimizer = "Adam", dnn_optimizer = "Adam"), am ~ wt + cyl, cars
-  )
+  adam <- engine(classes, seed = 1, linear_optimizer = "Adam", dnn_optimizer = "Adam")
+  fitted <- generics::fit(adam, am ~ wt + cyl, cars)
   direct <- dnn_linear_combined_classifier(
     am ~ wt + cyl, cars, dnn_hidden_units = 4, linear_optimizer = "Adam", dnn_optimizer = "Adam",
     config = run_config(tf_random_seed = 1)
@@ -46,9 +45,10 @@ test_that("wide_deep() is a specification like those of parsnip", {
   expect_identical(rlang::eval_tidy(update(spec, tibble::tibble(epochs = 8))$args$epochs), 8)
   expect_error(generics::fit(wide_deep(), mpg ~ wt, mtcars), "mode")
   expect_error(wide_deep("quantile regression"), "quantile")
-  by_xy <- parsnip::fit_xy(engine(spec, seed = 1), mtcars[c("wt", "hp")], mtcars$mpg)
+  x <- mtcars[c("wt", "hp")]
+  by_xy <- parsnip::fit_xy(engine(spec, seed = 1), x, mtcars$mpg)
   by_formula <- generics::fit(engine(spec, seed = 1), mpg ~ wt + hp, mtcars)
-  expect_equal(predict(by_xy, mtcars[c("wt", "hp")]), predict(by_formula, mtcars), tolerance = 1e-12)
+  expect_equal(predict(by_xy, x), predict(by_formula, mtcars), tolerance = 1e-12)
   expect_error(
     generics::fit(wide_deep("regression", hidden_units = 0), mpg ~ wt, mtcars), "hidden_units",
     class = invalid
@@ -60,8 +60,7 @@ test_that("wide_deep() is a specification like those of parsnip", {
   skip_if_not_installed("workflows")
   flow <- workflows::workflow(mpg ~ wt + hp, engine(spec, seed = 1))
   expect_equal(
-    predict(generics::fit(flow, mtcars), mtcars), predict(by_xy, mtcars[c("wt", "hp")]),
-    tolerance = 1e-12
+    predict(generics::fit(flow, mtcars), mtcars), predict(by_xy, x), tolerance = 1e-12
   )
   skip_if_not_installed("tune", "2.0.0")
   skip_if_not_installed("rsample")
@@ -80,7 +79,8 @@ test_that("wide_deep() is a specification like those of parsnip", {
 
 test_that("an offset is a column, an argument of the engine or a term of the formula", {
   withr::local_seed(2)
-  data <- data.frame(x = rnorm(200), z = factor(sample(c("u", "v"), 200, TRUE)), e = runif(200, -1, 1))
+  data <- data.frame(x = rnorm(200), e = runif(200, -1, 1))
+  data$z <- factor(sample(c("u", "v"), 200, TRUE))
   eta <- 0.3 + 0.5 * data$x + (data$z == "v") + data$e
   data$number <- eta + rnorm(200)
   data$count <- rpois(200, exp(eta))
