@@ -187,7 +187,7 @@ as.data.frame.tf_estimator_history <- function(x, row.names = NULL, optional = F
 }
 
 #' @rdname tf_estimator_history
-#' @exportS3Method tibble::as_tibble
+#' @rawNamespace S3method(tibble::as_tibble, tf_estimator_history)
 as_tibble.tf_estimator_history <- function(x, ...) {
   metrics <- x$params$metrics
   trained <- metric_values(
