@@ -37,7 +37,7 @@ flat_column <- function(x) {
 # The vector below a class of vctrs, such as haven_labelled, or of units. Methods of vctrs refuse
 # conversions if the package that defines the class is not loaded.
 unclassed_column <- function(x) {
-  is_plain <- inherits(x, c("vctrs_vctr", "units")) && is.atomic(x) &&
+  is_plain <- inherits(x, c("vctrs_vctr", "units")) && is_atomic(x) &&
     !inherits(x, c("factor", "Date", "POSIXt", "difftime", "integer64"))
   if (is_plain) array_like(as.vector(unclass(x)), unclass(x)) else x
 }

@@ -21,8 +21,9 @@
 #'     `BIC`, `deviance` and `df.residual`, and for one numeric response `adj.r.squared`, `sigma`,
 #'     `statistic`, `p.value` and `df`, as in [summary.lm()].
 #'   * `glance()` of a history: `steps` and the last losses.
-#'   * `augment()`: the row names in `.rownames`, if the data have any, and the data with `.fitted` and, if they contain a numeric response, `.resid`. For
-#'     classes: with `.pred_class` and a probability `.pred_<class>` for each class.
+#'   * `augment()`: the row names in `.rownames` if the data have any, the data, `.fitted`, and
+#'     `.resid` if they contain a numeric response. For classes: `.pred_class` and a probability
+#'     `.pred_<class>` for each class.
 #' @section Errors:
 #'   * `runhooks_error_not_found`: the model has not been trained.
 #' @name tidy_models

@@ -23,16 +23,16 @@ test_that("coef() of a factor with many levels is that of lm() and glm()", {
     train(model)
     own <- case[[2]]
     own$weight <- if (is.null(case[[3]])) 1 else own$w
-    frame <- runhooks:::training_frame(model, "coef")
-    expect_false(is.null(runhooks:::absorbed_fit(model, frame)))
+    frame <- training_frame(model, "coef")
+    expect_false(is.null(absorbed_fit(model, frame)))
     expect_no_warning(coefficients <- coef(model))
     expect_equal(coefficients, coef(lm(case[[1]], own, weights = weight)), tolerance = 1e-3)
-    expect_equal(coefficients, runhooks:::linear_fit(model, "coef")$coefficients[, 1], tolerance = 1e-6)
+    expect_equal(coefficients, linear_fit(model, "coef")$coefficients[, 1], tolerance = 1e-6)
   }
   counts <- linear_estimator(poisson_regression_head(), counts ~ f + x, data, model_dir = new_folder())
   train(counts)
   expect_equal(
-    suppressWarnings(coef(counts)), runhooks:::linear_fit(counts, "coef")$coefficients[, 1],
+    suppressWarnings(coef(counts)), linear_fit(counts, "coef")$coefficients[, 1],
     tolerance = 1e-6
   )
 })
@@ -45,10 +45,10 @@ test_that("the distance to the optimum is that of the dense computation", {
   )
   for (model in models) {
     train(model, steps = 5)
-    frame <- runhooks:::training_frame(model, "coef")
-    own <- runhooks:::absorbed_fit(model, frame)
-    dense <- runhooks:::linear_fit(model, "coef")
-    expect_equal(own$distance, runhooks:::fit_distance(dense), tolerance = 1e-6)
+    frame <- training_frame(model, "coef")
+    own <- absorbed_fit(model, frame)
+    dense <- linear_fit(model, "coef")
+    expect_equal(own$distance, fit_distance(dense), tolerance = 1e-6)
     expect_equal(own$gradient, dense$gradient, tolerance = 1e-6)
   }
   expect_warning(coef(models[[1]]), class = "runhooks_warning_not_converged")
