@@ -95,6 +95,7 @@ hook_checkpoint_saver <- builtin_hook("CheckpointSaverHook")
 #' hook_step_counter(every_n_steps = 1000, output_dir = tempdir())
 hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_dir = NULL,
                               summary_writer = NULL) {
+  exact_names()
   # an explicit time interval replaces the default step interval
   if (!is.null(every_n_secs) && missing(every_n_steps)) every_n_steps <- NULL
   abort_argument(summary_writer, "summary_writer", environment())

@@ -23,6 +23,7 @@
 #' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8), hooks = hook)
 #' hook$final_ops_values
 hook_final_ops <- function(final_ops, final_ops_feed_dict = NULL) {
+  exact_names()
   leaves <- fetch_leaves(final_ops)
   check_feed_dict(final_ops_feed_dict)
   values <- NULL

@@ -279,7 +279,7 @@ mark_words <- function(marks) {
   if (length(words)) paste(strwrap(paste(words, collapse = " "), 90), collapse = "\n")
 }
 
-big_number <- function(x) format(x, big.mark = ",", scientific = FALSE)
+big_number <- function(x) format(x, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 plot_history_base <- function(series, smoothed, marks) {
   is_log <- attr(series, "is_log")

@@ -73,6 +73,7 @@ view_runs <- function(dir, file = NULL, open = interactive()) {
 #' @rdname view_run
 #' @export
 hook_view_run <- function(every_n_secs = 10) {
+  exact_names()
   check_number(every_n_secs)
   check_arg(every_n_secs > 0, every_n_secs, "a positive number", "every_n_secs", environment())
   check_page_packages(environment())
