@@ -281,7 +281,7 @@ test_that("apply_gradients of a base optimizer can be replaced", {
     session <- tf$Session()
     session$run(tf$global_variables_initializer())
     session$run(train)
-    expect_equal(as.vector(session$run(w)), c(0.85, 0.65))
+    expect_equal(as.vector(session$run(w)), c(0.85, 0.65), tolerance = 1e-6)
     session$run(direct)
     expect_equal(session$run(step), 2)
   })
