@@ -32,6 +32,9 @@
 #' }
 #' A function with other argument names gets the values in the order above.
 #'
+#' `tf$train$Optimizer(use_locking = FALSE, name)` without `apply_dense` returns a base for scripts
+#' that derive an optimizer: an environment whose function `apply_gradients` must be replaced.
+#'
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: a function does not return operations, or it creates an
 #'     assignment that no returned operation depends on and that would never run.
@@ -83,6 +86,7 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
   check_string(name)
   check_flag(use_locking)
   if (missing(apply_dense)) {
+    if (!missing(use_locking)) return(base_optimizer(name))
     abort_runhooks(c(
       "{.arg apply_dense} is missing, with no default.",
       i = "It is a function of a gradient and a variable that returns an operation, such as
@@ -109,6 +113,41 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
   )
   cpp_optimizer_check(unclass_deep(optimizer))
   optimizer
+}
+
+# For scripts that replace `apply_gradients` of the object, as a subclass in Python does.
+base_optimizer <- function(name) {
+  self <- new.env(parent = emptyenv())
+  self$get_name <- function() name
+  self$compute_gradients <- function(loss, var_list = NULL, gate_gradients = 1,
+                                     aggregation_method = NULL,
+                                     colocate_gradients_with_ops = FALSE, grad_loss = NULL) {
+    unsupported(gate_gradients, aggregation_method, colocate_gradients_with_ops)
+    # gradients do not depend on the rule
+    optimizer_compute_gradients(tf$train$GradientDescentOptimizer(1), loss, var_list, grad_loss)
+  }
+  self$apply_gradients <- function(grads_and_vars, global_step = NULL, name = NULL) {
+    abort_runhooks(
+      "Assign a function to {.code apply_gradients} of the optimizer, or give
+       {.fn tf$train$Optimizer} the argument {.arg apply_dense}."
+    )
+  }
+  self$minimize <- function(loss, global_step = NULL, var_list = NULL, gate_gradients = 1,
+                            aggregation_method = NULL, colocate_gradients_with_ops = FALSE,
+                            name = NULL, grad_loss = NULL) {
+    gradients <- self$compute_gradients(
+      loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
+    )
+    self$apply_gradients(gradients, global_step = global_step, name = name)
+  }
+  class(self) <- "runhooks_base_optimizer"
+  self
+}
+
+#' @export
+print.runhooks_base_optimizer <- function(x, ...) {
+  cat("<Optimizer \"", x$get_name(), "\">\n", sep = "") # lint: allow stdout
+  invisible(x)
 }
 
 own_hyperparameters <- function(hyper, call) {

@@ -9,7 +9,9 @@ scope_symbols <- function() {
     AUTO_REUSE = structure("auto", class = "runhooks_reuse"),
     control_dependencies = function(control_inputs) control_dependencies(control_inputs),
     reset_default_graph = function() invisible(cpp_graph_reset_default()),
-    group = function(..., name = "group_deps") cpp_graph_group(flat_list(...), name)
+    group = function(..., name = "group_deps") {
+      cpp_graph_group(flat_list(...), if (is.null(name)) "group_deps" else name)
+    }
   )
 }
 

@@ -7,7 +7,8 @@ test_that("transformations of tf$data$experimental are applied to datasets", {
   single <- pairs$apply(tf$data$experimental$unbatch())
   expect_identical(lengths(dataset_collect(single)), rep(2L, 4))
   expect_identical(dataset_collect(single)[[4]], list(a = 4L, b = "d"))
-  tuples <- zip_datasets(dataset_batch(range_dataset(0, 4), 4), dataset_batch(range_dataset(4, 8), 4))
+  four <- function(from) dataset_batch(range_dataset(from, from + 4), 4)
+  tuples <- zip_datasets(four(0), four(4))
   expect_equal(dataset_collect(tuples$apply(tf$data$experimental$unbatch()))[[2]], list(1, 5))
 
   texts <- tensor_slices_dataset(c("1", "x", "3", "y", "5"))

@@ -259,3 +259,31 @@ test_that("R optimizers print their settings", {
   })
   expect_identical(own_momentum(0.1, 0.9)$momentum, 0.9)
 })
+
+test_that("apply_gradients of a base optimizer can be replaced", {
+  with(tf$Graph()$as_default(), {
+    w <- tf$get_variable("w", shape(2L), initializer = tf$ones_initializer())
+    step <- tf$train$get_or_create_global_step()
+    loss <- tf$reduce_sum(w * c(1, 3))
+    optimizer <- tf$train$Optimizer(use_locking = FALSE, name = "Decay")
+    expect_identical(optimizer$get_name(), "Decay")
+    expect_output(print(optimizer), "Decay")
+    expect_error(optimizer$minimize(loss), "apply_gradients")
+    optimizer$rate <- 0.1
+    optimizer$apply_gradients <- function(grads_and_vars, global_step = NULL, name = NULL) {
+      updates <- lapply(grads_and_vars, function(pair) {
+        tf$assign_sub(pair[[2]], optimizer$rate * (pair[[1]] + 0.5 * pair[[2]]))
+      })
+      tf$group(updates, tf$assign_add(global_step, 1L), name = name)
+    }
+    direct <- optimizer$apply_gradients(optimizer$compute_gradients(loss), step)
+    train <- optimizer$minimize(loss, global_step = step)
+    session <- tf$Session()
+    session$run(tf$global_variables_initializer())
+    session$run(train)
+    expect_equal(as.vector(session$run(w)), c(0.85, 0.65), tolerance = 1e-6)
+    session$run(direct)
+    expect_equal(session$run(step), 2)
+  })
+  expect_error(tf$train$Optimizer("mine"), "`apply_dense` is missing")
+})
