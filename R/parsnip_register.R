@@ -134,7 +134,7 @@ prediction_module <- function(type) {
   list(pre = NULL, post = finish_functions[[type]], func = c(fun = "predict"), args = args)
 }
 
-# Convert our tibbles to what parsnip expects. Each fit has a copy, so long ones only call a function.
+# Convert our tibbles to what parsnip expects. Each fit has a copy, so long ones call a function.
 finish_functions <- list(
   numeric = function(results, object) results[[1]],
   class = function(results, object) results[[1]],

@@ -50,16 +50,6 @@ test_that("a bundled workflow predicts the same in another process", {
   }
 })
 
-test_that("vetiver serves a workflow from a board", {
-  skip_if_not_installed("vetiver")
-  skip_if_not_installed("pins")
-  board <- pins::board_temp(versioned = TRUE)
-  flow <- linear_flow()
-  vetiver::vetiver_pin_write(board, vetiver::vetiver_model(flow, "cars"))
-  model <- vetiver::vetiver_pin_read(board, "cars")
-  expect_identical(predict(model, cars_data()), predict(flow, cars_data()))
-})
-
 test_that("DALEX explains an estimator and a fit", {
   skip_if_not_installed("DALEX")
   cars <- cars_data()[c("mpg", "wt", "cyl")]
@@ -99,14 +89,6 @@ test_that("emmeans uses the engine's fit", {
   expect_equal(found$SE, expected$SE, tolerance = 1e-3)
 })
 
-test_that("marginaleffects computes slopes and comparisons", {
-  skip_if_not_installed("marginaleffects")
-  found <- marginaleffects::avg_slopes(
-    linear_flow(), newdata = cars_data(), variables = "wt", type = "numeric"
-  )
-  expect_equal(found$estimate, coef(reference())[["wt"]], tolerance = 1e-3)
-})
-
 test_that("iml finds the importance of predictors", {
   skip_if_not_installed("iml")
   cars <- cars_data()
@@ -115,15 +97,6 @@ test_that("iml finds the importance of predictors", {
   )
   found <- iml::FeatureImp$new(predictor, loss = "mse", n.repetitions = 2)$results
   expect_equal(found$importance[found$feature == "hp"], 1)
-})
-
-test_that("vip permutes predictors", {
-  skip_if_not_installed("vip")
-  found <- vip::vi_permute(
-    linear_fit(), train = cars_data()[c("mpg", "wt", "cyl", "hp")], target = "mpg", metric = "rmse",
-    pred_wrapper = predict_numbers
-  )
-  expect_identical(found$Importance[found$Variable == "hp"], 0)
 })
 
 test_that("probably has conformal intervals", {
