@@ -18,7 +18,10 @@ check_abbreviations <- function(given, known, what, call) {
     meant <- setdiff(known[startsWith(known, name)], "...") # nolint: used by cli
     if (length(meant)) {
       abort_runhooks(
-        c("{.fn {what}} has no argument {.arg {name}}.", i = "Did you mean {.arg {meant}}?"),
+        c(
+          "{.fn {what}} has no argument {.arg {name}}.", i = "Did you mean {.arg {meant}}?",
+          i = if (name == "loss") "For a loss of your own, use {.fn estimator}."
+        ),
         call = call
       )
     }

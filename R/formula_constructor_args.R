@@ -246,12 +246,6 @@ unknown_arg_hint <- function(name, text, arguments, type) {
   if (name %in% c("subset", "contrasts")) {
     return("Prepare the data instead: models use all rows, and factors without contrasts.")
   }
-  if (name == "loss") {
-    return(
-      "For your own loss use {.fn estimator}; for quantiles and counts, a head such as
-       {.code quantile_head(0.9)}."
-    )
-  }
   if (name %in% c("l1", "l2", "penalty") && "optimizer" %in% arguments) {
     return(
       "Give the penalty to the optimizer: {.code optimizer =

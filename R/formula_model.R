@@ -192,6 +192,7 @@ used_columns <- function(formula, terms, columns, weight, call) {
   read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
     c(names(term), unlist(lapply(term, variables_of)))
   }))
+  check_variables_exist(formula, terms, columns, call)
   offsets <- lapply(unname(terms), attr, "offsets")
   read <- c(read, unlist(lapply(unlist(offsets), variables_of)))
   used <- intersect(columns, c(variables_of(formula[[2]]), term_name(formula[[2]]), read, weight))
@@ -200,6 +201,17 @@ used_columns <- function(formula, terms, columns, weight, call) {
     c("The formula {.code {term_name(formula)}} reads no column of {.arg data}.", i = existing_names(columns)),
     kind = "not_found", call = call
   )
+}
+
+# Other variables may be constants in the environment of the formula.
+check_variables_exist <- function(formula, terms, columns, call) {
+  parts <- unlist(unlist(unname(terms), recursive = FALSE), recursive = FALSE)
+  needed <- c(variables_of(formula[[2]]), unlist(lapply(parts, variables_of)))
+  where <- environment(formula)
+  if (is.null(where)) where <- globalenv()
+  is_there <- function(name) name %in% columns || exists(name, envir = where)
+  absent <- Filter(Negate(is_there), unique(needed))
+  if (length(absent)) abort_no_column(absent[[1]], columns, call)
 }
 
 # The data for fitted(), residuals() and train() without data. Columns are shared, not copied.
@@ -476,6 +488,12 @@ raw_value <- function(name, expr, data, blueprint, call) {
 }
 
 check_no_list <- function(x, name, call) {
+  if (inherits(x, "Surv")) {
+    abort_runhooks(
+      "{.code {name}} in the formula is a survival time; survival models are not supported.",
+      kind = "unimplemented", call = call
+    )
+  }
   if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
   abort_runhooks(
     c(

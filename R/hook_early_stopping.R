@@ -169,6 +169,7 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 #' @param every_n_steps Number of steps between evaluations. Default, `NULL`: a fifth of `patience`.
 #' @param restore_best_weights TRUE: the model gets the best weights, which are also saved in the
 #'   folder `best` of `model_dir`. FALSE: the model keeps the weights of its last step.
+#' @param ... Not used; unknown arguments are an error.
 #' @return An object of class `runhooks_early_stopping`.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: an argument is invalid, or `mode = "auto"` does not know
@@ -187,8 +188,9 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 #' tail(history$validation)
 early_stopping <- function(metric_name = "average_loss", patience, min_delta = 0,
                            mode = c("auto", "min", "max"), every_n_steps = NULL,
-                           restore_best_weights = TRUE) {
+                           restore_best_weights = TRUE, ...) {
   exact_names()
+  abort_stopping_arguments(names(list(...)), parent.frame())
   check_string(metric_name)
   if (missing(patience)) {
     abort_runhooks(
@@ -212,6 +214,17 @@ early_stopping <- function(metric_name = "average_loss", patience, min_delta = 0
     ),
     class = "runhooks_early_stopping"
   )
+}
+
+abort_stopping_arguments <- function(names, call) {
+  if (length(names) == 0) return(invisible())
+  name <- names[[1]]
+  advice <- if (name %in% c("monitor", "metric")) {
+    "Use {.arg metric_name}. Metrics of the validation data have no prefix: {.val average_loss}."
+  } else {
+    "Its arguments are {.arg {setdiff(names(formals(early_stopping)), \"...\")}}."
+  }
+  abort_runhooks(c("{.fn early_stopping} has no argument {.arg {name}}.", i = advice), call = call)
 }
 
 #' @export

@@ -88,18 +88,39 @@ dropped_terms <- function(expr) {
 computed_column <- function(term, columns, frame, existing, call) {
   expr <- if (is.character(term)) str2lang(term) else term
   value <- tryCatch(eval(expr, columns, frame), error = function(error) error)
-  if (inherits(value, "error") || n_rows(value) != n_rows(columns[[1]])) {
+  is_failed <- inherits(value, "error")
+  if (is_failed && is.symbol(expr)) abort_no_column(as.character(expr), existing, call)
+  if (is_failed || n_rows(value) != n_rows(columns[[1]])) {
     abort_runhooks(
       c(
         "{.code {term_name(expr)}} in the formula is not a column of the data and cannot be computed
          from them.",
-        x = if (inherits(value, "error")) conditionMessage(value),
-        i = existing_names(existing)
+        x = if (is_failed) conditionMessage(value),
+        i = if (is_smooth_term(expr)) smooth_term_advice(expr) else existing_names(existing)
       ),
       kind = "not_found", call = call
     )
   }
   value
+}
+
+abort_no_column <- function(name, existing, call) {
+  advice <- did_you_mean(name, existing)
+  abort_runhooks(
+    c("The data have no column {.code {name}}.", if (is.null(advice)) c(i = existing_names(existing)) else advice),
+    kind = "not_found", call = call
+  )
+}
+
+# Smooth terms of mgcv.
+is_smooth_term <- function(expr) {
+  is.call(expr) && length(expr) > 1 && code_text(expr[[1]]) %in% c("s", "te", "ti", "t2", "lo")
+}
+
+smooth_term_advice <- function(expr) {
+  cli::format_inline(
+    "Smooth terms are not supported; {.code splines::ns({term_name(expr[[2]])}, 4)} is."
+  )
 }
 
 term_name <- function(expr) code_text(expr)

@@ -322,6 +322,15 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
     "\"confidence\" or \"prediction\"", "interval", call
   )
   if (is.null(object$blueprint)) abort_no_formula("predict(interval = )", call)
+  if (!has_coefficients(object)) {
+    abort_runhooks(
+      c(
+        "Intervals are available for linear models only; this is a {model_words(object)}.",
+        i = "Drop {.arg interval} to get predictions."
+      ),
+      call = call
+    )
+  }
   fit <- inference_fit(object, "predict", call)
   abort_interval(fit, interval, object, call)
   data <- check_new_data(bake_newdata(object, newdata, call), call)

@@ -136,7 +136,10 @@ abort_no_kind <- function(call) {
 check_new_data <- function(newdata, call) {
   if (is_matrix_package(newdata)) newdata <- Matrix::as.matrix(newdata)
   if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)
-  good <- is.list(newdata) && length(newdata) > 0 && !is.null(names(newdata))
+  if (is.list(newdata) && length(newdata) == 0) {
+    abort_runhooks("{.arg newdata} has no columns.", call = call)
+  }
+  good <- is.list(newdata) && !is.null(names(newdata))
   check_arg(good, newdata, "a data frame", "newdata", call)
   check_unique_names(names(newdata), call)
   as.list(newdata)

@@ -113,3 +113,28 @@ test_that("train(<data frame>) with one pass reports the number of steps and row
     train(model, mtcars, steps = 2), class = "runhooks_message_one_pass"
   )
 })
+
+test_that("mistakes with formulas, intervals and new data are named in the user's words", {
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  train(model)
+  deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2)
+  train(deep, steps = 1)
+  fails <- function(expr, says) {
+    expect_error(expr, says, fixed = TRUE, class = "runhooks_error")
+  }
+  fails(linear_regressor(mpg ~ wt + hpp, mtcars), "no column `hpp`.\ni Did you mean \"hp\"?")
+  fails(linear_regressor(mpgg ~ wt, mtcars), "no column `mpgg`.\ni Did you mean \"mpg\"?")
+  fails(linear_regressor(mpg ~ log(weight), mtcars), "The data have no column `weight`.")
+  fails(boosted_trees_regressor(mpg ~ wt:cyll, mtcars), "no column `cyll`.")
+  fails(linear_regressor(mpg ~ s(wt), mtcars), "`splines::ns(wt, 4)`")
+  survival <- structure(cbind(time = 1:32, status = 1), class = "Surv")
+  fails(linear_regressor(survival ~ wt, mtcars), "survival models are not supported")
+  fails(evaluate(model, mtcars["wt"]), "The data have no column `mpg`.")
+  fails(predict(deep, mtcars, interval = "confidence"), "for linear models only; this is a deep")
+  fails(predict(model, data.frame(row.names = 1:3)), "`newdata` has no columns.")
+  fails(early_stopping(monitor = "val_loss"), "Use `metric_name`.")
+  fails(early_stopping(patience = 3, tolerance = 1), "no argument `tolerance`")
+  # Variables outside of the data are constants of the formula.
+  degree <- 2
+  expect_s3_class(linear_regressor(mpg ~ poly(wt, degree), mtcars), "tf_estimator")
+})
