@@ -320,7 +320,7 @@ test_that("all scenarios are replayed", {
 })
 
 test_that("hooks that count assume one step per run, as TensorFlow's do", {
-  # The rules of basic_session_run_hooks.py.
+  # The rules of TensorFlow's hooks.
   stops_at <- function(last, by) {
     step <- 0
     repeat {
