@@ -167,7 +167,7 @@ test_that("unsupported formulas are errors", {
   expect_error(boosted_trees_regressor(mpg ~ 0 + wt, data = data), "intercept")
   expect_error(dnn_regressor(mpg ~ 1, data = data, hidden_units = 2), "no features")
   expect_error(linear_regressor(day ~ wt, data = data), "\"day\".*as.numeric")
-  expect_error(linear_regressor(mpg ~ horses, data = data), "horses.*not a column")
+  expect_error(linear_regressor(mpg ~ horses, data = data), "no column `horses`")
   expect_error(linear_regressor(gear ~ wt, data = data), "\"gear\".*numbers, not.*a factor.*\"4\"")
   expect_error(linear_classifier(qsec ~ wt, data = data), "at least two classes.*fractions")
   expect_error(linear_classifier(mpg ~ wt, data = transform(data, mpg = 1)), "It has 1")

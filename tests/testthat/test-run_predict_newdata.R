@@ -89,7 +89,7 @@ test_that("incompatible arguments are errors", {
   expect_error(predict(model, newdata = mtcars, type = "class"), "type.*\"numeric\"")
   expect_error(predict(model, newdata = 1:3), "newdata.*data frame")
   bad <- transform(mtcars, drat = replace(drat, c(2, 7), c(NA, Inf)))
-  expect_error(predict(model, newdata = bad), "\"drat\".*the first in row 2")
+  expect_error(predict(model, newdata = bad), "\"drat\".*the first in row 7")
   head <- multi_head(list(regression_head(name = "a"), regression_head(name = "b")))
   expect_error(
     predict(linear_estimator(head, column_numeric("wt")), newdata = mtcars), "one head"
