@@ -753,8 +753,8 @@ cpp_run_folder <- function(path, writes) {
     .Call(`_runhooks_cpp_run_folder`, path, writes)
 }
 
-cpp_remember <- function(folder, memory) {
-    invisible(.Call(`_runhooks_cpp_remember`, folder, memory))
+cpp_write_metadata <- function(folder, memory) {
+    invisible(.Call(`_runhooks_cpp_write_metadata`, folder, memory))
 }
 
 cpp_run_rows <- function(folder) {

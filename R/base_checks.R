@@ -53,7 +53,7 @@ check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice 
       c("{.arg {arg}} must not have NA; element {missing[[1]]} is NA.", i = na_advice), call = call
     )
   }
-  if (length(x) > 1 && !good && is_flat) {
+  if (is_flat && any(are_good) && !all(are_good)) {
     bad <- which(!are_good)[[1]]
     abort_runhooks(
       "{.arg {arg}} must be {wanted}; element {bad} is {describe(elements[[bad]])}.", call = call

@@ -27,8 +27,9 @@
 #'   seed and graph seed. Without a seed, the order follows from the graph seed or, if there is
 #'   none, from R's generator, so `set.seed()` makes a script reproducible. [dataset_prefetch()] and
 #'   parallel maps read a fixed number of elements ahead. If a later [dataset_take()] discards those
-#'   elements, random functions before it have still drawn numbers for them. A second pass then
-#'   differs from the same pipeline without reading ahead, but every run gives the same result.
+#'   elements, random functions before it have still drawn numbers for them. A second pass can then
+#'   differ from that of the same pipeline without prefetching. Every run still gives the same
+#'   result.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: an argument is invalid, or a function cannot be converted
 #'     to a graph. Raised when the dataset is created.

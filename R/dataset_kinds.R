@@ -100,7 +100,8 @@ dataset_cache <- function(dataset, filename = NULL) {
 #'
 #' @param ... Datasets, or a list of datasets. With names, elements are records; otherwise tuples.
 #' @param datasets A list of datasets with elements of the same types.
-#' @param weights Relative frequencies of the datasets, numbers. Default, `NULL`: equal.
+#' @param weights Numbers: the relative frequencies of the datasets. `NULL` (the default): all
+#'   equal.
 #' @param seed Seed of the random choice. Together with the graph seed it gives the same order as in
 #'   TensorFlow.
 #' @return A dataset; see [datasets].

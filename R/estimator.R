@@ -240,7 +240,7 @@ is_custom <- function(x) inherits(x, "tf_custom_estimator")
 
 stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
 
-read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
+keys_of_reads <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
 model_labels <- function(estimator) {
   if (!is.null(estimator$spec)) cached_core_model(estimator)$labels

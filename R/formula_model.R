@@ -33,7 +33,7 @@ formula_arguments <- function(matched, folder, call) {
   blueprint$has_trees <- matched$traits$has_trees
   folder <- source_folder(open_folder(folder), args$warm_start_from)
   blueprint$known <- remembered_formula(folder)
-  if (!is.null(response_difference(folder_memory(folder), blueprint$response$name))) {
+  if (!is.null(response_difference(read_metadata(folder), blueprint$response$name))) {
     blueprint$known["response"] <- list(NULL)
   }
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
@@ -81,7 +81,7 @@ formula_arguments <- function(matched, folder, call) {
       spec, if (!blueprint$has_bias) list(has_bias = FALSE),
       if (length(matched$traits$formula_defaults)) list(of_formula = TRUE)
     ),
-    blueprint = blueprint, formula = formula, data = as_kept_data(data, used, matched$args$data, frame)
+    blueprint = blueprint, formula = formula, data = as_stored_data(data, used, matched$args$data, frame)
   )
 }
 
@@ -215,7 +215,7 @@ check_variables_exist <- function(formula, terms, columns, call) {
 }
 
 # The data for fitted(), residuals() and train() without data. Columns are shared, not copied.
-as_kept_data <- function(data, used, given, frame) {
+as_stored_data <- function(data, used, given, frame) {
   if (is_streamed(data)) {
     data$total <- frame$n
     return(data)

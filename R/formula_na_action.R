@@ -8,7 +8,7 @@ as_na_action <- function(x, data, blueprint, call, stream = NULL) {
   if (name %in% c("fail", "omit", "exclude")) return(list(kind = name))
   if (!is.null(known$constants)) return(known)
   constants <- if (name %in% c("mean", "median")) {
-    middle_values(data, blueprint, name, stream, call)
+    column_centers(data, blueprint, name, stream, call)
   } else if (is_constants(x)) {
     lapply(as.list(x), function(constant) {
       if (is.factor(constant)) as.character(constant) else constant
@@ -49,7 +49,7 @@ abort_na_action <- function(x, call) {
 }
 
 # Computed for all numeric columns, because later data may have NA in other columns.
-middle_values <- function(data, blueprint, name, stream, call) {
+column_centers <- function(data, blueprint, name, stream, call) {
   is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
   is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
   columns <- names(data)[is_number & is_feature]

@@ -47,7 +47,8 @@ product_call <- function(variables) {
   Reduce(function(a, b) call(":", a, b), unname(as.list(variables)))
 }
 
-# A product that makes terms() keep the order of the variables; NULL if it is kept anyway.
+# An interaction term that makes terms() keep the order of the variables; NULL if terms() keeps it
+# anyway.
 leading_call <- function(terms) {
   order <- attr(terms, "order")
   if (identical(unique(unlist(lapply(terms, names))), names(order))) return(NULL)

@@ -50,12 +50,12 @@ response_classes <- function(x, name, call) {
   } else {
     as.character(sorted_words(unique(as.vector(x))))
   }
-  is_fraction <- is.numeric(x) && any(x != trunc(x), na.rm = TRUE)
-  if (length(classes) > 1 && !is_fraction) return(classes)
+  has_fractions <- is.numeric(x) && any(x != trunc(x), na.rm = TRUE)
+  if (length(classes) > 1 && !has_fractions) return(classes)
   abort_runhooks(
     c(
       "The response {.val {name}} of a classifier must have at least two classes.",
-      x = if (is_fraction) "It has fractions." else "It has {length(classes)}: {.val {classes}}."
+      x = if (has_fractions) "It has fractions." else "It has {length(classes)}: {.val {classes}}."
     ),
     call = call
   )

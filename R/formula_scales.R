@@ -90,7 +90,7 @@ source_folder <- function(folder, warm_start) {
 
 remembered_formula <- function(folder) {
   if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
-  known <- folder_memory(folder)$formula
+  known <- read_metadata(folder)$formula
   if (is_known_formula(known)) known
 }
 

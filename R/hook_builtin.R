@@ -222,7 +222,8 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   tensors
 }
 
-# Hooks that need the mode and the steps. As in tfestimators, lists with exactly these two names.
+# Hooks that are created when the mode and the number of steps are known. As in tfestimators, they
+# are lists with exactly these two names.
 new_deferred_hook <- function(type, hook_fn) list(hook_fn = hook_fn, type = type)
 
 is_deferred_hook <- function(x) {

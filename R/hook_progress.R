@@ -7,11 +7,11 @@
 #' = FALSE)` turns it off. It does not appear in captured or knitted output, or in processes forked
 #' by the parallel package.
 #'
-#' The total is the number of steps, or follows from the rows, the batch size and the epochs of an
-#' [input_fn()]; if it is unknown, a spinner appears. With `train(validation = )` the line ends with
-#' the newest validation metric. After two seconds it shows the rows per second and, if it matters,
-#' the share of the time that steps wait for rows. If the run ends before the requested number of
-#' steps, a message reports this.
+#' The total is the number of steps, or is computed from the rows, the batch size and the epochs of
+#' an [input_fn()]. If it is unknown, a spinner appears. With `train(validation = )` the line ends
+#' with the newest validation metric. After two seconds it shows the rows per second and, if it
+#' matters, the share of the time that steps wait for rows. If the run ends before the requested
+#' number of steps, a message reports this.
 #'
 #' @section Errors: None. If a line cannot be drawn, the hook skips it. Values of
 #'   `options(runhooks.progress = )` other than `FALSE` keep it on.

@@ -33,10 +33,11 @@ the$users_depth <- 0L # number of frames at the call of the user's function
 #' @param resume `TRUE`: if the previous training stopped part-way through the data (because of
 #'   `steps`, Ctrl-C or the end of the process), [train()] continues at the same row. `FALSE`: every
 #'   [train()] call starts at the first row, as in TensorFlow.
-#' @param auto_shard With several processes ([mpi_strategy()]), TRUE: process k reads the rows i
-#'   with i mod the number of processes equal to k. FALSE: each process reads all rows.
-#' @param on_other_data Action of `resume` if the previous training stopped part-way through
-#'   different data, or read them differently. `"begin"`: start at the first row and log this.
+#' @param auto_shard With several processes ([mpi_strategy()]), TRUE: each process reads its own
+#'   share of the rows (of n processes, process k = 0, 1, ... reads every n-th row, starting with
+#'   row k + 1). FALSE: each process reads all rows.
+#' @param on_other_data What `resume` does if the previous training stopped part-way through
+#'   different data, or read the data differently. `"begin"`: start at the first row and log this.
 #'   `"stop"`: an error that describes both.
 #' @return A function of the estimator. It returns a function without arguments that adds the next
 #'   batch to the graph: `list(features, labels)`, or only the features if there is no response.
@@ -63,9 +64,9 @@ the$users_depth <- 0L # number of frames at the call of the user's function
 #' @section Errors:
 #'   * `runhooks_error_not_found`: a selected column does not exist.
 #'   * `runhooks_error_invalid_argument`: two columns have the same name, a column contains dates,
-#'     the data have no rows, `batch_size` is less than 1, or a number is NA, NaN or Inf. For NA in
-#'     a feature the error occurs on reading, because `column_numeric(default_value = )` can replace
-#'     it.
+#'     the data have no rows, `batch_size` is less than 1, or a number is NA, NaN or Inf. NA in a
+#'     feature is an error only when the row is read, because `column_numeric(default_value = )` can
+#'     replace it.
 #' @family input functions
 #' @export
 #' @examples
@@ -364,7 +365,7 @@ next_rows <- function(rows, features, response, options) {
     rows$columns, rows$types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
     if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
-    identical(the$mode, "train"), if (!isFALSE(options$auto_shard)) reader_of_batches(),
+    identical(the$mode, "train"), if (!isFALSE(options$auto_shard)) batch_shard(),
     the$internal_only
   )
   labels <- if (length(response)) tensors[[length(tensors)]]

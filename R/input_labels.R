@@ -208,7 +208,7 @@ class_labels <- function(object, labels = model_labels(object)) {
 # Checks weights and ids of the model's columns. `reads` is a value of model_reads().
 check_feature_values <- function(columns, reads) {
   is_plain <- function(read) read$dtype == "float32" && !read$is_normalized
-  fitting <- fitting_float32(columns[intersect(read_keys(Filter(is_plain, reads)), names(columns))])
+  fitting <- fitting_float32(columns[intersect(keys_of_reads(Filter(is_plain, reads)), names(columns))])
   for (read in reads) {
     x <- columns[[read$key]]
     if (is.null(x)) next
@@ -326,11 +326,11 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature], bearing)
   if (is.null(estimator)) return(columns)
   folder <- current_model_dir(estimator)
-  known <- if (!is.null(folder)) folder_memory(folder)
+  known <- if (!is.null(folder)) read_metadata(folder)
   labels <- model_labels(estimator)
   record <- known
   if (identical(the$mode, "train")) {
-    read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
+    read <- if (is.null(labels)) features else keys_of_reads(c(reads, labels$reads))
     record <- record_schema(
       known, columns, intersect(features, read), if (length(response)) response_name
     )
@@ -339,9 +339,9 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   }
   check_order_memory(known, order, folder$path)
   if (identical(the$mode, "train")) {
-    inform_useless_features(columns[intersect(features, read_keys(reads))], estimator, folder)
+    inform_useless_features(columns[intersect(features, keys_of_reads(reads))], estimator, folder)
   }
-  open <- read_keys(Filter(function(read) read$takes_unknown, reads))
+  open <- keys_of_reads(Filter(function(read) read$takes_unknown, reads))
   columns[is_feature] <- coerce_to_schema(
     columns[is_feature], record$features, open, is_tree_model(estimator)
   )

@@ -4,7 +4,7 @@
 # that selects the directory.
 check_scales <- function(object, call, folder = current_model_dir(object), arg = "model_dir") {
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
-  record <- folder_memory(folder)
+  record <- read_metadata(folder)
   if (is.null(record$formula) && is.null(object$blueprint)) return(invisible())
   lines <- differing_scales(record$formula, object)
   if (is.null(lines)) return(invisible())

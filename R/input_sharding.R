@@ -44,7 +44,7 @@ per_replica_batch <- function(batch_size, n, own) {
   if (is_whole) own else batch_size
 }
 
-reader_of_batches <- function() {
+batch_shard <- function() {
   place <- the$dealing
   if (is.null(place) || place$deals_rows) return(NULL)
   place$parts <- "us"

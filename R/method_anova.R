@@ -165,7 +165,8 @@ is_refit <- function(object) {
     !is.null(cpp_latest_checkpoint(model_dir(object)))
 }
 
-# Creates and trains the model in a new directory. The call may be evaluated in `place`.
+# Returns a call that creates and trains the model in a new directory. `place`: the environment in
+# which it will be evaluated, or NULL.
 refitting_call <- function(call, object, changes, place) {
   if (!"model_dir" %in% changes) call$model_dir <- NULL
   # include the data and the constructor if `place` does not have them

@@ -11,8 +11,8 @@
 #' @param evaluate If `FALSE`, `update()` returns the call instead of the new model.
 #' @param which Numbers of the plots:
 #'   * 1: observed against fitted values. For classes: the probability of the observed class.
-#'   * 2: residuals against fitted values. For classes: the observed frequency of each class, for
-#'     tenths of the rows that are sorted by its probability.
+#'   * 2: residuals against fitted values. For classes: the observed frequency of each class in each
+#'     decile of its predicted probability.
 #'   * 3: the 30 largest standardized coefficients of a linear model, or the importance of the
 #'     features of trees. A standardized coefficient is the coefficient times the standard deviation
 #'     of the term and, for numbers, divided by that of the response.

@@ -1,15 +1,17 @@
-# Influence of single rows on linear models, and simulated responses.
+# Case influence and simulated responses of linear models.
 
-#' Influence of rows, and simulated responses
+#' Measure the influence of rows and simulate responses
 #'
-#' These methods work for linear models from a formula with one linear predictor, as for [lm()] and
-#' [glm()].
+#' These methods return leverages, standardized residuals, the changes in the coefficients if a row
+#' is dropped, and simulated responses. They accept linear models from a formula with one linear
+#' predictor and return the same values as for [lm()] and [glm()].
 #'
 #' @param model,object A trained linear model from a formula.
-#' @param do.coef Whether to compute the changes of the coefficients; `TRUE` by default.
+#' @param do.coef Whether to compute the change in each coefficient if a row is dropped; `TRUE` by
+#'   default.
 #' @param nsim Number of simulated responses; 1 by default.
-#' @param seed A seed for [set.seed()], or `NULL` (the default). The state of the random number
-#'   generator is restored afterwards.
+#' @param seed A seed for [set.seed()], or `NULL` (the default). With a seed, the state of the
+#'   random number generator is restored afterwards.
 #' @param type The type of residuals of `rstandard()`: `"pearson"` or `"deviance"`.
 #' @param ... Must be empty.
 #' @return * `influence()`: a list with `hat`, `coefficients`, `sigma` and the residuals, as

@@ -20,8 +20,8 @@
 #'   * `as.data.frame()`: a data frame with one row for each node:
 #'       - `tree` (from 1), `node` (from 0, the root) and `depth`.
 #'       - `is_leaf`: whether the node is a leaf.
-#'       - `feature`, `question`, `threshold`: the feature and the condition of the split, and its
-#'         number. `threshold` is `NA` for strings.
+#'       - `feature`, `question`, `threshold`: the feature of the split, its condition as text, and
+#'         the number in the condition (`NA` for strings).
 #'       - `left`, `right`: the nodes for "yes" and "no".
 #'       - `gain`: the gain of the split.
 #'       - `value`: the value of the node as a leaf. With several logits: `value_1`, `value_2`, ...

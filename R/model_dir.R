@@ -44,10 +44,10 @@ record_file <- "runhooks.data"
 training_record <- function(estimator) {
   if (!is_estimator(estimator)) return(NULL)
   folder <- current_model_dir(estimator)
-  if (!is.null(folder)) folder_memory(folder)
+  if (!is.null(folder)) read_metadata(folder)
 }
 
-folder_memory <- function(folder) {
+read_metadata <- function(folder) {
   if (isTRUE(folder$is_checked)) return(folder$memory)
   if (!folder$has_metadata) {
     inform_unread_record(folder$path)
@@ -73,7 +73,7 @@ update_metadata <- function(folder, memory) {
 
 finish_training <- function(object, folder) {
   memory <- pending_metadata(folder)
-  if (!is.null(memory)) write_record(memory, folder$path)
+  if (!is.null(memory)) write_metadata(memory, folder$path)
 }
 
 pending_metadata <- function(folder) {
@@ -82,4 +82,4 @@ pending_metadata <- function(folder) {
   folder$memory
 }
 
-write_record <- function(record, folder) cpp_remember(folder, record)
+write_metadata <- function(record, folder) cpp_write_metadata(folder, record)

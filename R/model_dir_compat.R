@@ -14,7 +14,7 @@ model_signature <- function(object) {
 check_model_compatible <- function(object, mode, call = parent.frame(),
                                    folder = current_model_dir(object), arg = "model_dir") {
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
-  record <- folder_memory(folder)
+  record <- read_metadata(folder)
   was <- record$model
   if (is.null(was)) return(invisible())
   now <- core_signature(object)
@@ -151,7 +151,7 @@ remembering_input <- function(input, object, folder) {
 }
 
 remember_model <- function(object, folder) {
-  record <- folder_memory(folder)
+  record <- read_metadata(folder)
   if (is.null(record)) record <- empty_record()
   if (!is.null(record$model)) return(invisible())
   record["model"] <- list(core_signature(object))
@@ -167,7 +167,7 @@ remember_model <- function(object, folder) {
 }
 
 remember_data <- function(data, folder) {
-  record <- folder_memory(folder)
+  record <- read_metadata(folder)
   if (is.null(data$content) || is.null(record) || identical(record$data, data)) return(invisible())
   was <- record$data
   if (folder$has_checkpoint && !is.null(was)) {
@@ -203,7 +203,7 @@ record_aborted_training <- function(object, input_fn) {
   if (!folder$has_checkpoint) return(invisible())
   record_training(object, input_fn, folder)
   memory <- pending_metadata(folder)
-  if (!is.null(memory)) write_record(memory, folder$path)
+  if (!is.null(memory)) write_metadata(memory, folder$path)
 }
 
 # Warns if the model was never trained. Aborts if the directory of its training is lost.
@@ -230,7 +230,7 @@ abort_lost_folder <- function(trained_in, folder, call) {
       paste0("The model was trained in ", trained_in, ", ", lost, "."),
       x = if (folder != trained_in) paste0("Its model directory is now ", folder, "."),
       i = "If the directory was moved, create the model again with the new `model_dir`.",
-      i = "train() starts again with initial weights."
+      i = "Or call train() to start again with initial weights."
     ),
     kind = "not_found", call = call
   )
@@ -267,7 +267,7 @@ keep_recipe <- function(object, recipe, folder) {
   kept <- unclass(object$estimator)$kept
   if (is.null(recipe)) recipe <- object$recipe
   kept$recipe <- recipe
-  record <- folder_memory(folder)
+  record <- read_metadata(folder)
   has_recipe <- !is.null(recipe)
   if (is.null(record) || identical(isTRUE(record$recipe), has_recipe)) return(invisible())
   record$recipe <- if (has_recipe) TRUE

@@ -53,15 +53,15 @@ NULL
 #'   `tf$train$LBFGSOptimizer()`. Each step uses all rows, and [train()] stops at the minimum of the
 #'   loss, or after 200 steps. [coef()][model_methods] then returns the coefficients of [lm()] or
 #'   [glm()], also for strongly correlated terms such as `x + I(x^2)`. [vcov()][model_inference]
-#'   returns their covariance. The model decorrelates numbers internally; [coef()][model_methods]
-#'   reverses this, [variable_value()] does not.
+#'   returns their covariance. The model decorrelates numeric terms internally.
+#'   [coef()][model_methods] reverses this; [variable_value()] does not.
 #'
 #'   With a `batch_size`, the optimizer is Adagrad (learning rate 0.2, or `learning_rate`). In a
 #'   combined model, the linear part uses Ftrl (learning rate 0.1) and the deep part uses Adam
-#'   (learning rate 0.001). If [train()] has no `steps` and no `num_epochs`, these optimizers and
-#'   named optimizers make 5000 steps of at most 512 rows. Deep models make 2000 steps of at most 64
-#'   rows. If one pass over the data needs more steps, training makes one pass. See
-#'   `vignette("getting-started")`.
+#'   (learning rate 0.001). If [train()] has no `steps` and no `num_epochs`, training with these
+#'   optimizers, or with an optimizer given by name, takes 5000 steps of at most 512 rows. Deep
+#'   models take 2000 steps of at most 64 rows. If one pass over the data needs more steps, training
+#'   makes one pass. See `vignette("getting-started")`.
 #' @section Missing values: `na.action` applies to all variables of the formula. In a data frame,
 #'   `""` is a level like any other, and so is `NA` in a factor that has it as a level, as in
 #'   [lm()]. In a dataset, `""` is the missing string. [predict()][predict.tf_estimator] returns one row for each row, with `NA`

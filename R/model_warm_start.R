@@ -100,7 +100,7 @@ check_warm_start <- function(object, from, call) {
     from[-1], warm_start_settings(from$ckpt_to_initialize_from)[-1]
   )
   folder <- if (all) warm_start_folder(from)
-  record <- if (!is.null(folder)) folder_memory(folder)
+  record <- if (!is.null(folder)) read_metadata(folder)
   was <- record$model
   if (is.null(was) || is.null(record$formula) && is.null(object$blueprint)) return(invisible())
   now <- core_signature(object)

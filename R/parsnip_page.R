@@ -31,21 +31,21 @@
 #'     refer to standardized numeric predictors; the bias has no penalty. Each level of a factor has
 #'     a weight. `mixture` is 1 by default. For a numeric outcome of `linear_reg()`, `penalty` is
 #'     divided by the standard deviation of the outcome, because glmnet standardizes the outcome.
-#'     The weights reach the minimum with all rows in each step, so `optimizer`, `batch_size` and
-#'     `epochs` are not available with a penalty.
-#'   * `penalty` of `mlp()`: the same with `mixture = 0` and the loss of the standardized outcome.
-#'     It needs `optimizer = "LBFGS"`.
+#'     Penalized linear models use all rows in each step and train until they reach the minimum, so
+#'     `optimizer`, `batch_size` and `epochs` are not available.
+#'   * `penalty` of `mlp()`: the same penalty with `mixture = 0`; the loss is that of the
+#'     standardized outcome. It needs `optimizer = "LBFGS"`.
 #'   * `hidden_units`: the number of units of each hidden layer, such as `c(32, 16)`. 16 by default.
 #'   * `activation`: the name of a function in `tf$nn`, or `"linear"`.
-#'   * `min_n`: the number of rows that both sides of a split must have. For a classification, a row
-#'     counts by its hessian, which is at most 1/4, as in the package xgboost.
+#'   * `min_n`: the minimum number of rows on each side of a split. In classification, each row
+#'     counts with its hessian, which is at most 1/4, as in the package xgboost.
 #'   * `loss_reduction`: the minimum decrease of the sum of the losses, as in xgboost, where a
 #'     squared error counts half. Splits of a finished tree that decrease the loss by less are
 #'     removed.
-#'   * `stop_iter`: training stops if the mean loss of the held-out rows has not decreased for so
-#'     many trees, and the model gets back its best trees. See `validation`.
-#'   * `mtry` and `sample_size`: the number of predictors and the share of the rows that each tree
-#'     learns from. A factor is one predictor.
+#'   * `stop_iter`: training stops if the mean loss of the held-out rows has not decreased for this
+#'     number of trees. The model then returns to the best number of trees. See `validation`.
+#'   * `mtry` and `sample_size`: the number of predictors and the proportion of the rows that are
+#'     sampled for each tree. A factor counts as one predictor.
 #' @section Engine arguments: Set them by `parsnip::set_engine("runhooks", ...)`.
 #'   * `batch_size`: the number of rows in each step. Not for `boost_tree()`.
 #'   * `optimizer`: the name of an optimizer or an [optimizer][optimizers]. Not for `boost_tree()`.
@@ -53,10 +53,10 @@
 #'   * `epochs` and `learn_rate` of the linear models.
 #'   * `offset`: the name of a column that is added to the linear function without a weight, such as
 #'     a logarithm of exposures, for `linear_reg()`, `logistic_reg()`, `poisson_reg()` and
-#'     `wide_deep()`. The column is no predictor. Predictions need it, too. In a formula, `offset()`
-#'     has the same effect; workflows and recipes do not accept it.
-#'   * `validation`: the share of the rows to hold out, chosen at random, for `mlp()` and
-#'     `boost_tree()`. 0.1 by default if there is a `stop_iter`, otherwise 0.
+#'     `wide_deep()`. The column is not used as a predictor. New data must contain it, too. In a
+#'     formula, `offset()` has the same effect; workflows and recipes do not accept it.
+#'   * `validation`: the proportion of the rows to hold out at random, for `mlp()` and
+#'     `boost_tree()`. The default is 0.1 with `stop_iter` and 0 without.
 #'   * `stop_iter` of `mlp()`: the same as for `boost_tree()`, but in epochs.
 #'   * `class_weights`: as in [linear_classifier()].
 #'   * `hooks`: a hook or a list of hooks for the training, see [session_run_hook()].

@@ -93,7 +93,7 @@ absorbed_solver <- function(code, x, w) {
   }
 }
 
-# The same as fit_distance().
+# The same as newton_step_size().
 absorbed_distance <- function(fit) {
   mean <- fit$means[, 1]
   variance <- switch(fit$family, gaussian = rep(1, length(mean)), binomial = mean * (1 - mean), mean)

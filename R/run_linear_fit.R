@@ -90,8 +90,8 @@ fit_information <- function(fit) {
   }
   list(
     means = means, errors = errors, gradient = sqrt(sum(gradient^2)), root = root, basis = basis,
-    # the Newton step, for the coefficients and in the orthonormal basis
-    ahead = if (!is.null(steps)) basis %*% steps, ahead_of_fit = steps
+    # the Newton step in the coefficients, and the same step in the orthonormal basis
+    ahead = if (!is.null(steps)) basis %*% steps, newton_step_in_basis = steps
   )
 }
 
@@ -145,12 +145,13 @@ orthonormal_columns <- function(fit) {
 }
 
 least_errors <- function(fit) {
-  rest <- matrix(0, nrow(fit$errors) - nrow(fit$ahead_of_fit), ncol(fit$errors))
-  fit$errors - qr.qy(fit$decomposed, rbind(fit$ahead_of_fit, rest))
+  rest <- matrix(0, nrow(fit$errors) - nrow(fit$newton_step_in_basis), ncol(fit$errors))
+  fit$errors - qr.qy(fit$decomposed, rbind(fit$newton_step_in_basis, rest))
 }
 
-# The maximum Newton step of the coefficients, relative to their size or standard error.
-fit_distance <- function(fit) {
+# The largest component of the Newton step, relative to the coefficient or its standard error,
+# whichever is larger.
+newton_step_size <- function(fit) {
   if (is.null(fit$root) || is_undetermined(fit)) return(Inf)
   if (is_within_precision(fit)) return(0)
   beta <- fit$coefficients[fit$kept, , drop = FALSE]
@@ -162,7 +163,7 @@ fit_distance <- function(fit) {
 # True if the distance to the optimum, or for numbers the optimum's error, is only rounding.
 is_within_precision <- function(fit) {
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
-  if (fit$family != "gaussian") return(sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2))
+  if (fit$family != "gaussian") return(sum(fit$newton_step_in_basis^2) <= 1e-12 * sum(centered^2))
   left <- fit$weights * least_errors(fit)^2
   rounding <- sum(fit$weights) * (8 * .Machine$double.eps * max(abs(fit$response)))^2
   sum(left) <= 1e-20 * sum(fit$weights * centered^2) + rounding
@@ -189,7 +190,7 @@ is_undetermined <- function(fit) {
 
 warn_convergence <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible(FALSE))
-  distance <- if (is.null(fit$distance)) fit_distance(fit) else fit$distance
+  distance <- if (is.null(fit$distance)) newton_step_size(fit) else fit$distance
   if (distance <= 1e-3) return(invisible(FALSE))
   far <- if (is.finite(distance)) {
     paste0(format(100 * distance, digits = 2, scientific = distance > 1e3), " %")

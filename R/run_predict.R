@@ -11,9 +11,9 @@
 #'   [input_fn()] or another function in this place is the `input_fn`. Without data, a model from a
 #'   formula uses the data from which it was created.
 #' @param checkpoint_path Checkpoint to use. `NULL`: the newest.
-#' @param predict_keys Keys of the predictions to return. `predictions` is the key of regressors.
-#'   Classifiers also return `all_class_ids` and `all_classes` on request. `NULL`: custom models
-#'   return all keys.
+#' @param predict_keys Keys of the predictions to return. Regressors have the key `predictions`.
+#'   Classifiers return `all_class_ids` and `all_classes` only if they are listed. With `NULL`,
+#'   custom models return all keys.
 #' @param as_iterable TRUE: an iterator for [iterate()] or [iter_next()], which computes batches on
 #'   demand. Call `$close()` to release an iterator early; otherwise it is closed when it is
 #'   garbage-collected. Closing calls `end()` of the hooks.

@@ -155,7 +155,7 @@ new_features <- function(object, data, call) {
     columns <- frame_features(blueprint, only_rows(frame, rows))
   } else {
     reads <- model_reads(object)
-    keys <- read_keys(reads)
+    keys <- keys_of_reads(reads)
     missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
     if (length(missing)) abort_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))

@@ -278,7 +278,7 @@ remember_training <- function(object, data, input, history, folder) {
     )
   }
   if (is_streamed(data)) kept$data <- data
-  record <- folder_memory(folder)
+  record <- read_metadata(folder)
   if (is.null(record)) return(invisible()) # nothing was saved
   losses <- history$losses
   loss <- last_of(if (is.null(losses$average_loss)) losses$loss else losses$average_loss)

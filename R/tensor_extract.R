@@ -423,11 +423,11 @@ call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 
                                ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0,
                                var = NULL, name = NULL) {
   unsupported(var)
-  as_places <- function(x) if (is_graph_element(x)) x else array(as.integer(unlist(x)), length(x))
-  begin <- as_tensor(as_places(begin), "int32")
-  strides <- if (is.null(strides)) tf$ones_like(begin) else as_tensor(as_places(strides), "int32")
+  as_index_vector <- function(x) if (is_graph_element(x)) x else array(as.integer(unlist(x)), length(x))
+  begin <- as_tensor(as_index_vector(begin), "int32")
+  strides <- if (is.null(strides)) tf$ones_like(begin) else as_tensor(as_index_vector(strides), "int32")
   attrs <- mget(c("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"))
-  inputs <- list(as_tensor(input_), begin, as_tensor(as_places(end), "int32"), strides)
+  inputs <- list(as_tensor(input_), begin, as_tensor(as_index_vector(end), "int32"), strides)
   cpp_op_create("StridedSlice", inputs, attrs, if (is.null(name)) "StridedSlice" else name)
 }
 

@@ -273,7 +273,7 @@ push_all <- function(lists, tensors) {
   }, lists, tensors)
 }
 
-stack_all <- function(lists, likes, rows) {
+stack_all <- function(lists, row_specs, rows) {
   Map(function(list, like) {
     stacked <- cpp_op_create(
       "TensorListStack", list(list, list_shape(like$dims)),
@@ -285,28 +285,28 @@ stack_all <- function(lists, likes, rows) {
       cpp_tensor_set_shape(stacked, as.double(dims))
     }
     stacked
-  }, lists, likes)
+  }, lists, row_specs)
 }
 
 # A loop over rows. `step(i, state)` returns list(state, results), and the results are stacked.
 loop_rows <- function(count, rows, state, dtypes, step, reverse, parallel_iterations, back_prop) {
   check_positive_whole(parallel_iterations, call = user_frame())
   n <- length(state)
-  likes <- NULL
+  row_specs <- NULL
   last <- if (reverse) count - tf$constant(1L)
   results <- cpp_while(
     function(vars) list(vars[[1]] < count),
     function(vars) {
       i <- vars[[1]]
       done <- step(if (reverse) last - i else i, vars[1 + seq_len(n)])
-      likes <<- lapply(done$results, function(x) list(dtype = x$dtype, dims = static_dims(x)))
+      row_specs <<- lapply(done$results, function(x) list(dtype = x$dtype, dims = static_dims(x)))
       lists <- vars[-seq_len(n + 1)]
       c(list(i + tf$constant(1L)), done$state, push_all(lists, done$results))
     },
     c(list(tf$constant(0L)), state, empty_lists(dtypes)), NULL, parallel_iterations, NULL, "while"
   )
   state <- results[1 + seq_len(n)]
-  stacked <- stack_all(results[-seq_len(n + 1)], likes, rows)
+  stacked <- stack_all(results[-seq_len(n + 1)], row_specs, rows)
   if (!back_prop) stacked <- lapply(stacked, tf$stop_gradient)
   list(state = state, results = stacked)
 }

@@ -2094,13 +2094,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_remember
-void cpp_remember(Text folder, SEXP memory);
-RcppExport SEXP _runhooks_cpp_remember(SEXP folderSEXP, SEXP memorySEXP) {
+// cpp_write_metadata
+void cpp_write_metadata(Text folder, SEXP memory);
+RcppExport SEXP _runhooks_cpp_write_metadata(SEXP folderSEXP, SEXP memorySEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< SEXP >::type memory(memorySEXP);
-    cpp_remember(folder, memory);
+    cpp_write_metadata(folder, memory);
     return R_NilValue;
 END_RCPP
 }
@@ -2520,7 +2520,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
     {"_runhooks_cpp_known_predictions", (DL_FUNC) &_runhooks_cpp_known_predictions, 10},
     {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
-    {"_runhooks_cpp_remember", (DL_FUNC) &_runhooks_cpp_remember, 2},
+    {"_runhooks_cpp_write_metadata", (DL_FUNC) &_runhooks_cpp_write_metadata, 2},
     {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
     {"_runhooks_cpp_note_error", (DL_FUNC) &_runhooks_cpp_note_error, 1},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},

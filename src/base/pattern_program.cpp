@@ -26,7 +26,7 @@ bool holds(PatternNode::Kind place, const char* at, const char* begin, const cha
       return at == end || *at == '\n';
     default: {
       const bool is_edge = (at > begin && is_word(at - 1)) != (at < end && is_word(at));
-      return is_edge == (place == PatternNode::kWordEdge);
+      return is_edge == (place == PatternNode::kWordBoundary);
     }
   }
 }
@@ -75,7 +75,7 @@ int PatternProgram::compile(const PatternNode& node, int next) {
     case PatternNode::kSequence:
       for (size_t i = node.parts.size(); i-- > 0;) next = compile(*node.parts[i], next);
       return next;
-    case PatternNode::kChoice: {
+    case PatternNode::kAlternation: {
       int chosen = compile(*node.parts.back(), next);
       for (size_t i = node.parts.size() - 1; i-- > 0;) {
         chosen = emit_split(compile(*node.parts[i], next), chosen, false);

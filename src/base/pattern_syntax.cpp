@@ -126,7 +126,7 @@ class Parser {
       whole.repeats = std::max(whole.repeats, part.repeats);
       if (part.node->can_be_empty != node->can_be_empty) {
         // A sequence can be empty if all parts can, a choice if one part can.
-        node->can_be_empty = kind == Kind::kChoice;
+        node->can_be_empty = kind == Kind::kAlternation;
       }
     }
     return whole;
@@ -140,7 +140,7 @@ class Parser {
     do {
       choices.push_back(parse_sequence(depth));
     } while (takes("|"));
-    return of_parts(Kind::kChoice, choices);
+    return of_parts(Kind::kAlternation, choices);
   }
 
   Part parse_sequence(int depth) {
@@ -335,9 +335,9 @@ class Parser {
     } else if (takes("\\z")) {
       parts->push_back(leaf(Kind::kTextEnd));
     } else if (takes("\\b")) {
-      parts->push_back(leaf(Kind::kWordEdge));
+      parts->push_back(leaf(Kind::kWordBoundary));
     } else if (takes("\\B")) {
-      parts->push_back(leaf(Kind::kNoWordEdge));
+      parts->push_back(leaf(Kind::kNotWordBoundary));
     } else if (sees("\\C")) {
       error("matching single bytes is not supported", at_, at_ + 2);
     } else if (takes("\\Q")) {

@@ -13,7 +13,7 @@ struct PatternNode {
   enum Kind {
     kRunes,
     kSequence,
-    kChoice,  // the first of `parts` that leads to a match has priority
+    kAlternation,  // the first of `parts` that leads to a match has priority
     kRepeat,
     kGroup,  // parts[0], recorded as a group
     // Positions between characters.
@@ -21,8 +21,8 @@ struct PatternNode {
     kTextEnd,
     kLineBegin,
     kLineEnd,
-    kWordEdge,
-    kNoWordEdge
+    kWordBoundary,
+    kNotWordBoundary
   };
   Kind kind = kSequence;
   RuneSet runes;

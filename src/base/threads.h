@@ -3,7 +3,8 @@
 
 namespace runhooks {
 
-// 1 inside SingleThreaded, and in a forked child, because threads do not survive fork().
+// Number of threads that a kernel may use: 1 inside a SingleThreaded scope and in a forked child,
+// because threads do not survive fork().
 int kernel_threads() noexcept;
 void set_kernel_threads(int threads) noexcept;
 // The configured number, also inside SingleThreaded; 1 in a forked child.

@@ -191,7 +191,7 @@ DType indices_of(const Gradient& a, const Gradient& b) {
   return is_wide ? DType::kInt64 : DType::kInt32;
 }
 
-void add_result(
+void add_branch_gradient(
     const Operation& op, int branch, size_t i, const BranchGradient (&both)[2], bool has_rows) {
   FuncGraph& function = *both[branch].function;
   const Gradient &own = both[branch].of_arguments[i], &other = both[1 - branch].of_arguments[i];
@@ -226,7 +226,7 @@ std::vector<Gradient> if_gradient(Graph& into, Operation& op, const std::vector<
     places.push_back(i);
     has_rows[i] = may_be_rows(a) && may_be_rows(b);
     for (int branch = 0; branch < 2; ++branch) {
-      add_result(op, branch, i, both, has_rows[i]);
+      add_branch_gradient(op, branch, i, both, has_rows[i]);
     }
   }
   std::vector<Gradient> result(op.inputs().size());

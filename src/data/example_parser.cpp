@@ -67,10 +67,10 @@ void ExampleParser::begin(std::vector<ParsedFeature> features) {
 }
 
 void ExampleParser::add(std::string_view bytes, const std::string& name) {
-  where_.assign("Name: ").append(name.empty() ? "<unknown>" : name).append(", Index: ");
-  where_ += std::to_string(num_examples_);
-  read_example(bytes, where_, example_);
-  for (ParsedFeature& feature : features_) take(feature, example_, where_);
+  error_context_.assign("Name: ").append(name.empty() ? "<unknown>" : name).append(", Index: ");
+  error_context_ += std::to_string(num_examples_);
+  read_example(bytes, error_context_, example_);
+  for (ParsedFeature& feature : features_) take(feature, example_, error_context_);
   ++num_examples_;
 }
 

@@ -63,7 +63,7 @@ class ExampleParser {
   std::vector<ParsedFeature> features_;
   std::vector<OutputDictionary> dictionaries_;
   ExampleView example_;  // the current example and its position as text; reused
-  std::string where_;
+  std::string error_context_;
   int64_t num_examples_ = 0;
 };
 

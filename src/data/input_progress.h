@@ -21,7 +21,7 @@ class InputTimer {
  public:
   struct Reading {
     bool is_known = false;
-    double rows = 0, seconds = 0, waited = 0;  // waited is included in seconds
+    double rows = 0, seconds = 0, waited = 0;  // `seconds` includes `waited`
   };
   void start(Session& session);
   Reading read(Session& session) const;

@@ -12,14 +12,14 @@ namespace runhooks {
 namespace {
 
 // Smaller data stay in the CPU cache anyway; a larger buffer would not fit.
-constexpr size_t kLeastFarBytes = size_t{24} << 20, kMostNearBytes = size_t{6} << 20;
+constexpr size_t kMinSourceBytes = size_t{24} << 20, kMaxCacheBytes = size_t{6} << 20;
 // Waiting times are geometric: one row in twenty waits more than three times the mean.
-constexpr int64_t kTimesWaiting = 3;
+constexpr int64_t kMaxWaitFactor = 3;
 // Rows per block, so that a block stays in the L1 cache while columns are copied.
 constexpr int64_t kBlock = 64;
 // Prefetch distance, in rows.
 constexpr int64_t kAhead = 512;
-constexpr size_t kBytesAsked = 64;  // one cache line
+constexpr size_t kPrefetchBytes = 64;  // one cache line
 // Minimum number of rows for several threads.
 constexpr int64_t kSharedNumbers = 4096;
 
@@ -31,10 +31,10 @@ std::shared_ptr<PackedRowCache> PackedRowCache::make(std::vector<Column> columns
   size_t bytes = 0;
   for (const Column& column : columns) bytes += column.bytes;
   if (columns.size() < 2 || bytes == 0) return nullptr;
-  if (static_cast<size_t>(num_rows) < kLeastFarBytes / bytes) return nullptr;
-  const auto most = static_cast<int64_t>(kMostNearBytes / bytes);
+  if (static_cast<size_t>(num_rows) < kMinSourceBytes / bytes) return nullptr;
+  const auto most = static_cast<int64_t>(kMaxCacheBytes / bytes);
   int64_t places = kBlock;
-  while (places <= most && places / kTimesWaiting < waiting) places *= 2;
+  while (places <= most && places / kMaxWaitFactor < waiting) places *= 2;
   if (places > most) return nullptr;
   return std::shared_ptr<PackedRowCache>(new PackedRowCache(std::move(columns), num_rows, places));
 }
@@ -75,7 +75,7 @@ void PackedRowCache::take_block(const int64_t* numbers, size_t n, bool is_run) {
   for (const Column& column : columns_) {
     if (goes_on) {
       const char* const next = column.from + static_cast<size_t>(ahead) * column.bytes;
-      for (size_t at = 0; at < n * column.bytes; at += kBytesAsked) __builtin_prefetch(next + at);
+      for (size_t at = 0; at < n * column.bytes; at += kPrefetchBytes) __builtin_prefetch(next + at);
     }
     // local copies: the compiler must assume that copied rows alias the members
     const char* const from = column.from;

@@ -104,7 +104,7 @@ class EnsembleGrower {
                            const char* name) {
     const auto build = [&] { return add_cond(g, by, yes, no, name)[0].op; };
     ReplicaScope* replicas = ReplicaScope::of(g);
-    return replicas && !g.is_function() ? replicas->add_choice(build) : build();
+    return replicas && !g.is_function() ? replicas->add_conditional(build) : build();
   }
 
   struct FeatureGroup {

@@ -69,7 +69,7 @@ struct TreeInput {
     Output x, edges;
   };
   std::vector<Source> sources;  // per feature
-  Output quantiles, boundaries_ready;  // missing if there are no numbers
+  Output quantiles, boundaries_ready;  // empty if the model has no numeric features
 };
 TreeInput tree_input(Graph& graph,
                      const Features& features,

@@ -55,7 +55,7 @@ class ReadersFirst {
   }
 
  private:
-  void add_before(const Operation* op, const Operation* variable) {
+  void add_write_deps(const Operation* op, const Operation* variable) {
     const Operations& readers = of(readers_, variable);
     pass_work_count() += readers.size();
     of(before_, op).insert(of(before_, op).end(), readers.begin(), readers.end());
@@ -65,11 +65,11 @@ class ReadersFirst {
   }
   void visit(const Operation* op) {
     const std::vector<int>& mutates = op->def().mutates;
-    if (op->def().calls_functions && op->def().is_stateful) add_changes_inside(op);
+    if (op->def().calls_functions && op->def().is_stateful) add_function_write_deps(op);
     for (size_t i = 0; i < op->inputs().size(); ++i) {
       const Output& input = op->inputs()[i];
       if (std::find(mutates.begin(), mutates.end(), static_cast<int>(i)) != mutates.end()) {
-        add_before(op, input.op);
+        add_write_deps(op, input.op);
         continue;
       }
       const Operation* variable = is_variable(input) ? input.op : of(value_of_, input.op);
@@ -83,11 +83,11 @@ class ReadersFirst {
   }
 
   // The caller has the handles of variables that a function modifies.
-  void add_changes_inside(const Operation* op) {
+  void add_function_write_deps(const Operation* op) {
     const std::vector<std::string> names = changed_variables(*op);
     const std::set<std::string> changed(names.begin(), names.end());
     for (const Output& input : op->inputs()) {
-      if (is_variable(input) && changed.count(input.op->name()) > 0) add_before(op, input.op);
+      if (is_variable(input) && changed.count(input.op->name()) > 0) add_write_deps(op, input.op);
     }
   }
 

@@ -50,12 +50,12 @@ class NameTable {
 
   // Hashes eight letters at a time. Ignores case.
   static uint32_t hash_of(std::string_view name) {
-    constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u, kLetters = 0x2020202020202020u;
+    constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u, kCaseBits = 0x2020202020202020u;
     uint64_t hash = name.size();
     for (size_t i = 0; i < name.size(); i += 8) {
       uint64_t word = 0;
       std::memcpy(&word, name.data() + i, name.size() - i < 8 ? name.size() - i : 8);
-      hash = (hash ^ (word | kLetters)) * kFactor;
+      hash = (hash ^ (word | kCaseBits)) * kFactor;
       hash ^= hash >> 29;
     }
     return static_cast<uint32_t>((hash * kFactor) >> 32);

@@ -35,7 +35,7 @@ struct Range {
 // "or handle": the input may be a handle.
 struct ArgDef {
   std::string name;
-  DType dtype = DType::kInvalid;  // for a fixed type
+  DType dtype = DType::kInvalid;  // the type, unless an attribute gives it
   std::string type_attr;          // for a type that is an attribute
   std::string number_attr;        // N of "xs: N * T"
   std::string type_list_attr;     // for types that are a list(type) attribute

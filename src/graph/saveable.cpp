@@ -241,12 +241,12 @@ Saveable::Assign ResourceSaveable::read_state(const NamedTensors& state,
   try {
     return read_resource_state(op_, state);
   } catch (const Error& error) {
-    fail(error.code(), in_words(), " in checkpoint ", where, " cannot be restored: ",
+    fail(error.code(), describe(), " in checkpoint ", where, " cannot be restored: ",
          error.message());
   }
 }
 
-std::string ResourceSaveable::in_words() const {
+std::string ResourceSaveable::describe() const {
   return str_cat("The state of '", op_.name(), "' (", op_.type(), ")");
 }
 

@@ -170,7 +170,7 @@ class ResourceSaveable : public StateSaveable {
                     const std::string& where,
                     const ResourceManager& resources) override;
   // The subject of error messages: "The state of 'ensemble' (...)".
-  virtual std::string in_words() const;
+  virtual std::string describe() const;
 
  private:
   const Operation& op_;

@@ -11,8 +11,8 @@ namespace {
 
 std::string number_text(double x) { return format_value(Tensor::scalar<double>(x)); }
 
-// Metrics are read at intervals, because another process may write them, and right after this
-// process has evaluated the model.
+// Reads the metrics at intervals, because another process may write them, and also after each
+// evaluation in this process.
 class StopIfHook : public EarlyStoppingHook {
  public:
   StopIfHook(const Args& args, bool higher)

@@ -120,7 +120,7 @@ Saveable::Assign HookSaveable::read_state(const NamedTensors& saved,
   }
 }
 
-void HookSaveable::hand_over() {
+void HookSaveable::restore_hook() {
   if (!pending_restore_) return;
   const auto restore = std::move(pending_restore_);
   pending_restore_ = nullptr;

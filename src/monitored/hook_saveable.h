@@ -29,7 +29,7 @@ class HookSaveable : public StateSaveable {
 
   Assign read(const TensorSource& source, const ResourceManager& resources) override;
   // Passes the restored state to the hook, at most once.
-  void hand_over();
+  void restore_hook();
   void snapshot_state();
 
  protected:

@@ -196,7 +196,7 @@ void MonitoredSession::attach_hooks() {
 }
 
 void MonitoredSession::restore_hook_states() {
-  for (const auto& saveable : hook_saveables_) saveable->hand_over();
+  for (const auto& saveable : hook_saveables_) saveable->restore_hook();
 }
 
 // After an interrupt, the saved checkpoint holds the variables of this step, so the hook states

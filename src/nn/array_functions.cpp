@@ -70,7 +70,7 @@ Value call_where(Graph& graph, const Args& args) {
       graph.op("Select", {condition, x, y}).named(args.text("name", "Select"))));
 }
 
-// The type in which integers are divided.
+// The type to which a true division converts its operands.
 DType quotient_type(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:

@@ -65,14 +65,14 @@ void check_compatible_shapes(Output labels, Output predictions) {
 struct Confusion {
   Output tp, fp, tn, fn;
 };
-struct StreamedConfusion {
+struct ConfusionMetric {
   Confusion value, update;
 };
 
 Output row(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({1, -1})}); }
 
 // [thresholds, examples] times [examples, 2]: the weights of positive and negative examples.
-StreamedConfusion confusion_at_thresholds(Graph& graph,
+ConfusionMetric confusion_at_thresholds(Graph& graph,
                                           Output labels,
                                           Output predictions,
                                           const std::vector<float>& thresholds,
@@ -90,7 +90,7 @@ StreamedConfusion confusion_at_thresholds(Graph& graph,
   const Output of_false =
       multiply(graph, weight, subtract(graph, float32_scalar(graph, 1), is_true));
 
-  StreamedConfusion counts;
+  ConfusionMetric counts;
   auto stream = [&](const char* name, Output predicted, Output of_labels, Output* value,
                     Output* update) {
     const Output sums = graph.op("MatMul", {predicted, of_labels}).attr("transpose_b", true);
@@ -215,7 +215,7 @@ Metric true_share_metric(Graph& graph,
                          Output Confusion::*others,
                          const std::string& name) {
   const NameScope scope(graph, name);
-  const StreamedConfusion c =
+  const ConfusionMetric c =
       confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
   return make_metric(share_at(graph, c.value.tp, c.value.*others),
                      share_at(graph, c.update.tp, c.update.*others));
@@ -267,7 +267,7 @@ Metric count_at_thresholds_metric(Graph& graph,
                                   Output weights,
                                   const std::string& name) {
   const NameScope scope(graph, name);
-  const StreamedConfusion c =
+  const ConfusionMetric c =
       confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
   const Output values[] = {c.value.tp, c.value.fp, c.value.tn, c.value.fn};
   const Output updates[] = {c.update.tp, c.update.fp, c.update.tn, c.update.fn};
@@ -301,7 +301,7 @@ Metric auc_metric(Graph& graph,
                   const std::string& name) {
   check_auc_options(options);
   const NameScope scope(graph, name);
-  const StreamedConfusion c = confusion_at_thresholds(
+  const ConfusionMetric c = confusion_at_thresholds(
       graph, labels, predictions, even_thresholds(options.num_thresholds), weights);
   return make_metric(area_under_curve(graph, c.value, options),
                      area_under_curve(graph, c.update, options));
@@ -316,7 +316,7 @@ Metric sensitivity_at_specificity_metric(Graph& graph,
                                          const std::string& name) {
   check_share(specificity, "specificity");
   const NameScope scope(graph, name);
-  const StreamedConfusion streamed =
+  const ConfusionMetric streamed =
       confusion_at_thresholds(graph, labels, predictions, even_thresholds(num_thresholds), weights);
   // At the threshold with the nearest specificity, the first on ties.
   auto at = [&](const Confusion& c) {
@@ -340,7 +340,7 @@ Metric specificity_at_sensitivity_metric(Graph& graph,
   check_share(sensitivity, "sensitivity");
   const NameScope scope(graph, name);
   // TensorFlow ends this metric's thresholds below 1, unlike those of its other metrics.
-  const StreamedConfusion streamed = confusion_at_thresholds(
+  const ConfusionMetric streamed = confusion_at_thresholds(
       graph, labels, predictions, even_thresholds(num_thresholds, 1.0 - kEpsilon), weights);
   std::vector<int32_t> all;
   for (int64_t i = 0; i < num_thresholds; ++i) all.push_back(static_cast<int32_t>(i));

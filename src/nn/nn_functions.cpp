@@ -74,7 +74,7 @@ Output as_matrix(Graph& g, Output x) {
 }
 
 // Reshapes one number per row to the other dimensions of `logits`.
-Output per_row(Graph& g, Output rows, Output logits) {
+Output restore_outer_dims(Graph& g, Output rows, Output logits) {
   const Shape& shape = logits.shape();
   if (shape.rank() == 2) return rows;
   const auto rank = static_cast<int32_t>(shape.rank());
@@ -169,7 +169,7 @@ Output softmax_cross_entropy_with_logits(Graph& graph,
   if (!differentiates_labels) labels = graph.op("StopGradient", {labels});
   Operation* op = graph.op("SoftmaxCrossEntropyWithLogits",
                            {as_matrix(graph, logits), as_matrix(graph, labels)});
-  return per_row(graph, op->output(0), logits);
+  return restore_outer_dims(graph, op->output(0), logits);
 }
 
 Output sparse_softmax_cross_entropy_with_logits(Graph& graph, Output labels, Output logits) {
@@ -185,7 +185,7 @@ Output sparse_softmax_cross_entropy_with_logits(Graph& graph, Output labels, Out
           ? labels
           : static_cast<Output>(graph.op("Reshape", {labels, graph.int_vector({-1})}));
   Operation* op = graph.op("SparseSoftmaxCrossEntropyWithLogits", {as_matrix(graph, logits), rows});
-  return per_row(graph, op->output(0), logits);
+  return restore_outer_dims(graph, op->output(0), logits);
 }
 
 Output weighted_cross_entropy_with_logits(Graph& graph,

@@ -93,7 +93,7 @@ Operation* ReplicaScope::add(OpBuilder builder) {
   return last_;
 }
 
-Operation* ReplicaScope::add_choice(const std::function<Operation*()>& build) {
+Operation* ReplicaScope::add_conditional(const std::function<Operation*()>& build) {
   gate();
   const ControlDependencies after(graph_, {last_});
   last_ = build();

@@ -36,7 +36,7 @@ class ReplicaScope {
   Operation* last() const { return last_; }
   // Adds a conditional with collective ops in its branches; its predicate must be equal in all
   // processes.
-  Operation* add_choice(const std::function<Operation*()>& build);
+  Operation* add_conditional(const std::function<Operation*()>& build);
   // After the gate, all processes have the data of the step.
   Operation* gate();
   void note_gradients(const Operation* op) { of_gradients_.insert(op); }

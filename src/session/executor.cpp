@@ -253,7 +253,7 @@ void Executor::run_hot() {
     execute_hot(step);
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;
-    if (changed) settle(step);
+    if (changed) commit_layout_change(step);
     if (step.may_move && moves_seen_ != VariableState::moves() && refresh_cached_reads()) {
       changed = true;
     }
@@ -268,7 +268,7 @@ bool Executor::refresh_cached_reads() {
   for (Step* step : cached_reads_) {
     execute_hot(*step);
     if (!step->item->layout_changed) continue;
-    settle(*step);
+    commit_layout_change(*step);
     changed = true;
   }
   return changed;
@@ -286,7 +286,7 @@ void Executor::run_all_from(size_t first) {
     } else {
       execute(step);
     }
-    if (step.item->layout_changed) settle(step);
+    if (step.item->layout_changed) commit_layout_change(step);
     poll_if_long(step);
   }
   if (always_prepare_changed) choose_hot_steps();
@@ -296,7 +296,7 @@ void Executor::poll_if_long(const Step& step) {
   if (step.is_long) check_interrupt();
 }
 
-// Returns true if the step turned out to need preparation in every run.
+// Returns true if this call changed the step to one that is prepared in every run.
 bool Executor::prepare_if_needed(Step& step) {
   NodeItem& item = *step.item;
   const bool before = step.always_prepare;
@@ -310,7 +310,7 @@ bool Executor::prepare_if_needed(Step& step) {
 }
 
 // Records that the node is prepared for its new outputs. The new epoch outdates other steps.
-void Executor::settle(Step& step) {
+void Executor::commit_layout_change(Step& step) {
   step.item->layout_changed = false;
   step.item->prepared_outputs = step.item->context.output_version();
   ++plan_.table().epoch;

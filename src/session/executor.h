@@ -62,7 +62,7 @@ class Executor {
   //              prepare()             execute()
   //   OUTDATED ------------> PREPARED -----------> EXECUTED
   //      ^                      ^                   |    |
-  //      |                      +---- next run -----+    | if layout_changed, settle() advances
+  //      |                      +---- next run -----+    | if layout_changed, commit_layout_change() advances
   //      |                                               | the table's epoch
   //      +-- consumers, prepared in the same run <-------+
   //
@@ -107,7 +107,7 @@ class Executor {
   void run_in_order();
   bool refresh_cached_reads();
   bool prepare_if_needed(Step& step);
-  void settle(Step& step);
+  void commit_layout_change(Step& step);
   bool is_verified() const { return verified_epoch_ == plan_.table().epoch; }
   // executor_levels.cpp: multi-threaded runs
   bool run_on_threads();

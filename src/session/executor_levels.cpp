@@ -49,7 +49,7 @@ void Executor::run_measured() {
     const Clock::time_point start = Clock::now();
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     execute(step);
-    if (step.item->layout_changed) settle(step);
+    if (step.item->layout_changed) commit_layout_change(step);
     poll_if_long(step);
     const int64_t ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
@@ -107,7 +107,7 @@ void Executor::run_levels() {
     bool changes = false;
     const auto finish = [&](Step& step) {
       if (!step.item->layout_changed) return;
-      settle(step);
+      commit_layout_change(step);
       changes = true;
     };
     const auto run_alone = [&](Step& step) {

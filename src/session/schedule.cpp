@@ -96,7 +96,7 @@ class Levels {
 // Strings append to a shared dictionary, and ops that create handles use the session's resources.
 // Both need the session's thread.
 bool may_run_on_helper(const Operation& op) {
-  // The steps of a called function use the threads themselves.
+  // A called function runs its own steps on the helper threads, so its call must not occupy one.
   if (!can_move(op.def()) || op.def().calls_functions) return false;
   for (int i = 0; i < op.num_outputs(); ++i) {
     if (op.output_is_ref(i) && !op.def().updates_variables) return false;

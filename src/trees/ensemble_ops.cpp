@@ -153,7 +153,7 @@ class EnsembleSaveable : public ResourceSaveable {
   }
 
  protected:
-  std::string in_words() const override { return str_cat("The trees '", op()->name(), "'"); }
+  std::string describe() const override { return str_cat("The trees '", op()->name(), "'"); }
 
  private:
   Operation* create_;

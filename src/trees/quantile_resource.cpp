@@ -227,7 +227,7 @@ class BoundariesSaveable : public ResourceSaveable {
       assign(resources);
     };
   }
-  std::string in_words() const override { return str_cat("The boundaries '", op()->name(), "'"); }
+  std::string describe() const override { return str_cat("The boundaries '", op()->name(), "'"); }
 
  private:
   Operation* create_;

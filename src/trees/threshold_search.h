@@ -20,7 +20,7 @@ struct ThresholdSplit {
 };
 
 // `stats` alternates the gradient and hessian sums of the buckets. Returns false if the node is
-// below min_node_weight. A side may be empty, so that the first of equal thresholds wins.
+// below min_node_weight. Either side may be empty. The first of equal thresholds wins.
 bool best_threshold(const float* stats,
                     int64_t buckets,
                     const SplitRules& rules,

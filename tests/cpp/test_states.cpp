@@ -296,7 +296,7 @@ TEST(edited_states_of_hooks_are_rejected_or_restored) {
       try {
         restore_saveables({saveable}, StateSource(edit.state), resources);
         is_taken = true;
-        saveable->hand_over();
+        saveable->restore_hook();
       } catch (const Error& error) {
         CHECK(!error.message().empty() && !is_taken);
         CHECK_EQ(text_of(hook->save_state()), before);
@@ -310,7 +310,7 @@ TEST(edited_states_of_hooks_are_rejected_or_restored) {
         }
       }
       restore_saveables({saveable}, StateSource(whole), resources);
-      saveable->hand_over();
+      saveable->restore_hook();
     }
   }
   context().clear();

@@ -106,7 +106,7 @@ void read_state_of_run(const std::string& bytes) {
     if (text_of(run.state()) != text_of(before)) std::abort();
     throw;
   }
-  run.hook->hand_over();
+  run.hook->restore_hook();
   run.state();
   run.use(30);
 }

@@ -253,7 +253,7 @@ test_that("invalid data are errors that name column and row", {
   expect_error(input_fn(y ~ day, bad), "day.*not a <Date> object.*as.numeric")
   expect_error(input_fn(y ~ time, bad), "time.*POSIXct.*as.numeric")
   expect_error(input_fn(y ~ big, bad), "big.*integer64")
-  expect_error(input_fn(y ~ x, bad), "\"x\".*2 values are NA, NaN or infinite, the first in row 2")
+  expect_error(input_fn(y ~ x, bad), "\"x\".*1 value is infinite, the first in row 3")
   twice <- setNames(data.frame(1, 2, 3), c("a", "b", "a"))
   expect_error(input_fn(twice, features = "b"), "\"a\" is the name of columns 1 and 3")
   expect_error(input_fn(as.matrix(twice), features = "b"), "columns 1 and 3")

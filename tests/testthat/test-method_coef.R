@@ -181,7 +181,7 @@ test_that("unsupported generics are errors that suggest alternatives", {
   for (f in list(predict, evaluate, train, coef, model_dir)) {
     expect_error(f(history), "this is the history that `train\\(\\)`")
   }
-  expect_error(train(mtcars_model()), "input_fn.*missing.*Give an")
+  expect_error(train(mtcars_model()), "input_fn.*missing.*Give a data frame or an")
 })
 
 test_that("a model and its training data survive saveRDS()", {

@@ -48,7 +48,7 @@ test_that("the distance to the optimum is that of the dense computation", {
     frame <- training_frame(model, "coef")
     own <- absorbed_fit(model, frame)
     dense <- linear_fit(model, "coef")
-    expect_equal(own$distance, fit_distance(dense), tolerance = 1e-6)
+    expect_equal(own$distance, newton_step_size(dense), tolerance = 1e-6)
     expect_equal(own$gradient, dense$gradient, tolerance = 1e-6)
   }
   expect_warning(coef(models[[1]]), class = "runhooks_warning_not_converged")

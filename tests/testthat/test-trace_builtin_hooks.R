@@ -315,10 +315,6 @@ test_that("a timeline has TensorFlow's events, and every operation of the run", 
   expect_equal(counters[[length(counters)]]$args$cpu, 0)
 })
 
-test_that("all scenarios are replayed", {
-  expect_all_replayed(goldens)
-})
-
 test_that("hooks that count assume one step per run, as TensorFlow's do", {
   # The rules of TensorFlow's hooks.
   stops_at <- function(last, by) {
@@ -370,4 +366,8 @@ test_that("hooks that count assume one step per run, as TensorFlow's do", {
       })
     }
   }
+})
+
+test_that("all scenarios are replayed", {
+  expect_all_replayed(goldens)
 })

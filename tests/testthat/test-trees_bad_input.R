@@ -115,6 +115,7 @@ test_that("a tree checkpoint with features that the model lacks is an error", {
   )
   input <- input_fn(data, features = x, batch_size = 60)
   expect_error(
-    predict(narrow, input, checkpoint_path = path), "boundaries of 2 features, but the model has 1", class = "runhooks_error_data_loss"
+    predict(narrow, input, checkpoint_path = path), "trained with the column 'z', which this model lacks",
+    class = "runhooks_error_failed_precondition"
   )
 })

@@ -230,10 +230,10 @@ void BundleReader::read_index() {
     const std::string name = is_part ? "(a slice)" : key;
     (is_part ? parts_ : entries_)[key] = read_bundle_entry(table[i].second, name, path);
   }
-  find_shards(header.num_shards);
+  check_shard_files(header.num_shards);
 }
 
-void BundleReader::find_shards(int num_shards) {
+void BundleReader::check_shard_files(int num_shards) {
   constexpr int kMaxShards = 99999;  // file names have five digits
   if (num_shards < 0 || num_shards > kMaxShards) {
     fail(Code::kDataLoss, "Damaged checkpoint '", bundle_index_path(prefix_), "': it has ",

@@ -84,7 +84,7 @@ class BundleReader {
     const BundleEntry* entry;
   };
   void read_index();
-  void find_shards(int num_shards);
+  void check_shard_files(int num_shards);
   const BundleEntry& entry(const std::string& name) const;
   std::vector<Piece> pieces(const std::string& name, const BundleEntry& entry) const;
   InputFile& file_of(const std::string& name, const BundleEntry& entry) const;

@@ -170,7 +170,7 @@ bool is_mark(const std::string& text) {
 }
 
 // The process id in a temporary name ("x.tmp123-0a1b..."), or 0 if `name` is not one.
-int process_of_temporary(const std::string& name) {
+int pid_from_temp_name(const std::string& name) {
   const size_t mark = name.rfind(kTemporaryMark), dash = name.rfind('-');
   if (mark == std::string::npos || dash == std::string::npos || dash < mark) return 0;
   const size_t begin = mark + std::strlen(kTemporaryMark);
@@ -339,7 +339,7 @@ std::vector<std::string> stale_files(const std::string& folder,
     const bool is_ours =
         std::any_of(prefixes.begin(), prefixes.end(),
                     [&name](const std::string& prefix) { return may_begin_with(name, prefix); });
-    const int process = is_ours ? process_of_temporary(name) : 0;
+    const int process = is_ours ? pid_from_temp_name(name) : 0;
     const std::string path = join_path(folder, name);
     if (process > 0 && !may_be_in_use(path, process)) stale.push_back(path);
   }

@@ -50,7 +50,7 @@ class Stops {
   }
   static constexpr size_t kBlock = 32;
 #if defined(RUNHOOKS_CSV_BY_32) || defined(__aarch64__)
-  unsigned found_in(const char* part) const {
+  unsigned delimiter_mask(const char* part) const {
 #ifdef RUNHOOKS_CSV_BY_32
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(part));
     const auto are = [&all](char c) { return _mm_cmpeq_epi8(all, _mm_set1_epi8(c)); };
@@ -70,7 +70,7 @@ class Stops {
     found_ = 0;
     if (block_ + kBlock > text_.size()) return;
     const char* at = text_.data() + block_;
-    found_ = found_in(at) | found_in(at + 16) << 16;
+    found_ = delimiter_mask(at) | delimiter_mask(at + 16) << 16;
   }
 #else
   void look() {

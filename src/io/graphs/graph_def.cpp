@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kOutputShapes = "_output_shapes";
 
-// An attribute to be written: its value, or the bytes of its message.
+// An attribute to write: a decoded value, or its serialized message in `raw`.
 struct WrittenAttr {
   std::string_view name;
   const AttrValue* value;

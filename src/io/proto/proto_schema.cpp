@@ -130,7 +130,7 @@ class Schema {
  private:
   static std::string name_of(const std::string& line) { return line.substr(0, line.find(':')); }
 
-  static std::vector<std::string> items_of(const std::string& line) {
+  static std::vector<std::string> list_items(const std::string& line) {
     return split_text(line.substr(line.find(':') + 1), ',');
   }
 
@@ -140,7 +140,7 @@ class Schema {
       enumeration.names[number] = name;
       enumeration.numbers[name] = number;
     };
-    for (const std::string& item : items_of(line)) {
+    for (const std::string& item : list_items(line)) {
       const std::vector<std::string> words = split_text(item, ' ');  // "", name, number
       const std::string& name = words[1];
       const int number = std::stoi(words[2]);
@@ -151,7 +151,7 @@ class Schema {
 
   void add_message(const std::string& line) {
     ProtoMessage& message = messages_[name_of(line)];
-    for (const std::string& item : items_of(line)) {
+    for (const std::string& item : list_items(line)) {
       const size_t number = item.find(' ', 1), begin = item.find(' ', number + 1) + 1;
       ProtoField field;
       field.name = item.substr(1, number - 1);

@@ -419,7 +419,7 @@ void lookup_weights_grad_shape(ShapeContext& c) {
   c.set_output(0, c.input(num_params(c.op()) + 2));
 }
 
-// An error instead of a wrong derivative.
+// Fails instead of returning a wrong second derivative.
 std::vector<Gradient> no_second_derivatives(Graph&, Operation& op, const std::vector<Output>&) {
   fail(Code::kUnimplemented, "Second derivatives of embedding look-ups are not implemented ('",
        op.name(),

@@ -86,7 +86,7 @@ void share_range(bool is_shared, int64_t n, const Run& run) {
   }
 }
 
-bool follow_each_other(const std::vector<int64_t>& offsets, int64_t inner, int64_t step) {
+bool is_contiguous(const std::vector<int64_t>& offsets, int64_t inner, int64_t step) {
   for (size_t block = 0; block < offsets.size(); ++block) {
     if (offsets[block] != static_cast<int64_t>(block) * inner) return false;
   }
@@ -113,8 +113,8 @@ void BinaryLoopKernel::prepare(KernelContext& c) {
   b_ = static_cast<const char*>(c.input(1).raw());
   y_ = static_cast<char*>(c.output(0).raw());
   layout_ = broadcast_layout(c.input(0).shape(), c.input(1).shape(), c.output(0).shape());
-  a_is_dense_ = follow_each_other(layout_.a_offsets, layout_.inner, layout_.a_step);
-  b_is_dense_ = follow_each_other(layout_.b_offsets, layout_.inner, layout_.b_step);
+  a_is_dense_ = is_contiguous(layout_.a_offsets, layout_.inner, layout_.a_step);
+  b_is_dense_ = is_contiguous(layout_.b_offsets, layout_.inner, layout_.b_step);
 }
 
 void BinaryLoopKernel::compute(KernelContext&) {

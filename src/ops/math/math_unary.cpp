@@ -250,7 +250,7 @@ RUNHOOKS_OUTPUT_GRAD_OP("ReciprocalGrad", ReciprocalGradFn)
       return {multiply(g, multiply(g, number(g, y, -2), product), y),
               g.op("ReciprocalGrad", {y, d[0]})};
     })
-    .summary("The gradient of Reciprocal, y being its output.");
+    .summary("The gradient of Reciprocal, computed from its output y.");
 
 RUNHOOKS_UNARY_OP("Exp")
     .attr("T: {float, double}")

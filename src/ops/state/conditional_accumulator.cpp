@@ -92,7 +92,7 @@ class AccumulatorSaveable : public ResourceSaveable {
   bool is_model_state() const override { return false; }
 
  protected:
-  std::string in_words() const override {
+  std::string describe() const override {
     return str_cat("What '", op()->name(), "' has added up");
   }
 };

@@ -12,7 +12,7 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<const Dataset> dataset_of_handle(SEXP handle) {
-  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kMade));
+  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
   if (!dataset) invalid_argument("A dataset is expected.");
   return dataset;
 }
@@ -25,7 +25,7 @@ SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vect
     const auto place = static_cast<R_xlen_t>(k);
     if (dtypes[k] == DType::kVariant) {
       SET_VECTOR_ELT(components, place,
-                     make_handle<CoreObject>(argument_dataset(graph, k, of.inner(k)), kMade));
+                     make_handle<CoreObject>(argument_dataset(graph, k, of.inner(k)), kCoreObject));
     } else {
       SET_VECTOR_ELT(components, place, tensor_handle(args[in_graph++]));
     }
@@ -134,7 +134,7 @@ SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
         },
         default_graph().get());
     Rcpp::Shield<SEXP> handle(
-        make_handle<CoreObject>(std::const_pointer_cast<DatasetFunction>(function), kMade));
+        make_handle<CoreObject>(std::const_pointer_cast<DatasetFunction>(function), kCoreObject));
     R_SetExternalPtrProtected(handle, object.get());
     return handle;
   });
@@ -158,7 +158,7 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
         },
         default_graph().get());
     Rcpp::Shield<SEXP> handle(
-        make_handle<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern), kMade));
+        make_handle<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern), kCoreObject));
     Rcpp::Shield<SEXP> parts(Rf_cons(object.get(), inner.get()));
     R_SetExternalPtrProtected(handle, parts);
     return handle;
@@ -179,7 +179,7 @@ SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared) {
     for (R_xlen_t i = 0; i < given.size(); ++i) dims.push_back(shape_from_r(given[i]));
     const auto source =
         std::make_shared<RSource>(std::move(types), std::move(dims), std::string(declared));
-    Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(source, kMade));
+    Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(source, kCoreObject));
     source->set_open(handle, function_from_r(open, "`open`"));
     return handle;
   });

@@ -17,14 +17,14 @@ constexpr size_t kMinBytes = size_t{32} << 20;
 // With fewer batches a copy is better: a batch of all rows needs a tensor anyway.
 constexpr int64_t kMinBatches = 8;
 
-size_t bytes_of_numbers(SEXP x) {
+size_t numeric_bytes(SEXP x) {
   const auto n = static_cast<size_t>(Rf_xlength(x));
   if (TYPEOF(x) == REALSXP) return n * sizeof(double);
   if (TYPEOF(x) == INTSXP) return n * sizeof(int);
   size_t bytes = 0;
   for (size_t i = 0; TYPEOF(x) == VECSXP && i < n; ++i) {
     SEXP part = VECTOR_ELT(x, static_cast<R_xlen_t>(i));
-    if (TYPEOF(part) != VECSXP) bytes += bytes_of_numbers(part);
+    if (TYPEOF(part) != VECSXP) bytes += numeric_bytes(part);
   }
   return bytes;
 }
@@ -83,7 +83,7 @@ std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
     const RList& columns, const std::vector<DType>& wanted, int64_t batch_size) {
   std::vector<std::shared_ptr<const ColumnViews>> all(static_cast<size_t>(columns.size()));
   size_t bytes = 0;
-  for (R_xlen_t i = 0; i < columns.size(); ++i) bytes += bytes_of_numbers(columns[i]);
+  for (R_xlen_t i = 0; i < columns.size(); ++i) bytes += numeric_bytes(columns[i]);
   if (bytes < kMinBytes) return all;
   for (size_t i = 0; i < all.size(); ++i) {
     all[i] = rows_in_place(columns[static_cast<R_xlen_t>(i)], wanted[i]);

@@ -13,7 +13,7 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<const Dataset> dataset_from_r(SEXP handle) {
-  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kMade));
+  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
   if (!dataset) invalid_argument("A dataset is expected.");
   return dataset;
 }
@@ -42,7 +42,7 @@ std::vector<Shape> shapes_from_r(SEXP list) {
 
 SEXP component_to_r(const Tensor& component) {
   if (component.dtype() != DType::kVariant) return tensor_to_r(component);
-  return make_handle<CoreObject>(std::static_pointer_cast<Dataset>(component.object()), kMade);
+  return make_handle<CoreObject>(std::static_pointer_cast<Dataset>(component.object()), kCoreObject);
 }
 
 // A pairlist of the handles of datasets and functions among the arguments.
@@ -51,7 +51,7 @@ SEXP handles_in(SEXP args) {
   for (R_xlen_t i = 0; i < Rf_xlength(args); ++i) {
     SEXP arg = VECTOR_ELT(args, i);
     // a list may contain datasets
-    if (is_handle(arg, kMade) || TYPEOF(arg) == VECSXP) SETCDR(cells, Rf_cons(arg, CDR(cells)));
+    if (is_handle(arg, kCoreObject) || TYPEOF(arg) == VECSXP) SETCDR(cells, Rf_cons(arg, CDR(cells)));
   }
   return CDR(cells);
 }
@@ -72,7 +72,7 @@ namespace runhooks {
 namespace r {
 
 SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
-  Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(dataset, kMade));
+  Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(dataset, kCoreObject));
   const std::vector<Output> unknowns = dataset->unknowns();
   const auto n = static_cast<R_xlen_t>(unknowns.size());
   Rcpp::Shield<SEXP> graphs(allocate_vector(VECSXP, n + 1));
@@ -86,8 +86,8 @@ SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
 }
 
 SaveablePtr saveable_of(SEXP x) {
-  if (!is_handle(x, kMade)) return nullptr;
-  const auto made = std::dynamic_pointer_cast<SaveableObject>(from_handle<CoreObject>(x, kMade));
+  if (!is_handle(x, kCoreObject)) return nullptr;
+  const auto made = std::dynamic_pointer_cast<SaveableObject>(from_handle<CoreObject>(x, kCoreObject));
   return made ? made->saveable() : nullptr;
 }
 
@@ -99,7 +99,7 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   return guarded_entry([&]() -> SEXP {
     return make_handle<CoreObject>(std::make_shared<SaveableObject>(make_saveable_from_iterator(
                                  tensor_of(iterator), on_other_data_from_name(on_other_data))),
-                             kMade);
+                             kCoreObject);
   });
 }
 

@@ -13,7 +13,7 @@ SEXP cpp_exporter(Text type, SEXP args, Text owner) {
     std::shared_ptr<CoreObject> made;
     const NewFunctions functions = collect_new_closures(
         [&] { made = factory.make("exporter", type, *args_from_r(args, owner)); });
-    Rcpp::Shield<SEXP> handle(make_handle(made, kMade));
+    Rcpp::Shield<SEXP> handle(make_handle(made, kCoreObject));
     transfer_to(handle, functions);
     return handle;
   });
@@ -24,7 +24,7 @@ SEXP cpp_exporter(Text type, SEXP args, Text owner) {
 bool cpp_exporter_wants(
     SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {
   return guarded_entry([&] {
-    const auto made = std::dynamic_pointer_cast<Exporter>(from_handle<CoreObject>(exporter, kMade));
+    const auto made = std::dynamic_pointer_cast<Exporter>(from_handle<CoreObject>(exporter, kCoreObject));
     if (!made) invalid_argument("An exporter is expected.");
     Evaluated evaluation;
     evaluation.model_dir = model_dir;

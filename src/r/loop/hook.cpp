@@ -267,7 +267,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   // Not protected.
   static SEXP metadata_to_r(const RunMetadata& metadata) {
     Rcpp::Shield<SEXP> list(named_list({"step_stats"}));
-    Rcpp::Shield<SEXP> classes(text_to_r("RunMetadata"));
+    Rcpp::Shield<SEXP> classes(text_to_r("runhooks_run_metadata"));
     Rf_setAttrib(list, R_ClassSymbol, classes);
     if (metadata.step_stats) SET_VECTOR_ELT(list, 0, step_stats_to_r(*metadata.step_stats));
     return list;

@@ -30,7 +30,7 @@ SEXP cpp_run_folder(Text path, bool writes) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_remember(Text folder, SEXP memory) {
+void cpp_write_metadata(Text folder, SEXP memory) {
   guarded_entry([&] {
     if (RList(memory, "the metadata").find("version") == R_NilValue) {
       invalid_argument("The metadata of a model directory need a `version`.");

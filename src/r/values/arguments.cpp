@@ -80,7 +80,7 @@ Value value_from_r(SEXP x) {
   if (is_tensor(x)) return Value::of(tensor_of(x));
   if (is_operation(x)) return Value::of(operation_of(x));
   if (is_variable(x)) return Value::of(variable_of(x));
-  if (is_handle(x, kMade)) return Value::of(from_handle<CoreObject>(x, kMade));
+  if (is_handle(x, kCoreObject)) return Value::of(from_handle<CoreObject>(x, kCoreObject));
   if (is_indexed_slices(x)) return gradient_value(gradient_from_r(x));
   if (Rf_isFunction(x)) {
     return Value::of(std::shared_ptr<Callable>(std::make_shared<RCallable>(x)));

@@ -29,7 +29,8 @@ class Preserved {
   SEXP cell_ = R_NilValue;
 };
 
-// Keeps an R object alive; get() returns R_NilValue after the object has been collected.
+// Refers to an R object; subclasses decide how long it stays alive. get() returns R_NilValue after
+// it has been collected.
 class ObjectOwner {
  public:
   virtual ~ObjectOwner() = default;
@@ -82,7 +83,7 @@ inline const HandleKind kMonitored("runhooks_monitored_session");
 inline const HandleKind kHistory("runhooks_history");
 inline const HandleKind kScaffold("runhooks_scaffold");
 inline const HandleKind kSaver("runhooks_saver");
-inline const HandleKind kMade("runhooks_made");
+inline const HandleKind kCoreObject("runhooks_made");
 
 inline bool is_handle(SEXP x, const HandleKind& kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();

@@ -10,7 +10,7 @@ struct Cells {
   explicit Cells(SEXP batch) : names(Rf_getAttrib(batch, R_NamesSymbol)) {
     const RList keys(batch, "a batch");
     for (R_xlen_t i = 0; i < keys.size(); ++i) {
-      if (Rf_getAttrib(keys[i], R_DimSymbol) == R_NilValue) throw without_rows(key(i));
+      if (Rf_getAttrib(keys[i], R_DimSymbol) == R_NilValue) throw missing_batch_dimension(key(i));
       columns.emplace_back(keys[i]);
       if (columns.back().size() == size()) continue;
       invalid_argument("The predictions of a batch differ in their number of rows: `", key(0),
@@ -18,7 +18,7 @@ struct Cells {
     }
   }
   std::string key(R_xlen_t i) const { return utf8_of(STRING_ELT(names.get(), i)); }
-  static Error without_rows(const std::string& key) {
+  static Error missing_batch_dimension(const std::string& key) {
     return Error(Code::kInvalidArgument,
                  str_cat("Prediction `", key, "` has shape () where a row per example is expected."),
                  {"`tf$squeeze(x, axis = 1L)` keeps the rows of a batch with one example."});
