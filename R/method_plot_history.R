@@ -153,7 +153,7 @@ metric_words <- function(metrics) {
   words <- sub("^label/mean$", "mean of the labels", words)
   words <- sub("^prediction/mean$", "mean of the predictions", words)
   words <- gsub("\\bauc\\b", "AUC", words)
-  paste0(toupper(substr(words, 1, 1)), substring(words, 2))
+  paste0(ascii_upper(substr(words, 1, 1)), substring(words, 2))
 }
 
 # The R function of a built-in hook; hooks written in R have their own names.
