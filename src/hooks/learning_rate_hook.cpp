@@ -64,7 +64,8 @@ class Plateau {
   State read(const NamedTensors& saved) {
     // absent in states of earlier versions
     const Tensor* metric = state_scalar(saved, "metric", DType::kString);
-    if (metric && metric->string_at(0) == metric_.fallback()) metric_.use_fallback();
+    const bool has_fallback = !metric_.fallback().empty();
+    if (metric && has_fallback && metric->string_at(0) == metric_.fallback()) metric_.use_fallback();
     if (metric && metric->string_at(0) != metric_.name()) {
       throw Error(Code::kFailedPrecondition,
                   str_cat("The saved state follows metric \"", metric->string_at(0), "\", not \"",

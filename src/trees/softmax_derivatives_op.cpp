@@ -92,6 +92,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesSoftmaxDerivatives")
         "The first derivatives of a weighted softmax loss by the logits, and twice the diagonals "
         "of the second ones, as in xgboost. `softmax_gradients` are the first derivatives without "
         "weights.")
-    .example("e[3,2] l{0,1,0} e[3]");
+    .example("e[3,2]{-1,1,1,-1,0,0} l{0,1,0} e[3]");
 
 }  // namespace runhooks

@@ -190,6 +190,7 @@ std::vector<DatasetPtr> kinds_in_memory() {
       dataset_of("UniqueDataset", {},
                  dataset_of("RepeatDataset", {{"count", number(3)}}, range_of(7))),
       dataset_of("SkipDataset", {{"count", number(5)}}, rows_of(20)),
+      dataset_of("IgnoreErrorsDataset", {}, rows_of(20)),
       dataset_of("RepeatDataset", {}, rows_of(7)),
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}}, rows_of(20)),
       dataset_of("RepeatDataset", {{"count", number(3)}},

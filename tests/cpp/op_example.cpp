@@ -134,13 +134,15 @@ OpExample build_example(const OpDef& def,
       inputs.push_back(built.graph->constant(t));
       continue;
     }
-    if (word[0] == 'n') {
+    const bool is_given = word.find('{') != std::string::npos;
+    if (word[0] == 'n' || (word[0] == 'e' && is_given)) {
+      const DType type = word[0] == 'e' ? DType::kFloat32 : dtype;
       const std::vector<int64_t> numbers = numbers_between(word, '{', '}');
-      Tensor t(dtype, Shape{static_cast<int64_t>(numbers.size())});
+      Tensor t(type, Shape{static_cast<int64_t>(numbers.size())});
       for (size_t i = 0; i < numbers.size(); ++i) {
-        const Tensor one = Tensor::number(dtype, static_cast<double>(numbers[i]));
-        std::memcpy(static_cast<char*>(t.raw()) + i * dtype_size(dtype), one.raw(),
-                    dtype_size(dtype));
+        const Tensor one = Tensor::number(type, static_cast<double>(numbers[i]));
+        std::memcpy(static_cast<char*>(t.raw()) + i * dtype_size(type), one.raw(),
+                    dtype_size(type));
       }
       if (word[1] == '[') t = t.reshaped(Shape(numbers_between(word, '[', ']')));
       inputs.push_back(built.graph->constant(t));

@@ -72,6 +72,10 @@ void check_example(OpExample& example) {
   }
   const std::vector<Tensor> expected = here.run(fetches, feeds);
   const std::vector<Tensor> actual = there.run(their_fetches, their_feeds);
+  if (is_floating(expected.back().dtype())) {
+    for (size_t i = 0; i < expected.size(); ++i) check_same(actual[i], expected[i]);
+    return;
+  }
   if (n == 1) return check_same(actual[0], expected[0]);
   for (size_t i = 0; i < expected.size() / 2; ++i) {
     const size_t j = i + expected.size() / 2;

@@ -99,10 +99,10 @@ TEST(evaluations_belong_to_the_previous_run) {
 }
 
 // A training that a hook starts within another one of this process.
-TEST(nested_training_is_allowed) {
+TEST(nested_training_in_a_folder_is_an_error) {
   const std::string folder = fresh_folder("nested");
   const TrainingDirGuard outer(folder);
-  { const TrainingDirGuard inner(folder); }
+  CHECK_THROWS(TrainingDirGuard(folder), Code::kFailedPrecondition, "running in this process");
   LockOwner holder;
   CHECK(DirectoryLock::is_held(join_path(folder, kClaimName), &holder));
 }

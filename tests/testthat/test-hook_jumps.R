@@ -146,6 +146,7 @@ test_that("a loop that a restart leaves calls on_error() once", {
 })
 
 test_that("the end of data in a hook that runs the session ends the loop", {
+  withr::defer(tf$reset_default_graph())
   loop <- function(...) {
     tf$reset_default_graph()
     counted <- tf$assign_add(tf$train$get_or_create_global_step(), 1L)
