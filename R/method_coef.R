@@ -275,7 +275,7 @@ summary.tf_estimator <- function(object, ...) {
   )
 }
 
-fit_measures <- function(object, frame) {
+fit_measures <- function(object, frame, r_version = getRversion()) {
   classes <- tidy_classes_of(object)
   weights <- row_weights(object, frame, sum(frame$rows))
   mean_of <- function(x) sum(weights * x) / sum(weights)
@@ -301,9 +301,10 @@ fit_measures <- function(object, frame) {
   errors <- mean_of(rowMeans((truth - fit)^2))
   # R squared compares with the intercept, or with 0 if there is no intercept, as in lm()
   has_none <- has_coefficients(object) && isFALSE(object$blueprint$has_intercept)
-  # With an offset, summary.lm() adds up the sums of squares of the fitted values and residuals.
+  # With an offset, summary.lm() adds up the sums of squares of the fitted values (since R 4.3
+  # without the offset) and of the residuals.
   has_offset <- !is.null(frame$offset)
-  explained <- if (has_offset) fit else truth
+  explained <- if (!has_offset) truth else if (r_version >= "4.3") fit - frame$offset else fit
   means <- if (has_none) 0 * truth[1, ] else apply(explained, 2, mean_of)
   total <- mean_of(rowMeans(sweep(explained, 2, means)^2))
   if (has_offset) total <- total + errors

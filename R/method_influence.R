@@ -38,15 +38,24 @@ influence.tf_estimator <- function(model, do.coef = TRUE, ...) { # nolint: its n
   abort_more("influence", list(...), "do.coef")
   fit <- one_function_fit(model, "influence")
   used <- list(hat = row_leverage(fit))
-  residuals <- scaled_residuals(fit, "deviance")
+  uses_pearson <- fit$family != "gaussian" && uses_pearson_residuals()
+  residuals <- scaled_residuals(fit, if (uses_pearson) "pearson" else "deviance")
   left <- 1 - used$hat
   if (do.coef) used$coefficients <- coefficient_changes(fit, residuals / left)
   used$sigma <- sqrt(
     pmax(sum(residuals^2) - residuals^2 / left, 0) / (fit_df(fit) - 1)
   )
   if (fit$family == "gaussian") return(c(used, list(wt.res = residuals)))
+  if (uses_pearson) {
+    return(c(used, list(
+      wt.res = residuals, pear.res = residuals, dev.res = scaled_residuals(fit, "deviance")
+    )))
+  }
   c(used, list(dev.res = residuals, pear.res = scaled_residuals(fit, "pearson")))
 }
+
+# Since R 4.6, the methods for glm() use Pearson residuals.
+uses_pearson_residuals <- function(r_version = getRversion()) r_version >= "4.6"
 
 #' @rdname model_influence
 #' @importFrom stats dfbeta
@@ -62,6 +71,7 @@ dfbeta.tf_estimator <- function(model, ...) {
 rstudent.tf_estimator <- function(model, ...) {
   abort_more("rstudent", list(...))
   fit <- one_function_fit(model, "rstudent")
+  if (fit$family != "gaussian" && uses_pearson_residuals()) return(rstandard(model, "pearson"))
   own <- stats::influence(model, do.coef = FALSE)
   left <- 1 - own$hat
   shown <- if (fit$family == "gaussian") {
@@ -97,10 +107,10 @@ rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
   shown
 }
 
-# The first one is the default. Since R 4.6, glm uses Pearson residuals.
-rstandard_types <- function(r_version = getRversion()) {
+# The first one is the default.
+rstandard_types <- function(...) {
   types <- c("pearson", "deviance")
-  if (r_version >= "4.6") types else rev(types)
+  if (uses_pearson_residuals(...)) types else rev(types)
 }
 
 #' @rdname model_influence

@@ -169,7 +169,7 @@ complaint <- function(error) {
   if (grepl(mine, text, fixed = TRUE)) return(NULL)
   if (grepl(of_matching, text)) return(NULL)
   # Users provide this text.
-  if (inherits(error, "runhooks_error_stop_iteration")) return(NULL)
+  if (inherits(error, c("runhooks_error_stop_iteration", "rlib_error_package_not_found"))) return(NULL)
   nothing <- says_nothing[vapply(says_nothing, grepl, NA, x = text)]
   if (length(nothing)) return(paste0("[", nothing[[1]], "] ", text))
   if (!inherits(error, "runhooks_error")) return(paste0("[", class(error)[[1]], "] ", text))

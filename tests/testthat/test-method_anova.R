@@ -157,4 +157,10 @@ test_that("R squared with an offset is that of summary.lm()", {
   model <- linear_regressor(formula, mtcars, model_dir = new_folder())
   train(model)
   expect_equal(generics::glance(model)$r.squared, summary(lm(formula, mtcars))$r.squared, tolerance = 1e-4)
+  # R 4.3 changed summary.lm().
+  frame <- training_frame(model, "glance")
+  for (expected in list(list("4.2.3", 0.5068516), list("4.3.0", 0.6440408))) {
+    measures <- fit_measures(model, frame, package_version(expected[[1]]))
+    expect_equal(measures[["r.squared"]], expected[[2]], tolerance = 1e-4)
+  }
 })

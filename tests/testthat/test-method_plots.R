@@ -16,6 +16,7 @@ test_that("calibration() groups rows by prediction", {
 })
 
 test_that("standardized coefficients are drawn in decreasing order, without the intercept", {
+  skip_if_not_installed("MASS")
   model <- linear_regressor(medv ~ nox + rm + lstat, MASS::Boston)
   suppressMessages(train(model))
   data <- weight_data(model, environment())
@@ -51,6 +52,7 @@ test_that("plots have titles and names of axes", {
 })
 
 test_that("a tree is drawn to four levels, with counts of the nodes below", {
+  skip_if_not_installed("MASS")
   model <- boosted_trees_regressor(medv ~ ., MASS::Boston, n_trees = 2)
   suppressMessages(train(model))
   nodes <- as.data.frame(model)
