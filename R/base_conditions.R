@@ -251,7 +251,8 @@ member_calls <- function(expr) {
   found
 }
 
-# NULL unless the object is a classed environment that lacks the member. Evaluates only names and `$`.
+# NULL unless the object is a classed environment that lacks the member. Evaluates only names and
+# `$`.
 absent_member_note <- function(called, frame) {
   object <- called[[2]]
   if (!all(all.names(object) %in% c("$", all.vars(object)))) return(NULL)

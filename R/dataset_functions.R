@@ -36,7 +36,7 @@
 dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
   check_dataset(dataset)
   # tf$data$experimental$AUTOTUNE
-  if (identical(as.numeric(num_parallel_calls), -1)) num_parallel_calls <- 2
+  if (is_number(num_parallel_calls) && num_parallel_calls == -1) num_parallel_calls <- 2
   check_positive_whole(num_parallel_calls, null = TRUE)
   built <- tensor_function(dataset, map_func, "map_func")
   args <- list(

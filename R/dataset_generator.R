@@ -225,7 +225,7 @@ abort_read_once <- function() {
 warn_read_once <- function(pass) {
   cli::cli_warn(
     c(
-      "The generator of {.fn generator_dataset} gave no elements in pass {pass}: it can be read only
+      "The generator of {.fn generator_dataset} returned no elements in pass {pass}: it can be read only
        once.",
       i = "Pass {.fn generator_dataset} a function that creates a generator, or use
            {.fn dataset_cache} before {.fn dataset_repeat}."

@@ -138,7 +138,8 @@ hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NUL
 #' @export
 hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_increase,
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
-                                     run_every_steps = NULL, restore_best_weights = FALSE, every_n_steps = NULL) {
+                                     run_every_steps = NULL, restore_best_weights = FALSE,
+                                     every_n_steps = NULL) {
   exact_names()
   use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfNoIncreaseHook", environment())
@@ -148,7 +149,8 @@ hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_i
 #' @export
 hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_decrease,
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
-                                     run_every_steps = NULL, restore_best_weights = FALSE, every_n_steps = NULL) {
+                                     run_every_steps = NULL, restore_best_weights = FALSE,
+                                     every_n_steps = NULL) {
   exact_names()
   use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfNoDecreaseHook", environment())

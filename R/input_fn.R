@@ -329,28 +329,19 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
   if (!is.numeric(numbers) && !is.logical(numbers)) return(invisible())
   if (finite) return(invisible())
   bad <- bad_places(x, is.finite)
-  if (missing && all(is.na(x[bad]))) return(invisible())
-  if (missing) abort_infinite(bad[!is.na(x[bad])], x, role, name, call)
+  if (missing) bad <- bad[!is.na(x[bad])]
+  if (length(bad) == 0) return(invisible())
+  kinds <- if (missing) "infinite" else "NA, NaN or infinite" # nolint: used by cli
   first <- (bad[[1]] - 1) %% n_rows(x) + 1
   abort_runhooks(
     c(
       "The {role} {.val {name}} must be finite numbers.",
-      x = "{length(bad)} value{?s} {?is/are} NA, NaN or infinite, the first in row {first}.",
-      i = if (!is_response && anyNA(numbers)) {
+      x = "{length(bad)} value{?s} {?is/are} {kinds}, the first in row {first}.",
+      i = if (missing) {
+        "Replace infinite values by numbers, or by NA."
+      } else if (!is_response && anyNA(numbers)) {
         "Use {.code column_numeric(default_value = )} to replace NA."
       }
-    ),
-    call = call
-  )
-}
-
-abort_infinite <- function(bad, x, role, name, call) {
-  first <- (bad[[1]] - 1) %% n_rows(x) + 1 # nolint: used by cli
-  abort_runhooks(
-    c(
-      "The {role} {.val {name}} must be finite numbers.",
-      x = "{length(bad)} value{?s} {?is/are} infinite, the first in row {first}.",
-      i = "Replace infinite values by numbers, or by NA."
     ),
     call = call
   )

@@ -61,8 +61,8 @@ known_scales <- function(record) {
 scale_differences <- function(known, own) {
   words <- function(scale) {
     if (is.null(scale$scale)) return("not standardized")
-    digits <- function(x) paste(format(x, digits = 4, trim = TRUE), collapse = ", ")
-    paste0("mean ", digits(scale$center), " and standard deviation ", digits(scale$scale))
+    format_digits <- function(x) paste(format(x, digits = 4, trim = TRUE), collapse = ", ")
+    paste0("mean ", format_digits(scale$center), " and standard deviation ", format_digits(scale$scale))
   }
   names <- union(names(known), names(own))
   differs <- !vapply(names, function(name) identical(known[[name]], own[[name]]), NA)

@@ -12,15 +12,17 @@
 #' @param nsim Number of simulated responses; 1 by default.
 #' @param seed A seed for [set.seed()], or `NULL` (the default). With a seed, the state of the
 #'   random number generator is restored afterwards.
-#' @param type The type of residuals of `rstandard()`: `"pearson"` or `"deviance"`.
+#' @param type The type of residuals for `rstandard()`: `"pearson"` (the default since R 4.6, as for
+#'   [glm()]) or `"deviance"` (the default in earlier versions of R).
 #' @param ... Must be empty.
-#' @return * `influence()`: a list with `hat`, `coefficients`, `sigma` and the residuals, as
-#'   [stats::influence()]. `dfbeta()` returns its coefficients.
+#' @return * `influence()`: a list with `hat`, `coefficients`, `sigma` and the residuals, like
+#'   [stats::influence()].
+#' * `dfbeta()`: the `coefficients` of `influence()`.
 #' * `hatvalues()`, `rstandard()`, `rstudent()`, `cooks.distance()`: one number for each row.
 #' * `simulate()`: a data frame with a column for each simulated response.
 #' @section Errors:
-#'   * `runhooks_error_invalid_argument`: the model is not linear, has several responses or more than
-#'     two classes, or its loss is not a likelihood.
+#'   * `runhooks_error_invalid_argument`: the model is not linear, has several linear predictors
+#'     (several responses or more than two classes), or its loss is not a log-likelihood.
 #' @name model_influence
 #' @family estimator methods
 #' @examples
@@ -37,21 +39,22 @@ influence.tf_estimator <- function(model, do.coef = TRUE, ...) { # nolint: its n
   check_flag(do.coef)
   abort_more("influence", list(...), "do.coef")
   fit <- one_function_fit(model, "influence")
-  used <- list(hat = row_leverage(fit))
-  uses_pearson <- fit$family != "gaussian" && uses_pearson_residuals()
-  residuals <- scaled_residuals(fit, if (uses_pearson) "pearson" else "deviance")
-  left <- 1 - used$hat
-  if (do.coef) used$coefficients <- coefficient_changes(fit, residuals / left)
-  used$sigma <- sqrt(
-    pmax(sum(residuals^2) - residuals^2 / left, 0) / (fit_df(fit) - 1)
+  result <- list(hat = row_leverage(fit))
+  pearson <- scaled_residuals(fit, "pearson")
+  deviance <- scaled_residuals(fit, "deviance")
+  residuals <- if (uses_pearson_residuals()) pearson else deviance
+  one_minus_hat <- 1 - result$hat
+  if (do.coef) result$coefficients <- coefficient_changes(fit, residuals / one_minus_hat)
+  result$sigma <- sqrt(
+    pmax(sum(residuals^2) - residuals^2 / one_minus_hat, 0) / (fit_df(fit) - 1)
   )
-  if (fit$family == "gaussian") return(c(used, list(wt.res = residuals)))
-  if (uses_pearson) {
-    return(c(used, list(
-      wt.res = residuals, pear.res = residuals, dev.res = scaled_residuals(fit, "deviance")
-    )))
-  }
-  c(used, list(dev.res = residuals, pear.res = scaled_residuals(fit, "pearson")))
+  c(result, if (fit$family == "gaussian") {
+    list(wt.res = residuals)
+  } else if (uses_pearson_residuals()) {
+    list(wt.res = residuals, pear.res = pearson, dev.res = deviance)
+  } else {
+    list(dev.res = deviance, pear.res = pearson)
+  })
 }
 
 # Since R 4.6, the methods for glm() use Pearson residuals.
@@ -72,15 +75,20 @@ rstudent.tf_estimator <- function(model, ...) {
   abort_more("rstudent", list(...))
   fit <- one_function_fit(model, "rstudent")
   if (fit$family != "gaussian" && uses_pearson_residuals()) return(rstandard(model, "pearson"))
-  own <- stats::influence(model, do.coef = FALSE)
-  left <- 1 - own$hat
-  shown <- if (fit$family == "gaussian") {
-    own$wt.res / (own$sigma * sqrt(left))
+  infl <- stats::influence(model, do.coef = FALSE)
+  one_minus_hat <- 1 - infl$hat
+  residuals <- if (fit$family == "gaussian") {
+    infl$wt.res / (infl$sigma * sqrt(one_minus_hat))
   } else {
-    sign(own$dev.res) * sqrt(own$dev.res^2 + own$hat * own$pear.res^2 / left)
+    sign(infl$dev.res) * sqrt(infl$dev.res^2 + infl$hat * infl$pear.res^2 / one_minus_hat)
   }
-  shown[is.infinite(shown)] <- NaN
-  shown
+  without_infinite(residuals)
+}
+
+# Rows with leverage 1 have no standardized residual; they get NaN, as in lm().
+without_infinite <- function(x) {
+  x[is.infinite(x)] <- NaN
+  x
 }
 
 #' @rdname model_influence
@@ -90,8 +98,6 @@ hatvalues.tf_estimator <- function(model, ...) {
   abort_more("hatvalues", list(...))
   row_leverage(one_function_fit(model, "hatvalues"))
 }
-
-# Rows with leverage 1 have no standardized residual; they get NaN, as in lm().
 
 #' @rdname model_influence
 #' @importFrom stats rstandard
@@ -103,8 +109,7 @@ rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
   shown <- stats::residuals(model, type = type)
   rows <- !is.na(shown)
   shown[rows] <- shown[rows] / sqrt(residual_variance(model) * (1 - leverage))
-  shown[is.infinite(shown)] <- NaN
-  shown
+  without_infinite(shown)
 }
 
 # The first one is the default.
@@ -122,10 +127,9 @@ cooks.distance.tf_estimator <- function(model, ...) {
   shown <- stats::residuals(model, type = "pearson")
   rows <- !is.na(shown)
   n_coefficients <- length(stats::coef(model, complete = FALSE))
-  far <- (shown[rows] / (1 - leverage))^2 * leverage
-  shown[rows] <- far / (residual_variance(model) * n_coefficients)
-  shown[is.infinite(shown)] <- NaN
-  shown
+  distance <- (shown[rows] / (1 - leverage))^2 * leverage
+  shown[rows] <- distance / (residual_variance(model) * n_coefficients)
+  without_infinite(shown)
 }
 
 residual_variance <- function(object) {
@@ -155,7 +159,7 @@ scaled_residuals <- function(fit, type) {
   setNames(shown, rownames(fit$design))
 }
 
-# The change of each coefficient if a row is dropped.
+# The change in each coefficient if a row is dropped, with one row for each row of the data.
 coefficient_changes <- function(fit, residuals) {
   rows <- sqrt(fit$weights * row_variance(fit)) * residuals * orthonormal_columns(fit)
   changes <- rows %*% chol2inv(fit$root) %*% t(fit$basis)

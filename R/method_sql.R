@@ -32,7 +32,7 @@ NULL
 tidypredict_fit.tf_estimator <- function(model) {
   parts <- model_expressions(model, "tidypredict_fit")
   if (length(parts$values) > 1) {
-    total <- Reduce(plus, lapply(parts$values, function(value) base::call("exp", value)))
+    total <- Reduce(sum_call, lapply(parts$values, function(value) base::call("exp", value)))
     return(lapply(parts$values, function(value) {
       base::call("/", base::call("exp", value), base::call("(", total))
     }))
@@ -93,7 +93,7 @@ orbital.tf_estimator <- function(x, ..., mode = NULL, type = NULL, lvl = NULL,
   result
 }
 
-plus <- function(a, b) if (identical(b, 0)) a else if (identical(a, 0)) b else base::call("+", a, b)
+sum_call <- function(a, b) if (identical(b, 0)) a else if (identical(a, 0)) b else base::call("+", a, b)
 
 inverse_logit <- function(value) {
   power <- base::call("exp", base::call("-", base::call("(", value)))
@@ -134,7 +134,7 @@ linear_expressions <- function(model, call) {
   } else {
     list(linear_sum(weights, model$blueprint, call))
   }
-  if (!is.null(offset)) sums <- lapply(sums, plus, offset$expr)
+  if (!is.null(offset)) sums <- lapply(sums, sum_call, offset$expr)
   # the first class has the logit 0
   if (is.matrix(weights)) c(list(0), sums) else sums
 }
@@ -144,7 +144,7 @@ linear_sum <- function(weights, blueprint, call) {
     if (name == "(Intercept)") return(weight)
     base::call("*", term_expression(name, blueprint, call), weight)
   }, names(weights), unname(weights))
-  Reduce(plus, unname(terms))
+  Reduce(sum_call, unname(terms))
 }
 
 # The parts of a coefficient's name, such as "x:fb", are numbers, or a variable and its level.
@@ -196,7 +196,7 @@ tree_expressions <- function(model, call) {
   columns <- grep("^value", names(nodes), value = TRUE)
   trees <- split(nodes, nodes$tree)
   lapply(columns, function(column) {
-    sum <- Reduce(plus, lapply(trees, function(tree) {
+    sum <- Reduce(sum_call, lapply(trees, function(tree) {
       tree$value <- tree[[column]] * tree$weight
       node_expression(tree, 0, model$blueprint, call)
     }))

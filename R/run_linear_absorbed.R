@@ -29,7 +29,7 @@ absorbed_fit <- function(object, frame) {
   fit$means <- as.matrix(inverse_link(fit$family)(fit$logits))
   fit$errors <- fit$response - fit$means
   fit$gradient <- sqrt(sum(solve(fit$weights * fit$errors[, 1])$fitted^2))
-  fit$distance <- if (nzchar(fit$family)) absorbed_distance(fit)
+  fit$distance <- if (nzchar(fit$family)) absorbed_newton_step_size(fit)
   fit$coefficients <- as.matrix(in_order_of_terms(fit$beta, factor))
   fit$kept <- rep(TRUE, nrow(fit$coefficients))
   fit
@@ -74,8 +74,8 @@ absorbed_solver <- function(code, x, w) {
   decomposed <- qr(left, tol = 0)
   sizes <- if (ncol(x)) abs(diag(qr.R(decomposed)))
   if (!all(is.finite(sums)) || any(sizes <= 1e-7 * sqrt(colSums(w * x^2)))) return(NULL)
-  covariance <- if (ncol(x)) chol2inv(qr.R(decomposed)) else matrix(0, 0, 0)
-  spread <- function(d) rowSums((d %*% covariance) * d)
+  unscaled_covariance <- if (ncol(x)) chol2inv(qr.R(decomposed)) else matrix(0, 0, 0)
+  spread <- function(d) rowSums((d %*% unscaled_covariance) * d)
   function(z) {
     of_level <- as.vector(rowsum(w * z, code)) / sums
     slopes <- if (ncol(x)) qr.coef(decomposed, sqrt(w) * (z - of_level[code])) else numeric()
@@ -86,17 +86,16 @@ absorbed_solver <- function(code, x, w) {
       fitted = level[code] + as.vector(x %*% slopes),
       variances = c(
         1 / sums[[1]] + spread(means[1, , drop = FALSE]),
-        (1 / sums + 1 / sums[[1]] + spread(away))[-1], diag(covariance)
+        (1 / sums + 1 / sums[[1]] + spread(away))[-1], diag(unscaled_covariance)
       ),
       of_rows = (1 / sums)[code] + spread(x - means[code, , drop = FALSE])
     )
   }
 }
 
-# The same as newton_step_size().
-absorbed_distance <- function(fit) {
-  mean <- fit$means[, 1]
-  variance <- switch(fit$family, gaussian = rep(1, length(mean)), binomial = mean * (1 - mean), mean)
+# newton_step_size() without a design matrix.
+absorbed_newton_step_size <- function(fit) {
+  variance <- row_variance(fit)
   solve <- absorbed_solver(fit$code, fit$x, fit$weights * variance)
   if (is.null(solve)) return(Inf)
   step <- solve(fit$errors[, 1] / variance)
@@ -109,7 +108,7 @@ absorbed_distance <- function(fit) {
     squares <- sum(fit$weights * (fit$errors[, 1] - step$fitted)^2)
     rounding <- sum(fit$weights) * (8 * .Machine$double.eps * max(abs(fit$response)))^2
     if (squares <= 1e-20 * sum(fit$weights * centered^2) + rounding) return(0)
-    scale <- sum(fit$weights * fit$errors[, 1]^2) / (length(mean) - length(fit$beta))
+    scale <- sum(fit$weights * fit$errors[, 1]^2) / (length(fit$code) - length(fit$beta))
   } else if (sum(step$fitted^2) <= 1e-12 * sum(centered^2)) {
     return(0)
   }

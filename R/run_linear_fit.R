@@ -91,7 +91,7 @@ fit_information <- function(fit) {
   list(
     means = means, errors = errors, gradient = sqrt(sum(gradient^2)), root = root, basis = basis,
     # the Newton step in the coefficients, and the same step in the orthonormal basis
-    ahead = if (!is.null(steps)) basis %*% steps, newton_step_in_basis = steps
+    newton_step = if (!is.null(steps)) basis %*% steps, newton_step_in_basis = steps
   )
 }
 
@@ -157,7 +157,7 @@ newton_step_size <- function(fit) {
   beta <- fit$coefficients[fit$kept, , drop = FALSE]
   errors <- sqrt(diag(fit_covariance(fit)))
   errors[!is.finite(errors)] <- 0 # as many coefficients as rows
-  max(abs(fit$ahead) / pmax(abs(beta), errors, .Machine$double.xmin))
+  max(abs(fit$newton_step) / pmax(abs(beta), errors, .Machine$double.xmin))
 }
 
 # True if the distance to the optimum, or for numbers the optimum's error, is only rounding.

@@ -1,6 +1,7 @@
 // The memory limit of the process, and an account of the memory in large buffers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace runhooks {
@@ -20,7 +21,7 @@ uint64_t memory_taken();
 class MemoryBudget {
  public:
   explicit MemoryBudget(uint64_t bytes) : limit_(memory_limit()) {
-    set_memory_limit(limit_ - memory_taken() > bytes ? memory_taken() + bytes : limit_);
+    set_memory_limit(std::min(limit_, memory_taken() + bytes));
   }
   ~MemoryBudget() { set_memory_limit(limit_); }
   MemoryBudget(const MemoryBudget&) = delete;

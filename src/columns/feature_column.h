@@ -55,7 +55,7 @@ struct FeatureRead {
   bool is_weight = false;
   bool is_normalized = false;  // a function normalizes it, so its range differs
   bool takes_unknown = false;  // unknown strings have an out-of-vocabulary bucket
-  int64_t num_ids = 0;  // ids must be below this; 0: unlimited
+  int64_t num_ids = 0;         // ids must be below this; 0: unlimited
 };
 
 // Ids of a categorical column, int64 [batch, k], negative if missing (ops/lookup/categorical.h),

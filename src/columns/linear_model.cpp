@@ -17,9 +17,8 @@ Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
 // The Gauss-Newton diagonal of the logits: ids contribute their counts, numbers their squares.
 void offer_curvature_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
   set_gauss_newton_diagonal(graph, *weights, [weights, ids](Graph& g) {
-    const Output times =
-        ids.weights ? Output(g.op("Square", {ids.weights}))
-                    : ones_like(g, cast(g, ids.ids, DType::kFloat32));
+    const Output times = ids.weights ? Output(g.op("Square", {ids.weights}))
+                                     : ones_like(g, cast(g, ids.ids, DType::kFloat32));
     const Output buckets =
         g.scalar(DType::kInt32, static_cast<double>(weights->shape.dim(0)), "buckets");
     return for_each_unit(g, g.op("UnsortedSegmentSum", {times, ids.ids, buckets}), *weights);
@@ -111,8 +110,7 @@ LinearModel linear_model(Graph& graph,
   const std::vector<std::string> scopes = scopes_of(sorted);
   for (size_t i = 0; i < sorted.size(); ++i) {
     const Shape shape{weight_rows(*sorted[i]), model_options.units};
-    weights.push_back(
-        graph.variables().get_partitioned(scopes[i] + "/weights", shape, options));
+    weights.push_back(graph.variables().get_partitioned(scopes[i] + "/weights", shape, options));
     model.weights.insert(model.weights.end(), weights.back().begin(), weights.back().end());
   }
   VariableOptions bias_options = options;
@@ -140,8 +138,8 @@ LinearModel linear_model(Graph& graph,
   if (sums.empty() && model_options.may_be_bias_alone) {
     const Output none = graph.scalar(DType::kFloat32, 0, "none");
     const Output width = graph.int_vector({1, static_cast<int32_t>(model_options.units)}, "units");
-    sums.push_back(graph.op(
-        "Tile", {graph.op("Mul", {ones_of_rows(graph, features), none}), width}));
+    sums.push_back(
+        graph.op("Tile", {graph.op("Mul", {ones_of_rows(graph, features), none}), width}));
   }
   Output no_bias = sums.size() == 1 ? graph.op("Identity", sums).named("weighted_sum_no_bias")
                                     : graph.op("AddN", sums).named("weighted_sum_no_bias");

@@ -181,8 +181,7 @@ RUNHOOKS_REGISTER_COLUMN(
     VocabularyListCategoricalColumn,
     "column_categorical_with_vocabulary_list, "
     "feature_column.categorical_column_with_vocabulary_list",
-    {kNameArgument, kFeatureArgument,
-     "vocabulary_list: words; kept. Unique strings or integers.",
+    {kNameArgument, kFeatureArgument, "vocabulary_list: words; kept. Unique strings or integers.",
      "dtype = NULL: type; kept. The type of the feature: `tf$string`, `tf$int32` or `tf$int64`, or "
      "its name. `NULL`: that of the list.",
      "default_value = -1L: whole number or NULL; kept. The id of values not in the list; "

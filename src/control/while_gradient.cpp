@@ -128,10 +128,11 @@ class Accumulated {
         return body_.op("AddN", {sum, more_.values});
       });
     }
-    Gradient rows =
-        add_loop_accumulator(loop, row_of_zeros(into, like), more_.values.shape(), appends(more_.values));
+    Gradient rows = add_loop_accumulator(loop, row_of_zeros(into, like), more_.values.shape(),
+                                         appends(more_.values));
     const Output none = into.constant(Tensor::zeros(more_.indices.dtype(), {1}));
-    rows.indices = add_loop_accumulator(loop, none, Shape::unknown_of_rank(1), appends(more_.indices));
+    rows.indices =
+        add_loop_accumulator(loop, none, Shape::unknown_of_rank(1), appends(more_.indices));
     rows.dense_shape = shape_for(into, argument_, like);
     return rows;
   }
@@ -143,7 +144,10 @@ class Accumulated {
       return body_.op("ConcatV2", {so_far, more, body_.scalar(DType::kInt32, 0)});
     };
   }
-  Output add_loop_accumulator(Operation& loop, const Output& initial, Shape shape, const Change& change) const {
+  Output add_loop_accumulator(Operation& loop,
+                              const Output& initial,
+                              Shape shape,
+                              const Change& change) const {
     FuncGraph& cond = function_attr(loop, "cond");
     const ControlDependencies none(body_, {}, true);
     const NameScope inside(body_, body_.scope());

@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kPiece = 16 * 1024;  // bytes; about 50 microseconds of work
+constexpr size_t kPiece = 16 * 1024;       // bytes; about 50 microseconds of work
 constexpr size_t kMostText = 16 * kPiece;  // limit per block
 // minimum number of records for parallel reading
 constexpr int64_t kFewest = 128, kFewestFound = 16;
@@ -23,9 +23,12 @@ CsvBlock::CsvBlock(const CsvColumns& columns) : columns_(columns) {
   words_.resize(word_columns_.size());
 }
 
-int64_t CsvBlock::read(
-    std::string_view text, int64_t n, int64_t first, bool needs_utf8, CsvRows& rows,
-    const Words& words) {
+int64_t CsvBlock::read(std::string_view text,
+                       int64_t n,
+                       int64_t first,
+                       bool needs_utf8,
+                       CsvRows& rows,
+                       const Words& words) {
   tried_ = 0;
   needs_utf8_ = needs_utf8;
   if (n < kFewest) return 0;
@@ -42,7 +45,7 @@ int64_t CsvBlock::read(
     }
   };
   helping_for(num_pieces_,
-             [&](size_t i) { guarded([&] { return read_piece(pieces_[i], first, rows); }); });
+              [&](size_t i) { guarded([&] { return read_piece(pieces_[i], first, rows); }); });
   // The code of a string depends on the strings before it, so each column is encoded serially.
   helping_for(word_columns_.size(), [&](size_t j) {
     guarded([&] {

@@ -46,9 +46,13 @@ class CsvBlock {
 
   // Parses up to `n` records from the start of `text` into `rows`, starting at row `first`.
   // Strings become codes of `words`, the same codes as in a serial read. Returns the number of
-  // records. Returns 0, and consumes nothing, if there are few records, or one is malformed or, with
-  // `needs_utf8`, has a string that is not UTF-8.
-  int64_t read(std::string_view text, int64_t n, int64_t first, bool needs_utf8, CsvRows& rows,
+  // records. Returns 0, and consumes nothing, if there are few records, or one is malformed or,
+  // with `needs_utf8`, has a string that is not UTF-8.
+  int64_t read(std::string_view text,
+               int64_t n,
+               int64_t first,
+               bool needs_utf8,
+               CsvRows& rows,
                const Words& words);
   const CsvReader::Taken& taken() const { return taken_; }
   // The number of records in the last failed attempt.
@@ -72,7 +76,7 @@ class CsvBlock {
   const CsvColumns& columns_;
   std::vector<size_t> word_columns_;
   std::vector<std::vector<std::string_view>> words_;  // one vector per string column
-  std::deque<Piece> pieces_;  // reused, to keep their memory
+  std::deque<Piece> pieces_;                          // reused, to keep their memory
   size_t num_pieces_ = 0;
   std::atomic<bool> is_ill_{false};
   CsvReader::Taken taken_;

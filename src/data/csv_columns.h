@@ -22,11 +22,11 @@ struct CsvColumn {
 };
 
 // Arguments shared by datasets of delimited text, as lines of a registration.
-#define RUNHOOKS_CSV_ARGUMENTS                                                                \
-  "delim = \",\": string. Field separator.",                                       \
+#define RUNHOOKS_CSV_ARGUMENTS                                                          \
+  "delim = \",\": string. Field separator.",                                            \
       "use_quotes = TRUE: flag. Whether fields may be quoted.",                         \
-      "na_value = \"\": string. Additional string to treat as missing.",                    \
-      "num_fields = NULL: number in [1, Inf). Number of fields per record.",                 \
+      "na_value = \"\": string. Additional string to treat as missing.",                \
+      "num_fields = NULL: number in [1, Inf). Number of fields per record.",            \
       "names: any. Column names.", "fields: any. Field number of each column, from 0.", \
       "dtypes: any. Column types.", "defaults: any. Values for empty fields, as text.", \
       "required: any. Names of columns without a default."
@@ -80,9 +80,9 @@ class CsvColumns {
   void check_defaults(const Args& args) const;
   [[noreturn]] void throw_count(size_t count, const std::string& where) const;
   [[noreturn]] void throw_field(const CsvColumn& column,
-                               std::string_view field,
-                               Problem problem,
-                               const std::string& where) const;
+                                std::string_view field,
+                                Problem problem,
+                                const std::string& where) const;
 
   CsvFormat format_;
   std::string na_value_;

@@ -59,8 +59,8 @@ class CsvRecords : public FileRecords {
   }
   // Warns once per file.
   void check_encoding() {
-    has_warned_ = has_warned_ || dataset_.columns().warns_of_encoding(
-                                     reader_.fields(), [this] { return where(); });
+    has_warned_ = has_warned_ || dataset_.columns().warns_of_encoding(reader_.fields(),
+                                                                      [this] { return where(); });
   }
   bool has_warned() const { return has_warned_; }
   FilePosition place() const override { return {reader_.offset(), records_, reader_.lines()}; }
@@ -85,8 +85,8 @@ class CsvRecords : public FileRecords {
     const auto& found = reader_.fields();
     if (std::vector<std::string>(found.begin(), found.end()) == expected) return;
     std::vector<std::string> words(found.begin(), found.end());
-    fail(Code::kFailedPrecondition, "'", reader_.path(), "' has columns ",
-         str_join(words, ", "), "; expected ", str_join(expected, ", "), ".");
+    fail(Code::kFailedPrecondition, "'", reader_.path(), "' has columns ", str_join(words, ", "),
+         "; expected ", str_join(expected, ", "), ".");
   }
 
   const CsvDataset& dataset_;

@@ -56,8 +56,7 @@ void ExampleParser::begin(std::vector<ParsedFeature> features) {
       }
       if (given > 1) {
         invalid_argument("Feature: ", feature.key, ": the default must be one padding value, not ",
-                         given,
-                         ".");
+                         given, ".");
       }
     } else if (given > 0 && given != row) {
       invalid_argument("Feature: ", feature.key, ": its default has ", given,

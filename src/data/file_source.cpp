@@ -90,8 +90,8 @@ void FileCursor::skip_record(const Error& error) {
 void FileCursor::log_skipped() {
   if (skipped_ > 0) {
     log_deferred(LogLevel::kWarn,
-              str_cat("Skipped ", skipped_, " ", source_.unit(), skipped_ == 1 ? "" : "s", " of '",
-                      source_.files()[file_], "'. First error: ", first_skipped_));
+                 str_cat("Skipped ", skipped_, " ", source_.unit(), skipped_ == 1 ? "" : "s",
+                         " of '", source_.files()[file_], "'. First error: ", first_skipped_));
   }
   skipped_ = 0;
   first_skipped_.clear();
@@ -215,8 +215,9 @@ class StringIterator : public FileIterator {
 
 void warn_of_encoding(const std::string& where) {
   log_deferred(LogLevel::kWarn,
-               str_cat(where, " is not valid UTF-8. Such strings are marked as bytes; convert the "
-                              "file to UTF-8, for example with `iconv()`."),
+               str_cat(where,
+                       " is not valid UTF-8. Such strings are marked as bytes; convert the "
+                       "file to UTF-8, for example with `iconv()`."),
                "encoding");
 }
 

@@ -68,7 +68,9 @@ class FileSource : public Dataset {
   bool takes_streams() const { return takes_streams_; }
 
  private:
-  bool identifies_data(const std::string& argument) const override { return argument == "filenames"; }
+  bool identifies_data(const std::string& argument) const override {
+    return argument == "filenames";
+  }
 
   std::vector<std::string> files_;
   FileFingerprints contents_;
@@ -124,7 +126,7 @@ class FileCursor {
   uint64_t size_ = 0, fingerprint_ = 0;
   int64_t skipped_ = 0;
   std::string first_skipped_;
-  bool is_stream_ = false;  // of the open file
+  bool is_stream_ = false;          // of the open file
   std::vector<bool> are_streamed_;  // by file; a stream can be read only once
 };
 

@@ -6,7 +6,7 @@ namespace runhooks {
 namespace {
 
 // A source that can no longer read fails for every element.
-constexpr int kMostFailures = 1000;
+constexpr int kMaxFailures = 1000;
 
 class IgnoreErrorsDataset : public Transformation {
  public:
@@ -25,7 +25,7 @@ class IgnoreErrorsIterator : public TransformationIterator<IgnoreErrorsDataset> 
       try {
         return input_->next(sink);
       } catch (const Error&) {
-        if (failures == kMostFailures) throw;
+        if (failures == kMaxFailures) throw;
       }
     }
   }

@@ -9,8 +9,8 @@ namespace runhooks {
 
 struct InputProgress {
   bool is_known = false;  // false if the graph has no dataset
-  int64_t rows = 0;  // read in this session
-  int64_t epoch = 1;  // the pass that the last row belongs to
+  int64_t rows = 0;       // read in this session
+  int64_t epoch = 1;      // the pass that the last row belongs to
   // Time that steps spent waiting for elements; the rest is computation.
   double waited_seconds = 0;
 };

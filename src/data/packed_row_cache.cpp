@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/parallel_for.h"
 #include "base/interruptible_chunks.h"
+#include "base/parallel_for.h"
 #include "data/one_input_dataset.h"
 #include "tensor/copy_rows.h"
 
@@ -26,8 +26,8 @@ constexpr int64_t kSharedNumbers = 4096;
 }  // namespace
 
 std::shared_ptr<PackedRowCache> PackedRowCache::make(std::vector<Column> columns,
-                                         int64_t num_rows,
-                                         int64_t waiting) {
+                                                     int64_t num_rows,
+                                                     int64_t waiting) {
   size_t bytes = 0;
   for (const Column& column : columns) bytes += column.bytes;
   if (columns.size() < 2 || bytes == 0) return nullptr;
@@ -75,7 +75,8 @@ void PackedRowCache::take_block(const int64_t* numbers, size_t n, bool is_run) {
   for (const Column& column : columns_) {
     if (goes_on) {
       const char* const next = column.from + static_cast<size_t>(ahead) * column.bytes;
-      for (size_t at = 0; at < n * column.bytes; at += kPrefetchBytes) __builtin_prefetch(next + at);
+      for (size_t at = 0; at < n * column.bytes; at += kPrefetchBytes)
+        __builtin_prefetch(next + at);
     }
     // local copies: the compiler must assume that copied rows alias the members
     const char* const from = column.from;
@@ -106,9 +107,9 @@ void PackedRowCache::put_stacked(const int64_t* numbers, int64_t n, ElementSink&
 }
 
 void PackedRowCache::put_block(const int64_t* numbers,
-                         size_t n,
-                         const std::vector<char*>& to,
-                         size_t at) const {
+                               size_t n,
+                               const std::vector<char*>& to,
+                               size_t at) const {
   const char* near[kBlock];
   size_t far[kBlock], num_far = 0;
   const char* const rows = static_cast<const char*>(rows_.raw());

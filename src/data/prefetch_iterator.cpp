@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/denormals.h"
-#include "base/interrupt.h"
-#include "base/helping_queue.h"
-#include "base/threads.h"
 #include "base/block_signals.h"
-#include "data/elements.h"
+#include "base/denormals.h"
+#include "base/helping_queue.h"
+#include "base/interrupt.h"
+#include "base/threads.h"
 #include "data/element_or_error.h"
+#include "data/elements.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -25,15 +25,15 @@ namespace runhooks {
 namespace {
 // interval between checks for user interrupts
 constexpr std::chrono::milliseconds kPollInterval(50);
-}
+}  // namespace
 
 // State shared by the workers and the consumer. The states of an element:
 //
 //   input_ --read()--> in items_, in progress --make()--> in items_, done --next()--> consumer
 //
 // A worker reads an element and makes the item. If the input calls R code, the consumer reads, and
-// the workers take the items from pending_. items_ keeps the order of the input; its size is limited
-// by the capacity. One thread at a time reads (is_reading_).
+// the workers take the items from pending_. items_ keeps the order of the input; its size is
+// limited by the capacity. One thread at a time reads (is_reading_).
 class PrefetchIterator::Queue {
  public:
   Queue(std::shared_ptr<const Dataset> dataset,
@@ -213,7 +213,9 @@ void PrefetchIterator::Queue::make(size_t worker, Item& item) const {
   }
 }
 
-void PrefetchIterator::Queue::finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock) {
+void PrefetchIterator::Queue::finish(size_t worker,
+                                     const ItemPtr& item,
+                                     std::unique_lock<std::mutex>& lock) {
   if (item->is_done) return;
   lock.unlock();
   make(worker, *item);
@@ -368,9 +370,9 @@ void PrefetchIterator::Queue::restore(const NamedTensors& state) {
 // --- public interface
 
 PrefetchIterator::PrefetchIterator(std::shared_ptr<const Dataset> dataset,
-             std::unique_ptr<DatasetIterator> input,
-             const Options& options,
-             Work work)
+                                   std::unique_ptr<DatasetIterator> input,
+                                   const Options& options,
+                                   Work work)
     : queue_(std::make_unique<Queue>(
           std::move(dataset), std::move(input), options, std::move(work))) {}
 
@@ -380,7 +382,9 @@ PrefetchIterator::~PrefetchIterator() {
   if (is_of_other_process()) static_cast<void>(queue_.release());
 }
 
-bool PrefetchIterator::is_of_other_process() const { return in_forked_child() && queue_->has_threads(); }
+bool PrefetchIterator::is_of_other_process() const {
+  return in_forked_child() && queue_->has_threads();
+}
 
 PrefetchIterator::Queue& PrefetchIterator::queue() const {
   if (is_of_other_process()) {

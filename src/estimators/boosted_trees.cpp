@@ -29,7 +29,6 @@ namespace runhooks {
 
 namespace {
 
-
 class EnsembleGrower {
  public:
   EnsembleGrower(Graph& graph,
@@ -89,9 +88,7 @@ class EnsembleGrower {
     const auto learned = [&](FuncGraph& f, const std::vector<Output>&) {
       return done(f, f.group({learn(f), next_step(f)}, "grow_op"));
     };
-    const auto scanned = [&](FuncGraph& f, const std::vector<Output>&) {
-      return add_quantiles(f);
-    };
+    const auto scanned = [&](FuncGraph& f, const std::vector<Output>&) { return add_quantiles(f); };
     // `ready` is read before the quantile pass may set it.
     return choice(g, ready(g), learned, scanned, "cond");
   }
@@ -229,8 +226,8 @@ class EnsembleGrower {
     if (by_.batches_per_layer == 1) return use(g, of_batch);
     std::vector<Operation*> added;
     for (size_t i = 0; i < of_batch.size(); ++i) {
-      added.push_back(g.op("ResourceAccumulatorApplyGradient",
-                           {(*accumulators)[i], stamp_, of_batch[i]}));
+      added.push_back(
+          g.op("ResourceAccumulatorApplyGradient", {(*accumulators)[i], stamp_, of_batch[i]}));
     }
     const ControlDependencies after(g, added);
     const Output count = g.op("ResourceAccumulatorNumAccumulated", {(*accumulators)[0]});
@@ -342,9 +339,8 @@ class EnsembleGrower {
   }
 
   std::vector<Output> each_feature(Graph& g, const FeatureGroup& group, const Output& stats) const {
-    Operation* parts = g.op("Unpack", {stats})
-                           .attr("num", static_cast<int64_t>(group.ids.size()))
-                           .attr("axis", 0);
+    Operation* parts =
+        g.op("Unpack", {stats}).attr("num", static_cast<int64_t>(group.ids.size())).attr("axis", 0);
     std::vector<Output> all;
     for (int i = 0; i < parts->num_outputs(); ++i) all.push_back(parts->output(i));
     return all;
@@ -405,8 +401,8 @@ class EnsembleGrower {
         std::vector<Output> inputs = {last_layer_, feature};
         const std::vector<Output> by = rules(g);
         inputs.insert(inputs.end(), by.begin(), by.end());
-        Operation* best = g.op("BoostedTreesCalculateBestFeatureSplit", inputs)
-                              .attr("logits_dimension", logits_);
+        Operation* best =
+            g.op("BoostedTreesCalculateBestFeatureSplit", inputs).attr("logits_dimension", logits_);
         for (size_t k = 0; k < lists.size(); ++k) {
           lists[k].push_back(best->output(static_cast<int>(kOrder[k])));
         }
@@ -431,10 +427,9 @@ class EnsembleGrower {
       const Output of_all = g.op("RealDiv", {n, sum_in_uniform_branch(g, n)});
       both = sum_in_uniform_branch(g, g.op("Mul", {both, of_all}));
     }
-    return with_means(g, {both}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
-                      [this](Graph& f, const std::vector<Output>& means) {
-                        return center(f, means[0]);
-                      });
+    return with_means(
+        g, {both}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
+        [this](Graph& f, const std::vector<Output>& means) { return center(f, means[0]); });
   }
 
   Operation* center(Graph& g, const Output& means) const {
@@ -443,10 +438,10 @@ class EnsembleGrower {
       const Output values = g.op("Slice", {means, number(begin), number(size)});
       return Output(g.op("ExpandDims", {values, g.scalar(DType::kInt32, 0)}));
     };
-    const Output goes_on = g.op("BoostedTreesCenterBias",
-                                {ensemble_, part(0, logits_), part(logits_, hessian_width()),
-                                 g.scalar(DType::kFloat32, by_.l1),
-                                 g.scalar(DType::kFloat32, by_.l2)});
+    const Output goes_on =
+        g.op("BoostedTreesCenterBias",
+             {ensemble_, part(0, logits_), part(logits_, hessian_width()),
+              g.scalar(DType::kFloat32, by_.l1), g.scalar(DType::kFloat32, by_.l2)});
     return g.op("AssignVariableOp", {center_needed_->handle, goes_on});
   }
 
@@ -483,9 +478,9 @@ class EnsembleGrower {
         g.op("BoostedTreesQuantileStreamResourceAddSummaries", adding).attr("num_features", n);
     const ControlDependencies after(g, {added});
     const Output nothing = g.constant(Tensor::scalar<float>(0), "nothing");
-    return done(g, with_means(g, {nothing}, "wait_until_quantiles_accumulated",
-                              &quantile_accumulators_,
-                              [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
+    return done(
+        g, with_means(g, {nothing}, "wait_until_quantiles_accumulated", &quantile_accumulators_,
+                      [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
   }
 
   Operation* flush(Graph& g) const {
@@ -513,7 +508,6 @@ class EnsembleGrower {
   VariablePtr center_needed_;
   Output stamp_, last_layer_, nodes_, logits_tensor_, gradients_, hessians_;
 };
-
 
 ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
@@ -561,8 +555,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       };
     }
     EstimatorSpec spec = head->create_estimator_spec(
-        graph, own, mode, logits,
-        [&growing, has_softmax](Graph& g, Output loss) {
+        graph, own, mode, logits, [&growing, has_softmax](Graph& g, Output loss) {
           return growing.step(g, loss, has_softmax);
         });
     if (is_whole) spec.training_hooks.push_back(in_memory.hook());

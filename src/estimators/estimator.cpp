@@ -7,12 +7,12 @@
 #include "base/suggestions.h"
 #include "cluster/communicator.h"
 #include "data/iterator_rebind.h"
-#include "estimators/run_recorder.h"
+#include "estimators/active_training.h"
 #include "estimators/replica_graph.h"
 #include "estimators/replica_run.h"
 #include "estimators/resumable_run.h"
 #include "estimators/run_folder.h"
-#include "estimators/active_training.h"
+#include "estimators/run_recorder.h"
 #include "graph/endpoints.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
@@ -419,11 +419,11 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
     }
   }
   if (outputs.empty()) {
-    throw Error(Code::kInvalidArgument,
-                str_cat("Expected to run at least one output from ", str_join(existing, ", "),
-                        ", provided ", str_join(options.predict_keys, ", "), "."),
-                did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0],
-                             existing));
+    throw Error(
+        Code::kInvalidArgument,
+        str_cat("Expected to run at least one output from ", str_join(existing, ", "),
+                ", provided ", str_join(options.predict_keys, ", "), "."),
+        did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
   }
   HookList hooks = options.hooks;
   append(hooks, model->spec.prediction_hooks);

@@ -22,8 +22,8 @@ void copy_file(const std::string& from, const std::string& to) {
   write_file_atomically(to, read_whole_file(from));
 }
 
-// Copies files that the graph reads to the directory `assets`, under unique names. The file system of
-// the directory decides which names are equal: some treat "Words" and "words" as one.
+// Copies files that the graph reads to the directory `assets`, under unique names. The file system
+// of the directory decides which names are equal: some treat "Words" and "words" as one.
 class Assets {
  public:
   Assets(const Graph& graph, std::string folder) : folder_(std::move(folder)) {
@@ -134,10 +134,10 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
     checkpoint = newest_weights(config_.model_dir, CheckpointLook::kContent);
   }
   if (checkpoint.empty()) {
-    throw Error(Code::kInvalidArgument,
-                str_cat("An export needs a trained model; ", config_.model_dir,
-                        " has no checkpoint."),
-                {"`train(model)` trains it."});
+    throw Error(
+        Code::kInvalidArgument,
+        str_cat("An export needs a trained model; ", config_.model_dir, " has no checkpoint."),
+        {"`train(model)` trains it."});
   }
   Named<Feature> receivers;
   const InputFn input_fn = [&](Graph& graph, Mode) {

@@ -58,7 +58,6 @@ class HeadBase : public Head {
   std::vector<float> class_weights_;  // empty: all are 1
 };
 
-
 // The column that the argument `weight_column` gives by name or as a column; NULL if it is absent.
 ColumnPtr weight_column_argument(const Args& args);
 

@@ -4,8 +4,8 @@
 
 #include "base/log.h"
 #include "data/iterator_rebind.h"
-#include "estimators/run_folder.h"
 #include "estimators/active_training.h"
+#include "estimators/run_folder.h"
 #include "graph/endpoints.h"
 #include "io/files/atomic_file.h"
 #include "monitored/monitored_session.h"
@@ -84,8 +84,8 @@ bool hooks_allow_reuse(const HookList& hooks) {
 class CachedSessionCreator : public SessionCreator {
  public:
   CachedSessionCreator(std::unique_ptr<ModelGraph> graph,
-                     const std::shared_ptr<ModelGraphCache>& cache,
-                     std::string checkpoint)
+                       const std::shared_ptr<ModelGraphCache>& cache,
+                       std::string checkpoint)
       : graph_(std::move(graph)),
         cache_(cache),
         checkpoint_(std::move(checkpoint)),
@@ -184,19 +184,18 @@ const ModelGraph* ModelGraphCache::predictions_of(const Named<Tensor>& features)
   };
   for (const auto& graph : graphs_) {
     const Features& own = graph->input.features;
-    const bool fits =
-        graph->spec.mode == Mode::kPredict && graph->restored == number_ &&
-        std::equal(features.begin(), features.end(), own.begin(), own.end(), is_fed);
+    const bool fits = graph->spec.mode == Mode::kPredict && graph->restored == number_ &&
+                      std::equal(features.begin(), features.end(), own.begin(), own.end(), is_fed);
     if (fits) return graph.get();
   }
   return nullptr;
 }
 
 bool ModelGraphCache::predict(const std::string& folder,
-                         uint64_t checkpoint,
-                         const Named<Tensor>& features,
-                         const std::vector<std::string>& keys,
-                         Named<Tensor>* predictions) {
+                              uint64_t checkpoint,
+                              const Named<Tensor>& features,
+                              const std::vector<std::string>& keys,
+                              Named<Tensor>* predictions) {
   // A model in training has newer weights than its directory.
   if (checkpoint != number_ || ActiveTraining::is_in(folder)) return false;
   if (hook_decorator()) return false;
@@ -230,7 +229,7 @@ bool ModelGraphCache::predict(const std::string& folder,
 }
 
 std::unique_ptr<SessionCreator> ModelGraphCache::session_creator(std::unique_ptr<ModelGraph> graph,
-                                                            const std::string& checkpoint) {
+                                                                 const std::string& checkpoint) {
   return std::make_unique<CachedSessionCreator>(std::move(graph), shared_from_this(), checkpoint);
 }
 

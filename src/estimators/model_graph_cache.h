@@ -41,10 +41,7 @@ void log_model_fn();
 
 // The cache key of a graph that contains only a global step and this input; "" if the rows are not
 // in memory. `step_version` is the graph's version before the input was added.
-std::string key_of_input(const Graph& graph,
-                         const ModelInput& input,
-                         Mode mode,
-                         int step_version);
+std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version);
 Output rows_of_input(const Graph& graph);
 bool hooks_allow_reuse(const HookList& hooks);
 

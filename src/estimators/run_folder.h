@@ -80,8 +80,8 @@ using Files = std::vector<std::pair<std::string, std::string>>;
 // out; the rest still identifies the checkpoint. `checkpoint` selects another checkpoint, possibly
 // from elsewhere.
 Files pack_snapshot(const std::string& folder,
-                     uint64_t max_bytes,
-                     const std::string& checkpoint = "");
+                    uint64_t max_bytes,
+                    const std::string& checkpoint = "");
 // Writes the files to an existing directory. Throws before writing if a file name is not allowed.
 // Values that were left out are copied from the directory `from`.
 void unpack_snapshot(const std::string& folder, const Files& files, const std::string& from);

@@ -18,7 +18,7 @@ struct GrowthArguments {
   int64_t seed = 0;    // of both
   bool centers_bias;
   bool is_logistic = false;  // binary classification without weights
-  bool is_of_formula;   // TensorFlow's trees would train without end if no leaf can be split
+  bool is_of_formula;        // TensorFlow's trees would train without end if no leaf can be split
   Pruning pruning = Pruning::kNone;
 
   explicit GrowthArguments(const Args& args)
@@ -46,8 +46,8 @@ struct GrowthArguments {
     }
   }
   TreesInMemory::Rules rules() const {
-    return {l1,      l2,            complexity,  min_node_weight, rate, max_depth,
-            pruning, is_of_formula, sample_size, mtry,            seed};
+    return {l1,          l2,   complexity, min_node_weight, rate, max_depth, pruning, is_of_formula,
+            sample_size, mtry, seed};
   }
   bool samples() const { return sample_size < 1 || mtry > 0; }
   int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }

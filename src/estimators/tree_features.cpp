@@ -122,8 +122,7 @@ static std::string shortest(float x) {
 std::string TreeFeature::question(int32_t threshold) const {
   if (group == Group::kWords && threshold != 0) return str_cat(source, " is any level");
   if (group == Group::kWords) return str_cat(source, " is not ", element_name);
-  const std::string what =
-      element_name.empty() ? source : str_cat(source, "[", element_name, "]");
+  const std::string what = element_name.empty() ? source : str_cat(source, "[", element_name, "]");
   if (threshold < 0) return str_cat(what, " is below all");
   if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(what, " is any number");
   if (asks_if_missing(threshold)) return str_cat(what, " is missing");
@@ -170,8 +169,8 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
       feature.source = bucketed->is_of_words() ? bucketed->feature_name() : source_of(*column);
       feature.name = bucketed->feature_name();
       feature.buckets = bucketed->buckets();
-      feature.group = bucketed->is_of_words() ? TreeFeature::Group::kWords
-                                              : TreeFeature::Group::kBucketized;
+      feature.group =
+          bucketed->is_of_words() ? TreeFeature::Group::kWords : TreeFeature::Group::kBucketized;
       elements = bucketed->elements();
     } else {
       feature.name = feature.source = column->name();

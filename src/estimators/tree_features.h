@@ -57,9 +57,9 @@ enum class Importance { kGain, kCount };
 // Importance of each of columns(): total gain of its splits, or their number.
 std::vector<double> importances(const TreeModelView& trees, Importance by);
 std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> features,
-                                              const std::string& ensemble_key,
-                                              const std::string& boundaries_prefix,
-                                              const std::string& checkpoint);
+                                                const std::string& ensemble_key,
+                                                const std::string& boundaries_prefix,
+                                                const std::string& checkpoint);
 
 struct TreeInput {
   std::vector<Output> buckets;  // int32 [batch], per feature
@@ -68,7 +68,7 @@ struct TreeInput {
   struct Source {
     Output x, edges;
   };
-  std::vector<Source> sources;  // per feature
+  std::vector<Source> sources;         // per feature
   Output quantiles, boundaries_ready;  // empty if the model has no numeric features
 };
 TreeInput tree_input(Graph& graph,

@@ -64,7 +64,9 @@ ModelTraits trees_traits() {
       "`na.pass` (the side of each split with the larger gain; see the section Missing values), "
       "or, as in [linear_regressor()], `na.fail`, `na.omit`, `na.exclude`, `\"mean\"`, "
       "`\"median\"` or constants such as `list(age = 30)`.",
-      "formula", "explains = FALSE: flag", "first_trees = 0L: whole number in [0, Inf)",
+      "formula",
+      "explains = FALSE: flag",
+      "first_trees = 0L: whole number in [0, Inf)",
       "of_formula = FALSE: flag"};
   return traits;
 }

@@ -86,8 +86,9 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready, bool is_logistic
   data_ = graph.op("BoostedTreesInMemoryHandle", {});
   Operation* fill = add_fill(graph, ready, groups);
   fill_ = {fill};
-  OpBuilder logits = graph.op("BoostedTreesInMemoryLogits",
-                              {ensemble_, data_, endpoint(graph, kSameRows)[0].second})
+  OpBuilder logits = graph
+                         .op("BoostedTreesInMemoryLogits",
+                             {ensemble_, data_, endpoint(graph, kSameRows)[0].second})
                          .attr("logits_dimension", int64_t{kind_.logits});
   return is_logistic ? Output(logits) : in_turn(graph, logits)->output(0);
 }

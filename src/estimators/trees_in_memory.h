@@ -50,9 +50,7 @@ class TreesInMemory {
                   const Rules& rules);
 
  private:
-  Operation* add_fill(Graph& graph,
-                      const Output& ready,
-                      const std::vector<int64_t>& groups) const;
+  Operation* add_fill(Graph& graph, const Output& ready, const std::vector<int64_t>& groups) const;
 
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;

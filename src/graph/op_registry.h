@@ -46,7 +46,7 @@ struct ArgDef {
   Range values;
   std::string handle_of;         // Resource::kind(), or empty for any
   std::string handle_type_attr;  // attribute with the type of a variable
-  bool may_be_handle = false;  // argument of a function: tensors and handles
+  bool may_be_handle = false;    // argument of a function: tensors and handles
   // Whether the argument accepts handles. Others are tensors or objects that travel as variants.
   bool takes_handles() const { return dtype == DType::kResource; }
 };

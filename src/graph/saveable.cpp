@@ -114,7 +114,9 @@ std::vector<SaveablePtr> only(std::vector<SaveablePtr> all, Wanted wanted) {
   return all;
 }
 
-const Tensor& required_scalar(const NamedTensors& state, const std::string& name, DType dtype,
+const Tensor& required_scalar(const NamedTensors& state,
+                              const std::string& name,
+                              DType dtype,
                               const char* kind) {
   const Tensor* scalar = state_scalar(state, name, dtype);
   if (!scalar) fail(Code::kDataLoss, "The state has no ", kind, " '", name, "'.");
@@ -138,8 +140,8 @@ void add_subtree(NamedTensors& tree, const std::string& prefix, const NamedTenso
 
 const Tensor* state_scalar(const NamedTensors& state, const std::string& name, DType dtype) {
   const auto found = state.find(name);
-  const bool is_there = found != state.end() && found->second.dtype() == dtype &&
-                        found->second.num_elements() == 1;
+  const bool is_there =
+      found != state.end() && found->second.dtype() == dtype && found->second.num_elements() == 1;
   return is_there ? &found->second : nullptr;
 }
 
@@ -241,8 +243,8 @@ Saveable::Assign ResourceSaveable::read_state(const NamedTensors& state,
   try {
     return read_resource_state(op_, state);
   } catch (const Error& error) {
-    fail(error.code(), describe(), " in checkpoint ", where, " cannot be restored: ",
-         error.message());
+    fail(error.code(), describe(), " in checkpoint ", where,
+         " cannot be restored: ", error.message());
   }
 }
 

@@ -65,7 +65,8 @@ class Plateau {
     // absent in states of earlier versions
     const Tensor* metric = state_scalar(saved, "metric", DType::kString);
     const bool has_fallback = !metric_.fallback().empty();
-    if (metric && has_fallback && metric->string_at(0) == metric_.fallback()) metric_.use_fallback();
+    if (metric && has_fallback && metric->string_at(0) == metric_.fallback())
+      metric_.use_fallback();
     if (metric && metric->string_at(0) != metric_.name()) {
       throw Error(Code::kFailedPrecondition,
                   str_cat("The saved state follows metric \"", metric->string_at(0), "\", not \"",

@@ -69,8 +69,8 @@ void HookSaveable::check_unnamed(const TensorSource& source) const {
     if (num_saved == num_of_same_key()) return;
     throw Error(Code::kFailedPrecondition,
                 str_cat("Cannot match hook states in checkpoint ", source.path(), ": it has ",
-                        num_saved, " unnamed ", num_saved == 1 ? "hook" : "hooks", " like `",
-                        hook_, "`, this run has ", num_of_same_key(), "."),
+                        num_saved, " unnamed ", num_saved == 1 ? "hook" : "hooks", " like `", hook_,
+                        "`, this run has ", num_of_same_key(), "."),
                 {"Name the hooks that save a state, as in `hooks = list(counter = ...)`. A hook "
                  "with a new name starts without a saved state."});
   }

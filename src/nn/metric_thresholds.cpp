@@ -73,10 +73,10 @@ Output row(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_ve
 
 // [thresholds, examples] times [examples, 2]: the weights of positive and negative examples.
 ConfusionMetric confusion_at_thresholds(Graph& graph,
-                                          Output labels,
-                                          Output predictions,
-                                          const std::vector<float>& thresholds,
-                                          Output weights) {
+                                        Output labels,
+                                        Output predictions,
+                                        const std::vector<float>& thresholds,
+                                        Output weights) {
   check_compatible_shapes(labels, predictions);
   const auto n = static_cast<int64_t>(thresholds.size());
   predictions = cast(graph, predictions, DType::kFloat32);

@@ -62,8 +62,8 @@ class Executor {
   //              prepare()             execute()
   //   OUTDATED ------------> PREPARED -----------> EXECUTED
   //      ^                      ^                   |    |
-  //      |                      +---- next run -----+    | if layout_changed, commit_layout_change() advances
-  //      |                                               | the table's epoch
+  //      |                      +---- next run -----+    | if layout_changed, the table's epoch
+  //      |                                               | advances (commit_layout_change())
   //      +-- consumers, prepared in the same run <-------+
   //
   // A feed in a new buffer, a buffer lost to the pool and a lost invariant value also outdate

@@ -145,8 +145,9 @@ class EnsembleSaveable : public ResourceSaveable {
     // TensorFlow restores existing resources only
     const std::string create = create_->name();
     ops.restore = [handle, create](Graph& g, const std::vector<Output>& values) -> Operation* {
-      return g.op("BoostedTreesDeserializeEnsemble",
-                  {g.operation(handle)->output(0), values[0], values[1]})
+      return g
+          .op("BoostedTreesDeserializeEnsemble",
+              {g.operation(handle)->output(0), values[0], values[1]})
           .after({g.operation(create)});
     };
     return ops;
@@ -188,17 +189,17 @@ RUNHOOKS_REGISTER_OP("BoostedTreesEnsembleResourceHandleOp")
     .endpoint("raw_ops.BoostedTreesEnsembleResourceHandleOp")
     .summary("A tree ensemble.");
 
-#define RUNHOOKS_REGISTER_ENSEMBLE_SETTER(type, Setter, text)   \
-  RUNHOOKS_REGISTER_OP(type)                                    \
-      .input("tree_ensemble_handle: resource, tree ensemble")   \
-      .input("stamp_token: int64, scalar")                      \
-      .input("tree_ensemble_serialized: string, scalar")        \
-      .shape(no_outputs)                                        \
-      .kernel(kernel_of<Setter>())                              \
-      .mutates(0)                                               \
-      .stateful()                                               \
-      .not_differentiable()                                     \
-      .endpoint("raw_ops." type)                                \
+#define RUNHOOKS_REGISTER_ENSEMBLE_SETTER(type, Setter, text) \
+  RUNHOOKS_REGISTER_OP(type)                                  \
+      .input("tree_ensemble_handle: resource, tree ensemble") \
+      .input("stamp_token: int64, scalar")                    \
+      .input("tree_ensemble_serialized: string, scalar")      \
+      .shape(no_outputs)                                      \
+      .kernel(kernel_of<Setter>())                            \
+      .mutates(0)                                             \
+      .stateful()                                             \
+      .not_differentiable()                                   \
+      .endpoint("raw_ops." type)                              \
       .summary(text)
 RUNHOOKS_REGISTER_ENSEMBLE_SETTER("BoostedTreesCreateEnsemble",
                                   CreateKernel,

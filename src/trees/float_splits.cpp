@@ -42,7 +42,8 @@ class Sums {
     for (int32_t feature = 0; feature < column.features; ++feature, sums += nodes_ * buckets * 2) {
       for (size_t row = 0; row < bins.size(); ++row) {
         if (node_[row] < 0) continue;
-        const int32_t bucket = by_category ? bins[row] == feature : side_of(column, feature, bins[row]);
+        const int32_t bucket =
+            by_category ? bins[row] == feature : side_of(column, feature, bins[row]);
         double* at = sums + (node_[row] * buckets + bucket) * 2;
         at[0] += static_cast<double>(g_[row]);
         at[1] += static_cast<double>(h_[row]);

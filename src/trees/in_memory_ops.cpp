@@ -46,8 +46,8 @@ std::vector<Feature> features_of(KernelContext& c) {
     if (is_number) {
       const Tensor& edges = c.input(number + numbers);
       feature.x = c.input(number++).data<float>();
-      feature.finder = std::make_shared<Binner>(std::vector<float>(
-          edges.data<float>(), edges.data<float>() + edges.num_elements()));
+      feature.finder = std::make_shared<Binner>(
+          std::vector<float>(edges.data<float>(), edges.data<float>() + edges.num_elements()));
       feature.last = static_cast<int32_t>(std::max<int64_t>(edges.num_elements() - 1, 0));
     } else {
       feature.buckets = c.input(bucketized++).data<int32_t>();
@@ -64,7 +64,8 @@ class ColumnsOfFeatures {
   ColumnsOfFeatures(KernelContext& c, Communicator* peers)
       : features_(features_of(c)),
         predictors_(c.op().attr<std::vector<int64_t>>("predictors")),
-        rows_(c.input(2).num_elements()), statistics_(features_.size()) {
+        rows_(c.input(2).num_elements()),
+        statistics_(features_.size()) {
     const auto& groups = c.op().attr<std::vector<int64_t>>("groups");
     predictors_.resize(features_.size());
     if (groups.size() != features_.size()) {
@@ -227,7 +228,8 @@ class ColumnsOfFeatures {
       std::vector<int32_t> other(static_cast<size_t>(n));
       features_[feature].read(first, n, bins);
       features_[feature + 1].read(first, n, other.data());
-      for (int64_t i = 0; i < n; ++i) bins[i] = bins[i] == other[static_cast<size_t>(i)] ? bins[i] : -1;
+      for (int64_t i = 0; i < n; ++i)
+        bins[i] = bins[i] == other[static_cast<size_t>(i)] ? bins[i] : -1;
       return;
     }
     const size_t end = feature + static_cast<size_t>(column.features);

@@ -90,16 +90,17 @@ void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) c
   thread_local std::vector<uint16_t> leaf_of(BinnedMatrix::kChunkRows);
   thread_local std::vector<float> leaves;
   leaves.clear();
-  grower_->each_piece_of(chunk, [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
-    const auto leaf = static_cast<uint16_t>(leaves.size());
-    for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
-    leaves.push_back(weighted_leaf(tree, node));
-  });
+  grower_->each_piece_of(chunk,
+                         [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
+                           const auto leaf = static_cast<uint16_t>(leaves.size());
+                           for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
+                           leaves.push_back(weighted_leaf(tree, node));
+                         });
   const auto count = static_cast<int64_t>(leaves.size());
   leaves.resize(std::max(leaves.size(), static_cast<size_t>(kPickedRoom)));
   kernels().histograms->add_picked(grower_->matrix().chunk_rows(chunk), leaf_of.data(), count,
-                                   leaves.data(),
-                                   before_.data() + chunk * BinnedMatrix::kChunkRows, logits);
+                                   leaves.data(), before_.data() + chunk * BinnedMatrix::kChunkRows,
+                                   logits);
 }
 
 void InMemoryTrees::add_several_leaves(const Tree& tree, int64_t chunk, float* logits) const {
@@ -204,7 +205,8 @@ std::vector<LayerSplit> InMemoryTrees::best_splits(const TreeEnsemble& ensemble,
   }
   const auto number = [](double x) { return static_cast<float>(x); };
   const SplitRules rules = {{number(costs.l1), number(costs.l2)},
-                            number(costs.tree_complexity), number(costs.min_node_weight),
+                            number(costs.tree_complexity),
+                            number(costs.min_node_weight),
                             costs.weighs_sides};
   return float_splits(*grower_, begin, end, gradients, hessians, rules);
 }

@@ -74,7 +74,9 @@ class InMemoryTrees : public StatefulResource {
   void add_several_leaves(const Tree& tree, int64_t chunk, float* logits) const;
   void add_root(const Tree& tree, int64_t chunk, float* logits) const;
   // Sets the derivatives of rows that the tree does not learn from to 0.
-  void sample_rows(const TreeSampling& sampling, uint64_t tree, const float** gradients,
+  void sample_rows(const TreeSampling& sampling,
+                   uint64_t tree,
+                   const float** gradients,
                    const float** hessians);
   void sample_columns(const TreeSampling& sampling, uint64_t tree);
   template <typename Give>

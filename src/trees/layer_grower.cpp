@@ -23,7 +23,9 @@ const HistogramKernels& histograms() { return *kernels().histograms; }
 double scale_of(float largest, int64_t rows) {
   if (largest == 0) return 1;
   const double most =
-      std::min<double>(1 << 30, std::floor(2147483647.0 / static_cast<double>(std::min(rows, kPackedRows)))) - 1;
+      std::min<double>(
+          1 << 30, std::floor(2147483647.0 / static_cast<double>(std::min(rows, kPackedRows)))) -
+      1;
   // the scale must be finite as a float
   const int exponent = std::min(static_cast<int>(std::floor(std::log2(most / largest))), 126);
   return std::ldexp(1.0, exponent);
@@ -104,7 +106,8 @@ LayerGrower::Tables LayerGrower::tables_of(const Tree& tree) const {
 bool LayerGrower::is_at_goal(const Tree& tree, int32_t number, Goal goal) {
   const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
   if (node.is_leaf()) return true;
-  return goal == Goal::kParentsOfLeaves && tree.nodes[static_cast<size_t>(node.left_id)].is_leaf() &&
+  return goal == Goal::kParentsOfLeaves &&
+         tree.nodes[static_cast<size_t>(node.left_id)].is_leaf() &&
          tree.nodes[static_cast<size_t>(node.right_id)].is_leaf();
 }
 
@@ -210,8 +213,8 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
     by_row.resize(std::max(by_row.size(), static_cast<size_t>(count)));
     const uint32_t at =
         static_cast<uint32_t>(first) * by + rank + static_cast<uint32_t>(layer) * 0x85ebca6bu;
-    const PackRules rules = {static_cast<float>(scales.gradient), static_cast<float>(scales.hessian),
-                             at, at + 0x1b873593u, by};
+    const PackRules rules = {static_cast<float>(scales.gradient),
+                             static_cast<float>(scales.hessian), at, at + 0x1b873593u, by};
     if (by == 1 || logits_ == 1) {
       histograms().pack(count, gradients + first, hessians + first, &rules, by_row.data());
     } else {
@@ -283,10 +286,11 @@ class LayerGrower::Layer {
   std::vector<LayerSplit> run(int32_t begin, int32_t end) {
     create_jobs(begin, end);
     parallel_for_throwing(static_cast<int64_t>(pieces_.size()),
-                    [&](int64_t i) { add(pieces_[static_cast<size_t>(i)]); });
+                          [&](int64_t i) { add(pieces_[static_cast<size_t>(i)]); });
     if (has_peers()) reduce_and_find_splits();
     std::vector<LayerSplit> best(static_cast<size_t>(end - begin));
-    for (int32_t node = begin; node < end; ++node) best[static_cast<size_t>(node - begin)].node = node;
+    for (int32_t node = begin; node < end; ++node)
+      best[static_cast<size_t>(node - begin)].node = node;
     for (const std::unique_ptr<Job>& job : jobs_) {
       LayerSplit& current = best[static_cast<size_t>(job->node - begin)];
       if (is_better(job->best, current)) current = std::move(job->best);
@@ -426,8 +430,9 @@ class LayerGrower::Layer {
     const size_t stride = static_cast<size_t>(group.bins * grower_.logits_);
     for (size_t slot = 0; slot < group.columns.size(); ++slot) {
       if (!grower_.uses(static_cast<size_t>(group.columns[slot]))) continue;
-      const BinSums sums = {job.gradients.data() + slot * stride, job.hessians.data() + slot * stride,
-                            grower_.logits_, 1 / scales_.gradient, 1 / scales_.hessian};
+      const BinSums sums = {job.gradients.data() + slot * stride,
+                            job.hessians.data() + slot * stride, grower_.logits_,
+                            1 / scales_.gradient, 1 / scales_.hessian};
       find_split(group.columns[slot],
                  grower_.matrix_->column(static_cast<size_t>(group.columns[slot])), sums, costs_,
                  &job.best);

@@ -99,8 +99,12 @@ class LayerGrower {
   // Move rows to the leaves, or only to the parents of leaves.
   enum class Goal { kLeaves, kParentsOfLeaves };
   bool uses_any(const std::vector<int32_t>& columns) const;
-  void pack_logits(int64_t first_row, int64_t rows, const float* gradients, const float* hessians,
-                   const PackRules& rules, int64_t* packed) const;
+  void pack_logits(int64_t first_row,
+                   int64_t rows,
+                   const float* gradients,
+                   const float* hessians,
+                   const PackRules& rules,
+                   int64_t* packed) const;
   void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
   void partition_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
   static bool is_at_goal(const Tree& tree, int32_t node, Goal goal);
@@ -139,19 +143,20 @@ void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
   parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
     follow_chunk(chunk, tree, tables, Goal::kParentsOfLeaves);
     std::vector<uint8_t> goes_left(static_cast<size_t>(matrix_->chunk_rows(chunk)));
-    each_piece_of(chunk, [&](int32_t number, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
-      const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
-      std::array<int32_t, 2> nodes = {number, number};
-      if (node.is_leaf()) {
-        std::fill_n(goes_left.begin(), n, uint8_t{0});
-      } else {
-        nodes = {node.right_id, node.left_id};
-        const auto begin = static_cast<int32_t>(at - first);
-        evaluate_split(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
-                       tables[static_cast<size_t>(number)].data(), goes_left.data());
-      }
-      run(nodes, ids, goes_left.data(), n, first);
-    });
+    each_piece_of(chunk,
+                  [&](int32_t number, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
+                    const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
+                    std::array<int32_t, 2> nodes = {number, number};
+                    if (node.is_leaf()) {
+                      std::fill_n(goes_left.begin(), n, uint8_t{0});
+                    } else {
+                      nodes = {node.right_id, node.left_id};
+                      const auto begin = static_cast<int32_t>(at - first);
+                      evaluate_split(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
+                                     tables[static_cast<size_t>(number)].data(), goes_left.data());
+                    }
+                    run(nodes, ids, goes_left.data(), n, first);
+                  });
   });
 }
 

@@ -88,9 +88,10 @@ void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Out
   }
   given[1] = g.op("ZerosLike", {given[3]});
   given[2] = g.op("Sub", {given[1], g.scalar(DType::kInt32, 1, "one")});
-  Operation* predicted = g.op("BoostedTreesTrainingPredict", given)
-                             .attr("num_bucketized_features", static_cast<int64_t>(given.size()) - 3)
-                             .attr("logits_dimension", op.attr_int("logits_dimension"));
+  Operation* predicted =
+      g.op("BoostedTreesTrainingPredict", given)
+          .attr("num_bucketized_features", static_cast<int64_t>(given.size()) - 3)
+          .attr("logits_dimension", op.attr_int("logits_dimension"));
   g.op("Identity", {predicted->output(0)}).named(op.name() + "/").build();
 }
 
@@ -136,10 +137,10 @@ void lower_grow_layer_of_several(Graph& g,
   for (int i = 0; i < features; ++i) {
     const Output& bucket = predicted.inputs()[static_cast<size_t>(3 + i)];
     const Output column = g.op("ExpandDims", {bucket, g.scalar(DType::kInt32, 1)});
-    const Output own = g.op("BoostedTreesAggregateStats",
-                            {predicted.output(2), inputs[2], inputs[3], column})
-                           .attr("max_splits", max_splits)
-                           .attr("num_buckets", op.attr_int("num_buckets"));
+    const Output own =
+        g.op("BoostedTreesAggregateStats", {predicted.output(2), inputs[2], inputs[3], column})
+            .attr("max_splits", max_splits)
+            .attr("num_buckets", op.attr_int("num_buckets"));
     const Output stats = lowered_sum_of_all(g, own, op.attr_int(kGroupSize));
     Operation* best = g.op("BoostedTreesCalculateBestFeatureSplit",
                            {states->output(4), stats, number("l1"), number("l2"),

@@ -85,7 +85,8 @@ void QuantileStreams::check(int64_t num_features) const {
 void QuantileStreams::flush(int64_t num_buckets, bool generate_quantiles) {
   for (size_t i = 0; i < streams_.size(); ++i) {
     const QuantileSummary all = streams_[i].take();
-    boundaries_[i] = generate_quantiles ? all.quantiles(num_buckets - 1) : all.boundaries(num_buckets);
+    boundaries_[i] =
+        generate_quantiles ? all.quantiles(num_buckets - 1) : all.boundaries(num_buckets);
   }
 }
 
@@ -184,8 +185,7 @@ class BoundariesSaveable : public ResourceSaveable {
   SaveableOps lowered() const override {
     SaveableOps ops;
     for (int64_t i = 0; i < num_streams_; ++i) {
-      ops.specs.push_back(
-          {name() + boundaries_key(static_cast<size_t>(i)), DType::kFloat32, ""});
+      ops.specs.push_back({name() + boundaries_key(static_cast<size_t>(i)), DType::kFloat32, ""});
     }
     const std::string handle = op()->name();
     const int64_t n = num_streams_;
@@ -280,13 +280,12 @@ QuantilesHandle add_quantiles(Graph& graph,
                     .attr("shared_name", name + "/")
                     .named(name + "/");
   const NameScope scope(graph, name + "/");
-  made.create =
-      graph.op("BoostedTreesCreateQuantileStreamResource",
-               {made.handle, graph.scalar(DType::kFloat32, epsilon, "epsilon"),
-                graph.constant(Tensor::scalar<int64_t>(num_streams), "num_streams")});
+  made.create = graph.op("BoostedTreesCreateQuantileStreamResource",
+                         {made.handle, graph.scalar(DType::kFloat32, epsilon, "epsilon"),
+                          graph.constant(Tensor::scalar<int64_t>(num_streams), "num_streams")});
   for (const SaveablePtr& saveable :
-       {SaveablePtr(
-            std::make_shared<BoundariesSaveable>(*made.handle.op, made.create, epsilon, num_streams)),
+       {SaveablePtr(std::make_shared<BoundariesSaveable>(*made.handle.op, made.create, epsilon,
+                                                         num_streams)),
         SaveablePtr(std::make_shared<StreamsSaveable>(*made.handle.op, num_streams))}) {
     graph.add_to_collection(collection_keys::kSaveableObjects, saveable);
   }

@@ -33,8 +33,8 @@ class SoftmaxDerivativesKernel : public Kernel {
   }
 
  private:
-  // `given` is p, and p - 1 for the label. As p approaches 1, 1 - p suffers cancellation; the sum of
-  // the other probabilities does not. `kClasses` is a known `k`, or 0.
+  // `given` is p, and p - 1 for the label. As p approaches 1, 1 - p suffers cancellation; the sum
+  // of the other probabilities does not. `kClasses` is a known `k`, or 0.
   template <int64_t kClasses>
   static void differentiate(
       int64_t k, const float* given, int64_t label, float weight, float* g, float* h) {

@@ -120,7 +120,9 @@ class Finder {
       if (best_->column >= 0 && !(gain - best_->gain > kEqualGains)) continue;
       if (costs_.weighs_sides && has_light_side(static_cast<size_t>(i))) continue;
       best_->column = number_;
-      best_->feature = column_.first_feature + (by_category ? i : has_sides && missing_right ? 1 : 0);
+      best_->feature = column_.first_feature + (by_category                  ? i
+                                                : has_sides && missing_right ? 1
+                                                                             : 0);
       best_->threshold = by_category ? 0 : i;
       best_->missing_goes_right = missing_right && !has_sides;
       best_->gain = gain;
@@ -157,8 +159,8 @@ class Finder {
   const SplitCosts& costs_;
   LayerSplit* best_;
   const int32_t logits_;
-  std::vector<Candidates> left_;    // by logit
-  std::vector<GradientSums> all_;   // by logit
+  std::vector<Candidates> left_;   // by logit
+  std::vector<GradientSums> all_;  // by logit
   std::vector<double> gains_;
   double parent_gain_ = 0, hessian_ = 0;
 };

@@ -69,7 +69,8 @@ Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
     return made->unknowns();
   };
   const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
-  return Value::of(std::shared_ptr<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern)));
+  return Value::of(
+      std::shared_ptr<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern)));
 }
 
 DatasetPtr flat_mapped(const DatasetPtr& of) {
@@ -114,8 +115,8 @@ DatasetPtr windows(const DatasetPtr& of,
   const auto function = DatasetFunction::make(window->dtypes(), window->shapes(), builder);
   return dataset_of(
       "FlatMapDataset",
-      {{"map_func",
-        Value::of(std::shared_ptr<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern)))}},
+      {{"map_func", Value::of(std::shared_ptr<CoreObject>(
+                        std::make_shared<DatasetValuedFunction>(function, pattern)))}},
       window);
 }
 
@@ -207,8 +208,8 @@ std::vector<DatasetPtr> kinds_in_memory() {
                  {{"datasets",
                    list_of({rows_of(20), dataset_of("ShuffleDataset", {{"buffer_size", number(5)}},
                                                     range_of(15))})}}),
-      dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}},
-                 range_of(7)),
+      dataset_of("ConcatenateDataset",
+                 {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}}, range_of(7)),
       dataset_of("SampleFromDatasets", {{"datasets", list_of({range_of(9), range_of(6)})}}),
       dataset_of(
           "RepeatDataset", {{"count", number(3)}},

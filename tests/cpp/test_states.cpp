@@ -9,8 +9,8 @@
 #include "dataset_kinds.h"
 #include "estimators/resumable_run.h"
 #include "hooks/hook_registry.h"
-#include "monitored/hook_saveable.h"
 #include "io_test.h"
+#include "monitored/hook_saveable.h"
 #include "op_example.h"
 #include "state_edits.h"
 #include "test.h"
@@ -157,9 +157,9 @@ TEST(edited_states_of_each_kind_of_dataset) {
 }
 
 TEST(positions_beyond_the_end_are_errors) {
-  const auto other = dataset_of("ConcatenateDataset",
-                                {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}},
-                                range_of(7));
+  const auto other =
+      dataset_of("ConcatenateDataset",
+                 {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}}, range_of(7));
   auto iterator = other->make_iterator();
   elements_of(*iterator, 8);
   const NamedTensors state = iterator->save();
@@ -168,8 +168,9 @@ TEST(positions_beyond_the_end_are_errors) {
         other->make_iterator()->restore(edited(state, "begun", Tensor::scalar<int64_t>(begun))),
         Code::kDataLoss, "begun");
   }
-  CHECK_THROWS(other->make_iterator()->restore(edited(state, "current", Tensor::scalar<int64_t>(3))),
-               Code::kDataLoss, "'current' cannot be 3, which is above 2.");
+  CHECK_THROWS(
+      other->make_iterator()->restore(edited(state, "current", Tensor::scalar<int64_t>(3))),
+      Code::kDataLoss, "'current' cannot be 3, which is above 2.");
 
   const auto forever = dataset_of("RepeatDataset", {}, range_of(9));
   const auto window = windows(forever, 2, 4, false);
@@ -194,8 +195,7 @@ TEST(edited_dataset_elements_keep_their_types) {
   const std::string first = "buffer/component_0/0/";
   state[first + "dtypes"] = Tensor::vector<int64_t>({static_cast<int64_t>(DType::kString)});
   state[first + "component_0"] = Tensor::strings({3}, {"a", "b", "c"});
-  CHECK_THROWS(shuffled->make_iterator()->restore(state), Code::kDataLoss,
-               "has the wrong types");
+  CHECK_THROWS(shuffled->make_iterator()->restore(state), Code::kDataLoss, "has the wrong types");
 }
 
 TEST(edited_states_of_operations_are_rejected_or_used) {
@@ -320,8 +320,8 @@ TEST(edited_checkpoints_of_resumable_runs_are_atomic) {
   Random random = seeded("edited_checkpoints_of_resumable_runs");
   Graph graph;
   const VariablePtr w = graph.variables().get("w", Shape{3}, {});
-  const auto dataset = dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
-                                  doubled(rows_of(20), 1, true));
+  const auto dataset =
+      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20), 1, true));
   const Output handle = make_iterator_op(graph, dataset->dtypes(), dataset->shapes(), dataset);
   graph.add_to_collection("iterators", handle);
   const Output noise = graph.op("RandomUniform", {graph.constant(Tensor::vector<int32_t>({2}))})

@@ -161,8 +161,7 @@ int64_t write_some(int file, const char* data, size_t size) {
 }
 
 bool is_number(const std::string& text) {
-  return !text.empty() && text.size() < 10 &&
-         std::all_of(text.begin(), text.end(), is_ascii_digit);
+  return !text.empty() && text.size() < 10 && std::all_of(text.begin(), text.end(), is_ascii_digit);
 }
 
 bool is_mark(const std::string& text) {

@@ -422,8 +422,7 @@ void lookup_weights_grad_shape(ShapeContext& c) {
 // Fails instead of returning a wrong second derivative.
 std::vector<Gradient> no_second_derivatives(Graph&, Operation& op, const std::vector<Output>&) {
   fail(Code::kUnimplemented, "Second derivatives of embedding look-ups are not implemented ('",
-       op.name(),
-       "').");
+       op.name(), "').");
 }
 
 std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {

@@ -48,8 +48,8 @@ struct ElementBuffer {
 // Copies blocks of `inner` elements, `step` apart, from their offsets. By memcpy(), since elements
 // of all types of one size are copied by the same code.
 template <size_t kSize>
-void copy_blocks(const char* x, const int64_t* offsets, int64_t blocks, int64_t inner, int64_t step,
-                 char* to) {
+void copy_blocks(
+    const char* x, const int64_t* offsets, int64_t blocks, int64_t inner, int64_t step, char* to) {
   for (int64_t block = 0; block < blocks; ++block) {
     const char* from = x + offsets[block] * static_cast<int64_t>(kSize);
     for (int64_t i = 0; i < inner; ++i, to += kSize) {
@@ -58,8 +58,13 @@ void copy_blocks(const char* x, const int64_t* offsets, int64_t blocks, int64_t 
   }
 }
 
-const char* copied_blocks(size_t size, const char* x, const int64_t* offsets, int64_t blocks,
-                          int64_t inner, int64_t step, ElementBuffer& buffer) {
+const char* copied_blocks(size_t size,
+                          const char* x,
+                          const int64_t* offsets,
+                          int64_t blocks,
+                          int64_t inner,
+                          int64_t step,
+                          ElementBuffer& buffer) {
   switch (size) {
     case 1:
       copy_blocks<1>(x, offsets, blocks, inner, step, buffer.bytes);

@@ -20,8 +20,7 @@ class Accumulator : public StatefulResource {
     if (!shape.is_fully_defined()) {
       invalid_argument("An accumulator needs a shape that is known, not ", shape, ".");
     }
-    return std::make_unique<Accumulator>(shape,
-                                         op.attr<std::string>("reduction_type") == "MEAN");
+    return std::make_unique<Accumulator>(shape, op.attr<std::string>("reduction_type") == "MEAN");
   }
   const char* kind() const override { return "accumulator"; }
 
@@ -62,8 +61,8 @@ class Accumulator : public StatefulResource {
   }
   void take(int64_t required, float* out) {
     if (count_ < std::max<int64_t>(required, 1)) {
-      fail(Code::kFailedPrecondition, "The accumulator has ", count_, " values, but ",
-           required, " are required, and no other step can add more.");
+      fail(Code::kFailedPrecondition, "The accumulator has ", count_, " values, but ", required,
+           " are required, and no other step can add more.");
     }
     float* sum = sum_.data<float>();
     const float by = is_mean_ ? static_cast<float>(count_) : 1.0f;

@@ -12,7 +12,8 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<const Dataset> dataset_of_handle(SEXP handle) {
-  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
+  auto dataset =
+      std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
   if (!dataset) invalid_argument("A dataset is expected.");
   return dataset;
 }
@@ -76,8 +77,8 @@ class RStream : public ElementStream {
                           write_plain_data(plain_from_r(state, "A generator's state", "state")))}};
   }
   void restore(const NamedTensors& state) override {
-    Rcpp::Shield<SEXP> value(plain_to_r(
-        read_plain_data(state_string(state, "state"), "the state of a generator")));
+    Rcpp::Shield<SEXP> value(
+        plain_to_r(read_plain_data(state_string(state, "state"), "the state of a generator")));
     Rcpp::Shield<SEXP> call(Rf_lang2(closure("restore"), value));
     Rcpp::Shield<SEXP> done(eval_r(call, R_GlobalEnv));
   }
@@ -157,8 +158,8 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
           return pattern->unknowns();
         },
         default_graph().get());
-    Rcpp::Shield<SEXP> handle(
-        make_handle<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern), kCoreObject));
+    Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(
+        std::make_shared<DatasetValuedFunction>(function, pattern), kCoreObject));
     Rcpp::Shield<SEXP> parts(Rf_cons(object.get(), inner.get()));
     R_SetExternalPtrProtected(handle, parts);
     return handle;

@@ -251,7 +251,8 @@ std::vector<std::string> bytes_from_r(SEXP x, const char* what) {
     all.emplace_back(reinterpret_cast<const char*>(RAW(raw)), static_cast<size_t>(Rf_xlength(raw)));
   };
   if (TYPEOF(x) == STRSXP) {
-    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) all.emplace_back(utf8_or_bytes_of(STRING_ELT(x, i)));
+    for (R_xlen_t i = 0; i < Rf_xlength(x); ++i)
+      all.emplace_back(utf8_or_bytes_of(STRING_ELT(x, i)));
   } else if (TYPEOF(x) == VECSXP) {
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) add(VECTOR_ELT(x, i));
   } else {

@@ -1,8 +1,8 @@
 #include "base/interrupt.h"
 #include "data/dataset.h"
 #include "r/data/input.h"
-#include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -13,7 +13,8 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<const Dataset> dataset_from_r(SEXP handle) {
-  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
+  auto dataset =
+      std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
   if (!dataset) invalid_argument("A dataset is expected.");
   return dataset;
 }
@@ -42,7 +43,8 @@ std::vector<Shape> shapes_from_r(SEXP list) {
 
 SEXP component_to_r(const Tensor& component) {
   if (component.dtype() != DType::kVariant) return tensor_to_r(component);
-  return make_handle<CoreObject>(std::static_pointer_cast<Dataset>(component.object()), kCoreObject);
+  return make_handle<CoreObject>(std::static_pointer_cast<Dataset>(component.object()),
+                                 kCoreObject);
 }
 
 // A pairlist of the handles of datasets and functions among the arguments.
@@ -51,7 +53,8 @@ SEXP handles_in(SEXP args) {
   for (R_xlen_t i = 0; i < Rf_xlength(args); ++i) {
     SEXP arg = VECTOR_ELT(args, i);
     // a list may contain datasets
-    if (is_handle(arg, kCoreObject) || TYPEOF(arg) == VECSXP) SETCDR(cells, Rf_cons(arg, CDR(cells)));
+    if (is_handle(arg, kCoreObject) || TYPEOF(arg) == VECSXP)
+      SETCDR(cells, Rf_cons(arg, CDR(cells)));
   }
   return CDR(cells);
 }
@@ -87,7 +90,8 @@ SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
 
 SaveablePtr saveable_of(SEXP x) {
   if (!is_handle(x, kCoreObject)) return nullptr;
-  const auto made = std::dynamic_pointer_cast<SaveableObject>(from_handle<CoreObject>(x, kCoreObject));
+  const auto made =
+      std::dynamic_pointer_cast<SaveableObject>(from_handle<CoreObject>(x, kCoreObject));
   return made ? made->saveable() : nullptr;
 }
 
@@ -97,9 +101,10 @@ SaveablePtr saveable_of(SEXP x) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   return guarded_entry([&]() -> SEXP {
-    return make_handle<CoreObject>(std::make_shared<SaveableObject>(make_saveable_from_iterator(
-                                 tensor_of(iterator), on_other_data_from_name(on_other_data))),
-                             kCoreObject);
+    return make_handle<CoreObject>(
+        std::make_shared<SaveableObject>(make_saveable_from_iterator(
+            tensor_of(iterator), on_other_data_from_name(on_other_data))),
+        kCoreObject);
   });
 }
 
@@ -126,8 +131,7 @@ SEXP cpp_dataset_info(SEXP handle) {
     }
     return Rcpp::List::create(Rcpp::_["description"] = dataset->description(),
                               Rcpp::_["dtypes"] = dtypes, Rcpp::_["shapes"] = shapes,
-                              Rcpp::_["dims"] = dims,
-                              Rcpp::_["is_endless"] = dataset->is_endless(),
+                              Rcpp::_["dims"] = dims, Rcpp::_["is_endless"] = dataset->is_endless(),
                               Rcpp::_["is_part"] = dataset->is_part());
   });
 }

@@ -7,9 +7,9 @@
 #include "r/data/input.h"
 #include "r/files/saver.h"
 #include "r/graph/gc_pressure.h"
+#include "r/graph/graph_closure.h"
 #include "r/graph/handle_methods.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/graph_closure.h"
 #include "r/values/classed.h"
 #include "r/values/convert.h"
 #include "r/values/finalizers.h"
@@ -22,9 +22,9 @@ namespace {
 // The R side of a graph. The weak reference finds the R object while R refers to it.
 struct GraphBinding {
   SEXP weak_ref = R_NilValue;
-  SEXP pointer = R_NilValue;  // in the R object
+  SEXP pointer = R_NilValue;     // in the R object
   int collections_version = -1;  // of the cached collections
-  int sessions = 0;  // see r_sessions_of()
+  int sessions = 0;              // see r_sessions_of()
   std::vector<std::unique_ptr<GraphClosure>> keeps;
   ~GraphBinding() {
     if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);

@@ -1,4 +1,5 @@
 #include "estimators/exporter.h"
+
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -21,10 +22,10 @@ SEXP cpp_exporter(Text type, SEXP args, Text owner) {
 
 // `earlier` is an R function that maps a file pattern to a list of named lists.
 // [[Rcpp::export(rng = false)]]
-bool cpp_exporter_wants(
-    SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {
+bool cpp_exporter_wants(SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {
   return guarded_entry([&] {
-    const auto made = std::dynamic_pointer_cast<Exporter>(from_handle<CoreObject>(exporter, kCoreObject));
+    const auto made =
+        std::dynamic_pointer_cast<Exporter>(from_handle<CoreObject>(exporter, kCoreObject));
     if (!made) invalid_argument("An exporter is expected.");
     Evaluated evaluation;
     evaluation.model_dir = model_dir;

@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <typeinfo>
 
-#include "base/denormals.h"
 #include "base/deferred_errors.h"
+#include "base/denormals.h"
 #include "base/log.h"
 #include "base/suggestions.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/owned_objects.h"
 #include "r/values/values.h"
-#include "session/run_hook.h"
 #include "session/loop_location.h"
+#include "session/run_hook.h"
 
 namespace runhooks {
 namespace r {

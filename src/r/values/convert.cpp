@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/interrupt.h"
-#include "base/parallel_for.h"
 #include "base/interruptible_chunks.h"
+#include "base/parallel_for.h"
 #include "r/values/classed.h"
 #include "r/values/values.h"
 
@@ -150,7 +150,8 @@ class CodesByAddress {
     if (!slot.element) {
       slot.element = element;
       // TensorFlow represents a missing string by "".
-      slot.code = dictionary_.code(element == NA_STRING ? std::string_view() : utf8_or_bytes_of(element));
+      slot.code =
+          dictionary_.code(element == NA_STRING ? std::string_view() : utf8_or_bytes_of(element));
       ++used_;
     }
     return slot.code;
@@ -290,12 +291,13 @@ template <typename T>
 bool copy_doubles(const double* from, Tensor& tensor) {
   if (is_line(tensor.shape())) {
     T* to = tensor.data<T>();
-    for_each_interruptible_chunk(tensor.num_elements(), sizeof *from, [=](int64_t first, int64_t last) {
-      parallel_for_range(last - first, [=](int64_t at, int64_t count) {
-        std::transform(from + first + at, from + first + at + count, to + first + at,
-                       [](double x) { return static_cast<T>(x); });
-      });
-    });
+    for_each_interruptible_chunk(
+        tensor.num_elements(), sizeof *from, [=](int64_t first, int64_t last) {
+          parallel_for_range(last - first, [=](int64_t at, int64_t count) {
+            std::transform(from + first + at, from + first + at + count, to + first + at,
+                           [](double x) { return static_cast<T>(x); });
+          });
+        });
     return true;
   }
   if (tensor.shape().rank() != 2) return false;

@@ -97,7 +97,8 @@ Error error_of_condition(SEXP condition, Code code);
 // a DeferErrorsScope.
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
 SEXP eval_r(SEXP call, SEXP env);
-// The same for a function of R's API that may longjmp. Without `translates`, each jump is an RUnwind.
+// The same for a function of R's API that may longjmp. Without `translates`, each jump is an
+// RUnwind.
 SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token, bool translates = true);
 // Number of call_r() calls in this process.
 uint64_t calls_of_r();

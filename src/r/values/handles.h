@@ -83,7 +83,7 @@ inline const HandleKind kMonitored("runhooks_monitored_session");
 inline const HandleKind kHistory("runhooks_history");
 inline const HandleKind kScaffold("runhooks_scaffold");
 inline const HandleKind kSaver("runhooks_saver");
-inline const HandleKind kCoreObject("runhooks_made");
+inline const HandleKind kCoreObject("runhooks_core_object");
 
 inline bool is_handle(SEXP x, const HandleKind& kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();

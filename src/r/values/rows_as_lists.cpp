@@ -19,9 +19,10 @@ struct Cells {
   }
   std::string key(R_xlen_t i) const { return utf8_of(STRING_ELT(names.get(), i)); }
   static Error missing_batch_dimension(const std::string& key) {
-    return Error(Code::kInvalidArgument,
-                 str_cat("Prediction `", key, "` has shape () where a row per example is expected."),
-                 {"`tf$squeeze(x, axis = 1L)` keeps the rows of a batch with one example."});
+    return Error(
+        Code::kInvalidArgument,
+        str_cat("Prediction `", key, "` has shape () where a row per example is expected."),
+        {"`tf$squeeze(x, axis = 1L)` keeps the rows of a batch with one example."});
   }
   R_xlen_t size() const { return columns.empty() ? 0 : columns[0].size(); }
   // Not protected.
