@@ -136,11 +136,6 @@ residual_variance <- function(object) {
   if (identical(model_labels(object)$family, "gaussian")) stats::sigma(object)^2 else 1
 }
 
-row_variance <- function(fit) {
-  mean <- fit$means[, 1]
-  switch(fit$family, gaussian = 1, binomial = mean * (1 - mean), poisson = mean)
-}
-
 row_leverage <- function(fit) {
   along <- backsolve(fit$root, t(orthonormal_columns(fit)), transpose = TRUE)
   setNames(colSums(along^2) * fit$weights * row_variance(fit), rownames(fit$design))

@@ -149,6 +149,12 @@ least_errors <- function(fit) {
   fit$errors - qr.qy(fit$decomposed, rbind(fit$newton_step_in_basis, rest))
 }
 
+# The variance of each response, apart from the dispersion and the weights.
+row_variance <- function(fit) {
+  mean <- fit$means[, 1]
+  switch(fit$family, gaussian = 1, binomial = mean * (1 - mean), poisson = mean)
+}
+
 # The largest component of the Newton step, relative to the coefficient or its standard error,
 # whichever is larger.
 newton_step_size <- function(fit) {
