@@ -152,7 +152,7 @@ custom_model <- function(object) {
 # If the function has used `labels` in prediction, the message of an error says that it is NULL.
 call_model_fn <- function(model_fn, given, mode) {
   if (mode != "infer" || !"labels" %in% names(given)) {
-    return(as_users_code(do.call(model_fn, given, quote = TRUE)))
+    return(as_users_code(with_tensor_words(do.call(model_fn, given, quote = TRUE))))
   }
   is_used <- FALSE
   frame <- list2env(given)
@@ -160,7 +160,7 @@ call_model_fn <- function(model_fn, given, mode) {
   delayedAssign("labels", if (!use_labels()) TRUE, assign.env = frame)
   call <- as.call(c(list(model_fn), lapply(setNames(nm = names(given)), as.name)))
   withCallingHandlers(
-    as_users_code(eval(call, frame)),
+    as_users_code(with_tensor_words(eval(call, frame))),
     error = function(condition) {
       if (is_used) stop(add_note(condition, "`labels` is NULL in mode \"infer\"."))
     }

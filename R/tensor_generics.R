@@ -9,6 +9,8 @@ is_string_tensor <- function(x) identical(cpp_element_info(x)$dtype, "string")
 is.na.tensorflow.tensor <- function(x) {
   if (is_float_tensor(x)) return(tf$is_nan(x))
   if (is_string_tensor(x)) return(tf$equal(x, ""))
+  caller <- calling_function("is.na")
+  if (caller %in% c("pmin", "pmax")) abort_tensor_word(caller, environment())
   abort_runhooks(
     c(
       "{.fn is.na} is not defined for tensors of type {x$dtype$name}, which have no missing values.",
@@ -88,10 +90,39 @@ unique.tensorflow.tensor <- function(x, incomparables = FALSE, ...) {
 duplicated.tensorflow.tensor <- function(x, incomparables = FALSE, ...) {
   abort_generic("duplicated", "Use {.fn tf$unique}.", environment())
 }
+#' @export
+anyDuplicated.tensorflow.tensor <- function(x, incomparables = FALSE, ...) {
+  abort_generic("anyDuplicated", "Use {.fn tf$unique}.", environment())
+}
 #' @importFrom stats quantile
 #' @export
 quantile.tensorflow.tensor <- function(x, ...) {
   abort_generic("quantile", "Compute quantiles from the data before the graph is built.", environment())
+}
+#' @importFrom stats na.omit
+#' @export
+na.omit.tensorflow.tensor <- function(object, ...) {
+  abort_generic(
+    "na.omit", "Use {.code tf$boolean_mask(x, !is.na(x))} for a vector, or {.fn dataset_filter} for the
+    elements of a dataset.", environment()
+  )
+}
+#' @importFrom stats weighted.mean
+#' @export
+weighted.mean.tensorflow.tensor <- function(x, w, ...) {
+  abort_generic("weighted.mean", "Use {.code tf$reduce_sum(x * w) / tf$reduce_sum(w)}.", environment())
+}
+#' @export
+split.tensorflow.tensor <- function(x, f, drop = FALSE, ...) {
+  abort_generic("split", "Use {.fn tf$dynamic_partition} or {.fn tf$split}.", environment())
+}
+#' @export
+solve.tensorflow.tensor <- function(a, b, ...) {
+  abort_generic("solve", "Use {.fn tf$matrix_solve} or {.fn tf$matrix_inverse}.", environment())
+}
+#' @export
+determinant.tensorflow.tensor <- function(x, logarithm = TRUE, ...) {
+  abort_generic("det", "Use {.fn tf$matrix_determinant}.", environment())
 }
 #' @export
 summary.tensorflow.tensor <- function(object, ...) {
@@ -101,5 +132,24 @@ summary.tensorflow.tensor <- function(object, ...) {
 as.integer.tensorflow.tensor <- function(x, ...) {
   abort_generic("as.integer", "Use {.code tf$cast(x, tf$int32)} to change the type.", environment())
 }
+#' @export
+as.data.frame.tensorflow.tensor <- function(x, row.names = NULL, optional = FALSE, ...) {
+  abort_generic("as.data.frame", "{.code as.data.frame(session$run(x))} converts its value.", environment())
+}
+vector_functions <- c(
+  matrix = "Use {.code tf$reshape(x, shape(...))}.", array = "Use {.code tf$reshape(x, shape(...))}.",
+  outer = "Use {.code tf$expand_dims(x, 1L) * tf$expand_dims(y, 0L)}.",
+  apply = "Use {.fn tf$map_fn}, or a reduction such as {.code tf$reduce_sum(x, axis)}.",
+  as.vector = "{.code session$run(x)} returns its value."
+)
+# Functions of vectors call it.
+#' @export
+as.vector.tensorflow.tensor <- function(x, mode = "any") {
+  calls <- vapply(sys.calls(), function(call) as.character(call[[1]])[[1]], "")
+  caller <- intersect(names(vector_functions), calls)[[1]]
+  abort_generic(caller, vector_functions[[caller]], environment())
+}
+#' @export
+aperm.tensorflow.tensor <- function(a, perm = NULL, ...) tf$transpose(a, if (!is.null(perm)) as.integer(perm) - 1L)
 #' @export
 xtfrm.tensorflow.tensor <- function(x) abort_generic("order", "Use {.fn tf$argsort}.", environment())

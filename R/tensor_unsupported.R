@@ -3,7 +3,9 @@
 # ifelse() calls it
 #' @export
 as.logical.tensorflow.tensor <- function(x, ...) {
-  abort_tensor_word("ifelse", environment())
+  is_ifelse <- any(vapply(sys.calls(), function(call) identical(call[[1]], quote(ifelse)), NA))
+  if (is_ifelse) abort_tensor_word("ifelse", environment())
+  abort_generic("as.logical", "Use {.code tf$cast(x, tf$bool)} to change the type.", environment())
 }
 
 # paste(), toupper() and other functions of strings call it.
@@ -37,10 +39,18 @@ abort_string_function <- function(name, call) {
 with_tensor_words <- function(expr, call = parent.frame()) {
   withCallingHandlers(expr, simpleError = function(error) {
     word <- conditionCall(error)[[1]]
-    if (is.symbol(word) && as.character(word) %in% names(tensor_words)) {
-      abort_tensor_word(as.character(word), call)
-    }
+    if (!is.symbol(word) || concerns_a_value(error)) return()
+    if (as.character(word) %in% names(tensor_words)) abort_tensor_word(as.character(word), call)
   })
+}
+
+# Whether `if` or `while` failed for a vector of R, not for a tensor.
+concerns_a_value <- function(error) {
+  words <- vapply(
+    c("argument is of length zero", "missing value where TRUE/FALSE needed", "the condition has length > 1"),
+    gettext, "", domain = "R"
+  )
+  conditionMessage(error) %in% words
 }
 
 tensor_words <- c(
@@ -49,6 +59,14 @@ tensor_words <- c(
   `while` = "Use {.code tf$while_loop()} for a condition that is a tensor.",
   `for` = "Use {.code tf$map_fn()} to call a function for each row of a tensor.",
   `switch` = "Use {.code tf$case()} to select a function.",
+  var = "Use {.code tf$nn$moments(x, axes)} for the mean and the variance.",
+  pmin = "Use {.fn tf$minimum}.", pmax = "Use {.fn tf$maximum}.",
+  which = "Use {.fn tf$where} for the positions of TRUE.",
+  which.max = "Use {.fn tf$argmax}.", which.min = "Use {.fn tf$argmin}.",
+  match = "Use {.code tf$equal(x, value)} for each value.",
+  rowSums = "Use {.code tf$reduce_sum(x, 1L)}.", colSums = "Use {.code tf$reduce_sum(x, 0L)}.",
+  rowMeans = "Use {.code tf$reduce_mean(x, 1L)}.", colMeans = "Use {.code tf$reduce_mean(x, 0L)}.",
+  crossprod = "Use {.code tf$matmul(x, y, transpose_a = TRUE)}.", cut = "Use {.fn column_bucketized}.",
   nchar = "Use {.code tf$strings$length()} to count bytes or characters.",
   `&&` = "Use {.code a & b} for tensors.", `||` = "Use {.code a | b} for tensors.",
   as.character = "Use {.code tf$string_join(list(a, b))} to concatenate strings

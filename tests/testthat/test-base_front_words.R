@@ -50,6 +50,9 @@ test_that("R functions that need values name the alternative for tensors", {
   words <- function(f) words_of(dataset_map(ds, f))
   expect_match(words(function(r) if (r$age > 30) 1 else 0), "tf$where(test, yes, no)", fixed = TRUE)
   expect_match(words(function(r) ifelse(r$age > 30, 1, 0)), "tf$where(test, yes, no)", fixed = TRUE)
+  expect_match(words(function(r) pmax(r$age, 30)), "tf$maximum()", fixed = TRUE)
+  expect_match(words(function(r) which(r$age > 30)), "tf$where()", fixed = TRUE)
+  expect_error(dataset_map(ds, function(r) if (NA) 1), "missing value", class = "simpleError")
   expect_match(words(function(r) paste0(r$s, "x")), "tf$strings$join()", fixed = TRUE)
   expect_match(words(function(r) paste(r$s, "x")), "tf$string_join(", fixed = TRUE)
   expect_match(words(function(r) r$age > 3 && TRUE), "`a & b`", fixed = TRUE)
@@ -144,4 +147,11 @@ test_that("a history of evaluations may have none", {
   expect_gt(nrow(history$evaluations), 0)
   history <- suppressMessages(train(model, validation = mtcars, hooks = hook, max_steps = 3))
   expect_equal(nrow(history$evaluations), 0)
+})
+
+test_that("an R function that cannot take tensors is named in a model_fn, too", {
+  model <- estimator(function(features, labels, mode) {
+    if (features$wt > 3) 1 else 0
+  })
+  expect_error(train(model, input_fn(mtcars, wt, mpg)), "tf$where(test, yes, no)", fixed = TRUE)
 })
