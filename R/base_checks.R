@@ -126,6 +126,15 @@ check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = p
   if (is.data.frame(x) || inherits(x, "tf_dataset")) abort_data_for_string(x, arg, call)
   if (null && is.null(x)) return(invisible(x))
   check_arg(is_string(x), x, "a single string", arg, call)
+  if (Encoding(x) == "bytes") {
+    abort_runhooks(
+      c(
+        "{.arg {arg}} must be text, not a string that is marked as bytes.",
+        i = "Declare its encoding, for example {.code Encoding(x) <- \"latin1\"}."
+      ),
+      call = call
+    )
+  }
   # without this check, R's string functions would fail without naming the argument
   check_arg(validEnc(x), x, "a string of valid letters", arg, call)
 }

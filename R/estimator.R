@@ -40,6 +40,14 @@ print.runhooks_engine <- function(x, ...) {
   invisible(x)
 }
 
+#' @export
+`$.tf_estimator` <- function(x, name) {
+  member_of(x, name, c(
+    "args", "spec", "blueprint", "formula", "data", "call", "recipe", "model_fn", "metric_fns",
+    "warm_start_from", "params"
+  ))
+}
+
 is_estimator <- function(x) inherits(x, "tf_estimator")
 
 # Detects swapped arguments, as in train(data, model) or train(formula, data).

@@ -169,7 +169,7 @@ check_config_value <- function(name, value, call) {
 #' @export
 `$.runhooks_run_config` <- function(x, name) {
   if (name == "replace") return(function(...) config_replace(x, list(...), environment()))
-  unclass(x)[[name]]
+  member_of(x, name, names(config_defaults))
 }
 
 #' @export
@@ -200,6 +200,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
       call = call
     )
   }
+  if (!is.null(model_dir)) check_path(model_dir, call = call)
   model_dir <- absolute_path(model_dir, call = call)
   given <- unique(c(model_dir, config$model_dir))
   if (length(given) > 1) {

@@ -98,7 +98,7 @@ new_saver <- function(pointer) {
   }
   saver$last_checkpoints <- function() cpp_saver_last_checkpoints(pointer)
   class(saver) <- "runhooks_saver"
-  saver
+  checked_members(saver)
 }
 
 #' @export

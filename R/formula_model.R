@@ -3,7 +3,7 @@
 # Replaces formulas in the arguments by feature columns. A trained model in `folder` determines
 # levels and scales.
 formula_arguments <- function(matched, folder, call) {
-  matched <- add_weight_vector(matched)
+  matched <- add_weight_vector(matched, call)
   args <- matched$args
   mode <- matched$traits$mode
   parts <- matched$traits$parts_of_columns
@@ -86,10 +86,17 @@ formula_arguments <- function(matched, folder, call) {
 }
 
 # A vector of weights, as in lm(), becomes a column of the data.
-add_weight_vector <- function(matched) {
+add_weight_vector <- function(matched, call) {
   weight <- unclassed_column(matched$args$weight_column)
   data <- matched$args$data
-  if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
+  if (is.null(weight) || is_string(weight) || is_column(weight) || !is.data.frame(data)) {
+    return(matched)
+  }
+  check_arg(
+    is.numeric(weight) && length(weight) == nrow(data), weight,
+    sprintf("the name of a column, or %d numbers, one for each row of the data", nrow(data)),
+    "weight_column", call
+  )
   name <- free_name("weights", names(data))
   matched$args$data[[name]] <- as.numeric(weight)
   matched$args$weight_column <- name

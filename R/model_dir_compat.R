@@ -213,6 +213,7 @@ check_has_weights <- function(object, purpose, call = parent.frame()) {
   if (folder$is_training) return(invisible())
   trained_in <- unclass(object$estimator)$kept$trained_in
   if (!is.null(trained_in)) abort_lost_folder(trained_in, folder$path, call)
+  cpp_newest_weights(folder$path) # an error if the directory names a checkpoint that is missing
   rlang::warn(
     c(
       paste0("Could not find trained model in model_dir: ", folder$path, "."),

@@ -260,7 +260,7 @@ new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, 
     makeActiveBinding(name, function() cpp_scaffold_parts(pointer)[[name]], scaffold)
   })
   class(scaffold) <- "runhooks_scaffold"
-  scaffold
+  checked_members(scaffold)
 }
 
 #' @export

@@ -117,9 +117,17 @@ NULL
       given <- unclass(x)$name
       if (is.null(given)) sub("Optimizer$", "", class(x)[[1]]) else given
     },
-    hyperparameters_in(x)[[name]]
+    {
+      hyperparameters <- hyperparameters_in(x)
+      if (!name %in% names(hyperparameters)) abort_no_member(x, name, optimizer_methods)
+      hyperparameters[[name]]
+    }
   )
 }
+
+optimizer_methods <- c(
+  "compute_gradients", "apply_gradients", "minimize", "get_slot", "get_slot_names", "variables", "get_name"
+)
 
 #' @export
 print.runhooks_optimizer <- function(x, ...) {

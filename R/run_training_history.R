@@ -22,6 +22,9 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
   structure(history, class = "tf_estimator_history")
 }
 
+#' @export
+`$.tf_estimator_history` <- function(x, name) member_of(x, name, c("input", "validation"))
+
 # `last_step` is by default the last recorded step.
 recorded_history <- function(hooks, record = read_record(hooks), last_step = NULL, folder = NULL,
                              started = NULL, validation = NULL) {

@@ -9,6 +9,16 @@ new_session <- function(pointer, graph) {
     cpp_session_run(pointer, fetches, feed_dict, options, run_metadata)
   }
   session$close <- function() cpp_session_close(pointer)
+  # unlike with(session), does not change the default graph or close the session
+  session$as_default <- function() {
+    new_context_manager(
+      function() {
+        the$sessions <- c(the$sessions, list(session))
+        session
+      },
+      function(condition) the$sessions <- the$sessions[-length(the$sessions)]
+    )
+  }
   as_context(
     session,
     enter = function() push_session(session), exit = function(condition) pop_session(session)
@@ -94,7 +104,7 @@ session_symbols <- function() {
     Session = function(target = "", graph = NULL, config = NULL) {
       check_arg(is.null(graph) || is_graph(graph), graph, "a graph", "graph", environment())
       use_threads()
-      cpp_session_new(if (is.null(graph)) NULL else graph$.pointer)
+      checked_members(cpp_session_new(if (is.null(graph)) NULL else graph$.pointer))
     },
     get_default_session = function() {
       if (length(the$sessions)) the$sessions[[length(the$sessions)]]

@@ -144,17 +144,6 @@ load_variable_value <- function(x, value, session, call = parent.frame()) {
   )
 }
 
-abort_no_member <- function(x, name, call = parent.frame()) {
-  columns <- attr(x, "columns") # nolint: used by cli
-  abort_runhooks(
-    c(
-      "{kind_of(x)} has no member {.field {name}}.",
-      i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
-    ),
-    kind = "not_found", call = call
-  )
-}
-
 # An integer vector, as reticulate converts a list of numbers; a list if a dimension is unknown.
 dims_as_list <- function(dims) {
   if (is.null(dims)) return(list())
@@ -192,6 +181,9 @@ print.tensorflow.shape <- function(x, ...) {
 # The selected dimensions as a list; unknown ones are NULL.
 #' @export
 `[.tensorflow.shape` <- function(x, i) dims_as_list(unclass(x)$dims[i])
+
+#' @export
+`$.tensorflow.shape` <- function(x, name) member_of(x, name)
 
 #' @export
 Ops.tensorflow.shape <- function(e1, e2) {

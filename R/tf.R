@@ -172,6 +172,9 @@ print.tensorflow.dtype <- function(x, ...) {
 }
 
 #' @export
+`$.tensorflow.dtype` <- function(x, name) member_of(x, name)
+
+#' @export
 Ops.tensorflow.dtype <- function(e1, e2) {
   get(.Generic)(dtype_name(e1), dtype_name(e2))
 }
@@ -180,8 +183,8 @@ Ops.tensorflow.dtype <- function(e1, e2) {
 
 graph_symbols <- function() {
   list(
-    get_default_graph = function() cpp_graph_default(),
-    Graph = function() cpp_graph_new(),
+    get_default_graph = function() checked_members(cpp_graph_default()),
+    Graph = function() checked_members(cpp_graph_new()),
     get_collection = function(key, scope = NULL) cpp_graph_default()$get_collection(key, scope),
     add_to_collection = function(name, value) cpp_graph_default()$add_to_collection(name, value),
     constant = function(value, dtype = NULL, shape = NULL, name = "Const", verify_shape = FALSE) {

@@ -30,5 +30,5 @@ coordinator <- function(clean_stop_exception_types = NULL) {
   self$raise_requested_exception <- function() if (!is.null(why)) stop(why)
   self$join <- function(threads = NULL, ...) self$raise_requested_exception()
   class(self) <- "Coordinator"
-  self
+  checked_members(self)
 }

@@ -70,7 +70,7 @@ file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, 
   as_context(self, function() self, function(condition) self$close())
   if (!is.null(graph)) self$add_graph(graph)
   class(self) <- c("runhooks_file_writer", "runhooks_context")
-  self
+  checked_members(self)
 }
 
 #' @export

@@ -32,10 +32,6 @@ std::string newest_weights(const std::string& model_dir, CheckpointLook look) {
   const auto older = std::find_if(paths.begin() + 1, paths.end(), [&](const std::string& path) {
     return problem_of(path).empty();
   });
-  if (older == paths.end() && !checkpoint_exists(paths.front())) {
-    warn("checkpoint", "Couldn't match files for checkpoint " + paths.front());
-    return "";
-  }
   std::vector<std::string> hints;
   if (older != paths.end()) {
     hints = {str_cat("The checkpoint before it, ", *older, ", can be read: train() resumes from it, "

@@ -41,3 +41,14 @@ test_that("model_dir comes from the argument or the configuration", {
     model_dir(linear_regressor(column_numeric("a"), model_dir = "~/z")), path.expand("~/z")
   )
 })
+
+test_that("a model_dir that is empty or marked as bytes is refused", {
+  bytes <- "/tmp/\xfc"
+  Encoding(bytes) <- "bytes"
+  for (folder in list("", bytes)) {
+    expect_error(
+      linear_regressor(mpg ~ wt, mtcars, model_dir = folder), "`model_dir` must be",
+      class = "runhooks_error_invalid_argument"
+    )
+  }
+})

@@ -110,6 +110,12 @@ test_that("weights may be a vector, or the column that a head names", {
   reference <- glm(breaks ~ wool + tension, poisson, data, weights = w)
   expect_equal(coef(counts), coef(reference), tolerance = 1e-4)
   expect_error(linear_regressor(mpg ~ wt, mtcars, weights = mtcars$hp), "weight_column = \"hp\"", fixed = TRUE)
+  for (wrong in list(1:3, ~hp, letters)) {
+    expect_error(
+      linear_regressor(mpg ~ wt, mtcars, weight_column = wrong), "a column, or 32 numbers",
+      class = "runhooks_error_invalid_argument"
+    )
+  }
 })
 
 test_that("classes of vctrs whose package is not loaded are the vectors below them", {

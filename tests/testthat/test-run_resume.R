@@ -236,6 +236,18 @@ test_that("only training falls back to the checkpoint before a damaged one", {
   }
 })
 
+test_that("a model whose checkpoints were all deleted does not predict by its initial weights", {
+  folder <- withr::local_tempdir()
+  train(saving_model(folder), resume_input(), steps = 1)
+  unlink(list.files(folder, "^model.ckpt", full.names = TRUE))
+  model <- saving_model(folder)
+  for (use in list(predict, evaluate)) {
+    expect_error(
+      use(model, resume_input()), "its files are missing", class = "runhooks_error_data_loss"
+    )
+  }
+})
+
 test_that("an unchanged step is not saved again, and no existing data file is overwritten", {
   folder <- withr::local_tempdir()
   model <- saving_model(folder)

@@ -1,0 +1,29 @@
+# Errors for `object$name` without such a member, which base R would return as NULL.
+
+abort_no_member <- function(x, name, known = NULL, call = parent.frame()) {
+  columns <- attr(x, "columns") # nolint: used by cli
+  abort_runhooks(
+    c(
+      "{kind_of(x)} has no member {.field {name}}.",
+      if (!is.null(known)) did_you_mean(name, known[!startsWith(known, ".")]),
+      i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
+    ),
+    kind = "not_found", call = call
+  )
+}
+
+# For environments that a script calls members of. The objects that hooks get in each step are not
+# checked, because a method for `$` costs as much as a short step: see absent_member().
+checked_members <- function(x) {
+  if (!inherits(x, "runhooks_checked_members")) class(x) <- c(class(x), "runhooks_checked_members")
+  x
+}
+
+#' @export
+`$.runhooks_checked_members` <- function(x, name) member_of(x, name)
+
+member_of <- function(x, name, optional = NULL) {
+  value <- .subset2(x, name)
+  if (!is.null(value) || name %in% c(names(x), optional)) return(value)
+  abort_no_member(x, name, names(x), call = parent.frame())
+}
