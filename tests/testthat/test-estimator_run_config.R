@@ -43,7 +43,7 @@ test_that("model_dir comes from the argument or the configuration", {
 })
 
 test_that("a model_dir that is empty or marked as bytes is refused", {
-  bytes <- "/tmp/\xfc"
+  bytes <- "m\xfc"
   Encoding(bytes) <- "bytes"
   for (folder in list("", bytes)) {
     expect_error(
