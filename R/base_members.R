@@ -15,12 +15,15 @@ abort_no_member <- function(x, name, known = NULL, call = parent.frame()) {
 # For environments that a script calls members of. The objects that hooks get in each step are not
 # checked, because a method for `$` costs as much as a short step: see absent_member().
 checked_members <- function(x) {
-  if (!inherits(x, "runhooks_checked_members")) class(x) <- c(class(x), "runhooks_checked_members")
+  if (!inherits(x, "runhooks_checked_members")) class(x) <- c("runhooks_checked_members", class(x))
   x
 }
 
 #' @export
-`$.runhooks_checked_members` <- function(x, name) member_of(x, name)
+`$.runhooks_checked_members` <- function(x, name) {
+  value <- .subset2(x, name)
+  if (is.null(value)) member_of(x, name) else value
+}
 
 member_of <- function(x, name, optional = NULL) {
   value <- .subset2(x, name)
