@@ -58,21 +58,21 @@
 #' })
 make_iterator_one_shot <- function(dataset) {
   check_dataset(dataset)
-  dataset <- dealt_dataset(dataset)
+  dataset <- sharded_dataset(dataset)
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
 }
 
 # The shard of this process: of the files or records in training, otherwise of the batches.
-dealt_dataset <- function(dataset) {
-  place <- the$dealing
-  if (is.null(place)) return(dataset)
+sharded_dataset <- function(dataset) {
+  shard <- the$shard
+  if (is.null(shard)) return(dataset)
   is_part <- cpp_dataset_info(dataset$handle)$is_part
-  place$parts <- if (is_part) "user" else "us"
+  shard$sharded_by <- if (is_part) "input_fn" else "package"
   if (is_part) return(dataset)
-  of_files <- if (place$deals_rows) {
-    cpp_dataset_part_of_files(dataset$handle, place$size, place$rank)
+  of_files <- if (shard$shards_rows) {
+    cpp_dataset_part_of_files(dataset$handle, shard$size, shard$rank)
   }
-  if (is.null(of_files)) return(dataset_shard(dataset, place$size, place$rank))
+  if (is.null(of_files)) return(dataset_shard(dataset, shard$size, shard$rank))
   tf_dataset(of_files, dataset$form)
 }
 
@@ -80,7 +80,7 @@ dealt_dataset <- function(dataset) {
 #' @export
 make_iterator_initializable <- function(dataset, shared_name = NULL) {
   check_dataset(dataset)
-  dataset <- dealt_dataset(dataset)
+  dataset <- sharded_dataset(dataset)
   iterator <- new_iterator(NULL, cpp_dataset_info(dataset$handle), dataset$form)
   begin <- cpp_iterator_initializer(unclass(iterator)$handle, dataset$handle, "MakeIterator")
   with_initializer(iterator, begin)

@@ -22,7 +22,7 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
 # Caches `make()` while model, mode and schema are unchanged, for repeated evaluations. Training
 # updates the schema, and conditions must be repeated, so both are not cached.
 cached_rows <- function(input, estimator, n_values, make) {
-  changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$dealing)
+  changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$shard)
   kept <- if (!changes) unclass(estimator$estimator)$kept
   if (is.null(kept) || n_values > most_kept_values) return(make())
   place <- object_cache(kept, "rows")

@@ -362,7 +362,7 @@ next_rows <- function(rows, features, response, options) {
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   # recorded in the model directory
-  data <- if (is.null(the$dealing)) {
+  data <- if (is.null(the$shard)) {
     list(content = attr(tensors, "content"), rows = as.double(n_rows(rows$columns[[1]])))
   }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
@@ -421,13 +421,13 @@ inform_unread <- function(unread) {
 }
 
 # Converts the user's input to a function of the mode, for the core. `is_limited`: NULL unless
-# training, TRUE if the number of steps is given. `deals`: shard also evaluations and predictions.
+# training, TRUE if the number of steps is given. `shards`: shard also evaluations and predictions.
 as_model_input <- function(
   input_fn,
   estimator,
   ...,
   is_limited = NULL,
-  deals = FALSE,
+  shards = FALSE,
   arg = "input_fn",
   call = parent.frame()
 ) {
@@ -447,33 +447,36 @@ as_model_input <- function(
   n <- length(formals(args(input_fn)))
   if (n > 1) abort_plain("'input_fn' should accept 0 or 1 arguments", call = call)
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
-  dealt <- new.env(parent = emptyenv())
+  sharding <- new.env(parent = emptyenv())
   read <- function(mode) {
     outer <- mget(c("mode", "internal_only"), envir = the)
     on.exit(list2env(outer, the))
     the$mode <- mode
     the$internal_only <- inherits(input_fn, "runhooks_input_fn") && !is_custom(estimator)
-    deals <- deals || identical(mode, "train")
-    result <- with_shard(estimator, mode, deals, deals_itself = takes_context, function(context) {
+    shards <- shards || identical(mode, "train")
+    result <- with_shard(estimator, mode, shards, shards_itself = takes_context, function(context) {
       argument <- if (takes_context) context else estimator
       made <- if (n == 1) input_fn(argument) else input_fn()
       if (is.function(made)) made <- made()
       if (is_dataset(made)) next_batch(made) else made
     })
-    parts <- dealt$parts <- result$parts
+    sharded_by <- sharding$sharded_by <- result$sharded_by
     input <- split_input(result$input)
     data <- attr(result$input, "data", exact = TRUE)
     if (is_custom(estimator)) {
-      return(structure(list(given = lapply(input, as_tensors)), data = data, parts = parts))
+      input <- list(given = lapply(input, as_tensors))
+      return(structure(input, data = data, sharded_by = sharded_by))
     }
     if (is.list(input$features) && !is_sparse(input$features)) input <- lapply(input, as_tensors)
     check_features(input$features)
     check_labels(input$labels)
-    structure(input, data = data, parts = parts)
+    structure(input, data = data, sharded_by = sharded_by)
   }
   about <- attr(input_fn, "about")
-  if (!is.null(is_limited) && !isFALSE(about$auto_shard)) about$parts <- replicas_of(engine_config(estimator))
-  structure(read, about = about, dealt = dealt)
+  if (!is.null(is_limited) && !isFALSE(about$auto_shard)) {
+    about$replicas <- replicas_of(engine_config(estimator))
+  }
+  structure(read, about = about, sharding = sharding)
 }
 
 as_tensors <- function(x) {
@@ -488,8 +491,8 @@ as_tensors <- function(x) {
 planned_steps <- function(input) {
   about <- attr(input, "about")
   if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
-  parts <- if (is.null(about$parts)) 1 else about$parts
-  ceiling(ceiling(about$rows / parts) * about$num_epochs / about$batch_size)
+  replicas <- if (is.null(about$replicas)) 1 else about$replicas
+  ceiling(ceiling(about$rows / replicas) * about$num_epochs / about$batch_size)
 }
 
 known_rows <- function(input) {

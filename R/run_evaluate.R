@@ -54,7 +54,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   } else {
     input <- as_model_input(input_fn, object, ...)
   }
-  part <- if (together) as_model_input(input_fn, object, ..., deals = TRUE)
+  part <- if (together) as_model_input(input_fn, object, ..., shards = TRUE)
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_model_compatible(object, "eval")

@@ -116,22 +116,22 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   all_keys <- missing(predict_keys) && !has_usual_keys(object)
   keys <- if (all_keys) character() else strings_of(predict_keys)
   together <- together && !as_iterable
-  input <- as_model_input(input_fn, object, deals = together)
+  input <- as_model_input(input_fn, object, shards = together)
   start <- prediction_start(object, input, keys, checkpoint_path, hooks, together = together)
   if (as_iterable) {
     first <- function() start(all = FALSE)
     return(prediction_iterator(first, yield_single_examples, worded_classes(object)))
   }
-  batches <- run_collective(together, "predict()", batches_of_all(start(all = TRUE), input))
+  batches <- run_collective(together, "predict()", gathered_batches(start(all = TRUE), input))
   batches <- lapply(batches, worded_classes(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
 }
 
 # Gathers the batches of all processes in the order of the data, if the package sharded them.
-batches_of_all <- function(batches, input) {
-  force(batches) # reading the input sets attr(input, "dealt")
-  if (!identical(attr(input, "dealt")$parts, "us")) return(batches)
+gathered_batches <- function(batches, input) {
+  force(batches) # reading the input sets attr(input, "sharding")
+  if (!identical(attr(input, "sharding")$sharded_by, "package")) return(batches)
   said <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
   all <- lapply(said, unserialize)
   place <- unlist(lapply(seq_along(all), function(i) (seq_along(all[[i]]) - 1) * length(all) + i))
