@@ -485,8 +485,8 @@ cpp_optimizer_compute_gradients <- function(spec, loss, variables, grad_loss) {
     .Call(`_runhooks_cpp_optimizer_compute_gradients`, spec, loss, variables, grad_loss)
 }
 
-cpp_optimizer_apply_gradients <- function(spec, state, pairs, global_step, name) {
-    .Call(`_runhooks_cpp_optimizer_apply_gradients`, spec, state, pairs, global_step, name)
+cpp_optimizer_apply_gradients <- function(spec, state, grads_and_vars, global_step, name) {
+    .Call(`_runhooks_cpp_optimizer_apply_gradients`, spec, state, grads_and_vars, global_step, name)
 }
 
 cpp_optimizer_slot <- function(state, variable, name) {
@@ -633,8 +633,8 @@ cpp_head_check <- function(head) {
     invisible(.Call(`_runhooks_cpp_head_check`, head))
 }
 
-cpp_model_memory <- function(spec) {
-    .Call(`_runhooks_cpp_model_memory`, spec)
+cpp_model_signature <- function(spec) {
+    .Call(`_runhooks_cpp_model_signature`, spec)
 }
 
 cpp_estimator_coefficients <- function(spec) {
@@ -753,8 +753,8 @@ cpp_run_folder <- function(path, writes) {
     .Call(`_runhooks_cpp_run_folder`, path, writes)
 }
 
-cpp_write_metadata <- function(folder, memory) {
-    invisible(.Call(`_runhooks_cpp_write_metadata`, folder, memory))
+cpp_write_metadata <- function(folder, metadata) {
+    invisible(.Call(`_runhooks_cpp_write_metadata`, folder, metadata))
 }
 
 cpp_run_rows <- function(folder) {

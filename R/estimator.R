@@ -187,8 +187,8 @@ make_model <- function(object) {
 # Like model_signature(), cached unless the model reads vocabulary files, which may change.
 core_signature <- function(object) {
   made <- cached_core_model(object)
-  if (is.null(made$memory) || made$reads_files) made$memory <- model_signature(object)
-  made$memory
+  if (is.null(made$signature) || made$reads_files) made$signature <- model_signature(object)
+  made$signature
 }
 
 has_file <- function(spec) {

@@ -13,7 +13,7 @@ resolve_interface <- function(matched, extras, defaults, call) {
     return(matched)
   }
   columns <- vapply(matched$traits$parts, function(part) part$columns, "")
-  slots <- union(names(matched$seats), columns[nzchar(columns)])
+  slots <- union(names(matched$slots), columns[nzchar(columns)])
   # named arguments shift the positional arguments after them
   places <- c(intersect(slots, matched$given), setdiff(matched$given, c(slots, matched$written)))
   given <- c(matched$args[places], extras)

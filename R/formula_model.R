@@ -32,7 +32,7 @@ formula_arguments <- function(matched, folder, call) {
   blueprint$as_words <- mode == "classification"
   blueprint$has_trees <- matched$traits$has_trees
   folder <- source_folder(open_folder(folder), args$warm_start_from)
-  blueprint$known <- remembered_formula(folder)
+  blueprint$known <- recorded_formula(folder)
   if (!is.null(response_difference(read_metadata(folder), blueprint$response$name))) {
     blueprint$known["response"] <- list(NULL)
   }
@@ -52,7 +52,7 @@ formula_arguments <- function(matched, folder, call) {
   if (length(terms) == 1) {
     blueprint$labels <- attr(terms[[1]], "labels")
     blueprint$summands <- lapply(terms[[1]], product_call)
-    blueprint$lead <- leading_call(terms[[1]])
+    blueprint$leading_term <- leading_term(terms[[1]])
     blueprint$has_intercept <- attr(terms[[1]], "intercept") == 1
   }
   check_bias(blueprint, formulas, parts, matched$traits, call)
@@ -417,11 +417,11 @@ new_variable <- function(name, expr, data, blueprint, call) {
   check_no_random_effect(expr, data, call)
   raw <- raw_value(name, expr, data, blueprint, call)
   known <- blueprint$known$variables[[name]]
-  time <- time_kind(raw)
+  time_class <- time_class(raw)
   if (!is.null(known)) check_time(raw, name, known$time, call)
   unit <- if (is.null(known)) unit_of(raw) else known$unit
   raw <- in_unit(raw, unit, name, call)
-  value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
+  value <- plain_value(if (is.null(time_class)) raw else time_numbers(raw))
   na_level <- known$na_level
   if (is.null(known) && is.factor(value) && anyNA(levels(value))) {
     na_level <- new_word("(NA)", setdiff(levels(value), NA))
@@ -441,7 +441,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   list(
     expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
-    time = time, origin = number_origin(value, name, time, blueprint)
+    time = time_class, origin = number_origin(value, name, time_class, blueprint)
   )
 }
 

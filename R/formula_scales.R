@@ -83,12 +83,12 @@ label_scale_arguments <- function(blueprint) {
 source_folder <- function(folder, warm_start) {
   if (folder$has_checkpoint) return(folder)
   source <- warm_start_folder(warm_start)
-  if (is.null(source) || is.null(remembered_formula(source))) return(folder)
+  if (is.null(source) || is.null(recorded_formula(source))) return(folder)
   source$arg <- "warm_start_from"
   source
 }
 
-remembered_formula <- function(folder) {
+recorded_formula <- function(folder) {
   if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
   known <- read_metadata(folder)$formula
   if (is_known_formula(known)) known

@@ -322,8 +322,9 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   for (name in intersect(features, names(blanks))) {
     columns[[name]] <- with_named_na(columns[[name]], blanks[[name]]$na_level)
   }
-  bearing <- bearing_features(estimator, features)
-  columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature], bearing)
+  columns[is_feature] <- without_missing(
+    columns[is_feature], reads, finite[is_feature], na_features(estimator, features)
+  )
   if (is.null(estimator)) return(columns)
   folder <- current_model_dir(estimator)
   known <- if (!is.null(folder)) read_metadata(folder)
@@ -337,7 +338,7 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
     record$formula <- formula_record(estimator$blueprint)
     record$order <- order
   }
-  check_order_memory(known, order, folder$path)
+  check_order_compatible(known, order, folder$path)
   if (identical(the$mode, "train")) {
     inform_useless_features(columns[intersect(features, keys_of_reads(reads))], estimator, folder)
   }
@@ -356,25 +357,25 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
       columns[[last]], response, record$response, labels, estimator$spec$type
     )
   }
-  if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder$path)
+  if (!identical(the$mode, "infer")) check_response_compatible(known, response_name, folder$path)
   # recorded only after all checks have passed
   if (!is.null(folder) && !identical(record, known)) update_metadata(folder, record)
   columns
 }
 
-bearing_features <- function(model, names) {
+na_features <- function(model, names) {
   if (is.null(model)) return(character())
   if (identical(model$blueprint$na$kind, "pass")) return(names)
   unlist(model$spec$missing_features)
 }
 
-# Applies defaults of columns; other NA is an error. `bearing`: features that may have NA.
-without_missing <- function(columns, reads, finite, bearing) {
+# Applies defaults of columns; other NA is an error. `na_features`: features that may have NA.
+without_missing <- function(columns, reads, finite, na_features) {
   columns <- fill_by_columns(columns, reads)
   for (name in names(columns)) {
     x <- columns[[name]]
     if (!finite[[name]]) {
-      check_column(x, name, FALSE, user_frame(), missing = name %in% bearing)
+      check_column(x, name, FALSE, user_frame(), missing = name %in% na_features)
     }
   }
   columns

@@ -8,7 +8,7 @@ check_scales <- function(object, call, folder = current_model_dir(object), arg =
   if (is.null(record$formula) && is.null(object$blueprint)) return(invisible())
   lines <- differing_scales(record$formula, object)
   if (is.null(lines)) return(invisible())
-  check_column_memory(object, folder, record, call)
+  check_columns_compatible(object, folder, record, call)
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with numbers that were standardized

@@ -3,7 +3,8 @@
 # `place$class` overrides the class, because tfestimators has one irregular class name.
 constructor_factories$estimator <- function(specs, place) {
   .specs <- list(
-    type = specs$type[[1]], seats = positional_slots(specs), own = spec_columns_of(specs, !specs$apart),
+    type = specs$type[[1]], slots = positional_slots(specs),
+    own = spec_columns_of(specs, !specs$binding_only),
     formals = registered_formals(specs)
   )
   .specs$asks_given <- as.call(c(c, lapply(names(.specs$formals), function(name) {

@@ -4,7 +4,7 @@
 # Everything that determines the variables and their meaning, as groups of named strings. Learning
 # rates, regularization, example weights and the like are not part of it.
 model_signature <- function(object) {
-  if (!is.null(object$spec)) cpp_model_memory(cached_core_model(object)$core)
+  if (!is.null(object$spec)) cpp_model_signature(cached_core_model(object)$core)
 }
 
 # --- checks
@@ -33,7 +33,7 @@ check_model_compatible <- function(object, mode, call = parent.frame(),
   abort_incompatible_model(folder$path, lines, call, arg)
 }
 
-check_column_memory <- function(object, folder, record, call) {
+check_columns_compatible <- function(object, folder, record, call) {
   was <- record$model
   if (is.null(was)) return(invisible())
   now <- core_signature(object)
@@ -77,7 +77,7 @@ response_difference <- function(record, response) {
   if (was != response) sprintf("It was trained to predict '%s', not '%s'.", was, response)
 }
 
-check_response_memory <- function(record, response, folder) {
+check_response_compatible <- function(record, response, folder) {
   line <- response_difference(record, response)
   if (length(line)) abort_incompatible_model(folder, line, user_frame())
 }
@@ -88,7 +88,7 @@ order_of_training <- function(estimator, order) {
   if (length(was) == length(order) && setequal(was, order)) was else order
 }
 
-check_order_memory <- function(record, order, folder) {
+check_order_compatible <- function(record, order, folder) {
   was <- record$order
   if (is.null(was) || is.null(order) || identical(was, order)) return(invisible())
   words <- function(names) paste0("'", names, "'", collapse = ", ")
@@ -118,10 +118,11 @@ abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
 inform_other_training <- function(object, folder) {
   kept <- unclass(object$estimator)$kept
   was <- kept$trained_to
-  if (is.null(was) || folder$is_training || folder$mark %in% c(was, "")) return(invisible())
-  kept$trained_to <- folder$mark
+  is_same <- folder$checkpoint_id %in% c(was, "")
+  if (is.null(was) || folder$is_training || is_same) return(invisible())
+  kept$trained_to <- folder$checkpoint_id
   then <- sub(":.*", "", was) # nolint: used by cli
-  now <- sub(":.*", "", folder$mark) # nolint: used by cli
+  now <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
   cli::cli_inform(
     c(
       "Another object or process has trained the model in {.path {folder$path}}: this object had
@@ -136,21 +137,21 @@ inform_other_training <- function(object, folder) {
 
 # Wraps the input of a training so that it records the model and the data when the graph is built.
 # Only then does the core hold the directory, and it removes the record if the training fails.
-remembering_input <- function(input, object, folder) {
+recording_input <- function(input, object, folder) {
   force(input)
   is_new <- !folder$has_checkpoint
   # a killed process may have left a record without a checkpoint
-  if (is_new) folder$memory <- NULL
+  if (is_new) folder$metadata <- NULL
   if (is_new) folder$is_checked <- TRUE
   function(mode) {
     result <- input(mode)
-    if (is_new) remember_model(object, folder)
-    remember_data(attr(result, "data"), folder)
-    c(result, list(memory = pending_metadata(folder)))
+    if (is_new) record_model(object, folder)
+    record_data(attr(result, "data"), folder)
+    c(result, list(metadata = pending_metadata(folder)))
   }
 }
 
-remember_model <- function(object, folder) {
+record_model <- function(object, folder) {
   record <- read_metadata(folder)
   if (is.null(record)) record <- empty_record()
   if (!is.null(record$model)) return(invisible())
@@ -166,7 +167,7 @@ remember_model <- function(object, folder) {
   update_metadata(folder, record)
 }
 
-remember_data <- function(data, folder) {
+record_data <- function(data, folder) {
   record <- read_metadata(folder)
   if (is.null(data$content) || is.null(record) || identical(record$data, data)) return(invisible())
   was <- record$data
@@ -191,10 +192,10 @@ is_known_model <- function(x) {
 
 # --- state of the training
 
-record_training <- function(object, input_fn, folder, mark = folder$mark) {
+record_training <- function(object, input_fn, folder, checkpoint_id = folder$checkpoint_id) {
   kept <- unclass(object$estimator)$kept
   kept$trained_in <- folder$path
-  if (nzchar(mark)) kept$trained_to <- mark
+  if (nzchar(checkpoint_id)) kept$trained_to <- checkpoint_id
   keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 
@@ -202,8 +203,8 @@ record_aborted_training <- function(object, input_fn) {
   folder <- open_folder(model_dir(object))
   if (!folder$has_checkpoint) return(invisible())
   record_training(object, input_fn, folder)
-  memory <- pending_metadata(folder)
-  if (!is.null(memory)) write_metadata(memory, folder$path)
+  metadata <- pending_metadata(folder)
+  if (!is.null(metadata)) write_metadata(metadata, folder$path)
 }
 
 # Warns if the model was never trained. Aborts if the directory of its training is lost.

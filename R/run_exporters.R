@@ -66,7 +66,7 @@ constructor_factories$exporter <- function(specs, place) {
 # The core decides whether to export and stores the state of the exporter between evaluations.
 new_exporter <- function(specs, call) {
   given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
-  make <- function() cpp_exporter(specs$type[[1]], given[!specs$apart], "")
+  make <- function() cpp_exporter(specs$type[[1]], given[!specs$binding_only], "")
   core <- make()
   export <- saved_model_export(
     given$serving_input_receiver_fn, given$assets_extra, given$as_text

@@ -164,7 +164,7 @@ new_features <- function(object, data, call) {
     for (key in keys) {
       check_column(columns[[key]], key, FALSE, call, missing = TRUE, finite = finite[[key]])
     }
-    wanted <- columns[setdiff(names(columns)[!finite], bearing_features(object, names(columns)))]
+    wanted <- columns[setdiff(names(columns)[!finite], na_features(object, names(columns)))]
     rows <- !Reduce(`|`, lapply(wanted, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
     columns <- lapply(columns, keep_rows, rows)
   }

@@ -180,7 +180,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   }
   result <- in_all_processes(object, with_loop_conditions(
     cpp_estimator_train(
-      core_model(object), config, remembering_input(input, object, folder),
+      core_model(object), config, recording_input(input, object, folder),
       if (is.null(steps)) 0 else steps, if (is.null(max_steps)) 0 else max_steps,
       lapply(hooks, core_hook), listeners, leaves_events, run_about(steps, max_steps, input, asked)
     ),
@@ -195,9 +195,9 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   history <- history(result$global_step, result$history)
   if (notes_few_rows) inform_few_rows(object, result$num_weights, attr(input, "about")$rows)
   if (result$has_checkpoint) {
-    if (!result$was_skipped) remember_model(object, folder)
-    record_training(object, input_fn, folder, result$mark)
-    remember_training(object, input_fn, input, history, folder)
+    if (!result$was_skipped) record_model(object, folder)
+    record_training(object, input_fn, folder, result$checkpoint_id)
+    record_fit(object, input_fn, input, history, folder)
     finish_training(object, folder)
   }
   history
@@ -267,7 +267,7 @@ inform_own_saver <- function(hooks, config) {
   }
 }
 
-remember_training <- function(object, data, input, history, folder) {
+record_fit <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
   kept <- unclass(object$estimator)$kept
   # a recipe derives the columns of the formula from the columns of the data

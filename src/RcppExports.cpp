@@ -1368,16 +1368,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_optimizer_apply_gradients
-SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP global_step, SEXP name);
-RcppExport SEXP _runhooks_cpp_optimizer_apply_gradients(SEXP specSEXP, SEXP stateSEXP, SEXP pairsSEXP, SEXP global_stepSEXP, SEXP nameSEXP) {
+SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP grads_and_vars, SEXP global_step, SEXP name);
+RcppExport SEXP _runhooks_cpp_optimizer_apply_gradients(SEXP specSEXP, SEXP stateSEXP, SEXP grads_and_varsSEXP, SEXP global_stepSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type pairs(pairsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grads_and_vars(grads_and_varsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type global_step(global_stepSEXP);
     Rcpp::traits::input_parameter< SEXP >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_apply_gradients(spec, state, pairs, global_step, name));
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_apply_gradients(spec, state, grads_and_vars, global_step, name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1768,13 +1768,13 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_model_memory
-SEXP cpp_model_memory(SEXP spec);
-RcppExport SEXP _runhooks_cpp_model_memory(SEXP specSEXP) {
+// cpp_model_signature
+SEXP cpp_model_signature(SEXP spec);
+RcppExport SEXP _runhooks_cpp_model_signature(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_model_memory(spec));
+    rcpp_result_gen = Rcpp::wrap(cpp_model_signature(spec));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2095,12 +2095,12 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_write_metadata
-void cpp_write_metadata(Text folder, SEXP memory);
-RcppExport SEXP _runhooks_cpp_write_metadata(SEXP folderSEXP, SEXP memorySEXP) {
+void cpp_write_metadata(Text folder, SEXP metadata);
+RcppExport SEXP _runhooks_cpp_write_metadata(SEXP folderSEXP, SEXP metadataSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type memory(memorySEXP);
-    cpp_write_metadata(folder, memory);
+    Rcpp::traits::input_parameter< SEXP >::type metadata(metadataSEXP);
+    cpp_write_metadata(folder, metadata);
     return R_NilValue;
 END_RCPP
 }
@@ -2490,7 +2490,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
     {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 2},
     {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
-    {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
+    {"_runhooks_cpp_model_signature", (DL_FUNC) &_runhooks_cpp_model_signature, 1},
     {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
     {"_runhooks_cpp_exporter", (DL_FUNC) &_runhooks_cpp_exporter, 3},
     {"_runhooks_cpp_exporter_wants", (DL_FUNC) &_runhooks_cpp_exporter_wants, 5},

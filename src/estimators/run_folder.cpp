@@ -91,7 +91,7 @@ void copy_values(const std::string& from, const std::string& to) {
   output.commit();
 }
 
-std::string mark_of(const std::string& checkpoint, int64_t step) {
+std::string checkpoint_id_of(const std::string& checkpoint, int64_t step) {
   const std::string index = checkpoint + kIndexEnding;
   if (!file_exists(index)) return "";
   return str_cat(step, ":", fingerprint64(read_whole_file(index)));
@@ -190,7 +190,7 @@ NewestCheckpoint newest_checkpoint_in(const std::string& folder) {
     newest.is_there = !newest.path.empty();
     if (!newest.is_there) return newest;
     newest.step = step_in(newest.path);
-    newest.mark = mark_of(newest.path, newest.step);
+    newest.checkpoint_id = checkpoint_id_of(newest.path, newest.step);
   } catch (const Error&) {  // reported when the checkpoint is restored
   }
   return newest;
@@ -232,9 +232,9 @@ bool RunFolder::can_be_written() const {
   return is_directory(existing) && can_write_in(existing);
 }
 
-void RunFolder::remember(const std::string& path, const PlainData& memory) {
+void RunFolder::write_metadata(const std::string& path, const PlainData& metadata) {
   create_directories(path);
-  write_plain_file(join_path(path, kRecordName), memory);
+  write_plain_file(join_path(path, kRecordName), metadata);
 }
 
 int64_t RunFolder::reads() { return reads_made; }

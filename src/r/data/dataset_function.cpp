@@ -155,7 +155,7 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
           Rcpp::Shield<SEXP> result(call_builder(builder, *of, graph, args));
           pattern = dataset_of_handle(result);
           inner.reset(result);
-          return pattern->unknowns();
+          return pattern->free_tensors();
         },
         default_graph().get());
     Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(

@@ -76,13 +76,13 @@ namespace r {
 
 SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
   Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(dataset, kCoreObject));
-  const std::vector<Output> unknowns = dataset->unknowns();
-  const auto n = static_cast<R_xlen_t>(unknowns.size());
+  const std::vector<Output> free_tensors = dataset->free_tensors();
+  const auto n = static_cast<R_xlen_t>(free_tensors.size());
   Rcpp::Shield<SEXP> graphs(allocate_vector(VECSXP, n + 1));
   SET_VECTOR_ELT(graphs, n, parts);
-  for (size_t i = 0; i < unknowns.size(); ++i) {
+  for (size_t i = 0; i < free_tensors.size(); ++i) {
     SET_VECTOR_ELT(graphs, static_cast<R_xlen_t>(i),
-                   graph_handle(unknowns[i].graph().shared_from_this()));
+                   graph_handle(free_tensors[i].graph().shared_from_this()));
   }
   R_SetExternalPtrProtected(handle, graphs);
   return handle;

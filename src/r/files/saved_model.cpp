@@ -81,7 +81,7 @@ SEXP signature_to_r(const LoadedModel& model, const std::string& name) {
                             Rcpp::_["example_features"] = features, Rcpp::_["problem"] = problem);
 }
 
-Tensor column_from_r(SEXP x, const std::string& name, DType dtype) {
+Tensor feature_tensor_from_r(SEXP x, const std::string& name, DType dtype) {
   try {
     return rows_from_r(x, dtype);
   } catch (const Error& error) {
@@ -97,7 +97,7 @@ Tensor signature_input(SEXP x, const std::string& name, const TensorInfo& info) 
     invalid_argument("Input '", name, "' has NA or NaN (element ", static_cast<int64_t>(i + 1),
                      "); the model requires numbers.");
   }
-  Tensor tensor = column_from_r(x, name, info.dtype);
+  Tensor tensor = feature_tensor_from_r(x, name, info.dtype);
   if (!info.shape || !info.shape->has_rank()) return tensor;
   const int rank = info.shape->rank();
   Shape shape = tensor.shape();

@@ -25,7 +25,7 @@ struct GraphBinding {
   SEXP pointer = R_NilValue;     // in the R object
   int collections_version = -1;  // of the cached collections
   int sessions = 0;              // see r_sessions_of()
-  std::vector<std::unique_ptr<GraphClosure>> keeps;
+  std::vector<std::unique_ptr<GraphClosure>> closures;
   ~GraphBinding() {
     if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
   }
@@ -145,12 +145,12 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   }
   collect_if_needed();
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
-  Rcpp::Shield<SEXP> keeps(allocate_vector(VECSXP, kKeptCount));
-  SET_VECTOR_ELT(keeps, kHandles, allocate_vector(VECSXP, graph->version() + 64));
+  Rcpp::Shield<SEXP> closures(allocate_vector(VECSXP, kKeptCount));
+  SET_VECTOR_ELT(closures, kHandles, allocate_vector(VECSXP, graph->version() + 64));
   if (auto* function = dynamic_cast<FuncGraph*>(graph.get())) {
-    SET_VECTOR_ELT(keeps, kOuter, graph_handle(function->outer().shared_from_this()));
+    SET_VECTOR_ELT(closures, kOuter, graph_handle(function->outer().shared_from_this()));
   }
-  R_SetExternalPtrProtected(pointer, keeps);
+  R_SetExternalPtrProtected(pointer, closures);
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
   Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
   auto made = std::make_shared<GraphBinding>();
@@ -159,7 +159,7 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   made->pointer = pointer;
   if (graph->foreign) {
     made->sessions = binding_of(*graph).sessions;
-    made->keeps = std::move(binding_of(*graph).keeps);
+    made->closures = std::move(binding_of(*graph).closures);
   }
   graph->foreign = made;
   return object;
@@ -177,7 +177,7 @@ void keep_with_graph(Graph& graph, SEXP object) {
 int& r_sessions_of(const Graph& graph) { return binding_of(graph).sessions; }
 
 std::vector<std::unique_ptr<GraphClosure>>& kept_by(Graph& graph) {
-  return binding_of(graph).keeps;
+  return binding_of(graph).closures;
 }
 
 std::shared_ptr<Graph> graph_of(SEXP handle) {

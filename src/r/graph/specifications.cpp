@@ -76,8 +76,9 @@ SEXP rows_to_r(const std::vector<Row>& rows) {
   table.add("wanted", words([](const Row& row) { return wanted_words(*row.spec); }));
   table.add("range", words([](const Row& row) { return row.spec->range; }));
   table.add("null_is_good", flags([](const Row& row) { return row.spec->is_null_good; }));
-  table.add("kept", flags([](const Row& row) { return row.spec->is_kept; }));
-  table.add("apart", flags([](const Row& row) { return row.spec->is_apart; }));
+  table.add("affects_checkpoints",
+            flags([](const Row& row) { return row.spec->affects_checkpoints; }));
+  table.add("binding_only", flags([](const Row& row) { return row.spec->is_binding_only; }));
   table.add("doc", words([](const Row& row) { return row.spec->doc; }));
   return table.frame(static_cast<R_xlen_t>(rows.size()));
 }
@@ -97,8 +98,8 @@ SEXP part_to_r(const ModelPart& part) {
 }  // namespace
 
 // One row per argument, for all types or for one. Arguments of estimators have a family ("linear",
-// "deep", ...) and a mode ("regression", "classification"; empty if the head decides). "kept" marks
-// arguments that must agree with the model directory.
+// "deep", ...) and a mode ("regression", "classification"; empty if the head decides).
+// "affects_checkpoints" marks arguments that must agree with the model directory.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_specs(Text what, Text type) {
   return guarded_entry([&]() -> SEXP {

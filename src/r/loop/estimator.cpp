@@ -39,10 +39,10 @@ RunConfig config_from_r(SEXP list) {
   return config;
 }
 
-void remember_from_r(SEXP input, const std::string& folder) {
-  SEXP memory = RList(input, "the result of an input function").find("memory");
-  if (memory == R_NilValue) return;
-  RunFolder::remember(folder, plain_from_r(memory, "The model metadata", "memory"));
+void write_metadata_from_r(SEXP input, const std::string& folder) {
+  SEXP metadata = RList(input, "the result of an input function").find("metadata");
+  if (metadata == R_NilValue) return;
+  RunFolder::write_metadata(folder, plain_from_r(metadata, "The model metadata", "metadata"));
 }
 
 // `build` is an R function of the mode. In training its result may contain model metadata.
@@ -53,9 +53,9 @@ InputFn input_fn_from_r(SEXP build, const std::string& folder) {
     Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
-    if (mode == Mode::kTrain) remember_from_r(result, folder);
+    if (mode == Mode::kTrain) write_metadata_from_r(result, folder);
     ModelInput input = model_input_from_r(result);
-    input.is_part = Rf_getAttrib(result, Rf_install("parts")) != R_NilValue;
+    input.is_part = Rf_getAttrib(result, Rf_install("sharded_by")) != R_NilValue;
     return input;
   };
 }
@@ -353,8 +353,8 @@ SEXP cpp_estimator_train(SEXP spec,
         Rcpp::_["global_step"] = static_cast<double>(result.global_step),
         Rcpp::_["was_skipped"] = result.was_skipped, Rcpp::_["why"] = result.why,
         Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.is_there,
-        Rcpp::_["mark"] = newest.mark, Rcpp::_["num_weights"] = *model->num_weights,
-        Rcpp::_["history"] = history);
+        Rcpp::_["checkpoint_id"] = newest.checkpoint_id,
+        Rcpp::_["num_weights"] = *model->num_weights, Rcpp::_["history"] = history);
   });
 }
 
@@ -416,7 +416,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     Rcpp::List list(batches.size());
     for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
     const auto kept = kept_graphs_of(spec);
-    const uint64_t checkpoint = kept ? kept->checkpoint_number() : 0;
+    const uint64_t checkpoint = kept ? kept->checkpoint_id() : 0;
     if (checkpoint > 0) list.attr("checkpoint") = static_cast<double>(checkpoint);
     return list;
   });
@@ -478,7 +478,7 @@ void cpp_head_check(SEXP head) {
 
 // The signature that must match the model directory: groups of named texts.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_model_memory(SEXP spec) {
+SEXP cpp_model_signature(SEXP spec) {
   return guarded_entry([&]() -> SEXP {
     return named_values_to_r(model_signature(*estimator_args(spec)), named_texts_to_r);
   });
