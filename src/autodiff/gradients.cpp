@@ -115,8 +115,8 @@ bool hands_on(const Operation& op) {
 
 void check_gradient_shape(const Operation& op, size_t i, const Gradient& dx) {
   const Output& input = op.inputs()[i];
-  const bool is_thing = input.dtype() == DType::kResource || input.dtype() == DType::kVariant;
-  if (is_thing || dx.is_indexed_slices()) return;
+  const bool is_handle = input.dtype() == DType::kResource || input.dtype() == DType::kVariant;
+  if (is_handle || dx.is_indexed_slices()) return;
   if (dx.values.shape().is_compatible_with(input.shape())) return;
   invalid_argument("The gradient of input ", static_cast<int64_t>(i), " of '", op.name(), "' (",
                    op.type(), ") has shape ", dx.values.shape(), ", but '", input.name(),

@@ -58,7 +58,7 @@ std::vector<Output> own_results(FuncGraph& function, const std::vector<Output>& 
   std::vector<Output> own;
   for (const Output& result : results) {
     Output inside = function.capture(result);
-    if (FuncGraph::is_thing(inside)) inside = function.op("Identity", {inside});
+    if (FuncGraph::is_resource_handle(inside)) inside = function.op("Identity", {inside});
     own.push_back(inside);
   }
   return own;

@@ -158,7 +158,8 @@ std::vector<Output> add_while(Graph& graph,
   std::vector<Output> cond_arguments = {cond->add_argument(DType::kInt32, Shape(), "counter")};
   std::vector<Output> body_arguments = {body->add_argument(DType::kInt32, Shape(), "counter")};
   for (size_t i = 0; i < variables.size(); ++i) {
-    if (FuncGraph::is_thing(variables[i])) variables[i] = graph.op("Identity", {variables[i]});
+    if (FuncGraph::is_resource_handle(variables[i]))
+      variables[i] = graph.op("Identity", {variables[i]});
     initial.push_back(variables[i]);
     const bool is_given = i < options.shape_invariants.size();
     const Shape& shape = is_given ? options.shape_invariants[i] : variables[i].shape();

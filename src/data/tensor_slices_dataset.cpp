@@ -27,10 +27,10 @@ class TensorSlicesDataset : public Dataset, public RowTable {
  public:
   explicit TensorSlicesDataset(const Args& args) {
     for (const Value& value : args.list("components")) {
-      const auto* unknown = value.get_if<Output>();
+      const auto* free_tensor = value.get_if<Output>();
       columns_.push_back(column_of(value, args));
-      dtypes_.push_back(unknown ? unknown->dtype() : columns_.back().dtype());
-      add_shape(unknown ? unknown->shape() : columns_.back().shape());
+      dtypes_.push_back(free_tensor ? free_tensor->dtype() : columns_.back().dtype());
+      add_shape(free_tensor ? free_tensor->shape() : columns_.back().shape());
     }
     if (columns_.empty()) invalid_argument("A dataset needs at least one tensor.");
   }

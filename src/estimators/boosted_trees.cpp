@@ -78,7 +78,7 @@ class EnsembleGrower {
   Operation* step(Graph& g, Output loss, bool is_softmax) {
     differentiate(g, loss, is_softmax);
     Operation* grown = grow(g);
-    if (ReplicaScope* replicas = ReplicaScope::of(g)) replicas->note_gradients(grown);
+    if (ReplicaScope* replicas = ReplicaScope::of(g)) replicas->mark_mean_gradients(grown);
     return grown;
   }
 
@@ -299,12 +299,13 @@ class EnsembleGrower {
     std::vector<Output> inputs = {last_layer_, nodes_, gradients_, hessians_};
     for (const int32_t id : group.ids) inputs.push_back(bucket(id));
     const int64_t missing = logits_ == 1 ? 0 : 1;
-    const Output sums = in_turn(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
-                                       .attr("max_splits", by_.max_splits())
-                                       .attr("num_buckets", group.buckets + missing)
-                                       .attr("num_features", static_cast<int64_t>(group.ids.size()))
-                                       .attr("group_size", replicas_of(g)))
-                            ->output(0);
+    const Output sums =
+        ordered_collective(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
+                                  .attr("max_splits", by_.max_splits())
+                                  .attr("num_buckets", group.buckets + missing)
+                                  .attr("num_features", static_cast<int64_t>(group.ids.size()))
+                                  .attr("group_size", replicas_of(g)))
+            ->output(0);
     if (logits_ == 1) return sums;
     return g.op("ExpandDims", {sums, g.scalar(DType::kInt32, 2)});
   }
@@ -460,10 +461,11 @@ class EnsembleGrower {
     if (!is_of_all) {
       return g.op("BoostedTreesMakeQuantileSummaries", inputs).attr("num_features", n);
     }
-    return in_turn(g, g.op("BoostedTreesQuantileSummariesOfAll", inputs)
-                          .attr("num_features", n)
-                          .attr("num_weights", static_cast<int64_t>(weight_column_ ? 1 : 0))
-                          .attr("group_size", replicas_of(g)));
+    return ordered_collective(g,
+                              g.op("BoostedTreesQuantileSummariesOfAll", inputs)
+                                  .attr("num_features", n)
+                                  .attr("num_weights", static_cast<int64_t>(weight_column_ ? 1 : 0))
+                                  .attr("group_size", replicas_of(g)));
   }
 
   std::vector<Output> add_quantiles(Graph& g) {

@@ -56,7 +56,7 @@ class TreesInMemory {
   const TreeInput& input_;
   Output ensemble_, data_;
   TreesKind kind_;
-  std::vector<Operation*> fill_;  // ops that store the constant inputs
+  std::vector<Operation*> fill_ops_;  // ops that store the constant inputs
   LogisticDerivatives logistic_;
 };
 

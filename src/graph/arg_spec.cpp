@@ -56,9 +56,9 @@ void parse_choices(const std::string& text, ArgSpec* spec) {
 void parse_traits(const std::string& text, const std::string& line, ArgSpec* spec) {
   for (const std::string& trait : split_at_commas(text)) {
     if (trait == "kept") {
-      spec->is_kept = true;
+      spec->affects_checkpoints = true;
     } else if (trait == "apart") {
-      spec->is_apart = true;
+      spec->is_binding_only = true;
     } else {
       fail(Code::kInternal, "Unknown argument flag '", trait, "' in '", line, "'.");
     }

@@ -25,9 +25,9 @@ struct ArgSpec {
   double low = 0, high = 0;
   bool is_open_below = false, is_open_above = false;
   // Checkpoints depend on this argument, so the model directory must agree with it.
-  bool is_kept = false;
+  bool affects_checkpoints = false;
   // Only the embedding language reads this argument; the core ignores it.
-  bool is_apart = false;
+  bool is_binding_only = false;
 };
 // Throws if the line cannot be parsed.
 ArgSpec parse_arg_spec(const std::string& line);

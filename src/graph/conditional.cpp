@@ -24,7 +24,7 @@ bool is_stateful_function(const FuncGraph& function) {
 std::vector<Operation*> waits_of(const std::vector<FuncGraph*>& functions) {
   std::vector<Operation*> all;
   for (const FuncGraph* function : functions) {
-    for (Operation* op : function->waits_for()) {
+    for (Operation* op : function->outer_control_inputs()) {
       if (std::find(all.begin(), all.end(), op) == all.end()) all.push_back(op);
     }
   }

@@ -199,7 +199,7 @@ void check_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
     if (!is_known) invalid_argument("Unused argument ", args.label(item.first), ".");
   }
   for (const ArgSpec& spec : specs) {
-    if (spec.is_apart || !spec.fallback.empty() || spec.is_null_good) continue;
+    if (spec.is_binding_only || !spec.fallback.empty() || spec.is_null_good) continue;
     if (!args.has(spec.target)) invalid_argument(args.label(spec.name), " is missing.");
   }
 }

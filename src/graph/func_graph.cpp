@@ -48,7 +48,7 @@ Output FuncGraph::stand_in(const Output& outside) {
 }
 
 Output FuncGraph::add_capture(const Output& outside) {
-  if (!is_thing(outside) || !outside.op->inputs().empty()) {
+  if (!is_resource_handle(outside) || !outside.op->inputs().empty()) {
     if (outside.dtype() == DType::kResource) {
       fail(Code::kUnimplemented, "Handle '", outside.name(),
            "' cannot be used in a function of tf$cond() or tf$while_loop().");
@@ -65,11 +65,12 @@ Output FuncGraph::add_capture(const Output& outside) {
   return arguments_.back().inside;
 }
 
-void FuncGraph::wait_outside(Operation* outside) {
+void FuncGraph::add_outer_control_input(Operation* outside) {
   if (outside->graph().is_function() && &outside->graph() == forward_) return;
-  if (&outside->graph() != &outer_) return outer_.wait_outside(outside);
-  if (std::find(waits_for_.begin(), waits_for_.end(), outside) == waits_for_.end()) {
-    waits_for_.push_back(outside);
+  if (&outside->graph() != &outer_) return outer_.add_outer_control_input(outside);
+  if (std::find(outer_control_inputs_.begin(), outer_control_inputs_.end(), outside) ==
+      outer_control_inputs_.end()) {
+    outer_control_inputs_.push_back(outside);
   }
 }
 

@@ -310,7 +310,7 @@ OpRegistration& OpRegistration::distinct_rows() {
   def_.has_distinct_rows = true;
   return *this;
 }
-OpRegistration& OpRegistration::keeps(ResourceFactory factory) {
+OpRegistration& OpRegistration::owns_resource(ResourceFactory factory) {
   def_.resource_factory = factory;
   return *this;
 }

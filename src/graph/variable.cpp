@@ -40,10 +40,10 @@ void VariableState::take(Tensor value) {
 
 void VariableState::adopt_buffer(Tensor value) {
   value_ = std::move(value);
-  moves_.fetch_add(1, std::memory_order_relaxed);
+  relocation_count_.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::atomic<uint64_t> VariableState::moves_{1};
+std::atomic<uint64_t> VariableState::relocation_count_{1};
 
 Initializer constant_initializer(double value) {
   return [value](Graph& graph, const Shape& shape, DType dtype) -> Output {

@@ -299,7 +299,7 @@ std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const st
   for (const NodeDef* node : nodes) check_once(*node);
   add_all(inner, nodes);
   Output value = function->capture(input(inner, *nodes_.at(name), result));
-  if (FuncGraph::is_thing(value)) value = function->op("Identity", {value});
+  if (FuncGraph::is_resource_handle(value)) value = function->op("Identity", {value});
   function->results.push_back(value);
   return function;
 }

@@ -165,7 +165,7 @@ WorkerSessionCreator::WorkerSessionCreator(std::shared_ptr<Graph> graph,
 void WorkerSessionCreator::copy_chief_values(Session& session) const {
   if (Session* chief = ChiefSession::of(*graph_)) {
     const std::vector<SaveablePtr> model = model_saveables_in(*graph_);
-    restore_saveables(model, Snapshot(model, chief->resources(), /*keeps=*/false),
+    restore_saveables(model, Snapshot(model, chief->resources(), /*copies_values=*/false),
                       session.resources());
     return;
   }

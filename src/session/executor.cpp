@@ -90,7 +90,7 @@ Executor::~Executor() {
 void Executor::choose_hot_steps() {
   hot_.clear();
   cached_reads_.clear();
-  moves_seen_ = kNeverRead;
+  relocations_seen_ = kNeverRead;
   for (Step& step : steps_) {
     const bool computes = step.computed && step.computed->computes();
     step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
@@ -113,7 +113,7 @@ void Executor::run_fed(SetFeeds set_feeds) {
   const FlushDenormals flushed;
   const CancellableScope none(false);
   bind_table();
-  const uint64_t moves = table.buffers().moves();
+  const uint64_t relocations = table.buffers().relocation_count();
   last_run_was_partial() = false;
   try {
     set_feeds();
@@ -128,7 +128,8 @@ void Executor::run_fed(SetFeeds set_feeds) {
     throw;
   }
   // If a slot lost its buffer after its step ran, the next run prepares the step again.
-  verified_epoch_ = table.buffers().moves() == moves ? table.epoch : kNeverVerified;
+  verified_epoch_ =
+      table.buffers().relocation_count() == relocations ? table.epoch : kNeverVerified;
 }
 
 void Executor::run(const std::vector<Tensor>& feed_values) {
@@ -179,7 +180,7 @@ void Executor::take_own_snapshots() {
     if (needs_snapshot == step->node->needs_snapshot) continue;
     needs_snapshot = step->node->needs_snapshot;
     needs_snapshot ? ++plan_.table().snapshots : --plan_.table().snapshots;
-    moves_seen_ = kNeverRead;
+    relocations_seen_ = kNeverRead;
   }
 }
 
@@ -240,7 +241,8 @@ void Executor::run_in_order() {
 }
 
 void Executor::run_hot() {
-  if (moves_seen_ != VariableState::moves() && refresh_cached_reads()) return run_all_from(0);
+  if (relocations_seen_ != VariableState::relocation_count() && refresh_cached_reads())
+    return run_all_from(0);
   for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
     Step& step = **at;
     if (step.candidates || step.batch) {
@@ -254,7 +256,8 @@ void Executor::run_hot() {
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;
     if (changed) commit_layout_change(step);
-    if (step.may_move && moves_seen_ != VariableState::moves() && refresh_cached_reads()) {
+    if (step.may_move && relocations_seen_ != VariableState::relocation_count() &&
+        refresh_cached_reads()) {
       changed = true;
     }
     if (changed) return run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
@@ -263,7 +266,7 @@ void Executor::run_hot() {
 
 // Returns true if a buffer has moved.
 bool Executor::refresh_cached_reads() {
-  moves_seen_ = VariableState::moves();
+  relocations_seen_ = VariableState::relocation_count();
   bool changed = false;
   for (Step* step : cached_reads_) {
     execute_hot(*step);

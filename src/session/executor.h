@@ -136,10 +136,10 @@ class Executor {
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // variable reads
   bool takes_snapshots_ = false;      // if any of them takes a snapshot
-  // Variable reads that only alias a buffer. They are skipped while `VariableState::moves()` equals
-  // `moves_seen_`.
+  // Variable reads that only alias a buffer. They are skipped while
+  // `VariableState::relocation_count()` equals `relocations_seen_`.
   std::vector<Step*> cached_reads_;
-  uint64_t moves_seen_ = kNeverRead;
+  uint64_t relocations_seen_ = kNeverRead;
   uint64_t invariants_seen_ = 0;  // the table's `invariants` at the last check
   std::vector<Tensor> results_;
   StepStatsCollector* observer_ = nullptr;  // of the current run

@@ -55,10 +55,10 @@ struct ApplyRule {
                    is_worth_sharing(c.input(gradient_).num_elements());
     }
     void compute(KernelContext& c) override {
-      const uint64_t moves = VariableState::moves();
-      if (!inputs_ || moves_seen_ != moves) {
+      const uint64_t relocations = VariableState::relocation_count();
+      if (!inputs_ || relocations_seen_ != relocations) {
         inputs_.emplace(c, Rule::kRefs);
-        moves_seen_ = moves;
+        relocations_seen_ = relocations;
       }
       if (is_shared_) {
         inputs_->gradient(gradient_);  // throws here, not on another thread
@@ -88,7 +88,7 @@ struct ApplyRule {
     }
     // Cached until a variable moves, because in small updates the lookup would dominate.
     std::optional<ApplyInputs<T>> inputs_;
-    uint64_t moves_seen_ = 0;
+    uint64_t relocations_seen_ = 0;
     int gradient_ = -1;
     bool is_shared_ = false;
   };

@@ -146,7 +146,7 @@ EventFileWriter::EventFileWriter(Behind, const std::string& path, Clock clock)
   records_.emplace(path, Compression::kNone, RecordWriter::Mode::kBehind);
 }
 
-std::unique_ptr<EventFileWriter> EventFileWriter::behind(const std::string& path, Clock clock) {
+std::unique_ptr<EventFileWriter> EventFileWriter::append_to(const std::string& path, Clock clock) {
   return std::unique_ptr<EventFileWriter>(new EventFileWriter(Behind(), path, std::move(clock)));
 }
 

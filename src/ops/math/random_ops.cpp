@@ -353,7 +353,7 @@ void shape_of_value(ShapeContext& c) {
       .attr("T: {int32, int64}")       \
       .shape(shape_of_value)           \
       .stateful()                      \
-      .keeps(Generator::make)          \
+      .owns_resource(Generator::make)  \
       .not_differentiable()            \
       .endpoint("raw_ops." type)
 
@@ -379,7 +379,7 @@ RUNHOOKS_REGISTER_OP("RandomUniformInt")
     .shape(shape_of_value)
     .kernel(kernel_by_type<UniformIntKernel, int32_t, int64_t>("Tout"))
     .stateful()
-    .keeps(Generator::make)
+    .owns_resource(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.RandomUniformInt")
     .summary("Uniform random integers from minval to maxval - 1.");
@@ -393,7 +393,7 @@ RUNHOOKS_REGISTER_OP("RandomShuffle")
     .shape(unchanged_shape)
     .kernel(kernel_of<ShuffleKernel>())
     .stateful()
-    .keeps(Generator::make)
+    .owns_resource(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.RandomShuffle")
     .summary("The rows of a tensor in a random order.");
@@ -409,7 +409,7 @@ RUNHOOKS_REGISTER_OP("Multinomial")
     .shape(multinomial_shape)
     .kernel(kernel_by_type<MultinomialKernel, float, double>())
     .stateful()
-    .keeps(Generator::make)
+    .owns_resource(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.Multinomial")
     .summary("Classes drawn according to logits, num_samples per row.");
