@@ -241,12 +241,12 @@ cpp_files_to_carry <- function(folder, scratch, all) {
     .Call(`_runhooks_cpp_files_to_carry`, folder, scratch, all)
 }
 
-cpp_compare_carried <- function(folder, files) {
-    .Call(`_runhooks_cpp_compare_carried`, folder, files)
+cpp_compare_snapshot <- function(folder, files) {
+    .Call(`_runhooks_cpp_compare_snapshot`, folder, files)
 }
 
-cpp_write_carried_files <- function(folder, files, from) {
-    invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files, from))
+cpp_unpack_snapshot <- function(folder, files, from) {
+    invisible(.Call(`_runhooks_cpp_unpack_snapshot`, folder, files, from))
 }
 
 cpp_column_check <- function(spec) {

@@ -79,7 +79,7 @@ registered_symbols <- function(what) {
 argument_kinds <- new.env(parent = emptyenv())
 
 # R checks scalars before the core does, because errors of R describe the given value in R's terms.
-scalar_tests <- list(
+scalar_predicates <- list(
   "whole number" = is_whole, count = function(x) is_whole(x) && x >= 1,
   "plain number" = is_number, probability = is_number, flag = is_flag, string = is_string,
   choice = is_string
@@ -98,7 +98,7 @@ prepared_arguments <- function(given, specs, call) {
 prepared_argument <- function(x, name, kind, wanted, call) {
   prepare <- argument_kinds[[kind]]
   if (!is.null(prepare)) return(prepare(x, name, call, wanted))
-  is_good <- scalar_tests[[kind]]
+  is_good <- scalar_predicates[[kind]]
   if (!is.null(is_good) && !is_good(x)) {
     check_not_huge(x, name, call)
     check_arg(FALSE, x, wanted, name, call)
@@ -149,7 +149,7 @@ registered_params <- function(what, types, without = character()) {
 
 # lint: allow caller
 hook_params <- function(type) {
-  own <- intersect(step_arguments, registered("hook", type)[[1]]$name)
+  own <- intersect(steps_arguments, registered("hook", type)[[1]]$name)
   c(registered_params("hook", type), if (length(own)) every_n_steps_param(own))
 }
 every_n_steps_param <- function(own) {

@@ -19,13 +19,13 @@ new_checked_column <- function(type, fields, kinds = NULL) {
   attr(spec, "owner") <- paste0(type, "()")
   made <- cpp_column_check(spec)
   for (name in names(made$chosen)) {
-    fields[[name]] <- chosen_value(made$chosen[[name]], kinds[[name]])
+    fields[[name]] <- registered_value(made$chosen[[name]], kinds[[name]])
   }
   first <- list(type = type, name = made$name, key = fields[["key"]])
   rebuild_column(c(first, fields[names(fields) != "key"]))
 }
 
-chosen_value <- function(x, kind) {
+registered_value <- function(x, kind) {
   switch(kind, type = as_dtype(x), "whole number" = as.integer(x), x)
 }
 
@@ -34,12 +34,12 @@ constructor_factories$column <- function(specs, place) {
   .specs <- column_specs(specs)
   f <- if (any(is_feature)) {
     function(...) {
-      exact_names()
+      abort_abbreviated_arguments()
       make_columns(.specs, environment(), ...)
     }
   } else {
     function() {
-      exact_names()
+      abort_abbreviated_arguments()
       make_column(.specs, environment())
     }
   }

@@ -85,7 +85,7 @@ column_shared_embedding <- function(
   max_norm = NULL,
   trainable = TRUE
 ) {
-  exact_names()
+  abort_abbreviated_arguments()
   call <- environment()
   specs <- column_specs(registered("column", "SharedEmbeddingColumn")[[1]])
   own <- spec_columns_of(specs$all, specs$all$kind != "column")
@@ -99,7 +99,7 @@ column_shared_embedding <- function(
     )
   }
   if (is.null(given$shared_embedding_collection_name)) {
-    names <- sorted_words(vapply(columns, `[[`, "", "name"))
+    names <- sort_bytewise(vapply(columns, `[[`, "", "name"))
     given$shared_embedding_collection_name <-
       paste0(paste(names, collapse = "_"), "_shared_embedding")
   }

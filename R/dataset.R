@@ -190,7 +190,7 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
     odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
     abort_runhooks(
       "{.arg tensors} must be data (vectors, arrays, or lists of these), not
-       {kind_of(odd)}.",
+       {describe_type(odd)}.",
       call = call
     )
   }
@@ -283,7 +283,7 @@ check_readable <- function(object, call = parent.frame()) {
 #' @export
 print.tf_dataset <- function(x, ...) {
   info <- cpp_dataset_info(x$handle)
-  words <- form_words(x$form, paste(info$dtypes, info$shapes))
+  words <- describe_form(x$form, paste(info$dtypes, info$shapes))
   # lint: allow stdout
   cat("<tf_dataset> ", info$description, "\nelements: ", words, "\n", sep = "")
   invisible(x)
@@ -312,9 +312,9 @@ head.tf_dataset <- function(x, n = 6L, ...) {
 }
 
 # "{x: float32 (), y: string ()}"; tuples have parentheses.
-form_words <- function(form, words) {
+describe_form <- function(form, words) {
   if (!is.list(form)) return(words[[form]])
-  parts <- vapply(form, form_words, "", words)
+  parts <- vapply(form, describe_form, "", words)
   if (is.null(names(form))) return(paste0("(", paste(parts, collapse = ", "), ")"))
   paste0("{", paste0(names(form), ": ", parts, collapse = ", "), "}")
 }

@@ -160,7 +160,7 @@ dataset_function <- function(dataset, f, call = parent.frame()) {
     result <- call_with_element(f, element_of(dataset, components))
     if (!is_dataset(result)) {
       abort_runhooks(
-        "{.arg map_func} must return a dataset, not {kind_of(result)}.", call = call
+        "{.arg map_func} must return a dataset, not {describe_type(result)}.", call = call
       )
     }
     form <<- result$form
@@ -187,7 +187,7 @@ element_of <- function(dataset, components) {
 # The components of a tuple are separate arguments.
 call_with_element <- function(f, element) {
   is_tuple <- is.list(element) && !is_dataset(element) && is.null(names(element))
-  with_tensor_words(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
+  with_tensor_generics(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
 }
 
 as_graph_function <- function(on_values, dataset, call) {
@@ -232,7 +232,7 @@ value_type <- function(x) {
   if (!is.na(given)) return(given)
   switch(typeof(x),
     double = "float64", integer = "int32", logical = "bool", character = "string",
-    abort_runhooks("A component of an element must be data, not {kind_of(x)}.")
+    abort_runhooks("A component of an element must be data, not {describe_type(x)}.")
   )
 }
 
@@ -245,6 +245,6 @@ value_shape <- function(x) {
 with_element_number <- function(expr, number, what) {
   withCallingHandlers(expr, error = function(e) {
     note <- paste0(what, " failed at element ", number, ".")
-    if (is.null(steering_kind(e))) stop(add_note(e, note))
+    if (is.null(control_error_kind(e))) stop(add_note(e, note))
   })
 }

@@ -209,7 +209,7 @@ sql_types <- function(frame) {
   if (length(odd)) {
     abort_runhooks(
       c(
-        "Column {.val {odd[[1]]}} is {kind_of(frame[[odd[[1]]]])}; tensors contain numbers,
+        "Column {.val {odd[[1]]}} is {describe_type(frame[[odd[[1]]]])}; tensors contain numbers,
          logicals and strings.",
         i = "Convert it in the query."
       ),

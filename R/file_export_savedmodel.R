@@ -202,12 +202,12 @@ as_receiver <- function(object, receiver_fn, call = parent.frame()) {
   }
   if (is.null(receiver_fn)) receiver_fn <- function() raw_receiver(served_reads(object))
   function() {
-    receiver <- as_users_code(receiver_fn())
+    receiver <- eval_user_code(receiver_fn())
     if (!inherits(receiver, "runhooks_serving_input_receiver")) {
       abort_runhooks(
         c(
           "`serving_input_receiver_fn` must return a ServingInputReceiver, not
-           {kind_of(receiver)}.",
+           {describe_type(receiver)}.",
           i = "Use `tf$estimator$export$ServingInputReceiver(features, receiver_tensors)`."
         ),
         call = call
@@ -271,7 +271,7 @@ receiver_tensors_of <- function(x, what, call = parent.frame()) {
   for (key in names(x)) {
     if (is_tensor(x[[key]]) || is_sparse(x[[key]])) next
     abort_runhooks(
-      "{what} {.val {key}} must be a Tensor or SparseTensor, not {kind_of(x[[key]])}.",
+      "{what} {.val {key}} must be a Tensor or SparseTensor, not {describe_type(x[[key]])}.",
       call = call
     )
   }

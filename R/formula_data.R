@@ -35,7 +35,7 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
   if (with_response) {
     frame$response <- response
     check_column(
-      response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_of(finite)
+      response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_or_na(finite)
     )
     missing[[blueprint$response$name]] <- is_missing_row(frame$response)
     if (!is.null(blueprint$weight)) {
@@ -71,9 +71,9 @@ complete_frame <- function(blueprint, frame, call, note = FALSE) {
 }
 
 only_rows <- function(frame, rows) {
-  frame$values <- lapply(frame$values, keep_rows, rows)
+  frame$values <- lapply(frame$values, select_rows, rows)
   for (name in intersect(c("response", "weight", "offset"), names(frame))) {
-    frame[[name]] <- keep_rows(frame[[name]], rows)
+    frame[[name]] <- select_rows(frame[[name]], rows)
   }
   frame
 }
@@ -84,11 +84,11 @@ frame_features <- function(blueprint, frame) {
   })
   has_trees <- isTRUE(blueprint$has_trees)
   values <- coerce_to_schema(frame$values, known, has_trees = has_trees, missing = NA)
-  values <- with_missing_words(values, blueprint)
+  values <- with_missing_level(values, blueprint)
   crosses <- Filter(function(parts) product_name(parts) %in% names(blueprint$crosses),
     blueprint$features
   )
-  words <- lapply(crosses, function(parts) crossed_words(values[parts]))
+  words <- lapply(crosses, function(parts) crossed_strings(values[parts]))
   crossed <- lapply(names(words), function(name) {
     list(kind = "character", levels = blueprint$crosses[[name]])
   })
@@ -98,7 +98,7 @@ frame_features <- function(blueprint, frame) {
   features <- lapply(names(blueprint$features), function(name) {
     parts <- if (name %in% names(words)) name else blueprint$features[[name]]
     value <- feature_value(parts, values)
-    if (is.factor(value)) graph_words(value) else value
+    if (is.factor(value)) strings_for_graph(value) else value
   })
   features <- setNames(features, unname(blueprint$keys[names(blueprint$features)]))
   if (!is.null(blueprint$offset)) features[[blueprint$offset$name]] <- frame$offset
@@ -116,7 +116,7 @@ blueprint_input_fn <- function(
   if (is.null(blueprint)) {
     abort_runhooks(
       c(
-        "input_fn must be a function, not {kind_of(data)}.",
+        "input_fn must be a function, not {describe_type(data)}.",
         i = "Create one with {.fn input_fn}. Only models from a formula accept a data frame
              directly."
       ),
@@ -236,8 +236,8 @@ abort_missing_features <- function(missing, existing, call) {
   )
 }
 
-kept_data <- function(object, call = parent.frame(), arg = "input_fn") {
-  data <- unclass(object$estimator)$kept$data
+training_data <- function(object, call = parent.frame(), arg = "input_fn") {
+  data <- unclass(object$estimator)$shared_state$data
   if (is.null(data)) data <- object$data
   if (!is.null(data)) return(data)
   abort_runhooks(

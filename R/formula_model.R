@@ -57,7 +57,7 @@ formula_arguments <- function(matched, folder, call) {
   }
   check_bias(blueprint, formulas, parts, matched$traits, call)
   check_known_bias(blueprint, folder, call)
-  for (slot in names(terms)) terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
+  for (slot in names(terms)) terms[[slot]] <- split_matrix_terms(terms[[slot]], blueprint)
   blueprint <- orthogonalize_terms(blueprint, frame, wants$is_whitened)
   # tree models compare numbers, so they need no scaling
   by_gradients <- length(matched$traits$trained_parts) > 0
@@ -90,14 +90,14 @@ add_weight_vector <- function(matched) {
   weight <- unclassed_column(matched$args$weight_column)
   data <- matched$args$data
   if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
-  name <- free_name("weights", names(data))
+  name <- unused_name("weights", names(data))
   matched$args$data[[name]] <- as.numeric(weight)
   matched$args$weight_column <- name
   matched
 }
 
 # `name`, with leading dots until it is not taken.
-free_name <- function(name, taken) {
+unused_name <- function(name, taken) {
   while (name %in% taken) name <- paste0(".", name)
   name
 }
@@ -359,7 +359,7 @@ add_terms <- function(blueprint, terms, data, call) {
     }
     blueprint <- add_parts_of_terms(blueprint, term)
   }
-  for (term in narrow_terms(terms, blueprint)) {
+  for (term in split_matrix_terms(terms, blueprint)) {
     is_word <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
     words <- names(term)[is_word]
     numbers <- names(term)[!is_word]
@@ -395,12 +395,12 @@ crossed_levels <- function(values, blueprint, words) {
   codes <- lapply(words, function(name) {
     match(as.character(values[[name]]), blueprint$variables[[name]]$levels)
   })
-  crossed <- crossed_words(values[words])[do.call(order, codes)]
+  crossed <- crossed_strings(values[words])[do.call(order, codes)]
   unique(crossed[!is.na(crossed)])
 }
 
 # Combines several levels to one string, "a:b"; NA if one of them is missing.
-crossed_words <- function(values) {
+crossed_strings <- function(values) {
   parts <- lapply(unname(values), function(x) {
     words <- as.character(x)
     # escape the separator in the levels
@@ -424,11 +424,11 @@ new_variable <- function(name, expr, data, blueprint, call) {
   value <- plain_value(if (is.null(time_class)) raw else time_numbers(raw))
   na_level <- known$na_level
   if (is.null(known) && is.factor(value) && anyNA(levels(value))) {
-    na_level <- new_word("(NA)", setdiff(levels(value), NA))
+    na_level <- new_level("(NA)", setdiff(levels(value), NA))
   }
   value <- with_named_na(value, na_level)
   check_column(value, name, FALSE, call, missing = TRUE)
-  words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
+  words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_strings(value)
   if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
   if (!is.null(words) && !is.null(known$levels)) words <- known$levels
   # in a stream, check_by_row() rejects such calls
@@ -437,7 +437,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   }
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
-  if (is.null(known)) inform_na_word(value, name)
+  if (is.null(known)) inform_na_like_level(value, name)
   list(
     expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
@@ -465,7 +465,7 @@ check_no_random_effect <- function(expr, data, call) {
   )
 }
 
-plain_words <- function(x) sorted_words(setdiff(x, NA))
+plain_strings <- function(x) sort_bytewise(setdiff(x, NA))
 
 check_has_levels <- function(words, name, call) {
   if (length(words)) return(invisible())
@@ -482,8 +482,8 @@ raw_value <- function(name, expr, data, blueprint, call) {
   missing <- Reduce(`|`, lapply(data[read], is_missing_row))
   if (!any(missing)) return(check_no_list(computed(data), name, call))
   tryCatch(computed(data), runhooks_error = function(error) {
-    few <- computed(lapply(data, keep_rows, !missing))
-    spread_rows(few, !missing)
+    few <- computed(lapply(data, select_rows, !missing))
+    scatter_rows_to_na(few, !missing)
   })
 }
 
@@ -497,7 +497,8 @@ check_no_list <- function(x, name, call) {
   if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
   abort_runhooks(
     c(
-      "{.val {name}} in the formula must be a vector, a factor or a matrix, not {kind_of(x)}.",
+      "{.val {name}} in the formula must be a vector, a factor or a matrix, not
+       {describe_type(x)}.",
       i = "Use {.fn unlist} for single values, or {.code do.call(rbind, x)} for rows of a matrix."
     ),
     call = call
@@ -559,7 +560,7 @@ term_column <- function(term, blueprint, is_deep) {
     return(do.call(new_column, c(fields, scale)))
   }
   words <- product_name(parts$words)
-  column <- word_column(words, blueprint)
+  column <- factor_column(words, blueprint)
   if (length(parts$numbers)) {
     fields <- list(
       "WeightedCategoricalColumn", categorical_column = column, weight_feature_key = feature,

@@ -20,7 +20,7 @@ add_parts_of_terms <- function(blueprint, term) {
 
 part_name <- function(name, i) paste0(name, "[, ", i, "]")
 
-narrow_terms <- function(terms, blueprint) {
+split_matrix_terms <- function(terms, blueprint) {
   narrow <- lapply(terms, function(term) {
     widths <- vapply(blueprint$variables[names(term)], function(v) {
       if (is.null(v$levels)) v$width else 1L

@@ -100,7 +100,7 @@ is_known_formula <- function(x) {
   }
   is_plain_list(x) && is_plain_list(x$variables) && is_plain_list(x$terms) &&
     is_plain_list(x$crosses) && is_plain_list(x$response) &&
-    all(vapply(x$variables, function(v) is_plain_list(v) && is_words(v$levels), NA)) &&
+    all(vapply(x$variables, function(v) is_plain_list(v) && is_plain_strings(v$levels), NA)) &&
     all(vapply(x$terms, is_plain_list, NA)) && all(vapply(x$terms, is_scale, NA)) &&
     is_scale(x$response) && is_known_basis(x$basis) && are_known_slopes(x$slopes) &&
     (is.null(x$has_bias) || is_flag(x$has_bias))

@@ -72,7 +72,7 @@ record_form <- function(dataset, response, call) {
   abort_runhooks(
     c(
       "With a formula, the elements of a dataset must be records: named lists of columns.",
-      x = "They are {form_words(dataset$form, cpp_dataset_info(dataset$handle)$dtypes)}.",
+      x = "They are {describe_form(dataset$form, cpp_dataset_info(dataset$handle)$dtypes)}.",
       i = "Convert them with {.fn dataset_map} and a function that returns a named list."
     ),
     call = call
@@ -136,7 +136,9 @@ with_first_row <- function(expr, before) {
   if (before == 0) return(expr)
   withCallingHandlers(expr, error = function(e) {
     at <- format(before + 1, big.mark = ",", scientific = FALSE)
-    if (is.null(steering_kind(e))) stop(add_note(e, paste0("Row 1 is row ", at, " of the data.")))
+    if (is.null(control_error_kind(e))) {
+      stop(add_note(e, paste0("Row 1 is row ", at, " of the data.")))
+    }
   })
 }
 
@@ -311,7 +313,7 @@ feature_types <- function(model, has_response) {
   names(types) <- unname(blueprint$keys[names(blueprint$features)])
   if (!is.null(blueprint$offset)) types[[blueprint$offset$name]] <- list(dtype = "float64")
   if (length(types) == 0) types$rows <- list(dtype = "float32")
-  types <- types[sorted_words(names(types))]
+  types <- types[sort_bytewise(names(types))]
   if (!has_response) return(types)
   if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
   width <- blueprint$response$width

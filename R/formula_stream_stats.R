@@ -19,7 +19,7 @@ scan_stream <- function(blueprint, stream, columns, wants, call) {
     blueprint = blueprint, n = state$n, read = state$read, moments = state$moments,
     passed = state$passed,
     numbers = if (!is.null(state$triangle)) stream_numbers(state, blueprint$has_bias),
-    response = response_seen(state, blueprint$response$name, call)
+    response = response_values(state, blueprint$response$name, call)
   )
 }
 
@@ -117,7 +117,7 @@ stream_numbers <- function(state, has_bias) {
   raw <- rbind(c(1, state$shift), cbind(0, diag(k)))
   if (!has_bias) raw <- raw[, -1, drop = FALSE]
   standard <- rbind((state$shift - scale$center) / scale$scale, diag(1 / scale$scale, k))
-  standardized <- state$triangle %*% standard
+  standardize_columns <- state$triangle %*% standard
   list(
     scale = scale, k = k, kept = known_columns(qr(state$triangle %*% raw, tol = 1e-7), has_bias),
     triangle = function(kept) {
@@ -170,7 +170,7 @@ with_levels <- function(state, blueprint, call) {
   for (name in names(state$levels)) {
     if (!is.null(blueprint$known$variables[[name]]$levels)) next
     seen <- state$levels[[name]]
-    levels <- if (seen$is_factor) ordered_levels(seen, name, call) else plain_words(seen$values)
+    levels <- if (seen$is_factor) ordered_levels(seen, name, call) else plain_strings(seen$values)
     check_has_levels(levels, name, call)
     blueprint$variables[[name]]$levels <- levels
   }
@@ -181,7 +181,7 @@ with_levels <- function(state, blueprint, call) {
   blueprint
 }
 
-response_seen <- function(state, name, call) {
+response_values <- function(state, name, call) {
   seen <- state$classes
   if (is.null(seen)) return(state$response)
   if (!seen$is_factor) return(seen$values)
@@ -199,15 +199,15 @@ check_by_row <- function(blueprint, chunk, call) {
     for (rows in some[lengths(some) > 0]) {
       is_in <- seq_len(n) %in% rows
       part <- tryCatch(
-        formula_value(name, lapply(chunk, keep_rows, is_in), blueprint, call),
+        formula_value(name, lapply(chunk, select_rows, is_in), blueprint, call),
         error = function(error) NULL
       )
-      if (!same_values(part, keep_rows(whole, is_in))) abort_not_by_row(name, call)
+      if (!have_same_values(part, select_rows(whole, is_in))) abort_not_by_row(name, call)
     }
   }
 }
 
-same_values <- function(a, b) {
+have_same_values <- function(a, b) {
   if (is.factor(a) || is.factor(b)) {
     a <- as.character(a)
     b <- as.character(b)

@@ -36,8 +36,8 @@
 #' read_events(file.path(model_dir(model), "eval"))
 hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = NULL, name = NULL,
                                      every_n_iter = 100, every_n_steps = NULL) {
-  exact_names()
-  use_every_n_steps(environment(), "every_n_iter")
+  abort_abbreviated_arguments()
+  resolve_every_n_steps(environment(), "every_n_iter")
   check_stopped_estimator(estimator)
   if (is.null(every_n_iter)) abort_plain("invalid every_n_iter=NULL.")
   check_whole(every_n_iter)

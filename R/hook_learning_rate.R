@@ -89,7 +89,7 @@ schedule_call <- function(schedule, call = parent.frame()) {
 #' @export
 reduce_on_plateau <- function(metric_name = "average_loss", factor = 0.1, patience,
                               mode = c("auto", "min", "max"), min_delta = 0, min_rate = 0) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_string(metric_name)
   check_number(factor)
   if (factor <= 0 || factor >= 1) {

@@ -1,7 +1,7 @@
 # Caches the encoded data of an input function per model.
 
 # For larger data, memory for the cached copies costs more than encoding them again.
-most_kept_values <- 1e5
+max_cached_values <- 1e5
 
 # Doubles in `floats` become float32 once, instead of in each step; factors in `texts` become
 # strings. `said` are messages about factors.
@@ -23,9 +23,9 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
 # updates the schema, and conditions must be repeated, so both are not cached.
 cached_rows <- function(input, estimator, n_values, make) {
   changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$shard)
-  kept <- if (!changes) unclass(estimator$estimator)$kept
-  if (is.null(kept) || n_values > most_kept_values) return(make())
-  place <- object_cache(kept, "rows")
+  shared_state <- if (!changes) unclass(estimator$estimator)$shared_state
+  if (is.null(shared_state) || n_values > max_cached_values) return(make())
+  place <- object_cache(shared_state, "rows")
   asked <- list(
     input, the$mode, model_cache_key(estimator), estimator$blueprint, training_record(estimator)
   )

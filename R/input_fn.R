@@ -83,7 +83,7 @@ input_fn.default <- function(object, ...) {
   if (is_matrix_package(object)) return(input_fn_of_matrix(object, ...))
   data <- tryCatch(as.data.frame(object, stringsAsFactors = FALSE), error = function(e) NULL)
   if (is.null(data)) {
-    abort_runhooks("{.arg object} must be data, not {kind_of(object)}.")
+    abort_runhooks("{.arg object} must be data, not {describe_type(object)}.")
   }
   input_fn.data.frame(data, ...)
 }
@@ -94,7 +94,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
                                 num_threads = 1, ..., resume = TRUE,
                                 on_other_data = c("begin", "stop"), auto_shard = TRUE) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
@@ -110,7 +110,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
 input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
                           num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
                           resume = TRUE, on_other_data = c("begin", "stop"), auto_shard = TRUE) {
-  exact_names()
+  abort_abbreviated_arguments()
   if (is.null(names(object)) || any(names(object) == "")) {
     abort_runhooks("Every element of {.arg object} needs a name.")
   }
@@ -170,11 +170,11 @@ check_unique_names <- function(names, call = parent.frame()) {
 
 # `literal` is the expression of `expr`. Literal names avoid loading tidyselect, which is slow.
 select_names <- function(data, literal, expr, arg, call = parent.frame()) {
-  given <- literal_strings(literal)
+  given <- strings_in_call(literal)
   if (!is.null(given) && all(given %in% names(data))) return(unique(given))
   if (rlang::quo_is_missing(expr)) abort_runhooks("{.arg {arg}} is missing.", call = call)
   if (rlang::quo_is_null(expr)) return(character())
-  held <- held_strings(expr, names(data))
+  held <- column_names_in_variable(expr, names(data))
   if (!is.null(held)) return(unique(held))
   # scripts for tfestimators pass variables without all_of(), about which tidyselect warns
   quiet <- options(lifecycle_verbosity = "quiet")
@@ -188,7 +188,7 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
 }
 
 # The value of `"a"`, `c("a", "b")` or NULL; NULL for other expressions.
-literal_strings <- function(expr) {
+strings_in_call <- function(expr) {
   if (is.null(expr)) return(character())
   if (is.character(expr)) return(expr)
   if (!is.call(expr) || !identical(expr[[1]], quote(c))) return(NULL)
@@ -197,7 +197,7 @@ literal_strings <- function(expr) {
 }
 
 # The names in a variable that is not a column, as tidyselect would return them, or NULL.
-held_strings <- function(expr, columns) {
+column_names_in_variable <- function(expr, columns) {
   name <- rlang::quo_get_expr(expr)
   if (!is.symbol(name) || symbol_text(name) %in% columns) return(NULL)
   held <- get0(as.character(name), rlang::quo_get_env(expr))
@@ -237,7 +237,7 @@ new_input_fn <- function(
   }
   # canned models read features by name, custom models in the order of selection
   selected <- features
-  features <- sorted_words(features)
+  features <- sort_bytewise(features)
   columns <- lapply(data[c(features, response)], flat_column)
   sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
@@ -319,7 +319,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
     abort_runhooks(
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
-         not {kind_of(x)}.",
+         not {describe_type(x)}.",
         i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}."
       ),
       kind = "invalid_argument", call = call
@@ -328,7 +328,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
   numbers <- stored_numbers(x)
   if (!is.numeric(numbers) && !is.logical(numbers)) return(invisible())
   if (finite) return(invisible())
-  bad <- bad_places(x, is.finite)
+  bad <- invalid_positions(x, is.finite)
   if (missing) bad <- bad[!is.na(x[bad])]
   if (length(bad) == 0) return(invisible())
   kinds <- if (missing) "infinite" else "NA, NaN or infinite" # nolint: used by cli
@@ -442,7 +442,7 @@ as_model_input <- function(
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
-    abort_runhooks("{arg} must be a function, not {kind_of(input_fn)}.", call = call)
+    abort_runhooks("{arg} must be a function, not {describe_type(input_fn)}.", call = call)
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) abort_plain("'input_fn' should accept 0 or 1 arguments", call = call)
@@ -516,7 +516,7 @@ check_features <- function(features, call = parent.frame()) {
   if (!good) {
     abort_runhooks(
       "The input function must return a named list of tensors as features,
-       not {kind_of(features)}.",
+       not {describe_type(features)}.",
       call = call
     )
   }
@@ -528,7 +528,7 @@ check_labels <- function(labels, call = parent.frame()) {
   if (!is_named || !all(vapply(labels, is_tensor, NA))) {
     abort_runhooks(
       "The input function must return a tensor as labels, or a list of tensors named by heads, not
-       {kind_of(labels)}.",
+       {describe_type(labels)}.",
       call = call
     )
   }

@@ -111,7 +111,7 @@ model_expressions <- function(model, what, call = parent.frame()) {
     linear_expressions(model, call)
   } else {
     abort_runhooks(
-      "{.fn {what}} needs a linear model or boosted trees, not this {model_words(model)}.",
+      "{.fn {what}} needs a linear model or boosted trees, not this {describe_model(model)}.",
       call = call
     )
   }

@@ -91,7 +91,7 @@ as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ..
 experimental_predict_with_explanations <- function(object, input_fn, predict_keys = NULL,
                                                    hooks = NULL, checkpoint_path = NULL) {
   columns <- trees_of(object, "experimental_predict_with_explanations")$columns
-  keys <- if (is.null(predict_keys)) character() else c(strings_of(predict_keys), "contributions")
+  keys <- if (is.null(predict_keys)) character() else c(as_strings(predict_keys), "contributions")
   if (is.data.frame(input_fn)) {
     data <- check_new_data(bake_newdata(object, input_fn, environment()), environment())
     features <- new_features(object, data, environment())$columns
@@ -101,7 +101,8 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
     )
   }
   input <- as_model_input(input_fn, object)
-  batches <- prediction_start(explaining(object), input, keys, checkpoint_path, hooks)(all = TRUE)
+  start <- prediction_start(with_explanations(object), input, keys, checkpoint_path, hooks)
+  batches <- start(all = TRUE)
   lapply(cpp_batch_examples(batches), function(row) {
     said <- matrix(row$contributions, length(columns) + 1)
     logits <- logit_names(object, ncol(said))
@@ -124,7 +125,7 @@ node_depths <- function(table) {
   unname(depth)
 }
 
-tree_words <- function(object) {
+describe_tree <- function(object) {
   trees <- trees_of(object, "print", checks = FALSE)
   nodes <- trees$nodes
   done <- nodes$is_finished

@@ -116,11 +116,11 @@ abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
 
 # Informs once for each training that another object or process did in the model directory.
 inform_other_training <- function(object, folder) {
-  kept <- unclass(object$estimator)$kept
-  was <- kept$trained_to
+  shared_state <- unclass(object$estimator)$shared_state
+  was <- shared_state$trained_to
   is_same <- folder$checkpoint_id %in% c(was, "")
   if (is.null(was) || folder$is_training || is_same) return(invisible())
-  kept$trained_to <- folder$checkpoint_id
+  shared_state$trained_to <- folder$checkpoint_id
   then <- sub(":.*", "", was) # nolint: used by cli
   now <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
   cli::cli_inform(
@@ -193,9 +193,9 @@ is_known_model <- function(x) {
 # --- state of the training
 
 record_training <- function(object, input_fn, folder, checkpoint_id = folder$checkpoint_id) {
-  kept <- unclass(object$estimator)$kept
-  kept$trained_in <- folder$path
-  if (nzchar(checkpoint_id)) kept$trained_to <- checkpoint_id
+  shared_state <- unclass(object$estimator)$shared_state
+  shared_state$trained_in <- folder$path
+  if (nzchar(checkpoint_id)) shared_state$trained_to <- checkpoint_id
   keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 
@@ -212,7 +212,7 @@ check_has_weights <- function(object, purpose, call = parent.frame()) {
   folder <- current_model_dir(object)
   if (folder$has_checkpoint) return(inform_other_training(object, folder))
   if (folder$is_training) return(invisible())
-  trained_in <- unclass(object$estimator)$kept$trained_in
+  trained_in <- unclass(object$estimator)$shared_state$trained_in
   if (!is.null(trained_in)) abort_lost_folder(trained_in, folder$path, call)
   rlang::warn(
     c(
@@ -239,7 +239,7 @@ abort_lost_folder <- function(trained_in, folder, call) {
 
 # Only a message, because a script may remove the directory to start again.
 inform_lost_folder <- function(object, folder) {
-  trained_in <- unclass(object$estimator)$kept$trained_in
+  trained_in <- unclass(object$estimator)$shared_state$trained_in
   if (is.null(trained_in) || folder$has_checkpoint) return(invisible())
   cli::cli_inform(
     "The checkpoints in {.path {trained_in}}, where the model was trained, are missing. Training
@@ -265,9 +265,9 @@ current_weights <- function(object, checkpoint_path = NULL) {
 
 # A recipe contains code, so the metadata only record that there was one.
 keep_recipe <- function(object, recipe, folder) {
-  kept <- unclass(object$estimator)$kept
+  shared_state <- unclass(object$estimator)$shared_state
   if (is.null(recipe)) recipe <- object$recipe
-  kept$recipe <- recipe
+  shared_state$recipe <- recipe
   record <- read_metadata(folder)
   has_recipe <- !is.null(recipe)
   if (is.null(record) || identical(isTRUE(record$recipe), has_recipe)) return(invisible())

@@ -18,7 +18,7 @@ inform_unread_record <- function(folder) {
 is_record <- function(x) {
   is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
     all(vapply(x[["features"]], is_known_column, NA)) &&
-    (is.null(x[["model"]]) || is_known_model(x[["model"]])) && is_words(x[["order"]]) &&
+    (is.null(x[["model"]]) || is_known_model(x[["model"]])) && is_plain_strings(x[["order"]]) &&
     (is.null(x[["response"]]) || is_known_response(x[["response"]])) &&
     (is.null(x[["data"]]) || is_known_data(x[["data"]]))
 }
@@ -33,13 +33,13 @@ is_sound_record <- function(x) {
 is_known_data <- function(x) is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
 
 is_known_column <- function(x) {
-  is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_words) &&
-    is_words(x[["levels"]])
+  is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_descriptions) &&
+    is_plain_strings(x[["levels"]])
 }
 
 is_known_response <- function(x) {
   is_plain_list(x) && is.character(x[["name"]]) && is_string(x[["kind"]]) &&
-    x[["kind"]] %in% names(kind_words) && is_words(x[["classes"]])
+    x[["kind"]] %in% names(kind_descriptions) && is_plain_strings(x[["classes"]])
 }
 
 empty_record <- function() list(version = 1L, features = list(), response = NULL)
@@ -71,7 +71,7 @@ column_kind <- function(x) {
   switch(typeof(x), character = "character", logical = "logical", integer = "integer", "double")
 }
 
-kind_words <- c(
+kind_descriptions <- c(
   factor = "a factor", character = "strings", logical = "logicals", integer = "integers",
   double = "numbers"
 )
@@ -130,8 +130,8 @@ check_kind <- function(x, name, was) {
   abort_runhooks(
     c(
       "The feature {.val {name}} has a different type than in training.",
-      x = "It was {kind_words[[was]]} and is now {kind_words[[now]]}; the first value is
-           {.val {first_value(x)}}.",
+      x = "It was {kind_descriptions[[was]]} and is now {kind_descriptions[[now]]}; the first value
+           is {.val {first_value(x)}}.",
       i = type_advice(was, now)
     ),
     call = user_frame()

@@ -242,7 +242,7 @@ print.runhooks_session_creator <- function(x, ...) {
 new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, ready_op = NULL,
                          ready_for_local_init_op = NULL, local_init_op = NULL, summary_op = NULL,
                          saver = NULL, copy_from_scaffold = NULL, local_init_feed_dict = NULL) {
-  unsupported(ready_op, ready_for_local_init_op, copy_from_scaffold)
+  abort_unsupported_arguments(ready_op, ready_for_local_init_op, copy_from_scaffold)
   check_function(init_fn, null = TRUE)
   check_saver(saver)
   scaffold <- new.env(parent = emptyenv())
@@ -332,7 +332,7 @@ run_step_fn <- function(pointer, step_fn, call = parent.frame()) {
     if (!is_one_of(condition, c("aborted", "unavailable"))) return(FALSE)
     failures <<- failures + 1
     is_lost <<- failures < cpp_monitored_max_failures(pointer) &&
-      cpp_monitored_gives_up(pointer, condition, steering_kind(condition))
+      cpp_monitored_gives_up(pointer, condition, control_error_kind(condition))
     is_lost
   }
   repeat {

@@ -36,8 +36,8 @@ evaluate.default <- function(object, ...) {
 #' @export
 evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_path = NULL,
                                   name = NULL, hooks = NULL, simplify = TRUE, ...) {
-  exact_names()
-  if (missing(input_fn)) input_fn <- kept_data(object)
+  abort_abbreviated_arguments()
+  if (missing(input_fn)) input_fn <- training_data(object)
   input_fn <- baked_data(object, input_fn)
   check_steps(steps, "steps")
   check_string(checkpoint_path, null = TRUE)
@@ -47,7 +47,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   local_model_dir(object)
   restore_random_state <- keep_random_state()
   on.exit(restore_random_state(), add = TRUE)
-  if (is.data.frame(input_fn) && knows_features(object)) {
+  if (is.data.frame(input_fn) && has_recorded_features(object)) {
     abort_reading(list(...), environment())
     input_fn <- recorded_input_fn(object, input_fn, environment())
     input <- as_model_input(input_fn, object)
@@ -71,7 +71,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   # without times, so that two equal evaluations give equal results
   record <- result$history[names(result$history) != "input"]
   history <- recorded_history(hooks, record, metrics$global_step)
-  if (simplify) metrics <- quick_tibble(lapply(metrics, metric_cell), 1L)
+  if (simplify) metrics <- fast_tibble(lapply(metrics, metric_cell), 1L)
   attr(metrics, "history") <- history
   metrics
 }

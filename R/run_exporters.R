@@ -56,7 +56,7 @@ smaller_loss <- function(best_eval_result, current_eval_result) {
 constructor_factories$exporter <- function(specs, place) {
   .specs <- spec_columns_of(specs)
   f <- function() {
-    exact_names()
+    abort_abbreviated_arguments()
     new_exporter(.specs, environment())
   }
   formals(f) <- registered_formals(specs)

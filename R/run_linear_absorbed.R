@@ -8,7 +8,7 @@ absorbed_fit <- function(object, frame) {
   factor <- absorbable_factor(object, frame$values)
   if (is.null(factor)) return(NULL)
   logits <- linear_logits(object, frame)
-  response <- observed(object, frame$response)
+  response <- observed_response(object, frame$response)
   if (ncol(logits) != 1 || ncol(response) != 1) return(NULL)
   weights <- row_weights(object, frame, nrow(logits))
   used <- weights != 0
@@ -59,7 +59,7 @@ absorbable_factor <- function(object, values) {
     grepl("^(stats::)?C\\(", name)
   is_large <- length(variable$levels) > many_levels && variable$width == 1
   if (!all(are_numbers) || has_contrasts || !is_large) return(NULL)
-  levels <- if (is.factor(f)) levels(droplevels(f)) else sorted_words(unique(f))
+  levels <- if (is.factor(f)) levels(droplevels(f)) else sort_bytewise(unique(f))
   list(
     name = name, levels = levels, numbers = unname(numbers), na_level = variable$na_level,
     order = names(terms)

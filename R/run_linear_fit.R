@@ -6,7 +6,7 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   if (!has_coefficients(object)) {
     abort_runhooks(
       c(
-        "{.fn {what}} needs a linear model; this is a {model_words(object)}.",
+        "{.fn {what}} needs a linear model; this is a {describe_model(object)}.",
         i = "Use {.code variable_value(model)} for all weights."
       ),
       call = call
@@ -19,7 +19,7 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   if (length(classes) > 2) logits <- logits[, -1, drop = FALSE] - logits[, 1]
   # the weights as coefficients of lm()'s contrasts, which give the same linear predictor
   design <- design_matrix(object, frame)
-  response <- observed(object, frame$response)
+  response <- observed_response(object, frame$response)
   offset <- if (is.null(frame$offset)) numeric(nrow(design)) else frame$offset
   weights <- row_weights(object, frame, nrow(design))
   # drop rows of weight 0, so that their levels do not add columns
@@ -104,7 +104,8 @@ information_root <- function(fit, means, triangle) {
   is_plain <- fit$family == "gaussian" && all(fit$weights == 1)
   outputs <- if (fit$family == "gaussian") 1 else seq_len(k)
   roots <- lapply(outputs, function(i) {
-    if (is_plain) diag(ncol(triangle)) else root_of_rows(fit, fit$weights * variance[, i], triangle)
+    if (is_plain) return(diag(ncol(triangle)))
+    row_covariance_root(fit, fit$weights * variance[, i], triangle)
   })
   if (any(vapply(roots, is.null, NA))) return(NULL)
   if (k == 1) return(roots[[1]])
@@ -117,7 +118,7 @@ information_root <- function(fit, means, triangle) {
 }
 
 # `triangle` defines the orthonormal basis.
-root_of_rows <- function(fit, amounts, triangle) {
+row_covariance_root <- function(fit, amounts, triangle) {
   if (!all(is.finite(amounts))) return(NULL)
   decomposed <- qr(sqrt(amounts) * fit$design[, fit$kept, drop = FALSE], tol = 0)
   root <- t(backsolve(triangle, t(qr.R(decomposed)), transpose = TRUE))
@@ -332,7 +333,7 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   if (!has_coefficients(object)) {
     abort_runhooks(
       c(
-        "Intervals are available for linear models only; this is a {model_words(object)}.",
+        "Intervals are available for linear models only; this is a {describe_model(object)}.",
         i = "Drop {.arg interval} to get predictions."
       ),
       call = call
@@ -356,7 +357,7 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
     names <- paste0(c(".pred", ".pred_lower", ".pred_upper"), suffix[[i]])
     setNames(lapply(limits, function(x) x[, i]), names)
   })
-  quick_tibble(do.call(c, columns), nrow(half))
+  fast_tibble(do.call(c, columns), nrow(half))
 }
 
 # A probability of several classes has several predictors; prediction intervals need normal errors.
@@ -366,7 +367,7 @@ abort_interval <- function(fit, interval, object, call) {
   n <- ncol(fit$errors) + 1 # nolint: used by cli
   abort_runhooks(
     c(
-      "{.code interval = \"{interval}\"} is not for a {model_words(object)} of this kind.",
+      "{.code interval = \"{interval}\"} is not for a {describe_model(object)} of this kind.",
       x = if (is_joint) {
         "It has {n} classes, and their probabilities depend on several linear predictors."
       } else {

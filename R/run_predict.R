@@ -76,7 +76,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     known <- predict_from_cache(object, newdata, type)
     if (!is.null(known)) return(known)
   }
-  exact_names()
+  abort_abbreviated_arguments()
   check_string(checkpoint_path, null = TRUE)
   together <- begin_collective(object, "predict()")
   local_model_dir(object)
@@ -85,7 +85,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   if (!is.null(newdata) && !is.null(input_fn)) {
     abort_runhooks("Give either {.arg newdata} or {.arg input_fn}, not both.")
   }
-  if (is.null(newdata) && is.null(input_fn)) newdata <- kept_data(object, arg = "newdata")
+  if (is.null(newdata) && is.null(input_fn)) newdata <- training_data(object, arg = "newdata")
   # functions are input functions, and data are new data, whatever the argument
   if (is.function(newdata)) {
     input_fn <- newdata
@@ -113,17 +113,17 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
-  all_keys <- missing(predict_keys) && !has_usual_keys(object)
-  keys <- if (all_keys) character() else strings_of(predict_keys)
+  all_keys <- missing(predict_keys) && !has_standard_keys(object)
+  keys <- if (all_keys) character() else as_strings(predict_keys)
   together <- together && !as_iterable
   input <- as_model_input(input_fn, object, shards = together)
   start <- prediction_start(object, input, keys, checkpoint_path, hooks, together = together)
   if (as_iterable) {
     first <- function() start(all = FALSE)
-    return(prediction_iterator(first, yield_single_examples, worded_classes(object)))
+    return(prediction_iterator(first, yield_single_examples, class_label_decoder(object)))
   }
   batches <- run_collective(together, "predict()", gathered_batches(start(all = TRUE), input))
-  batches <- lapply(batches, worded_classes(object))
+  batches <- lapply(batches, class_label_decoder(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
 }
@@ -158,7 +158,7 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
 }
 
 # Replaces class numbers by labels. With a vocabulary the core has already done so.
-worded_classes <- function(object) {
+class_label_decoder <- function(object) {
   labels <- model_labels(object)
   words <- class_labels(object, labels)
   if (is.null(words) || length(labels$vocabulary)) return(identity)
@@ -170,7 +170,7 @@ worded_classes <- function(object) {
   }
 }
 
-has_usual_keys <- function(object) {
+has_standard_keys <- function(object) {
   labels <- model_labels(object)
   !is.null(labels) && !labels$is_by_head
 }
@@ -267,7 +267,7 @@ check_examples <- function(x, call = parent.frame()) {
 simplify_predictions <- function(batches) {
   columns <- cpp_batch_columns(batches)
   n <- if (length(columns)) length(columns[[1]]) else 0L
-  if (n == 0) tibble::tibble() else quick_tibble(columns, n)
+  if (n == 0) tibble::tibble() else fast_tibble(columns, n)
 }
 
 #' @rawNamespace S3method(pillar::type_sum, tf_prediction)

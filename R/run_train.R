@@ -100,8 +100,8 @@ train.tf_estimator <- function(
   stop = NULL,
   ...
 ) {
-  exact_names()
-  if (missing(input_fn)) input_fn <- kept_data(object)
+  abort_abbreviated_arguments()
+  if (missing(input_fn)) input_fn <- training_data(object)
   input_fn <- baked_data(object, input_fn)
   validation <- baked_data(object, validation)
   check_steps(steps, "steps")
@@ -269,19 +269,19 @@ inform_own_saver <- function(hooks, config) {
 
 record_fit <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
-  kept <- unclass(object$estimator)$kept
+  shared_state <- unclass(object$estimator)$shared_state
   # a recipe derives the columns of the formula from the columns of the data
   columns <- if (is.null(object$recipe)) object$blueprint$columns else names(object$data)
   if (is.data.frame(data)) {
-    kept$data <- structure(
+    shared_state$data <- structure(
       data[intersect(names(data), columns)], is_baked = attr(data, "is_baked", exact = TRUE)
     )
   }
-  if (is_streamed(data)) kept$data <- data
+  if (is_streamed(data)) shared_state$data <- data
   record <- read_metadata(folder)
   if (is.null(record)) return(invisible()) # nothing was saved
   losses <- history$losses
-  loss <- last_of(if (is.null(losses$average_loss)) losses$loss else losses$average_loss)
+  loss <- last_or_na(if (is.null(losses$average_loss)) losses$loss else losses$average_loss)
   rows <- if (is_formula_data(data)) attr(input, "about")$rows
   last <- list(rows = rows, loss = if (!is.na(loss)) loss)
   record$last <- last[lengths(last) > 0]

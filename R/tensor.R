@@ -148,7 +148,7 @@ abort_no_member <- function(x, name, call = parent.frame()) {
   columns <- attr(x, "columns") # nolint: used by cli
   abort_runhooks(
     c(
-      "{kind_of(x)} has no member {.field {name}}.",
+      "{describe_type(x)} has no member {.field {name}}.",
       i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
     ),
     kind = "not_found", call = call
@@ -305,7 +305,7 @@ array_of_list <- function(x, depth = 1L) {
     wrong <- which(!fits)[[1]]
     abort_runhooks(
       "A list of values cannot become one tensor: element {wrong} is
-       {kind_of(parts[[wrong]])}, element 1 {kind_of(parts[[1]])}.",
+       {describe_type(parts[[wrong]])}, element 1 {describe_type(parts[[1]])}.",
       call = user_frame()
     )
   }

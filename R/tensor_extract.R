@@ -259,7 +259,7 @@ value_index <- function(value) {
   whole <- is.numeric(value) && length(value) > 0 && all(is.finite(value) & value == trunc(value))
   if (!whole) {
     abort_runhooks(
-      "An index of a tensor must be whole numbers or a tensor, not {kind_of(value)}.",
+      "An index of a tensor must be whole numbers or a tensor, not {describe_type(value)}.",
       call = user_frame()
     )
   }
@@ -422,7 +422,7 @@ strided_slice <- function(x, parts) {
 call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 0, end_mask = 0,
                                ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0,
                                var = NULL, name = NULL) {
-  unsupported(var)
+  abort_unsupported_arguments(var)
   as_index_vector <- function(x) if (is_graph_element(x)) x else array(as.integer(unlist(x)), length(x))
   begin <- as_tensor(as_index_vector(begin), "int32")
   strides <- if (is.null(strides)) tf$ones_like(begin) else as_tensor(as_index_vector(strides), "int32")

@@ -5,14 +5,14 @@ contrib_symbols <- function() {
     optimize_loss = optimize_loss,
     stack = stack_layers,
     flatten = function(inputs, outputs_collections = NULL, scope = NULL) {
-      unsupported(outputs_collections)
+      abort_unsupported_arguments(outputs_collections)
       tf$layers$flatten(inputs, name = scope)
     },
     max_pool2d = pool_function("max_pooling2d", "MaxPool2D"),
     avg_pool2d = pool_function("average_pooling2d", "AvgPool2D"),
     one_hot_encoding = function(labels, num_classes, on_value = 1, off_value = 0,
                                 outputs_collections = NULL, scope = NULL) {
-      unsupported(outputs_collections)
+      abort_unsupported_arguments(outputs_collections)
       force(labels)
       with(name_scope(scope, "OneHotEncoding"), {
         tf$one_hot(tf$cast(labels, "int64"), num_classes, on_value, off_value)
@@ -44,7 +44,7 @@ pool_function <- function(layer, scope_name) {
   force(layer)
   function(inputs, kernel_size, stride = 2, padding = "VALID", data_format = "NHWC",
            outputs_collections = NULL, scope = NULL) {
-    unsupported(data_format, outputs_collections)
+    abort_unsupported_arguments(data_format, outputs_collections)
     name <- if (is.null(scope)) scope_name else scope
     tf$layers[[layer]](inputs, unlist(kernel_size), unlist(stride), padding, name = name)
   }
@@ -107,11 +107,11 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
   force(loss)
   force(learning_rate)
   force(optimizer)
-  unsupported(colocate_gradients_with_ops)
+  abort_unsupported_arguments(colocate_gradients_with_ops)
   check_flag(increment_global_step)
   if (is.null(global_step)) global_step <- cpp_global_step(NULL, FALSE)
   if (is.null(summaries)) summaries <- c("loss", "learning_rate", "global_gradient_norm")
-  summaries <- strings_of(summaries)
+  summaries <- as_strings(summaries)
   check_summaries(summaries)
   with(variable_scope(name, "OptimizeLoss"), {
     updates <- if (is.null(update_ops)) {
@@ -192,7 +192,7 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   if (!is_optimizer(optimizer)) {
     abort_runhooks(
       "{.arg optimizer} must be the name of an optimizer, an optimizer of {.code tf$train}, or a
-       function that returns one, not {kind_of(optimizer)}.",
+       function that returns one, not {describe_type(optimizer)}.",
       call = call
     )
   }

@@ -45,14 +45,14 @@ check_same_form <- function(x, y, what, call = parent.frame()) {
   abort_runhooks(
     c(
       "{what} must have the same nested structure.",
-      x = "One has {length(nest_leaves(x))} value{?s}{in_words(x)}, the other {length(
-        nest_leaves(y))}{in_words(y)}."
+      x = "One has {length(nest_leaves(x))} value{?s}{names_suffix(x)}, the other {length(
+        nest_leaves(y))}{names_suffix(y)}."
     ),
     call = call
   )
 }
 
-in_words <- function(x) {
+names_suffix <- function(x) {
   names <- if (is_nest(x)) names(x)
   if (length(names)) paste0(" (", toString(names), ")") else ""
 }

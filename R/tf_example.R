@@ -120,7 +120,7 @@ example_bytes <- function(x) {
   switch(fields$kind,
     Example = if (is.null(fields$features)) raw() else wire(1, example_bytes(fields$features)),
     Features = {
-      names <- sorted_words(names(fields$feature))
+      names <- sort_bytewise(names(fields$feature))
       do.call(c, c(list(raw()), lapply(names, function(name) {
         value <- feature_bytes(fields$feature[[name]])
         wire(1, c(wire(1, charToRaw(enc2utf8(name))), wire(2, value)))

@@ -181,7 +181,7 @@ trainable_or_model_names <- function() {
 
 exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = FALSE,
                                        name = "ExponentialMovingAverage") {
-  unsupported(zero_debias)
+  abort_unsupported_arguments(zero_debias)
   check_string(name)
   averages <- list()
   op_name <- function(x) if (is_variable(x)) sub(":0$", "", x$name) else x$op$name

@@ -697,25 +697,25 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_compare_carried
-SEXP cpp_compare_carried(Text folder, SEXP files);
-RcppExport SEXP _runhooks_cpp_compare_carried(SEXP folderSEXP, SEXP filesSEXP) {
+// cpp_compare_snapshot
+SEXP cpp_compare_snapshot(Text folder, SEXP files);
+RcppExport SEXP _runhooks_cpp_compare_snapshot(SEXP folderSEXP, SEXP filesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_compare_carried(folder, files));
+    rcpp_result_gen = Rcpp::wrap(cpp_compare_snapshot(folder, files));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_write_carried_files
-void cpp_write_carried_files(Text folder, SEXP files, Text from);
-RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP, SEXP fromSEXP) {
+// cpp_unpack_snapshot
+void cpp_unpack_snapshot(Text folder, SEXP files, Text from);
+RcppExport SEXP _runhooks_cpp_unpack_snapshot(SEXP folderSEXP, SEXP filesSEXP, SEXP fromSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
     Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
-    cpp_write_carried_files(folder, files, from);
+    cpp_unpack_snapshot(folder, files, from);
     return R_NilValue;
 END_RCPP
 }
@@ -2392,8 +2392,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
     {"_runhooks_cpp_files_to_carry", (DL_FUNC) &_runhooks_cpp_files_to_carry, 3},
-    {"_runhooks_cpp_compare_carried", (DL_FUNC) &_runhooks_cpp_compare_carried, 2},
-    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 3},
+    {"_runhooks_cpp_compare_snapshot", (DL_FUNC) &_runhooks_cpp_compare_snapshot, 2},
+    {"_runhooks_cpp_unpack_snapshot", (DL_FUNC) &_runhooks_cpp_unpack_snapshot, 3},
     {"_runhooks_cpp_column_check", (DL_FUNC) &_runhooks_cpp_column_check, 1},
     {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
     {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
@@ -2546,9 +2546,9 @@ static const R_CallMethodDef CallEntries[] = {
     {NULL, NULL, 0}
 };
 
-void init_carried_class(DllInfo* library);
+void init_snapshot_class(DllInfo* library);
 RcppExport void R_init_runhooks(DllInfo *dll) {
     R_registerRoutines(dll, NULL, CallEntries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
-    init_carried_class(dll);
+    init_snapshot_class(dll);
 }

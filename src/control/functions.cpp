@@ -32,7 +32,7 @@ void FunctionRunner::run(const std::vector<const Tensor*>& arguments) {
   executor_->run(values_, shared_);
 }
 
-void give_output(KernelContext& c, int i, const Tensor& value) {
+void set_output_value(KernelContext& c, int i, const Tensor& value) {
   if (value.dtype() == DType::kVariant) {
     c.output(i) = value;
   } else if (value.dtype() == DType::kString) {

@@ -45,7 +45,7 @@ class WhileKernel : public Kernel {
       body_->run(values_);
       for (size_t k = 0; k < moving_.size(); ++k) values_[moving_[k]] = &body_->result(k);
     }
-    for (const size_t i : given_) give_output(c, static_cast<int>(i), *values_[i]);
+    for (const size_t i : given_) set_output_value(c, static_cast<int>(i), *values_[i]);
   }
 
  private:
@@ -143,7 +143,7 @@ Operation* add_loop(Graph& graph,
       .attr("parallel_iterations", parallel_iterations)
       .attr("_lower_using_switch_merge", true)
       .named("While")
-      .after(waits_of(both));
+      .after(outer_controls_of(both));
 }
 
 std::vector<Output> add_while(Graph& graph,

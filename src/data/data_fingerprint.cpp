@@ -82,12 +82,13 @@ void DataFingerprint::add(const InMemoryColumn& column) {
   add(of_items(rows.values));
 }
 
-std::string DataFingerprint::words() const {
+std::string DataFingerprint::description() const {
   constexpr size_t kMost = 5;
   std::vector<std::string> shown(
-      words_.begin(), words_.begin() + static_cast<long>(std::min(kMost, words_.size())));
-  if (words_.size() > kMost) {
-    shown.push_back(str_cat(static_cast<unsigned long>(words_.size() - kMost), " more"));
+      descriptions_.begin(),
+      descriptions_.begin() + static_cast<long>(std::min(kMost, descriptions_.size())));
+  if (descriptions_.size() > kMost) {
+    shown.push_back(str_cat(static_cast<unsigned long>(descriptions_.size() - kMost), " more"));
   }
   if (shown.empty()) return "no data of its own";
   const std::string number = format_text("%016llx", static_cast<unsigned long long>(fingerprint_));
@@ -110,7 +111,7 @@ void add_columns(DataFingerprint& content,
                              : "not known yet");
   }
   if (columns.size() > kMost) types.push_back("...");
-  content.say("in memory " + str_join(types, ", "));
+  content.describe("in memory " + str_join(types, ", "));
 }
 
 // --- files
@@ -131,7 +132,7 @@ uint64_t file_fingerprint(InputFile& file) {
   return all;
 }
 
-void FileFingerprints::look(const std::string& path, Known& known) {
+void FileFingerprints::update_known(const std::string& path, Known& known) {
   if (file_kind(path) != FileKind::kRegular) {
     known = Known();
     return;
@@ -156,7 +157,7 @@ void FileFingerprints::add_to(DataFingerprint& content,
   uint64_t bytes = 0;
   size_t missing = 0;
   for (size_t i = 0; i < paths.size(); ++i) {
-    look(paths[i], known_[i]);
+    update_known(paths[i], known_[i]);
     content.add(known_[i].fingerprint);
     bytes += known_[i].size;
     missing += !known_[i].is_there && file_kind(paths[i]) != FileKind::kPipe;
@@ -169,7 +170,7 @@ void FileFingerprints::add_to(DataFingerprint& content,
                               paths.size() == 1 ? " file of " : " files of ",
                               static_cast<unsigned long>(bytes), " bytes (", str_join(names, ", "));
   if (missing > 0) words += str_cat("; not there: ", static_cast<unsigned long>(missing));
-  content.say(words + ")");
+  content.describe(words + ")");
 }
 
 }  // namespace runhooks

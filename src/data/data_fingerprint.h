@@ -23,14 +23,14 @@ class DataFingerprint {
   void add(const Tensor& tensor);
   void add(const InMemoryColumn& column);
   // Adds to the readable description: "64 rows of float32()".
-  void say(std::string words) { words_.push_back(std::move(words)); }
+  void describe(std::string words) { descriptions_.push_back(std::move(words)); }
 
   uint64_t fingerprint() const { return fingerprint_; }
-  std::string words() const;
+  std::string description() const;
 
  private:
   uint64_t fingerprint_ = 0;
-  std::vector<std::string> words_;
+  std::vector<std::string> descriptions_;
 };
 
 // Hashes a file's length and 16 blocks, including the first and last: cheap enough for each opening
@@ -49,7 +49,7 @@ class FileFingerprints {
     uint64_t size = 0, fingerprint = 0;
     double time = 0;
   };
-  static void look(const std::string& path, Known& known);
+  static void update_known(const std::string& path, Known& known);
 
   mutable std::mutex mutex_;
   mutable std::vector<Known> known_;

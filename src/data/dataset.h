@@ -56,7 +56,7 @@ class RowTable {
   // Emits `n` rows, stacked into one element.
   virtual void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const = 0;
   // Hints that these rows will be read later, so they may be fetched from memory.
-  virtual void expect(const int64_t* /*numbers*/, int64_t /*n*/) const {}
+  virtual void prefetch(const int64_t* /*numbers*/, int64_t /*n*/) const {}
   // A cache for an iterator that buffers `waiting` rows; NULL if a cache would not help.
   virtual std::shared_ptr<PackedRowCache> make_row_cache(int64_t /*waiting*/) const { return nullptr; }
 };

@@ -18,7 +18,7 @@ const Tensor* TensorBindings::find(const Output& tensor) const {
 namespace {
 
 // Limits recursion: each dataset calls its input.
-constexpr int kDeepest = 2000;
+constexpr int kMaxDatasetDepth = 2000;
 
 const ArgSpec* find_spec(const std::string& type, const std::string& name) {
   for (const ArgSpec& spec : Factory<Dataset>::instance().find("dataset", type).arguments()) {
@@ -110,7 +110,7 @@ Value number_of(const Tensor& tensor, const std::string& label) {
 }
 
 template <typename T>
-Value value_of_made(const std::shared_ptr<const T>& made) {
+Value value_of_object(const std::shared_ptr<const T>& made) {
   return Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<T>(made)));
 }
 
@@ -127,13 +127,13 @@ Value bound_value(const Value& value, const TensorBindings& bindings) {
   const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
   if (!made) return value;
   if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) {
-    return value_of_made(dataset->bind(bindings));
+    return value_of_object(dataset->bind(bindings));
   }
   if (const auto* function = dynamic_cast<const DatasetFunction*>(made->get())) {
-    return value_of_made(function->bind(bindings));
+    return value_of_object(function->bind(bindings));
   }
   const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get());
-  return maker ? value_of_made(maker->bind(bindings)) : value;
+  return maker ? value_of_object(maker->bind(bindings)) : value;
 }
 
 }  // namespace
@@ -156,9 +156,9 @@ std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& given
       reads_part = reads_part || input.is_part();
     });
   }
-  if (depth > kDeepest) {
+  if (depth > kMaxDatasetDepth) {
     throw Error(Code::kResourceExhausted,
-                str_cat("Datasets can be nested at most ", kDeepest, " levels deep."),
+                str_cat("Datasets can be nested at most ", kMaxDatasetDepth, " levels deep."),
                 {"Pass all files or datasets to one source instead of concatenating them."});
   }
   const Args args = with_tensors(type, given);

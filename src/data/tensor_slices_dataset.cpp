@@ -48,7 +48,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   void add_content(DataFingerprint& content) const override {
     add_columns(content, columns_, fingerprint_);
   }
-  void expect(const int64_t* numbers, int64_t n) const override {
+  void prefetch(const int64_t* numbers, int64_t n) const override {
     constexpr size_t kLine = 64;  // bytes per cache line
     for (const InMemoryColumn& column : columns_) {
       if (column.sparse || rows_ == 0) continue;
@@ -102,7 +102,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
                               Tensor& to) {
     const size_t bytes = static_cast<size_t>(rows.width) * sizeof(double);
     for_each_interruptible_chunk(n, bytes, [&](int64_t first, int64_t last) {
-      rows.spread(to.data<double>() + first * rows.width, numbers + first, 0, last - first);
+      rows.scatter(to.data<double>() + first * rows.width, numbers + first, 0, last - first);
     });
   }
 

@@ -207,7 +207,7 @@ void replace_by_steps(const std::string& from, const std::string& target, std::s
   discard(*ready, inside(target));
 }
 
-void move_into_place(const std::string& from, const std::string& target) {
+void rename_into_place(const std::string& from, const std::string& target) {
   if (!file_exists(target)) return rename_file(from, target);
   copy_foreign_files(target, from);
   if (rename_exchange(from, target)) return try_to_remove(from);
@@ -237,7 +237,7 @@ void finish_replacing(const std::string& target) {
       if (!is_export(ready)) {
         try_to_remove(ready);
       } else if (is_for_it) {
-        move_into_place(ready, target);
+        rename_into_place(ready, target);
       }
     }
   }
@@ -290,11 +290,11 @@ std::string interrupted_export(const std::string& folder) {
 
 std::string unfinished_version(const std::string& base) { return unfinished_sibling(inside(base)); }
 
-void place_export(const std::string& from, const std::string& folder) {
-  move_into_place(from, real_folder(without_end_separators(folder)));
+void publish_export(const std::string& from, const std::string& folder) {
+  rename_into_place(from, real_folder(without_end_separators(folder)));
 }
 
-std::string place_version(const std::string& from, const std::string& base) {
+std::string publish_version(const std::string& from, const std::string& base) {
   auto seconds = static_cast<int64_t>(now_seconds());
   // An older version may be named by a time in the future.
   const std::vector<std::string> versions = versions_in(base);

@@ -65,7 +65,7 @@ Files::const_iterator index_of(const Files& files) {
                       [](const auto& file) { return has_ending(file.first, kIndexEnding); });
 }
 
-std::string carried_checkpoint(const Files& files) {
+std::string snapshot_checkpoint(const Files& files) {
   const auto index = index_of(files);
   if (index == files.end()) return "";
   return index->first.substr(0, index->first.size() - std::strlen(kIndexEnding));
@@ -216,9 +216,9 @@ std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
   }
   last.folder.reset();
   // Training asks once per checkpoint, so only repeated requests are worth caching.
-  const bool is_noted = record_file_versions(last);
+  const bool is_set = record_file_versions(last);
   auto now = std::make_shared<const RunFolder>(path);
-  if (is_noted && now->newest_.path == last.newest) last.folder = now;
+  if (is_set && now->newest_.path == last.newest) last.folder = now;
   last.newest = now->newest_.path;
   return now;
 }
@@ -298,7 +298,7 @@ void unpack_snapshot(const std::string& folder, const Files& files, const std::s
                      "', which is not part of a checkpoint. No files were written.");
   }
   for (const auto& file : files) write_file_atomically(join_path(folder, file.first), file.second);
-  const std::string checkpoint = carried_checkpoint(files);
+  const std::string checkpoint = snapshot_checkpoint(files);
   if (checkpoint.empty() || has_values(files)) return;
   for (const std::string& name : values_of(from, checkpoint)) {
     copy_values(join_path(from, name), join_path(folder, name));
@@ -316,7 +316,7 @@ SnapshotStatus compare_snapshot(const std::string& folder, const Files& files) {
   } catch (const Error&) {  // reported when the checkpoint is read
   }
   if (index == files.end()) return answer;
-  answer.checkpoint = carried_checkpoint(files);
+  answer.checkpoint = snapshot_checkpoint(files);
   answer.has_values = has_values(files);
   const std::string path = join_path(folder, index->first);
   answer.is_there = file_exists(path) && read_whole_file(path) == index->second;

@@ -59,7 +59,7 @@ Operation* TreesInMemory::add_fill(Graph& graph,
   inputs.insert(inputs.end(), edges.begin(), edges.end());
   ReplicaScope* replicas = ReplicaScope::of(graph);
   const std::vector<Operation*> gate =
-      replicas ? std::vector<Operation*>{replicas->gate()} : std::vector<Operation*>();
+      replicas ? std::vector<Operation*>{replicas->data_gate()} : std::vector<Operation*>();
   return graph.op("BoostedTreesInMemoryFill", inputs)
       .after(gate)
       .attr("group_size", replicas_of(graph))
@@ -78,10 +78,10 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready, bool is_logistic
   for (const TreeFeature& feature : features_) {
     // The index of the first category of its column.
     const auto number = static_cast<int64_t>(groups.size()) - feature.element;
-    const bool is_other_side = feature.missing == TreeFeature::Missing::kIsHighest;
-    groups.push_back(feature.group == TreeFeature::Group::kWords ? number
-                     : is_other_side                             ? kOtherSide
-                                                                 : -1);
+    const bool is_complement = feature.missing == TreeFeature::Missing::kIsHighest;
+    groups.push_back(feature.group == TreeFeature::Group::kMultiHot ? number
+                     : is_complement                                ? kComplement
+                                                                    : -1);
   }
   data_ = graph.op("BoostedTreesInMemoryHandle", {});
   Operation* fill = add_fill(graph, ready, groups);
@@ -122,8 +122,8 @@ Operation* TreesInMemory::grow(Graph& graph,
                                        .attr("learning_rate", number(rules.learning_rate))
                                        .attr("max_depth", rules.max_depth)
                                        .attr("pruning_mode", static_cast<int64_t>(rules.pruning))
-                                       .attr("stop_when_no_split", rules.is_of_formula)
-                                       .attr("weighs_sides", rules.is_of_formula)
+                                       .attr("stop_when_no_split", rules.from_formula)
+                                       .attr("weighs_sides", rules.from_formula)
                                        .attr("sample_size", number(rules.sample_size))
                                        .attr("mtry", rules.mtry)
                                        .attr("seed", rules.seed)

@@ -17,7 +17,7 @@ struct ArgSpec {
   std::string name;
   std::string target;    // name in the core; two arguments with the same target are aliases
   std::string fallback;  // default; empty for a required argument
-  bool is_null_good = false;
+  bool allows_null = false;
   std::string kind;   // kind of value: "number" (or a tensor), "flag", "tensors", ...
   std::string range;  // "[0, 1]", "(0, Inf)" or empty
   std::vector<std::string> choices;  // for the kind "choice", declared as "one of 'sum', 'mean'"

@@ -29,19 +29,19 @@ Output FuncGraph::capture(const Output& outside) {
   const auto key = std::make_pair(outside.op, outside.index);
   const auto found = captured_.find(key);
   if (found != captured_.end()) return found->second;
-  const Output inside = stand_in(outside);
+  const Output inside = add_handle_copy(outside);
   captured_[key] = inside;
   return inside;
 }
 
-Output FuncGraph::stand_in(const Output& outside) {
+Output FuncGraph::add_handle_copy(const Output& outside) {
   if (&outside.graph() == forward_) {
     if (outside.op->def().is_constant) {
       const ControlDependencies none(*this, {}, true);
       const NameScope scope(*this, scope_);
       return constant(outside.op->attr<Tensor>("value"));
     }
-    return capture(keep_(outside));
+    return capture(capture_forward_(outside));
   }
   if (&outside.graph() == &outer_) return add_capture(outside);
   return capture(outer_.capture(outside));

@@ -52,7 +52,7 @@ class FuncGraph : public Graph {
   // this graph or an enclosing one.
   void differentiates(const Graph& forward, std::function<Output(const Output&)> keep) {
     forward_ = &forward;
-    keep_ = std::move(keep);
+    capture_forward_ = std::move(keep);
   }
 
   // Gives the functions of one operation the same arguments: each receives what the others have
@@ -65,7 +65,7 @@ class FuncGraph : public Graph {
   }
 
  private:
-  Output stand_in(const Output& outside);
+  Output add_handle_copy(const Output& outside);
   Output add_capture(const Output& outside);
 
   Graph& outer_;
@@ -74,7 +74,7 @@ class FuncGraph : public Graph {
   std::map<std::pair<Operation*, int>, Output> captured_;
   std::vector<Operation*> outer_control_inputs_;
   const Graph* forward_ = nullptr;
-  std::function<Output(const Output&)> keep_;
+  std::function<Output(const Output&)> capture_forward_;
 };
 
 // The operations of the graph and of all functions in it.

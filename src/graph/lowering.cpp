@@ -49,7 +49,7 @@ class ReadersFirst {
     }
   }
   // Operations that were added later are not part of that step.
-  const Operations& before(const Operation& op) const {
+  const Operations& readers_before(const Operation& op) const {
     static const Operations kNone;
     return static_cast<size_t>(op.id()) < before_.size() ? of(before_, &op) : kNone;
   }
@@ -251,7 +251,7 @@ class Lowering {
     for (const Operation* control : op.control_inputs()) {
       controls.push_back(made_[static_cast<size_t>(control->id())]);
     }
-    for (const Operation* reader : readers_first_.before(op)) {
+    for (const Operation* reader : readers_first_.readers_before(op)) {
       if (Operation* made = made_[static_cast<size_t>(reader->id())]) controls.push_back(made);
     }
     // as in tf.train.Scaffold, whose local_init_op also initializes tables

@@ -34,7 +34,7 @@ void VariableState::assign(const Tensor& value) {
 
 void VariableState::take(Tensor value) {
   if (value.dtype() != dtype_ || value.buffer_is_shared()) return assign(value);
-  const bool has_own_pages = value.num_bytes() > kLargestLasting;
+  const bool has_own_pages = value.num_bytes() > kMaxArenaBytes;
   adopt_buffer(has_own_pages ? std::move(value) : persistent_copy(value));
 }
 

@@ -58,7 +58,7 @@ std::shared_ptr<Saver> ChiefSessionCreator::ready_saver() {
   return scaffold_->saver;
 }
 
-int64_t ChiefSessionCreator::num_made() { return sessions_made; }
+int64_t ChiefSessionCreator::num_sessions_created() { return sessions_made; }
 
 std::unique_ptr<Session> ChiefSessionCreator::create_session() {
   ++sessions_made;

@@ -81,20 +81,20 @@ Operation* ReplicaScope::make_gate() {
   return graph_.op("ReplicaGate").after(data).named("replica_gate");
 }
 
-Operation* ReplicaScope::gate() {
-  if (!gate_) last_ = gate_ = make_gate();
-  return gate_;
+Operation* ReplicaScope::data_gate() {
+  if (!data_gate_) last_ = data_gate_ = make_gate();
+  return data_gate_;
 }
 
 Operation* ReplicaScope::add(OpBuilder builder) {
   const ControlDependencies alone(graph_, {}, /*clears=*/true);
-  gate();
+  data_gate();
   last_ = builder.after({last_});
   return last_;
 }
 
 Operation* ReplicaScope::add_conditional(const std::function<Operation*()>& build) {
-  gate();
+  data_gate();
   const ControlDependencies after(graph_, {last_});
   last_ = build();
   return last_;

@@ -26,7 +26,7 @@ class ReplicaScope {
   // Graph seed for draws that must be equal in all processes.
   int64_t seed = 0;
   // Batch normalization uses the moments of all processes' rows instead of each process's own.
-  bool normalizes_together = false;
+  bool sync_batch_norm = false;
   // Adds a collective op. Every step runs all collective ops in the order of their creation;
   // otherwise two processes would wait in different ops and deadlock. A gate before the first one
   // waits for the data. Ops are added late, because initial values depend on the number of ops in
@@ -38,7 +38,7 @@ class ReplicaScope {
   // processes.
   Operation* add_conditional(const std::function<Operation*()>& build);
   // After the gate, all processes have the data of the step.
-  Operation* gate();
+  Operation* data_gate();
   void mark_mean_gradients(const Operation* op) { mean_gradients_.insert(op); }
   bool has_gradients() const { return !mean_gradients_.empty(); }
   // Whether `x` was computed from gradients of all processes.
@@ -56,7 +56,7 @@ class ReplicaScope {
   Graph& graph_;
   int replicas_;
   ReplicaScope* outer_;
-  Operation *gate_ = nullptr, *last_ = nullptr;
+  Operation *data_gate_ = nullptr, *last_ = nullptr;
   std::set<const Operation*> mean_gradients_, losses_, means_;
 };
 

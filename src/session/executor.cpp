@@ -48,7 +48,7 @@ bool is_long_work(const KernelContext& context) {
 }
 
 // A variant has no persistent buffer, so it must be forwarded in every run.
-bool hands_on_variant(const Operation& op) {
+bool forwards_variant(const Operation& op) {
   return op.def().forwards && op.output_dtype(0) == DType::kVariant;
 }
 
@@ -72,7 +72,7 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
     Step& step = steps_.back();
     if (!node.is_invariant) step.computed = node.item->kernel.get();
     step.may_stop = may_stop;
-    step.always_prepare = hands_on_variant(node.item->op);
+    step.always_prepare = forwards_variant(node.item->op);
     step.may_move = has_effects(node.item->op.def());
   }
   for (const Step& step : steps_) {
@@ -108,7 +108,7 @@ void Executor::run_fed(SetFeeds set_feeds) {
   if (table.is_running()) {
     fail(Code::kFailedPrecondition, "A run cannot start another run of the same plan.");
   }
-  const Hold hold(*this);
+  const Retain hold(*this);
   const NodeTable::Run running(table);
   const FlushDenormals flushed;
   const CancellableScope none(false);

@@ -37,18 +37,18 @@ class Executor {
   bool in_use() const { return users_ > 0; }
   const Plan& plan() const { return plan_; }
   // Protects the results. While one exists, the session runs the same fetches on another executor.
-  class Hold {
+  class Retain {
    public:
-    explicit Hold(Executor& executor) : executor_(executor) {
+    explicit Retain(Executor& executor) : executor_(executor) {
       ++executor_.users_;
       ++executor_.plan_.table().users;
     }
-    ~Hold() {
+    ~Retain() {
       --executor_.users_;
       --executor_.plan_.table().users;
     }
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
+    Retain(const Retain&) = delete;
+    Retain& operator=(const Retain&) = delete;
 
    private:
     Executor& executor_;

@@ -65,7 +65,7 @@ class Sums {
         ThresholdSplit found;
         if (!best_threshold(stats.data() + node * buckets * 2, buckets, rules, &found)) continue;
         LayerSplit& current = best[static_cast<size_t>(node)];
-        if (current.column >= 0 && !beats(found.gain, current)) continue;
+        if (current.column >= 0 && !is_better_than(found.gain, current)) continue;
         current.node = begin_ + node;
         current.column = static_cast<int32_t>(number);
         current.feature = column.first_feature + feature;
@@ -86,7 +86,7 @@ class Sums {
     return feature == 0 ? 0 : column.bins - 1;
   }
 
-  static bool beats(float gain, const LayerSplit& than) {
+  static bool is_better_than(float gain, const LayerSplit& than) {
     return is_larger_gain(gain, static_cast<float>(than.gain));
   }
 
@@ -117,7 +117,7 @@ class Sums {
 
 bool can_sum_floats(const LayerGrower& rows) {
   const std::vector<BinnedColumn>& columns = rows.matrix().columns();
-  return rows.logits() == 1 && rows.rows_of_all() <= kMaxRows &&
+  return rows.logits() == 1 && rows.global_rows() <= kMaxRows &&
          std::none_of(columns.begin(), columns.end(), [](const BinnedColumn& column) {
            return column.has_missing && column.kind != BinnedColumn::Kind::kMissingEitherSide;
          });
@@ -162,7 +162,8 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
       if (splits.empty()) continue;
       LayerSplit& own = splits[node];
       if (own.column < 0) continue;
-      if (found.column < 0 || Sums::beats(static_cast<float>(own.gain), found)) found = own;
+      if (found.column < 0 || Sums::is_better_than(static_cast<float>(own.gain), found))
+        found = own;
     }
     if (found.column >= 0) best.push_back(std::move(found));
   }

@@ -131,7 +131,7 @@ class Pruner {
       node.left_id = number[static_cast<size_t>(node.left_id)];
       node.right_id = number[static_cast<size_t>(node.right_id)];
     }
-    note(number, left);
+    record_pruning(number, left);
     tree_.nodes = std::move(left);
   }
 
@@ -151,7 +151,7 @@ class Pruner {
   }
 
   // Records the new node of each old node and the change of the logits.
-  void note(const std::vector<int32_t>& number, const std::vector<TreeNode>& left) {
+  void record_pruning(const std::vector<int32_t>& number, const std::vector<TreeNode>& left) {
     tree_.pruned.assign(tree_.nodes.size(), {});
     for (size_t i = 0; i < tree_.nodes.size(); ++i) {
       int32_t now = static_cast<int32_t>(i);

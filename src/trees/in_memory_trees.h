@@ -12,7 +12,7 @@
 namespace runhooks {
 
 // Marks a copy of the previous feature with missing values in the last instead of the first bucket.
-constexpr int64_t kOtherSide = -2;
+constexpr int64_t kComplement = -2;
 
 // How trees in memory differ from TensorFlow's.
 struct TreesKind {

@@ -185,7 +185,7 @@ void LayerGrower::evaluate_split(int64_t chunk,
                                                                    bins, table, goes_left);
 }
 
-float LayerGrower::largest_of_all(const float* x, const char* what) const {
+float LayerGrower::global_max(const float* x, const char* what) const {
   const float own = largest_of(x, rows() * logits_, what, logits_);
   if (!all_.peers) return own;
   // compare as bits, which have the same order for non-negative numbers
@@ -202,8 +202,8 @@ float LayerGrower::largest_of_all(const float* x, const char* what) const {
 LayerGrower::Scales LayerGrower::pack(const float* gradients,
                                       const float* hessians,
                                       int64_t layer) {
-  const Scales scales = {scale_of(largest_of_all(gradients, "gradient"), rows_of_all()),
-                         scale_of(largest_of_all(hessians, "hessian"), rows_of_all())};
+  const Scales scales = {scale_of(global_max(gradients, "gradient"), global_rows()),
+                         scale_of(global_max(hessians, "hessian"), global_rows())};
   const auto by = static_cast<uint32_t>(all_.peers ? all_.peers->size() : 1);
   const auto rank = static_cast<uint32_t>(all_.peers ? all_.peers->rank() : 0);
   parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
@@ -267,7 +267,7 @@ class LayerGrower::SumsPool {
     }
     return std::vector<int64_t>(size);
   }
-  void keep(std::vector<int64_t> sums) {
+  void recycle(std::vector<int64_t> sums) {
     const std::lock_guard<std::mutex> lock(mutex_);
     spare_.push_back(std::move(sums));
   }
@@ -341,7 +341,7 @@ class LayerGrower::Layer {
         jobs_.push_back(std::make_unique<Job>());
         jobs_.back()->node = node;
         jobs_.back()->group = group;
-        create_pieces(jobs_.back().get(), first, runs_.size());
+        create_segments(jobs_.back().get(), first, runs_.size());
       }
     }
     // Each thread sums the rows that it has partitioned: transfers between distant cores are slow.
@@ -350,7 +350,7 @@ class LayerGrower::Layer {
     });
   }
 
-  void create_pieces(Job* job, size_t first, size_t end) {
+  void create_segments(Job* job, size_t first, size_t end) {
     int64_t rows = 0;
     size_t from = first;
     for (size_t i = first; i < end; ++i) {
@@ -397,7 +397,7 @@ class LayerGrower::Layer {
     }
     histograms().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
                        job.hessians.data());
-    spare_.keep(std::move(sums));
+    spare_.recycle(std::move(sums));
     if (--job.pieces == 0 && !has_peers()) find_best_split(job);
   }
 
@@ -437,8 +437,8 @@ class LayerGrower::Layer {
                  grower_.matrix_->column(static_cast<size_t>(group.columns[slot])), sums, costs_,
                  &job.best);
     }
-    spare_totals_.keep(std::move(job.gradients));
-    spare_totals_.keep(std::move(job.hessians));
+    spare_totals_.recycle(std::move(job.gradients));
+    spare_totals_.recycle(std::move(job.hessians));
   }
 
   LayerGrower& grower_;

@@ -106,7 +106,7 @@ void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<O
       g.find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name())->output(0);
   const Output losses = sigmoid_cross_entropy_with_logits(g, labels, logits);
   const int64_t processes = partner_of(op, "BoostedTreesInMemoryFill", 0).attr_int(kGroupSize);
-  const Output rows = lowered_sum_of_all(g, number_of(g, labels), processes);
+  const Output rows = lowered_all_reduce(g, number_of(g, labels), processes);
   Output loss = g.op("Mean", {losses, g.int_vector({0, 1})});
   if (processes > 1) {
     const Output sum = g.op("Sum", {losses, g.int_vector({0, 1})});
@@ -141,7 +141,7 @@ void lower_grow_layer_of_several(Graph& g,
         g.op("BoostedTreesAggregateStats", {predicted.output(2), inputs[2], inputs[3], column})
             .attr("max_splits", max_splits)
             .attr("num_buckets", op.attr_int("num_buckets"));
-    const Output stats = lowered_sum_of_all(g, own, op.attr_int(kGroupSize));
+    const Output stats = lowered_all_reduce(g, own, op.attr_int(kGroupSize));
     Operation* best = g.op("BoostedTreesCalculateBestFeatureSplit",
                            {states->output(4), stats, number("l1"), number("l2"),
                             number("tree_complexity"), number("min_node_weight")})
@@ -182,7 +182,7 @@ void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& 
                          .attr("max_splits", max_splits)
                          .attr("num_buckets", op.attr_int("num_buckets"))
                          .attr("num_features", int64_t{features});
-  const Output summary = lowered_sum_of_all(g, own, op.attr_int(kGroupSize));
+  const Output summary = lowered_all_reduce(g, own, op.attr_int(kGroupSize));
   Operation* each = g.op("Unpack", {summary}).attr("num", int64_t{features}).attr("axis", 0);
   Operation* states = g.op("BoostedTreesGetEnsembleStates", {inputs[0]});
 

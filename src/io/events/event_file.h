@@ -80,8 +80,8 @@ class EventFileWriter {
   bool is_open() const { return records_->is_open(); }
 
  private:
-  struct Behind {};
-  EventFileWriter(Behind, const std::string& path, Clock clock);
+  struct AppendTag {};
+  EventFileWriter(AppendTag, const std::string& path, Clock clock);
   void add_bytes(Event::Kind kind, std::string_view bytes, int64_t step);
 
   std::string logdir_;

@@ -232,10 +232,10 @@ CsvReader::CsvReader(const ByteSource& source, Compression compression, const Cs
 bool CsvReader::next() {
   bool is_all = false;
   line_ = lines_ + 1;
-  if (bytes_.view().empty() && !bytes_.more()) return false;
+  if (bytes_.view().empty() && !bytes_.read_more()) return false;
   CsvSplit split = splitter_.split(bytes_.view(), is_all);
   while (split == CsvSplit::kCutOff && !is_all) {
-    is_all = !bytes_.more();
+    is_all = !bytes_.read_more();
     split = splitter_.split(bytes_.view(), is_all);
   }
   if (split != CsvSplit::kRecord) throw_quotes(split);

@@ -220,9 +220,9 @@ class UniformIntKernel : public Kernel {
 };
 
 // Iterates over the words of a generator.
-class Words {
+class PhiloxWords {
  public:
-  Words(const Philox& philox, uint64_t position) : philox_(philox), position_(position) {}
+  PhiloxWords(const Philox& philox, uint64_t position) : philox_(philox), position_(position) {}
   uint32_t next() {
     if (used_ == 4) {
       philox_.block(position_++, words_);
@@ -256,7 +256,7 @@ class ShuffleKernel : public Kernel {
     order_.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) order_[static_cast<size_t>(i)] = i;
     if (n > 1) {
-      Words words(generator_->philox(), generator_->reserve_blocks((n - 1 + 3) / 4));
+      PhiloxWords words(generator_->philox(), generator_->reserve_blocks((n - 1 + 3) / 4));
       for (int64_t i = 0; i + 1 < n; ++i) {
         const auto k = static_cast<size_t>(i + words.next() % static_cast<uint32_t>(n - i));
         std::swap(order_[static_cast<size_t>(i)], order_[k]);
@@ -288,7 +288,7 @@ class MultinomialKernel : public Kernel {
     const int64_t n = c.output(0).shape().dim(1);
     if (classes < 1 && n > 0) invalid_argument("num_classes should be positive, got ", classes);
     const uint64_t from = generator_->reserve(rows * ((n + 3) / 4 * 4) * 2);
-    Words words(generator_->philox(), from);
+    PhiloxWords words(generator_->philox(), from);
     reached_.resize(static_cast<size_t>(classes));
     for (int64_t row = 0; row < rows; ++row) {
       const double total = metrics_are_sums(logits.data<T>() + row * classes);

@@ -182,7 +182,7 @@ SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
     Graph& graph = *default_graph();
     Rcpp::Shield<SEXP> handle(tensor_handle(
         make_iterator_op(graph, dtypes_from_r(dtypes), shapes_from_r(shapes), given)));
-    if (given) keep_for_graph(graph, dataset);
+    if (given) preserve_with_graph(graph, dataset);
     return handle;
   });
 }
@@ -191,7 +191,7 @@ SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
 SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name) {
   return guarded_entry([&]() -> SEXP {
     Operation* op = make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name);
-    keep_for_graph(op->graph(), dataset);
+    preserve_with_graph(op->graph(), dataset);
     return operation_handle(op);
   });
 }

@@ -208,8 +208,8 @@ std::string cpp_unfinished_export(Text folder, bool versioned) {
 // [[Rcpp::export(rng = false)]]
 std::string cpp_place_export(Text from, Text folder, bool versioned) {
   return guarded_entry([&]() -> std::string {
-    if (versioned) return place_version(from, folder);
-    place_export(from, folder);
+    if (versioned) return publish_version(from, folder);
+    publish_export(from, folder);
     return folder;
   });
 }

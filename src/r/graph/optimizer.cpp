@@ -282,7 +282,7 @@ SEXP cpp_optimizer_apply_gradients(
     SEXP spec, SEXP state, SEXP grads_and_vars, SEXP global_step, SEXP name) {
   return guarded_entry([&]() -> SEXP {
     std::vector<GradientAndVariable> given;
-    const RList all(grads_and_vars, "the grads_and_vars of gradients and variables");
+    const RList all(grads_and_vars, "the pairs of gradients and variables");
     for (R_xlen_t i = 0; i < all.size(); ++i) {
       const RList pair(all[i], "a gradient and its variable");
       GradientAndVariable entry;

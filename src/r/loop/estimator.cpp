@@ -34,7 +34,7 @@ RunConfig config_from_r(SEXP list) {
   config.log_step_count_steps = args->integer("log_step_count_steps", 0);
   config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
   config.replicas = static_cast<int>(args->integer("replicas", 1));
-  config.normalizes_together = args->flag("normalizes_together", false);
+  config.sync_batch_norm = args->flag("sync_batch_norm", false);
   config.on_other_data = on_other_data_from_name(args->text("on_other_data", "stop"));
   return config;
 }
@@ -163,7 +163,7 @@ PlainFields about_from_r(SEXP about) {
 }
 
 // The core model that all calls of one R model share.
-struct MadeModel {
+struct CachedModel {
   ModelFn model_fn;
   std::shared_ptr<Head> head;        // NULL for custom models
   std::shared_ptr<Args> warm_start;  // may be NULL
@@ -174,9 +174,9 @@ struct MadeModel {
 };
 const HandleKind kModel("runhooks_model");
 
-std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
-  if (is_handle(spec, kModel)) return from_handle<MadeModel>(spec, kModel);
-  auto made = std::make_shared<MadeModel>();
+std::shared_ptr<CachedModel> model_from_r(SEXP spec) {
+  if (is_handle(spec, kModel)) return from_handle<CachedModel>(spec, kModel);
+  auto made = std::make_shared<CachedModel>();
   SEXP own = list_element(spec, "model_fn");
   if (own != R_NilValue) {
     made->model_fn = custom_model_from_r(RFunction::make(function_from_r(own, "`model_fn`")));
@@ -270,11 +270,11 @@ SEXP history_of(const HookList& hooks) {
 }  // namespace
 
 Estimator estimator_from_r(SEXP spec, SEXP config) {
-  const std::shared_ptr<MadeModel> model = model_from_r(spec);
+  const std::shared_ptr<CachedModel> model = model_from_r(spec);
   return Estimator(model->model_fn, config_from_r(config), model->kept);
 }
 
-std::shared_ptr<ModelGraphCache> kept_graphs_of(SEXP model) { return model_from_r(model)->kept; }
+std::shared_ptr<ModelGraphCache> graph_cache_of(SEXP model) { return model_from_r(model)->kept; }
 
 ModelInput model_input_from_r(SEXP result) {
   ModelInput input;
@@ -342,7 +342,7 @@ SEXP cpp_estimator_train(SEXP spec,
     options.saving_listeners = listeners_from_r(listeners);
     options.leaves_events = leaves_events;
     options.about = about_from_r(about);
-    const std::shared_ptr<MadeModel> model = model_from_r(spec);
+    const std::shared_ptr<CachedModel> model = model_from_r(spec);
     if (model->warm_start) options.warm_start = std::make_shared<WarmStart>(*model->warm_start);
     const std::string folder = estimator.config().model_dir;
     const Estimator::TrainResult result =
@@ -376,7 +376,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     if (whole_input != R_NilValue) options.whole_input = input_fn_from_r(whole_input, "");
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
-    note_small_graph();
+    count_small_graph();
     Rcpp::Shield<SEXP> values(
         named_values_to_r(metrics, [](const Tensor& metric) { return tensor_to_r(metric); }));
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
@@ -405,7 +405,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.together = together;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn, ""), options);
-    note_small_graph();
+    count_small_graph();
     if (!all) return make_handle(predictions, kPredictions);
     std::vector<Preserved> batches;
     for (;;) {
@@ -415,7 +415,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     }
     Rcpp::List list(batches.size());
     for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
-    const auto kept = kept_graphs_of(spec);
+    const auto kept = graph_cache_of(spec);
     const uint64_t checkpoint = kept ? kept->checkpoint_id() : 0;
     if (checkpoint > 0) list.attr("checkpoint") = static_cast<double>(checkpoint);
     return list;
@@ -449,7 +449,7 @@ SEXP cpp_save_running(Text folder, Text scratch) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec, bool is_fixed) {
   return guarded_entry([&]() -> SEXP {
-    std::shared_ptr<MadeModel> made;
+    std::shared_ptr<CachedModel> made;
     NewFunctions functions;
     try {
       functions = collect_new_closures([&] { made = model_from_r(spec); });

@@ -60,7 +60,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     end_ = bind(methods, "end", {hook_symbols().session});
     save_state_ = bind(methods, "save_state", {});
     restore_state_ = bind(methods, "restore_state", {hook_symbols().state});
-    if (save_state_ && is_place(label_)) state_key_ = key_of(methods);
+    if (save_state_ && is_positional_name(label_)) state_key_ = key_of(methods);
     SEXP on_error = list_element(methods, "on_error");
     if (Rf_isFunction(on_error) && !is_absent(methods, "on_error")) on_error_.reset(on_error);
   }
@@ -198,7 +198,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return call;
   }
   // True for a label such as "hooks[[2]]", which is no user-given name.
-  static bool is_place(const std::string& label) {
+  static bool is_positional_name(const std::string& label) {
     return label.size() > 2 && label.compare(label.size() - 2, 2, "]]") == 0;
   }
   static std::string key_of(SEXP methods) {

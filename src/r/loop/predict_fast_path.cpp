@@ -127,7 +127,7 @@ SEXP cpp_known_predictions(SEXP model,
                            SEXP data,
                            double most_rows) {
   return guarded_entry([&]() -> SEXP {
-    const auto kept = kept_graphs_of(model);
+    const auto kept = graph_cache_of(model);
     SEXP names = Rf_getAttrib(data, R_NamesSymbol);
     const bool is_list = TYPEOF(data) == VECSXP && TYPEOF(names) == STRSXP;
     if (!kept || !is_list || TYPEOF(columns) != STRSXP) return R_NilValue;

@@ -53,5 +53,5 @@ SEXP cpp_run_rows(Text folder) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_note_error(Text text) {
-  guarded_entry([&] { note_foreign_error(text); });
+  guarded_entry([&] { record_foreign_error(text); });
 }
