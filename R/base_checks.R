@@ -28,7 +28,7 @@ describe_type <- function(x) {
 }
 
 # Formatting thousands of names is slow, so the message shows only the first ones.
-existing_names <- function(names, most = 50) {
+abbreviated_names <- function(names, most = 50) {
   rest <- length(names) - most # nolint: used by cli
   shown <- utils::head(names, most) # nolint: used by cli
   text <- if (rest > 0) {

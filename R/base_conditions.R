@@ -15,15 +15,16 @@ abort_runhooks <- function(
   call = parent.frame(),
   env = parent.frame()
 ) {
-  cli::cli_abort(message, class = error_classes(kind), ..., call = shown_call(call), .envir = env)
+  call <- call_for_message(call)
+  cli::cli_abort(message, class = error_classes(kind), ..., call = call, .envir = env)
 }
 
 abort_plain <- function(message, kind = "invalid_argument", call = parent.frame()) {
-  rlang::abort(message, class = error_classes(kind), call = shown_call(call))
+  rlang::abort(message, class = error_classes(kind), call = call_for_message(call))
 }
 
 # The call that an error shows, without lists from do.call(), which rlang would copy.
-shown_call <- function(frame) {
+call_for_message <- function(frame) {
   call <- frame
   if (is.environment(frame)) {
     at <- which(vapply(sys.frames(), identical, NA, frame))
@@ -49,7 +50,7 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
     rlang::abort(message, class = own, call = NULL)
   }
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
-  rlang::abort(bullets, class = error_classes(kind), call = shown_call(user_frame()))
+  rlang::abort(bullets, class = error_classes(kind), call = call_for_message(user_frame()))
 }
 
 # Called by the core when it has to defer an error or to inspect it: returns the error as a value.
@@ -78,7 +79,7 @@ user_frame <- function() {
   ours <- inside[is_ours[inside]]
   for (n in rev(ours)) {
     if (is_user_facing_call(calls[[n]][[1]]) && is_user_code(parents[[n]], frames, parents, ns)) {
-      return(call_of_operator(calls[[n]], frames[[n]]))
+      return(call_without_method(calls[[n]], frames[[n]]))
     }
   }
   if (length(ours)) return(frames[[ours[[1]]]])
@@ -87,7 +88,7 @@ user_frame <- function() {
 }
 
 # Shows `a + b` instead of its method: operators are primitives and have no frame for rlang.
-call_of_operator <- function(call, frame) {
+call_without_method <- function(call, frame) {
   word <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
   if (!grepl("^(Ops|Math|Summary|\\[)[.]tensorflow", word)) return(frame)
   call[[1]] <- if (startsWith(word, "[")) quote(`[`) else as.symbol(get(".Generic", frame))
@@ -143,7 +144,7 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   frame <- environment()
   failure <- nonlocal_exit
   # runs during unwinding, after the session has been closed
-  on.exit(if (!is.null(failure)) finish_failure(failure, history, interrupted))
+  on.exit(if (!is.null(failure)) raise_failure(failure, history, interrupted))
   value <- withCallingHandlers(
     expr,
     error = function(condition) {
@@ -184,7 +185,7 @@ unwind_to <- function(frame, condition, kind, text = condition_text(condition)) 
 # The initial value: no condition was signalled, so a restart, callCC() or return() left the loop.
 nonlocal_exit <- simpleCondition("The loop was left by a jump.")
 
-finish_failure <- function(failure, history, interrupted) {
+raise_failure <- function(failure, history, interrupted) {
   raise_warnings()
   is_interrupt <- inherits(failure, "interrupt")
   if (!is.null(history)) {

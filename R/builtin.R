@@ -170,14 +170,14 @@ signature_formals <- function(arguments) {
   formals(eval(str2lang(paste0("function(", arguments, ") NULL")), baseenv()))
 }
 
-core_value <- function(x) {
+value_for_core <- function(x) {
   if (!is.object(x)) {
     if (is_atomic(x)) return(x)
-    if (is.list(x)) return(core_values(x))
+    if (is.list(x)) return(values_for_core(x))
   } else if (inherits(x, "tensorflow.dtype")) {
     return(dtype_name(x))
   } else if (is_column(x) || is_optimizer(x) || is_head(x)) {
-    return(core_values(x))
+    return(values_for_core(x))
   } else if (inherits(x, "runhooks_initializer")) {
     return(initializer_spec(x))
   }
@@ -185,16 +185,16 @@ core_value <- function(x) {
 }
 
 # Skips plain vectors without a function call, because models can have many columns.
-core_values <- function(x) {
+values_for_core <- function(x) {
   fields <- unclass(x)
   owner <- if (is.object(x)) attr(x, "owner")
   for (i in seq_along(fields)) {
     field <- fields[[i]]
-    if (is.object(field) || !is_atomic(field)) fields[i] <- list(core_value(field))
+    if (is.object(field) || !is_atomic(field)) fields[i] <- list(value_for_core(field))
   }
   attributes(fields) <- list(names = names(fields), owner = owner)
   fields
 }
 
 # Converts an optimizer that `f` returns. The attribute `wrapped` identifies the original function.
-wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)
+wrap_function <- function(f) structure(function(...) value_for_core(f(...)), wrapped = f)

@@ -91,7 +91,7 @@ column_shared_embedding <- function(
   own <- spec_columns_of(specs$all, specs$all$kind != "column")
   given <- prepared_arguments(given_arguments(own$name, call), own, call)
   columns <- as_column_list(categorical_columns, "categorical_columns", environment())
-  buckets <- vapply(columns, function(column) cpp_column_buckets(core_value(column)), 0)
+  buckets <- vapply(columns, function(column) cpp_column_buckets(value_for_core(column)), 0)
   if (any(is.na(buckets)) || any(buckets != buckets[[1]])) {
     abort_runhooks(
       "{.arg categorical_columns} must be categorical columns with the same number of buckets,
@@ -104,7 +104,7 @@ column_shared_embedding <- function(
       paste0(paste(names, collapse = "_"), "_shared_embedding")
   }
   lapply(unname(columns), function(column) {
-    checked_column(specs, c(list(categorical_columns = column), given)[specs$all$name])
+    validated_column(specs, c(list(categorical_columns = column), given)[specs$all$name])
   })
 }
 

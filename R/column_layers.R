@@ -91,7 +91,7 @@ core_columns <- function(columns, call = parent.frame()) {
   if (length(columns) == 0) {
     abort_runhooks("{.arg feature_columns} must have at least one column.", call = call)
   }
-  lapply(columns, core_value)
+  lapply(columns, value_for_core)
 }
 
 record_variables <- function(target, variables) {

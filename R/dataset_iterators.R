@@ -89,8 +89,8 @@ make_iterator_initializable <- function(dataset, shared_name = NULL) {
 #' @rdname make_iterator_one_shot
 #' @export
 make_iterator_from_structure <- function(output_types, output_shapes = NULL, shared_name = NULL) {
-  types <- lapply(flatten_form(output_types), type_of_element)
-  form <- form_of(output_types)
+  types <- lapply(flatten_structure(output_types), type_of_element)
+  form <- structure_of(output_types)
   dims <- vector("list", length(types))
   if (!is.null(output_shapes)) dims <- plain_shapes(output_shapes, form)
   info <- list(dtypes = unlist(types), dims = dims)
@@ -104,17 +104,17 @@ type_of_element <- function(x, call = parent.frame(2)) {
 
 # The dimensions of each component, NA if unknown; NULL for an unknown number of dimensions.
 plain_shapes <- function(shapes, form, arg = "output_shapes", call = parent.frame()) {
-  lapply(shapes_in_form(shapes, form, arg, call), plain_shape, arg, call)
+  lapply(shapes_in_structure(shapes, form, arg, call), plain_shape, arg, call)
 }
 
 # A shape may itself be a list, so the structure determines where a shape starts.
-shapes_in_form <- function(shapes, form, arg, call) {
+shapes_in_structure <- function(shapes, form, arg, call) {
   if (!is.list(form)) return(list(shapes))
   check_arg(
     is.list(shapes) && length(shapes) == length(form), shapes,
     "shapes in the form of an element", arg, call
   )
-  inner <- Map(function(x, form) shapes_in_form(x, form, arg, call), shapes, form)
+  inner <- Map(function(x, form) shapes_in_structure(x, form, arg, call), shapes, form)
   do.call(c, c(list(list()), unname(inner)))
 }
 
@@ -151,7 +151,7 @@ iterator_get_next <- function(iterator, name = NULL) {
   check_string(name, null = TRUE)
   fields <- unclass(iterator)
   if (is.null(name)) name <- "IteratorGetNext"
-  fill_form(fields$form, cpp_iterator_get_next(fields$handle, name))
+  fill_structure(fields$form, cpp_iterator_get_next(fields$handle, name))
 }
 
 #' @rdname make_iterator_one_shot

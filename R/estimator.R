@@ -103,19 +103,19 @@ model_dir.tf_estimator <- function(object, ...) {
 
 #' @export
 print.tf_estimator <- function(x, ...) {
-  cat(shown_estimator(x), sep = "\n") # lint: allow stdout
+  cat(describe_or_error(x), sep = "\n") # lint: allow stdout
   invisible(x)
 }
 
 #' @export
 str.tf_estimator <- function(object, ...) {
-  lines <- shown_estimator(object)
+  lines <- describe_or_error(object)
   cat(lines, sep = "\n") # lint: allow stdout
   invisible(paste(lines, collapse = "\n"))
 }
 
 # If the weights are lost, the description is the message of the error that other functions raise.
-shown_estimator <- function(x) {
+describe_or_error <- function(x) {
   tryCatch(
     describe_estimator(x), runhooks_error_failed_precondition = function(error) conditionMessage(error)
   )
@@ -209,7 +209,7 @@ core_spec <- function(object) {
       metric_fns = object$metric_fns
     ))
   }
-  spec <- core_values(object$spec)
+  spec <- values_for_core(object$spec)
   attr(spec, "owner") <- attr(object$spec, "owner")
   attr(spec, "metric_fns") <- object$metric_fns
   spec
@@ -243,7 +243,7 @@ is_custom <- function(x) inherits(x, "tf_custom_estimator")
 
 stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
 
-keys_of_reads <- function(reads) unique(vapply(reads, `[[`, "", "key"))
+feature_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
 model_labels <- function(estimator) {
   if (!is.null(estimator$spec)) cached_core_model(estimator)$labels

@@ -111,7 +111,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   invisible(cpp_place_export(unfinished, base, versioned))
 }
 
-first_missing <- function(path) {
+first_missing_folder <- function(path) {
   missing <- NULL
   while (!file.exists(path) && dirname(path) != path) {
     missing <- path
@@ -122,7 +122,7 @@ first_missing <- function(path) {
 
 # If `expr` fails, removes the directories that it created, if they are empty.
 with_failed_folder <- function(base, unfinished, expr) {
-  made <- first_missing(base)
+  made <- first_missing_folder(base)
   done <- FALSE
   on.exit(if (!done) {
     unlink(unfinished, recursive = TRUE)
@@ -200,7 +200,7 @@ as_receiver <- function(object, receiver_fn, call = parent.frame()) {
       "A 'tf_custom_estimator' requires a custom `serving_input_receiver_fn`.", call = call
     )
   }
-  if (is.null(receiver_fn)) receiver_fn <- function() raw_receiver(served_reads(object))
+  if (is.null(receiver_fn)) receiver_fn <- function() placeholder_receiver(served_reads(object))
   function() {
     receiver <- eval_user_code(receiver_fn())
     if (!inherits(receiver, "runhooks_serving_input_receiver")) {
@@ -230,10 +230,10 @@ served_reads <- function(object) {
 }
 
 # Features with a variable number of values have an unknown number of columns.
-raw_receiver <- function(reads) {
+placeholder_receiver <- function(reads) {
   features <- lapply(reads, function(read) {
     shape <- if (read$has_shape) as.list(read$shape) else list(NULL)
-    tf$placeholder(read$example_dtype, c(list(NULL), shape), name = as_op_name(read$key))
+    tf$placeholder(read$example_dtype, c(list(NULL), shape), name = valid_op_name(read$key))
   })
   names(features) <- vapply(reads, `[[`, "", "key")
   if (length(features) == 0) {
@@ -244,7 +244,7 @@ raw_receiver <- function(reads) {
 }
 
 # Replaces characters that are invalid in names of operations.
-as_op_name <- function(key) {
+valid_op_name <- function(key) {
   name <- gsub("[^A-Za-z0-9_.-]", "_", key)
   if (grepl("^[A-Za-z0-9.]", name)) name else paste0(".", name)
 }

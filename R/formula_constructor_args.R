@@ -281,7 +281,7 @@ optimizer_arguments <- function(matched, is_formula, call) {
     chosen <- is_formula && !arg %in% matched$given
     if (chosen) args[[arg]] <- formula_optimizer(part)
     if (is.null(rate)) next
-    args[arg] <- list(with_rate(args[[arg]], rate, chosen, part, call))
+    args[arg] <- list(set_learning_rate(args[[arg]], rate, chosen, part, call))
   }
   args
 }
@@ -291,7 +291,7 @@ formula_optimizer <- function(part) {
   named_optimizer(part$of_formula, part$rate_of_formula)
 }
 
-with_rate <- function(optimizer, rate, chosen, part, call) {
+set_learning_rate <- function(optimizer, rate, chosen, part, call) {
   arg <- part$optimizer
   if (is.null(optimizer)) optimizer <- part$missing
   if (chosen && is_optimizer(optimizer)) return(named_optimizer(optimizer$type, rate))

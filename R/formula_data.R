@@ -59,7 +59,7 @@ check_variables <- function(blueprint, data, call) {
   if (length(missing)) abort_missing_features(missing, names(data), call)
 }
 
-complete_frame <- function(blueprint, frame, call, note = FALSE) {
+drop_incomplete_rows <- function(blueprint, frame, call, note = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
   if (!blueprint$na$kind %in% c("omit", "exclude")) {
@@ -67,10 +67,10 @@ complete_frame <- function(blueprint, frame, call, note = FALSE) {
   }
   if (!any(frame$rows)) abort_runhooks("All rows have NA.", call = call)
   if (note) inform_omitted(frame$missing)
-  only_rows(frame, frame$rows)
+  select_frame_rows(frame, frame$rows)
 }
 
-only_rows <- function(frame, rows) {
+select_frame_rows <- function(frame, rows) {
   frame$values <- lapply(frame$values, select_rows, rows)
   for (name in intersect(c("response", "weight", "offset"), names(frame))) {
     frame[[name]] <- select_rows(frame[[name]], rows)
@@ -133,7 +133,7 @@ blueprint_input_fn <- function(
   data <- check_formula_data(data, call)
   check_some_rows(data, call)
   frame <- blueprint_frame(blueprint, data, TRUE, call)
-  frame <- complete_frame(blueprint, frame, call, note = TRUE)
+  frame <- drop_incomplete_rows(blueprint, frame, call, note = TRUE)
   if (is_training) check_some_weight(blueprint, frame, call)
   columns <- frame_features(blueprint, frame)
   if (length(columns) == 0) columns <- row_feature(list(frame$response))
@@ -143,7 +143,7 @@ blueprint_input_fn <- function(
   columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
   n <- n_rows(frame$response)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
-  if (is_training && sees_all_rows(model, n, batch_size)) {
+  if (is_training && uses_full_batch(model, n, batch_size)) {
     # with all rows in each step, order and position are irrelevant
     if (identical(shuffle, "auto")) shuffle <- FALSE
     resume <- FALSE
@@ -167,10 +167,10 @@ check_some_weight <- function(blueprint, frame, call) {
 }
 
 default_batch <- function(model, n) {
-  if (sees_all_rows(model)) n else min(n, model_traits(model$spec$type)$batch_size)
+  if (uses_full_batch(model)) n else min(n, model_traits(model$spec$type)$batch_size)
 }
 
-sees_all_rows <- function(model, n = 1, batch_size = n) {
+uses_full_batch <- function(model, n = 1, batch_size = n) {
   batch_size == n && (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
 }
 
@@ -230,7 +230,7 @@ abort_missing_features <- function(missing, existing, call) {
     c(
       "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
        {.val {missing}}.",
-      i = existing_names(existing)
+      i = abbreviated_names(existing)
     ),
     kind = "not_found", call = call
   )
@@ -253,7 +253,7 @@ training_data <- function(object, call = parent.frame(), arg = "input_fn") {
   )
 }
 
-abort_prediction <- function(extras, call) {
+abort_extra_prediction_args <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   known <- c(

@@ -76,7 +76,7 @@ in_unit <- function(x, unit, name, call) {
 }
 
 # Thresholds in the units of the data, with dates and times as in "day <= 2020-02-29".
-with_time_questions <- function(nodes, blueprint) {
+format_time_thresholds <- function(nodes, blueprint) {
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
     if (length(term$numbers) != 1 || length(term$words)) next

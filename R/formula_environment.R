@@ -1,7 +1,7 @@
 # Reduces the environments of formulas to the variables that they use. Saving a model then does not
 # save all variables of the function that created it.
 
-without_frames <- function(object) {
+with_lean_environments <- function(object) {
   if (is.null(object$formula)) return(object)
   memo <- new.env(parent = emptyenv())
   constants <- lapply(object$blueprint$constants, lean_value, memo)

@@ -74,7 +74,7 @@ check_constants <- function(constants, data, blueprint, call) {
     abort_runhooks(
       c(
         "{.arg na.action} names {.val {odd}}, which the formula does not use.",
-        i = existing_names(names(data))
+        i = abbreviated_names(names(data))
       ),
       kind = "not_found", call = call
     )
@@ -120,7 +120,7 @@ na_pass_settings <- function(known, blueprint, call) {
 passes_missing <- function(blueprint) identical(blueprint$na$kind, "pass")
 
 # Records which variables have missing values, unless a trained model determines them.
-learn_missing <- function(blueprint, variables) {
+record_missing <- function(blueprint, variables) {
   if (!passes_missing(blueprint)) return(blueprint)
   if (is.null(blueprint$known)) {
     is_word <- vapply(blueprint$variables[variables], function(v) !is.null(v$levels), NA)
@@ -201,7 +201,7 @@ missing_counts <- function(missing) {
   )
 }
 
-add_counts <- function(was, now, before) {
+add_missing_counts <- function(was, now, before) {
   if (is.null(was)) return(now)
   list(
     rows = was$rows + now$rows, all = was$all + now$all, counts = was$counts + now$counts,

@@ -9,8 +9,8 @@ orthogonalize_terms <- function(blueprint, frame, is_whitened) {
     # if the terms differ, reading the model directory raises an error later
     own <- c(names(blueprint$terms), blueprint$offset$name)
     if (!setequal(names(known$terms), own)) return(blueprint)
-    if (!is.null(known$basis)) blueprint$basis <- known_basis(known$basis)
-    if (!is.null(known$slopes)) blueprint$slopes <- lapply(known$slopes, known_slopes)
+    if (!is.null(known$basis)) blueprint$basis <- recorded_basis(known$basis)
+    if (!is.null(known$slopes)) blueprint$slopes <- lapply(known$slopes, recorded_slopes)
     return(blueprint)
   }
   if (!is_whitened) return(blueprint)
@@ -149,7 +149,7 @@ basis_record <- function(basis) {
   basis
 }
 
-known_basis <- function(record) {
+recorded_basis <- function(record) {
   record$widths <- as.integer(record$widths)
   k <- length(record$center)
   record$shares <- matrix(record$shares, k)
@@ -157,7 +157,7 @@ known_basis <- function(record) {
   record
 }
 
-is_known_basis <- function(x) {
+is_recorded_basis <- function(x) {
   if (is.null(x)) return(TRUE)
   n <- length(x$center)
   is_plain_list(x) && is.character(x$terms) && is.double(x$widths) && are_valid_scales(x) &&

@@ -91,10 +91,10 @@ source_folder <- function(folder, warm_start) {
 recorded_formula <- function(folder) {
   if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
   known <- read_metadata(folder)$formula
-  if (is_known_formula(known)) known
+  if (is_recorded_formula(known)) known
 }
 
-is_known_formula <- function(x) {
+is_recorded_formula <- function(x) {
   is_scale <- function(x) {
     is.null(x$scale) || (is.double(x$scale) && is.double(x$center) && all(x$scale > 0))
   }
@@ -102,7 +102,7 @@ is_known_formula <- function(x) {
     is_plain_list(x$crosses) && is_plain_list(x$response) &&
     all(vapply(x$variables, function(v) is_plain_list(v) && is_plain_strings(v$levels), NA)) &&
     all(vapply(x$terms, is_plain_list, NA)) && all(vapply(x$terms, is_scale, NA)) &&
-    is_scale(x$response) && is_known_basis(x$basis) && are_known_slopes(x$slopes) &&
+    is_scale(x$response) && is_recorded_basis(x$basis) && are_recorded_slopes(x$slopes) &&
     (is.null(x$has_bias) || is_flag(x$has_bias))
 }
 
@@ -135,7 +135,7 @@ formula_record <- function(blueprint) {
 
 basis_text <- function(expr) if (is.call(expr)) code_text(expr)
 
-check_known_basis <- function(name, expr, known, call) {
+check_recorded_basis <- function(name, expr, known, call) {
   if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())
   abort_runhooks(
     c(

@@ -2,18 +2,18 @@
 
 # `wants` selects the statistics. Returns the equivalent of a frame, with the updated blueprint.
 scan_stream <- function(blueprint, stream, columns, wants, call) {
-  state <- new_learning(blueprint, wants)
+  state <- new_stream_statistics(blueprint, wants)
   visit <- function(chunk) {
     frame <- blueprint_frame(blueprint, chunk, TRUE, call)
-    learn_levels(state, blueprint, frame$values)
-    state$missing <- add_counts(state$missing, missing_counts(frame$missing), state$read)
+    update_level_counts(state, blueprint, frame$values)
+    state$missing <- add_missing_counts(state$missing, missing_counts(frame$missing), state$read)
     state$passed <- union(state$passed, frame$passed)
     state$read <- state$read + frame$n
     rows <- !Reduce(`|`, frame$missing, logical(frame$n))
-    if (any(rows)) learn_rows(state, blueprint, only_rows(frame, rows), call)
+    if (any(rows)) update_row_statistics(state, blueprint, select_frame_rows(frame, rows), call)
   }
   each_chunk(stream, columns, visit)
-  check_learned(state, blueprint, call)
+  check_statistics(state, blueprint, call)
   blueprint <- with_levels(state, blueprint, call)
   list(
     blueprint = blueprint, n = state$n, read = state$read, moments = state$moments,
@@ -24,7 +24,7 @@ scan_stream <- function(blueprint, stream, columns, wants, call) {
 }
 
 # `wants`: `features` to scale, terms of the `basis` to orthogonalize, and flags for the response.
-new_learning <- function(blueprint, wants) {
+new_stream_statistics <- function(blueprint, wants) {
   list2env(
     list(
       wants = wants, n = 0, read = 0, missing = NULL, levels = list(), crosses = list(),
@@ -34,14 +34,14 @@ new_learning <- function(blueprint, wants) {
   )
 }
 
-learn_rows <- function(state, blueprint, frame, call) {
+update_row_statistics <- function(state, blueprint, frame, call) {
   for (name in state$wants$features) {
     x <- feature_value(blueprint$features[[name]], frame$values)
     state$moments[[name]] <- add_moments(state$moments[[name]], x)
   }
   if (length(state$wants$basis)) {
     x <- number_matrix(blueprint, state$wants$basis, frame$values)
-    learn_triangle(state, x)
+    update_triangle(state, x)
   }
   if (!is.null(frame$offset)) {
     state$moments$.offset <- add_moments(state$moments$.offset, frame$offset)
@@ -58,7 +58,7 @@ learn_rows <- function(state, blueprint, frame, call) {
   state$n <- state$n + n_rows(y)
 }
 
-check_learned <- function(state, blueprint, call) {
+check_statistics <- function(state, blueprint, call) {
   if (state$read == 0) abort_runhooks("The data have no rows.", call = call)
   is_left_out <- blueprint$na$kind %in% c("omit", "exclude")
   if (state$missing$rows > 0 && !is_left_out) abort_missing_rows(state$missing, blueprint, call)
@@ -103,7 +103,7 @@ moments_scale <- function(moments, is_centered) {
 }
 
 # A QR decomposition of (1, x - shift) keeps full precision, unlike the crossproducts.
-learn_triangle <- function(state, x) {
+update_triangle <- function(state, x) {
   if (is.null(state$shift)) state$shift <- colMeans(x)
   wide <- rbind(state$triangle, cbind(1, sweep(x, 2, state$shift)))
   # with fewer rows than columns there is no triangle yet
@@ -126,7 +126,7 @@ stream_numbers <- function(state, has_bias) {
   )
 }
 
-learn_levels <- function(state, blueprint, values) {
+update_level_counts <- function(state, blueprint, values) {
   words <- Filter(function(variable) !is.null(variable$levels), blueprint$variables)
   for (name in names(words)) state$levels[[name]] <- add_levels(state$levels[[name]], values[[name]])
   for (name in names(blueprint$crosses)) {

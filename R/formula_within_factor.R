@@ -153,14 +153,14 @@ slopes_record <- function(slopes) {
   })
 }
 
-known_slopes <- function(record) {
+recorded_slopes <- function(record) {
   k <- length(record$center)
   record$means <- matrix(record$means, ncol = k)
   record$shares <- array(record$shares, c(nrow(record$means), k, k))
   record
 }
 
-are_known_slopes <- function(x) {
+are_recorded_slopes <- function(x) {
   if (is.null(x)) return(TRUE)
   is_plain_list(x) && !is.null(names(x)) && all(vapply(x, function(x) {
     k <- length(x$center)

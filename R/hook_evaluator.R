@@ -58,7 +58,7 @@ new_evaluator_hook <- function(estimator, input, steps = NULL, hooks = NULL, nam
   hooks <- Filter(function(hook) !inherits(hook, "ProgressBarHook"), hooks)
   hook <- new_builtin_hook("InMemoryEvaluatorHook",
     spec = core_model(estimator), config = core_config(estimator), input_fn = input,
-    steps = if (is.null(steps)) 0 else steps, hooks = lapply(hooks, core_hook), name = name,
+    steps = if (is.null(steps)) 0 else steps, hooks = lapply(hooks, hook_for_core), name = name,
     every_n_iter = every_n_iter
   )
   structure(hook, record = cpp_history_new())

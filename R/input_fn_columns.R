@@ -48,13 +48,13 @@ model_reads <- function(estimator) if (!is.null(estimator$spec)) cached_core_mod
 # A factor becomes its labels for such features, so its levels do not matter.
 string_features <- function(reads) {
   is_string <- vapply(reads, `[[`, "", "dtype") == "string"
-  setdiff(keys_of_reads(reads[is_string]), keys_of_reads(reads[!is_string]))
+  setdiff(feature_keys(reads[is_string]), feature_keys(reads[!is_string]))
 }
 
 # The model would cast such features anyway. A normalizer must get the original numbers.
 float_features <- function(reads) {
   is_float <- vapply(reads, function(read) read$dtype == "float32" && !read$is_normalized, NA)
-  setdiff(keys_of_reads(reads[is_float]), keys_of_reads(reads[!is_float]))
+  setdiff(feature_keys(reads[is_float]), feature_keys(reads[!is_float]))
 }
 
 row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))

@@ -209,7 +209,7 @@ class_labels <- function(object, labels = model_labels(object)) {
 # Checks weights and ids of the model's columns. `reads` is a value of model_reads().
 check_feature_values <- function(columns, reads) {
   is_plain <- function(read) read$dtype == "float32" && !read$is_normalized
-  plain <- intersect(keys_of_reads(Filter(is_plain, reads)), names(columns))
+  plain <- intersect(feature_keys(Filter(is_plain, reads)), names(columns))
   fitting <- columns_within_float32(columns[plain])
   for (read in reads) {
     x <- columns[[read$key]]
@@ -324,7 +324,7 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   for (name in intersect(features, names(blanks))) {
     columns[[name]] <- with_named_na(columns[[name]], blanks[[name]]$na_level)
   }
-  columns[is_feature] <- without_missing(
+  columns[is_feature] <- fill_or_reject_missing(
     columns[is_feature], reads, finite[is_feature], na_features(estimator, features)
   )
   if (is.null(estimator)) return(columns)
@@ -333,7 +333,7 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   labels <- model_labels(estimator)
   record <- known
   if (identical(the$mode, "train")) {
-    read <- if (is.null(labels)) features else keys_of_reads(c(reads, labels$reads))
+    read <- if (is.null(labels)) features else feature_keys(c(reads, labels$reads))
     record <- record_schema(
       known, columns, intersect(features, read), if (length(response)) response_name
     )
@@ -342,9 +342,9 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   }
   check_order_compatible(known, order, folder$path)
   if (identical(the$mode, "train")) {
-    inform_useless_features(columns[intersect(features, keys_of_reads(reads))], estimator, folder)
+    inform_useless_features(columns[intersect(features, feature_keys(reads))], estimator, folder)
   }
-  open <- keys_of_reads(Filter(function(read) read$takes_unknown, reads))
+  open <- feature_keys(Filter(function(read) read$takes_unknown, reads))
   columns[is_feature] <- coerce_to_schema(
     columns[is_feature], record$features, open, is_tree_model(estimator)
   )
@@ -372,7 +372,7 @@ na_features <- function(model, names) {
 }
 
 # Applies defaults of columns; other NA is an error. `na_features`: features that may have NA.
-without_missing <- function(columns, reads, finite, na_features) {
+fill_or_reject_missing <- function(columns, reads, finite, na_features) {
   columns <- fill_by_columns(columns, reads)
   for (name in names(columns)) {
     x <- columns[[name]]

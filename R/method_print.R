@@ -73,7 +73,7 @@ few_names <- function(names, most = 8) {
 }
 
 # Formats arguments as "name = value". Large values are shown as their kind.
-describe_given <- function(args) {
+describe_arguments <- function(args) {
   args <- args[!vapply(args, function(x) is.null(x) || (is.list(x) && !length(x)), NA)]
   paste(names(args), vapply(args, short_value, ""), sep = " = ", recycle0 = TRUE)
 }
@@ -102,7 +102,7 @@ describe_hook <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return("<hook>")
   fields <- unclass(hook)
   attributes(fields) <- attributes(fields)["names"]
-  args <- describe_given(fields[names(fields) != "type"])
+  args <- describe_arguments(fields[names(fields) != "type"])
   paste0(hook$type, "(", paste(args, collapse = ", "), ")")
 }
 
@@ -123,22 +123,24 @@ print.CheckpointSaverListener <- function(x, ...) {
   invisible(x)
 }
 
-print_given <- function(x, what, args) {
-  cat(c(what, paste0("  ", describe_given(args))), sep = "\n") # lint: allow stdout
+print_arguments <- function(x, what, args) {
+  cat(c(what, paste0("  ", describe_arguments(args))), sep = "\n") # lint: allow stdout
   invisible(x)
 }
 
 #' @export
-print.runhooks_train_spec <- function(x, ...) print_given(x, "Training specification", x$args)
+print.runhooks_train_spec <- function(x, ...) print_arguments(x, "Training specification", x$args)
 
 #' @export
-print.runhooks_eval_spec <- function(x, ...) print_given(x, "Evaluation specification", x$args)
+print.runhooks_eval_spec <- function(x, ...) print_arguments(x, "Evaluation specification", x$args)
 
 #' @export
-print.runhooks_run_options <- function(x, ...) print_given(x, "Run options", unclass(x))
+print.runhooks_run_options <- function(x, ...) print_arguments(x, "Run options", unclass(x))
 
 #' @export
-print.runhooks_vocab_info <- function(x, ...) print_given(x, "Vocabulary for a warm start", unclass(x))
+print.runhooks_vocab_info <- function(x, ...) {
+  print_arguments(x, "Vocabulary for a warm start", unclass(x))
+}
 
 # --- what objects are called in the list columns of tibbles
 

@@ -75,7 +75,7 @@ importances_of <- function(trees, normalize, by = "gain") {
 #' @rdname feature_importances
 #' @export
 as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ...) {
-  nodes <- with_time_questions(trees_of(x, "as.data.frame")$nodes, x$blueprint)
+  nodes <- format_time_thresholds(trees_of(x, "as.data.frame")$nodes, x$blueprint)
   value <- nodes$value
   names <- if (ncol(value) > 1) paste0("value_", seq_len(ncol(value))) else "value"
   values <- setNames(lapply(seq_len(ncol(value)), function(k) value[, k]), names)

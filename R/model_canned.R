@@ -56,7 +56,7 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
     model$recipe <- settled$recipe
     model$data <- as_baked(model$data)
   }
-  without_frames(model)
+  with_lean_environments(model)
 }
 
 describe_model <- function(object) {

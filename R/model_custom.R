@@ -292,7 +292,7 @@ core_estimator_spec <- function(spec) {
   fields <- unclass(spec)
   for (name in grep("_hooks$", names(fields), value = TRUE)) {
     hooks <- finish_hooks(fields[[name]], fields$mode)
-    fields[[name]] <- lapply(hooks, core_hook)
+    fields[[name]] <- lapply(hooks, hook_for_core)
   }
   fields["export_outputs"] <- list(lapply(fields$export_outputs, unclass))
   fields

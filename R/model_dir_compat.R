@@ -29,7 +29,7 @@ check_model_compatible <- function(object, mode, call = parent.frame(),
   lines <- c(lines, response_difference(record, response))
   if (length(lines) == 0) return(invisible())
   # a vocabulary file that is missing or has changed aborts with its own error
-  lapply(spec_columns(object$spec), function(column) cpp_column_buckets(core_value(column)))
+  lapply(spec_columns(object$spec), function(column) cpp_column_buckets(value_for_core(column)))
   abort_incompatible_model(folder$path, lines, call, arg)
 }
 
@@ -185,7 +185,7 @@ record_data <- function(data, folder) {
   update_metadata(folder, record)
 }
 
-is_known_model <- function(x) {
+is_recorded_model <- function(x) {
   is_texts <- function(texts) is.null(texts) || (is.character(texts) && !is.object(texts))
   is_plain_list(x) && all(vapply(x, is_texts, NA))
 }

@@ -17,10 +17,10 @@ inform_unread_record <- function(folder) {
 # Validates the metadata, because the file may come from an untrusted source.
 is_record <- function(x) {
   is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
-    all(vapply(x[["features"]], is_known_column, NA)) &&
-    (is.null(x[["model"]]) || is_known_model(x[["model"]])) && is_plain_strings(x[["order"]]) &&
-    (is.null(x[["response"]]) || is_known_response(x[["response"]])) &&
-    (is.null(x[["data"]]) || is_known_data(x[["data"]]))
+    all(vapply(x[["features"]], is_recorded_column, NA)) &&
+    (is.null(x[["model"]]) || is_recorded_model(x[["model"]])) && is_plain_strings(x[["order"]]) &&
+    (is.null(x[["response"]]) || is_recorded_response(x[["response"]])) &&
+    (is.null(x[["data"]]) || is_recorded_data(x[["data"]]))
 }
 
 is_sound_record <- function(x) {
@@ -30,14 +30,16 @@ is_sound_record <- function(x) {
   is_sound
 }
 
-is_known_data <- function(x) is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
+is_recorded_data <- function(x) {
+  is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
+}
 
-is_known_column <- function(x) {
+is_recorded_column <- function(x) {
   is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_descriptions) &&
     is_plain_strings(x[["levels"]])
 }
 
-is_known_response <- function(x) {
+is_recorded_response <- function(x) {
   is_plain_list(x) && is.character(x[["name"]]) && is_string(x[["kind"]]) &&
     x[["kind"]] %in% names(kind_descriptions) && is_plain_strings(x[["classes"]])
 }

@@ -13,7 +13,7 @@ constructor_factories$head <- function(specs, place) {
 new_head <- function(specs, call) {
   given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
   head <- rebuild_head(c(list(type = specs$type[[1]]), given[lengths(given) > 0]))
-  cpp_head_check(core_value(head))
+  cpp_head_check(value_for_core(head))
   head
 }
 

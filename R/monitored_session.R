@@ -275,7 +275,7 @@ new_monitored_session <- function(creator, hooks, recovers, call = parent.frame(
   if (is.null(creator)) creator <- chief_session_creator()
   good <- inherits(creator, "runhooks_session_creator")
   check_arg(good, creator, "a session creator", "session_creator", call)
-  core_hooks <- lapply(finish_hooks(hooks, "train"), core_hook)
+  core_hooks <- lapply(finish_hooks(hooks, "train"), hook_for_core)
   graph <- cpp_graph_default()
   pointer <- with_loop_conditions(cpp_monitored_new(
     creator$arguments, creator$scaffold$.pointer, core_hooks, recovers

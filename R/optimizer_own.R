@@ -186,7 +186,7 @@ as_slots <- function(slots, call) {
       call = call
     )
   }
-  lapply(slots, core_value)
+  lapply(slots, value_for_core)
 }
 
 # Wraps a function for the core and adds the optimizer and the variable to its errors.

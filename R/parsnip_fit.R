@@ -273,7 +273,7 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
   if (identical(formula[[2]], quote(..y))) {
     response <- unused_name("y", setdiff(names(data), "..y"))
     names(data)[names(data) == "..y"] <- response
-    formula <- all_terms(response)
+    formula <- formula_of_all_columns(response)
   }
   formula <- formula_with_offset(formula, data, offset, call)
   y <- fit_response(formula, data, call)

@@ -65,7 +65,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   result <- run_collective(together, "evaluate()", with_loop_conditions(cpp_estimator_evaluate(
     core_model(object), core_config(object), if (together) part else input, if (together) input,
     if (is.null(steps)) 0 else steps, weights$path, if (is.null(name)) "" else name,
-    lapply(hooks, core_hook)
+    lapply(hooks, hook_for_core)
   )))
   metrics <- result$metrics
   # without times, so that two equal evaluations give equal results

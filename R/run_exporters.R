@@ -73,7 +73,7 @@ new_exporter <- function(specs, call) {
   )
   run <- function(estimator, export_path, checkpoint_path, eval_result, is_the_final_export) {
     # the handle is invalid after saving and loading the exporter
-    if (is_gone(core)) core <<- make()
+    if (is_null_pointer(core)) core <<- make()
     folder <- model_dir(estimator)
     earlier <- function(pattern) earlier_evaluations(folder, pattern, eval_result$global_step)
     if (!cpp_exporter_wants(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
@@ -86,7 +86,7 @@ new_exporter <- function(specs, call) {
   structure(list(name = given$name, export = run), class = "tf_exporter")
 }
 
-is_gone <- function(handle) identical(handle, methods::new("externalptr"))
+is_null_pointer <- function(handle) identical(handle, methods::new("externalptr"))
 
 is_exporter <- function(x) inherits(x, "tf_exporter")
 

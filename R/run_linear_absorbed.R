@@ -30,7 +30,7 @@ absorbed_fit <- function(object, frame) {
   fit$errors <- fit$response - fit$means
   fit$gradient <- sqrt(sum(solve(fit$weights * fit$errors[, 1])$fitted^2))
   fit$distance <- if (nzchar(fit$family)) absorbed_newton_step_size(fit)
-  fit$coefficients <- as.matrix(in_order_of_terms(fit$beta, factor))
+  fit$coefficients <- as.matrix(order_as_factor_levels(fit$beta, factor))
   fit$kept <- rep(TRUE, nrow(fit$coefficients))
   fit
 }
@@ -117,7 +117,7 @@ absorbed_newton_step_size <- function(fit) {
   max(abs(step$beta) / pmax(abs(fit$beta), errors, .Machine$double.xmin))
 }
 
-in_order_of_terms <- function(beta, factor) {
+order_as_factor_levels <- function(beta, factor) {
   levels <- factor$levels
   levels[levels %in% factor$na_level] <- "NA"
   n <- length(levels)

@@ -15,11 +15,11 @@ training_frame <- function(object, what, call = parent.frame()) {
   data <- training_data(object, call)
   if (is_streamed(data)) {
     stream <- data
-    data <- small_frame(stream, stream$names)
+    data <- frame_if_small(stream, stream$names)
     if (is.null(data)) abort_stream(what, stream, call)
   }
   frame <- blueprint_frame(blueprint, as.list(data), TRUE, call)
-  frame <- complete_frame(blueprint, frame, call)
+  frame <- drop_incomplete_rows(blueprint, frame, call)
   frame$data <- data
   frame
 }

@@ -80,7 +80,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   check_string(checkpoint_path, null = TRUE)
   together <- begin_collective(object, "predict()")
   local_model_dir(object)
-  abort_prediction(list(...), environment())
+  abort_extra_prediction_args(list(...), environment())
   if (missing(newdata)) newdata <- NULL
   if (!is.null(newdata) && !is.null(input_fn)) {
     abort_runhooks("Give either {.arg newdata} or {.arg input_fn}, not both.")
@@ -151,8 +151,8 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
     weights <- current_weights(object, checkpoint_path)
     on.exit(weights$forget(), add = TRUE)
     with_loop_conditions(cpp_estimator_predict(
-      core_model(object), core_config(object), input, weights$path, keys, lapply(hooks, core_hook),
-      all, together
+      core_model(object), core_config(object), input, weights$path, keys,
+      lapply(hooks, hook_for_core), all, together
     ))
   }
 }

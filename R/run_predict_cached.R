@@ -57,11 +57,11 @@ predict_plan_features <- function(object) {
   if (length(columns) == 0) return(NULL)
   features <- sort_bytewise(names(columns))
   # ids need a check of their range
-  limited <- keys_of_reads(Filter(function(read) read$num_ids > 0, reads))
+  limited <- feature_keys(Filter(function(read) read$num_ids > 0, reads))
   if (any(features %in% limited)) return(NULL)
   texts <- string_features(reads)
   floats <- float_features(reads)
-  open <- keys_of_reads(Filter(function(read) read$takes_unknown, reads))
+  open <- feature_keys(Filter(function(read) read$takes_unknown, reads))
   levels <- lapply(setNames(nm = features), function(name) {
     known <- if (!name %in% open) record$features[[name]]$levels
     if (is.null(known)) blueprint_levels(object$blueprint, columns[[name]]) else known
@@ -86,7 +86,7 @@ predict_plan_features <- function(object) {
 predict_plan_columns <- function(object, reads) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) {
-    keys <- keys_of_reads(reads)
+    keys <- feature_keys(reads)
     return(setNames(keys, keys))
   }
   if (!is.null(blueprint$offset) || length(blueprint$features) == 0) return(NULL)

@@ -152,10 +152,10 @@ new_features <- function(object, data, call) {
   if (!is.null(blueprint)) {
     frame <- blueprint_frame(blueprint, data, FALSE, call)
     rows <- !Reduce(`|`, frame$missing, logical(frame$n))
-    columns <- frame_features(blueprint, only_rows(frame, rows))
+    columns <- frame_features(blueprint, select_frame_rows(frame, rows))
   } else {
     reads <- model_reads(object)
-    keys <- keys_of_reads(reads)
+    keys <- feature_keys(reads)
     missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
     if (length(missing)) abort_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))

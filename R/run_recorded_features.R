@@ -32,7 +32,7 @@ recorded_input_fn <- function(object, data, call) {
     )
   }
   data <- check_new_data(data, call)
-  features <- unique(c(recorded_features(object), keys_of_reads(model_labels(object)$reads)))
+  features <- unique(c(recorded_features(object), feature_keys(model_labels(object)$reads)))
   columns <- recorded_columns(data, c(features, response), call)
   new_input_fn(
     columns, features, response, min(128, n_rows(columns[[1]])), shuffle = FALSE, num_epochs = 1,

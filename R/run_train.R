@@ -168,7 +168,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   # after an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) record_aborted_training(object, input_fn))
-  on.exit(for (hook in hooks) finish_hook(hook), add = TRUE)
+  on.exit(for (hook in hooks) run_hook_cleanup(hook), add = TRUE)
   config <- core_config(object)
   inform_own_saver(hooks, config)
   started <- Sys.time()
@@ -182,7 +182,8 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
     cpp_estimator_train(
       core_model(object), config, recording_input(input, object, folder),
       if (is.null(steps)) 0 else steps, if (is.null(max_steps)) 0 else max_steps,
-      lapply(hooks, core_hook), listeners, leaves_events, run_about(steps, max_steps, input, asked)
+      lapply(hooks, hook_for_core), listeners, leaves_events,
+      run_description(steps, max_steps, input, asked)
     ),
     history = history, interrupted = function() inform_interrupted(folder$path)
   ))
@@ -241,13 +242,13 @@ inform_interrupted <- function(folder) {
 }
 
 # Runs the cleanup that a hook defines, after the run was recorded.
-finish_hook <- function(hook) {
+run_hook_cleanup <- function(hook) {
   finish <- attr(hook, "finish")
   if (is.function(finish)) finish()
 }
 
 # Built-in hooks become plain lists for the core.
-core_hook <- function(hook) {
+hook_for_core <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return(hook)
   present <- hook[!vapply(hook, is.null, NA)]
   attributes(present) <- list(

@@ -210,7 +210,9 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
 # Dimensions of loop variables, NA if they may change; NULL without `shape_invariants`.
 invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
   if (is.null(shapes)) return(NULL)
-  if (length(shapes) == length(form)) shapes <- shapes_in_form(shapes, form, "shape_invariants", call)
+  if (length(shapes) == length(form)) {
+    shapes <- shapes_in_structure(shapes, form, "shape_invariants", call)
+  }
   if (length(shapes) != length(tensors)) {
     abort_runhooks(
       "{.arg shape_invariants} must have {length(tensors)} element{?s}, as {.arg loop_vars} has, not

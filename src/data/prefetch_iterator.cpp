@@ -283,7 +283,7 @@ void PrefetchIterator::Queue::wait_for_progress(std::unique_lock<std::mutex>& lo
   offered_.help(progress_count_, seen);
   lock.lock();
   offered_.begin_sleep();
-  if (progress_count_.load() == seen && !offered_.has_piece())
+  if (progress_count_.load() == seen && !offered_.has_task())
     changed_.wait_for(lock, kPollInterval);
   offered_.end_sleep();
   lock.unlock();

@@ -122,7 +122,8 @@ void ChiefSessionCreator::restore_first(Session& session,
     if (problem.empty()) {
       try {
         scaffold_->saver->restore(session, path);
-        for (const std::string& one : problems) warn("checkpoint", one + goes_back_to(path));
+        for (const std::string& one : problems)
+          warn("checkpoint", one + obsolete_state_after(path));
         return;
       } catch (const Error& error) {
         if (error.code() != Code::kDataLoss) throw;

@@ -44,7 +44,7 @@ void BufferedBytes::seek(uint64_t offset) {
 }
 
 void BufferedBytes::begin_text() {
-  while (view().size() < kMark.size() && more()) {
+  while (view().size() < kMark.size() && read_more()) {
   }
   if (compression_ == Compression::kNone && view().substr(0, kGzip.size()) == kGzip) {
     throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is compressed."),

@@ -73,7 +73,7 @@ SEXP rows_to_r(const std::vector<Row>& rows) {
   table.add("target", words([](const Row& row) { return row.spec->target; }));
   table.add("default", words([](const Row& row) { return row.spec->fallback; }));
   table.add("kind", words([](const Row& row) { return row.spec->kind; }));
-  table.add("wanted", words([](const Row& row) { return wanted_words(*row.spec); }));
+  table.add("wanted", words([](const Row& row) { return describe_expected(*row.spec); }));
   table.add("range", words([](const Row& row) { return row.spec->range; }));
   table.add("null_is_good", flags([](const Row& row) { return row.spec->allows_null; }));
   table.add("affects_checkpoints",
