@@ -77,8 +77,8 @@ cpp_dataset_info <- function(handle) {
     .Call(`_runhooks_cpp_dataset_info`, handle)
 }
 
-cpp_dataset_part_of_files <- function(handle, readers, reader) {
-    .Call(`_runhooks_cpp_dataset_part_of_files`, handle, readers, reader)
+cpp_dataset_shard_by_file <- function(handle, readers, reader) {
+    .Call(`_runhooks_cpp_dataset_shard_by_file`, handle, readers, reader)
 }
 
 cpp_dataset_is_constant <- function(handle) {
@@ -197,8 +197,8 @@ cpp_unfinished_export <- function(folder, versioned) {
     .Call(`_runhooks_cpp_unfinished_export`, folder, versioned)
 }
 
-cpp_place_export <- function(from, folder, versioned) {
-    .Call(`_runhooks_cpp_place_export`, from, folder, versioned)
+cpp_publish_export <- function(from, folder, versioned) {
+    .Call(`_runhooks_cpp_publish_export`, from, folder, versioned)
 }
 
 cpp_remove_old_exports <- function(folder, keep) {
@@ -285,8 +285,8 @@ cpp_with_gradient <- function(results, inputs, closure) {
     .Call(`_runhooks_cpp_with_gradient`, results, inputs, closure)
 }
 
-cpp_variables_behind <- function(tensors, stops) {
-    .Call(`_runhooks_cpp_variables_behind`, tensors, stops)
+cpp_variables_in_ancestors <- function(tensors, stops) {
+    .Call(`_runhooks_cpp_variables_in_ancestors`, tensors, stops)
 }
 
 cpp_graph_default <- function() {
@@ -745,8 +745,8 @@ cpp_scaffold_parts <- function(pointer) {
     .Call(`_runhooks_cpp_scaffold_parts`, pointer)
 }
 
-cpp_known_predictions <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
-    .Call(`_runhooks_cpp_known_predictions`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
+cpp_predict_cached <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
+    .Call(`_runhooks_cpp_predict_cached`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
 }
 
 cpp_run_folder <- function(path, writes) {

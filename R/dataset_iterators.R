@@ -70,7 +70,7 @@ sharded_dataset <- function(dataset) {
   shard$sharded_by <- if (is_part) "input_fn" else "package"
   if (is_part) return(dataset)
   of_files <- if (shard$shards_rows) {
-    cpp_dataset_part_of_files(dataset$handle, shard$size, shard$rank)
+    cpp_dataset_shard_by_file(dataset$handle, shard$size, shard$rank)
   }
   if (is.null(of_files)) return(dataset_shard(dataset, shard$size, shard$rank))
   tf_dataset(of_files, dataset$form)

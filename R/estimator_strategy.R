@@ -261,8 +261,8 @@ leave_cluster <- function(e) {
 
 # After an error that the script caught, or quit(), the other processes would wait forever.
 check_no_pending_collective <- function() {
-  if (is.null(the$together)) return(invisible())
-  text <- paste0(the$together, " ended early in this process, but the other processes wait in it.")
+  if (is.null(the$collective)) return(invisible())
+  text <- paste0(the$collective, " ended early in this process, but the other processes wait in it.")
   abort_all_processes(simpleCondition(text))
 }
 
@@ -294,22 +294,22 @@ begin_collective <- function(object, what, lasts = FALSE) {
     cpp_cluster_begin(paste(what, "of runhooks", utils::packageVersion("runhooks")), path),
     error = abort_all_processes
   )
-  if (lasts) the$together <- what
+  if (lasts) the$collective <- what
   invisible(TRUE)
 }
 
 in_all_processes <- function(object, expr) {
   if (replicas_of(engine_config(object)) == 1) return(expr)
-  on.exit(the$together <- NULL)
+  on.exit(the$collective <- NULL)
   tryCatch(expr, error = abort_all_processes)
 }
 
 # An error or interrupt in one process ends all, because the others would wait for it.
 run_collective <- function(together, what, expr) {
   if (!together) return(expr)
-  outer <- the$together
-  the$together <- what
-  on.exit(the$together <- outer)
+  outer <- the$collective
+  the$collective <- what
+  on.exit(the$collective <- outer)
   tryCatch(expr, error = abort_all_processes, interrupt = function(condition) {
     abort_all_processes(simpleCondition(paste(what, "was interrupted.")))
   })

@@ -108,7 +108,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
       extra
     ))
   })
-  invisible(cpp_place_export(unfinished, base, versioned))
+  invisible(cpp_publish_export(unfinished, base, versioned))
 }
 
 first_missing_folder <- function(path) {

@@ -179,11 +179,11 @@ is_iterative_fit <- function(model, n = 1, batch_size = n) {
   length(parts) == 1 && batch_size == n && wants_all_rows(model$spec[[parts[[1]]$optimizer]])
 }
 
-most_iterations <- 200
+max_iterations <- 200
 
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
-  if (is_iterative_fit(model, n, batch_size)) return(most_iterations)
+  if (is_iterative_fit(model, n, batch_size)) return(max_iterations)
   # such a model stops its own training
   if (model_traits(model$spec$type)$wants_all_rows) return(NULL)
   default_passes(model, n, batch_size)

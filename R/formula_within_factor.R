@@ -45,10 +45,10 @@ residualize_on_factors <- function(z, means, codes) {
 }
 
 # Removes the effects of all factors from the numbers, by alternating projections.
-sweep_factors <- function(z, codes, most_turns = 100) {
+sweep_factors <- function(z, codes, max_sweeps = 100) {
   codes <- Filter(function(code) any(!is.na(code)), codes)
   means <- lapply(codes, function(code) matrix(0, max(code, na.rm = TRUE), ncol(z)))
-  for (turn in seq_len(if (length(codes) > 1) most_turns else length(codes))) {
+  for (turn in seq_len(if (length(codes) > 1) max_sweeps else length(codes))) {
     moved <- 0
     for (name in names(codes)) {
       step <- level_means(z, codes[[name]], nrow(means[[name]]))
@@ -81,13 +81,13 @@ new_slopes <- function(blueprint, values, codes) {
   terms <- terms[is_narrow]
   if (length(terms) == 0) return(NULL)
   words <- vapply(terms, function(term) product_name(term$words), "")
-  by_words <- split(names(terms), factor(words, sort_bytewise(unique(words))))
-  slopes <- lapply(setNames(nm = names(by_words)), function(name) {
+  by_factor <- split(names(terms), factor(words, sort_bytewise(unique(words))))
+  slopes <- lapply(setNames(nm = names(by_factor)), function(name) {
     code <- codes[[name]]
     has_own <- !is.null(code)
     if (!has_own) code <- factor_codes_of(blueprint, values, name)[[1]]
-    x <- number_matrix(blueprint, by_words[[name]], values)
-    slopes_within(x, code, length(factor_levels(name, blueprint)), has_own, by_words[[name]])
+    x <- number_matrix(blueprint, by_factor[[name]], values)
+    slopes_within(x, code, length(factor_levels(name, blueprint)), has_own, by_factor[[name]])
   })
   slopes <- Filter(Negate(is.null), slopes)
   if (length(slopes)) slopes

@@ -127,8 +127,8 @@ warn_new_levels <- function(new, has_trees) {
 
 check_kind <- function(x, name, was) {
   now <- column_kind(x)
-  is_word <- c("factor", "character")
-  if ((now %in% is_word) == (was %in% is_word)) return(invisible())
+  is_string_like <- c("factor", "character")
+  if ((now %in% is_string_like) == (was %in% is_string_like)) return(invisible())
   abort_runhooks(
     c(
       "The feature {.val {name}} has a different type than in training.",

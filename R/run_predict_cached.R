@@ -9,7 +9,7 @@ predict_from_cache <- function(object, data, type) {
   plans <- cpp_part(shared_state$plans)
   plan <- if (is.null(type)) plans$all else if (is_string(type)) plans$typed[[type]]
   if (is.null(plan) || !identical(plan$source, predict_plan_key(object))) return(NULL)
-  values <- cpp_known_predictions(
+  values <- cpp_predict_cached(
     plan$model, plan$folder, plan$checkpoint, plan$features, plan$columns, plan$dtypes, plan$levels,
     plan$keys, data, plan$most_rows
   )

@@ -131,7 +131,7 @@ chart <- function(series, tag, styles) {
 # TensorBoard's quantiles: extremes, median, and 0.5, 1 and 1.5 standard deviations of a normal.
 shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
-most_histograms <- 60L
+max_histograms <- 60L
 
 histograms <- function(events) {
   tables <- Map(function(part, name) {
@@ -142,14 +142,14 @@ histograms <- function(events) {
   all <- do.call(rbind, unname(tables))
   tags <- unique(all$tag)
   if (length(tags) == 0) return(NULL)
-  charts <- lapply(utils::head(tags, most_histograms), function(tag) {
+  charts <- lapply(utils::head(tags, max_histograms), function(tag) {
     histogram_chart(all[all$tag == tag, ], tag)
   })
   words <- paste(
     "The line is the median. The bands contain half, two thirds, nine tenths and all of the values."
   )
-  rest <- if (length(tags) > most_histograms) {
-    paragraph(sprintf("%d more are not shown.", length(tags) - most_histograms))
+  rest <- if (length(tags) > max_histograms) {
+    paragraph(sprintf("%d more are not shown.", length(tags) - max_histograms))
   }
   count <- sprintf("%d distribution%s by step", length(charts), if (length(charts) == 1) "" else "s")
   section("Histograms", collapsible_charts(count, paragraph(words), charts, rest))

@@ -434,7 +434,7 @@ custom_gradient <- function(f) {
     check_custom_gradient(given)
     result <- given[[1]]
     leaves <- nest_tensors(result)
-    variables <- cpp_variables_behind(leaves, unname(inputs))
+    variables <- cpp_variables_in_ancestors(leaves, unname(inputs))
     values <- lapply(variables, cpp_variable_snapshot)
     closure <- function(grads) custom_gradients_of(given[[2]], grads, length(inputs), variables)
     nest_pack(result, cpp_with_gradient(leaves, unname(c(inputs, values)), closure))

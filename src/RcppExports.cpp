@@ -233,15 +233,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_dataset_part_of_files
-SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader);
-RcppExport SEXP _runhooks_cpp_dataset_part_of_files(SEXP handleSEXP, SEXP readersSEXP, SEXP readerSEXP) {
+// cpp_dataset_shard_by_file
+SEXP cpp_dataset_shard_by_file(SEXP handle, int readers, int reader);
+RcppExport SEXP _runhooks_cpp_dataset_shard_by_file(SEXP handleSEXP, SEXP readersSEXP, SEXP readerSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< int >::type readers(readersSEXP);
     Rcpp::traits::input_parameter< int >::type reader(readerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_dataset_part_of_files(handle, readers, reader));
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_shard_by_file(handle, readers, reader));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -562,15 +562,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_place_export
-std::string cpp_place_export(Text from, Text folder, bool versioned);
-RcppExport SEXP _runhooks_cpp_place_export(SEXP fromSEXP, SEXP folderSEXP, SEXP versionedSEXP) {
+// cpp_publish_export
+std::string cpp_publish_export(Text from, Text folder, bool versioned);
+RcppExport SEXP _runhooks_cpp_publish_export(SEXP fromSEXP, SEXP folderSEXP, SEXP versionedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< bool >::type versioned(versionedSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_place_export(from, folder, versioned));
+    rcpp_result_gen = Rcpp::wrap(cpp_publish_export(from, folder, versioned));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -827,14 +827,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_variables_behind
-SEXP cpp_variables_behind(SEXP tensors, SEXP stops);
-RcppExport SEXP _runhooks_cpp_variables_behind(SEXP tensorsSEXP, SEXP stopsSEXP) {
+// cpp_variables_in_ancestors
+SEXP cpp_variables_in_ancestors(SEXP tensors, SEXP stops);
+RcppExport SEXP _runhooks_cpp_variables_in_ancestors(SEXP tensorsSEXP, SEXP stopsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tensors(tensorsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type stops(stopsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_variables_behind(tensors, stops));
+    rcpp_result_gen = Rcpp::wrap(cpp_variables_in_ancestors(tensors, stops));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2064,9 +2064,9 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_known_predictions
-SEXP cpp_known_predictions(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
-RcppExport SEXP _runhooks_cpp_known_predictions(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
+// cpp_predict_cached
+SEXP cpp_predict_cached(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
+RcppExport SEXP _runhooks_cpp_predict_cached(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
@@ -2079,7 +2079,7 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Texts >::type keys(keysSEXP);
     Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
     Rcpp::traits::input_parameter< double >::type most_rows(most_rowsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_known_predictions(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows));
+    rcpp_result_gen = Rcpp::wrap(cpp_predict_cached(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2351,7 +2351,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 2},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
-    {"_runhooks_cpp_dataset_part_of_files", (DL_FUNC) &_runhooks_cpp_dataset_part_of_files, 3},
+    {"_runhooks_cpp_dataset_shard_by_file", (DL_FUNC) &_runhooks_cpp_dataset_shard_by_file, 3},
     {"_runhooks_cpp_dataset_is_constant", (DL_FUNC) &_runhooks_cpp_dataset_is_constant, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
@@ -2381,7 +2381,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
     {"_runhooks_cpp_estimator_export", (DL_FUNC) &_runhooks_cpp_estimator_export, 8},
     {"_runhooks_cpp_unfinished_export", (DL_FUNC) &_runhooks_cpp_unfinished_export, 2},
-    {"_runhooks_cpp_place_export", (DL_FUNC) &_runhooks_cpp_place_export, 3},
+    {"_runhooks_cpp_publish_export", (DL_FUNC) &_runhooks_cpp_publish_export, 3},
     {"_runhooks_cpp_remove_old_exports", (DL_FUNC) &_runhooks_cpp_remove_old_exports, 2},
     {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
     {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
@@ -2403,7 +2403,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
     {"_runhooks_cpp_while", (DL_FUNC) &_runhooks_cpp_while, 7},
     {"_runhooks_cpp_with_gradient", (DL_FUNC) &_runhooks_cpp_with_gradient, 3},
-    {"_runhooks_cpp_variables_behind", (DL_FUNC) &_runhooks_cpp_variables_behind, 2},
+    {"_runhooks_cpp_variables_in_ancestors", (DL_FUNC) &_runhooks_cpp_variables_in_ancestors, 2},
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},
     {"_runhooks_cpp_graph_pop_default", (DL_FUNC) &_runhooks_cpp_graph_pop_default, 0},
@@ -2518,7 +2518,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
-    {"_runhooks_cpp_known_predictions", (DL_FUNC) &_runhooks_cpp_known_predictions, 10},
+    {"_runhooks_cpp_predict_cached", (DL_FUNC) &_runhooks_cpp_predict_cached, 10},
     {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
     {"_runhooks_cpp_write_metadata", (DL_FUNC) &_runhooks_cpp_write_metadata, 2},
     {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},

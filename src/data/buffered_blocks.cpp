@@ -99,7 +99,7 @@ void BufferedBlocks::move_strings(Column& column,
       if (own != words) own = words;
     }
     if (each.out != kNone) {
-      column.drawn_words.push_back(column.waiting_strings[static_cast<size_t>(each.out)]);
+      column.drawn_strings.push_back(column.waiting_strings[static_cast<size_t>(each.out)]);
     }
   }
 }
@@ -131,7 +131,7 @@ void BufferedBlocks::move(const std::vector<Move>& moves) {
 
 void BufferedBlocks::clear_drawn() {
   num_drawn_ = 0;
-  for (Column& column : columns_) column.drawn_words.clear();
+  for (Column& column : columns_) column.drawn_strings.clear();
 }
 
 namespace {
@@ -161,7 +161,7 @@ void BufferedBlocks::put(ElementSink& sink, bool stacked) {
     Tensor& to = sink.allocate(static_cast<int>(k), column.dtype, shape);
     if (to.num_bytes() > 0) std::memcpy(to.raw(), column.drawn.data(), to.num_bytes());
     if (column.dtype == DType::kString && num_drawn_ > 0) {
-      merge_dictionaries(to, column.drawn_words, column.bytes / sizeof(int32_t));
+      merge_dictionaries(to, column.drawn_strings, column.bytes / sizeof(int32_t));
     }
   }
   clear_drawn();

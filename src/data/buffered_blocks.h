@@ -32,7 +32,7 @@ class BufferedBlocks {
     Shape shape;
     size_t bytes;  // per element
     std::vector<char> waiting, drawn;
-    Dictionaries waiting_strings, drawn_words;  // of string components, which store codes
+    Dictionaries waiting_strings, drawn_strings;  // of string components, which store codes
   };
   void count(const std::vector<Move>& moves);
   void move_column(Column& column, const Tensor& block, const std::vector<Move>& moves);

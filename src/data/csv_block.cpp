@@ -9,8 +9,8 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kPiece = 16 * 1024;       // bytes; about 50 microseconds of work
-constexpr size_t kMaxBlockText = 16 * kPiece;  // limit per block
+constexpr size_t kChunk = 16 * 1024;           // bytes; about 50 microseconds of work
+constexpr size_t kMaxBlockText = 16 * kChunk;  // limit per block
 // minimum number of records for parallel reading
 constexpr int64_t kMinRecords = 128, kMinRecordsFound = 16;
 
@@ -72,7 +72,7 @@ int64_t CsvBlock::split_chunk(std::string_view text, int64_t n) {
   int64_t found = 0;
   while (found < n) {
     std::string_view lines;
-    const int64_t got = cutter.next(kPiece, n - found, &lines);
+    const int64_t got = cutter.next(kChunk, n - found, &lines);
     if (got == 0) break;
     add_chunk(lines, found, got);
     found += got;

@@ -83,12 +83,13 @@ void DataFingerprint::add(const InMemoryColumn& column) {
 }
 
 std::string DataFingerprint::description() const {
-  constexpr size_t kMost = 5;
+  constexpr size_t kMaxDescribed = 5;
   std::vector<std::string> shown(
       descriptions_.begin(),
-      descriptions_.begin() + static_cast<long>(std::min(kMost, descriptions_.size())));
-  if (descriptions_.size() > kMost) {
-    shown.push_back(str_cat(static_cast<unsigned long>(descriptions_.size() - kMost), " more"));
+      descriptions_.begin() + static_cast<long>(std::min(kMaxDescribed, descriptions_.size())));
+  if (descriptions_.size() > kMaxDescribed) {
+    shown.push_back(
+        str_cat(static_cast<unsigned long>(descriptions_.size() - kMaxDescribed), " more"));
   }
   if (shown.empty()) return "no data of its own";
   const std::string number = format_text("%016llx", static_cast<unsigned long long>(fingerprint_));
@@ -103,14 +104,14 @@ void add_columns(DataFingerprint& content,
     for (const InMemoryColumn& column : columns) own.add(column);
     return own.fingerprint();
   }));
-  constexpr size_t kMost = 8;
+  constexpr size_t kMaxDescribed = 8;
   std::vector<std::string> types;
-  for (size_t k = 0; k < std::min(kMost, columns.size()); ++k) {
+  for (size_t k = 0; k < std::min(kMaxDescribed, columns.size()); ++k) {
     const bool is_known = columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
     types.push_back(is_known ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
                              : "not known yet");
   }
-  if (columns.size() > kMost) types.push_back("...");
+  if (columns.size() > kMaxDescribed) types.push_back("...");
   content.describe("in memory " + str_join(types, ", "));
 }
 

@@ -61,12 +61,12 @@ class LazyFingerprint {
   // `find` computes the fingerprint on first use.
   template <typename Find>
   uint64_t operator()(Find find) const {
-    std::call_once(once_, [&] { fingerprint_ = find(); });
+    std::call_once(once_flag_, [&] { fingerprint_ = find(); });
     return fingerprint_;
   }
 
  private:
-  mutable std::once_flag once_;
+  mutable std::once_flag once_flag_;
   mutable uint64_t fingerprint_ = 0;
 };
 

@@ -128,8 +128,8 @@ class InMemoryIterator : public DatasetIterator {
                   first_epoch = state_count(state, "first_epoch"),
                   rows_seen = state_count(state, "rows_seen"),
                   epochs = dataset_->options().num_epochs;
-    const bool is_behind = epochs > 0 && dataset_->rows() > 0 && epoch - first_epoch > epochs;
-    if (epoch < first_epoch || is_behind || position < 0 || position > dataset_->rows()) {
+    const bool is_past_end = epochs > 0 && dataset_->rows() > 0 && epoch - first_epoch > epochs;
+    if (epoch < first_epoch || is_past_end || position < 0 || position > dataset_->rows()) {
       fail(Code::kDataLoss, "Invalid saved position: row ", position, " of epoch ", epoch, " in ",
            dataset_->rows(), " rows of data.");
     }

@@ -19,16 +19,16 @@ const std::string kState = "state/";
 // Signatures of the pipeline and the data that a position belongs to.
 struct Owner {
   uint64_t steps = 0, data = 0;
-  std::string steps_words, data_words;
+  std::string pipeline_description, data_description;
 };
 
 Owner owner_of(const Dataset& dataset) {
   Owner owner;
-  owner.steps_words = dataset.steps();
-  owner.steps = fingerprint64(std::string_view(owner.steps_words));
+  owner.pipeline_description = dataset.steps();
+  owner.steps = fingerprint64(std::string_view(owner.pipeline_description));
   const DataFingerprint content = dataset.content();
   owner.data = content.fingerprint();
-  owner.data_words = content.description();
+  owner.data_description = content.description();
   return owner;
 }
 
@@ -55,9 +55,9 @@ class IteratorSaveable : public StateSaveable {
     const Owner owner = owner_of(*own.dataset);
     NamedTensors state = {{"version", Tensor::scalar(kVersion)},
                           {"fingerprint", Tensor::scalar(static_cast<int64_t>(owner.steps))},
-                          {"pipeline", Tensor::string_scalar(owner.steps_words)},
+                          {"pipeline", Tensor::string_scalar(owner.pipeline_description)},
                           {"content", Tensor::scalar(static_cast<int64_t>(owner.data))},
-                          {"data", Tensor::string_scalar(owner.data_words)}};
+                          {"data", Tensor::string_scalar(owner.data_description)}};
     add_subtree(state, kState, own.iterator->save());
     return state;
   }
@@ -135,12 +135,12 @@ class IteratorSaveable : public StateSaveable {
     };
     if (saved("content") != now.data) {
       handle_mismatch(" belongs to other data.",
-                      saved_and_now(text_in(state, "data"), now.data_words), where);
+                      saved_and_now(text_in(state, "data"), now.data_description), where);
       return false;
     }
     if (saved("fingerprint") != now.steps) {
       handle_mismatch(" belongs to another input pipeline.",
-                      saved_and_now(text_in(state, "pipeline"), now.steps_words), where);
+                      saved_and_now(text_in(state, "pipeline"), now.pipeline_description), where);
       return false;
     }
     return true;

@@ -27,8 +27,8 @@ void ShuffledRowPrefetcher::take(const AllRowsInPlace& all,
                      int64_t position,
                      int64_t n,
                      char* const* to) {
-  if (!side_by_side_) prepare(all, order, position, n);
-  if (side_by_side_) return side_by_side_->gather(order.data() + position, n, to);
+  if (!packed_rows_) prepare(all, order, position, n);
+  if (packed_rows_) return packed_rows_->gather(order.data() + position, n, to);
   for (size_t i = 0; i < all.size(); ++i) read(i, position, n, to[i]);
 }
 
@@ -46,7 +46,7 @@ void ShuffledRowPrefetcher::prepare(const AllRowsInPlace& all,
   const auto most = static_cast<int64_t>(bytes / row);
   wanted_ = wanted_ == 0 ? kFirstRows : std::min(2 * wanted_, std::max(kFirstRows, most));
   if (wanted_ >= static_cast<int64_t>(order.size()) && PackedRows::num_bytes(all) <= bytes) {
-    side_by_side_ = std::make_unique<const PackedRows>(all);
+    packed_rows_ = std::make_unique<const PackedRows>(all);
     made_ = Tensor();
     return;
   }

@@ -63,13 +63,13 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   }
 
   std::shared_ptr<PackedRowCache> make_row_cache(int64_t waiting) const override {
-    constexpr size_t kMostBytes = 64;  // longer rows use full cache lines anyway
+    constexpr size_t kMaxCachedRowBytes = 64;  // longer rows use full cache lines anyway
     std::vector<PackedRowCache::Column> columns;
     for (size_t k = 0; k < columns_.size(); ++k) {
       const Tensor& tensor = columns_[k].tensor;
       if (columns_[k].sparse || tensor.dtype() == DType::kString || rows_ == 0) return nullptr;
       const size_t bytes = tensor.num_bytes() / static_cast<size_t>(rows_);
-      if (bytes == 0 || bytes > kMostBytes) return nullptr;
+      if (bytes == 0 || bytes > kMaxCachedRowBytes) return nullptr;
       columns.push_back({static_cast<const char*>(tensor.raw()), bytes, dtypes_[k], shapes_[k]});
     }
     return PackedRowCache::make(std::move(columns), rows_, waiting);

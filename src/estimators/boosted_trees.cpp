@@ -449,17 +449,17 @@ class EnsembleGrower {
 
   Operation* quantile_summaries(Graph& g, std::vector<Output> inputs) const {
     const auto n = static_cast<int64_t>(inputs.size());
-    const bool is_of_all = ReplicaScope::of(g) != nullptr;
+    const bool is_distributed = ReplicaScope::of(g) != nullptr;
     if (weight_column_) {
       TransformationCache cache(g, given_);
       const Output weights = cache.transformed(*weight_column_);
       const Output numbers = g.op("Cast", {weights}).attr("DstT", DType::kFloat32);
       inputs.push_back(g.op("Reshape", {numbers, g.int_vector({-1})}));
-    } else if (!is_of_all) {
+    } else if (!is_distributed) {
       inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
     }
     inputs.push_back(g.scalar(DType::kFloat32, by_.epsilon, "epsilon"));
-    if (!is_of_all) {
+    if (!is_distributed) {
       return g.op("BoostedTreesMakeQuantileSummaries", inputs).attr("num_features", n);
     }
     return ordered_collective(g,

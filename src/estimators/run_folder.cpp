@@ -132,7 +132,7 @@ ReadFolder& read_folder(const std::string& path) {
   return all->front();
 }
 
-int64_t reads_made = 0;
+int64_t num_directory_reads = 0;
 
 bool has_checkpoint(const std::string& folder) {
   try {
@@ -197,7 +197,7 @@ NewestCheckpoint newest_checkpoint_in(const std::string& folder) {
 }
 
 RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
-  ++reads_made;
+  ++num_directory_reads;
   const std::string file = join_path(path_, kRecordName);
   has_metadata_ = file_exists(file);
   try {
@@ -211,7 +211,7 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
 std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
   ReadFolder& last = read_folder(path);
   if (last.folder && !last.checkpoint.in(path).empty()) {
-    ++reads_made;
+    ++num_directory_reads;
     return last.folder;
   }
   last.folder.reset();
@@ -237,11 +237,11 @@ void RunFolder::write_metadata(const std::string& path, const PlainData& metadat
   write_plain_file(join_path(path, kRecordName), metadata);
 }
 
-int64_t RunFolder::reads() { return reads_made; }
+int64_t RunFolder::reads() { return num_directory_reads; }
 
 TrainingDirGuard::TrainingDirGuard(std::string folder, bool leaves_events)
     : folder_(std::move(folder)),
-      was_there_(file_exists(folder_)),
+      existed_before_(file_exists(folder_)),
       had_runs_(file_exists(join_path(folder_, kRunsName))),
       leaves_events_(leaves_events),
       lock_(acquire_lock(folder_)) {
@@ -261,7 +261,7 @@ TrainingDirGuard::~TrainingDirGuard() {
   try {
     clean_up();
     lock_.reset();
-    if (!was_there_ && is_directory(folder_) && list_directory(folder_).empty()) {
+    if (!existed_before_ && is_directory(folder_) && list_directory(folder_).empty()) {
       remove_file(folder_);
     }
   } catch (const Error&) {

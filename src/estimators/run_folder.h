@@ -69,7 +69,7 @@ class TrainingDirGuard {
  private:
   void clean_up() const;
   std::string folder_;
-  bool was_there_, had_runs_, leaves_events_;
+  bool existed_before_, had_runs_, leaves_events_;
   std::unique_ptr<DirectoryLock> lock_;
 };
 

@@ -39,7 +39,7 @@ LabelsAndPredictions as_floats(Graph& graph, Output labels, Output predictions) 
 }
 
 // Drops a trailing dimension of 1 that the other operand does not have.
-Output without_last_of_one(Graph& graph, Output x, int rank) {
+Output drop_trailing_one(Graph& graph, Output x, int rank) {
   const Shape& shape = x.shape();
   if (!x || !shape.has_rank() || shape.rank() != rank + 1 || shape.dim(rank) != 1) return x;
   return graph.op("Squeeze", {x}).attr("squeeze_dims", std::vector<int64_t>{-1});
@@ -195,9 +195,9 @@ Output sparse_softmax_cross_entropy(Graph& graph,
                                     const LossOptions& options) {
   NameScope scope(graph, scope_or(options, "sparse_softmax_cross_entropy_loss"));
   const int rank = logits.shape().rank() - 1;
-  labels = without_last_of_one(graph, labels, rank);
+  labels = drop_trailing_one(graph, labels, rank);
   LossOptions with_weights = options;
-  if (options.weights) with_weights.weights = without_last_of_one(graph, options.weights, rank);
+  if (options.weights) with_weights.weights = drop_trailing_one(graph, options.weights, rank);
   const Output losses = sparse_softmax_cross_entropy_with_logits(graph, labels, logits);
   return weighted(graph, losses, with_weights, scope);
 }

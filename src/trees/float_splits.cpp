@@ -19,7 +19,7 @@ class Sums {
       : matrix_(rows.matrix()), begin_(begin), nodes_(end - begin), g_(g), h_(h) {
     places_.resize(static_cast<size_t>(rows.rows()));
     node_.resize(places_.size(), -1);
-    rows.each_piece([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
+    rows.each_segment([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
       for (int64_t i = 0; i < n; ++i) {
         const auto row = static_cast<size_t>(first + ids[i]);
         places_[row] = at + i;

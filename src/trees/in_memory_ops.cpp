@@ -146,11 +146,11 @@ class ColumnsOfFeatures {
   }
 
   void inspect_sides(size_t feature) {
-    constexpr int64_t kPiece = 1 << 12;
+    constexpr int64_t kChunk = 1 << 12;
     Statistics& statistics = statistics_[feature];
-    std::vector<int32_t> least(kPiece), most(kPiece);
-    for (int64_t first = 0; first < rows_; first += kPiece) {
-      const auto n = static_cast<size_t>(std::min(kPiece, rows_ - first));
+    std::vector<int32_t> least(kChunk), most(kChunk);
+    for (int64_t first = 0; first < rows_; first += kChunk) {
+      const auto n = static_cast<size_t>(std::min(kChunk, rows_ - first));
       features_[feature].read(first, static_cast<int64_t>(n), least.data());
       features_[feature + 1].read(first, static_cast<int64_t>(n), most.data());
       for (size_t i = 0; i < n; ++i) {

@@ -173,21 +173,21 @@ void InMemoryTrees::keep_labels(const float* labels, int64_t rows) {
 float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
                                    float* gradients,
                                    float* hessians) {
-  constexpr int64_t kPiece = BinnedMatrix::kChunkRows;
-  const int64_t rows = labelled_rows(), pieces = (rows + kPiece - 1) / kPiece;
+  constexpr int64_t kChunk = BinnedMatrix::kChunkRows;
+  const int64_t rows = labelled_rows(), pieces = (rows + kChunk - 1) / kChunk;
   const int64_t global_rows = all_.peers ? all_.rows : rows;
   const float part = 1.0f / static_cast<float>(global_rows);
   // chunk sums are added in order, so the result does not depend on the number of threads
   std::vector<double> sums(static_cast<size_t>(pieces));
   const auto add = [&](int64_t first, int64_t n, const float* logits) {
-    sums[static_cast<size_t>(first / kPiece)] = kernels().histograms->logistic(
+    sums[static_cast<size_t>(first / kChunk)] = kernels().histograms->logistic(
         n, logits, labels_.data() + first, part, gradients + first, hessians + first);
   };
   if (is_filled()) {
     each_logits(trees, add);
   } else {
-    const std::vector<float> none(static_cast<size_t>(kPiece));
-    for (int64_t at = 0; at < rows; at += kPiece) add(at, std::min(kPiece, rows - at), none.data());
+    const std::vector<float> none(static_cast<size_t>(kChunk));
+    for (int64_t at = 0; at < rows; at += kChunk) add(at, std::min(kChunk, rows - at), none.data());
   }
   const double of_all =
       std::accumulate(sums.begin(), sums.end(), 0.0) * (all_.peers ? all_.peers->size() : 1);

@@ -74,7 +74,7 @@ class LayerGrower {
   // Calls run(node, ids, n, first, position) for segments of all rows on several threads: row first
   // + ids[i] is stored at position + i.
   template <typename Run>
-  void each_piece(const Run& run) const;
+  void each_segment(const Run& run) const;
   // The same for one chunk, on this thread.
   template <typename Run>
   void each_leaf_segment(int64_t chunk, const Run& run) const;
@@ -170,7 +170,7 @@ void LayerGrower::each_leaf_segment(int64_t chunk, const Run& run) const {
 }
 
 template <typename Run>
-void LayerGrower::each_piece(const Run& run) const {
+void LayerGrower::each_segment(const Run& run) const {
   parallel_for_throwing(matrix_->num_chunks(),
                         [&](int64_t chunk) { each_leaf_segment(chunk, run); });
 }

@@ -55,7 +55,7 @@ void add_leaf(const std::vector<float>& leaf, float weight, float* logits) {
   for (size_t k = 0; k < leaf.size(); ++k) logits[k] += weight * leaf[k];
 }
 
-const TreeEnsemble& checked_trees(KernelContext& c, const Buckets& buckets) {
+const TreeEnsemble& validated_ensemble(KernelContext& c, const Buckets& buckets) {
   const auto& trees = c.input_resource<EnsembleResource>(0);
   trees.check_fits(buckets.num_features(),
                    static_cast<int32_t>(c.op().attr_int("logits_dimension")));
@@ -82,13 +82,13 @@ class PredictKernel : public Kernel {
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
-    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     auto* logits = c.output(0).data<float>();
     std::fill(logits, logits + c.output(0).num_elements(), 0.0f);
     if (const Forest* forest = fast_forest_or_null(c.input_resource<EnsembleResource>(0), rows)) {
-      constexpr int64_t kPiece = 1 << 10;
+      constexpr int64_t kChunk = 1 << 10;
       const auto steps = static_cast<int64_t>(ensemble.trees.size()) + 1;
-      parallel_for_chunks(rows, kPiece, steps, [&](int64_t first, int64_t n) {
+      parallel_for_chunks(rows, kChunk, steps, [&](int64_t first, int64_t n) {
         forest->add(buckets.columns(), first, n, logits);
       });
       return;
@@ -118,7 +118,7 @@ class FirstTreesKernel : public Kernel {
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
-    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     const auto wanted = static_cast<size_t>(c.op().attr_int("num_trees"));
     auto* logits = c.output(0).data<float>();
     std::fill(logits, logits + c.output(0).num_elements(), 0.0f);
@@ -132,7 +132,7 @@ class TrainingPredictKernel : public Kernel {
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 3, rows);
-    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     const int64_t width = c.op().attr_int("logits_dimension");
     const auto *cached_trees = c.input(1).data<int32_t>(), *cached = c.input(2).data<int32_t>();
     auto* logits = c.output(0).data<float>();
@@ -203,7 +203,7 @@ class DebugOutputsKernel : public Kernel {
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
-    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     if (c.op().attr_int("logits_dimension") != 1) {
       fail(Code::kUnimplemented, "Debug outputs are available for one logit only.");
     }

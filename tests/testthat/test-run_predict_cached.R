@@ -83,7 +83,7 @@ test_that("a second predict() creates no graph and no session, and gives the sam
     }
     # Columns that are features also need no loop.
     crossed <- border_crossings(predict(model, iris_rows(5, 1)))
-    if (kind != "computed") expect_equal(crossed, "cpp_known_predictions", info = kind)
+    if (kind != "computed") expect_equal(crossed, "cpp_predict_cached", info = kind)
   }
 })
 

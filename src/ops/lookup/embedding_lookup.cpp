@@ -216,7 +216,7 @@ class LookupGradKernel : public Kernel {
     for (int64_t r = 0; r < in.batch; ++r, grad += width) {
       if (r + kPrefetchDistance < in.batch && in.ids[r + kPrefetchDistance] >= 0 &&
           in.ids[r + kPrefetchDistance] < in.rows) {
-        __builtin_prefetch(place_.data() + in.ids[r + kPrefetchDistance], 1);
+        __builtin_prefetch(slot_.data() + in.ids[r + kPrefetchDistance], 1);
       }
       if (!in.counts(r)) {
         any_empty = true;
@@ -279,21 +279,21 @@ class LookupGradKernel : public Kernel {
     }
     return out.data<T>();
   }
-  // place_of_[i] is the gradient row that entry i adds to.
+  // slot_of_[i] is the gradient row that entry i adds to.
   void assign_rows(const Lookup<T>& in) {
     begin_rows(in);
-    place_of_.resize(static_cast<size_t>(in.batch * in.k));
+    slot_of_.resize(static_cast<size_t>(in.batch * in.k));
     bool any_empty = false;
     const int64_t n = in.batch * in.k;
     for (int64_t r = 0; r < in.batch; ++r) {
       bool any = false;
       const int64_t soon = r * in.k + kPrefetchDistance;
       if (soon < n && in.ids[soon] >= 0 && in.ids[soon] < in.rows) {
-        __builtin_prefetch(place_.data() + in.ids[soon], 1);
+        __builtin_prefetch(slot_.data() + in.ids[soon], 1);
       }
       for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
-        place_of_[static_cast<size_t>(i)] = in.counts(i) ? place(in.ids[i]) : -1;
-        any = any || place_of_[static_cast<size_t>(i)] >= 0;
+        slot_of_[static_cast<size_t>(i)] = in.counts(i) ? place(in.ids[i]) : -1;
+        any = any || slot_of_[static_cast<size_t>(i)] >= 0;
       }
       any_empty = any_empty || !any;
     }
@@ -303,15 +303,15 @@ class LookupGradKernel : public Kernel {
   void begin_rows(const Lookup<T>& in) {
     if (has_rows_) reset_rows();  // left over from a run that failed on an invalid id
     has_rows_ = true;
-    place_.resize(static_cast<size_t>(in.rows), -1);
+    slot_.resize(static_cast<size_t>(in.rows), -1);
     indices_.clear();
   }
   void reset_rows() {
-    for (int64_t id : indices_) place_[static_cast<size_t>(id)] = -1;
+    for (int64_t id : indices_) slot_[static_cast<size_t>(id)] = -1;
     has_rows_ = false;
   }
   int32_t place(int64_t id) {
-    int32_t& known = place_[static_cast<size_t>(id)];
+    int32_t& known = slot_[static_cast<size_t>(id)];
     if (known < 0) {
       known = static_cast<int32_t>(indices_.size());
       indices_.push_back(id);
@@ -322,7 +322,7 @@ class LookupGradKernel : public Kernel {
     for (int64_t r = 0; r < in.batch; ++r, grad += in.width) {
       const T divisor = in.divisor(r);
       for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
-        const int32_t at = place_of_[static_cast<size_t>(i)];
+        const int32_t at = slot_of_[static_cast<size_t>(i)];
         if (at < 0) continue;
         const T factor = in.weight(i) / divisor;
         T* value = values + at * in.width;
@@ -349,12 +349,12 @@ class LookupGradKernel : public Kernel {
 
   // Prefetch distance, since accesses to a large table are scattered.
   static constexpr int64_t kPrefetchDistance = 16;
-  std::vector<int32_t> place_, place_of_;
+  std::vector<int32_t> slot_, slot_of_;
   std::vector<int64_t> indices_;
   std::vector<T> sums_;
   std::vector<int64_t> counts_;  // rows per partition
   Table<T> table_;
-  bool has_rows_ = false;  // in place_
+  bool has_rows_ = false;  // in slot_
 };
 
 template <typename T>

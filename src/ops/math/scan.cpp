@@ -79,19 +79,19 @@ template <typename T>
 using CumprodKernel = ScanKernel<T, ProductStep>;
 
 // The cumulative sum in the opposite direction, which is the gradient of Cumsum.
-Output sum_back(Graph& g, Operation& op, Output d) {
+Output reverse_cumsum(Graph& g, Operation& op, Output d) {
   return g.op("Cumsum", {d, op.input(1)})
       .attr("exclusive", op.attr_bool("exclusive"))
       .attr("reverse", !op.attr_bool("reverse"));
 }
 
 Grads cumsum_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  return {sum_back(g, op, dy[0]), Gradient()};
+  return {reverse_cumsum(g, op, dy[0]), Gradient()};
 }
 
 // NaN where x is 0, as in TensorFlow.
 Grads cumprod_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  const Output sums = sum_back(g, op, multiply(g, op.output(0), dy[0]));
+  const Output sums = reverse_cumsum(g, op, multiply(g, op.output(0), dy[0]));
   return {divide(g, sums, op.input(0)), Gradient()};
 }
 

@@ -138,7 +138,7 @@ SEXP cpp_dataset_info(SEXP handle) {
 
 // The shard of one of several readers of the files; NULL if the dataset cannot be sharded by file.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader) {
+SEXP cpp_dataset_shard_by_file(SEXP handle, int readers, int reader) {
   return guarded_entry([&]() -> SEXP {
     const auto part = dataset_from_r(handle)->shard_by_file(readers, reader);
     return part ? dataset_handle(std::const_pointer_cast<Dataset>(part), handle) : R_NilValue;

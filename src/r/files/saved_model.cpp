@@ -206,7 +206,7 @@ std::string cpp_unfinished_export(Text folder, bool versioned) {
 
 // Moves a finished export to its final path and returns it.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_place_export(Text from, Text folder, bool versioned) {
+std::string cpp_publish_export(Text from, Text folder, bool versioned) {
   return guarded_entry([&]() -> std::string {
     if (versioned) return publish_version(from, folder);
     publish_export(from, folder);

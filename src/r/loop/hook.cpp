@@ -173,7 +173,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     RunContext& context;
     CurrentContext(RHook& h, RunContext& now) : hook(h), context(now) {
       R_SetExternalPtrAddr(hook.context_pointer_.get(), &context);
-      if (hook.shown_stop_ != context.stop_requested()) hook.show_stop(context.stop_requested());
+      if (hook.shown_stop_ != context.stop_requested())
+        hook.update_stop_requested(context.stop_requested());
     }
     ~CurrentContext() {
       R_ClearExternalPtr(hook.context_pointer_.get());
@@ -258,7 +259,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     context_pointer_.reset(pointer);
     shown_stop_ = false;
   }
-  void show_stop(bool requested) {
+  void update_stop_requested(bool requested) {
     shown_stop_ = requested;
     Rcpp::Shield<SEXP> flag(Rf_ScalarLogical(requested));
     Rf_defineVar(hook_symbols().stop_requested, flag, context_.get());
