@@ -261,10 +261,10 @@ describe_missing_member <- function(called, frame) {
   name <- as.character(called[[3]])
   is_checked <- is.environment(value) && is.object(value)
   if (!is_checked || exists(name, envir = value, inherits = FALSE)) return(NULL)
-  said <- sprintf("`%s` has no member `%s`", deparse1(object), name)
+  problem <- sprintf("`%s` has no member `%s`", deparse1(object), name)
   near <- c(near_name(name, ls(value)), grep(name, ls(value), fixed = TRUE, value = TRUE))
-  if (length(near) == 0) return(said)
-  sprintf("%s; did you mean `%s$%s`?", said, deparse1(object), near[[1]])
+  if (length(near) == 0) return(problem)
+  sprintf("%s; did you mean `%s$%s`?", problem, deparse1(object), near[[1]])
 }
 
 add_note <- function(condition, note) {

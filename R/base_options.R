@@ -52,8 +52,8 @@ NULL
 # Sets the number of threads in the core, if any of the settings has changed since the last call.
 use_threads <- function(call = parent.frame(2)) {
   option <- getOption("runhooks.threads")
-  said <- list(option, getOption("mc.cores"), Sys.getenv(thread_variables), Sys.getpid())
-  if (identical(said, the$threads_said)) return(the$threads)
+  settings <- list(option, getOption("mc.cores"), Sys.getenv(thread_variables), Sys.getpid())
+  if (identical(settings, the$thread_settings)) return(the$threads)
   threads <- option
   if (is.null(option)) {
     threads <- default_threads()
@@ -62,7 +62,7 @@ use_threads <- function(call = parent.frame(2)) {
   }
   warn_instruction_set()
   the$threads <- cpp_set_threads(as.integer(threads), is.null(option))
-  the$threads_said <- said
+  the$thread_settings <- settings
   the$threads
 }
 

@@ -144,15 +144,15 @@ env_number <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
 
 # The MPI that started this process and the number of processes, or NULL.
 mpi_launcher <- function(call = parent.frame()) {
-  said <- Sys.getenv("RUNHOOKS_MPI")
-  if (nzchar(said) && !said %in% names(mpi_names)) {
+  requested_mpi <- Sys.getenv("RUNHOOKS_MPI")
+  if (nzchar(requested_mpi) && !requested_mpi %in% names(mpi_names)) {
     abort_runhooks(
       "The environment variable {.envvar RUNHOOKS_MPI} must be {.or {.val {names(mpi_names)}}},
-       not {.val {said}}.",
+       not {.val {requested_mpi}}.",
       call = call
     )
   }
-  of <- function(mpi, size) list(mpi = if (nzchar(said)) said else mpi, size = size)
+  of <- function(mpi, size) list(mpi = if (nzchar(requested_mpi)) requested_mpi else mpi, size = size)
   if (nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))) {
     return(of("openmpi", env_number("OMPI_COMM_WORLD_SIZE")))
   }
@@ -161,7 +161,7 @@ mpi_launcher <- function(call = parent.frame()) {
   if (nzchar(Sys.getenv("PMIX_RANK"))) return(of("openmpi", tasks))
   if (!is.na(tasks) && tasks > 1) {
     # the MPI may support Slurm directly; check_launcher() verifies the number of processes
-    if (nzchar(said)) return(of(said, tasks))
+    if (nzchar(requested_mpi)) return(of(requested_mpi, tasks))
     abort_runhooks(
       c(
         "Slurm has started {tasks} processes without an MPI that connects them.",
@@ -171,7 +171,7 @@ mpi_launcher <- function(call = parent.frame()) {
       kind = "failed_precondition", call = call
     )
   }
-  if (nzchar(said)) of(said, NA)
+  if (nzchar(requested_mpi)) of(requested_mpi, NA)
 }
 
 is_started_by_srun <- function() {
@@ -262,7 +262,7 @@ leave_cluster <- function(e) {
 # After an error that the script caught, or quit(), the other processes would wait forever.
 check_no_pending_collective <- function() {
   if (is.null(the$collective)) return(invisible())
-  text <- paste0(the$collective, " ended early in this process, but the other processes wait in it.")
+  text <- paste(the$collective, "ended early in this process, but the other processes wait in it.")
   abort_all_processes(simpleCondition(text))
 }
 

@@ -39,7 +39,7 @@ hook_early_stopping <- function(
   check_method(should_stop_fn, "should_stop_fn", character())
   new_builtin_hook("EarlyStoppingHook",
     should_stop_fn = should_stop_fn, run_every_secs = run_every_secs,
-    run_every_steps = run_every_steps, say = inform_early_stopping
+    run_every_steps = run_every_steps, notify = inform_early_stopping
   )
 }
 
@@ -78,7 +78,7 @@ new_stop_if_hook <- function(type, frame) {
   given$eval_dir <- absolute_path(given$eval_dir, "eval_dir", frame)
   own <- given[names(given) != "estimator"]
   do.call(
-    new_builtin_hook, c(list(type), own, list(model_dir = folder, say = inform_early_stopping)),
+    new_builtin_hook, c(list(type), own, list(model_dir = folder, notify = inform_early_stopping)),
     quote = TRUE
   )
 }
@@ -341,7 +341,7 @@ new_stop_hook <- function(object, stop, name) {
     eval_dir = file.path(folder, if (nzchar(name)) paste0("eval_", name) else "eval"),
     restore_best_weights = stop$restore_best_weights,
     # the hook sees evaluations of this loop immediately; it does not wait for other processes
-    run_every_secs = 60, model_dir = folder, say = inform_early_stopping
+    run_every_secs = 60, model_dir = folder, notify = inform_early_stopping
   )))
 }
 

@@ -111,7 +111,7 @@ reduce_on_plateau <- function(metric_name = "average_loss", factor = 0.1, patien
     list(
       metric_name = metric_name, fallback_metric = if (missing(metric_name)) "loss" else "",
       factor = factor, patience = patience, higher = mode == "max",
-      min_delta = min_delta, min_rate = min_rate, say = inform_learning_rate
+      min_delta = min_delta, min_rate = min_rate, notify = inform_learning_rate
     ),
     class = "runhooks_plateau"
   )

@@ -348,7 +348,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
 }
 
 next_rows <- function(rows, features, response, options) {
-  for (said in rows$said) message(said)
+  for (text in rows$messages) message(text)
   shuffle <- options$shuffle
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)

@@ -104,14 +104,14 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
   start <- prediction_start(with_explanations(object), input, keys, checkpoint_path, hooks)
   batches <- start(all = TRUE)
   lapply(cpp_batch_examples(batches), function(row) {
-    said <- matrix(row$contributions, length(columns) + 1)
-    logits <- logit_names(object, ncol(said))
-    dimnames(said) <- list(c("", columns), if (length(logits) > 1) logits)
+    contributions <- matrix(row$contributions, length(columns) + 1)
+    logits <- logit_names(object, ncol(contributions))
+    dimnames(contributions) <- list(c("", columns), if (length(logits) > 1) logits)
     row$contributions <- NULL
-    dfc <- said[-1, , drop = FALSE]
+    dfc <- contributions[-1, , drop = FALSE]
     dfc <- dfc[order(-do.call(pmax, as.data.frame(abs(dfc)))), , drop = FALSE]
-    if (length(logits) > 1) return(c(row, list(bias = said[1, ], dfc = dfc)))
-    c(row, list(bias = said[[1]], dfc = dfc[, 1]))
+    if (length(logits) > 1) return(c(row, list(bias = contributions[1, ], dfc = dfc)))
+    c(row, list(bias = contributions[[1]], dfc = dfc[, 1]))
   })
 }
 
@@ -131,9 +131,9 @@ describe_tree <- function(object) {
   done <- nodes$is_finished
   parts <- utils::head(importances_of(trees, normalize = TRUE), 3)
   parts <- parts[is.finite(parts$importance) & parts$importance > 0, ]
-  asked <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
+  features <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
   paste0(
     length(unique(nodes$tree[done])), ", of ", sum(nodes$is_leaf[done]), " leaves",
-    if (length(asked)) paste0("; most important: ", paste(asked, collapse = ", "))
+    if (length(features)) paste0("; most important: ", paste(features, collapse = ", "))
   )
 }

@@ -154,11 +154,11 @@ short_time <- function(seconds) {
   paste(format(signif(seconds / 3600, 2), scientific = FALSE), "h")
 }
 
-# The record that a run writes when it begins. `asked` has the arguments except the steps.
-run_description <- function(steps, max_steps, input, asked) {
+# The record that a run writes when it begins. `run_args` has the arguments except the steps.
+run_description <- function(steps, max_steps, input, run_args) {
   about <- attr(input, "about")
   about$features <- utils::head(about$features, 100)
-  given <- c(list(steps = steps, max_steps = max_steps), asked, about)
+  given <- c(list(steps = steps, max_steps = max_steps), run_args, about)
   list(
     version = getNamespaceInfo(topenv(), "spec")[["version"]], arguments = given[lengths(given) > 0]
   )

@@ -132,8 +132,8 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
 gathered_batches <- function(batches, input) {
   force(batches) # reading the input sets attr(input, "sharding")
   if (!identical(attr(input, "sharding")$sharded_by, "package")) return(batches)
-  said <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
-  all <- lapply(said, unserialize)
+  gathered <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
+  all <- lapply(gathered, unserialize)
   place <- unlist(lapply(seq_along(all), function(i) (seq_along(all[[i]]) - 1) * length(all) + i))
   do.call(c, all)[order(place)]
 }

@@ -138,7 +138,7 @@ train.tf_estimator <- function(
   history <- run_training(
     object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
     watched$record,
-    asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)),
+    run_args = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)),
     notes_few_rows = is.null(validation), limit = if (!may_stop) limit
   )
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
@@ -156,9 +156,9 @@ with_convergence <- function(hooks) {
 }
 
 # `input` is the result of as_model_input() for `input_fn`. `leaves_events`: event files stay in the
-# model directory. `asked`: arguments for the run record. `limit`: expected number of steps.
+# model directory. `run_args`: arguments for the run record. `limit`: expected number of steps.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
-                         validation = NULL, leaves_events = FALSE, asked = list(),
+                         validation = NULL, leaves_events = FALSE, run_args = list(),
                          notes_few_rows = FALSE, limit = NULL, call = parent.frame()) {
   folder <- current_model_dir(object)
   notes_few_rows <- notes_few_rows && !folder$has_checkpoint
@@ -172,7 +172,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   config <- core_config(object)
   inform_own_saver(hooks, config)
   started <- Sys.time()
-  asked <- c(asked, list(model = model_title(object), hyperparameters = hyperparameters(object)))
+  run_args <- c(run_args, list(model = model_title(object), hyperparameters = hyperparameters(object)))
   history <- function(step = NULL, record = read_record(hooks)) {
     made <- recorded_history(hooks, record, step, folder$path, started, validation)
     the$last_history <- made
@@ -183,7 +183,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
       core_model(object), config, recording_input(input, object, folder),
       if (is.null(steps)) 0 else steps, if (is.null(max_steps)) 0 else max_steps,
       lapply(hooks, hook_for_core), listeners, leaves_events,
-      run_description(steps, max_steps, input, asked)
+      run_description(steps, max_steps, input, run_args)
     ),
     history = history, interrupted = function() inform_interrupted(folder$path)
   ))

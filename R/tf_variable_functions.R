@@ -82,11 +82,11 @@ assertion <- function(scope, text, comparison) {
       y <- as_tensor(y, x$dtype)
       condition <- tf$reduce_all(tf[[comparison]](x, y))
       what <- paste0("Condition ", text, " did not hold element-wise:")
-      said <- list(
+      default_data <- list(
         tf$constant(paste(c(message, what), collapse = " ")),
         tf$constant(paste0("x (", x$name, ") = ")), x, tf$constant(paste0("y (", y$name, ") = ")), y
       )
-      tf$Assert(condition, if (is.null(data)) said else data, summarize = summarize)
+      tf$Assert(condition, if (is.null(data)) default_data else data, summarize = summarize)
     })
   }
 }
