@@ -152,7 +152,9 @@ mpi_launcher <- function(call = parent.frame()) {
       call = call
     )
   }
-  of <- function(mpi, size) list(mpi = if (nzchar(requested_mpi)) requested_mpi else mpi, size = size)
+  of <- function(mpi, size) {
+    list(mpi = if (nzchar(requested_mpi)) requested_mpi else mpi, size = size)
+  }
   if (nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))) {
     return(of("openmpi", env_number("OMPI_COMM_WORLD_SIZE")))
   }

@@ -138,7 +138,9 @@ train.tf_estimator <- function(
   history <- run_training(
     object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
     watched$record,
-    run_args = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)),
+    run_args = list(
+      validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)
+    ),
     notes_few_rows = is.null(validation), limit = if (!may_stop) limit
   )
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
@@ -172,7 +174,8 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   config <- core_config(object)
   inform_own_saver(hooks, config)
   started <- Sys.time()
-  run_args <- c(run_args, list(model = model_title(object), hyperparameters = hyperparameters(object)))
+  description <- list(model = model_title(object), hyperparameters = hyperparameters(object))
+  run_args <- c(run_args, description)
   history <- function(step = NULL, record = read_record(hooks)) {
     made <- recorded_history(hooks, record, step, folder$path, started, validation)
     the$last_history <- made

@@ -44,8 +44,8 @@ class InMemoryTrees : public StatefulResource {
   void share(const RowPartition& all) { all_ = all; }
   int64_t rows() const { return grower_->rows(); }
   int32_t logits() const { return kind_.logits; }
-  // Calls then(first, n, logits) for chunks of all rows, on several threads. The logits are those of
-  // all trees, or of the finished trees if each layer fits the derivatives before its tree.
+  // Calls then(first, n, logits) for chunks of all rows, on several threads. The logits are those
+  // of all trees, or of the finished trees if each layer fits the derivatives before its tree.
   using Then = std::function<void(int64_t first, int64_t n, const float* logits)>;
   void each_logits(const EnsembleResource& trees, const Then& then);
   void keep_labels(const float* labels, int64_t rows);

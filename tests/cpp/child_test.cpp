@@ -37,11 +37,11 @@ ChildProcess::ChildProcess(const std::function<int(const Say&)>& body) {
   if (id_ < 0) fail_at(__FILE__, __LINE__, "no fork");
   if (id_ == 0) {
     close(ends[0]);
-    const Say notify = [&ends](const std::string& bytes) {
+    const Say say = [&ends](const std::string& bytes) {
       if (write(ends[1], bytes.data(), bytes.size()) < 0) _exit(100);
     };
     try {
-      _exit(body(notify));
+      _exit(body(say));
     } catch (...) {
       _exit(101);
     }

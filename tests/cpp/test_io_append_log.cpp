@@ -107,10 +107,10 @@ TEST(directory_lock_ends_with_a_killed_process) {
     context() = lacking;
     const DisabledFeatures without(lacking);
     const std::string folder = fresh_folder("claim"), path = folder + "/lock";
-    ChildProcess child([&](const ChildProcess::Say& notify) {
+    ChildProcess child([&](const ChildProcess::Say& say) {
       LockOwner holder;
       const auto claim = DirectoryLock::take(path, &holder);
-      notify(claim ? "y" : "n");
+      say(claim ? "y" : "n");
       for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
       return 0;
     });

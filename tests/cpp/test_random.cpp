@@ -28,9 +28,9 @@ TEST(random_numbers_of_the_machine_differ_from_thread_to_thread) {
 
 TEST(random_numbers_of_the_machine_differ_in_a_forked_process) {
   random_device_u64();
-  ChildProcess child([](const ChildProcess::Say& notify) {
+  ChildProcess child([](const ChildProcess::Say& say) {
     const uint64_t number = random_device_u64();
-    notify(std::string(reinterpret_cast<const char*>(&number), sizeof number));
+    say(std::string(reinterpret_cast<const char*>(&number), sizeof number));
     return 0;
   });
   const uint64_t own = random_device_u64();

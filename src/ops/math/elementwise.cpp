@@ -36,8 +36,8 @@ bool is_repeated_from(const Shape& out, const std::vector<int64_t>& strides, int
   return true;
 }
 
-// Size of the buffer for a repeated operand. Several blocks of at most a quarter of it share one call
-// of the loop, because calls with few elements are slow.
+// Size of the buffer for a repeated operand. Several blocks of at most a quarter of it share one
+// call of the loop, because calls with few elements are slow.
 constexpr int64_t kBufferElements = 256;
 constexpr size_t kLargestElement = 8;
 
