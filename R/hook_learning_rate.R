@@ -120,7 +120,7 @@ reduce_on_plateau <- function(metric_name = "average_loss", factor = 0.1, patien
 inform_learning_rate <- function(kind, text) inform_in_loop(kind, text, "learning_rate")
 
 # Connects reduce_on_plateau() to the evaluations of the same loop.
-name_evaluations <- function(hooks, object, call = parent.frame()) {
+connect_to_evaluations <- function(hooks, object, call = parent.frame()) {
   evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
   lapply(hooks, function(hook) {
     if (!inherits(hook, "LearningRateHook") || is.null(hook$metric_name)) return(hook)

@@ -53,7 +53,7 @@ progress_bar <- function(mode, steps, watch = list()) {
   }
   # for training, run_training() reports the reason for the end
   is_checked <- mode != "train" && !isTRUE(watch$may_stop)
-  finish <- function(runs) if (is_checked) check_reached(mode, runs, steps)
+  finish <- function(runs) if (is_checked) check_all_steps_ran(mode, runs, steps)
   list(draw = if (shows_progress()) draw, finish = finish)
 }
 
@@ -152,7 +152,7 @@ short_duration <- function(secs) {
 }
 
 # `why` and `reason` are fields of run_history().
-check_reached <- function(mode, runs, steps, why = "", reason = "", is_counter_fixed = FALSE) {
+check_all_steps_ran <- function(mode, runs, steps, why = "", reason = "", is_counter_fixed = FALSE) {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
   advice <- switch(why,

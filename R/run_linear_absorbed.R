@@ -1,7 +1,7 @@
 # Coefficients of a linear model of numbers and one factor with many levels. The levels are absorbed
 # by centering the rows within them, because the design matrix would need gigabytes.
 
-many_levels <- 200
+min_levels_to_absorb <- 200
 
 # NULL unless the model has this form and its coefficients are determined.
 absorbed_fit <- function(object, frame) {
@@ -57,7 +57,7 @@ absorbable_factor <- function(object, values) {
   has_contrasts <- is.ordered(f) || !is.null(attr(f, "contrasts")) ||
     !identical(unname(getOption("contrasts")[1]), "contr.treatment") ||
     grepl("^(stats::)?C\\(", name)
-  is_large <- length(variable$levels) > many_levels && variable$width == 1
+  is_large <- length(variable$levels) > min_levels_to_absorb && variable$width == 1
   if (!all(are_numbers) || has_contrasts || !is_large) return(NULL)
   levels <- if (is.factor(f)) levels(droplevels(f)) else sort_bytewise(unique(f))
   list(

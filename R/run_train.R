@@ -127,7 +127,7 @@ train.tf_estimator <- function(
   ends_itself <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
     reads_all_rows(object, input)
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
-  hooks <- name_evaluations(watched$hooks, object)
+  hooks <- connect_to_evaluations(watched$hooks, object)
   if (ends_itself) hooks <- with_convergence(hooks)
   may_stop <- ends_itself || !is.null(stop) || !is.null(own_end)
   watch <- list(
@@ -193,7 +193,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   is_done <- TRUE
   if (result$was_skipped) inform_skipped(folder, max_steps)
   trained <- result$global_step - folder$step
-  check_reached(
+  check_all_steps_ran(
     "train", trained, limit, result$why, result$reason, trained == 0 && is_custom(object)
   )
   history <- history(result$global_step, result$history)

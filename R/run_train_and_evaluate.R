@@ -190,7 +190,7 @@ train_to_evaluate <- function(object, args, listener, call) {
     planned <- limit <- max(max_steps - folder$step, 0)
   }
   if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
-  hooks <- name_evaluations(args$hooks, object, call)
+  hooks <- connect_to_evaluations(args$hooks, object, call)
   hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = known_rows(input)))
   run_training(
     object, args$input_fn, input, NULL, max_steps, hooks,

@@ -331,7 +331,7 @@ one_part <- function(at, size, place, drop, style) {
       begin = begin, end = begin + 1L, stride = 1, masks = if (drop) "shrink_axis_mask"
     ))
   }
-  begin <- begin_of(at, size, place, style)
+  begin <- slice_begin(at, size, place, style)
   is_last <- begin == -1
   list(
     begin = begin, end = if (is_last) 0 else begin + 1, stride = 1,
@@ -339,7 +339,7 @@ one_part <- function(at, size, place, drop, style) {
   )
 }
 
-begin_of <- function(at, size, place, style) {
+slice_begin <- function(at, size, place, style) {
   if (style == "python") return(at)
   check_place(at, size, place)
   if (at < 0) at else at - 1
@@ -378,7 +378,7 @@ range_part <- function(index, size, place, style) {
     1
   }
   masks <- c(if (is.null(from)) "begin_mask", if (is.null(to)) "end_mask")
-  begin <- if (is.null(from)) 0 else begin_of(from, size, place, style)
+  begin <- if (is.null(from)) 0 else slice_begin(from, size, place, style)
   end <- if (is.null(to)) 0 else to
   if (style == "R" && !is.null(to)) {
     check_place(to, size, place)

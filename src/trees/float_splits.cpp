@@ -16,7 +16,7 @@ constexpr size_t kSumsAtOnce = size_t{1} << 19;
 class Sums {
  public:
   Sums(const LayerGrower& rows, int32_t begin, int32_t end, const float* g, const float* h)
-      : matrix_(rows.matrix()), begin_(begin), nodes_(end - begin), g_(g), h_(h) {
+      : matrix_(rows.matrix()), begin_(begin), nodes_(end - begin), gradients_(g), hessians_(h) {
     places_.resize(static_cast<size_t>(rows.rows()));
     node_.resize(places_.size(), -1);
     rows.each_segment([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
@@ -45,8 +45,8 @@ class Sums {
         const int32_t bucket =
             by_category ? bins[row] == feature : side_of(column, feature, bins[row]);
         double* at = sums + (node_[row] * buckets + bucket) * 2;
-        at[0] += static_cast<double>(g_[row]);
-        at[1] += static_cast<double>(h_[row]);
+        at[0] += static_cast<double>(gradients_[row]);
+        at[1] += static_cast<double>(hessians_[row]);
       }
     }
   }
@@ -108,7 +108,7 @@ class Sums {
 
   const BinnedMatrix& matrix_;
   const int32_t begin_, nodes_;
-  const float *g_, *h_;
+  const float *gradients_, *hessians_;
   std::vector<int64_t> places_;  // the current position of each row
   std::vector<int32_t> node_;    // -1: not in this layer
 };

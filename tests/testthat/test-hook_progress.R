@@ -71,9 +71,9 @@ test_that("no bar without a terminal, when turned off, or in a forked process", 
 
 test_that("a run with fewer steps than requested prints a message", {
   expect_message(
-    check_reached("train", 15, 100), "Training completed after 15 steps but 100 steps were specified"
+    check_all_steps_ran("train", 15, 100), "Training completed after 15 steps but 100 steps were specified"
   )
-  expect_message(check_reached("train", 1, 2, "hook", "Mine"), "Hook `Mine` ended it", fixed = TRUE)
-  expect_no_message(check_reached("train", 2, 2L))
-  expect_no_message(check_reached("eval", 2, NULL))
+  expect_message(check_all_steps_ran("train", 1, 2, "hook", "Mine"), "Hook `Mine` ended it", fixed = TRUE)
+  expect_no_message(check_all_steps_ran("train", 2, 2L))
+  expect_no_message(check_all_steps_ran("eval", 2, NULL))
 })

@@ -125,15 +125,15 @@ class DrawKernel : public Kernel {
     T drawn[4 * Philox::kLanes];
     for (int64_t i = 0; i < n; position += Philox::kLanes) {
       generator_->philox().blocks(position, words);
-      constexpr int kDrawn = std::is_same_v<T, float> ? 4 : 2;
-      constexpr int64_t kAll = kDrawn * Philox::kLanes;
-      const bool fits = i + kAll <= n;
+      constexpr int kNumbersPerBlock = std::is_same_v<T, float> ? 4 : 2;
+      constexpr int64_t kNumbersPerCall = kNumbersPerBlock * Philox::kLanes;
+      const bool fits = i + kNumbersPerCall <= n;
       T* to = fits ? y + i : drawn;
       for (int lane = 0; lane < Philox::kLanes; ++lane) {
-        Rule::draw(words + 4 * lane, to + kDrawn * lane);
+        Rule::draw(words + 4 * lane, to + kNumbersPerBlock * lane);
       }
       if (!fits) std::copy(drawn, drawn + (n - i), y + i);
-      i += kAll;
+      i += kNumbersPerCall;
     }
   }
 
