@@ -77,8 +77,8 @@ cpp_dataset_info <- function(handle) {
     .Call(`_runhooks_cpp_dataset_info`, handle)
 }
 
-cpp_dataset_part_of_files <- function(handle, readers, reader) {
-    .Call(`_runhooks_cpp_dataset_part_of_files`, handle, readers, reader)
+cpp_dataset_shard_by_file <- function(handle, readers, reader) {
+    .Call(`_runhooks_cpp_dataset_shard_by_file`, handle, readers, reader)
 }
 
 cpp_dataset_is_constant <- function(handle) {
@@ -197,8 +197,8 @@ cpp_unfinished_export <- function(folder, versioned) {
     .Call(`_runhooks_cpp_unfinished_export`, folder, versioned)
 }
 
-cpp_place_export <- function(from, folder, versioned) {
-    .Call(`_runhooks_cpp_place_export`, from, folder, versioned)
+cpp_publish_export <- function(from, folder, versioned) {
+    .Call(`_runhooks_cpp_publish_export`, from, folder, versioned)
 }
 
 cpp_remove_old_exports <- function(folder, keep) {
@@ -241,12 +241,12 @@ cpp_files_to_carry <- function(folder, scratch, all) {
     .Call(`_runhooks_cpp_files_to_carry`, folder, scratch, all)
 }
 
-cpp_compare_carried <- function(folder, files) {
-    .Call(`_runhooks_cpp_compare_carried`, folder, files)
+cpp_compare_snapshot <- function(folder, files) {
+    .Call(`_runhooks_cpp_compare_snapshot`, folder, files)
 }
 
-cpp_write_carried_files <- function(folder, files, from) {
-    invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files, from))
+cpp_unpack_snapshot <- function(folder, files, from) {
+    invisible(.Call(`_runhooks_cpp_unpack_snapshot`, folder, files, from))
 }
 
 cpp_column_check <- function(spec) {
@@ -285,8 +285,8 @@ cpp_with_gradient <- function(results, inputs, closure) {
     .Call(`_runhooks_cpp_with_gradient`, results, inputs, closure)
 }
 
-cpp_variables_behind <- function(tensors, stops) {
-    .Call(`_runhooks_cpp_variables_behind`, tensors, stops)
+cpp_variables_in_ancestors <- function(tensors, stops) {
+    .Call(`_runhooks_cpp_variables_in_ancestors`, tensors, stops)
 }
 
 cpp_graph_default <- function() {
@@ -485,8 +485,8 @@ cpp_optimizer_compute_gradients <- function(spec, loss, variables, grad_loss) {
     .Call(`_runhooks_cpp_optimizer_compute_gradients`, spec, loss, variables, grad_loss)
 }
 
-cpp_optimizer_apply_gradients <- function(spec, state, pairs, global_step, name) {
-    .Call(`_runhooks_cpp_optimizer_apply_gradients`, spec, state, pairs, global_step, name)
+cpp_optimizer_apply_gradients <- function(spec, state, grads_and_vars, global_step, name) {
+    .Call(`_runhooks_cpp_optimizer_apply_gradients`, spec, state, grads_and_vars, global_step, name)
 }
 
 cpp_optimizer_slot <- function(state, variable, name) {
@@ -633,8 +633,8 @@ cpp_head_check <- function(head) {
     invisible(.Call(`_runhooks_cpp_head_check`, head))
 }
 
-cpp_model_memory <- function(spec) {
-    .Call(`_runhooks_cpp_model_memory`, spec)
+cpp_model_signature <- function(spec) {
+    .Call(`_runhooks_cpp_model_signature`, spec)
 }
 
 cpp_estimator_coefficients <- function(spec) {
@@ -745,16 +745,16 @@ cpp_scaffold_parts <- function(pointer) {
     .Call(`_runhooks_cpp_scaffold_parts`, pointer)
 }
 
-cpp_known_predictions <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
-    .Call(`_runhooks_cpp_known_predictions`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
+cpp_predict_cached <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
+    .Call(`_runhooks_cpp_predict_cached`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
 }
 
 cpp_run_folder <- function(path, writes) {
     .Call(`_runhooks_cpp_run_folder`, path, writes)
 }
 
-cpp_write_metadata <- function(folder, memory) {
-    invisible(.Call(`_runhooks_cpp_write_metadata`, folder, memory))
+cpp_write_metadata <- function(folder, metadata) {
+    invisible(.Call(`_runhooks_cpp_write_metadata`, folder, metadata))
 }
 
 cpp_run_rows <- function(folder) {

@@ -2,7 +2,7 @@
 
 # R completes abbreviated names, so `loss` would mean `loss_reduction`. Aborts if the caller was
 # called with the abbreviation of an argument. `call` is the frame for the error.
-exact_names <- function(call = parent.frame()) {
+abort_abbreviated_arguments <- function(call = parent.frame()) {
   n <- sys.parent()
   given <- given_names(sys.call(n), parent.frame(2))
   known <- names(formals(sys.function(n)))
@@ -39,12 +39,12 @@ given_names <- function(call, frame) {
 }
 
 # TensorFlow's names of an interval in steps.
-step_arguments <- c("every_n_step", "every_n_iter", "save_steps", "run_every_steps")
-second_arguments <- c("every_n_secs", "save_secs", "run_every_secs")
+steps_arguments <- c("every_n_step", "every_n_iter", "save_steps", "run_every_steps")
+seconds_arguments <- c("every_n_secs", "save_secs", "run_every_secs")
 
 # Moves `every_n_steps` of a constructor to its argument with TensorFlow's name. An interval in
 # seconds that is only a default does not count.
-use_every_n_steps <- function(frame, own, seconds = NULL) {
+resolve_every_n_steps <- function(frame, own, seconds = NULL) {
   if (is.null(frame$every_n_steps)) return(invisible())
   is_missing <- function(name) eval(call("missing", as.name(name)), frame)
   if (!is_missing(own)) {

@@ -17,10 +17,10 @@ describe <- function(x) {
   simple <- is_atomic(x) && is.null(attributes(x)) && length(x) == 1
   if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else number_text(x))
   if (is.null(x)) return("NULL")
-  kind_of(x)
+  describe_type(x)
 }
 
-kind_of <- function(x) {
+describe_type <- function(x) {
   # cli calls length(), which fails for objects such as tensors of unknown shape
   length <- if (is.object(x)) tryCatch(length(x), error = function(e) NA)
   if (is.object(x) && !is_number(length)) return(paste0("a <", class(x)[[1]], "> object"))
@@ -28,7 +28,7 @@ kind_of <- function(x) {
 }
 
 # Formatting thousands of names is slow, so the message shows only the first ones.
-existing_names <- function(names, most = 50) {
+abbreviated_names <- function(names, most = 50) {
   rest <- length(names) - most # nolint: used by cli
   shown <- utils::head(names, most) # nolint: used by cli
   text <- if (rest > 0) {
@@ -63,8 +63,8 @@ check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice 
   elements
 }
 
-strings_of <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
-  check_arg(own_argument_tests$strings(x), x, "strings", arg, call)
+as_strings <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+  check_arg(argument_predicates$strings(x), x, "strings", arg, call)
   as.character(unlist(x))
 }
 
@@ -187,7 +187,7 @@ check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call =
 }
 
 # Raises an error for given arguments of the caller that TensorFlow has and this package ignores.
-unsupported <- function(..., frame = parent.frame()) {
+abort_unsupported_arguments <- function(..., frame = parent.frame()) {
   names <- vapply(substitute(list(...))[-1], as.character, "")
   defaults <- formals(sys.function(sys.parent()))
   is_given <- function(name) !identical(frame[[name]], eval(defaults[[name]], frame))
@@ -214,7 +214,7 @@ check_saver <- function(saver, call = parent.frame()) {
   check_arg(good, saver, "NULL or tf$train$Saver()", "saver", call)
 }
 
-last_of <- function(x) if (length(x)) x[[length(x)]] else NA_real_
+last_or_na <- function(x) if (length(x)) x[[length(x)]] else NA_real_
 
 check_steps <- function(steps, arg, call = parent.frame()) {
   check_whole(steps, null = TRUE, arg = arg, call = call)
@@ -234,7 +234,7 @@ is_absent <- function(x) identical(x, quote(expr = ))
 is_head <- function(x) inherits(x, "runhooks_head")
 
 is_one_of <- function(condition, kinds) {
-  kind <- steering_kind(condition)
+  kind <- control_error_kind(condition)
   !is.null(kind) && kind %in% kinds
 }
 
@@ -248,7 +248,7 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
 
 # Rejects arguments in `...` that a method does not read; `known` are those that it reads.
-abort_more <- function(fun, extras, known = character(), call = parent.frame()) {
+abort_extra_arguments <- function(fun, extras, known = character(), call = parent.frame()) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   what <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"

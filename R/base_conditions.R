@@ -15,15 +15,16 @@ abort_runhooks <- function(
   call = parent.frame(),
   env = parent.frame()
 ) {
-  cli::cli_abort(message, class = error_classes(kind), ..., call = shown_call(call), .envir = env)
+  call <- call_for_message(call)
+  cli::cli_abort(message, class = error_classes(kind), ..., call = call, .envir = env)
 }
 
 abort_plain <- function(message, kind = "invalid_argument", call = parent.frame()) {
-  rlang::abort(message, class = error_classes(kind), call = shown_call(call))
+  rlang::abort(message, class = error_classes(kind), call = call_for_message(call))
 }
 
 # The call that an error shows, without lists from do.call(), which rlang would copy.
-shown_call <- function(frame) {
+call_for_message <- function(frame) {
   call <- frame
   if (is.environment(frame)) {
     at <- which(vapply(sys.frames(), identical, NA, frame))
@@ -49,7 +50,7 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
     rlang::abort(message, class = own, call = NULL)
   }
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
-  rlang::abort(bullets, class = error_classes(kind), call = shown_call(user_frame()))
+  rlang::abort(bullets, class = error_classes(kind), call = call_for_message(user_frame()))
 }
 
 # Called by the core when it has to defer an error or to inspect it: returns the error as a value.
@@ -77,8 +78,8 @@ user_frame <- function() {
   is_ours <- vapply(frames, function(frame) identical(topenv(frame), ns), NA)
   ours <- inside[is_ours[inside]]
   for (n in rev(ours)) {
-    if (is_users_word(calls[[n]][[1]]) && is_users_code(parents[[n]], frames, parents, ns)) {
-      return(call_of_operator(calls[[n]], frames[[n]]))
+    if (is_user_facing_call(calls[[n]][[1]]) && is_user_code(parents[[n]], frames, parents, ns)) {
+      return(call_without_method(calls[[n]], frames[[n]]))
     }
   }
   if (length(ours)) return(frames[[ours[[1]]]])
@@ -87,7 +88,7 @@ user_frame <- function() {
 }
 
 # Shows `a + b` instead of its method: operators are primitives and have no frame for rlang.
-call_of_operator <- function(call, frame) {
+call_without_method <- function(call, frame) {
   word <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
   if (!grepl("^(Ops|Math|Summary|\\[)[.]tensorflow", word)) return(frame)
   call[[1]] <- if (startsWith(word, "[")) quote(`[`) else as.symbol(get(".Generic", frame))
@@ -95,7 +96,7 @@ call_of_operator <- function(call, frame) {
 }
 
 # Whether a user can write this call: `tf$...`, an exported function or a method.
-is_users_word <- function(word) {
+is_user_facing_call <- function(word) {
   if (is.call(word)) return(TRUE)
   if (!is.symbol(word)) return(FALSE)
   name <- as.character(word)
@@ -103,7 +104,7 @@ is_users_word <- function(word) {
 }
 
 # Whether frame n runs code from outside the package. Frames of base R count as their callers.
-is_users_code <- function(n, frames, parents, ns) {
+is_user_code <- function(n, frames, parents, ns) {
   while (n > 0) {
     home <- topenv(frames[[n]])
     if (identical(home, ns)) return(FALSE)
@@ -114,7 +115,7 @@ is_users_code <- function(n, frames, parents, ns) {
 }
 
 # Evaluates a call of a user's function; user_frame() ignores the frames outside it.
-as_users_code <- function(expr) {
+eval_user_code <- function(expr) {
   outer <- the$users_depth
   on.exit(the$users_depth <- outer)
   the$users_depth <- sys.nframe()
@@ -122,11 +123,11 @@ as_users_code <- function(expr) {
 }
 
 # Conditions that control a loop, matched by their first class. These are TensorFlow's error codes.
-steering_kinds <- c("out_of_range", "stop_iteration", "aborted", "unavailable")
+control_error_kinds <- c("out_of_range", "stop_iteration", "aborted", "unavailable")
 
-steering_kind <- function(condition) {
+control_error_kind <- function(condition) {
   kind <- sub("^runhooks_error_", "", class(condition)[[1]])
-  if (kind %in% steering_kinds) kind else NULL
+  if (kind %in% control_error_kinds) kind else NULL
 }
 
 # Runs a loop of the core. Errors in hooks get hook, method and step. `history` returns the history
@@ -141,9 +142,9 @@ with_loop_conditions <- function(expr, history = NULL, interrupted = NULL) {
 # handler returns from this frame instead; the core intercepts that jump while it unwinds.
 with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   frame <- environment()
-  failure <- left_by_jump
+  failure <- nonlocal_exit
   # runs during unwinding, after the session has been closed
-  on.exit(if (!is.null(failure)) finish_failure(failure, history, interrupted))
+  on.exit(if (!is.null(failure)) raise_failure(failure, history, interrupted))
   value <- withCallingHandlers(
     expr,
     error = function(condition) {
@@ -162,12 +163,12 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
 # Adds the location to the condition. Does not return if the condition controls the loop.
 annotate_error <- function(condition, frame) {
   where <- cpp_run_where()
-  kind <- if (!is.null(where)) steering_kind(condition)
+  kind <- if (!is.null(where)) control_error_kind(condition)
   text <- condition_text(condition)
   # in before_run() and after_run(), such a condition ends or restarts the loop and is no error
   is_error <- is.null(kind) || !where$method %in% c("before_run", "after_run")
   if (!is.null(where) && is_error && is.null(condition$runhooks)) {
-    condition <- add_place(condition, where)
+    condition <- add_hook_location(condition, where)
   }
   if (!is.null(kind)) unwind_to(frame, condition, kind, text)
   # the core only observes a jump, so record the reason why the run ended
@@ -182,9 +183,9 @@ unwind_to <- function(frame, condition, kind, text = condition_text(condition)) 
 }
 
 # The initial value: no condition was signalled, so a restart, callCC() or return() left the loop.
-left_by_jump <- simpleCondition("The loop was left by a jump.")
+nonlocal_exit <- simpleCondition("The loop was left by a jump.")
 
-finish_failure <- function(failure, history, interrupted) {
+raise_failure <- function(failure, history, interrupted) {
   raise_warnings()
   is_interrupt <- inherits(failure, "interrupt")
   if (!is.null(history)) {
@@ -217,11 +218,11 @@ call_on_error <- function(condition) {
   }
 }
 
-add_place <- function(condition, where) {
+add_hook_location <- function(condition, where) {
   condition$runhooks <- where
   step <- if (where$step >= 0) sprintf(" at global step %.0f", where$step) else ""
   note <- sprintf("in %s() of hook `%s`%s", where$method, where$hook, step)
-  condition <- add_note(condition, paste(c(absent_member(condition), note), collapse = "; "))
+  condition <- add_note(condition, paste(c(missing_member_note(condition), note), collapse = "; "))
   place <- match("error", class(condition), nomatch = length(class(condition)))
   class(condition) <- append(class(condition), "runhooks_error_hook", place - 1L)
   condition
@@ -230,12 +231,12 @@ add_place <- function(condition, where) {
 # For `object$member()` without such a member, base R says only "attempt to apply non-function".
 # Finds the member in the functions that were called. A method for `$` would report it as well, but
 # would cost as much as a run of a session.
-absent_member <- function(condition) {
+missing_member_note <- function(condition) {
   unnamed <- gettext("attempt to apply non-function", domain = "R")
   if (!identical(conditionMessage(condition), unnamed)) return(NULL)
   for (n in rev(seq_len(sys.nframe()))) {
     for (called in member_calls(body(sys.function(n)))) {
-      note <- absent_member_note(called, sys.frame(n))
+      note <- describe_missing_member(called, sys.frame(n))
       if (!is.null(note)) return(note)
     }
   }
@@ -253,17 +254,17 @@ member_calls <- function(expr) {
 
 # NULL unless the object is a classed environment that lacks the member. Evaluates only names and
 # `$`.
-absent_member_note <- function(called, frame) {
+describe_missing_member <- function(called, frame) {
   object <- called[[2]]
   if (!all(all.names(object) %in% c("$", all.vars(object)))) return(NULL)
   value <- tryCatch(eval(object, frame), error = function(error) NULL)
   name <- as.character(called[[3]])
   is_checked <- is.environment(value) && is.object(value)
   if (!is_checked || exists(name, envir = value, inherits = FALSE)) return(NULL)
-  said <- sprintf("`%s` has no member `%s`", deparse1(object), name)
+  problem <- sprintf("`%s` has no member `%s`", deparse1(object), name)
   near <- c(near_name(name, ls(value)), grep(name, ls(value), fixed = TRUE, value = TRUE))
-  if (length(near) == 0) return(said)
-  sprintf("%s; did you mean `%s$%s`?", said, deparse1(object), near[[1]])
+  if (length(near) == 0) return(problem)
+  sprintf("%s; did you mean `%s$%s`?", problem, deparse1(object), near[[1]])
 }
 
 add_note <- function(condition, note) {

@@ -1,11 +1,11 @@
 # Locale-independent versions of operations on text.
 
-ascii_capitals <- "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-ascii_small <- "abcdefghijklmnopqrstuvwxyz"
+ascii_uppercase <- "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+ascii_lowercase <- "abcdefghijklmnopqrstuvwxyz"
 
 # In a Turkish locale, tolower("I") is not "i".
-ascii_lower <- function(x) chartr(ascii_capitals, ascii_small, x)
-ascii_upper <- function(x) chartr(ascii_small, ascii_capitals, x)
+ascii_lower <- function(x) chartr(ascii_uppercase, ascii_lowercase, x)
+ascii_upper <- function(x) chartr(ascii_lowercase, ascii_uppercase, x)
 
 # Evaluates `code`, which formats numbers, with "." as the decimal mark.
 with_decimal_point <- function(code) {

@@ -1,11 +1,11 @@
 # Limits the depth of nested lists for recursive functions.
 
 # Each level uses up to 50 kB of the stack.
-deepest_list <- 32L
+max_list_depth <- 32L
 
 check_nesting <- function(depth, call = user_frame()) {
-  if (depth <= deepest_list) return(invisible())
-  abort_runhooks("A list cannot be nested more than {deepest_list} deep here.", call = call)
+  if (depth <= max_list_depth) return(invisible())
+  abort_runhooks("A list cannot be nested more than {max_list_depth} deep here.", call = call)
 }
 
 # base::unlist() recurses without checking the stack and crashes R on very deep lists. All code of
@@ -18,10 +18,10 @@ unlist <- function(x, recursive = TRUE, use.names = TRUE) { # nolint: R's names
 # Iterative, level by level, so that the check itself cannot overflow the stack.
 check_all_nesting <- function(x) {
   level <- x
-  for (depth in seq_len(deepest_list)) {
+  for (depth in seq_len(max_list_depth)) {
     level <- unclass(level)[vapply(level, is.list, NA)]
     if (length(level) == 0) return(invisible())
     level <- base::unlist(lapply(level, unclass), recursive = FALSE, use.names = FALSE)
   }
-  check_nesting(deepest_list + 1L)
+  check_nesting(max_list_depth + 1L)
 }

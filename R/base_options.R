@@ -52,17 +52,17 @@ NULL
 # Sets the number of threads in the core, if any of the settings has changed since the last call.
 use_threads <- function(call = parent.frame(2)) {
   option <- getOption("runhooks.threads")
-  said <- list(option, getOption("mc.cores"), Sys.getenv(thread_variables), Sys.getpid())
-  if (identical(said, the$threads_said)) return(the$threads)
+  settings <- list(option, getOption("mc.cores"), Sys.getenv(thread_variables), Sys.getpid())
+  if (identical(settings, the$thread_settings)) return(the$threads)
   threads <- option
   if (is.null(option)) {
     threads <- default_threads()
   } else {
     check_positive_whole(option, arg = "options(runhooks.threads = )", call = call)
   }
-  warn_of_instruction_set()
+  warn_instruction_set()
   the$threads <- cpp_set_threads(as.integer(threads), is.null(option))
-  the$threads_said <- said
+  the$thread_settings <- settings
   the$threads
 }
 
@@ -76,7 +76,7 @@ default_threads <- function() {
 }
 
 # The main loops of workers in these packages. Tasks run inside these functions.
-worker_loops <- list(
+worker_loop_functions <- list(
   parallel = "workLoop", snow = "workLoop", mirai = c("daemon", ".daemon"),
   future = c("evalFuture", "evalFutureInternal")
 )
@@ -88,11 +88,11 @@ in_parallel_worker <- function() {
   functions <- lapply(seq_len(sys.nframe()), sys.function)
   homes <- lapply(functions, function(f) topenv(environment(f)))
   packages <- vapply(homes, environmentName, "")
-  for (package in intersect(names(worker_loops), packages)) {
+  for (package in intersect(names(worker_loop_functions), packages)) {
     inside <- which(packages == package)
     # plan(sequential) also runs evalFuture(), but below other functions of the package future
     if (package == "future") inside <- inside[1]
-    loops <- mget(worker_loops[[package]], homes[[inside[1]]], ifnotfound = list(NULL))
+    loops <- mget(worker_loop_functions[[package]], homes[[inside[1]]], ifnotfound = list(NULL))
     is_loop <- function(f) any(vapply(loops, identical, NA, f))
     if (any(vapply(functions[inside], is_loop, NA))) return(TRUE)
   }
@@ -100,7 +100,7 @@ in_parallel_worker <- function() {
 }
 
 # Once per process, because the core reads the variable once.
-warn_of_instruction_set <- function() {
+warn_instruction_set <- function() {
   wanted <- Sys.getenv("RUNHOOKS_ISA")
   if (isTRUE(the$isa_checked) || !nzchar(wanted)) return(invisible())
   the$isa_checked <- TRUE

@@ -13,10 +13,10 @@ set_plain_attributes <- function(x, attributes) {
 
 is_plain_list <- function(x) is.list(x) && !is.object(x)
 
-is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
+is_plain_strings <- function(x) is.null(x) || (is.character(x) && !is.object(x))
 
 # Sorts by bytes in UTF-8, independently of the locale and of declared encodings; drops NA.
-sorted_words <- function(x) {
+sort_bytewise <- function(x) {
   x <- x[!is.na(x)]
   x[order(if (is.character(x)) enc2utf8(x) else x, method = "radix")]
 }

@@ -79,7 +79,7 @@ registered_symbols <- function(what) {
 argument_kinds <- new.env(parent = emptyenv())
 
 # R checks scalars before the core does, because errors of R describe the given value in R's terms.
-scalar_tests <- list(
+scalar_predicates <- list(
   "whole number" = is_whole, count = function(x) is_whole(x) && x >= 1,
   "plain number" = is_number, probability = is_number, flag = is_flag, string = is_string,
   choice = is_string
@@ -98,7 +98,7 @@ prepared_arguments <- function(given, specs, call) {
 prepared_argument <- function(x, name, kind, wanted, call) {
   prepare <- argument_kinds[[kind]]
   if (!is.null(prepare)) return(prepare(x, name, call, wanted))
-  is_good <- scalar_tests[[kind]]
+  is_good <- scalar_predicates[[kind]]
   if (!is.null(is_good) && !is_good(x)) {
     check_not_huge(x, name, call)
     check_arg(FALSE, x, wanted, name, call)
@@ -149,7 +149,7 @@ registered_params <- function(what, types, without = character()) {
 
 # lint: allow caller
 hook_params <- function(type) {
-  own <- intersect(step_arguments, registered("hook", type)[[1]]$name)
+  own <- intersect(steps_arguments, registered("hook", type)[[1]]$name)
   c(registered_params("hook", type), if (length(own)) every_n_steps_param(own))
 }
 every_n_steps_param <- function(own) {
@@ -170,14 +170,14 @@ signature_formals <- function(arguments) {
   formals(eval(str2lang(paste0("function(", arguments, ") NULL")), baseenv()))
 }
 
-core_value <- function(x) {
+value_for_core <- function(x) {
   if (!is.object(x)) {
     if (is_atomic(x)) return(x)
-    if (is.list(x)) return(core_values(x))
+    if (is.list(x)) return(values_for_core(x))
   } else if (inherits(x, "tensorflow.dtype")) {
     return(dtype_name(x))
   } else if (is_column(x) || is_optimizer(x) || is_head(x)) {
-    return(core_values(x))
+    return(values_for_core(x))
   } else if (inherits(x, "runhooks_initializer")) {
     return(initializer_spec(x))
   }
@@ -185,16 +185,16 @@ core_value <- function(x) {
 }
 
 # Skips plain vectors without a function call, because models can have many columns.
-core_values <- function(x) {
+values_for_core <- function(x) {
   fields <- unclass(x)
   owner <- if (is.object(x)) attr(x, "owner")
   for (i in seq_along(fields)) {
     field <- fields[[i]]
-    if (is.object(field) || !is_atomic(field)) fields[i] <- list(core_value(field))
+    if (is.object(field) || !is_atomic(field)) fields[i] <- list(value_for_core(field))
   }
   attributes(fields) <- list(names = names(fields), owner = owner)
   fields
 }
 
 # Converts an optimizer that `f` returns. The attribute `wrapped` identifies the original function.
-wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)
+wrap_function <- function(f) structure(function(...) value_for_core(f(...)), wrapped = f)

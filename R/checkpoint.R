@@ -47,7 +47,7 @@ get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
 check_estimator <- function(object, call = parent.frame()) {
   if (!is_estimator(object)) {
     abort_runhooks(
-      "{.arg object} must be an estimator, not {kind_of(object)}.", call = call
+      "{.arg object} must be an estimator, not {describe_type(object)}.", call = call
     )
   }
 }

@@ -15,17 +15,17 @@ rebuild_column <- function(fields) {
 
 # The core validates and names the column. `fields` are in the order of their registration.
 new_checked_column <- function(type, fields, kinds = NULL) {
-  spec <- core_value(c(list(type = type), fields))
+  spec <- value_for_core(c(list(type = type), fields))
   attr(spec, "owner") <- paste0(type, "()")
   made <- cpp_column_check(spec)
   for (name in names(made$chosen)) {
-    fields[[name]] <- chosen_value(made$chosen[[name]], kinds[[name]])
+    fields[[name]] <- registered_value(made$chosen[[name]], kinds[[name]])
   }
   first <- list(type = type, name = made$name, key = fields[["key"]])
   rebuild_column(c(first, fields[names(fields) != "key"]))
 }
 
-chosen_value <- function(x, kind) {
+registered_value <- function(x, kind) {
   switch(kind, type = as_dtype(x), "whole number" = as.integer(x), x)
 }
 
@@ -34,12 +34,12 @@ constructor_factories$column <- function(specs, place) {
   .specs <- column_specs(specs)
   f <- if (any(is_feature)) {
     function(...) {
-      exact_names()
-      make_columns(.specs, environment(), ...)
+      abort_abbreviated_arguments()
+      columns_from_call(.specs, environment(), ...)
     }
   } else {
     function() {
-      exact_names()
+      abort_abbreviated_arguments()
       make_column(.specs, environment())
     }
   }
@@ -58,21 +58,21 @@ column_specs <- function(specs) {
 
 make_column <- function(specs, frame) {
   given <- given_arguments(specs$own$name, frame)
-  checked_column(specs, prepared_arguments(given, specs$own, frame))
+  validated_column(specs, prepared_arguments(given, specs$own, frame))
 }
 
-make_columns <- function(specs, frame, ...) {
+columns_from_call <- function(specs, frame, ...) {
   own <- specs$own
   given <- mget(own$name, envir = frame)
   for (name in own$name) check_named(!is_absent(given[[name]]), name, frame)
   given <- prepared_arguments(given, own, frame)
   columns_for(..., call = frame, make = function(key) {
     given[[specs$feature]] <- key
-    checked_column(specs, given[specs$all$name])
+    validated_column(specs, given[specs$all$name])
   })
 }
 
-checked_column <- function(specs, given) {
+validated_column <- function(specs, given) {
   names(given) <- specs$all$target
   new_checked_column(specs$type, given, specs$kinds)
 }
@@ -276,4 +276,4 @@ spec_columns <- function(spec) {
 }
 
 # One list per feature.
-columns_read <- function(columns) cpp_columns_read(lapply(columns, core_value))
+reads_of_columns <- function(columns) cpp_columns_read(lapply(columns, value_for_core))

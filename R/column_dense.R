@@ -85,13 +85,13 @@ column_shared_embedding <- function(
   max_norm = NULL,
   trainable = TRUE
 ) {
-  exact_names()
+  abort_abbreviated_arguments()
   call <- environment()
   specs <- column_specs(registered("column", "SharedEmbeddingColumn")[[1]])
   own <- spec_columns_of(specs$all, specs$all$kind != "column")
   given <- prepared_arguments(given_arguments(own$name, call), own, call)
   columns <- as_column_list(categorical_columns, "categorical_columns", environment())
-  buckets <- vapply(columns, function(column) cpp_column_buckets(core_value(column)), 0)
+  buckets <- vapply(columns, function(column) cpp_column_buckets(value_for_core(column)), 0)
   if (any(is.na(buckets)) || any(buckets != buckets[[1]])) {
     abort_runhooks(
       "{.arg categorical_columns} must be categorical columns with the same number of buckets,
@@ -99,12 +99,12 @@ column_shared_embedding <- function(
     )
   }
   if (is.null(given$shared_embedding_collection_name)) {
-    names <- sorted_words(vapply(columns, `[[`, "", "name"))
+    names <- sort_bytewise(vapply(columns, `[[`, "", "name"))
     given$shared_embedding_collection_name <-
       paste0(paste(names, collapse = "_"), "_shared_embedding")
   }
   lapply(unname(columns), function(column) {
-    checked_column(specs, c(list(categorical_columns = column), given)[specs$all$name])
+    validated_column(specs, c(list(categorical_columns = column), given)[specs$all$name])
   })
 }
 

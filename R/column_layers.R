@@ -47,10 +47,10 @@ input_layer <- function(
   cols_to_vars = NULL,
   cols_to_output_tensors = NULL
 ) {
-  unsupported(cols_to_output_tensors)
+  abort_unsupported_arguments(cols_to_output_tensors)
   check_flag(trainable)
   layer <- cpp_input_layer(
-    column_features(features), core_columns(feature_columns), strings_of(weight_collections),
+    column_features(features), core_columns(feature_columns), as_strings(weight_collections),
     trainable
   )
   record_variables(cols_to_vars, layer$variables)
@@ -72,7 +72,7 @@ linear_model <- function(
   check_flag(trainable)
   model <- cpp_linear_model(
     column_features(features), core_columns(feature_columns), units, sparse_combiner,
-    strings_of(weight_collections), trainable
+    as_strings(weight_collections), trainable
   )
   record_variables(cols_to_vars, model$variables)
   model$tensor
@@ -91,7 +91,7 @@ core_columns <- function(columns, call = parent.frame()) {
   if (length(columns) == 0) {
     abort_runhooks("{.arg feature_columns} must have at least one column.", call = call)
   }
-  lapply(columns, core_value)
+  lapply(columns, value_for_core)
 }
 
 record_variables <- function(target, variables) {
@@ -100,7 +100,7 @@ record_variables <- function(target, variables) {
 }
 
 # TensorFlow's constructors have a single `key`, followed by positional arguments.
-of_one_key <- function(constructor) {
+column_from_key <- function(constructor) {
   arguments <- formals(constructor)
   if (names(arguments)[[1]] != "...") return(constructor)
   f <- function() {

@@ -167,7 +167,7 @@ abort_selection <- function(expr, existing, arg, error, call) {
       "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns}
        that the data do not have: {.val {missing}}.",
       did_you_mean(missing[[1]], existing),
-      i = existing_names(existing)
+      i = abbreviated_names(existing)
     ),
     kind = "not_found", call = call
   )

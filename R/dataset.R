@@ -79,7 +79,7 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
   made <- tf_dataset(cpp_dataset(type, handles, paste0(fun, "()")), form)
   gaps <- attr(args$dataset, "gaps")
   if (is.null(gaps)) return(made)
-  with_gaps(made, function(...) {
+  set_na_version(made, function(...) {
     args$dataset <- gaps(...)
     new_dataset(type, fun, args, call)
   })
@@ -87,22 +87,22 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
 
 # A source that fills in missing values has `gaps`, which returns the same dataset with NA.
 # `gaps(TRUE)` converts integers to doubles, because NaN propagates through computations.
-with_gaps <- function(dataset, gaps) {
+set_na_version <- function(dataset, gaps) {
   attr(dataset, "gaps") <- gaps
   dataset
 }
 
-as_read_with_gaps <- function(dataset) {
+with_na_values <- function(dataset) {
   gaps <- attr(dataset, "gaps")
   if (is.null(gaps)) dataset else gaps(FALSE)
 }
 
 # Applies a transformation also to the version with NA. If its function fails on NA, a message says
 # that missing values stay filled in.
-with_gaps_through <- function(made, dataset, fun, again) {
+transform_na_version <- function(made, dataset, fun, again) {
   gaps <- attr(dataset, "gaps")
   if (is.null(gaps)) return(made)
-  with_gaps(made, function(...) {
+  set_na_version(made, function(...) {
     tryCatch(again(gaps(TRUE)), runhooks_error = function(error) {
       cli::cli_inform(
         c(
@@ -118,17 +118,17 @@ with_gaps_through <- function(made, dataset, fun, again) {
   })
 }
 
-flatten_form <- function(x, depth = 1L) {
+flatten_structure <- function(x, depth = 1L) {
   if (!is_structure(x)) return(list(x))
   check_nesting(depth)
-  do.call(c, c(list(list()), lapply(unname(as.list(x)), flatten_form, depth + 1L)))
+  do.call(c, c(list(list()), lapply(unname(as.list(x)), flatten_structure, depth + 1L)))
 }
 
 is_structure <- function(x) {
   is.list(x) && (!is.object(x) || is.data.frame(x) || inherits(x, "tuple"))
 }
 
-form_of <- function(x) {
+structure_of <- function(x) {
   count <- 0L
   number <- function(x, depth) {
     if (is_structure(x)) {
@@ -141,9 +141,9 @@ form_of <- function(x) {
   number(x, 1L)
 }
 
-# The inverse of form_of(): replaces each index by its component.
-fill_form <- function(form, components) {
-  if (is.list(form)) lapply(form, fill_form, components) else components[[form]]
+# The inverse of structure_of(): replaces each index by its component.
+fill_structure <- function(form, components) {
+  if (is.list(form)) lapply(form, fill_structure, components) else components[[form]]
 }
 
 #' Create a dataset from R objects
@@ -181,7 +181,7 @@ tensors_dataset <- function(tensors) {
 
 memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
   if (is_sparse_matrix(plain_sparse(tensors))) tensors <- plain_sparse(tensors)
-  parts <- flatten_form(as_components(tensors))
+  parts <- flatten_structure(as_components(tensors))
   is_data <- function(x) {
     is.atomic(x) && !is.null(x) || is_sparse_matrix(x) || is_tensor(x) || is_variable(x)
   }
@@ -190,12 +190,12 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
     odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
     abort_runhooks(
       "{.arg tensors} must be data (vectors, arrays, or lists of these), not
-       {kind_of(odd)}.",
+       {describe_type(odd)}.",
       call = call
     )
   }
   dtypes <- vapply(parts, component_type, "")
-  tf_dataset(cpp_tensors_dataset(type, parts, dtypes, owner), form_of(as_components(tensors)))
+  tf_dataset(cpp_tensors_dataset(type, parts, dtypes, owner), structure_of(as_components(tensors)))
 }
 
 plain_sparse <- function(x) if (is_matrix_package(x)) plain_matrix(x) else x
@@ -259,18 +259,18 @@ dataset_collect <- function(dataset, n = Inf) {
 #' output_shapes(batches)
 output_types <- function(object) {
   check_readable(object)
-  fill_form(object$form, lapply(object_info(object)$dtypes, tf_dtype))
+  fill_structure(object$form, lapply(dataset_or_iterator_info(object)$dtypes, tf_dtype))
 }
 
 #' @rdname output_types
 #' @export
 output_shapes <- function(object) {
   check_readable(object)
-  dims <- object_info(object)$dims
-  fill_form(object$form, lapply(dims, function(d) if (is.null(d)) NULL else as.integer(d)))
+  dims <- dataset_or_iterator_info(object)$dims
+  fill_structure(object$form, lapply(dims, function(d) if (is.null(d)) NULL else as.integer(d)))
 }
 
-object_info <- function(object) {
+dataset_or_iterator_info <- function(object) {
   if (is_dataset(object)) cpp_dataset_info(object$handle) else unclass(object)$info
 }
 
@@ -283,7 +283,7 @@ check_readable <- function(object, call = parent.frame()) {
 #' @export
 print.tf_dataset <- function(x, ...) {
   info <- cpp_dataset_info(x$handle)
-  words <- form_words(x$form, paste(info$dtypes, info$shapes))
+  words <- describe_structure(x$form, paste(info$dtypes, info$shapes))
   # lint: allow stdout
   cat("<tf_dataset> ", info$description, "\nelements: ", words, "\n", sep = "")
   invisible(x)
@@ -312,9 +312,9 @@ head.tf_dataset <- function(x, n = 6L, ...) {
 }
 
 # "{x: float32 (), y: string ()}"; tuples have parentheses.
-form_words <- function(form, words) {
+describe_structure <- function(form, words) {
   if (!is.list(form)) return(words[[form]])
-  parts <- vapply(form, form_words, "", words)
+  parts <- vapply(form, describe_structure, "", words)
   if (is.null(names(form))) return(paste0("(", paste(parts, collapse = ", "), ")"))
   paste0("{", paste0(names(form), ": ", parts, collapse = ", "), "}")
 }

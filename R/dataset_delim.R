@@ -224,18 +224,18 @@ csv_dataset <- function(fun, args, spec) {
   own <- list(skip = spec$skip, has_header = spec$has_header, header = as.list(spec$header))
   made <- new_dataset("CsvDataset", fun, c(args, own, csv_arguments(spec)))
   made <- tf_dataset(made$handle, setNames(as.list(seq_along(spec$names)), spec$names))
-  with_csv_gaps(made, spec, function(spec) csv_dataset(fun, args, spec))
+  csv_with_na(made, spec, function(spec) csv_dataset(fun, args, spec))
 }
 
 # `make` creates the dataset from a modified specification. Defaults of the user have priority.
-with_csv_gaps <- function(dataset, spec, make) {
+csv_with_na <- function(dataset, spec, make) {
   if (!isTRUE(spec$are_ours)) return(dataset)
   force(make)
-  with_gaps(dataset, function(wide) make(spec_with_gaps(spec, wide)))
+  set_na_version(dataset, function(wide) make(spec_with_na(spec, wide)))
 }
 
 # Empty fields become values that R treats as NA; int64 has none, so there they are an error.
-spec_with_gaps <- function(spec, wide) {
+spec_with_na <- function(spec, wide) {
   spec$are_ours <- FALSE
   if (wide) spec$types[spec$types %in% c("int32", "int64")] <- "float64"
   spec$defaults <- c(
@@ -276,7 +276,7 @@ dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) 
   args <- c(list(dataset = dataset), csv_arguments(record_spec))
   made <- new_dataset("DecodeDelimDataset", "dataset_decode_delim", args)
   form <- setNames(as.list(seq_along(record_spec$names)), record_spec$names)
-  made <- with_csv_gaps(tf_dataset(made$handle, form), record_spec, function(spec) {
+  made <- csv_with_na(tf_dataset(made$handle, form), record_spec, function(spec) {
     dataset_decode_delim(dataset, spec)
   })
   if (is.null(parallel_records)) made else dataset_prefetch(made, parallel_records)
@@ -339,7 +339,7 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
     num_rows_for_inference
   )
   spec <- select_spec_columns(spec, select_columns, column_defaults)
-  label <- label_component(spec, label_name)
+  label <- split_label(spec, label_name)
   reader <- function(spec) {
     function(filenames) {
       args <- list(
@@ -361,7 +361,7 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
     rows <- tf_dataset(dataset_batch(rows, batch_size)$handle, label)
     if (prefetch_buffer_size == 0) rows else dataset_prefetch(rows, prefetch_buffer_size)
   }
-  with_csv_gaps(batches(spec), spec, batches)
+  csv_with_na(batches(spec), spec, batches)
 }
 
 csv_file_spec <- function(file, delim, names, header, compression_type, use_quotes, na_value, rows,
@@ -445,7 +445,7 @@ default_type <- function(x) {
 }
 
 # The structure of the elements: a record, or a tuple of a record and the label.
-label_component <- function(spec, label_name, call = parent.frame()) {
+split_label <- function(spec, label_name, call = parent.frame()) {
   form <- setNames(as.list(seq_along(spec$names)), spec$names)
   if (is.null(label_name)) return(form)
   if (!is_string(label_name) || !label_name %in% spec$names) {

@@ -201,5 +201,5 @@ matching_files <- function(patterns, arg = "file_pattern", call = parent.frame()
     }
     files
   })
-  sorted_words(unique(enc2utf8(unlist(found))))
+  sort_bytewise(unique(enc2utf8(unlist(found))))
 }

@@ -43,7 +43,8 @@ dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
     dataset = dataset, `function` = built$handle, num_parallel_calls = num_parallel_calls
   )
   made <- new_dataset("MapDataset", "dataset_map", args)
-  with_gaps_through(tf_dataset(made$handle, built$form), dataset, "dataset_map", function(with_na) {
+  result <- tf_dataset(made$handle, built$form)
+  transform_na_version(result, dataset, "dataset_map", function(with_na) {
     dataset_map(with_na, map_func, num_parallel_calls)
   })
 }
@@ -55,7 +56,7 @@ dataset_filter <- function(dataset, predicate) {
   built <- tensor_function(dataset, predicate, "predicate")
   args <- list(dataset = dataset, predicate = built$handle)
   made <- new_dataset("FilterDataset", "dataset_filter", args)
-  with_gaps_through(made, dataset, "dataset_filter", function(with_na) {
+  transform_na_version(made, dataset, "dataset_filter", function(with_na) {
     dataset_filter(with_na, predicate)
   })
 }
@@ -73,7 +74,8 @@ dataset_flat_map <- function(dataset, map_func) {
   built <- dataset_function(dataset, map_func)
   args <- list(dataset = dataset, map_func = built$handle)
   made <- new_dataset("FlatMapDataset", "dataset_flat_map", args)
-  with_gaps_through(tf_dataset(made$handle, built$form), dataset, "dataset_flat_map", function(with_na) {
+  result <- tf_dataset(made$handle, built$form)
+  transform_na_version(result, dataset, "dataset_flat_map", function(with_na) {
     dataset_flat_map(with_na, map_func)
   })
 }
@@ -143,11 +145,11 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
         call = call
       )
     }
-    parts <- flatten_form(result)
+    parts <- flatten_structure(result)
     if (length(parts) == 0 || any(vapply(parts, is.null, NA))) {
       abort_runhooks("{.arg {arg}} must return a tensor or a list of tensors.", call = call)
     }
-    form <<- form_of(result)
+    form <<- structure_of(result)
     lapply(parts, as_tensor)
   })
   list(handle = handle, form = form)
@@ -160,7 +162,7 @@ dataset_function <- function(dataset, f, call = parent.frame()) {
     result <- call_with_element(f, element_of(dataset, components))
     if (!is_dataset(result)) {
       abort_runhooks(
-        "{.arg map_func} must return a dataset, not {kind_of(result)}.", call = call
+        "{.arg map_func} must return a dataset, not {describe_type(result)}.", call = call
       )
     }
     form <<- result$form
@@ -181,13 +183,13 @@ element_of <- function(dataset, components) {
   wrapped <- lapply(components, function(x) {
     if (typeof(x) == "externalptr" && !is_graph_element(x)) tf_dataset(x, 1L) else x
   })
-  fill_form(dataset$form, wrapped)
+  fill_structure(dataset$form, wrapped)
 }
 
 # The components of a tuple are separate arguments.
 call_with_element <- function(f, element) {
   is_tuple <- is.list(element) && !is_dataset(element) && is.null(names(element))
-  with_tensor_words(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
+  with_tensor_generics(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
 }
 
 as_graph_function <- function(on_values, dataset, call) {
@@ -203,27 +205,27 @@ as_graph_function <- function(on_values, dataset, call) {
       )
     }
     types <- as_components(call_with_element(f, first[[1]]))
-    shapes <- lapply(flatten_form(types), value_shape)
-    types <- fill_form(form_of(types), lapply(flatten_form(types), value_type))
+    shapes <- lapply(flatten_structure(types), value_shape)
+    types <- fill_structure(structure_of(types), lapply(flatten_structure(types), value_type))
   }
-  form <- form_of(types)
-  names <- vapply(flatten_form(types), dtype_name, "")
+  form <- structure_of(types)
+  names <- vapply(flatten_structure(types), dtype_name, "")
   number <- 0
   on_components <- function(...) {
     number <<- number + 1
-    element <- fill_form(dataset$form, list(...))
+    element <- fill_structure(dataset$form, list(...))
     result <- with_element_number(call_with_element(f, element), number, "A function of a dataset")
-    parts <- flatten_form(as_components(result))
-    if (!identical(form_of(result), form)) {
+    parts <- flatten_structure(as_components(result))
+    if (!identical(structure_of(result), form)) {
       abort_runhooks("For element {number}, a function returned a value of a different structure.")
     }
     parts
   }
   function(...) {
-    inputs <- flatten_form(list(...))
+    inputs <- flatten_structure(list(...))
     results <- py_func(on_components, inputs, as.list(names), name = "on_values")
     if (!is.null(shapes)) results <- Map(tf$ensure_shape, results, shapes)
-    fill_form(form, unname(results))
+    fill_structure(form, unname(results))
   }
 }
 
@@ -232,7 +234,7 @@ value_type <- function(x) {
   if (!is.na(given)) return(given)
   switch(typeof(x),
     double = "float64", integer = "int32", logical = "bool", character = "string",
-    abort_runhooks("A component of an element must be data, not {kind_of(x)}.")
+    abort_runhooks("A component of an element must be data, not {describe_type(x)}.")
   )
 }
 
@@ -245,6 +247,6 @@ value_shape <- function(x) {
 with_element_number <- function(expr, number, what) {
   withCallingHandlers(expr, error = function(e) {
     note <- paste0(what, " failed at element ", number, ".")
-    if (is.null(steering_kind(e))) stop(add_note(e, note))
+    if (is.null(control_error_kind(e))) stop(add_note(e, note))
   })
 }

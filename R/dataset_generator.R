@@ -68,7 +68,7 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
   streams <- if (is.null(save)) {
     generator_streams(generator)
   } else {
-    positioned_streams(generator, save, restore)
+    streams_of_shared_generator(generator, save, restore)
   }
   if (is.null(output_types)) {
     first <- streams$peek()
@@ -78,12 +78,12 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
       )
     }
     first <- as_components(first, name = "element")
-    form <- form_of(first)
-    types <- vapply(flatten_form(first), value_type, "")
-    shapes <- lapply(flatten_form(first), function(x) as.numeric(unlist(value_shape(x))))
+    form <- structure_of(first)
+    types <- vapply(flatten_structure(first), value_type, "")
+    shapes <- lapply(flatten_structure(first), function(x) as.numeric(unlist(value_shape(x))))
   } else {
-    form <- form_of(output_types)
-    types <- vapply(flatten_form(output_types), dtype_name, "")
+    form <- structure_of(output_types)
+    types <- vapply(flatten_structure(output_types), dtype_name, "")
     shapes <- vector("list", length(types))
   }
   if (!is.null(output_shapes)) shapes <- plain_shapes(output_shapes, form)
@@ -112,12 +112,12 @@ generator_streams <- function(generator) {
   }
   self$open <- function() {
     if (is.na(makes)) begin()
-    if (makes) return(made_stream(self, function() as_generator(take(1))))
+    if (makes) return(stream_of_new_generator(self, function() as_generator(take(1))))
     if (is_begun) abort_read_once()
     is_begun <<- TRUE
     read_once_stream(function(number) self$components(take(number), number))
   }
-  self$components <- function(value, number) form_components(value, number, self$form)
+  self$components <- function(value, number) structure_components(value, number, self$form)
   self
 }
 
@@ -138,7 +138,7 @@ read_once_stream <- function(draw) {
 }
 
 # A stream that creates a new generator for each pass.
-made_stream <- function(streams, make) {
+stream_of_new_generator <- function(streams, make) {
   made <- make()
   list(
     draw = function(number) streams$components(call_generator(made$generator, number), number),
@@ -149,7 +149,7 @@ made_stream <- function(streams, make) {
 }
 
 # Streams that share one generator: switching between them saves and restores positions.
-positioned_streams <- function(generator, save, restore) {
+streams_of_shared_generator <- function(generator, save, restore) {
   self <- new.env(parent = emptyenv())
   beginning <- save()
   reader <- NULL # the stream to which the generator's current position belongs
@@ -170,7 +170,7 @@ positioned_streams <- function(generator, save, restore) {
     list(
       draw = function(number) {
         if (!identical(reader, own)) go_to(own$state)
-        form_components(call_generator(generator, number), number, self$form)
+        structure_components(call_generator(generator, number), number, self$form)
       },
       rewind = function() go_to(beginning),
       save = function() if (identical(reader, own)) save() else own$state,
@@ -202,13 +202,13 @@ as_generator <- function(made, call = parent.frame()) {
   made
 }
 
-form_components <- function(value, number, form) {
+structure_components <- function(value, number, form) {
   if (is.null(value)) return(NULL)
   value <- as_components(value, name = "element")
-  if (!identical(form_of(value), form)) {
+  if (!identical(structure_of(value), form)) {
     abort_runhooks("Element {number} of a generator has a different structure than the first one.")
   }
-  flatten_form(value)
+  flatten_structure(value)
 }
 
 abort_read_once <- function() {

@@ -58,21 +58,21 @@
 #' })
 make_iterator_one_shot <- function(dataset) {
   check_dataset(dataset)
-  dataset <- dealt_dataset(dataset)
+  dataset <- sharded_dataset(dataset)
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
 }
 
 # The shard of this process: of the files or records in training, otherwise of the batches.
-dealt_dataset <- function(dataset) {
-  place <- the$dealing
-  if (is.null(place)) return(dataset)
+sharded_dataset <- function(dataset) {
+  shard <- the$shard
+  if (is.null(shard)) return(dataset)
   is_part <- cpp_dataset_info(dataset$handle)$is_part
-  place$parts <- if (is_part) "user" else "us"
+  shard$sharded_by <- if (is_part) "input_fn" else "package"
   if (is_part) return(dataset)
-  of_files <- if (place$deals_rows) {
-    cpp_dataset_part_of_files(dataset$handle, place$size, place$rank)
+  of_files <- if (shard$shards_rows) {
+    cpp_dataset_shard_by_file(dataset$handle, shard$size, shard$rank)
   }
-  if (is.null(of_files)) return(dataset_shard(dataset, place$size, place$rank))
+  if (is.null(of_files)) return(dataset_shard(dataset, shard$size, shard$rank))
   tf_dataset(of_files, dataset$form)
 }
 
@@ -80,7 +80,7 @@ dealt_dataset <- function(dataset) {
 #' @export
 make_iterator_initializable <- function(dataset, shared_name = NULL) {
   check_dataset(dataset)
-  dataset <- dealt_dataset(dataset)
+  dataset <- sharded_dataset(dataset)
   iterator <- new_iterator(NULL, cpp_dataset_info(dataset$handle), dataset$form)
   begin <- cpp_iterator_initializer(unclass(iterator)$handle, dataset$handle, "MakeIterator")
   with_initializer(iterator, begin)
@@ -89,8 +89,8 @@ make_iterator_initializable <- function(dataset, shared_name = NULL) {
 #' @rdname make_iterator_one_shot
 #' @export
 make_iterator_from_structure <- function(output_types, output_shapes = NULL, shared_name = NULL) {
-  types <- lapply(flatten_form(output_types), type_of_element)
-  form <- form_of(output_types)
+  types <- lapply(flatten_structure(output_types), type_of_element)
+  form <- structure_of(output_types)
   dims <- vector("list", length(types))
   if (!is.null(output_shapes)) dims <- plain_shapes(output_shapes, form)
   info <- list(dtypes = unlist(types), dims = dims)
@@ -104,17 +104,17 @@ type_of_element <- function(x, call = parent.frame(2)) {
 
 # The dimensions of each component, NA if unknown; NULL for an unknown number of dimensions.
 plain_shapes <- function(shapes, form, arg = "output_shapes", call = parent.frame()) {
-  lapply(shapes_in_form(shapes, form, arg, call), plain_shape, arg, call)
+  lapply(shapes_in_structure(shapes, form, arg, call), plain_shape, arg, call)
 }
 
 # A shape may itself be a list, so the structure determines where a shape starts.
-shapes_in_form <- function(shapes, form, arg, call) {
+shapes_in_structure <- function(shapes, form, arg, call) {
   if (!is.list(form)) return(list(shapes))
   check_arg(
     is.list(shapes) && length(shapes) == length(form), shapes,
     "shapes in the form of an element", arg, call
   )
-  inner <- Map(function(x, form) shapes_in_form(x, form, arg, call), shapes, form)
+  inner <- Map(function(x, form) shapes_in_structure(x, form, arg, call), shapes, form)
   do.call(c, c(list(list()), unname(inner)))
 }
 
@@ -151,7 +151,7 @@ iterator_get_next <- function(iterator, name = NULL) {
   check_string(name, null = TRUE)
   fields <- unclass(iterator)
   if (is.null(name)) name <- "IteratorGetNext"
-  fill_form(fields$form, cpp_iterator_get_next(fields$handle, name))
+  fill_structure(fields$form, cpp_iterator_get_next(fields$handle, name))
 }
 
 #' @rdname make_iterator_one_shot

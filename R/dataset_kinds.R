@@ -33,7 +33,7 @@ dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padd
         if (!is.null(dims)) as.list(ifelse(is.na(dims), -1, dims))
       })
     },
-    padding_values = if (!is.null(padding_values)) flatten_form(padding_values),
+    padding_values = if (!is.null(padding_values)) flatten_structure(padding_values),
     drop_remainder = drop_remainder
   )
   new_dataset("PaddedBatchDataset", "dataset_padded_batch", args)
@@ -115,13 +115,14 @@ dataset_cache <- function(dataset, filename = NULL) {
 zip_datasets <- function(...) {
   given <- list(...)
   if (length(given) == 1 && !is_dataset(given[[1]])) given <- given[[1]]
-  parts <- flatten_form(given)
+  parts <- flatten_structure(given)
   if (length(parts) == 0 || !all(vapply(parts, is_dataset, NA))) {
     abort_runhooks("{.fn zip_datasets} needs at least one dataset, and datasets only.")
   }
   args <- list(datasets = lapply(parts, function(x) x$handle))
   made <- cpp_dataset("ZipDataset", args, "zip_datasets()")
-  tf_dataset(made, form_of(fill_form(form_of(given), lapply(parts, function(x) x$form))))
+  forms <- lapply(parts, function(x) x$form)
+  tf_dataset(made, structure_of(fill_structure(structure_of(given), forms)))
 }
 
 #' @rdname zip_datasets
@@ -233,7 +234,7 @@ formula_components <- function(formula, names, call) {
   unknown <- setdiff(unlist(chosen), names)
   if (length(unknown)) {
     abort_runhooks(
-      c("The records have no component {.val {unknown}}.", i = existing_names(names)),
+      c("The records have no component {.val {unknown}}.", i = abbreviated_names(names)),
       kind = "not_found", call = call
     )
   }

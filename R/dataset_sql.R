@@ -41,7 +41,7 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
     open <- function() sql_stream(connection, query, chunk_size, types, has_gaps)
     chunks_dataset(types, open, query)
   }
-  with_gaps(rows(types, FALSE), function(wide) {
+  set_na_version(rows(types, FALSE), function(wide) {
     # float64 represents NA as NaN
     types[types %in% c("int64", if (wide) "int32")] <- "float64"
     rows(types, TRUE)
@@ -119,7 +119,7 @@ sql_record_spec <- function(names = NULL, types) {
 chunks_dataset <- function(types, open, declared) {
   columns <- paste0(names(types), ": ", types, collapse = ", ")
   chunks <- source_dataset(
-    open, form_of(as.list(types)), unname(types), rep(list(NA_real_), length(types)),
+    open, structure_of(as.list(types)), unname(types), rep(list(NA_real_), length(types)),
     paste0(declared, " with the columns ", columns)
   )
   dataset_flat_map(chunks, tensor_slices_dataset)
@@ -209,7 +209,7 @@ sql_types <- function(frame) {
   if (length(odd)) {
     abort_runhooks(
       c(
-        "Column {.val {odd[[1]]}} is {kind_of(frame[[odd[[1]]]])}; tensors contain numbers,
+        "Column {.val {odd[[1]]}} is {describe_type(frame[[odd[[1]]]])}; tensors contain numbers,
          logicals and strings.",
         i = "Convert it in the query."
       ),

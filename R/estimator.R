@@ -9,14 +9,15 @@ new_canned_estimator <- function(type, traits, class, spec, args, config) {
   )
 }
 
-# The value of `model$estimator`. `kept` is an environment that all copies of the object share; it
-# contains the snapshot of the newest checkpoint.
+# The value of `model$estimator`. All copies of the object share the environment
+# `shared_state`, which contains the snapshot of the newest checkpoint.
 new_engine <- function(description, config) {
   engine <- list(
     description = description, model_dir = config$model_dir, config = config,
-    kept = new.env(parent = emptyenv()), is_temporary = is_within(config$model_dir, tempdir())
+    shared_state = new.env(parent = emptyenv()),
+    is_temporary = is_within(config$model_dir, tempdir())
   )
-  engine$kept$files <- checkpoint_snapshot(engine, config$model_dir)
+  engine$shared_state$files <- checkpoint_snapshot(engine, config$model_dir)
   structure(engine, class = "runhooks_engine")
 }
 
@@ -62,7 +63,8 @@ abort_no_model <- function(fun, object, others, call) {
      {.code {fun}(model)}."
   }
   if (is.null(advice)) check_arg(FALSE, object, "a model", "object", call)
-  what <- if (inherits(object, "formula")) "a formula" else kind_of(object) # nolint: used by cli
+  is_formula <- inherits(object, "formula")
+  what <- if (is_formula) "a formula" else describe_type(object) # nolint: used by cli
   abort_runhooks(c("{.arg object} must be a model, not {what}.", i = advice), call = call,
     env = environment()
   )
@@ -102,26 +104,26 @@ model_dir.default <- function(object, ...) {
 
 #' @export
 model_dir.tf_estimator <- function(object, ...) {
-  if (...length()) abort_more("model_dir", list(...))
+  if (...length()) abort_extra_arguments("model_dir", list(...))
   # an object without an estimator, such as one built by hand, has no directory
   if (!is.null(object$estimator)) resolve_model_dir(object$estimator)
 }
 
 #' @export
 print.tf_estimator <- function(x, ...) {
-  cat(shown_estimator(x), sep = "\n") # lint: allow stdout
+  cat(describe_or_error(x), sep = "\n") # lint: allow stdout
   invisible(x)
 }
 
 #' @export
 str.tf_estimator <- function(object, ...) {
-  lines <- shown_estimator(object)
+  lines <- describe_or_error(object)
   cat(lines, sep = "\n") # lint: allow stdout
   invisible(paste(lines, collapse = "\n"))
 }
 
 # If the weights are lost, the description is the message of the error that other functions raise.
-shown_estimator <- function(x) {
+describe_or_error <- function(x) {
   tryCatch(
     describe_estimator(x), runhooks_error_failed_precondition = function(error) conditionMessage(error)
   )
@@ -155,23 +157,24 @@ describe_estimator <- function(x) {
 }
 
 # Created once per specification, and never serialized. It is in a weak reference with the key
-# `kept`, because the model's functions may refer to the object; R's collector can free this cycle.
+# `shared_state`, because the model's functions may refer to the object; R's collector can free this
+# cycle.
 cached_core_model <- function(object) {
-  kept <- unclass(object$estimator)$kept
-  made <- if (typeof(kept$made) == "weakref") cpp_part(kept$made)
-  if (!is.null(made) && identical(made$source, model_cache_key(object))) return(made)
-  made <- make_model(object)
-  kept$made <- cpp_attach_ephemeron(kept, made)
-  made
+  shared_state <- unclass(object$estimator)$shared_state
+  cached <- if (typeof(shared_state$cached) == "weakref") cpp_part(shared_state$cached)
+  if (!is.null(cached) && identical(cached$source, model_cache_key(object))) return(cached)
+  cached <- make_model(object)
+  shared_state$cached <- cpp_attach_ephemeron(shared_state, cached)
+  cached
 }
 
 # Never serialized. The environment is reused: R releases the value of a weak reference only with
 # its key, so replacing it would leak.
-object_cache <- function(kept, name) {
-  place <- if (typeof(kept[[name]]) == "weakref") cpp_part(kept[[name]])
+object_cache <- function(shared_state, name) {
+  place <- if (typeof(shared_state[[name]]) == "weakref") cpp_part(shared_state[[name]])
   if (is.null(place)) {
     place <- new.env(parent = emptyenv())
-    kept[[name]] <- cpp_attach_ephemeron(kept, place)
+    shared_state[[name]] <- cpp_attach_ephemeron(shared_state, place)
   }
   place
 }
@@ -184,19 +187,19 @@ make_model <- function(object) {
   core <- core_spec(object)
   # vocabulary files may change between two calls
   reads_files <- has_file(object$spec)
-  made <- list2env(cpp_model_make(core, !reads_files), parent = emptyenv())
-  made$reads_files <- reads_files
+  cached <- list2env(cpp_model_make(core, !reads_files), parent = emptyenv())
+  cached$reads_files <- reads_files
   # omitted for custom models: their function refers to the object, and the cycle would leak
-  if (!is_custom(object)) made$core <- core
-  made$source <- model_cache_key(object)
-  made
+  if (!is_custom(object)) cached$core <- core
+  cached$source <- model_cache_key(object)
+  cached
 }
 
 # Like model_signature(), cached unless the model reads vocabulary files, which may change.
 core_signature <- function(object) {
-  made <- cached_core_model(object)
-  if (is.null(made$memory) || made$reads_files) made$memory <- model_signature(object)
-  made$memory
+  cached <- cached_core_model(object)
+  if (is.null(cached$signature) || cached$reads_files) cached$signature <- model_signature(object)
+  cached$signature
 }
 
 has_file <- function(spec) {
@@ -214,7 +217,7 @@ core_spec <- function(object) {
       metric_fns = object$metric_fns
     ))
   }
-  spec <- core_values(object$spec)
+  spec <- values_for_core(object$spec)
   attr(spec, "owner") <- attr(object$spec, "owner")
   attr(spec, "metric_fns") <- object$metric_fns
   spec
@@ -225,7 +228,7 @@ core_config <- function(object) {
   config <- config[names(config_defaults)]
   config$model_dir <- model_dir(object)
   config$replicas <- replicas_of(config)
-  config$normalizes_together <- isTRUE(unclass(config)$train_distribute$sync_batch_norm)
+  config$sync_batch_norm <- isTRUE(unclass(config)$train_distribute$sync_batch_norm)
   config["train_distribute"] <- list(NULL)
   config[vapply(config, is.null, NA)] <- NULL
   config[c("session_config", "device_fn")] <- NULL
@@ -248,7 +251,7 @@ is_custom <- function(x) inherits(x, "tf_custom_estimator")
 
 stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
 
-keys_of_reads <- function(reads) unique(vapply(reads, `[[`, "", "key"))
+feature_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
 model_labels <- function(estimator) {
   if (!is.null(estimator$spec)) cached_core_model(estimator)$labels

@@ -33,11 +33,11 @@ axe_data.tf_estimator <- function(x, verbose = FALSE, ...) {
   x["data"] <- list(NULL)
   x$args["data"] <- NULL
   engine <- unclass(x$estimator)
-  # copies share `kept`, and the original must keep its data
-  kept <- list2env(as.list(engine$kept, all.names = TRUE), parent = emptyenv())
-  if (exists("made", kept)) rm("made", envir = kept)
-  kept$data <- NULL
-  engine$kept <- kept
+  # copies share `shared_state`, and the original must keep its data
+  shared_state <- list2env(as.list(engine$shared_state, all.names = TRUE), parent = emptyenv())
+  if (exists("cached", shared_state)) rm("cached", envir = shared_state)
+  shared_state$data <- NULL
+  engine$shared_state <- shared_state
   x$estimator <- structure(engine, class = "runhooks_engine")
   x
 }

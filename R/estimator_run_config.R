@@ -65,10 +65,10 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
                        keep_checkpoint_every_n_hours = 10000, log_step_count_steps = 100, ...,
                        checkpoint_input_pipeline = FALSE, on_other_data = "stop",
                        every_n_steps = NULL) {
-  exact_names()
+  abort_abbreviated_arguments()
   given <- names(match.call())[-1]
   if (!is.null(every_n_steps)) given <- c(given, "log_step_count_steps")
-  use_every_n_steps(environment(), "log_step_count_steps")
+  resolve_every_n_steps(environment(), "log_step_count_steps")
   values <- c(
     list(
       model_dir = model_dir, tf_random_seed = tf_random_seed,
@@ -196,7 +196,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (!is_run_config(config)) {
     abort_runhooks(
       "{.arg config} must be an object made by {.fn run_config},
-       not {kind_of(config)}.",
+       not {describe_type(config)}.",
       call = call
     )
   }

@@ -12,22 +12,22 @@ checkpoint_snapshot <- function(engine, folder) {
 # temporary directory otherwise. `trains`: the caller is about to train.
 resolve_model_dir <- function(engine, trains = FALSE) {
   engine <- unclass(engine)
-  kept <- engine$kept
-  folder <- if (is.null(kept$model_dir)) engine$model_dir else kept$model_dir
-  if (!is.list(kept$files)) return(folder)
-  if (length(kept$files) == 0) {
+  shared_state <- engine$shared_state
+  folder <- if (is.null(shared_state$model_dir)) engine$model_dir else shared_state$model_dir
+  if (!is.list(shared_state$files)) return(folder)
+  if (length(shared_state$files) == 0) {
       # saved without a checkpoint, so the model has the current state of its directory
-    kept$files <- checkpoint_snapshot(engine, folder)
+    shared_state$files <- checkpoint_snapshot(engine, folder)
     return(folder)
   }
   if (!dir.exists(folder)) folder <- engine$model_dir
-  found <- cpp_compare_carried(folder, kept$files)
+  found <- cpp_compare_snapshot(folder, shared_state$files)
   if (!found$is_newest) {
     folder <- unpack_snapshot_dir(engine, folder, found)
-    kept$model_dir <- folder
+    shared_state$model_dir <- folder
   }
   # after training, the newest checkpoint replaces the restored snapshot
-  if (trains || !found$is_newest) kept$files <- checkpoint_snapshot(engine, folder)
+  if (trains || !found$is_newest) shared_state$files <- checkpoint_snapshot(engine, folder)
   folder
 }
 
@@ -36,7 +36,7 @@ unpack_snapshot_dir <- function(engine, folder, found) {
   if (is_lost) abort_lost_checkpoint(folder, found)
   made <- tempfile("runhooks-")
   dir.create(made)
-  cpp_write_carried_files(made, engine$kept$files, folder)
+  cpp_unpack_snapshot(made, engine$shared_state$files, folder)
   inform_other_folder(engine, folder, found, made)
   made
 }
@@ -45,7 +45,7 @@ unpack_snapshot_dir <- function(engine, folder, found) {
 inform_other_folder <- function(engine, folder, found, made) {
   is_gone <- found$newest_step < 0
   if (is_gone && isTRUE(engine$is_temporary)) return(invisible())
-  was <- saved_words(found$checkpoint) # nolint: used by cli
+  was <- describe_saved(found$checkpoint) # nolint: used by cli
   cli::cli_inform(
     c(
       if (is_gone) {
@@ -66,7 +66,7 @@ abort_lost_checkpoint <- function(folder, found) {
   abort_plain(
     c(
       paste0(
-        "The model was saved ", saved_words(found$checkpoint), ", and ", folder,
+        "The model was saved ", describe_saved(found$checkpoint), ", and ", folder,
         if (found$newest_step < 0) " no longer has a checkpoint." else paste0(
           " is now at step ", found$newest_step, "."
         )
@@ -84,7 +84,7 @@ abort_lost_checkpoint <- function(folder, found) {
   )
 }
 
-saved_words <- function(checkpoint) {
+describe_saved <- function(checkpoint) {
   step <- sub("^.*-", "", checkpoint)
   if (grepl("^[0-9]+$", step)) paste("at step", step) else paste0("with '", checkpoint, "'")
 }

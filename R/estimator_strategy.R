@@ -102,7 +102,7 @@ begin_strategy <- function(call) {
     # Open MPI counts a process that ends without MPI_Finalize() as failed, even if it is alone.
     reg.finalizer(the, leave_cluster, onexit = TRUE)
     check_launcher(launcher, place, call)
-    if (place$size > 1) behave_in_cluster(place)
+    if (place$size > 1) set_cluster_options(place)
   }
   the$strategy <- structure(
     c(place[c("rank", "size", "local_rank", "library")], is_chief = place$rank == 0),
@@ -144,15 +144,17 @@ env_number <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
 
 # The MPI that started this process and the number of processes, or NULL.
 mpi_launcher <- function(call = parent.frame()) {
-  said <- Sys.getenv("RUNHOOKS_MPI")
-  if (nzchar(said) && !said %in% names(mpi_names)) {
+  requested_mpi <- Sys.getenv("RUNHOOKS_MPI")
+  if (nzchar(requested_mpi) && !requested_mpi %in% names(mpi_names)) {
     abort_runhooks(
       "The environment variable {.envvar RUNHOOKS_MPI} must be {.or {.val {names(mpi_names)}}},
-       not {.val {said}}.",
+       not {.val {requested_mpi}}.",
       call = call
     )
   }
-  of <- function(mpi, size) list(mpi = if (nzchar(said)) said else mpi, size = size)
+  of <- function(mpi, size) {
+    list(mpi = if (nzchar(requested_mpi)) requested_mpi else mpi, size = size)
+  }
   if (nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))) {
     return(of("openmpi", env_number("OMPI_COMM_WORLD_SIZE")))
   }
@@ -161,7 +163,7 @@ mpi_launcher <- function(call = parent.frame()) {
   if (nzchar(Sys.getenv("PMIX_RANK"))) return(of("openmpi", tasks))
   if (!is.na(tasks) && tasks > 1) {
     # the MPI may support Slurm directly; check_launcher() verifies the number of processes
-    if (nzchar(said)) return(of(said, tasks))
+    if (nzchar(requested_mpi)) return(of(requested_mpi, tasks))
     abort_runhooks(
       c(
         "Slurm has started {tasks} processes without an MPI that connects them.",
@@ -171,17 +173,17 @@ mpi_launcher <- function(call = parent.frame()) {
       kind = "failed_precondition", call = call
     )
   }
-  if (nzchar(said)) of(said, NA)
+  if (nzchar(requested_mpi)) of(requested_mpi, NA)
 }
 
-is_by_srun <- function() {
+is_started_by_srun <- function() {
   nzchar(Sys.getenv("SLURM_STEP_NUM_TASKS")) && !nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))
 }
 
 # The results are correct, but the other tasks of the job are idle.
 inform_job_idles <- function() {
   tasks <- env_number("SLURM_NTASKS")
-  if (is.na(tasks) || tasks < 2 || is_by_srun()) return(invisible())
+  if (is.na(tasks) || tasks < 2 || is_started_by_srun()) return(invisible())
   cli::cli_inform(
     c(
       "Only one process is running in a Slurm job with {tasks} tasks.",
@@ -211,7 +213,7 @@ mpi_object <- function(mpi, built = mpi_built(), call = parent.frame(2)) {
       x = if (length(built)) "It was built with {mpi_names[names(built)]}." else {
         "No MPI was found when it was installed."
       },
-      i = if (is_by_srun() && length(built)) {
+      i = if (is_started_by_srun() && length(built)) {
         "Start it with {.code srun --mpi={mpi_of_srun[names(built)[[1]]]}}, for
          {mpi_names[[names(built)[[1]]]]}, or:"
       },
@@ -225,7 +227,7 @@ mpi_object <- function(mpi, built = mpi_built(), call = parent.frame(2)) {
 # A process that another MPI's mpirun has started appears to be alone.
 check_launcher <- function(launcher, place, call = parent.frame()) {
   if (is.na(launcher$size) || launcher$size == place$size) return(invisible())
-  words <- if (is_by_srun()) {
+  words <- if (is_started_by_srun()) {
     c(
       "Slurm has started {launcher$size} processes, but {place$library} reports {place$size}.",
       i = "Start them with {.code srun --mpi={mpi_of_srun[[launcher$mpi]]}} if {place$library}
@@ -243,7 +245,7 @@ check_launcher <- function(launcher, place, call = parent.frame()) {
 }
 
 # An uncaught error ends all processes, and only the chief prints progress and logs.
-behave_in_cluster <- function(place) {
+set_cluster_options <- function(place) {
   if (!interactive() && is.null(getOption("error"))) {
     options(error = end_processes)
   }
@@ -255,20 +257,20 @@ behave_in_cluster <- function(place) {
 
 leave_cluster <- function(e) {
   if (!identical(Sys.getpid(), the$pid)) return(invisible()) # a forked child
-  check_none_left()
-  tryCatch(cpp_cluster_finish(), error = end_all)
+  check_no_pending_collective()
+  tryCatch(cpp_cluster_finish(), error = abort_all_processes)
 }
 
 # After an error that the script caught, or quit(), the other processes would wait forever.
-check_none_left <- function() {
-  if (is.null(the$together)) return(invisible())
-  text <- paste0(the$together, " ended early in this process, but the other processes wait in it.")
-  end_all(simpleCondition(text))
+check_no_pending_collective <- function() {
+  if (is.null(the$collective)) return(invisible())
+  text <- paste(the$collective, "ended early in this process, but the other processes wait in it.")
+  abort_all_processes(simpleCondition(text))
 }
 
 # The other ranks wait, so that a common error is printed by the chief first. cat(), because
 # suppressMessages() must not hide it.
-end_all <- function(error) {
+abort_all_processes <- function(error) {
   strategy <- the$strategy
   if (!strategy$is_chief) Sys.sleep(1)
   text <- conditionMessage(error)
@@ -289,29 +291,29 @@ begin_collective <- function(object, what, lasts = FALSE) {
   if (replicas_of(engine_config(object)) == 1) return(invisible(FALSE))
   path <- model_dir(object)
   if (cpp_run_folder(path, FALSE)$is_training) return(invisible(isTRUE(the$barrier)))
-  check_none_left()
+  check_no_pending_collective()
   tryCatch(
     cpp_cluster_begin(paste(what, "of runhooks", utils::packageVersion("runhooks")), path),
-    error = end_all
+    error = abort_all_processes
   )
-  if (lasts) the$together <- what
+  if (lasts) the$collective <- what
   invisible(TRUE)
 }
 
 in_all_processes <- function(object, expr) {
   if (replicas_of(engine_config(object)) == 1) return(expr)
-  on.exit(the$together <- NULL)
-  tryCatch(expr, error = end_all)
+  on.exit(the$collective <- NULL)
+  tryCatch(expr, error = abort_all_processes)
 }
 
 # An error or interrupt in one process ends all, because the others would wait for it.
 run_collective <- function(together, what, expr) {
   if (!together) return(expr)
-  outer <- the$together
-  the$together <- what
-  on.exit(the$together <- outer)
-  tryCatch(expr, error = end_all, interrupt = function(condition) {
-    end_all(simpleCondition(paste(what, "was interrupted.")))
+  outer <- the$collective
+  the$collective <- what
+  on.exit(the$collective <- outer)
+  tryCatch(expr, error = abort_all_processes, interrupt = function(condition) {
+    abort_all_processes(simpleCondition(paste(what, "was interrupted.")))
   })
 }
 

@@ -35,7 +35,8 @@ parse_tf_config <- function(text, call) {
   })
   if (!is.list(given) || length(given) && is.null(names(given))) {
     abort_runhooks(
-      "The environment variable {.envvar TF_CONFIG} must be a JSON object, not {kind_of(given)}.",
+      "The environment variable {.envvar TF_CONFIG} must be a JSON object, not
+       {describe_type(given)}.",
       call = call
     )
   }
@@ -50,7 +51,7 @@ cluster_tasks <- function(cluster, call) {
   if (!good) {
     abort_runhooks(
       "\"cluster\" in {.envvar TF_CONFIG} must be an object of lists of addresses,
-       not {kind_of(cluster)}.",
+       not {describe_type(cluster)}.",
       call = call
     )
   }

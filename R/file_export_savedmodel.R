@@ -108,10 +108,10 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
       extra
     ))
   })
-  invisible(cpp_place_export(unfinished, base, versioned))
+  invisible(cpp_publish_export(unfinished, base, versioned))
 }
 
-first_missing <- function(path) {
+first_missing_folder <- function(path) {
   missing <- NULL
   while (!file.exists(path) && dirname(path) != path) {
     missing <- path
@@ -122,7 +122,7 @@ first_missing <- function(path) {
 
 # If `expr` fails, removes the directories that it created, if they are empty.
 with_failed_folder <- function(base, unfinished, expr) {
-  made <- first_missing(base)
+  made <- first_missing_folder(base)
   done <- FALSE
   on.exit(if (!done) {
     unlink(unfinished, recursive = TRUE)
@@ -200,14 +200,14 @@ as_receiver <- function(object, receiver_fn, call = parent.frame()) {
       "A 'tf_custom_estimator' requires a custom `serving_input_receiver_fn`.", call = call
     )
   }
-  if (is.null(receiver_fn)) receiver_fn <- function() raw_receiver(served_reads(object))
+  if (is.null(receiver_fn)) receiver_fn <- function() placeholder_receiver(served_reads(object))
   function() {
-    receiver <- as_users_code(receiver_fn())
+    receiver <- eval_user_code(receiver_fn())
     if (!inherits(receiver, "runhooks_serving_input_receiver")) {
       abort_runhooks(
         c(
           "`serving_input_receiver_fn` must return a ServingInputReceiver, not
-           {kind_of(receiver)}.",
+           {describe_type(receiver)}.",
           i = "Use `tf$estimator$export$ServingInputReceiver(features, receiver_tensors)`."
         ),
         call = call
@@ -230,10 +230,10 @@ served_reads <- function(object) {
 }
 
 # Features with a variable number of values have an unknown number of columns.
-raw_receiver <- function(reads) {
+placeholder_receiver <- function(reads) {
   features <- lapply(reads, function(read) {
     shape <- if (read$has_shape) as.list(read$shape) else list(NULL)
-    tf$placeholder(read$example_dtype, c(list(NULL), shape), name = as_op_name(read$key))
+    tf$placeholder(read$example_dtype, c(list(NULL), shape), name = valid_op_name(read$key))
   })
   names(features) <- vapply(reads, `[[`, "", "key")
   if (length(features) == 0) {
@@ -244,7 +244,7 @@ raw_receiver <- function(reads) {
 }
 
 # Replaces characters that are invalid in names of operations.
-as_op_name <- function(key) {
+valid_op_name <- function(key) {
   name <- gsub("[^A-Za-z0-9_.-]", "_", key)
   if (grepl("^[A-Za-z0-9.]", name)) name else paste0(".", name)
 }
@@ -271,7 +271,7 @@ receiver_tensors_of <- function(x, what, call = parent.frame()) {
   for (key in names(x)) {
     if (is_tensor(x[[key]]) || is_sparse(x[[key]])) next
     abort_runhooks(
-      "{what} {.val {key}} must be a Tensor or SparseTensor, not {kind_of(x[[key]])}.",
+      "{what} {.val {key}} must be a Tensor or SparseTensor, not {describe_type(x[[key]])}.",
       call = call
     )
   }

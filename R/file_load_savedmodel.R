@@ -63,8 +63,8 @@ load_savedmodel <- function(dir, tags = "serve") {
 #' @export
 predict.runhooks_saved_model <- function(object, newdata, signature = "serving_default",
                                          simplify = TRUE, ...) {
-  abort_more("predict", list(...), c("newdata", "signature", "simplify"))
-  if (missing(signature)) signature <- usual_signature(object)
+  abort_extra_arguments("predict", list(...), c("newdata", "signature", "simplify"))
+  if (missing(signature)) signature <- default_signature(object)
   check_string(signature)
   check_flag(simplify)
   answer <- cpp_loaded_predict(object$pointer, signature, newdata, simplify, FALSE)
@@ -78,7 +78,7 @@ served_factor <- function(classes, levels) {
   if (anyDuplicated(levels)) classes else factor(classes, levels)
 }
 
-usual_signature <- function(object) {
+default_signature <- function(object) {
   names <- names(object$signatures)
   if (length(names) == 1) names else "serving_default"
 }

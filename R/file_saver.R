@@ -86,7 +86,7 @@ new_saver <- function(pointer) {
     )
   }
   saver$recover_last_checkpoints <- function(checkpoint_paths) {
-    paths <- strings_of(checkpoint_paths)
+    paths <- as_strings(checkpoint_paths)
     paths <- paths[file.exists(paste0(paths, ".index"))]
     times <- as.numeric(file.mtime(paste0(paths, ".index")))
     cpp_saver_set_last_checkpoints(pointer, paths, times)

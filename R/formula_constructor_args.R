@@ -14,7 +14,7 @@ constructor_arguments <- function(specs, call, written) {
   is_given <- eval(specs$asks_given, call)
   matched <- list(
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
-    traits = model_traits(type), seats = specs$seats, places = list(), written = written
+    traits = model_traits(type), slots = specs$slots, places = list(), written = written
   )
   # the caller of the constructor
   matched$args <- lapply(matched$args, text_as_formula, parent.frame(3))
@@ -55,7 +55,7 @@ match_arguments <- function(matched, defaults, call) {
   if (!is.null(args$formula) && !is_formula(args$formula)) {
     check_arg(FALSE, args$formula, "a formula", "formula", call)
   }
-  slots <- matched$seats
+  slots <- matched$slots
   first <- names(slots)
   home_of <- function(kind) names(slots)[match(kind, slots)]
   # named arguments shift the positional arguments after them, so the formula may be in a later slot
@@ -118,7 +118,7 @@ move_argument <- function(matched, from, to, defaults, call) {
   there <- matched$args[[to]]
   value <- matched$args[[from]]
   is_taken <- to %in% matched$given
-  slots <- matched$seats
+  slots <- matched$slots
   if (is_taken && (!to %in% names(slots) || slot_accepts(there, to, slots))) {
     abort_runhooks("{.arg {to}} is given twice: by name, and by position as {.arg {from}}.",
       call = call
@@ -141,7 +141,7 @@ move_argument <- function(matched, from, to, defaults, call) {
 normalize_call <- function(call, matched) {
   names <- names(call)
   for (to in names(matched$places)) names[names(call) == matched$places[[to]]] <- to
-  for (name in names(matched$seats)[matched$seats == "columns"]) {
+  for (name in names(matched$slots)[matched$slots == "columns"]) {
     if (is_formula(matched$args[[name]])) names[names == name] <- "formula"
   }
   names(call) <- names
@@ -149,7 +149,7 @@ normalize_call <- function(call, matched) {
 }
 
 abort_absent <- function(name, matched, call) {
-  kind <- if (name %in% names(matched$seats)) matched$seats[[name]] else ""
+  kind <- if (name %in% names(matched$slots)) matched$slots[[name]] else ""
   if (kind == "columns" && !is.null(matched$args$data)) {
     abort_runhooks(
       c("{.arg formula} is missing.", i = "Name the response and the features: {.code
@@ -159,7 +159,7 @@ abort_absent <- function(name, matched, call) {
   }
   others <- c(head = "head = regression_head(), ", widths = "hidden_units = c(16, 8), ")
   # nolint: used by cli
-  before <- paste(others[intersect(names(others), matched$seats)], collapse = "")
+  before <- paste(others[intersect(names(others), matched$slots)], collapse = "")
   advice <- switch(kind,
     columns = c(
       i = "With a formula and data: {.code {matched$type}({before}formula = mpg ~ wt, data =
@@ -281,7 +281,7 @@ optimizer_arguments <- function(matched, is_formula, call) {
     chosen <- is_formula && !arg %in% matched$given
     if (chosen) args[[arg]] <- formula_optimizer(part)
     if (is.null(rate)) next
-    args[arg] <- list(with_rate(args[[arg]], rate, chosen, part, call))
+    args[arg] <- list(set_learning_rate(args[[arg]], rate, chosen, part, call))
   }
   args
 }
@@ -291,7 +291,7 @@ formula_optimizer <- function(part) {
   named_optimizer(part$of_formula, part$rate_of_formula)
 }
 
-with_rate <- function(optimizer, rate, chosen, part, call) {
+set_learning_rate <- function(optimizer, rate, chosen, part, call) {
   arg <- part$optimizer
   if (is.null(optimizer)) optimizer <- part$missing
   if (chosen && is_optimizer(optimizer)) return(named_optimizer(optimizer$type, rate))

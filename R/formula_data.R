@@ -35,7 +35,7 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
   if (with_response) {
     frame$response <- response
     check_column(
-      response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_of(finite)
+      response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_or_na(finite)
     )
     missing[[blueprint$response$name]] <- is_missing_row(frame$response)
     if (!is.null(blueprint$weight)) {
@@ -59,7 +59,7 @@ check_variables <- function(blueprint, data, call) {
   if (length(missing)) abort_missing_features(missing, names(data), call)
 }
 
-complete_frame <- function(blueprint, frame, call, note = FALSE) {
+drop_incomplete_rows <- function(blueprint, frame, call, note = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
   if (!blueprint$na$kind %in% c("omit", "exclude")) {
@@ -67,13 +67,13 @@ complete_frame <- function(blueprint, frame, call, note = FALSE) {
   }
   if (!any(frame$rows)) abort_runhooks("All rows have NA.", call = call)
   if (note) inform_omitted(frame$missing)
-  only_rows(frame, frame$rows)
+  select_frame_rows(frame, frame$rows)
 }
 
-only_rows <- function(frame, rows) {
-  frame$values <- lapply(frame$values, keep_rows, rows)
+select_frame_rows <- function(frame, rows) {
+  frame$values <- lapply(frame$values, select_rows, rows)
   for (name in intersect(c("response", "weight", "offset"), names(frame))) {
-    frame[[name]] <- keep_rows(frame[[name]], rows)
+    frame[[name]] <- select_rows(frame[[name]], rows)
   }
   frame
 }
@@ -84,11 +84,11 @@ frame_features <- function(blueprint, frame) {
   })
   has_trees <- isTRUE(blueprint$has_trees)
   values <- coerce_to_schema(frame$values, known, has_trees = has_trees, missing = NA)
-  values <- with_missing_words(values, blueprint)
+  values <- with_missing_level(values, blueprint)
   crosses <- Filter(function(parts) product_name(parts) %in% names(blueprint$crosses),
     blueprint$features
   )
-  words <- lapply(crosses, function(parts) crossed_words(values[parts]))
+  words <- lapply(crosses, function(parts) crossed_strings(values[parts]))
   crossed <- lapply(names(words), function(name) {
     list(kind = "character", levels = blueprint$crosses[[name]])
   })
@@ -98,7 +98,7 @@ frame_features <- function(blueprint, frame) {
   features <- lapply(names(blueprint$features), function(name) {
     parts <- if (name %in% names(words)) name else blueprint$features[[name]]
     value <- feature_value(parts, values)
-    if (is.factor(value)) graph_words(value) else value
+    if (is.factor(value)) strings_for_graph(value) else value
   })
   features <- setNames(features, unname(blueprint$keys[names(blueprint$features)]))
   if (!is.null(blueprint$offset)) features[[blueprint$offset$name]] <- frame$offset
@@ -116,7 +116,7 @@ blueprint_input_fn <- function(
   if (is.null(blueprint)) {
     abort_runhooks(
       c(
-        "input_fn must be a function, not {kind_of(data)}.",
+        "input_fn must be a function, not {describe_type(data)}.",
         i = "Create one with {.fn input_fn}. Only models from a formula accept a data frame
              directly."
       ),
@@ -133,7 +133,7 @@ blueprint_input_fn <- function(
   data <- check_formula_data(data, call)
   check_some_rows(data, call)
   frame <- blueprint_frame(blueprint, data, TRUE, call)
-  frame <- complete_frame(blueprint, frame, call, note = TRUE)
+  frame <- drop_incomplete_rows(blueprint, frame, call, note = TRUE)
   if (is_training) check_some_weight(blueprint, frame, call)
   columns <- frame_features(blueprint, frame)
   if (length(columns) == 0) columns <- row_feature(list(frame$response))
@@ -143,7 +143,7 @@ blueprint_input_fn <- function(
   columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
   n <- n_rows(frame$response)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
-  if (is_training && sees_all_rows(model, n, batch_size)) {
+  if (is_training && uses_full_batch(model, n, batch_size)) {
     # with all rows in each step, order and position are irrelevant
     if (identical(shuffle, "auto")) shuffle <- FALSE
     resume <- FALSE
@@ -167,10 +167,10 @@ check_some_weight <- function(blueprint, frame, call) {
 }
 
 default_batch <- function(model, n) {
-  if (sees_all_rows(model)) n else min(n, model_traits(model$spec$type)$batch_size)
+  if (uses_full_batch(model)) n else min(n, model_traits(model$spec$type)$batch_size)
 }
 
-sees_all_rows <- function(model, n = 1, batch_size = n) {
+uses_full_batch <- function(model, n = 1, batch_size = n) {
   batch_size == n && (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
 }
 
@@ -179,11 +179,11 @@ is_iterative_fit <- function(model, n = 1, batch_size = n) {
   length(parts) == 1 && batch_size == n && wants_all_rows(model$spec[[parts[[1]]$optimizer]])
 }
 
-most_iterations <- 200
+max_iterations <- 200
 
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
-  if (is_iterative_fit(model, n, batch_size)) return(most_iterations)
+  if (is_iterative_fit(model, n, batch_size)) return(max_iterations)
   # such a model stops its own training
   if (model_traits(model$spec$type)$wants_all_rows) return(NULL)
   default_passes(model, n, batch_size)
@@ -230,14 +230,14 @@ abort_missing_features <- function(missing, existing, call) {
     c(
       "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
        {.val {missing}}.",
-      i = existing_names(existing)
+      i = abbreviated_names(existing)
     ),
     kind = "not_found", call = call
   )
 }
 
-kept_data <- function(object, call = parent.frame(), arg = "input_fn") {
-  data <- unclass(object$estimator)$kept$data
+training_data <- function(object, call = parent.frame(), arg = "input_fn") {
+  data <- unclass(object$estimator)$shared_state$data
   if (is.null(data)) data <- object$data
   if (!is.null(data)) return(data)
   abort_runhooks(
@@ -253,7 +253,7 @@ kept_data <- function(object, call = parent.frame(), arg = "input_fn") {
   )
 }
 
-abort_prediction <- function(extras, call) {
+abort_extra_prediction_args <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   known <- c(

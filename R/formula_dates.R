@@ -1,13 +1,13 @@
 # Converts dates, times and time differences (in days) to numbers, as lm() does.
 
-time_kind <- function(x) {
+time_class <- function(x) {
   kinds <- c(Date = "Date", POSIXt = "POSIXct", difftime = "difftime")
   found <- Filter(function(class) inherits(x, class), names(kinds))
   if (length(found)) kinds[[found[[1]]]]
 }
 
 time_numbers <- function(x) {
-  switch(time_kind(x),
+  switch(time_class(x),
     Date = as.numeric(x),
     POSIXct = as.numeric(as.POSIXct(x)),
     difftime = as.numeric(x, units = "days")
@@ -16,8 +16,8 @@ time_numbers <- function(x) {
 
 # The number to subtract in double precision from times, because float32 cannot represent seconds
 # since 1970 exactly, and from large numbers of trees. Other models standardize large numbers.
-number_origin <- function(x, name, time, blueprint) {
-  if (identical(time, "POSIXct")) return(first_number(floor(x)))
+number_origin <- function(x, name, time_class, blueprint) {
+  if (identical(time_class, "POSIXct")) return(first_number(floor(x)))
   if (!isTRUE(blueprint$has_trees) || !is.numeric(x) || !is.null(dim(x))) return(NULL)
   x <- unique(x[is.finite(x)])
   origin <- if (any(abs(x) > 2^24) && any(as_single(x) != x)) first_number(x)
@@ -46,7 +46,7 @@ inform_equal_numbers <- function(x, name) {
 }
 
 check_time <- function(x, name, was, call) {
-  now <- time_kind(x)
+  now <- time_class(x)
   if (identical(now, was)) return(invisible())
   abort_runhooks(
     c(
@@ -76,19 +76,19 @@ in_unit <- function(x, unit, name, call) {
 }
 
 # Thresholds in the units of the data, with dates and times as in "day <= 2020-02-29".
-with_time_questions <- function(nodes, blueprint) {
+format_time_thresholds <- function(nodes, blueprint) {
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
     if (length(term$numbers) != 1 || length(term$words)) next
-    time <- blueprint$variables[[term$numbers]]$time
-    is_time <- !is.null(time) && time != "difftime"
+    time_class <- blueprint$variables[[term$numbers]]$time
+    is_time <- !is.null(time_class) && time_class != "difftime"
     at <- which(nodes$feature %in% blueprint$keys[[name]] & !is.na(nodes$threshold))
     if (length(at) == 0 || !is_time && is.null(term$center)) next
     number <- nodes$threshold[at] + if (is.null(term$center)) 0 else term$center
     nodes$threshold[at] <- number
     shown <- if (!is_time) {
       format(number, digits = 15, trim = TRUE)
-    } else if (time == "Date") {
+    } else if (time_class == "Date") {
       format(as.Date(floor(number), origin = "1970-01-01"))
     } else {
       format(as.POSIXct(number, origin = "1970-01-01", tz = "UTC"), "%Y-%m-%d %H:%M:%S UTC")

@@ -1,7 +1,7 @@
 # Reduces the environments of formulas to the variables that they use. Saving a model then does not
 # save all variables of the function that created it.
 
-without_frames <- function(object) {
+with_lean_environments <- function(object) {
   if (is.null(object$formula)) return(object)
   memo <- new.env(parent = emptyenv())
   constants <- lapply(object$blueprint$constants, lean_value, memo)
@@ -27,7 +27,7 @@ lean_value <- function(x, memo) {
   read <- read_names(x)
   if (is_package || any(lookup_functions %in% read)) return(x)
   attr(x, "srcref") <- NULL
-  environment(x) <- lean_place(place, read, memo)
+  environment(x) <- lean_environment(place, read, memo)
   x
 }
 
@@ -48,7 +48,7 @@ read_names <- function(f) {
 }
 
 # Functions of one environment share one reduced environment; `memo` contains pairs of both.
-lean_place <- function(place, names, memo) {
+lean_environment <- function(place, names, memo) {
   known <- Find(function(pair) identical(pair$was, place), memo$pairs)
   if (is.null(known)) {
     known <- list(was = place, now = new.env(parent = topenv(place)))

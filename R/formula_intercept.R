@@ -13,7 +13,7 @@ has_bias <- function(terms, blueprint) {
 # A deep model has a bias in each layer, so it cannot omit the intercept.
 check_bias <- function(blueprint, formulas, parts, traits, call) {
   if (blueprint$has_bias) return(invisible())
-  if (!is_linear_alone(parts, traits)) {
+  if (!is_only_linear_part(parts, traits)) {
     abort_runhooks(
       c(
         "Only a linear model can omit the intercept, unless the formula has a factor.",
@@ -26,7 +26,7 @@ check_bias <- function(blueprint, formulas, parts, traits, call) {
   abort_runhooks("The formula has neither features nor an intercept.", call = call)
 }
 
-check_known_bias <- function(blueprint, folder, call) {
+check_recorded_bias <- function(blueprint, folder, call) {
   known <- blueprint$known
   if (is.null(known) || blueprint$has_bias == !isFALSE(known$has_bias)) return(invisible())
   abort_runhooks(
@@ -40,6 +40,6 @@ check_known_bias <- function(blueprint, folder, call) {
   )
 }
 
-is_linear_alone <- function(parts, traits) {
+is_only_linear_part <- function(parts, traits) {
   length(parts) == 1 && isTRUE(traits$has_coefficients) && !parts[[1]]$is_deep
 }

@@ -13,7 +13,7 @@ resolve_interface <- function(matched, extras, defaults, call) {
     return(matched)
   }
   columns <- vapply(matched$traits$parts, function(part) part$columns, "")
-  slots <- union(names(matched$seats), columns[nzchar(columns)])
+  slots <- union(names(matched$slots), columns[nzchar(columns)])
   # named arguments shift the positional arguments after them
   places <- c(intersect(slots, matched$given), setdiff(matched$given, c(slots, matched$written)))
   given <- c(matched$args[places], extras)
@@ -77,7 +77,7 @@ recipe_to_formula <- function(given, data, call) {
   baked[weight] <- lapply(baked[weight], as.numeric)
   baked <- as.data.frame(baked[c(outcome, named("predictor"), weight)], optional = TRUE)
   list(
-    formula = all_terms(outcome), data = as_baked(baked), recipe = recipe,
+    formula = formula_of_all_columns(outcome), data = as_baked(baked), recipe = recipe,
     weight = if (length(weight)) weight[[1]],
     taken = names(given)[vapply(given, function(x) is_recipe(x) || is.data.frame(x), NA)]
   )
@@ -101,10 +101,10 @@ xy_to_formula <- function(given, x_name) {
   response <- if (is.data.frame(y)) names(y) else if (length(colnames(y)) == 1) colnames(y) else "y"
   while (response %in% names(data)) response <- paste0(".", response)
   data[[response]] <- if (is.data.frame(y)) y[[1]] else if (is.matrix(y) && ncol(y) == 1) y[, 1] else y
-  list(formula = all_terms(response), data = data, taken = c(x_name, y_name))
+  list(formula = formula_of_all_columns(response), data = data, taken = c(x_name, y_name))
 }
 
-all_terms <- function(response) {
+formula_of_all_columns <- function(response) {
   stats::as.formula(call("~", as.name(response), quote(.)), globalenv())
 }
 

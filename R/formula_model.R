@@ -32,13 +32,13 @@ formula_arguments <- function(matched, folder, call) {
   blueprint$as_words <- mode == "classification"
   blueprint$has_trees <- matched$traits$has_trees
   folder <- source_folder(open_folder(folder), args$warm_start_from)
-  blueprint$known <- remembered_formula(folder)
+  blueprint$known <- recorded_formula(folder)
   if (!is.null(response_difference(read_metadata(folder), blueprint$response$name))) {
     blueprint$known["response"] <- list(NULL)
   }
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
   blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
-  blueprint$columns <- used <- used_columns(formula, terms, columns, weight, call)
+  blueprint$columns <- used <- columns_in_formula(formula, terms, columns, weight, call)
   is_scaled <- is_normalized(matched, blueprint$known, folder, call)
   wants <- list(
     is_scaled = is_scaled, is_whitened = is_scaled && is_full_batch_linear(args, matched$traits),
@@ -47,17 +47,17 @@ formula_arguments <- function(matched, folder, call) {
   )
   if (is_streamed(data)) data <- frame_or_stream(data, used)
   check_has_features(terms, parts, matched$traits, call)
-  frame <- learn_formula(blueprint, terms, data, used, args$na.action, wants, call)
+  frame <- evaluate_formula(blueprint, terms, data, used, args$na.action, wants, call)
   blueprint <- frame$blueprint
   if (length(terms) == 1) {
     blueprint$labels <- attr(terms[[1]], "labels")
     blueprint$summands <- lapply(terms[[1]], product_call)
-    blueprint$lead <- leading_call(terms[[1]])
+    blueprint$leading_term <- leading_term(terms[[1]])
     blueprint$has_intercept <- attr(terms[[1]], "intercept") == 1
   }
   check_bias(blueprint, formulas, parts, matched$traits, call)
-  check_known_bias(blueprint, folder, call)
-  for (slot in names(terms)) terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
+  check_recorded_bias(blueprint, folder, call)
+  for (slot in names(terms)) terms[[slot]] <- split_matrix_terms(terms[[slot]], blueprint)
   blueprint <- orthogonalize_terms(blueprint, frame, wants$is_whitened)
   # tree models compare numbers, so they need no scaling
   by_gradients <- length(matched$traits$trained_parts) > 0
@@ -81,7 +81,8 @@ formula_arguments <- function(matched, folder, call) {
       spec, if (!blueprint$has_bias) list(has_bias = FALSE),
       if (length(matched$traits$formula_defaults)) list(of_formula = TRUE)
     ),
-    blueprint = blueprint, formula = formula, data = as_stored_data(data, used, matched$args$data, frame)
+    blueprint = blueprint, formula = formula,
+    data = data_to_store(data, used, matched$args$data, frame)
   )
 }
 
@@ -89,6 +90,7 @@ formula_arguments <- function(matched, folder, call) {
 add_weight_vector <- function(matched, call) {
   weight <- unclassed_column(matched$args$weight_column)
   data <- matched$args$data
+<<<<<<< HEAD
   if (is.null(weight) || is_string(weight) || is_column(weight) || !is.data.frame(data)) {
     return(matched)
   }
@@ -98,13 +100,17 @@ add_weight_vector <- function(matched, call) {
     "weight_column", call
   )
   name <- free_name("weights", names(data))
+=======
+  if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
+  name <- unused_name("weights", names(data))
+>>>>>>> 400e25a22a1da5c3b5a1270cf3dc265cc47ed1fe
   matched$args$data[[name]] <- as.numeric(weight)
   matched$args$weight_column <- name
   matched
 }
 
 # `name`, with leading dots until it is not taken.
-free_name <- function(name, taken) {
+unused_name <- function(name, taken) {
   while (name %in% taken) name <- paste0(".", name)
   name
 }
@@ -119,7 +125,7 @@ formula_defaults <- function(args, matched, rows) {
 
 # Adds variables, levels and terms to the blueprint. Returns the values from which scales and
 # classes are computed: all rows of a frame, or statistics of a stream.
-learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) {
+evaluate_formula <- function(blueprint, terms, data, used, na_action, wants, call) {
   is_stream <- is_streamed(data)
   if (!is_stream) check_some_rows(data, call)
   seen <- if (is_stream) first_chunk(data, used, call) else data[used]
@@ -138,11 +144,11 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
       })))
     }
     frame <- scan_stream(blueprint, data, used, wants, call)
-    blueprint <- learn_missing(frame$blueprint, frame$passed)
-    inform_scan_done(frame, used)
+    blueprint <- record_missing(frame$blueprint, frame$passed)
+    inform_scan_result(frame, used)
   } else {
-    frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
-    blueprint <- learn_missing(blueprint, frame$passed)
+    frame <- drop_incomplete_rows(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
+    blueprint <- record_missing(blueprint, frame$passed)
   }
   blueprint$is_stream <- NULL
   blueprint$response$width <- if (length(dim(frame$response)) == 2) ncol(frame$response) else 1L
@@ -153,14 +159,14 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
 add_response_unit <- function(blueprint, data, call) {
   response <- blueprint$response
   blueprint$response$unit <- if (is.null(blueprint$known)) {
-    unit_of(raw_value(response$name, response$expr, data, blueprint, call))
+    unit_of(evaluate_variable(response$name, response$expr, data, blueprint, call))
   } else {
     blueprint$known$response$unit
   }
   blueprint
 }
 
-inform_scan_done <- function(learned, columns) {
+inform_scan_result <- function(learned, columns) {
   rows <- format(learned$read, big.mark = ",", scientific = FALSE) # nolint: used by cli
   cli::cli_inform(
     c(
@@ -172,7 +178,7 @@ inform_scan_done <- function(learned, columns) {
 }
 
 frame_or_stream <- function(stream, columns) {
-  frame <- small_frame(stream, columns)
+  frame <- frame_if_small(stream, columns)
   if (!is.null(frame)) return(frame)
   stream$names <- columns
   stream
@@ -195,7 +201,7 @@ abort_formula_arguments <- function(matched, call) {
   )
 }
 
-used_columns <- function(formula, terms, columns, weight, call) {
+columns_in_formula <- function(formula, terms, columns, weight, call) {
   read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
     c(names(term), unlist(lapply(term, variables_of)))
   }))
@@ -205,7 +211,10 @@ used_columns <- function(formula, terms, columns, weight, call) {
   used <- intersect(columns, c(variables_of(formula[[2]]), term_name(formula[[2]]), read, weight))
   if (length(used) > 0) return(used)
   abort_runhooks(
-    c("The formula {.code {term_name(formula)}} reads no column of {.arg data}.", i = existing_names(columns)),
+    c(
+      "The formula {.code {term_name(formula)}} reads no column of {.arg data}.",
+      i = abbreviated_names(columns)
+    ),
     kind = "not_found", call = call
   )
 }
@@ -222,7 +231,7 @@ check_variables_exist <- function(formula, terms, columns, call) {
 }
 
 # The data for fitted(), residuals() and train() without data. Columns are shared, not copied.
-as_stored_data <- function(data, used, given, frame) {
+data_to_store <- function(data, used, given, frame) {
   if (is_streamed(data)) {
     data$total <- frame$n
     return(data)
@@ -335,7 +344,7 @@ formula_variables <- function(formula, columns, blueprint, call) {
 }
 
 check_has_features <- function(terms, parts, traits, call) {
-  if (is_linear_alone(parts, traits) || all(lengths(terms) > 0)) return(invisible())
+  if (is_only_linear_part(parts, traits) || all(lengths(terms) > 0)) return(invisible())
   abort_runhooks(
     c(
       "The formula has no features.",
@@ -366,7 +375,7 @@ add_terms <- function(blueprint, terms, data, call) {
     }
     blueprint <- add_parts_of_terms(blueprint, term)
   }
-  for (term in narrow_terms(terms, blueprint)) {
+  for (term in split_matrix_terms(terms, blueprint)) {
     is_word <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
     words <- names(term)[is_word]
     numbers <- names(term)[!is_word]
@@ -402,12 +411,12 @@ crossed_levels <- function(values, blueprint, words) {
   codes <- lapply(words, function(name) {
     match(as.character(values[[name]]), blueprint$variables[[name]]$levels)
   })
-  crossed <- crossed_words(values[words])[do.call(order, codes)]
+  crossed <- crossed_strings(values[words])[do.call(order, codes)]
   unique(crossed[!is.na(crossed)])
 }
 
 # Combines several levels to one string, "a:b"; NA if one of them is missing.
-crossed_words <- function(values) {
+crossed_strings <- function(values) {
   parts <- lapply(unname(values), function(x) {
     words <- as.character(x)
     # escape the separator in the levels
@@ -422,20 +431,20 @@ product_name <- function(names) paste(names, collapse = ":")
 
 new_variable <- function(name, expr, data, blueprint, call) {
   check_no_random_effect(expr, data, call)
-  raw <- raw_value(name, expr, data, blueprint, call)
+  raw <- evaluate_variable(name, expr, data, blueprint, call)
   known <- blueprint$known$variables[[name]]
-  time <- time_kind(raw)
+  time_class <- time_class(raw)
   if (!is.null(known)) check_time(raw, name, known$time, call)
   unit <- if (is.null(known)) unit_of(raw) else known$unit
   raw <- in_unit(raw, unit, name, call)
-  value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
+  value <- numeric_or_factor(if (is.null(time_class)) raw else time_numbers(raw))
   na_level <- known$na_level
   if (is.null(known) && is.factor(value) && anyNA(levels(value))) {
-    na_level <- new_word("(NA)", setdiff(levels(value), NA))
+    na_level <- new_level("(NA)", setdiff(levels(value), NA))
   }
   value <- with_named_na(value, na_level)
   check_column(value, name, FALSE, call, missing = TRUE)
-  words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
+  words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_strings(value)
   if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
   if (!is.null(words) && !is.null(known$levels)) words <- known$levels
   # in a stream, check_by_row() rejects such calls
@@ -443,12 +452,12 @@ new_variable <- function(name, expr, data, blueprint, call) {
     if (blueprint$is_stream) expr else fixed_call(raw, expr, data, blueprint, known)
   }
   fixed <- without_contrasts(fixed)
-  check_known_basis(name, fixed, known, call)
-  if (is.null(known)) inform_na_word(value, name)
+  check_recorded_basis(name, fixed, known, call)
+  if (is.null(known)) inform_na_like_level(value, name)
   list(
     expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
-    time = time, origin = number_origin(value, name, time, blueprint)
+    time = time_class, origin = number_origin(value, name, time_class, blueprint)
   )
 }
 
@@ -472,7 +481,7 @@ check_no_random_effect <- function(expr, data, call) {
   )
 }
 
-plain_words <- function(x) sorted_words(setdiff(x, NA))
+plain_strings <- function(x) sort_bytewise(setdiff(x, NA))
 
 check_has_levels <- function(words, name, call) {
   if (length(words)) return(invisible())
@@ -480,7 +489,7 @@ check_has_levels <- function(words, name, call) {
 }
 
 # If functions such as poly() fail on rows with NA, computes the value from the other rows.
-raw_value <- function(name, expr, data, blueprint, call) {
+evaluate_variable <- function(name, expr, data, blueprint, call) {
   if (name %in% names(data)) return(check_no_list(data[[name]], name, call))
   if (is.null(expr)) expr <- as.name(name)
   frame <- list2env(blueprint$constants, parent = globalenv())
@@ -489,8 +498,8 @@ raw_value <- function(name, expr, data, blueprint, call) {
   missing <- Reduce(`|`, lapply(data[read], is_missing_row))
   if (!any(missing)) return(check_no_list(computed(data), name, call))
   tryCatch(computed(data), runhooks_error = function(error) {
-    few <- computed(lapply(data, keep_rows, !missing))
-    spread_rows(few, !missing)
+    few <- computed(lapply(data, select_rows, !missing))
+    scatter_rows_to_na(few, !missing)
   })
 }
 
@@ -504,14 +513,15 @@ check_no_list <- function(x, name, call) {
   if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
   abort_runhooks(
     c(
-      "{.val {name}} in the formula must be a vector, a factor or a matrix, not {kind_of(x)}.",
+      "{.val {name}} in the formula must be a vector, a factor or a matrix, not
+       {describe_type(x)}.",
       i = "Use {.fn unlist} for single values, or {.code do.call(rbind, x)} for rows of a matrix."
     ),
     call = call
   )
 }
 
-plain_value <- function(value) {
+numeric_or_factor <- function(value) {
   value <- flat_column(value)
   if (is_sparse_matrix(value)) value <- unname(Matrix::as.matrix(value))
   if (!inherits(value, c("poly", "bs", "ns"))) return(value)
@@ -521,26 +531,26 @@ plain_value <- function(value) {
 formula_value <- function(name, data, blueprint, call) {
   variable <- blueprint$variables[[name]]
   raw <- in_unit(
-    raw_value(name, variable$expr, data, blueprint, call), variable$unit, name, call
+    evaluate_variable(name, variable$expr, data, blueprint, call), variable$unit, name, call
   )
-  if (is.null(variable$time)) return(with_named_na(plain_value(raw), variable$na_level))
+  if (is.null(variable$time)) return(with_named_na(numeric_or_factor(raw), variable$na_level))
   check_time(raw, name, variable$time, call)
   time_numbers(raw)
 }
 
 response_value <- function(data, blueprint, call) {
   response <- blueprint$response
-  raw <- raw_value(response$name, response$expr, data, blueprint, call)
-  value <- plain_value(in_unit(raw, response$unit, response$name, call))
+  raw <- evaluate_variable(response$name, response$expr, data, blueprint, call)
+  value <- numeric_or_factor(in_unit(raw, response$unit, response$name, call))
   value <- with_named_na(value, NULL)
   if (isTRUE(blueprint$as_words) && isTRUE(ncol(value) > 1)) {
-    abort_counted_classes(response$name, ncol(value), call)
+    abort_class_counts(response$name, ncol(value), call)
   }
   value
 }
 
 # glm() accepts a matrix of counts for two classes; this package does not.
-abort_counted_classes <- function(name, n, call) {
+abort_class_counts <- function(name, n, call) {
   abort_runhooks(
     c(
       "The response {.code {name}} of a classifier must be one class in each row, not {n} columns.",
@@ -566,7 +576,7 @@ term_column <- function(term, blueprint, is_deep) {
     return(do.call(new_column, c(fields, scale)))
   }
   words <- product_name(parts$words)
-  column <- word_column(words, blueprint)
+  column <- factor_column(words, blueprint)
   if (length(parts$numbers)) {
     fields <- list(
       "WeightedCategoricalColumn", categorical_column = column, weight_feature_key = feature,

@@ -4,7 +4,7 @@
 as_na_action <- function(x, data, blueprint, call, stream = NULL) {
   known <- blueprint$known$na
   name <- na_action_name(x)
-  if (name == "pass") return(passing_action(known, blueprint, call))
+  if (name == "pass") return(na_pass_settings(known, blueprint, call))
   if (name %in% c("fail", "omit", "exclude")) return(list(kind = name))
   if (!is.null(known$constants)) return(known)
   constants <- if (name %in% c("mean", "median")) {
@@ -74,7 +74,7 @@ check_constants <- function(constants, data, blueprint, call) {
     abort_runhooks(
       c(
         "{.arg na.action} names {.val {odd}}, which the formula does not use.",
-        i = existing_names(names(data))
+        i = abbreviated_names(names(data))
       ),
       kind = "not_found", call = call
     )
@@ -94,7 +94,7 @@ check_constants <- function(constants, data, blueprint, call) {
     if (wants_word != is.character(constants[[name]])) {
       abort_runhooks(
         "{.arg na.action} has {describe(constants[[name]])} for {.val {name}}, which is
-         {kind_words[[column_kind(data[[name]])]]}.",
+         {kind_descriptions[[column_kind(data[[name]])]]}.",
         call = call
       )
     }
@@ -102,7 +102,7 @@ check_constants <- function(constants, data, blueprint, call) {
 }
 
 # `numbers` are numeric variables with NA, `words` the additional levels for missing values.
-passing_action <- function(known, blueprint, call) {
+na_pass_settings <- function(known, blueprint, call) {
   if (identical(known$kind, "pass")) return(known)
   if (!blueprint$has_trees) {
     abort_runhooks(
@@ -120,14 +120,14 @@ passing_action <- function(known, blueprint, call) {
 passes_missing <- function(blueprint) identical(blueprint$na$kind, "pass")
 
 # Records which variables have missing values, unless a trained model determines them.
-learn_missing <- function(blueprint, variables) {
+record_missing <- function(blueprint, variables) {
   if (!passes_missing(blueprint)) return(blueprint)
   if (is.null(blueprint$known)) {
     is_word <- vapply(blueprint$variables[variables], function(v) !is.null(v$levels), NA)
     blueprint$na$numbers <- as.list(variables[!is_word])
     for (name in variables[is_word]) {
       levels <- blueprint$variables[[name]]$levels
-      word <- new_word("(missing)", levels)
+      word <- new_level("(missing)", levels)
       blueprint$variables[[name]]$levels <- c(levels, word)
       blueprint$na$words[[name]] <- word
     }
@@ -143,7 +143,7 @@ missing_features <- function(blueprint) {
   unname(blueprint$keys[names(blueprint$features)[is_missing & is_number]])
 }
 
-with_missing_words <- function(values, blueprint) {
+with_missing_level <- function(values, blueprint) {
   if (!passes_missing(blueprint)) return(values)
   for (name in names(values)) {
     x <- values[[name]]
@@ -173,7 +173,7 @@ is_missing_row <- function(x, words = TRUE) {
   if (is.null(dim(x))) missing else rowSums(matrix(missing, n_rows(x))) > 0
 }
 
-keep_rows <- function(x, rows) {
+select_rows <- function(x, rows) {
   if (all(rows)) return(x)
   if (is.null(dim(x))) return(x[rows])
   if (length(dim(x)) == 2) return(x[rows, , drop = FALSE])
@@ -181,8 +181,8 @@ keep_rows <- function(x, rows) {
   structure(cells, class = oldClass(x))
 }
 
-# The inverse of keep_rows(): rows that are FALSE get NA.
-spread_rows <- function(few, rows) {
+# The inverse of select_rows(): rows that are FALSE get NA.
+scatter_rows_to_na <- function(few, rows) {
   place <- cumsum(rows)
   place[!rows] <- NA
   if (is.null(dim(few))) return(few[place])
@@ -201,7 +201,7 @@ missing_counts <- function(missing) {
   )
 }
 
-add_counts <- function(was, now, before) {
+add_missing_counts <- function(was, now, before) {
   if (is.null(was)) return(now)
   list(
     rows = was$rows + now$rows, all = was$all + now$all, counts = was$counts + now$counts,
@@ -248,17 +248,19 @@ abort_missing_rows <- function(missing, blueprint, call) {
 }
 
 # The word for missing values among numbers, such as the "NA" that write.csv() writes, or NULL.
-na_word <- function(x) {
+na_like_level <- function(x) {
   if (!is.character(x) || !is.null(dim(x))) return(NULL)
   words <- setdiff(unique(x), c(NA, ""))
   others <- words[is.na(suppressWarnings(as.numeric(words)))]
-  if (length(others) == 1 && length(words) > 1 && ascii_lower(others) %in% na_words) others
+  if (length(others) == 1 && length(words) > 1 && ascii_lower(others) %in% na_like_strings) others
 }
 
-na_words <- c("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "?", ".", "-", "--")
+na_like_strings <- c(
+  "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "?", ".", "-", "--"
+)
 
-na_word_advice <- function(x) {
-  word <- na_word(x)
+na_level_advice <- function(x) {
+  word <- na_like_level(x)
   if (is.null(word)) return(NULL)
   cli::format_inline(
     "All others are numbers. If {.val {word}} means a missing value, read the file with
@@ -267,13 +269,13 @@ na_word_advice <- function(x) {
   )
 }
 
-inform_na_word <- function(x, name) {
-  word <- na_word(x)
+inform_na_like_level <- function(x, name) {
+  word <- na_like_level(x)
   if (is.null(word)) return(invisible())
   cli::cli_inform(
     c(
       "{.val {name}} is strings, so each of its values is a level: {.val {word}}, and numbers.",
-      i = na_word_advice(x)
+      i = na_level_advice(x)
     ),
     class = "runhooks_message_na_word"
   )

@@ -37,7 +37,7 @@ offset_value <- function(data, blueprint, call) {
   value <- unclassed_column(raw_value(offset$name, offset$expr, data, blueprint, call))
   if (is.numeric(value) && is.null(dim(value))) return(as.numeric(value))
   abort_runhooks(
-    "{.code {offset$name}} must be one number per row, not {kind_of(value)}.", call = call
+    "{.code {offset$name}} must be one number per row, not {describe_type(value)}.", call = call
   )
 }
 

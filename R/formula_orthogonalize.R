@@ -9,12 +9,12 @@ orthogonalize_terms <- function(blueprint, frame, is_whitened) {
     # if the terms differ, reading the model directory raises an error later
     own <- c(names(blueprint$terms), blueprint$offset$name)
     if (!setequal(names(known$terms), own)) return(blueprint)
-    if (!is.null(known$basis)) blueprint$basis <- known_basis(known$basis)
-    if (!is.null(known$slopes)) blueprint$slopes <- lapply(known$slopes, known_slopes)
+    if (!is.null(known$basis)) blueprint$basis <- recorded_basis(known$basis)
+    if (!is.null(known$slopes)) blueprint$slopes <- lapply(known$slopes, recorded_slopes)
     return(blueprint)
   }
   if (!is_whitened) return(blueprint)
-  codes <- if (!is.null(frame$values)) word_codes(blueprint, frame$values)
+  codes <- if (!is.null(frame$values)) factor_codes_of(blueprint, frame$values)
   names <- number_terms(blueprint)
   if (length(names)) {
     numbers <- frame$numbers
@@ -45,7 +45,7 @@ number_matrix <- function(blueprint, names, values) {
 new_basis <- function(numbers, names, blueprint) {
   kept <- numbers$kept
   shares <- matrix(0, numbers$k, numbers$k)
-  if (length(kept)) shares[kept, kept] <- whitening(numbers$triangle(kept))
+  if (length(kept)) shares[kept, kept] <- whitening_matrix(numbers$triangle(kept))
   widths <- vapply(names, function(name) {
     max(vapply(blueprint$variables[blueprint$terms[[name]]$numbers], `[[`, 1L, "width"))
   }, 1L)
@@ -58,20 +58,20 @@ new_basis <- function(numbers, names, blueprint) {
 }
 
 # Inverts the triangle `r` of a QR decomposition, so that columns become orthonormal.
-whitening <- function(r) backsolve(r * sign(diag(r)), diag(ncol(r)))
+whitening_matrix <- function(r) backsolve(r * sign(diag(r)), diag(ncol(r)))
 
 # `kept`: the columns that lm() would keep. `means`: effects of the factors on the columns, if they
 # explain nearly all of a column; the columns are then residualized.
 frame_numbers <- function(x, codes = NULL, has_bias = TRUE) {
   scale <- column_scale(x, has_bias)
-  z <- standardized(x, scale)
+  z <- standardize_columns(x, scale)
   kept <- known_columns(qr(if (has_bias) cbind(1, x) else x, tol = 1e-7), has_bias)
   means <- NULL
   if (length(kept)) {
     found <- sweep_factors(z, codes)
     before <- triangle_of(z, kept)
     left <- triangle_of(found$left, kept)
-    if (any(abs(diag(left)) < most_of_words * abs(diag(before)))) {
+    if (any(abs(diag(left)) < max_unexplained_share * abs(diag(before)))) {
       means <- found$means
       z <- found$left
       kept <- independent_columns(z, kept, 1e-7 * root_mean_square(x) / scale$scale)
@@ -105,11 +105,11 @@ independent_columns <- function(z, kept, smallest) {
   kept
 }
 
-standardized <- function(x, scale) sweep(sweep(x, 2, scale$center), 2, scale$scale, `/`)
+standardize_columns <- function(x, scale) sweep(sweep(x, 2, scale$center), 2, scale$scale, `/`)
 
 basis_numbers <- function(basis, blueprint, values) {
-  z <- standardized(number_matrix(blueprint, basis$terms, values), basis)
-  residualize_on_factors(z, basis$means, word_codes(blueprint, values, names(basis$means)))
+  z <- standardize_columns(number_matrix(blueprint, basis$terms, values), basis)
+  residualize_on_factors(z, basis$means, factor_codes_of(blueprint, values, names(basis$means)))
 }
 
 basis_columns <- function(basis, name) {
@@ -122,11 +122,11 @@ basis_fields <- function(blueprint, name) {
   if (!name %in% basis$terms) return(list())
   shares <- basis$shares[, basis_columns(basis, name), drop = FALSE]
   list(
-    among = all_numbers(blueprint, basis$terms, basis), shares = as.list(as.vector(t(shares)))
+    among = numbers_column(blueprint, basis$terms, basis), shares = as.list(as.vector(t(shares)))
   )
 }
 
-all_numbers <- function(blueprint, terms, scale, widths = scale$widths) {
+numbers_column <- function(blueprint, terms, scale, widths = scale$widths) {
   keys <- vapply(terms, function(term) {
     blueprint$keys[[product_name(blueprint$terms[[term]]$numbers)]]
   }, "")
@@ -135,7 +135,7 @@ all_numbers <- function(blueprint, terms, scale, widths = scale$widths) {
     widths = as.list(widths), center = as.list(scale$center), scale = as.list(scale$scale)
   )
   if (length(scale$means)) {
-    fields$words <- lapply(names(scale$means), word_column, blueprint)
+    fields$words <- lapply(names(scale$means), factor_column, blueprint)
     fields$means <- as.list(unlist(lapply(unname(scale$means), t)))
   }
   rebuild_column(fields)
@@ -149,7 +149,7 @@ basis_record <- function(basis) {
   basis
 }
 
-known_basis <- function(record) {
+recorded_basis <- function(record) {
   record$widths <- as.integer(record$widths)
   k <- length(record$center)
   record$shares <- matrix(record$shares, k)
@@ -157,20 +157,20 @@ known_basis <- function(record) {
   record
 }
 
-is_known_basis <- function(x) {
+is_recorded_basis <- function(x) {
   if (is.null(x)) return(TRUE)
   n <- length(x$center)
-  is_plain_list(x) && is.character(x$terms) && is.double(x$widths) && are_scales(x) &&
+  is_plain_list(x) && is.character(x$terms) && is.double(x$widths) && are_valid_scales(x) &&
     is.double(x$shares) && length(x$terms) == length(x$widths) && sum(x$widths) == n &&
-    length(x$shares) == n^2 && all(is.finite(x$shares)) && are_means(x$means, n)
+    length(x$shares) == n^2 && all(is.finite(x$shares)) && are_valid_means(x$means, n)
 }
 
-are_scales <- function(x) {
+are_valid_scales <- function(x) {
   is.double(x$center) && is.double(x$scale) && length(x$scale) == length(x$center) &&
     all(x$scale > 0)
 }
 
-are_means <- function(x, n) {
+are_valid_means <- function(x, n) {
   is_table <- function(x) is.double(x) && length(x) %% n == 0 && all(is.finite(x))
   is.null(x) || (is_plain_list(x) && !is.null(names(x)) && all(vapply(x, is_table, NA)))
 }

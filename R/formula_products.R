@@ -20,7 +20,7 @@ add_parts_of_terms <- function(blueprint, term) {
 
 part_name <- function(name, i) paste0(name, "[, ", i, "]")
 
-narrow_terms <- function(terms, blueprint) {
+split_matrix_terms <- function(terms, blueprint) {
   narrow <- lapply(terms, function(term) {
     widths <- vapply(blueprint$variables[names(term)], function(v) {
       if (is.null(v$levels)) v$width else 1L
@@ -49,7 +49,7 @@ product_call <- function(variables) {
 
 # An interaction term that makes terms() keep the order of the variables; NULL if terms() keeps it
 # anyway.
-leading_call <- function(terms) {
+leading_term <- function(terms) {
   order <- attr(terms, "order")
   if (identical(unique(unlist(lapply(terms, names))), names(order))) return(NULL)
   product_call(order)
@@ -61,8 +61,8 @@ sum_of_terms <- function(blueprint, n = length(blueprint$summands)) {
   summands <- blueprint$summands[seq_len(n)]
   sum <- Reduce(add, summands)
   if (is.null(sum)) return(1)
-  lead <- blueprint$lead
-  if (is.null(lead)) return(sum)
-  is_own <- any(vapply(summands, identical, NA, lead))
-  if (is_own) add(lead, sum) else call("-", add(lead, sum), lead)
+  leading_term <- blueprint$leading_term
+  if (is.null(leading_term)) return(sum)
+  is_own <- any(vapply(summands, identical, NA, leading_term))
+  if (is_own) add(leading_term, sum) else call("-", add(leading_term, sum), leading_term)
 }

@@ -7,9 +7,9 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
       abort_runhooks(
         c(
           "The response {.val {name}} of a regressor must be numbers, not
-           {kind_words[[column_kind(value)]]}.",
+           {kind_descriptions[[column_kind(value)]]}.",
           x = "The value in row 1 is {.val {first_value(value[1])}}.",
-          i = na_word_advice(value),
+          i = na_level_advice(value),
           i = "To predict classes, use a classifier such as {.fn linear_classifier}."
         ),
         call = call
@@ -48,7 +48,7 @@ response_classes <- function(x, name, call) {
   } else if (is.logical(x)) {
     c("FALSE", "TRUE")
   } else {
-    as.character(sorted_words(unique(as.vector(x))))
+    as.character(sort_bytewise(unique(as.vector(x))))
   }
   has_fractions <- is.numeric(x) && any(x != trunc(x), na.rm = TRUE)
   if (length(classes) > 1 && !has_fractions) return(classes)

@@ -83,26 +83,26 @@ label_scale_arguments <- function(blueprint) {
 source_folder <- function(folder, warm_start) {
   if (folder$has_checkpoint) return(folder)
   source <- warm_start_folder(warm_start)
-  if (is.null(source) || is.null(remembered_formula(source))) return(folder)
+  if (is.null(source) || is.null(recorded_formula(source))) return(folder)
   source$arg <- "warm_start_from"
   source
 }
 
-remembered_formula <- function(folder) {
+recorded_formula <- function(folder) {
   if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
   known <- read_metadata(folder)$formula
-  if (is_known_formula(known)) known
+  if (is_recorded_formula(known)) known
 }
 
-is_known_formula <- function(x) {
+is_recorded_formula <- function(x) {
   is_scale <- function(x) {
     is.null(x$scale) || (is.double(x$scale) && is.double(x$center) && all(x$scale > 0))
   }
   is_plain_list(x) && is_plain_list(x$variables) && is_plain_list(x$terms) &&
     is_plain_list(x$crosses) && is_plain_list(x$response) &&
-    all(vapply(x$variables, function(v) is_plain_list(v) && is_words(v$levels), NA)) &&
+    all(vapply(x$variables, function(v) is_plain_list(v) && is_plain_strings(v$levels), NA)) &&
     all(vapply(x$terms, is_plain_list, NA)) && all(vapply(x$terms, is_scale, NA)) &&
-    is_scale(x$response) && is_known_basis(x$basis) && are_known_slopes(x$slopes) &&
+    is_scale(x$response) && is_recorded_basis(x$basis) && are_recorded_slopes(x$slopes) &&
     (is.null(x$has_bias) || is_flag(x$has_bias))
 }
 
@@ -135,7 +135,7 @@ formula_record <- function(blueprint) {
 
 basis_text <- function(expr) if (is.call(expr)) code_text(expr)
 
-check_known_basis <- function(name, expr, known, call) {
+check_recorded_basis <- function(name, expr, known, call) {
   if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())
   abort_runhooks(
     c(

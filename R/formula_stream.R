@@ -11,7 +11,7 @@ streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
 as_stream <- function(x, response = NULL, call = parent.frame()) {
   if (inherits(x, "runhooks_stream")) return(x)
   if (inherits(x, "tbl_sql")) x <- table_dataset(x)
-  x <- as_read_with_gaps(if (is_dataset(x)) x else arrow_dataset(x))
+  x <- with_na_values(if (is_dataset(x)) x else arrow_dataset(x))
   form <- record_form(x, response, call)
   info <- cpp_dataset_info(x$handle)
   if (info$is_endless) {
@@ -72,7 +72,7 @@ record_form <- function(dataset, response, call) {
   abort_runhooks(
     c(
       "With a formula, the elements of a dataset must be records: named lists of columns.",
-      x = "They are {form_words(dataset$form, cpp_dataset_info(dataset$handle)$dtypes)}.",
+      x = "They are {describe_structure(dataset$form, cpp_dataset_info(dataset$handle)$dtypes)}.",
       i = "Convert them with {.fn dataset_map} and a function that returns a named list."
     ),
     call = call
@@ -106,7 +106,7 @@ each_chunk <- function(stream, columns, visit, size = chunk_size(stream, columns
   before <- 0
   look <- function(...) {
     chunk <- as_chunk(list(...), columns, stream$is_twice)
-    with_first_row(visit(chunk), before)
+    add_row_position(visit(chunk), before)
     before <<- before + n_rows(chunk[[1]])
     0L
   }
@@ -132,11 +132,13 @@ as_chunk <- function(values, names, is_twice = FALSE) {
 }
 
 # Adds the position of the chunk to an error about one of its rows.
-with_first_row <- function(expr, before) {
+add_row_position <- function(expr, before) {
   if (before == 0) return(expr)
   withCallingHandlers(expr, error = function(e) {
     at <- format(before + 1, big.mark = ",", scientific = FALSE)
-    if (is.null(steering_kind(e))) stop(add_note(e, paste0("Row 1 is row ", at, " of the data.")))
+    if (is.null(control_error_kind(e))) {
+      stop(add_note(e, paste0("Row 1 is row ", at, " of the data.")))
+    }
   })
 }
 
@@ -149,7 +151,7 @@ first_chunk <- function(stream, columns, call) {
   first
 }
 
-small_frame <- function(stream, columns) {
+frame_if_small <- function(stream, columns) {
   most <- floor(values_in_memory() / values_of_row(stream, columns))
   if (most < 1 || isTRUE(stream$total > most)) return(NULL)
   chunks <- list()
@@ -170,7 +172,7 @@ as_formula_data <- function(data, model, call = parent.frame()) {
   if (is.null(model$blueprint)) abort_streamed_without_formula(data, call)
   stream <- as_stream(data, model$blueprint$response_variables, call)
   columns <- intersect(data_names(stream), model$blueprint$columns)
-  frame <- small_frame(stream, columns)
+  frame <- frame_if_small(stream, columns)
   if (!is.null(frame)) return(frame)
   stream$names <- columns
   stream
@@ -280,7 +282,7 @@ feature_batches <- function(batches, columns, model, mode, is_twice = FALSE) {
   compute <- function(...) {
     chunk <- as_chunk(list(...), columns, is_twice)
     n <- n_rows(chunk[[1]])
-    values <- with_first_row(
+    values <- add_row_position(
       chunk_features(chunk, model, types, mode, note), before
     )
     before <<- before + n
@@ -311,7 +313,7 @@ feature_types <- function(model, has_response) {
   names(types) <- unname(blueprint$keys[names(blueprint$features)])
   if (!is.null(blueprint$offset)) types[[blueprint$offset$name]] <- list(dtype = "float64")
   if (length(types) == 0) types$rows <- list(dtype = "float32")
-  types <- types[sorted_words(names(types))]
+  types <- types[sort_bytewise(names(types))]
   if (!has_response) return(types)
   if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
   width <- blueprint$response$width
@@ -360,7 +362,7 @@ with_mode <- function(mode, expr) {
   expr
 }
 
-# Like complete_frame(), but a chunk may lose all rows. `note` reports the first drop.
+# Like drop_incomplete_rows(), but a chunk may lose all rows. `note` reports the first drop.
 complete_chunk <- function(blueprint, frame, note, call) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
@@ -368,7 +370,7 @@ complete_chunk <- function(blueprint, frame, note, call) {
     abort_missing_rows(missing_counts(frame$missing), blueprint, call)
   }
   note(frame$missing)
-  only_rows(frame, frame$rows)
+  select_frame_rows(frame, frame$rows)
 }
 
 omission_note <- function() {
@@ -397,7 +399,7 @@ formula_batches <- function(dataset, features, response, model) {
   function() {
     mode <- the$mode
     if (!identical(mode, "infer") && length(response) == 0) return(next_batch(dataset)[features])
-    batches <- tf_dataset(as_read_with_gaps(dataset)$handle, form)
+    batches <- tf_dataset(with_na_values(dataset)$handle, form)
     is_twice <- is_batched_twice(cpp_dataset_info(dataset$handle), form)
     batch <- next_batch(feature_batches(batches, columns, model, mode, is_twice))
     if (identical(mode, "infer")) return(batch)

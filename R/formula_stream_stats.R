@@ -2,29 +2,29 @@
 
 # `wants` selects the statistics. Returns the equivalent of a frame, with the updated blueprint.
 scan_stream <- function(blueprint, stream, columns, wants, call) {
-  state <- new_learning(blueprint, wants)
+  state <- new_stream_statistics(blueprint, wants)
   visit <- function(chunk) {
     frame <- blueprint_frame(blueprint, chunk, TRUE, call)
-    learn_levels(state, blueprint, frame$values)
-    state$missing <- add_counts(state$missing, missing_counts(frame$missing), state$read)
+    update_level_counts(state, blueprint, frame$values)
+    state$missing <- add_missing_counts(state$missing, missing_counts(frame$missing), state$read)
     state$passed <- union(state$passed, frame$passed)
     state$read <- state$read + frame$n
     rows <- !Reduce(`|`, frame$missing, logical(frame$n))
-    if (any(rows)) learn_rows(state, blueprint, only_rows(frame, rows), call)
+    if (any(rows)) update_row_statistics(state, blueprint, select_frame_rows(frame, rows), call)
   }
   each_chunk(stream, columns, visit)
-  check_learned(state, blueprint, call)
+  check_statistics(state, blueprint, call)
   blueprint <- with_levels(state, blueprint, call)
   list(
     blueprint = blueprint, n = state$n, read = state$read, moments = state$moments,
     passed = state$passed,
     numbers = if (!is.null(state$triangle)) stream_numbers(state, blueprint$has_bias),
-    response = response_seen(state, blueprint$response$name, call)
+    response = response_values(state, blueprint$response$name, call)
   )
 }
 
 # `wants`: `features` to scale, terms of the `basis` to orthogonalize, and flags for the response.
-new_learning <- function(blueprint, wants) {
+new_stream_statistics <- function(blueprint, wants) {
   list2env(
     list(
       wants = wants, n = 0, read = 0, missing = NULL, levels = list(), crosses = list(),
@@ -34,14 +34,14 @@ new_learning <- function(blueprint, wants) {
   )
 }
 
-learn_rows <- function(state, blueprint, frame, call) {
+update_row_statistics <- function(state, blueprint, frame, call) {
   for (name in state$wants$features) {
     x <- feature_value(blueprint$features[[name]], frame$values)
     state$moments[[name]] <- add_moments(state$moments[[name]], x)
   }
   if (length(state$wants$basis)) {
     x <- number_matrix(blueprint, state$wants$basis, frame$values)
-    learn_triangle(state, x)
+    update_triangle(state, x)
   }
   if (!is.null(frame$offset)) {
     state$moments$.offset <- add_moments(state$moments$.offset, frame$offset)
@@ -58,7 +58,7 @@ learn_rows <- function(state, blueprint, frame, call) {
   state$n <- state$n + n_rows(y)
 }
 
-check_learned <- function(state, blueprint, call) {
+check_statistics <- function(state, blueprint, call) {
   if (state$read == 0) abort_runhooks("The data have no rows.", call = call)
   is_left_out <- blueprint$na$kind %in% c("omit", "exclude")
   if (state$missing$rows > 0 && !is_left_out) abort_missing_rows(state$missing, blueprint, call)
@@ -103,7 +103,7 @@ moments_scale <- function(moments, is_centered) {
 }
 
 # A QR decomposition of (1, x - shift) keeps full precision, unlike the crossproducts.
-learn_triangle <- function(state, x) {
+update_triangle <- function(state, x) {
   if (is.null(state$shift)) state$shift <- colMeans(x)
   wide <- rbind(state$triangle, cbind(1, sweep(x, 2, state$shift)))
   # with fewer rows than columns there is no triangle yet
@@ -117,7 +117,7 @@ stream_numbers <- function(state, has_bias) {
   raw <- rbind(c(1, state$shift), cbind(0, diag(k)))
   if (!has_bias) raw <- raw[, -1, drop = FALSE]
   standard <- rbind((state$shift - scale$center) / scale$scale, diag(1 / scale$scale, k))
-  standardized <- state$triangle %*% standard
+  standardize_columns <- state$triangle %*% standard
   list(
     scale = scale, k = k, kept = known_columns(qr(state$triangle %*% raw, tol = 1e-7), has_bias),
     triangle = function(kept) {
@@ -126,7 +126,7 @@ stream_numbers <- function(state, has_bias) {
   )
 }
 
-learn_levels <- function(state, blueprint, values) {
+update_level_counts <- function(state, blueprint, values) {
   words <- Filter(function(variable) !is.null(variable$levels), blueprint$variables)
   for (name in names(words)) state$levels[[name]] <- add_levels(state$levels[[name]], values[[name]])
   for (name in names(blueprint$crosses)) {
@@ -170,7 +170,7 @@ with_levels <- function(state, blueprint, call) {
   for (name in names(state$levels)) {
     if (!is.null(blueprint$known$variables[[name]]$levels)) next
     seen <- state$levels[[name]]
-    levels <- if (seen$is_factor) ordered_levels(seen, name, call) else plain_words(seen$values)
+    levels <- if (seen$is_factor) ordered_levels(seen, name, call) else plain_strings(seen$values)
     check_has_levels(levels, name, call)
     blueprint$variables[[name]]$levels <- levels
   }
@@ -181,7 +181,7 @@ with_levels <- function(state, blueprint, call) {
   blueprint
 }
 
-response_seen <- function(state, name, call) {
+response_values <- function(state, name, call) {
   seen <- state$classes
   if (is.null(seen)) return(state$response)
   if (!seen$is_factor) return(seen$values)
@@ -199,15 +199,15 @@ check_by_row <- function(blueprint, chunk, call) {
     for (rows in some[lengths(some) > 0]) {
       is_in <- seq_len(n) %in% rows
       part <- tryCatch(
-        formula_value(name, lapply(chunk, keep_rows, is_in), blueprint, call),
+        formula_value(name, lapply(chunk, select_rows, is_in), blueprint, call),
         error = function(error) NULL
       )
-      if (!same_values(part, keep_rows(whole, is_in))) abort_not_by_row(name, call)
+      if (!have_same_values(part, select_rows(whole, is_in))) abort_not_by_row(name, call)
     }
   }
 }
 
-same_values <- function(a, b) {
+have_same_values <- function(a, b) {
   if (is.factor(a) || is.factor(b)) {
     a <- as.character(a)
     b <- as.character(b)

@@ -1,16 +1,16 @@
 # Centers numeric terms within levels of factors, and orthogonalizes slopes within levels.
 
 # Factors explain nearly all of a number if less of its standard deviation remains within levels.
-most_of_words <- 0.2
+max_unexplained_share <- 0.2
 
-word_codes <- function(blueprint, values, names = word_terms(blueprint)) {
+factor_codes_of <- function(blueprint, values, names = factor_terms(blueprint)) {
   lapply(setNames(nm = names), function(name) {
     words <- blueprint$features[[name]]
-    match(as_words_of(words, values), word_levels(name, blueprint))
+    match(factor_strings(words, values), factor_levels(name, blueprint))
   })
 }
 
-word_terms <- function(blueprint) {
+factor_terms <- function(blueprint) {
   is_alone <- function(term) {
     length(term$numbers) == 0 &&
       all(vapply(blueprint$variables[term$words], `[[`, 1L, "width") == 1L)
@@ -18,18 +18,18 @@ word_terms <- function(blueprint) {
   names(Filter(is_alone, blueprint$terms))
 }
 
-as_words_of <- function(words, values) {
-  if (length(words) > 1) crossed_words(values[words]) else as.character(values[[words]])
+factor_strings <- function(words, values) {
+  if (length(words) > 1) crossed_strings(values[words]) else as.character(values[[words]])
 }
 
-word_levels <- function(name, blueprint) {
+factor_levels <- function(name, blueprint) {
   if (length(blueprint$features[[name]]) > 1) blueprint$crosses[[name]]
   else blueprint$variables[[name]]$levels
 }
 
 # The categorical column of a factor or of a combination of factors.
-word_column <- function(name, blueprint) {
-  levels <- word_levels(name, blueprint)
+factor_column <- function(name, blueprint) {
+  levels <- factor_levels(name, blueprint)
   column <- column_categorical_with_vocabulary_list(blueprint$keys[[name]], vocabulary_list = levels)
   if ("" %in% levels) column$empty_is_word <- TRUE
   column
@@ -45,10 +45,10 @@ residualize_on_factors <- function(z, means, codes) {
 }
 
 # Removes the effects of all factors from the numbers, by alternating projections.
-sweep_factors <- function(z, codes, most_turns = 100) {
+sweep_factors <- function(z, codes, max_sweeps = 100) {
   codes <- Filter(function(code) any(!is.na(code)), codes)
   means <- lapply(codes, function(code) matrix(0, max(code, na.rm = TRUE), ncol(z)))
-  for (turn in seq_len(if (length(codes) > 1) most_turns else length(codes))) {
+  for (turn in seq_len(if (length(codes) > 1) max_sweeps else length(codes))) {
     moved <- 0
     for (name in names(codes)) {
       step <- level_means(z, codes[[name]], nrow(means[[name]]))
@@ -81,13 +81,13 @@ new_slopes <- function(blueprint, values, codes) {
   terms <- terms[is_narrow]
   if (length(terms) == 0) return(NULL)
   words <- vapply(terms, function(term) product_name(term$words), "")
-  by_words <- split(names(terms), factor(words, sorted_words(unique(words))))
-  slopes <- lapply(setNames(nm = names(by_words)), function(name) {
+  by_factor <- split(names(terms), factor(words, sort_bytewise(unique(words))))
+  slopes <- lapply(setNames(nm = names(by_factor)), function(name) {
     code <- codes[[name]]
     has_own <- !is.null(code)
-    if (!has_own) code <- word_codes(blueprint, values, name)[[1]]
-    x <- number_matrix(blueprint, by_words[[name]], values)
-    slopes_within(x, code, length(word_levels(name, blueprint)), has_own, by_words[[name]])
+    if (!has_own) code <- factor_codes_of(blueprint, values, name)[[1]]
+    x <- number_matrix(blueprint, by_factor[[name]], values)
+    slopes_within(x, code, length(factor_levels(name, blueprint)), has_own, by_factor[[name]])
   })
   slopes <- Filter(Negate(is.null), slopes)
   if (length(slopes)) slopes
@@ -97,7 +97,7 @@ new_slopes <- function(blueprint, values, codes) {
 slopes_within <- function(x, code, n_levels, is_centered, terms) {
   k <- ncol(x)
   scale <- column_scale(x, is_centered)
-  z <- standardized(x, scale)
+  z <- standardize_columns(x, scale)
   means <- if (is_centered) level_means(z, code, n_levels) else matrix(0, n_levels, k)
   shares <- array(0, c(n_levels, k, k))
   is_needed <- FALSE
@@ -109,10 +109,10 @@ slopes_within <- function(x, code, n_levels, is_centered, terms) {
     kept <- independent_columns(left, seq_len(k), smallest)
     if (length(kept)) {
       r <- triangle_of(left, kept)
-      shares[level, kept, kept] <- whitening(r)
+      shares[level, kept, kept] <- whitening_matrix(r)
     }
     is_needed <- is_needed || length(kept) < k ||
-      any(abs(diag(r)) < most_of_words * root_mean_square(own))
+      any(abs(diag(r)) < max_unexplained_share * root_mean_square(own))
   }
   if (!is_needed) return(NULL)
   list(terms = terms, center = scale$center, scale = scale$scale, means = means, shares = shares)
@@ -132,14 +132,14 @@ slope_fields <- function(blueprint, name) {
   slopes$means <- setNames(list(slopes$means), words)
   shares <- matrix(slopes$shares[, , slopes$at], dim(slopes$shares)[[1]])
   list(
-    among = all_numbers(blueprint, slopes$terms, slopes, rep(1L, length(slopes$terms))),
+    among = numbers_column(blueprint, slopes$terms, slopes, rep(1L, length(slopes$terms))),
     shares = as.list(as.vector(t(shares)))
   )
 }
 
 # The number in each row that is multiplied by the weight of its level.
 slope_numbers <- function(slopes, blueprint, values, code) {
-  z <- standardized(number_matrix(blueprint, slopes$terms, values), slopes)
+  z <- standardize_columns(number_matrix(blueprint, slopes$terms, values), slopes)
   z <- residualize_on_factors(z, list(own = slopes$means), list(own = code))
   shares <- matrix(slopes$shares[, , slopes$at], dim(slopes$shares)[[1]])
   rowSums(z * shares[code, , drop = FALSE])
@@ -153,19 +153,20 @@ slopes_record <- function(slopes) {
   })
 }
 
-known_slopes <- function(record) {
+recorded_slopes <- function(record) {
   k <- length(record$center)
   record$means <- matrix(record$means, ncol = k)
   record$shares <- array(record$shares, c(nrow(record$means), k, k))
   record
 }
 
-are_known_slopes <- function(x) {
+are_recorded_slopes <- function(x) {
   if (is.null(x)) return(TRUE)
   is_plain_list(x) && !is.null(names(x)) && all(vapply(x, function(x) {
     k <- length(x$center)
-    is_plain_list(x) && is.character(x$terms) && length(x$terms) == k && k > 0 && are_scales(x) &&
-      is.double(x$means) && are_means(list(own = x$means), k) && is.double(x$shares) &&
+    is_plain_list(x) && is.character(x$terms) && length(x$terms) == k && k > 0 &&
+    are_valid_scales(x) &&
+      is.double(x$means) && are_valid_means(list(own = x$means), k) && is.double(x$shares) &&
       length(x$shares) == k * length(x$means) && all(is.finite(x$shares))
   }, NA))
 }

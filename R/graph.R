@@ -15,7 +15,7 @@ new_graph <- function(pointer) {
   graph$get_operations <- function() cpp_graph_get_operations(pointer)
   graph$finalize <- function() cpp_graph_finalize(pointer)
   graph$as_graph_def <- function(from_version = NULL, add_shapes = FALSE) {
-    unsupported(from_version)
+    abort_unsupported_arguments(from_version)
     check_flag(add_shapes)
     new_graph_def(cpp_graph_message(graph, add_shapes))
   }

@@ -88,7 +88,7 @@ in_context <- function(context, expr, name, frame) {
     had_before <- exists(name, envir = frame, inherits = FALSE)
     assign(name, value, envir = frame)
     on.exit(
-      if (had_before) assign(name, before, envir = frame) else remove_quietly(name, frame),
+      if (had_before) assign(name, before, envir = frame) else remove_if_exists(name, frame),
       add = TRUE
     )
   }
@@ -99,7 +99,7 @@ in_context <- function(context, expr, name, frame) {
   if (result$is_visible) result$value else invisible(result$value)
 }
 
-remove_quietly <- function(name, frame) {
+remove_if_exists <- function(name, frame) {
   if (exists(name, envir = frame, inherits = FALSE)) rm(list = name, envir = frame)
 }
 
@@ -136,7 +136,7 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
                            regularizer = NULL, caching_device = NULL, partitioner = NULL,
                            custom_getter = NULL, reuse = NULL, dtype = NULL, use_resource = NULL,
                            constraint = NULL, auxiliary_name_scope = TRUE) {
-  unsupported(caching_device, auxiliary_name_scope)
+  abort_unsupported_arguments(caching_device, auxiliary_name_scope)
   is_scope <- inherits(name_or_scope, "runhooks_variable_scope")
   if (is_scope) name_or_scope <- unclass(name_or_scope)$name
   name <- if (is.null(name_or_scope)) default_name else name_or_scope

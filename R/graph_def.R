@@ -55,12 +55,12 @@ message_of_file <- function(path, message) {
 
 import_graph_def <- function(graph_def, input_map = NULL, return_elements = NULL, name = NULL,
                              op_dict = NULL, producer_op_list = NULL, trust = FALSE) {
-  unsupported(op_dict, producer_op_list)
+  abort_unsupported_arguments(op_dict, producer_op_list)
   check_flag(trust)
   bytes <- graph_def_bytes(graph_def)
   good <- is.null(input_map) || is.list(input_map) && !is.null(names(input_map))
   check_arg(good, input_map, "a named list of tensors", "input_map", environment())
-  elements <- if (!is.null(return_elements)) strings_of(return_elements)
+  elements <- if (!is.null(return_elements)) as_strings(return_elements)
   cpp_import_graph_def(
     bytes, lapply(input_map, as_tensor), elements, if (is.null(name)) "import" else name, trust
   )
@@ -101,17 +101,17 @@ write_message <- function(def, path, as_text) {
 convert_variables_to_constants <- function(sess, input_graph_def, output_node_names,
                                            variable_names_whitelist = NULL,
                                            variable_names_blacklist = NULL) {
-  names <- strings_of(output_node_names)
+  names <- as_strings(output_node_names)
   good <- length(names) > 0
   check_arg(good, output_node_names, "names of operations", "output_node_names", environment())
   new_graph_def(cpp_freeze(
     plain_session(sess)$.pointer, graph_def_bytes(input_graph_def), names,
-    strings_of(variable_names_whitelist), strings_of(variable_names_blacklist)
+    as_strings(variable_names_whitelist), as_strings(variable_names_blacklist)
   ))
 }
 
 extract_sub_graph <- function(graph_def, dest_nodes) {
-  new_graph_def(cpp_sub_graph(graph_def_bytes(graph_def), strings_of(dest_nodes)))
+  new_graph_def(cpp_sub_graph(graph_def_bytes(graph_def), as_strings(dest_nodes)))
 }
 
 graph_def_symbols <- function() {

@@ -21,7 +21,7 @@ py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
 # Called by the core. Other conditions are not caught, so handlers see their call stack.
 call_tensor_function <- function(f, arguments) {
   hand_over <- function(condition) {
-    kind <- steering_kind(condition)
+    kind <- control_error_kind(condition)
     # subclasses do not control a loop
     if (is.null(kind)) stop(condition)
     structure(list(condition, kind), class = "runhooks_raised")

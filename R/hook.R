@@ -81,7 +81,7 @@ session_run_hook <- function(begin = function() {},
                              save_state = function() NULL,
                              restore_state = function(state) {},
                              weight = 0) {
-  exact_names()
+  abort_abbreviated_arguments()
   given <- names(match.call())
   methods <- list(
     begin = begin, after_create_session = after_create_session, before_run = before_run,
@@ -152,7 +152,7 @@ check_method <- function(method, name, arguments, call = parent.frame()) {
     "a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments"
   )
   if (!is.function(method)) {
-    abort_runhooks("{.arg {name}} must be {wanted}, not {kind_of(method)}.", call = call)
+    abort_runhooks("{.arg {name}} must be {wanted}, not {describe_type(method)}.", call = call)
   }
   if (!takes_arguments(method, length(arguments))) {
     has <- names(formals(args(method)))
@@ -232,7 +232,7 @@ new_coordinator <- function(pointer) {
   coordinator$request_stop <- function(ex = NULL) {
     # the end of the data is a normal reason to stop
     if (!is.null(ex) && is_one_of(ex, c("out_of_range", "stop_iteration"))) ex <- NULL
-    kind <- if (!is.null(ex)) steering_kind(ex)
+    kind <- if (!is.null(ex)) control_error_kind(ex)
     cpp_coordinator_request_stop(pointer, ex, if (is.null(kind)) "unknown" else kind)
   }
   coordinator$should_stop <- function() cpp_coordinator_should_stop(pointer)
@@ -273,7 +273,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   if (!is.list(hooks)) {
     abort_runhooks(
       c(
-        "{.arg hooks} must be a hook or a list of hooks, not {kind_of(hooks)}.",
+        "{.arg hooks} must be a hook or a list of hooks, not {describe_type(hooks)}.",
         no_hook_advice(hooks)
       ),
       call = call
@@ -289,7 +289,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
     abort_runhooks(
       c(
         "Every element of {.arg hooks} must be a hook.",
-        x = "Element {place} is {kind_of(hooks[[place]])}.",
+        x = "Element {place} is {describe_type(hooks[[place]])}.",
         no_hook_advice(hooks[[place]])
       ),
       call = call
@@ -302,7 +302,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   }, 0)
   # names preserve the user's positions for messages and saved states
   if (is.unsorted(weights)) hooks <- name_hooks(hooks)[order(weights)]
-  unname_empty(hooks)
+  drop_empty_names(hooks)
 }
 
 no_hook_advice <- function(x) {
@@ -322,7 +322,7 @@ no_hook_advice <- function(x) {
   c(i = "Create one with {.fn session_run_hook} or a {.code hook_*()} function.")
 }
 
-unname_empty <- function(x) if (all(names(x) %in% "")) unname(x) else x
+drop_empty_names <- function(x) if (all(names(x) %in% "")) unname(x) else x
 
 # Prediction adds no default hooks.
 finish_hooks <- function(hooks, mode) {

@@ -95,7 +95,7 @@ hook_checkpoint_saver <- builtin_hook("CheckpointSaverHook")
 #' hook_step_counter(every_n_steps = 1000, output_dir = tempdir())
 hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_dir = NULL,
                               summary_writer = NULL) {
-  exact_names()
+  abort_abbreviated_arguments()
   # an explicit time interval replaces the default step interval
   if (!is.null(every_n_secs) && missing(every_n_steps)) every_n_steps <- NULL
   abort_argument(summary_writer, "summary_writer", environment())
@@ -189,8 +189,8 @@ hook_nan_tensor <- builtin_hook("NanTensorHook")
 #' as.data.frame(history)
 hook_history_saver <- function(every_n_step = 10, tensors = NULL, evaluations = FALSE,
                                every_n_steps = NULL) {
-  exact_names()
-  use_every_n_steps(environment(), "every_n_step")
+  abort_abbreviated_arguments()
+  resolve_every_n_steps(environment(), "every_n_step")
   hook <- new_builtin_hook("HistorySaverHook",
     every_n_step = every_n_step, tensors = recorded_tensors(tensors), evaluations = evaluations
   )
@@ -233,7 +233,7 @@ is_deferred_hook <- function(x) {
 }
 
 # The default hook, without validation by the core.
-usual_history_saver <- function() {
+default_history_saver <- function() {
   make <- function(mode, steps) {
     hook <- rebuild_hook(list(type = "HistorySaverHook", every_n_step = 10, evaluations = FALSE))
     attr(hook, "record") <- cpp_history_new()
@@ -245,7 +245,7 @@ usual_history_saver <- function() {
 # Adds the default hooks and creates deferred hooks. For `watch` see progress_bar().
 complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
-  if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(usual_history_saver()))
+  if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(default_history_saver()))
   if (!"hook_progress_bar" %in% types) hooks <- c(hooks, list(hook_progress_bar()))
   lapply(hooks, function(hook) {
     if (!is_deferred_hook(hook)) return(hook)

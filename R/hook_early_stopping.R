@@ -32,14 +32,14 @@ hook_early_stopping <- function(
   run_every_steps = NULL,
   every_n_steps = NULL
 ) {
-  exact_names()
-  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
+  abort_abbreviated_arguments()
+  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   check_stopped_estimator(estimator)
   if (!is.function(should_stop_fn)) abort_plain("`should_stop_fn` must be callable.")
   check_method(should_stop_fn, "should_stop_fn", character())
   new_builtin_hook("EarlyStoppingHook",
     should_stop_fn = should_stop_fn, run_every_secs = run_every_secs,
-    run_every_steps = run_every_steps, say = inform_early_stopping
+    run_every_steps = run_every_steps, notify = inform_early_stopping
   )
 }
 
@@ -78,7 +78,7 @@ new_stop_if_hook <- function(type, frame) {
   given$eval_dir <- absolute_path(given$eval_dir, "eval_dir", frame)
   own <- given[names(given) != "estimator"]
   do.call(
-    new_builtin_hook, c(list(type), own, list(model_dir = folder, say = inform_early_stopping)),
+    new_builtin_hook, c(list(type), own, list(model_dir = folder, notify = inform_early_stopping)),
     quote = TRUE
   )
 }
@@ -119,8 +119,8 @@ new_stop_if_hook <- function(type, frame) {
 hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
                                 run_every_secs = 60, run_every_steps = NULL,
                                 restore_best_weights = FALSE, every_n_steps = NULL) {
-  exact_names()
-  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
+  abort_abbreviated_arguments()
+  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfHigherHook", environment())
 }
 
@@ -129,8 +129,8 @@ hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NU
 hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NULL, min_steps = 0,
                                run_every_secs = 60, run_every_steps = NULL,
                                 restore_best_weights = FALSE, every_n_steps = NULL) {
-  exact_names()
-  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
+  abort_abbreviated_arguments()
+  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfLowerHook", environment())
 }
 
@@ -140,8 +140,8 @@ hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_i
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
                                      run_every_steps = NULL, restore_best_weights = FALSE,
                                      every_n_steps = NULL) {
-  exact_names()
-  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
+  abort_abbreviated_arguments()
+  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfNoIncreaseHook", environment())
 }
 
@@ -151,8 +151,8 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
                                      eval_dir = NULL, min_steps = 0, run_every_secs = 60,
                                      run_every_steps = NULL, restore_best_weights = FALSE,
                                      every_n_steps = NULL) {
-  exact_names()
-  use_every_n_steps(environment(), "run_every_steps", "run_every_secs")
+  abort_abbreviated_arguments()
+  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfNoDecreaseHook", environment())
 }
 
@@ -191,7 +191,7 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 early_stopping <- function(metric_name = "average_loss", patience, min_delta = 0,
                            mode = c("auto", "min", "max"), every_n_steps = NULL,
                            restore_best_weights = TRUE, ...) {
-  exact_names()
+  abort_abbreviated_arguments()
   abort_stopping_arguments(names(list(...)), parent.frame())
   check_string(metric_name)
   if (missing(patience)) {
@@ -276,14 +276,14 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   stop_hook <- if (is_hook(stop)) list(stop)
   if (!is.null(stop_hook)) stop <- NULL
   if (is.null(validation)) {
-    if (!is.null(stop)) stop_hook <- list(abort_by_evaluations(object, stop, hooks, call))
+    if (!is.null(stop)) stop_hook <- list(stop_by_user_evaluator(object, stop, hooks, call))
     return(list(hooks = c(hooks, stop_hook)))
   }
   if (!is_formula_data(validation) && !is.function(validation)) {
     abort_runhooks(
       c(
         "{.arg validation} must be an {.fn input_fn}, or a data frame for a model from a formula,
-         not {kind_of(validation)}.",
+         not {describe_type(validation)}.",
         i = if (is.numeric(validation)) "Split the data yourself; a fraction is not supported."
       ),
       call = call
@@ -341,12 +341,12 @@ new_stop_hook <- function(object, stop, name) {
     eval_dir = file.path(folder, if (nzchar(name)) paste0("eval_", name) else "eval"),
     restore_best_weights = stop$restore_best_weights,
     # the hook sees evaluations of this loop immediately; it does not wait for other processes
-    run_every_secs = 60, model_dir = folder, say = inform_early_stopping
+    run_every_secs = 60, model_dir = folder, notify = inform_early_stopping
   )))
 }
 
 # Without `validation`, uses the user's evaluator hook, or raises an error.
-abort_by_evaluations <- function(object, stop, hooks, call) {
+stop_by_user_evaluator <- function(object, stop, hooks, call) {
   evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
   if (is.null(evaluator)) {
     abort_runhooks(

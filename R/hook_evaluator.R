@@ -36,8 +36,8 @@
 #' read_events(file.path(model_dir(model), "eval"))
 hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = NULL, name = NULL,
                                      every_n_iter = 100, every_n_steps = NULL) {
-  exact_names()
-  use_every_n_steps(environment(), "every_n_iter")
+  abort_abbreviated_arguments()
+  resolve_every_n_steps(environment(), "every_n_iter")
   check_stopped_estimator(estimator)
   if (is.null(every_n_iter)) abort_plain("invalid every_n_iter=NULL.")
   check_whole(every_n_iter)
@@ -58,7 +58,7 @@ new_evaluator_hook <- function(estimator, input, steps = NULL, hooks = NULL, nam
   hooks <- Filter(function(hook) !inherits(hook, "ProgressBarHook"), hooks)
   hook <- new_builtin_hook("InMemoryEvaluatorHook",
     spec = core_model(estimator), config = core_config(estimator), input_fn = input,
-    steps = if (is.null(steps)) 0 else steps, hooks = lapply(hooks, core_hook), name = name,
+    steps = if (is.null(steps)) 0 else steps, hooks = lapply(hooks, hook_for_core), name = name,
     every_n_iter = every_n_iter
   )
   structure(hook, record = cpp_history_new())

@@ -23,7 +23,7 @@
 #' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8), hooks = hook)
 #' hook$final_ops_values
 hook_final_ops <- function(final_ops, final_ops_feed_dict = NULL) {
-  exact_names()
+  abort_abbreviated_arguments()
   leaves <- fetch_leaves(final_ops)
   check_feed_dict(final_ops_feed_dict)
   values <- NULL
@@ -52,7 +52,7 @@ fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
   if (!is.null(x)) {
     abort_runhooks(
       "{.arg final_ops} must be tensors, operations, names of these, or a list of them,
-       not {kind_of(x)}.",
+       not {describe_type(x)}.",
       call = call
     )
   }

@@ -42,7 +42,7 @@
 #' list.files(model_dir(model), "input")
 hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NULL,
                                            on_other_data = c("stop", "begin")) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_stopped_estimator(estimator)
   policies <- c("fail", "warn", "ignore")
   good <- is.null(external_state_policy) || is.character(external_state_policy) &&

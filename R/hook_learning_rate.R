@@ -89,7 +89,7 @@ schedule_call <- function(schedule, call = parent.frame()) {
 #' @export
 reduce_on_plateau <- function(metric_name = "average_loss", factor = 0.1, patience,
                               mode = c("auto", "min", "max"), min_delta = 0, min_rate = 0) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_string(metric_name)
   check_number(factor)
   if (factor <= 0 || factor >= 1) {
@@ -111,7 +111,7 @@ reduce_on_plateau <- function(metric_name = "average_loss", factor = 0.1, patien
     list(
       metric_name = metric_name, fallback_metric = if (missing(metric_name)) "loss" else "",
       factor = factor, patience = patience, higher = mode == "max",
-      min_delta = min_delta, min_rate = min_rate, say = inform_learning_rate
+      min_delta = min_delta, min_rate = min_rate, notify = inform_learning_rate
     ),
     class = "runhooks_plateau"
   )
@@ -120,7 +120,7 @@ reduce_on_plateau <- function(metric_name = "average_loss", factor = 0.1, patien
 inform_learning_rate <- function(kind, text) inform_in_loop(kind, text, "learning_rate")
 
 # Connects reduce_on_plateau() to the evaluations of the same loop.
-name_evaluations <- function(hooks, object, call = parent.frame()) {
+connect_to_evaluations <- function(hooks, object, call = parent.frame()) {
   evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
   lapply(hooks, function(hook) {
     if (!inherits(hook, "LearningRateHook") || is.null(hook$metric_name)) return(hook)

@@ -42,7 +42,7 @@ as_listener_list <- function(listeners, call = parent.frame()) {
   if (is_listener(listeners)) return(list(listeners))
   wanted <- "saving_listeners must be a list of CheckpointSaverListener"
   if (!is.list(listeners)) {
-    abort_runhooks("{wanted}, not {kind_of(listeners)}.", call = call)
+    abort_runhooks("{wanted}, not {describe_type(listeners)}.", call = call)
   }
   bad <- which(!vapply(listeners, is_listener, logical(1)))
   if (length(bad)) {
@@ -50,7 +50,7 @@ as_listener_list <- function(listeners, call = parent.frame()) {
     abort_runhooks(
       c(
         "{wanted}.",
-        x = "Element {bad} is {kind_of(listeners[[bad]])}.",
+        x = "Element {bad} is {describe_type(listeners[[bad]])}.",
         i = "Create one with {.fn checkpoint_saver_listener}."
       ),
       call = call

@@ -53,7 +53,7 @@ progress_bar <- function(mode, steps, watch = list()) {
   }
   # for training, run_training() reports the reason for the end
   is_checked <- mode != "train" && !isTRUE(watch$may_stop)
-  finish <- function(runs) if (is_checked) check_reached(mode, runs, steps)
+  finish <- function(runs) if (is_checked) check_all_steps_ran(mode, runs, steps)
   list(draw = if (shows_progress()) draw, finish = finish)
 }
 
@@ -132,7 +132,7 @@ bar_line <- function(
 ) {
   eta <- if (run >= steps) 0 else elapsed / run * (steps - run)
   before <- sprintf("%s %.0f/%.0f [", label, run, steps)
-  after <- sprintf("] - ETA: %3s - loss: %.2f%s", vague_time(eta), loss, suffix)
+  after <- sprintf("] - ETA: %3s - loss: %.2f%s", short_duration(eta), loss, suffix)
   room <- max(width - nchar(before) - nchar(after), 6)
   done <- floor(room * min(run / steps, 1))
   paste0(before, strrep("=", done), strrep(".", room - done), after)
@@ -144,7 +144,7 @@ spinner_line <- function(label, loss, step, drawn) {
 }
 
 # "0s", "12s", "3m", "2h", "5d"
-vague_time <- function(secs) {
+short_duration <- function(secs) {
   if (secs < 60) return(sprintf("%.0fs", secs))
   if (secs < 3600) return(sprintf("%.0fm", secs / 60))
   if (secs < 86400) return(sprintf("%.0fh", secs / 3600))
@@ -152,7 +152,7 @@ vague_time <- function(secs) {
 }
 
 # `why` and `reason` are fields of run_history().
-check_reached <- function(mode, runs, steps, why = "", reason = "", is_counter_fixed = FALSE) {
+check_all_steps_ran <- function(mode, runs, steps, why = "", reason = "", is_counter_fixed = FALSE) {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
   advice <- switch(why,
@@ -182,6 +182,6 @@ validation_suffix <- function(record, metric) {
     values <- cpp_history_read(record)$losses
     shown <- intersect(c(metric, "average_loss", "loss"), names(values))
     if (length(shown) == 0 || length(values[[shown[[1]]]]) == 0) return("")
-    sprintf(" - validation %s: %.4g", shown[[1]], last_of(values[[shown[[1]]]]))
+    sprintf(" - validation %s: %.4g", shown[[1]], last_or_na(values[[shown[[1]]]]))
   }
 }

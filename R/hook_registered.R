@@ -3,16 +3,16 @@
 constructor_factories$hook <- function(specs, place) {
   .specs <- specs
   f <- function() {
-    exact_names()
+    abort_abbreviated_arguments()
     make_builtin_hook(.specs, environment())
   }
   formals(f) <- registered_formals(specs)
-  .own <- intersect(step_arguments, names(formals(f)))
+  .own <- intersect(steps_arguments, names(formals(f)))
   if (length(.own) == 0) return(f)
-  .seconds <- intersect(second_arguments, names(formals(f)))
+  .seconds <- intersect(seconds_arguments, names(formals(f)))
   body(f) <- quote({
-    exact_names()
-    use_every_n_steps(environment(), .own, .seconds)
+    abort_abbreviated_arguments()
+    resolve_every_n_steps(environment(), .own, .seconds)
     make_builtin_hook(.specs, environment())
   })
   formals(f) <- c(formals(f), alist(every_n_steps = NULL))

@@ -5,13 +5,13 @@ check_reads <- function(values, hook, has_before_run) {
   results <- values$results
   known <- if (has_before_run) names(values) else setdiff(names(values), "results")
   if (has_before_run && is.list(results)) {
-    values$results <- checked_list(results, names(results), warn_not_requested, hook)
+    values$results <- checked_results(results, names(results), warn_not_requested, hook)
   }
-  checked_list(values, known, if (has_before_run) warn_no_value else warn_no_before_run, hook)
+  checked_results(values, known, if (has_before_run) warn_no_value else warn_no_before_run, hook)
 }
 
 # `warn` is called with the name, the known names and the hook, once for each unknown name.
-checked_list <- function(x, known, warn, hook) {
+checked_results <- function(x, known, warn, hook) {
   checks <- list2env(list(known = known, warn = warn, hook = hook))
   structure(x, checks = checks, class = c("runhooks_checked_reads", "list"))
 }

@@ -33,7 +33,7 @@ hook_global_step_waiter <- builtin_hook("GlobalStepWaiterHook")
 #' @examples
 #' hook_stop_at_checkpoint_step("models/wt", last_step = 1000)
 hook_stop_at_checkpoint_step <- function(model_dir, last_step, wait_after_file_check_secs = 30) {
-  exact_names()
+  abort_abbreviated_arguments()
   if (is.null(last_step)) abort_plain("last_step must be specified.")
   if (is.null(model_dir)) abort_plain("model_dir must be specified.")
   if (is_estimator(model_dir)) return(hook_stop_at_step(last_step = last_step))

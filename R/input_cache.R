@@ -1,37 +1,37 @@
 # Caches the encoded data of an input function per model.
 
 # For larger data, memory for the cached copies costs more than encoding them again.
-most_kept_values <- 1e5
+max_cached_values <- 1e5
 
 # Doubles in `floats` become float32 once, instead of in each step; factors in `texts` become
-# strings. `said` are messages about factors.
+# strings. `messages` are messages about factors.
 encoded_rows <- function(columns, n_features, texts = character(), floats = character()) {
   words <- names(columns)
   is_factor <- vapply(columns, is.factor, NA)
   is_text <- is_factor & words %in% texts
   columns[is_text] <- lapply(columns[is_text], as.character)
   is_code <- is_factor & !is_text
-  said <- mapply(encoding_message, columns[is_code], words[is_code], SIMPLIFY = FALSE)
+  messages <- mapply(encoding_message, columns[is_code], words[is_code], SIMPLIFY = FALSE)
   columns[is_code] <- lapply(columns[is_code], factor_codes)
   types <- vapply(columns, wanted_type, "")
   narrow <- words %in% floats & is.na(types) & seq_along(columns) <= n_features
   types[narrow & vapply(columns, is.double, NA)] <- "float32"
-  list(columns = columns, types = unname(types), said = unname(said))
+  list(columns = columns, types = unname(types), messages = unname(messages))
 }
 
 # Caches `make()` while model, mode and schema are unchanged, for repeated evaluations. Training
 # updates the schema, and conditions must be repeated, so both are not cached.
 cached_rows <- function(input, estimator, n_values, make) {
-  changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$dealing)
-  kept <- if (!changes) unclass(estimator$estimator)$kept
-  if (is.null(kept) || n_values > most_kept_values) return(make())
-  place <- object_cache(kept, "rows")
-  asked <- list(
+  changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$shard)
+  shared_state <- if (!changes) unclass(estimator$estimator)$shared_state
+  if (is.null(shared_state) || n_values > max_cached_values) return(make())
+  place <- object_cache(shared_state, "rows")
+  key <- list(
     input, the$mode, model_cache_key(estimator), estimator$blueprint, training_record(estimator)
   )
-  if (identical(place$asked, asked)) return(place$rows)
+  if (identical(place$key, key)) return(place$rows)
   is_quiet <- TRUE
   rows <- withCallingHandlers(make(), condition = function(condition) is_quiet <<- FALSE)
-  if (is_quiet) list2env(list(asked = asked, rows = rows), place)
+  if (is_quiet) list2env(list(key = key, rows = rows), place)
   rows
 }

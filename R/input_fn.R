@@ -83,7 +83,7 @@ input_fn.default <- function(object, ...) {
   if (is_matrix_package(object)) return(input_fn_of_matrix(object, ...))
   data <- tryCatch(as.data.frame(object, stringsAsFactors = FALSE), error = function(e) NULL)
   if (is.null(data)) {
-    abort_runhooks("{.arg object} must be data, not {kind_of(object)}.")
+    abort_runhooks("{.arg object} must be data, not {describe_type(object)}.")
   }
   input_fn.data.frame(data, ...)
 }
@@ -94,7 +94,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
                                 num_threads = 1, ..., resume = TRUE,
                                 on_other_data = c("begin", "stop"), auto_shard = TRUE) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
@@ -110,7 +110,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
 input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
                           num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
                           resume = TRUE, on_other_data = c("begin", "stop"), auto_shard = TRUE) {
-  exact_names()
+  abort_abbreviated_arguments()
   if (is.null(names(object)) || any(names(object) == "")) {
     abort_runhooks("Every element of {.arg object} needs a name.")
   }
@@ -170,11 +170,11 @@ check_unique_names <- function(names, call = parent.frame()) {
 
 # `literal` is the expression of `expr`. Literal names avoid loading tidyselect, which is slow.
 select_names <- function(data, literal, expr, arg, call = parent.frame()) {
-  given <- literal_strings(literal)
+  given <- strings_in_call(literal)
   if (!is.null(given) && all(given %in% names(data))) return(unique(given))
   if (rlang::quo_is_missing(expr)) abort_runhooks("{.arg {arg}} is missing.", call = call)
   if (rlang::quo_is_null(expr)) return(character())
-  held <- held_strings(expr, names(data))
+  held <- column_names_in_variable(expr, names(data))
   if (!is.null(held)) return(unique(held))
   # scripts for tfestimators pass variables without all_of(), about which tidyselect warns
   quiet <- options(lifecycle_verbosity = "quiet")
@@ -188,7 +188,7 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
 }
 
 # The value of `"a"`, `c("a", "b")` or NULL; NULL for other expressions.
-literal_strings <- function(expr) {
+strings_in_call <- function(expr) {
   if (is.null(expr)) return(character())
   if (is.character(expr)) return(expr)
   if (!is.call(expr) || !identical(expr[[1]], quote(c))) return(NULL)
@@ -197,7 +197,7 @@ literal_strings <- function(expr) {
 }
 
 # The names in a variable that is not a column, as tidyselect would return them, or NULL.
-held_strings <- function(expr, columns) {
+column_names_in_variable <- function(expr, columns) {
   name <- rlang::quo_get_expr(expr)
   if (!is.symbol(name) || symbol_text(name) %in% columns) return(NULL)
   held <- get0(as.character(name), rlang::quo_get_env(expr))
@@ -237,7 +237,7 @@ new_input_fn <- function(
   }
   # canned models read features by name, custom models in the order of selection
   selected <- features
-  features <- sorted_words(features)
+  features <- sort_bytewise(features)
   columns <- lapply(data[c(features, response)], flat_column)
   sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
@@ -319,7 +319,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
     abort_runhooks(
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
-         not {kind_of(x)}.",
+         not {describe_type(x)}.",
         i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}."
       ),
       kind = "invalid_argument", call = call
@@ -328,7 +328,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
   numbers <- stored_numbers(x)
   if (!is.numeric(numbers) && !is.logical(numbers)) return(invisible())
   if (finite) return(invisible())
-  bad <- bad_places(x, is.finite)
+  bad <- invalid_positions(x, is.finite)
   if (missing) bad <- bad[!is.na(x[bad])]
   if (length(bad) == 0) return(invisible())
   kinds <- if (missing) "infinite" else "NA, NaN or infinite" # nolint: used by cli
@@ -348,7 +348,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
 }
 
 next_rows <- function(rows, features, response, options) {
-  for (said in rows$said) message(said)
+  for (text in rows$messages) message(text)
   shuffle <- options$shuffle
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)
@@ -362,7 +362,7 @@ next_rows <- function(rows, features, response, options) {
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   # recorded in the model directory
-  data <- if (is.null(the$dealing)) {
+  data <- if (is.null(the$shard)) {
     list(content = attr(tensors, "content"), rows = as.double(n_rows(rows$columns[[1]])))
   }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
@@ -421,13 +421,13 @@ inform_unread <- function(unread) {
 }
 
 # Converts the user's input to a function of the mode, for the core. `is_limited`: NULL unless
-# training, TRUE if the number of steps is given. `deals`: shard also evaluations and predictions.
+# training, TRUE if the number of steps is given. `shards`: shard also evaluations and predictions.
 as_model_input <- function(
   input_fn,
   estimator,
   ...,
   is_limited = NULL,
-  deals = FALSE,
+  shards = FALSE,
   arg = "input_fn",
   call = parent.frame()
 ) {
@@ -442,38 +442,41 @@ as_model_input <- function(
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
-    abort_runhooks("{arg} must be a function, not {kind_of(input_fn)}.", call = call)
+    abort_runhooks("{arg} must be a function, not {describe_type(input_fn)}.", call = call)
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) abort_plain("'input_fn' should accept 0 or 1 arguments", call = call)
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
-  dealt <- new.env(parent = emptyenv())
+  sharding <- new.env(parent = emptyenv())
   read <- function(mode) {
     outer <- mget(c("mode", "internal_only"), envir = the)
     on.exit(list2env(outer, the))
     the$mode <- mode
     the$internal_only <- inherits(input_fn, "runhooks_input_fn") && !is_custom(estimator)
-    deals <- deals || identical(mode, "train")
-    result <- with_shard(estimator, mode, deals, deals_itself = takes_context, function(context) {
+    shards <- shards || identical(mode, "train")
+    result <- with_shard(estimator, mode, shards, shards_itself = takes_context, function(context) {
       argument <- if (takes_context) context else estimator
       made <- if (n == 1) input_fn(argument) else input_fn()
       if (is.function(made)) made <- made()
       if (is_dataset(made)) next_batch(made) else made
     })
-    parts <- dealt$parts <- result$parts
+    sharded_by <- sharding$sharded_by <- result$sharded_by
     input <- split_input(result$input)
     data <- attr(result$input, "data", exact = TRUE)
     if (is_custom(estimator)) {
-      return(structure(list(given = lapply(input, as_tensors)), data = data, parts = parts))
+      input <- list(given = lapply(input, as_tensors))
+      return(structure(input, data = data, sharded_by = sharded_by))
     }
     if (is.list(input$features) && !is_sparse(input$features)) input <- lapply(input, as_tensors)
     check_features(input$features)
     check_labels(input$labels)
-    structure(input, data = data, parts = parts)
+    structure(input, data = data, sharded_by = sharded_by)
   }
   about <- attr(input_fn, "about")
-  if (!is.null(is_limited) && !isFALSE(about$auto_shard)) about$parts <- replicas_of(engine_config(estimator))
-  structure(read, about = about, dealt = dealt)
+  if (!is.null(is_limited) && !isFALSE(about$auto_shard)) {
+    about$replicas <- replicas_of(engine_config(estimator))
+  }
+  structure(read, about = about, sharding = sharding)
 }
 
 as_tensors <- function(x) {
@@ -488,8 +491,8 @@ as_tensors <- function(x) {
 planned_steps <- function(input) {
   about <- attr(input, "about")
   if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
-  parts <- if (is.null(about$parts)) 1 else about$parts
-  ceiling(ceiling(about$rows / parts) * about$num_epochs / about$batch_size)
+  replicas <- if (is.null(about$replicas)) 1 else about$replicas
+  ceiling(ceiling(about$rows / replicas) * about$num_epochs / about$batch_size)
 }
 
 known_rows <- function(input) {
@@ -513,7 +516,7 @@ check_features <- function(features, call = parent.frame()) {
   if (!good) {
     abort_runhooks(
       "The input function must return a named list of tensors as features,
-       not {kind_of(features)}.",
+       not {describe_type(features)}.",
       call = call
     )
   }
@@ -525,7 +528,7 @@ check_labels <- function(labels, call = parent.frame()) {
   if (!is_named || !all(vapply(labels, is_tensor, NA))) {
     abort_runhooks(
       "The input function must return a tensor as labels, or a list of tensors named by heads, not
-       {kind_of(labels)}.",
+       {describe_type(labels)}.",
       call = call
     )
   }

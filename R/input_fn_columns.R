@@ -1,7 +1,7 @@
 # Converts columns of data to matrices and vectors for tensors.
 
 # Positions of elements that fail `test`, as indices into the whole matrix.
-bad_places <- function(x, test) {
+invalid_positions <- function(x, test) {
   bad <- which(!test(stored_numbers(x)))
   if (!is_sparse_matrix(x)) return(bad)
   column <- findInterval(bad - 1, x@p)
@@ -48,13 +48,13 @@ model_reads <- function(estimator) if (!is.null(estimator$spec)) cached_core_mod
 # A factor becomes its labels for such features, so its levels do not matter.
 string_features <- function(reads) {
   is_string <- vapply(reads, `[[`, "", "dtype") == "string"
-  setdiff(keys_of_reads(reads[is_string]), keys_of_reads(reads[!is_string]))
+  setdiff(feature_keys(reads[is_string]), feature_keys(reads[!is_string]))
 }
 
 # The model would cast such features anyway. A normalizer must get the original numbers.
 float_features <- function(reads) {
   is_float <- vapply(reads, function(read) read$dtype == "float32" && !read$is_normalized, NA)
-  setdiff(keys_of_reads(reads[is_float]), keys_of_reads(reads[!is_float]))
+  setdiff(feature_keys(reads[is_float]), feature_keys(reads[!is_float]))
 }
 
 row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
@@ -70,13 +70,13 @@ with_named_na <- function(x, word) {
 }
 
 # Strings for the graph, where NA is "". If "" is a level, NA is a string that is no level.
-graph_words <- function(x, levels = base::levels(x)) {
+strings_for_graph <- function(x, levels = base::levels(x)) {
   words <- as.character(x)
-  if ("" %in% levels) words[is.na(words)] <- new_word("(missing)", levels)
+  if ("" %in% levels) words[is.na(words)] <- new_level("(missing)", levels)
   array_like(words, x)
 }
 
-new_word <- function(word, levels) last_of(make.unique(c(levels, word)))
+new_level <- function(word, levels) last_or_na(make.unique(c(levels, word)))
 
 # Variables of a formula with "" or NA as a level, by feature.
 variables_with_blanks <- function(blueprint) {

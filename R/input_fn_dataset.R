@@ -9,7 +9,7 @@
 #'   sharding.
 #' @export
 input_fn.tf_dataset <- function(object, features, response = NULL, ..., auto_shard = TRUE) {
-  exact_names()
+  abort_abbreviated_arguments()
   inform_unused(...)
   check_flag(auto_shard)
   chosen <- record_selection(

@@ -96,7 +96,7 @@ computed_column <- function(term, columns, frame, existing, call) {
         "{.code {term_name(expr)}} in the formula is not a column of the data and cannot be computed
          from them.",
         x = if (is_failed) conditionMessage(value),
-        i = if (is_smooth_term(expr)) smooth_term_advice(expr) else existing_names(existing)
+        i = if (is_smooth_term(expr)) smooth_term_advice(expr) else abbreviated_names(existing)
       ),
       kind = "not_found", call = call
     )
@@ -107,7 +107,10 @@ computed_column <- function(term, columns, frame, existing, call) {
 abort_no_column <- function(name, existing, call) {
   advice <- did_you_mean(name, existing)
   abort_runhooks(
-    c("The data have no column {.code {name}}.", if (is.null(advice)) c(i = existing_names(existing)) else advice),
+    c(
+      "The data have no column {.code {name}}.",
+      if (is.null(advice)) c(i = abbreviated_names(existing)) else advice
+    ),
     kind = "not_found", call = call
   )
 }

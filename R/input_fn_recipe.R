@@ -21,7 +21,7 @@ input_fn.recipe <- function(object, data = NULL, ...) {
 
 # Applies the recipe of the training to new data.
 bake_newdata <- function(object, newdata, call) {
-  recipe <- unclass(object$estimator)$kept$recipe
+  recipe <- unclass(object$estimator)$shared_state$recipe
   if (is.null(recipe)) recipe <- object$recipe
   if (isTRUE(attr(newdata, "is_baked", exact = TRUE))) return(newdata)
   if (is.null(recipe)) {

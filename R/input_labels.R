@@ -3,21 +3,21 @@
 # Models with several heads or without a head get the response unchanged.
 as_labels <- function(x, name, known, labels, type) {
   if (identical(the$mode, "infer")) return(x)
-  if (is.null(labels)) return(if (is.factor(x)) known_codes(x, name, known) else x)
+  if (is.null(labels)) return(if (is.factor(x)) codes_of_known_classes(x, name, known) else x)
   if (labels$is_by_head) return(x)
   if (labels$n_classes == 0) return(number_labels(x, name, labels, type))
   if (labels$has_one_class) return(class_labels_of(x, name, known, labels))
-  several_labels(x, name, labels)
+  multi_label_matrix(x, name, labels)
 }
 
-known_codes <- function(x, name, known) {
+codes_of_known_classes <- function(x, name, known) {
   classes <- known$classes
   if (is.null(classes) || identical(levels(x), classes)) return(x)
   as_class_codes(x, name, classes, length(classes))
 }
 
 number_labels <- function(x, name, labels, type) {
-  if (is.character(x) || is.factor(x)) abort_word_label(x, name, type)
+  if (is.character(x) || is.factor(x)) abort_string_label(x, name, type)
   check_label_width(x, name, labels)
   check_label_range(x, name, labels)
   check_float32(x, name, "response")
@@ -42,14 +42,14 @@ class_labels_of <- function(x, name, known, labels) {
   words <- labels$vocabulary
   if (length(words)) {
     if (is.factor(x)) x <- as.character(x)
-    check_label_words(x, name, words)
+    check_label_strings(x, name, words)
     return(x)
   }
   n_classes <- labels$n_classes
   if (is.factor(x) || is.character(x)) {
     # a model trained on numbers accepts the codes of a factor
     classes <- if (is.null(known$classes)) levels(x) else known$classes
-    if (is.null(classes)) abort_words_without_vocabulary(x, name)
+    if (is.null(classes)) abort_strings_without_vocabulary(x, name)
     return(as_class_codes(x, name, classes, n_classes))
   }
   check_class_numbers(x, name, n_classes)
@@ -74,12 +74,12 @@ check_class_numbers <- function(x, name, n_classes) {
   )
 }
 
-check_label_words <- function(x, name, words) {
+check_label_strings <- function(x, name, words) {
   if (!is.character(x)) {
     abort_runhooks(
       c(
         "The response {.val {name}} must be strings of the {.arg label_vocabulary},
-         not {kind_words[[column_kind(x)]]}.",
+         not {kind_descriptions[[column_kind(x)]]}.",
         x = "Got {.val {x[[1]]}} in row 1.",
         i = "The vocabulary is {.val {words}}."
       ),
@@ -92,10 +92,11 @@ check_label_words <- function(x, name, words) {
   )
 }
 
-abort_words_without_vocabulary <- function(x, name) {
+abort_strings_without_vocabulary <- function(x, name) {
   abort_runhooks(
     c(
-      "The response {.val {name}} must be class numbers, not {kind_words[[column_kind(x)]]}.",
+      "The response {.val {name}} must be class numbers, not
+       {kind_descriptions[[column_kind(x)]]}.",
       x = "Got {.val {as.character(x[[1]])}} in row 1.",
       i = "Give a {.arg label_vocabulary}, or convert the response to a factor before training."
     ),
@@ -103,7 +104,7 @@ abort_words_without_vocabulary <- function(x, name) {
   )
 }
 
-several_labels <- function(x, name, labels) {
+multi_label_matrix <- function(x, name, labels) {
   words <- labels$vocabulary
   if (is.character(x) && length(words)) {
     known <- matrix(x %in% c(words, "", NA), n_rows(x))
@@ -111,9 +112,9 @@ several_labels <- function(x, name, labels) {
       !known, x, "The response {.val {name}} must be in the {.arg label_vocabulary}.",
       advice = "The vocabulary is {.val {words}}."
     )
-    return(words_as_rows(x, words))
+    return(multi_hot_rows(x, words))
   }
-  if (is.character(x) || is.factor(x)) abort_words_without_vocabulary(x, name)
+  if (is.character(x) || is.factor(x)) abort_strings_without_vocabulary(x, name)
   check_label_width(x, name, labels)
   check_values(
     x < 0 | x > 1, x, "The response {.val {name}} must be 0 or 1 for each class."
@@ -121,7 +122,7 @@ several_labels <- function(x, name, labels) {
   x
 }
 
-words_as_rows <- function(x, words) {
+multi_hot_rows <- function(x, words) {
   rows <- matrix(match(x, words), n_rows(x))
   cells <- cbind(as.vector(row(rows)), as.vector(rows))
   labels <- matrix(0L, nrow(rows), length(words))
@@ -144,11 +145,11 @@ check_label_width <- function(x, name, labels) {
   )
 }
 
-abort_word_label <- function(x, name, type) {
+abort_string_label <- function(x, name, type) {
   abort_runhooks(
     c(
       "The response {.val {name}} must be numbers for {.fn {type}},
-       not {kind_words[[column_kind(x)]]}.",
+       not {kind_descriptions[[column_kind(x)]]}.",
       x = "The value in row 1 is {.val {as.character(x[[1]])}}.",
       i = "To predict classes, use a classifier such as {.fn linear_classifier}."
     ),
@@ -208,11 +209,12 @@ class_labels <- function(object, labels = model_labels(object)) {
 # Checks weights and ids of the model's columns. `reads` is a value of model_reads().
 check_feature_values <- function(columns, reads) {
   is_plain <- function(read) read$dtype == "float32" && !read$is_normalized
-  fitting <- fitting_float32(columns[intersect(keys_of_reads(Filter(is_plain, reads)), names(columns))])
+  plain <- intersect(feature_keys(Filter(is_plain, reads)), names(columns))
+  fitting <- columns_within_float32(columns[plain])
   for (read in reads) {
     x <- columns[[read$key]]
     if (is.null(x)) next
-    if (read$is_weight && is.factor(x)) abort_word_weights(x, read$key)
+    if (read$is_weight && is.factor(x)) abort_string_weights(x, read$key)
     if (read$has_shape && read$dtype != "string") check_is_numeric(x, read)
     if (is_plain(read) && !read$key %in% fitting) check_float32(x, read$key, "feature")
     if (read$num_ids > 0) check_ids(x, read$key, read$num_ids)
@@ -225,7 +227,7 @@ check_is_numeric <- function(x, read) {
   abort_runhooks(
     c(
       "{.fn column_numeric} of {.val {read$key}} needs numbers, not
-       {kind_words[[column_kind(x)]]}.",
+       {kind_descriptions[[column_kind(x)]]}.",
       x = "Got {.val {as.character(x[[1]])}} in row 1.",
       i = "Use a categorical column, such as {.fn column_categorical_with_vocabulary_list} (in a
            deep model, inside {.fn column_indicator}).",
@@ -248,10 +250,10 @@ check_ids <- function(x, name, num_buckets) {
   )
 }
 
-abort_word_weights <- function(x, name) {
+abort_string_weights <- function(x, name) {
   abort_runhooks(
     c(
-      "The weights {.val {name}} must be numbers, not {kind_words[[column_kind(x)]]}.",
+      "The weights {.val {name}} must be numbers, not {kind_descriptions[[column_kind(x)]]}.",
       x = "Got {.val {as.character(x[[1]])}} in row 1."
     ),
     call = user_frame()
@@ -262,7 +264,7 @@ abort_word_weights <- function(x, name) {
 largest_float32 <- 2^128 - 2^103
 
 # The columns that fit into float32, as checked by the core; none for few rows, where R is as fast.
-fitting_float32 <- function(columns) {
+columns_within_float32 <- function(columns) {
   numbers <- Filter(is.double, lapply(columns, stored_numbers))
   if (sum(lengths(numbers)) < 1e4) return(character())
   names(numbers)[cpp_all_float32(numbers)]
@@ -275,7 +277,7 @@ check_float32 <- function(x, name, role) {
   far <- max(max(numbers, 0, na.rm = TRUE), -min(numbers, 0, na.rm = TRUE))
   if (far < largest_float32) return(invisible())
   abort_values(
-    bad_places(x, function(value) abs(value) < largest_float32), x,
+    invalid_positions(x, function(value) abs(value) < largest_float32), x,
     "The {role} {.val {name}} must be below 3.4e38, the largest number of float32.",
     frame = environment()
   )
@@ -286,7 +288,7 @@ check_weights <- function(columns, reads) {
     x <- columns[[read$key]]
     # a normalizer may make negative weights valid
     if (is.null(x) || read$is_normalized || is_sparse_matrix(x)) next
-    if (is.factor(x) || is.character(x)) abort_word_weights(x, read$key)
+    if (is.factor(x) || is.character(x)) abort_string_weights(x, read$key)
     check_values(x < 0, x, "The weights {.val {read$key}} must be 0 or more.")
   }
 }
@@ -322,31 +324,32 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   for (name in intersect(features, names(blanks))) {
     columns[[name]] <- with_named_na(columns[[name]], blanks[[name]]$na_level)
   }
-  bearing <- bearing_features(estimator, features)
-  columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature], bearing)
+  columns[is_feature] <- fill_or_reject_missing(
+    columns[is_feature], reads, finite[is_feature], na_features(estimator, features)
+  )
   if (is.null(estimator)) return(columns)
   folder <- current_model_dir(estimator)
   known <- if (!is.null(folder)) read_metadata(folder)
   labels <- model_labels(estimator)
   record <- known
   if (identical(the$mode, "train")) {
-    read <- if (is.null(labels)) features else keys_of_reads(c(reads, labels$reads))
+    read <- if (is.null(labels)) features else feature_keys(c(reads, labels$reads))
     record <- record_schema(
       known, columns, intersect(features, read), if (length(response)) response_name
     )
     record$formula <- formula_record(estimator$blueprint)
     record$order <- order
   }
-  check_order_memory(known, order, folder$path)
+  check_order_compatible(known, order, folder$path)
   if (identical(the$mode, "train")) {
-    inform_useless_features(columns[intersect(features, keys_of_reads(reads))], estimator, folder)
+    inform_useless_features(columns[intersect(features, feature_keys(reads))], estimator, folder)
   }
-  open <- keys_of_reads(Filter(function(read) read$takes_unknown, reads))
+  open <- feature_keys(Filter(function(read) read$takes_unknown, reads))
   columns[is_feature] <- coerce_to_schema(
     columns[is_feature], record$features, open, is_tree_model(estimator)
   )
   for (name in intersect(features, names(blanks))) {
-    columns[[name]] <- graph_words(columns[[name]], blanks[[name]]$levels)
+    columns[[name]] <- strings_for_graph(columns[[name]], blanks[[name]]$levels)
   }
   check_feature_values(columns[is_feature], reads)
   if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
@@ -356,25 +359,25 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
       columns[[last]], response, record$response, labels, estimator$spec$type
     )
   }
-  if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder$path)
+  if (!identical(the$mode, "infer")) check_response_compatible(known, response_name, folder$path)
   # recorded only after all checks have passed
   if (!is.null(folder) && !identical(record, known)) update_metadata(folder, record)
   columns
 }
 
-bearing_features <- function(model, names) {
+na_features <- function(model, names) {
   if (is.null(model)) return(character())
   if (identical(model$blueprint$na$kind, "pass")) return(names)
   unlist(model$spec$missing_features)
 }
 
-# Applies defaults of columns; other NA is an error. `bearing`: features that may have NA.
-without_missing <- function(columns, reads, finite, bearing) {
+# Applies defaults of columns; other NA is an error. `na_features`: features that may have NA.
+fill_or_reject_missing <- function(columns, reads, finite, na_features) {
   columns <- fill_by_columns(columns, reads)
   for (name in names(columns)) {
     x <- columns[[name]]
     if (!finite[[name]]) {
-      check_column(x, name, FALSE, user_frame(), missing = name %in% bearing)
+      check_column(x, name, FALSE, user_frame(), missing = name %in% na_features)
     }
   }
   columns

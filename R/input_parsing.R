@@ -107,17 +107,17 @@ sparse_feature <- function(index_key, value_key, dtype, size, already_sorted = F
 format.runhooks_feature_spec <- function(x, ...) {
   fields <- unclass(x)
   shown <- vapply(
-    names(fields), function(name) paste0(name, "=", python_text(fields[[name]], name)), ""
+    names(fields), function(name) paste0(name, "=", python_repr(fields[[name]], name)), ""
   )
   paste0(class(x)[[1]], "(", paste(shown, collapse = ", "), ")")
 }
 
-python_text <- function(x, field = "") {
+python_repr <- function(x, field = "") {
   if (is.null(x)) return("None")
   if (field == "dtype") return(paste0("tf.", dtype_name(x)))
   if (is.logical(x)) return(if (x) "True" else "False")
   if (is.list(x)) {
-    parts <- vapply(x, python_text, "")
+    parts <- vapply(x, python_repr, "")
     return(paste0("(", paste(parts, collapse = ", "), if (length(parts) == 1) ",", ")"))
   }
   if (is.character(x)) paste0("'", x, "'") else number_text(x)
@@ -139,7 +139,7 @@ check_feature_specs <- function(features, arg, call = parent.frame()) {
     if (!inherits(x, "runhooks_feature_spec")) {
       abort_runhooks(
         "Feature {.val {key}} must be a feature specification such as `tf$FixedLenFeature()`, not
-         {kind_of(x)}.",
+         {describe_type(x)}.",
         call = call
       )
     }
@@ -180,12 +180,12 @@ parse_single_example <- function(serialized, features, name = NULL, example_name
     serialized <- tf$expand_dims(as_tensor(serialized, "string"), 0L)
     names <- tf$expand_dims(as_tensor(example_names, "string"), 0L)
     parsed <- parse_features(serialized, features, names, FALSE, name, environment())
-    return(lapply(parsed, only_example))
+    return(lapply(parsed, single_example))
   }
   parse_features(serialized, features, NULL, TRUE, name, environment())
 }
 
-only_example <- function(x) {
+single_example <- function(x) {
   if (!is_sparse(x)) return(tf$squeeze(x, 0L))
   sparse_tensor(
     tf$slice(x$indices, list(0L, 1L), list(-1L, 1L)), x$values,
@@ -234,7 +234,7 @@ parsing_symbols <- function() {
 
 columns_parse_spec <- function(columns, call = parent.frame()) {
   spec <- list()
-  for (read in columns_read(as_column_list(columns, call = call))) {
+  for (read in reads_of_columns(as_column_list(columns, call = call))) {
     known <- spec[[read$key]]
     feature <- if (read$has_shape) {
       fixed_len_feature(read$shape, read$example_dtype, read$default_value)
@@ -258,7 +258,7 @@ column_symbols <- function() {
   for (endpoint in cpp_endpoints("column")) {
     names <- endpoint_names(endpoint)
     if (length(names) == 0) next # not exported to R
-    own <- of_one_key(get(names[[1]], envir = environment(column_symbols), mode = "function"))
+    own <- column_from_key(get(names[[1]], envir = environment(column_symbols), mode = "function"))
     constructors[sub("^feature_column[.]", "", names[-1])] <- list(own)
   }
   symbols <- c(constructors, list(

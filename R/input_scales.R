@@ -8,7 +8,7 @@ check_scales <- function(object, call, folder = current_model_dir(object), arg =
   if (is.null(record$formula) && is.null(object$blueprint)) return(invisible())
   lines <- differing_scales(record$formula, object)
   if (is.null(lines)) return(invisible())
-  check_column_memory(object, folder, record, call)
+  check_columns_compatible(object, folder, record, call)
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with numbers that were standardized
@@ -33,7 +33,7 @@ differing_scales <- function(record, object) {
     Filter(length, c(record$terms, of_all))
   }
   if (identical(scales(record), scales(own))) return(NULL)
-  lines <- scale_differences(known_scales(record), known_scales(own))
+  lines <- scale_differences(recorded_scales(record), recorded_scales(own))
   if (length(lines)) lines else "The numbers are standardized differently."
 }
 
@@ -47,7 +47,7 @@ check_checkpoint <- function(object, path, call) {
   check_model_compatible(object, "infer", call, folder, "checkpoint_path")
 }
 
-known_scales <- function(record) {
+recorded_scales <- function(record) {
   basis <- record$basis
   ends <- cumsum(basis$widths)
   of_basis <- lapply(seq_along(basis$terms), function(i) {

@@ -33,8 +33,8 @@ NULL
 #' @importFrom stats extractAIC
 #' @export
 extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its name
-  abort_more("extractAIC", list(...), c("scale", "k"))
-  own <- single_fit(fit, "extractAIC")
+  abort_extra_arguments("extractAIC", list(...), c("scale", "k"))
+  own <- fit_of_one_response(fit, "extractAIC")
   check_arg(is_number(scale) && scale >= 0, scale, "a number, 0 or more", "scale", environment())
   check_arg(is_number(k), k, "a number", "k", environment())
   n <- fit_nobs(own)
@@ -47,7 +47,7 @@ extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its 
 }
 
 # The fit of a model with one response; glm() defines no criterion for several.
-single_fit <- function(object, what, call = parent.frame()) {
+fit_of_one_response <- function(object, what, call = parent.frame()) {
   fit <- inference_fit(object, what, call)
   if (fit$family == "multinomial" || ncol(fit$errors) == 1) return(fit)
   abort_runhooks(
@@ -61,9 +61,9 @@ single_fit <- function(object, what, call = parent.frame()) {
 anova.tf_estimator <- function(object, ..., test = NULL) {
   others <- list(...)
   is_model <- vapply(others, inherits, NA, "tf_estimator")
-  abort_more("anova", others[!is_model], "test")
+  abort_extra_arguments("anova", others[!is_model], "test")
   models <- c(list(object), unname(others))
-  fits <- lapply(models, single_fit, "anova")
+  fits <- lapply(models, fit_of_one_response, "anova")
   if (is.null(test)) test <- if (fits[[1]]$family == "gaussian") "F" else "Chisq"
   good <- is_string(test) && test %in% c("F", "Chisq", "Cp", "none")
   check_arg(good, test, '"F", "Chisq", "Cp" or "none"', "test", environment())
@@ -147,7 +147,7 @@ anova_of_steps <- function(object, test) {
     response <- stats::formula(object)[[2]]
     refit(object, stats::as.formula(call("~", response, right), environment(stats::formula(object))))
   })
-  fits <- lapply(c(wholes, list(object)), single_fit, "anova")
+  fits <- lapply(c(wholes, list(object)), fit_of_one_response, "anova")
   left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
   deviance <- vapply(fits, fit_deviance, 0)
   table <- data.frame(c(NA, -diff(left)), c(NA, -diff(deviance)), left, deviance)
@@ -216,12 +216,12 @@ add1.tf_estimator <- function(object, scope, scale = 0, test = c("none", "Chisq"
 }
 
 compare_terms <- function(generic, object, scope, scale, test, k, ..., call = parent.frame()) {
-  is_regressor <- single_fit(object, generic, call)$family == "gaussian"
+  is_regressor <- fit_of_one_response(object, generic, call)$family == "gaussian"
   if (test == "F" && (!is_regressor || scale != 0)) {
     abort_runhooks(
       c(
         "{.code test = \"F\"} is for regressors with an unknown {.arg scale}; this is a
-         {model_words(object)} with {.code scale = {scale}}.",
+         {describe_model(object)} with {.code scale = {scale}}.",
         i = "Use {.code test = \"Chisq\"}."
       ),
       call = call
@@ -230,12 +230,12 @@ compare_terms <- function(generic, object, scope, scale, test, k, ..., call = pa
   default <- utils::getS3method(generic, "default")
   table <- default(object, scope, scale, if (test == "F") "none" else test, k, ...)
   if (!is_regressor || scale != 0) return(table)
-  with_sums_of_squares(table, object, generic == "add1", test, k)
+  add_sums_of_squares(table, object, generic == "add1", test, k)
 }
 
 # The columns of drop1.lm() and add1.lm(), from the criterion of the default methods, which is
 # n log(RSS / n) + k edf.
-with_sums_of_squares <- function(table, object, is_added, test, k) {
+add_sums_of_squares <- function(table, object, is_added, test, k) {
   n <- stats::nobs(object)
   edf <- stats::extractAIC(object)[[1]]
   direction <- if (is_added) 1 else -1 # `Df` is positive in both tables

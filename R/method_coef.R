@@ -72,7 +72,7 @@ NULL
 formula.tf_estimator <- function(x, ...) {
   # as.formula() passes `env`
   extras <- list(...)
-  abort_more("formula", if (!identical(names(extras), "env")) extras)
+  abort_extra_arguments("formula", if (!identical(names(extras), "env")) extras)
   if (is.null(x$formula)) abort_no_formula("formula")
   x$formula
 }
@@ -83,8 +83,8 @@ formula.tf_estimator <- function(x, ...) {
 terms.tf_estimator <- function(x, ...) {
   if (is.null(x$formula)) abort_no_formula("terms")
   known <- setdiff(names(formals(stats::terms.formula)), c("x", "data", "..."))
-  abort_more("terms", list(...)[setdiff(...names(), known)], known)
-  stats::terms(x$formula, data = kept_data(x), ...)
+  abort_extra_arguments("terms", list(...)[setdiff(...names(), known)], known)
+  stats::terms(x$formula, data = training_data(x), ...)
 }
 
 #' @rdname model_methods
@@ -92,7 +92,7 @@ terms.tf_estimator <- function(x, ...) {
 #' @export
 model.frame.tf_estimator <- function(formula, data = NULL, ...) {
   if (is.null(formula$formula)) abort_no_formula("model.frame")
-  data <- if (is.null(data)) kept_data(formula) else baked_data(formula, data)
+  data <- if (is.null(data)) training_data(formula) else baked_data(formula, data)
   stats::model.frame(terms(formula), data = data, ...)
 }
 
@@ -100,14 +100,14 @@ model.frame.tf_estimator <- function(formula, data = NULL, ...) {
 #' @importFrom stats nobs
 #' @export
 nobs.tf_estimator <- function(object, ...) {
-  abort_more("nobs", list(...)[setdiff(...names(), "use.fallback")])
-  kept <- if (!is.null(object$blueprint)) kept_data(object)
+  abort_extra_arguments("nobs", list(...)[setdiff(...names(), "use.fallback")])
+  kept <- if (!is.null(object$blueprint)) training_data(object)
   if (!is.null(kept$total)) return(kept$total)
-  counted_rows(training_frame(object, "nobs"))
+  num_weighted_rows(training_frame(object, "nobs"))
 }
 
 # Excludes rows of weight 0, as lm() and glm() do.
-counted_rows <- function(frame) {
+num_weighted_rows <- function(frame) {
   if (is.null(frame$weight)) sum(frame$rows) else sum(frame$weight != 0)
 }
 
@@ -115,7 +115,7 @@ counted_rows <- function(frame) {
 #' @importFrom stats weights
 #' @export
 weights.tf_estimator <- function(object, ...) {
-  abort_more("weights", list(...))
+  abort_extra_arguments("weights", list(...))
   frame <- training_frame(object, "weights")
   if (!is.null(frame$weight)) as_fitted(object, frame, cbind(as.numeric(frame$weight)))
 }
@@ -124,7 +124,7 @@ weights.tf_estimator <- function(object, ...) {
 #' @importFrom stats na.action
 #' @export
 na.action.tf_estimator <- function(object, ...) {
-  abort_more("na.action", list(...))
+  abort_extra_arguments("na.action", list(...))
   frame <- training_frame(object, "na.action")
   left_out <- which(!frame$rows)
   if (length(left_out) == 0) return(NULL)
@@ -134,7 +134,7 @@ na.action.tf_estimator <- function(object, ...) {
 #' @rdname model_methods
 #' @export
 fitted.tf_estimator <- function(object, ...) {
-  abort_more("fitted", list(...))
+  abort_extra_arguments("fitted", list(...))
   check_trained(object, "fitted")
   frame <- training_frame(object, "fitted")
   as_fitted(object, frame, model_fit(object, frame))
@@ -145,11 +145,11 @@ fitted.tf_estimator <- function(object, ...) {
 residuals.tf_estimator <- function(object, type = c("response", "pearson", "deviance", "working"),
                                    ...) {
   type <- check_one_of(type, c("response", "pearson", "deviance", "working"))
-  abort_more("residuals", list(...), "type")
+  abort_extra_arguments("residuals", list(...), "type")
   check_trained(object, "residuals")
   frame <- training_frame(object, "residuals")
   fit <- model_fit(object, frame)
-  seen <- observed(object, frame$response)
+  seen <- observed_response(object, frame$response)
   if (ncol(fit) != ncol(seen)) abort_no_residuals(ncol(fit), ncol(seen))
   as_fitted(object, frame, residuals_of_type(seen, fit, type, frame$weight, object))
 }
@@ -164,7 +164,7 @@ residuals_of_type <- function(seen, mean, type, weight, object) {
   )[[family]]
   if (is.null(known)) {
     abort_runhooks(
-      "A {model_words(object)} of this kind has only {.code residuals(type = \"response\")}.",
+      "A {describe_model(object)} of this kind has only {.code residuals(type = \"response\")}.",
       call = user_frame()
     )
   }
@@ -205,7 +205,7 @@ frame_predictions <- function(object, frame) {
 as_fitted <- function(object, frame, values) {
   names <- rownames_of(frame)
   if (object$blueprint$na$kind == "exclude") {
-    values <- spread_rows(values, frame$rows)
+    values <- scatter_rows_to_na(values, frame$rows)
   } else {
     names <- names[frame$rows]
   }
@@ -221,7 +221,7 @@ rownames_of <- function(frame) {
 #' @export
 coef.tf_estimator <- function(object, complete = TRUE, ...) {
   check_flag(complete)
-  abort_more("coef", list(...), "complete")
+  abort_extra_arguments("coef", list(...), "complete")
   fit <- coefficient_fit(object, "coef")
   warn_convergence(fit)
   coefficients <- fit$coefficients
@@ -258,7 +258,7 @@ update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
 #' @rdname model_methods
 #' @export
 summary.tf_estimator <- function(object, ...) {
-  abort_more("summary", list(...))
+  abort_extra_arguments("summary", list(...))
   check_trained(object, "summary")
   frame <- training_frame(object, "summary")
   coefficients <- if (has_coefficients(object)) {

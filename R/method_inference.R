@@ -44,7 +44,7 @@ coefficient_names <- function(fit) {
 #' @export
 vcov.tf_estimator <- function(object, complete = TRUE, ...) {
   check_flag(complete)
-  abort_more("vcov", list(...), "complete")
+  abort_extra_arguments("vcov", list(...), "complete")
   fit <- inference_fit(object, "vcov")
   all <- covariance_matrix(fit)
   if (complete) return(all)
@@ -80,7 +80,7 @@ coefficient_table <- function(fit) {
 #' @importFrom stats confint
 #' @export
 confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
-  abort_more("confint", list(...), c("parm", "level"))
+  abort_extra_arguments("confint", list(...), c("parm", "level"))
   fit <- inference_fit(object, "confint")
   table <- coefficient_table(fit)
   half <- interval_factor(fit, level) * table[, "Std. Error"]
@@ -101,7 +101,7 @@ confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
 #' @importFrom stats sigma
 #' @export
 sigma.tf_estimator <- function(object, ...) {
-  abort_more("sigma", list(...))
+  abort_extra_arguments("sigma", list(...))
   fit_sigma(inference_fit(object, "sigma"))
 }
 
@@ -116,7 +116,7 @@ fit_sigma <- function(fit, r_version = getRversion()) {
 #' @importFrom stats deviance
 #' @export
 deviance.tf_estimator <- function(object, ...) {
-  abort_more("deviance", list(...))
+  abort_extra_arguments("deviance", list(...))
   fit_deviance(inference_fit(object, "deviance"))
 }
 
@@ -136,7 +136,7 @@ fit_deviance <- function(fit) {
 #' @importFrom stats df.residual
 #' @export
 df.residual.tf_estimator <- function(object, ...) {
-  abort_more("df.residual", list(...))
+  abort_extra_arguments("df.residual", list(...))
   fit_df(inference_fit(object, "df.residual"))
 }
 
@@ -144,7 +144,7 @@ df.residual.tf_estimator <- function(object, ...) {
 #' @importFrom stats logLik
 #' @export
 logLik.tf_estimator <- function(object, ...) {
-  abort_more("logLik", list(...))
+  abort_extra_arguments("logLik", list(...))
   fit <- inference_fit(object, "logLik")
   as_log_likelihood(fit)
 }

@@ -37,8 +37,8 @@ NULL
 #' @export
 influence.tf_estimator <- function(model, do.coef = TRUE, ...) { # nolint: its name
   check_flag(do.coef)
-  abort_more("influence", list(...), "do.coef")
-  fit <- one_function_fit(model, "influence")
+  abort_extra_arguments("influence", list(...), "do.coef")
+  fit <- fit_of_one_predictor(model, "influence")
   result <- list(hat = row_leverage(fit))
   pearson <- scaled_residuals(fit, "pearson")
   deviance <- scaled_residuals(fit, "deviance")
@@ -64,7 +64,7 @@ uses_pearson_residuals <- function(r_version = getRversion()) r_version >= "4.6"
 #' @importFrom stats dfbeta
 #' @export
 dfbeta.tf_estimator <- function(model, ...) {
-  abort_more("dfbeta", list(...))
+  abort_extra_arguments("dfbeta", list(...))
   stats::influence(model)$coefficients
 }
 
@@ -72,8 +72,8 @@ dfbeta.tf_estimator <- function(model, ...) {
 #' @importFrom stats rstudent
 #' @export
 rstudent.tf_estimator <- function(model, ...) {
-  abort_more("rstudent", list(...))
-  fit <- one_function_fit(model, "rstudent")
+  abort_extra_arguments("rstudent", list(...))
+  fit <- fit_of_one_predictor(model, "rstudent")
   if (fit$family != "gaussian" && uses_pearson_residuals()) return(rstandard(model, "pearson"))
   infl <- stats::influence(model, do.coef = FALSE)
   one_minus_hat <- 1 - infl$hat
@@ -95,8 +95,8 @@ without_infinite <- function(x) {
 #' @importFrom stats hatvalues
 #' @export
 hatvalues.tf_estimator <- function(model, ...) {
-  abort_more("hatvalues", list(...))
-  row_leverage(one_function_fit(model, "hatvalues"))
+  abort_extra_arguments("hatvalues", list(...))
+  row_leverage(fit_of_one_predictor(model, "hatvalues"))
 }
 
 #' @rdname model_influence
@@ -104,7 +104,7 @@ hatvalues.tf_estimator <- function(model, ...) {
 #' @export
 rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
   type <- check_one_of(type, rstandard_types())
-  abort_more("rstandard", list(...), "type")
+  abort_extra_arguments("rstandard", list(...), "type")
   leverage <- hatvalues(model)
   shown <- stats::residuals(model, type = type)
   rows <- !is.na(shown)
@@ -122,7 +122,7 @@ rstandard_types <- function(...) {
 #' @importFrom stats cooks.distance
 #' @export
 cooks.distance.tf_estimator <- function(model, ...) {
-  abort_more("cooks.distance", list(...))
+  abort_extra_arguments("cooks.distance", list(...))
   leverage <- hatvalues(model)
   shown <- stats::residuals(model, type = "pearson")
   rows <- !is.na(shown)
@@ -167,8 +167,8 @@ coefficient_changes <- function(fit, residuals) {
 #' @export
 simulate.tf_estimator <- function(object, nsim = 1, seed = NULL, ...) {
   check_positive_whole(nsim)
-  abort_more("simulate", list(...), c("nsim", "seed"))
-  fit <- one_function_fit(object, "simulate")
+  abort_extra_arguments("simulate", list(...), c("nsim", "seed"))
+  fit <- fit_of_one_predictor(object, "simulate")
   restore_random_state <- keep_random_state()
   if (!is.null(seed)) {
     on.exit(restore_random_state(), add = TRUE)

@@ -36,7 +36,7 @@ NULL
 #' @importFrom stats family
 #' @export
 family.tf_estimator <- function(object, ...) {
-  abort_more("family", list(...))
+  abort_extra_arguments("family", list(...))
   if (is.null(object$formula)) abort_no_formula("family")
   name <- model_labels(object)$family
   known <- list(
@@ -49,7 +49,7 @@ family.tf_estimator <- function(object, ...) {
     } else {
       "a loss that is not the likelihood of a {.fn glm} family"
     }
-    abort_runhooks(paste0("This {model_words(object)} has ", what, "."))
+    abort_runhooks(paste0("This {describe_model(object)} has ", what, "."))
   }
   known[[name]]()
 }
@@ -63,13 +63,13 @@ yhat.tf_estimator <- function(X.model, newdata, ...) { # nolint: its names
 
 plain_predictions <- function(object, newdata) {
   classes <- tidy_classes_of(object)
-  if (length(classes) == 0) return(as_plain(predict(object, newdata = newdata)))
+  if (length(classes) == 0) return(as_plain_predictions(predict(object, newdata = newdata)))
   table <- as.matrix(as.data.frame(predict(object, newdata = newdata, type = "prob")))
   dimnames(table) <- list(NULL, as.character(classes))
   if (length(classes) == 2) table[, 2] else table
 }
 
-as_plain <- function(table) {
+as_plain_predictions <- function(table) {
   if (length(table) == 1) table[[1]] else as.matrix(as.data.frame(table))
 }
 
@@ -107,7 +107,7 @@ get_predict.tf_estimator <- function(model, newdata, type = "response", ...) {
 
 #' @exportS3Method sandwich::estfun
 estfun.tf_estimator <- function(x, ...) {
-  fit <- one_function_fit(x, "estfun")
+  fit <- fit_of_one_predictor(x, "estfun")
   rows <- fit$weights * fit$errors[, 1] * fit$design[, fit$kept, drop = FALSE]
   dimnames(rows) <- dimnames(fit$design[, fit$kept, drop = FALSE])
   rows
@@ -115,13 +115,13 @@ estfun.tf_estimator <- function(x, ...) {
 
 #' @exportS3Method sandwich::bread
 bread.tf_estimator <- function(x, ...) {
-  fit <- one_function_fit(x, "bread")
+  fit <- fit_of_one_predictor(x, "bread")
   names <- colnames(fit$design)[fit$kept]
   inverse <- fit$basis %*% chol2inv(fit$root) %*% t(fit$basis)
   matrix(fit_nobs(fit) * inverse, length(names), dimnames = list(names, names))
 }
 
-one_function_fit <- function(object, what, call = parent.frame()) {
+fit_of_one_predictor <- function(object, what, call = parent.frame()) {
   fit <- inference_fit(object, what, call)
   if (ncol(fit$errors) == 1) return(fit)
   abort_runhooks("{.fn {what}} needs a model with one linear predictor.", call = call)
@@ -130,7 +130,7 @@ one_function_fit <- function(object, what, call = parent.frame()) {
 #' @importFrom stats model.matrix
 #' @export
 model.matrix.tf_estimator <- function(object, ...) {
-  abort_more("model.matrix", list(...))
+  abort_extra_arguments("model.matrix", list(...))
   if (is.null(object$formula)) abort_no_formula("model.matrix")
   design_matrix(object, training_frame(object, "model.matrix"))
 }
@@ -140,16 +140,18 @@ model.matrix.tf_estimator <- function(object, ...) {
 #' @exportS3Method emmeans::recover_data
 recover_data.tf_estimator <- function(object, data = NULL, ...) {
   recover <- getExportedValue("emmeans", "recover_data")
-  if (is.null(data)) data <- kept_data(object)
-  recover(object$call, grid_terms(object), NULL, data = data, ...)
+  if (is.null(data)) data <- training_data(object)
+  recover(object$call, prediction_terms(object), NULL, data = data, ...)
 }
 
 # Terms with the parameters that poly() and similar functions computed from the training data.
-grid_terms <- function(object) stats::delete.response(attr(stats::model.frame(object), "terms"))
+prediction_terms <- function(object) {
+  stats::delete.response(attr(stats::model.frame(object), "terms"))
+}
 
 #' @exportS3Method emmeans::emm_basis
 emm_basis.tf_estimator <- function(object, trms, xlev, grid, ...) {
-  fit <- one_function_fit(object, "emmeans")
+  fit <- fit_of_one_predictor(object, "emmeans")
   model <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
   x <- stats::model.matrix(trms, model, contrasts.arg = attr(fit$design, "contrasts"))
   from <- function(package, name) getExportedValue(package, name)

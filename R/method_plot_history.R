@@ -87,7 +87,7 @@ smooth_series <- function(series) {
   parts <- lapply(split(own, own$panel, drop = TRUE), function(part) {
     # a value that is not finite separates the parts of a line
     pieces <- split(part, cumsum(!is.finite(part$y)))
-    smoothed <- lapply(pieces, function(piece) smooth_piece(piece[is.finite(piece$y), ]))
+    smoothed <- lapply(pieces, function(piece) smooth_segment(piece[is.finite(piece$y), ]))
     rows <- Filter(NROW, smoothed)
     for (i in seq_along(rows)[-1]) rows[[i]] <- rbind(replace(rows[[i]][1, ], "y", NA), rows[[i]])
     do.call(rbind, unname(rows))
@@ -97,7 +97,7 @@ smooth_series <- function(series) {
 
 # Local means of running medians. Near the ends, the windows shrink, so that the line begins and
 # ends with the values. At most 400 points.
-smooth_piece <- function(part) {
+smooth_segment <- function(part) {
   n <- nrow(part)
   if (length(unique(part$step)) < 20) return(NULL)
   radius <- n %/% 20 + 1
@@ -133,22 +133,22 @@ history_marks <- function(history, series) {
   marks$end <- paste0(
     if (run$why == "early_stopping") "Stopped early at step " else "Ended at step ",
     big_number(run$to_step), if (run$why == "early_stopping") ", " else ": ",
-    end_words(run$why, run$reason)
+    describe_end(run$why, run$reason)
   )
   marks
 }
 
-end_words <- function(why, reason) {
+describe_end <- function(why, reason) {
   if (why != "hook") return(reason)
   switch(reason,
     StopAtTreesHook = "all trees have grown",
     StopWhenConvergedHook = "the model has converged",
-    paste("stopped by", hook_maker(reason))
+    paste("stopped by", hook_constructor(reason))
   )
 }
 
 # Names of metrics as titles: "auc_precision_recall" is "AUC precision recall".
-metric_words <- function(metrics) {
+metric_titles <- function(metrics) {
   words <- gsub("_", " ", metrics, fixed = TRUE)
   words <- sub("^label/mean$", "mean of the labels", words)
   words <- sub("^prediction/mean$", "mean of the predictions", words)
@@ -157,7 +157,7 @@ metric_words <- function(metrics) {
 }
 
 # The R function of a built-in hook; hooks written in R have their own names.
-hook_maker <- function(name) {
+hook_constructor <- function(name) {
   known <- registered("hook", name)
   if (length(known)) paste0(endpoints_of(known[[1]])[[1]], "()") else name
 }
@@ -194,7 +194,7 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
   if (any(has_smooth)) {
     plot <- plot + ggplot2::geom_line(data = smoothed, linewidth = 0.8, na.rm = TRUE)
   }
-  points <- pointed_values(series)
+  points <- values_as_points(series)
   if (nrow(points)) plot <- plot + ggplot2::geom_point(data = points, size = 1, na.rm = TRUE)
   if (length(marks$best)) {
     plot <- plot + ggplot2::geom_vline(xintercept = marks$best, linetype = "dashed", colour = "grey40")
@@ -206,14 +206,14 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
     )
   }
   is_log <- attr(series, "is_log")
-  title <- if (length(is_log) == 1) metric_words(names(is_log))
+  title <- if (length(is_log) == 1) metric_titles(names(is_log))
   plot +
     history_facets(is_log) +
     ggplot2::scale_x_continuous(
       breaks = function(limits) unique(floor(pretty(limits))), labels = big_number
     ) +
     ggplot2::labs(
-      x = "Step", y = NULL, colour = NULL, title = title, caption = mark_words(marks)
+      x = "Step", y = NULL, colour = NULL, title = title, caption = describe_marks(marks)
     ) +
     (if (theme_bw) ggplot2::theme_bw() else ggplot2::theme_gray()) +
     history_theme(is_single = !is.null(title))
@@ -231,7 +231,7 @@ history_theme <- function(is_single) {
 }
 
 # Values that are drawn as points: evaluations, if there are not too many, and single values.
-pointed_values <- function(series) {
+values_as_points <- function(series) {
   count <- stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
   series[count == 1 | series$series != "training" & count <= 50, ]
 }
@@ -241,7 +241,7 @@ pointed_values <- function(series) {
 history_facets <- function(is_log) {
   facets <- ggplot2::facet_wrap(
     ggplot2::vars(!!quote(panel)), ncol = if (length(is_log) > 4) 2 else 1, scales = "free_y",
-    labeller = function(labels) lapply(labels, function(label) metric_words(as.character(label)))
+    labeller = function(labels) lapply(labels, function(label) metric_titles(as.character(label)))
   )
   ggplot2::ggproto(
     NULL, facets,
@@ -270,7 +270,7 @@ decade_labels <- function(at) {
   vapply(10^at, function(value) format(signif(value, 1), scientific = abs(log10(value)) > 4.5), "")
 }
 
-mark_words <- function(marks) {
+describe_marks <- function(marks) {
   words <- c(
     if (length(marks$best)) paste0("Dashed: best step, ", big_number(marks$best), "."),
     if (length(marks$checkpoints)) "Ticks: checkpoints.",
@@ -308,7 +308,7 @@ draw_panel <- function(shown, smoothed, marks, panel, is_log) {
   colours <- series_colours(levels(shown$series))
   graphics::plot(
     range(shown$step), range(if (any(is.finite(shown$y))) shown$y else 0, finite = TRUE),
-    type = "n", xlab = "Step", ylab = "", yaxt = "n", main = metric_words(panel), font.main = 1
+    type = "n", xlab = "Step", ylab = "", yaxt = "n", main = metric_titles(panel), font.main = 1
   )
   at <- if (is_log) decade_breaks(graphics::par("usr")[3:4]) else graphics::axTicks(2)
   graphics::axis(2, at, if (is_log) decade_labels(at) else format(at), las = 1)

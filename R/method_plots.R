@@ -39,13 +39,13 @@ calibration <- function(probabilities, seen) {
 #' @rdname model_methods
 #' @export
 plot.tf_estimator <- function(x, which = 1:2, tree = 1, levels = 4, ...) {
-  abort_more("plot", list(...), c("which", "tree", "levels"))
+  abort_extra_arguments("plot", list(...), c("which", "tree", "levels"))
   which <- check_which(which, is_tree_model(x))
   if (!missing(tree)) check_tree_plot(which, x, environment())
   data <- if (any(which < 3)) plot_data(x, "plot", environment())
   old <- graphics::par(mfrow = c(1, length(which)), mar = c(4, 4, 3, 1), mgp = c(2.5, 0.8, 0))
   on.exit(graphics::par(old))
-  response <- response_words(x)
+  response <- response_strings(x)
   for (one in which) {
     if (one == 3) {
       draw_weights(weight_data(x, environment()))
@@ -67,7 +67,7 @@ check_which <- function(which, has_trees = FALSE, call = parent.frame()) {
   unique(which)
 }
 
-response_words <- function(object) {
+response_strings <- function(object) {
   words <- paste(deparse(object$formula[[2]], width.cutoff = 60), collapse = "")
   if (nchar(words) > 30) "response" else words
 }
@@ -181,7 +181,7 @@ NULL
 #' @rdname autoplot_models
 #' @exportS3Method ggplot2::autoplot
 autoplot.tf_estimator <- function(object, which = 1, tree = 1, levels = 4, ...) {
-  abort_more("autoplot", list(...), c("which", "tree", "levels"))
+  abort_extra_arguments("autoplot", list(...), c("which", "tree", "levels"))
   check_arg(length(which) == 1, which, "the number of one plot", "which", environment())
   which <- check_which(which, is_tree_model(object))
   if (!missing(tree)) check_tree_plot(which, object, environment())
@@ -189,7 +189,7 @@ autoplot.tf_estimator <- function(object, which = 1, tree = 1, levels = 4, ...) 
   if (which == 3) return(weights_ggplot2(weight_data(object, environment())))
   data <- plot_data(object, "autoplot", environment())
   if (!is.null(data$probability)) return(classes_ggplot2(data, which))
-  numbers_ggplot2(data, which, response_words(object))
+  numbers_ggplot2(data, which, response_strings(object))
 }
 
 numbers_ggplot2 <- function(data, which, response) {

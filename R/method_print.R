@@ -26,8 +26,10 @@ describe_formula_model <- function(object) {
 model_lines <- function(object) {
   traits <- model_traits(object$spec$type)
   c(
-    if (length(traits$trained_parts)) paste0("  optimizer: ", optimizer_words(object)),
-    if (traits$has_trees && !is.null(cpp_latest_checkpoint(model_dir(object)))) paste0("  trees: ", tree_words(object))
+    if (length(traits$trained_parts)) paste0("  optimizer: ", describe_optimizer(object)),
+    if (traits$has_trees && !is.null(cpp_latest_checkpoint(model_dir(object)))) {
+      paste0("  trees: ", describe_tree(object))
+    }
   )
 }
 
@@ -71,7 +73,7 @@ few_names <- function(names, most = 8) {
 }
 
 # Formats arguments as "name = value". Large values are shown as their kind.
-given_words <- function(args) {
+describe_arguments <- function(args) {
   args <- args[!vapply(args, function(x) is.null(x) || (is.list(x) && !length(x)), NA)]
   paste(names(args), vapply(args, short_value, ""), sep = " = ", recycle0 = TRUE)
 }
@@ -82,7 +84,7 @@ short_value <- function(x) {
   }
   if (is.function(x)) return("<function>")
   if (is.data.frame(x)) return(sprintf("<data frame of %d rows>", nrow(x)))
-  if (is_hook(x)) return(hook_words(x))
+  if (is_hook(x)) return(describe_hook(x))
   if (inherits(x, "CheckpointSaverListener")) return("<listener>")
   if (is_atomic(x) && length(x) > 0 && length(x) <= 4) {
     shown <- if (is.character(x)) paste0("\"", x, "\"") else format(x, scientific = FALSE, trim = TRUE)
@@ -96,17 +98,17 @@ short_value <- function(x) {
   paste0("<", describe(x), ">")
 }
 
-hook_words <- function(hook) {
+describe_hook <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return("<hook>")
   fields <- unclass(hook)
   attributes(fields) <- attributes(fields)["names"]
-  args <- given_words(fields[names(fields) != "type"])
+  args <- describe_arguments(fields[names(fields) != "type"])
   paste0(hook$type, "(", paste(args, collapse = ", "), ")")
 }
 
 #' @export
 print.runhooks_builtin_hook <- function(x, ...) {
-  cat("A built-in hook: ", hook_words(x), "\n", sep = "") # lint: allow stdout
+  cat("A built-in hook: ", describe_hook(x), "\n", sep = "") # lint: allow stdout
   invisible(x)
 }
 
@@ -121,27 +123,29 @@ print.CheckpointSaverListener <- function(x, ...) {
   invisible(x)
 }
 
-print_given <- function(x, what, args) {
-  cat(c(what, paste0("  ", given_words(args))), sep = "\n") # lint: allow stdout
+print_arguments <- function(x, what, args) {
+  cat(c(what, paste0("  ", describe_arguments(args))), sep = "\n") # lint: allow stdout
   invisible(x)
 }
 
 #' @export
-print.runhooks_train_spec <- function(x, ...) print_given(x, "Training specification", x$args)
+print.runhooks_train_spec <- function(x, ...) print_arguments(x, "Training specification", x$args)
 
 #' @export
-print.runhooks_eval_spec <- function(x, ...) print_given(x, "Evaluation specification", x$args)
+print.runhooks_eval_spec <- function(x, ...) print_arguments(x, "Evaluation specification", x$args)
 
 #' @export
-print.runhooks_run_options <- function(x, ...) print_given(x, "Run options", unclass(x))
+print.runhooks_run_options <- function(x, ...) print_arguments(x, "Run options", unclass(x))
 
 #' @export
-print.runhooks_vocab_info <- function(x, ...) print_given(x, "Vocabulary for a warm start", unclass(x))
+print.runhooks_vocab_info <- function(x, ...) {
+  print_arguments(x, "Vocabulary for a warm start", unclass(x))
+}
 
 # --- what objects are called in the list columns of tibbles
 
 #' @rawNamespace S3method(pillar::type_sum, tf_estimator)
-type_sum.tf_estimator <- function(x) if (is_custom(x)) "custom model" else model_words(x)
+type_sum.tf_estimator <- function(x) if (is_custom(x)) "custom model" else describe_model(x)
 
 #' @rawNamespace S3method(pillar::type_sum, tf_estimator_history)
 type_sum.tf_estimator_history <- function(x) "history"

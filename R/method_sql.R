@@ -111,7 +111,7 @@ model_expressions <- function(model, what, call = parent.frame()) {
     linear_expressions(model, call)
   } else {
     abort_runhooks(
-      "{.fn {what}} needs a linear model or boosted trees, not this {model_words(model)}.",
+      "{.fn {what}} needs a linear model or boosted trees, not this {describe_model(model)}.",
       call = call
     )
   }
@@ -169,7 +169,7 @@ level_indicator <- function(variable, level, levels) {
   )
 }
 
-known_functions <- c(
+translatable_functions <- c(
   "+", "-", "*", "/", "^", "(", "I", "log", "log10", "log2", "exp", "sqrt", "abs"
 )
 
@@ -177,7 +177,7 @@ number_expression <- function(text, blueprint, call) {
   expr <- tryCatch(str2lang(text), error = function(error) NULL)
   is_time <- text %in% names(blueprint$variables) && !is.null(blueprint$variables[[text]]$time)
   used <- if (is.call(expr)) setdiff(all.names(expr), all.vars(expr))
-  good <- !is.null(expr) && !is_time && all(used %in% known_functions) &&
+  good <- !is.null(expr) && !is_time && all(used %in% translatable_functions) &&
     all(all.vars(expr) %in% blueprint$columns)
   if (!good) abort_no_expression(text, call)
   without_identity(expr)

@@ -41,7 +41,7 @@ NULL
 #' @exportS3Method generics::tidy
 tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
   check_flag(conf.int)
-  abort_more("tidy", list(...), c("conf.int", "conf.level"))
+  abort_extra_arguments("tidy", list(...), c("conf.int", "conf.level"))
   if (!conf.int && !missing(conf.level)) {
     abort_runhooks("{.arg conf.level} needs {.code conf.int = TRUE}.")
   }
@@ -69,12 +69,12 @@ tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
 #' @rdname tidy_models
 #' @exportS3Method generics::glance
 glance.tf_estimator <- function(x, ...) {
-  abort_more("glance", list(...))
+  abort_extra_arguments("glance", list(...))
   check_trained(x, "glance")
   frame <- training_frame(x, "glance")
   measures <- as.list(fit_measures(x, frame))
   steps <- cpp_saved_global_step(model_dir(x))
-  known <- c(list(nobs = counted_rows(frame), steps = steps), measures)
+  known <- c(list(nobs = num_weighted_rows(frame), steps = steps), measures)
   if (has_coefficients(x)) known <- c(known, likelihood_measures(
     linear_fit(x, "glance", frame), known$r.squared
   ))
@@ -111,7 +111,7 @@ likelihood_measures <- function(fit, r_squared) {
 #' @rdname tidy_models
 #' @exportS3Method generics::augment
 augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
-  abort_more("augment", list(...), c("data", "newdata"))
+  abort_extra_arguments("augment", list(...), c("data", "newdata"))
   check_trained(x, "augment")
   if (is.null(x$blueprint)) abort_no_formula("augment")
   shown <- if (!is.null(newdata)) newdata else data
@@ -142,13 +142,13 @@ known_response <- function(object, data) {
 #' @rdname tidy_models
 #' @exportS3Method generics::tidy
 tidy.tf_estimator_history <- function(x, ...) {
-  abort_more("tidy", list(...))
+  abort_extra_arguments("tidy", list(...))
   tibble::as_tibble(as.data.frame(x))
 }
 
 #' @rdname tidy_models
 #' @exportS3Method generics::glance
 glance.tf_estimator_history <- function(x, ...) {
-  abort_more("glance", list(...))
-  tibble::as_tibble(c(list(steps = x$params$steps), lapply(x$losses[x$params$metrics], last_of)))
+  abort_extra_arguments("glance", list(...))
+  tibble::as_tibble(c(list(steps = x$params$steps), lapply(x$losses[x$params$metrics], last_or_na)))
 }

@@ -75,7 +75,7 @@ importances_of <- function(trees, normalize, by = "gain") {
 #' @rdname feature_importances
 #' @export
 as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ...) {
-  nodes <- with_time_questions(trees_of(x, "as.data.frame")$nodes, x$blueprint)
+  nodes <- format_time_thresholds(trees_of(x, "as.data.frame")$nodes, x$blueprint)
   value <- nodes$value
   names <- if (ncol(value) > 1) paste0("value_", seq_len(ncol(value))) else "value"
   values <- setNames(lapply(seq_len(ncol(value)), function(k) value[, k]), names)
@@ -91,7 +91,7 @@ as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ..
 experimental_predict_with_explanations <- function(object, input_fn, predict_keys = NULL,
                                                    hooks = NULL, checkpoint_path = NULL) {
   columns <- trees_of(object, "experimental_predict_with_explanations")$columns
-  keys <- if (is.null(predict_keys)) character() else c(strings_of(predict_keys), "contributions")
+  keys <- if (is.null(predict_keys)) character() else c(as_strings(predict_keys), "contributions")
   if (is.data.frame(input_fn)) {
     data <- check_new_data(bake_newdata(object, input_fn, environment()), environment())
     features <- new_features(object, data, environment())$columns
@@ -101,16 +101,17 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
     )
   }
   input <- as_model_input(input_fn, object)
-  batches <- prediction_start(explaining(object), input, keys, checkpoint_path, hooks)(all = TRUE)
+  start <- prediction_start(with_explanations(object), input, keys, checkpoint_path, hooks)
+  batches <- start(all = TRUE)
   lapply(cpp_batch_examples(batches), function(row) {
-    said <- matrix(row$contributions, length(columns) + 1)
-    logits <- logit_names(object, ncol(said))
-    dimnames(said) <- list(c("", columns), if (length(logits) > 1) logits)
+    contributions <- matrix(row$contributions, length(columns) + 1)
+    logits <- logit_names(object, ncol(contributions))
+    dimnames(contributions) <- list(c("", columns), if (length(logits) > 1) logits)
     row$contributions <- NULL
-    dfc <- said[-1, , drop = FALSE]
+    dfc <- contributions[-1, , drop = FALSE]
     dfc <- dfc[order(-do.call(pmax, as.data.frame(abs(dfc)))), , drop = FALSE]
-    if (length(logits) > 1) return(c(row, list(bias = said[1, ], dfc = dfc)))
-    c(row, list(bias = said[[1]], dfc = dfc[, 1]))
+    if (length(logits) > 1) return(c(row, list(bias = contributions[1, ], dfc = dfc)))
+    c(row, list(bias = contributions[[1]], dfc = dfc[, 1]))
   })
 }
 
@@ -124,15 +125,15 @@ node_depths <- function(table) {
   unname(depth)
 }
 
-tree_words <- function(object) {
+describe_tree <- function(object) {
   trees <- trees_of(object, "print", checks = FALSE)
   nodes <- trees$nodes
   done <- nodes$is_finished
   parts <- utils::head(importances_of(trees, normalize = TRUE), 3)
   parts <- parts[is.finite(parts$importance) & parts$importance > 0, ]
-  asked <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
+  features <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
   paste0(
     length(unique(nodes$tree[done])), ", of ", sum(nodes$is_leaf[done]), " leaves",
-    if (length(asked)) paste0("; most important: ", paste(asked, collapse = ", "))
+    if (length(features)) paste0("; most important: ", paste(features, collapse = ", "))
   )
 }

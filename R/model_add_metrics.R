@@ -52,9 +52,11 @@ add_metrics <- function(estimator, metric_fn) {
     all <- list(features = features, labels = labels, predictions = predictions, config = config)
     before <- length(tf$get_default_graph()$get_operations())
     metrics <- withCallingHandlers(
-      as_users_code(do.call(metric_fn, all[given], quote = TRUE)),
+      eval_user_code(do.call(metric_fn, all[given], quote = TRUE)),
       error = function(e) {
-        if (is.null(steering_kind(e))) stop(add_note(e, metric_input_words(labels, predictions)))
+        if (is.null(control_error_kind(e))) {
+          stop(add_note(e, describe_metric_inputs(labels, predictions)))
+        }
       }
     )
     if (is_tensor(labels)) warn_outer_labels(labels, before)
@@ -75,12 +77,12 @@ as_precise_as <- function(labels, predictions) {
   labels
 }
 
-metric_input_words <- function(labels, predictions) {
+describe_metric_inputs <- function(labels, predictions) {
   words <- function(x) if (is_tensor(x)) paste(x$dtype$name, x$shape$text) else "no tensor"
   each <- vapply(as.list(predictions), words, "")
   paste0(
     "in metric_fn of add_metrics(): `labels` is ",
-    if (is_tensor(labels)) words(labels) else kind_of(labels),
+    if (is_tensor(labels)) words(labels) else describe_type(labels),
     ", predictions are ", paste0(names(each), ": ", each, collapse = ", ")
   )
 }
@@ -122,7 +124,7 @@ as_metric_pairs <- function(metrics) {
     abort_runhooks(
       c(
         "{.arg metric_fn} of {.fn add_metrics} must return a named list of metrics, not
-         {kind_of(metrics)}{if (good) ' without names'}.",
+         {describe_type(metrics)}{if (good) ' without names'}.",
         i = paste0("For example ", example, ".")
       ),
       call = NULL
@@ -132,7 +134,7 @@ as_metric_pairs <- function(metrics) {
   if (length(bad)) {
     abort_runhooks(
       c(
-        "{.arg metric_fn} of {.fn add_metrics} has returned {kind_of(bad[[1]])} for
+        "{.arg metric_fn} of {.fn add_metrics} has returned {describe_type(bad[[1]])} for
          {.val {names(bad)[[1]]}}.",
         i = "A metric accumulates over batches. Use a function of {.code tf$metrics}.",
         i = paste0("For example ", example, ".")

@@ -3,7 +3,8 @@
 # `place$class` overrides the class, because tfestimators has one irregular class name.
 constructor_factories$estimator <- function(specs, place) {
   .specs <- list(
-    type = specs$type[[1]], seats = positional_slots(specs), own = spec_columns_of(specs, !specs$apart),
+    type = specs$type[[1]], slots = positional_slots(specs),
+    own = spec_columns_of(specs, !specs$binding_only),
     formals = registered_formals(specs)
   )
   .specs$asks_given <- as.call(c(c, lapply(names(.specs$formals), function(name) {
@@ -12,7 +13,7 @@ constructor_factories$estimator <- function(specs, place) {
   .specs$required <- names(.specs$formals)[vapply(.specs$formals, is_absent, NA)]
   .class <- place$class
   f <- function() {
-    exact_names()
+    abort_abbreviated_arguments()
     canned_estimator(.specs, .class)
   }
   formals(f) <- c(.specs$formals, alist(... = ))
@@ -33,7 +34,7 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
     response <- if (is_string(weights) && is.data.frame(derived$data)) {
       response_value(as.list(derived$data), derived$blueprint, call)
     }
-    args$class_weights <- settle_class_weights(weights, args, response, call)
+    args$class_weights <- resolve_class_weights(weights, args, response, call)
   }
   own <- specs$own
   spec <- prepared_arguments(args[own$name], own, call)
@@ -55,10 +56,10 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
     model$recipe <- settled$recipe
     model$data <- as_baked(model$data)
   }
-  without_frames(model)
+  with_lean_environments(model)
 }
 
-model_words <- function(object) {
+describe_model <- function(object) {
   traits <- model_traits(object$spec$type)
   modes <- c(regression = "regressor", classification = "classifier")
   kind <- if (traits$mode %in% names(modes)) {
@@ -71,19 +72,21 @@ model_words <- function(object) {
 
 # Such as "Deep regressor: mpg ~ wt". Models without a formula have only the kind.
 model_title <- function(object) {
-  words <- if (is_custom(object)) "custom model" else model_words(object)
+  words <- if (is_custom(object)) "custom model" else describe_model(object)
   substr(words, 1, 1) <- ascii_upper(substr(words, 1, 1))
   if (is.null(object$formula)) words else paste0(words, ": ", code_text(object$formula))
 }
 
-optimizer_words <- function(object) {
+describe_optimizer <- function(object) {
   parts <- model_traits(object$spec$type)$parts
-  words <- vapply(parts, function(part) part_optimizer_words(object$args[[part$optimizer]], part), "")
+  words <- vapply(parts, function(part) {
+    describe_part_optimizer(object$args[[part$optimizer]], part)
+  }, "")
   names <- sub("_?optimizer$", "", vapply(parts, `[[`, "", "optimizer"))
   if (length(parts) > 1) paste(names, words, collapse = ", ") else words[[1]]
 }
 
-part_optimizer_words <- function(optimizer, part) {
+describe_part_optimizer <- function(optimizer, part) {
   if (is.function(optimizer)) return("by a function")
   if (is.null(optimizer)) return(part$missing)
   name <- if (inherits(optimizer, "runhooks_own_optimizer")) optimizer$name else optimizer_type(optimizer)
@@ -109,7 +112,7 @@ hyperparameters <- function(object) {
   own <- own[!vapply(own, isFALSE, NA) & !vapply(own, identical, NA, "sum")]
   traits <- model_traits(object$spec$type)
   if (length(traits$trained_parts) == 0) return(own)
-  c(own[!grepl("learning_rate$", names(own))], list(optimizer = optimizer_words(object)))
+  c(own[!grepl("learning_rate$", names(own))], list(optimizer = describe_optimizer(object)))
 }
 
 is_short <- function(x) is_atomic(x) && length(x) > 0 && length(x) <= 20

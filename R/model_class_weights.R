@@ -16,7 +16,7 @@ argument_kinds$`class weights` <- function(x, name, call, wanted) {
 }
 
 # Sorts class weights in the order of the classes. `response` is known only with a formula.
-settle_class_weights <- function(x, args, response, call) {
+resolve_class_weights <- function(x, args, response, call) {
   if (is.null(x)) return(NULL)
   n <- args$n_classes
   words <- unlist(args$label_vocabulary)

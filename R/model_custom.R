@@ -64,7 +64,7 @@
 #' model %>% evaluate(input_fn(mpg ~ drat + cyl, mtcars))
 estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, class = NULL,
                       warm_start_from = NULL) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_function(model_fn)
   check_string(model_dir, null = TRUE)
   check_arg(
@@ -132,7 +132,7 @@ custom_model <- function(object) {
       abort_runhooks(
         c(
           "model_fn should return an EstimatorSpec.",
-          x = "It returned {kind_of(spec)}.",
+          x = "It returned {describe_type(spec)}.",
           i = "Create the value with {.fn estimator_spec}."
         ),
         call = user_frame()
@@ -152,7 +152,11 @@ custom_model <- function(object) {
 # If the function has used `labels` in prediction, the message of an error says that it is NULL.
 call_model_fn <- function(model_fn, given, mode) {
   if (mode != "infer" || !"labels" %in% names(given)) {
-    return(as_users_code(with_tensor_words(do.call(model_fn, given, quote = TRUE))))
+<<<<<<< HEAD
+    return(as_users_code(with_tensor_generics(do.call(model_fn, given, quote = TRUE))))
+=======
+    return(eval_user_code(do.call(model_fn, given, quote = TRUE)))
+>>>>>>> 400e25a22a1da5c3b5a1270cf3dc265cc47ed1fe
   }
   is_used <- FALSE
   frame <- list2env(given)
@@ -160,7 +164,11 @@ call_model_fn <- function(model_fn, given, mode) {
   delayedAssign("labels", if (!use_labels()) TRUE, assign.env = frame)
   call <- as.call(c(list(model_fn), lapply(setNames(nm = names(given)), as.name)))
   withCallingHandlers(
-    as_users_code(with_tensor_words(eval(call, frame))),
+<<<<<<< HEAD
+    as_users_code(with_tensor_generics(eval(call, frame))),
+=======
+    eval_user_code(eval(call, frame)),
+>>>>>>> 400e25a22a1da5c3b5a1270cf3dc265cc47ed1fe
     error = function(condition) {
       if (is_used) stop(add_note(condition, "`labels` is NULL in mode \"infer\"."))
     }
@@ -210,7 +218,7 @@ print.runhooks_estimator_spec <- function(x, ...) {
 as_spec_tensor <- function(x, what, call = parent.frame()) {
   if (is.null(x) || is_tensor(x)) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
-  abort_runhooks("{what} must be Tensor, given: {kind_of(x)}.", call = call)
+  abort_runhooks("{what} must be Tensor, given: {describe_type(x)}.", call = call)
 }
 
 as_predictions <- function(x, call = parent.frame()) {
@@ -241,7 +249,7 @@ check_train_op <- function(x, call = parent.frame()) {
   if (is.null(x) || is_tensor(x) || inherits(x, "tensorflow.operation")) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
   abort_runhooks(
-    "train_op must be Operation or Tensor, given: {kind_of(x)}.", call = call
+    "train_op must be Operation or Tensor, given: {describe_type(x)}.", call = call
   )
 }
 
@@ -253,7 +261,7 @@ as_metric_ops <- function(x, call = parent.frame()) {
     if (!is.list(pair) || length(pair) != 2 || any(vapply(pair, is.null, NA))) {
       abort_runhooks(
         "Values of eval_metric_ops must be (metric_value, update_op) tuples, given:
-         {kind_of(pair)} for key: {key}",
+         {describe_type(pair)} for key: {key}",
         call = call
       )
     }
@@ -280,7 +288,7 @@ check_export_outputs <- function(x, call = parent.frame()) {
   for (key in names(x)) {
     if (inherits(x[[key]], "runhooks_export_output")) next
     abort_runhooks(
-      "Values in export_outputs must be ExportOutput objects. Given: {kind_of(x[[key]])}
+      "Values in export_outputs must be ExportOutput objects. Given: {describe_type(x[[key]])}
        for key: {key}",
       call = call
     )
@@ -292,7 +300,7 @@ core_estimator_spec <- function(spec) {
   fields <- unclass(spec)
   for (name in grep("_hooks$", names(fields), value = TRUE)) {
     hooks <- finish_hooks(fields[[name]], fields$mode)
-    fields[[name]] <- lapply(hooks, core_hook)
+    fields[[name]] <- lapply(hooks, hook_for_core)
   }
   fields["export_outputs"] <- list(lapply(fields$export_outputs, unclass))
   fields

@@ -48,10 +48,10 @@ training_record <- function(estimator) {
 }
 
 read_metadata <- function(folder) {
-  if (isTRUE(folder$is_checked)) return(folder$memory)
+  if (isTRUE(folder$is_checked)) return(folder$metadata)
   if (!folder$has_metadata) {
     inform_unread_record(folder$path)
-  } else if (!is_sound_record(folder$memory)) {
+  } else if (!is_sound_record(folder$metadata)) {
     path <- file.path(folder$path, record_file) # nolint: used by cli
     abort_runhooks(
       c(
@@ -62,24 +62,24 @@ read_metadata <- function(folder) {
     )
   }
   folder$is_checked <- TRUE
-  folder$memory
+  folder$metadata
 }
 
-update_metadata <- function(folder, memory) {
+update_metadata <- function(folder, metadata) {
   folder$has_metadata <- folder$is_checked <- TRUE
-  folder$is_changed <- !identical(memory, folder$memory) || isTRUE(folder$is_changed)
-  folder$memory <- memory
+  folder$is_changed <- !identical(metadata, folder$metadata) || isTRUE(folder$is_changed)
+  folder$metadata <- metadata
 }
 
 finish_training <- function(object, folder) {
-  memory <- pending_metadata(folder)
-  if (!is.null(memory)) write_metadata(memory, folder$path)
+  metadata <- pending_metadata(folder)
+  if (!is.null(metadata)) write_metadata(metadata, folder$path)
 }
 
 pending_metadata <- function(folder) {
   if (!isTRUE(folder$is_changed)) return(NULL)
   folder$is_changed <- FALSE
-  folder$memory
+  folder$metadata
 }
 
 write_metadata <- function(record, folder) cpp_write_metadata(folder, record)

@@ -4,7 +4,7 @@
 # Everything that determines the variables and their meaning, as groups of named strings. Learning
 # rates, regularization, example weights and the like are not part of it.
 model_signature <- function(object) {
-  if (!is.null(object$spec)) cpp_model_memory(cached_core_model(object)$core)
+  if (!is.null(object$spec)) cpp_model_signature(cached_core_model(object)$core)
 }
 
 # --- checks
@@ -29,11 +29,11 @@ check_model_compatible <- function(object, mode, call = parent.frame(),
   lines <- c(lines, response_difference(record, response))
   if (length(lines) == 0) return(invisible())
   # a vocabulary file that is missing or has changed aborts with its own error
-  lapply(spec_columns(object$spec), function(column) cpp_column_buckets(core_value(column)))
+  lapply(spec_columns(object$spec), function(column) cpp_column_buckets(value_for_core(column)))
   abort_incompatible_model(folder$path, lines, call, arg)
 }
 
-check_column_memory <- function(object, folder, record, call) {
+check_columns_compatible <- function(object, folder, record, call) {
   was <- record$model
   if (is.null(was)) return(invisible())
   now <- core_signature(object)
@@ -77,7 +77,7 @@ response_difference <- function(record, response) {
   if (was != response) sprintf("It was trained to predict '%s', not '%s'.", was, response)
 }
 
-check_response_memory <- function(record, response, folder) {
+check_response_compatible <- function(record, response, folder) {
   line <- response_difference(record, response)
   if (length(line)) abort_incompatible_model(folder, line, user_frame())
 }
@@ -88,7 +88,7 @@ order_of_training <- function(estimator, order) {
   if (length(was) == length(order) && setequal(was, order)) was else order
 }
 
-check_order_memory <- function(record, order, folder) {
+check_order_compatible <- function(record, order, folder) {
   was <- record$order
   if (is.null(was) || is.null(order) || identical(was, order)) return(invisible())
   words <- function(names) paste0("'", names, "'", collapse = ", ")
@@ -116,12 +116,13 @@ abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
 
 # Informs once for each training that another object or process did in the model directory.
 inform_other_training <- function(object, folder) {
-  kept <- unclass(object$estimator)$kept
-  was <- kept$trained_to
-  if (is.null(was) || folder$is_training || folder$mark %in% c(was, "")) return(invisible())
-  kept$trained_to <- folder$mark
+  shared_state <- unclass(object$estimator)$shared_state
+  was <- shared_state$trained_to
+  is_same <- folder$checkpoint_id %in% c(was, "")
+  if (is.null(was) || folder$is_training || is_same) return(invisible())
+  shared_state$trained_to <- folder$checkpoint_id
   then <- sub(":.*", "", was) # nolint: used by cli
-  now <- sub(":.*", "", folder$mark) # nolint: used by cli
+  now <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
   cli::cli_inform(
     c(
       "Another object or process has trained the model in {.path {folder$path}}: this object had
@@ -136,21 +137,21 @@ inform_other_training <- function(object, folder) {
 
 # Wraps the input of a training so that it records the model and the data when the graph is built.
 # Only then does the core hold the directory, and it removes the record if the training fails.
-remembering_input <- function(input, object, folder) {
+recording_input <- function(input, object, folder) {
   force(input)
   is_new <- !folder$has_checkpoint
   # a killed process may have left a record without a checkpoint
-  if (is_new) folder$memory <- NULL
+  if (is_new) folder$metadata <- NULL
   if (is_new) folder$is_checked <- TRUE
   function(mode) {
     result <- input(mode)
-    if (is_new) remember_model(object, folder)
-    remember_data(attr(result, "data"), folder)
-    c(result, list(memory = pending_metadata(folder)))
+    if (is_new) record_model(object, folder)
+    record_data(attr(result, "data"), folder)
+    c(result, list(metadata = pending_metadata(folder)))
   }
 }
 
-remember_model <- function(object, folder) {
+record_model <- function(object, folder) {
   record <- read_metadata(folder)
   if (is.null(record)) record <- empty_record()
   if (!is.null(record$model)) return(invisible())
@@ -166,7 +167,7 @@ remember_model <- function(object, folder) {
   update_metadata(folder, record)
 }
 
-remember_data <- function(data, folder) {
+record_data <- function(data, folder) {
   record <- read_metadata(folder)
   if (is.null(data$content) || is.null(record) || identical(record$data, data)) return(invisible())
   was <- record$data
@@ -184,17 +185,17 @@ remember_data <- function(data, folder) {
   update_metadata(folder, record)
 }
 
-is_known_model <- function(x) {
+is_recorded_model <- function(x) {
   is_texts <- function(texts) is.null(texts) || (is.character(texts) && !is.object(texts))
   is_plain_list(x) && all(vapply(x, is_texts, NA))
 }
 
 # --- state of the training
 
-record_training <- function(object, input_fn, folder, mark = folder$mark) {
-  kept <- unclass(object$estimator)$kept
-  kept$trained_in <- folder$path
-  if (nzchar(mark)) kept$trained_to <- mark
+record_training <- function(object, input_fn, folder, checkpoint_id = folder$checkpoint_id) {
+  shared_state <- unclass(object$estimator)$shared_state
+  shared_state$trained_in <- folder$path
+  if (nzchar(checkpoint_id)) shared_state$trained_to <- checkpoint_id
   keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 
@@ -202,8 +203,8 @@ record_aborted_training <- function(object, input_fn) {
   folder <- open_folder(model_dir(object))
   if (!folder$has_checkpoint) return(invisible())
   record_training(object, input_fn, folder)
-  memory <- pending_metadata(folder)
-  if (!is.null(memory)) write_metadata(memory, folder$path)
+  metadata <- pending_metadata(folder)
+  if (!is.null(metadata)) write_metadata(metadata, folder$path)
 }
 
 # Warns if the model was never trained. Aborts if the directory of its training is lost.
@@ -211,7 +212,7 @@ check_has_weights <- function(object, purpose, call = parent.frame()) {
   folder <- current_model_dir(object)
   if (folder$has_checkpoint) return(inform_other_training(object, folder))
   if (folder$is_training) return(invisible())
-  trained_in <- unclass(object$estimator)$kept$trained_in
+  trained_in <- unclass(object$estimator)$shared_state$trained_in
   if (!is.null(trained_in)) abort_lost_folder(trained_in, folder$path, call)
   cpp_newest_weights(folder$path) # an error if the directory names a checkpoint that is missing
   rlang::warn(
@@ -239,7 +240,7 @@ abort_lost_folder <- function(trained_in, folder, call) {
 
 # Only a message, because a script may remove the directory to start again.
 inform_lost_folder <- function(object, folder) {
-  trained_in <- unclass(object$estimator)$kept$trained_in
+  trained_in <- unclass(object$estimator)$shared_state$trained_in
   if (is.null(trained_in) || folder$has_checkpoint) return(invisible())
   cli::cli_inform(
     "The checkpoints in {.path {trained_in}}, where the model was trained, are missing. Training
@@ -265,9 +266,9 @@ current_weights <- function(object, checkpoint_path = NULL) {
 
 # A recipe contains code, so the metadata only record that there was one.
 keep_recipe <- function(object, recipe, folder) {
-  kept <- unclass(object$estimator)$kept
+  shared_state <- unclass(object$estimator)$shared_state
   if (is.null(recipe)) recipe <- object$recipe
-  kept$recipe <- recipe
+  shared_state$recipe <- recipe
   record <- read_metadata(folder)
   has_recipe <- !is.null(recipe)
   if (is.null(record) || identical(isTRUE(record$recipe), has_recipe)) return(invisible())

@@ -17,10 +17,10 @@ inform_unread_record <- function(folder) {
 # Validates the metadata, because the file may come from an untrusted source.
 is_record <- function(x) {
   is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
-    all(vapply(x[["features"]], is_known_column, NA)) &&
-    (is.null(x[["model"]]) || is_known_model(x[["model"]])) && is_words(x[["order"]]) &&
-    (is.null(x[["response"]]) || is_known_response(x[["response"]])) &&
-    (is.null(x[["data"]]) || is_known_data(x[["data"]]))
+    all(vapply(x[["features"]], is_recorded_column, NA)) &&
+    (is.null(x[["model"]]) || is_recorded_model(x[["model"]])) && is_plain_strings(x[["order"]]) &&
+    (is.null(x[["response"]]) || is_recorded_response(x[["response"]])) &&
+    (is.null(x[["data"]]) || is_recorded_data(x[["data"]]))
 }
 
 is_sound_record <- function(x) {
@@ -30,16 +30,18 @@ is_sound_record <- function(x) {
   is_sound
 }
 
-is_known_data <- function(x) is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
-
-is_known_column <- function(x) {
-  is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_words) &&
-    is_words(x[["levels"]])
+is_recorded_data <- function(x) {
+  is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
 }
 
-is_known_response <- function(x) {
+is_recorded_column <- function(x) {
+  is_plain_list(x) && is_string(x[["kind"]]) && x[["kind"]] %in% names(kind_descriptions) &&
+    is_plain_strings(x[["levels"]])
+}
+
+is_recorded_response <- function(x) {
   is_plain_list(x) && is.character(x[["name"]]) && is_string(x[["kind"]]) &&
-    x[["kind"]] %in% names(kind_words) && is_words(x[["classes"]])
+    x[["kind"]] %in% names(kind_descriptions) && is_plain_strings(x[["classes"]])
 }
 
 empty_record <- function() list(version = 1L, features = list(), response = NULL)
@@ -71,7 +73,7 @@ column_kind <- function(x) {
   switch(typeof(x), character = "character", logical = "logical", integer = "integer", "double")
 }
 
-kind_words <- c(
+kind_descriptions <- c(
   factor = "a factor", character = "strings", logical = "logicals", integer = "integers",
   double = "numbers"
 )
@@ -125,13 +127,13 @@ warn_new_levels <- function(new, has_trees) {
 
 check_kind <- function(x, name, was) {
   now <- column_kind(x)
-  is_word <- c("factor", "character")
-  if ((now %in% is_word) == (was %in% is_word)) return(invisible())
+  is_string_like <- c("factor", "character")
+  if ((now %in% is_string_like) == (was %in% is_string_like)) return(invisible())
   abort_runhooks(
     c(
       "The feature {.val {name}} has a different type than in training.",
-      x = "It was {kind_words[[was]]} and is now {kind_words[[now]]}; the first value is
-           {.val {first_value(x)}}.",
+      x = "It was {kind_descriptions[[was]]} and is now {kind_descriptions[[now]]}; the first value
+           is {.val {first_value(x)}}.",
       i = type_advice(was, now)
     ),
     call = user_frame()

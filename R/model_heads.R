@@ -3,7 +3,7 @@
 constructor_factories$head <- function(specs, place) {
   .specs <- spec_columns_of(specs)
   f <- function() {
-    exact_names()
+    abort_abbreviated_arguments()
     new_head(.specs, environment())
   }
   formals(f) <- registered_formals(specs)
@@ -13,7 +13,7 @@ constructor_factories$head <- function(specs, place) {
 new_head <- function(specs, call) {
   given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
   head <- rebuild_head(c(list(type = specs$type[[1]]), given[lengths(given) > 0]))
-  cpp_head_check(core_value(head))
+  cpp_head_check(value_for_core(head))
   head
 }
 
@@ -49,15 +49,15 @@ argument_kinds$`class words` <- function(x, name, call, wanted) {
 
 #' @export
 print.runhooks_head <- function(x, ...) {
-  cat(head_words(x), "\n", sep = "") # lint: allow stdout
+  cat(describe_head(x), "\n", sep = "") # lint: allow stdout
   invisible(x)
 }
 
-head_words <- function(x) {
+describe_head <- function(x) {
   shown <- unclass(x)[names(x) != "type"]
   values <- vapply(shown, function(value) {
     is_heads <- is.list(value) && all(vapply(value, inherits, NA, "runhooks_head"))
-    paste(if (is_heads) vapply(value, head_words, "") else format(value), collapse = ", ")
+    paste(if (is_heads) vapply(value, describe_head, "") else format(value), collapse = ", ")
   }, "")
   words <- paste(names(values), values, sep = " = ", recycle0 = TRUE)
   paste0("<", paste(c(x$type, words), collapse = " "), ">")

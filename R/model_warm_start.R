@@ -129,7 +129,7 @@ as_warm_start <- function(x, call) {
   check_arg(good, x, "a folder, a checkpoint or warm_start_settings()", "warm_start_from", call)
   settings <- unclass(x)
   settings$var_name_to_vocab_info <- lapply(settings$var_name_to_vocab_info, function(info) {
-    Filter(Negate(is.null), lapply(unclass(info), core_value))
+    Filter(Negate(is.null), lapply(unclass(info), value_for_core))
   })
   settings[lengths(settings) > 0]
 }

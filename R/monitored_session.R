@@ -242,7 +242,7 @@ print.runhooks_session_creator <- function(x, ...) {
 new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, ready_op = NULL,
                          ready_for_local_init_op = NULL, local_init_op = NULL, summary_op = NULL,
                          saver = NULL, copy_from_scaffold = NULL, local_init_feed_dict = NULL) {
-  unsupported(ready_op, ready_for_local_init_op, copy_from_scaffold)
+  abort_unsupported_arguments(ready_op, ready_for_local_init_op, copy_from_scaffold)
   check_function(init_fn, null = TRUE)
   check_saver(saver)
   scaffold <- new.env(parent = emptyenv())
@@ -275,7 +275,7 @@ new_monitored_session <- function(creator, hooks, recovers, call = parent.frame(
   if (is.null(creator)) creator <- chief_session_creator()
   good <- inherits(creator, "runhooks_session_creator")
   check_arg(good, creator, "a session creator", "session_creator", call)
-  core_hooks <- lapply(finish_hooks(hooks, "train"), core_hook)
+  core_hooks <- lapply(finish_hooks(hooks, "train"), hook_for_core)
   graph <- cpp_graph_default()
   pointer <- with_loop_conditions(cpp_monitored_new(
     creator$arguments, creator$scaffold$.pointer, core_hooks, recovers
@@ -332,7 +332,7 @@ run_step_fn <- function(pointer, step_fn, call = parent.frame()) {
     if (!is_one_of(condition, c("aborted", "unavailable"))) return(FALSE)
     failures <<- failures + 1
     is_lost <<- failures < cpp_monitored_max_failures(pointer) &&
-      cpp_monitored_gives_up(pointer, condition, steering_kind(condition))
+      cpp_monitored_gives_up(pointer, condition, control_error_kind(condition))
     is_lost
   }
   repeat {

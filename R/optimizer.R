@@ -96,7 +96,7 @@ NULL
     compute_gradients = function(loss, var_list = NULL, gate_gradients = 1,
                                  aggregation_method = NULL, colocate_gradients_with_ops = FALSE,
                                  grad_loss = NULL) {
-      unsupported(gate_gradients, aggregation_method, colocate_gradients_with_ops)
+      abort_unsupported_arguments(gate_gradients, aggregation_method, colocate_gradients_with_ops)
       optimizer_compute_gradients(x, loss, var_list, grad_loss)
     },
     apply_gradients = function(grads_and_vars, global_step = NULL, name = NULL) {
@@ -105,7 +105,7 @@ NULL
     minimize = function(loss, global_step = NULL, var_list = NULL, gate_gradients = 1,
                         aggregation_method = NULL, colocate_gradients_with_ops = FALSE,
                         name = NULL, grad_loss = NULL) {
-      unsupported(gate_gradients, aggregation_method, colocate_gradients_with_ops)
+      abort_unsupported_arguments(gate_gradients, aggregation_method, colocate_gradients_with_ops)
       optimizer_apply_gradients(
         x, optimizer_compute_gradients(x, loss, var_list, grad_loss), global_step, name
       )
@@ -165,7 +165,7 @@ check_optimizer <- function(optimizer, arg = "optimizer", call = parent.frame())
       c(
         "{.arg {arg}} cannot be {.val {optimizer}}.",
         did_you_mean(optimizer, known),
-        i = "Known optimizers are {.val {sorted_words(known)}}."
+        i = "Known optimizers are {.val {sort_bytewise(known)}}."
       ),
       call = call
     )

@@ -96,7 +96,7 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
   owner <- sprintf("tf$train$Optimizer(\"%s\")", name)
   given <- list(
     apply_dense = apply_dense, apply_sparse = apply_sparse,
-    slots = if (is.null(slots) || is.function(slots)) slots else kept_slots(slots, call),
+    slots = if (is.null(slots) || is.function(slots)) slots else active_slots(slots, call),
     prepare = prepare, finish = finish
   )
   given <- given[names(given) == "apply_dense" | !vapply(given, is.null, NA)]
@@ -122,7 +122,7 @@ base_optimizer <- function(name) {
   self$compute_gradients <- function(loss, var_list = NULL, gate_gradients = 1,
                                      aggregation_method = NULL,
                                      colocate_gradients_with_ops = FALSE, grad_loss = NULL) {
-    unsupported(gate_gradients, aggregation_method, colocate_gradients_with_ops)
+    abort_unsupported_arguments(gate_gradients, aggregation_method, colocate_gradients_with_ops)
     # gradients do not depend on the rule
     optimizer_compute_gradients(tf$train$GradientDescentOptimizer(1), loss, var_list, grad_loss)
   }
@@ -169,7 +169,7 @@ own_hyperparameters <- function(hyper, call) {
   hyper
 }
 
-kept_slots <- function(slots, call) {
+active_slots <- function(slots, call) {
   good <- is.character(slots) || is.list(slots)
   check_arg(good, slots, "names, a list by name or a function", "slots", call)
   as_slots(slots, call)
@@ -182,18 +182,18 @@ as_slots <- function(slots, call) {
   if (!is.list(slots) || any(is.na(names) | names == "") || anyDuplicated(names)) {
     abort_runhooks(
       "{.arg slots} must be names or a named list with unique names, such as
-       {.code slots = list(m = 0)}, not {kind_of(slots)}.",
+       {.code slots = list(m = 0)}, not {describe_type(slots)}.",
       call = call
     )
   }
-  lapply(slots, core_value)
+  lapply(slots, value_for_core)
 }
 
 # Wraps a function for the core and adds the optimizer and the variable to its errors.
 optimizer_part <- function(f, part, owner, call) {
   check_arg(is.function(f), f, "a function", part, call)
   known <- optimizer_parts[[part]]
-  taken <- taken_arguments(f, known, part, call)
+  taken <- supported_arguments(f, known, part, call)
   about <- function(var) {
     of <- if (is.null(var)) "" else sprintf(" for the variable `%s`", sub(":0$", "", var$name))
     sprintf("in %s() of the optimizer %s%s", part, owner, of)
@@ -203,16 +203,16 @@ optimizer_part <- function(f, part, owner, call) {
     arguments <- given[taken]
     if (!all(taken %in% names(formals(args(f))))) arguments <- unname(arguments)
     withCallingHandlers(
-      optimizer_result(as_users_code(do.call(f, arguments, quote = TRUE)), part),
+      optimizer_result(eval_user_code(do.call(f, arguments, quote = TRUE)), part),
       error = function(e) {
-        if (is.null(steering_kind(e))) stop(add_note(e, about(given$var)))
+        if (is.null(control_error_kind(e))) stop(add_note(e, about(given$var)))
       }
     )
   }
 }
 
 # The arguments in `known` that a function takes, by name or else by position.
-taken_arguments <- function(f, known, part, call) {
+supported_arguments <- function(f, known, part, call) {
   own <- formals(args(f))
   if ("..." %in% names(own)) return(known)
   needed <- names(own)[vapply(own, identical, NA, quote(expr = ))]
@@ -237,7 +237,7 @@ optimizer_result <- function(x, part) {
   if (is.null(x) || !is_good(x)) {
     abort_runhooks(
       c(
-        "It must return an operation, a tensor or a list of these, not {kind_of(x)}.",
+        "It must return an operation, a tensor or a list of these, not {describe_type(x)}.",
         i = "For example, the value of {.code tf$assign_sub(var, grad * rate)}."
       ),
       call = NULL

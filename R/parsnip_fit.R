@@ -271,13 +271,13 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
     paste("NULL or", nrow(data), "numbers, one for each row"), "case_weights", call
   )
   if (identical(formula[[2]], quote(..y))) {
-    response <- free_name("y", setdiff(names(data), "..y"))
+    response <- unused_name("y", setdiff(names(data), "..y"))
     names(data)[names(data) == "..y"] <- response
-    formula <- all_terms(response)
+    formula <- formula_of_all_columns(response)
   }
   formula <- formula_with_offset(formula, data, offset, call)
   y <- fit_response(formula, data, call)
-  weight <- if (!is.null(weights)) free_name("weights", names(data))
+  weight <- if (!is.null(weights)) unused_name("weights", names(data))
   used <- if (is_tree) character() else variables_of(formula)
   if ("." %in% used) used <- names(data)
   if (!is.null(weight)) data[[weight]] <- as.numeric(weights)

@@ -11,7 +11,7 @@
 #' )
 # lint: allow caller
 trees_multi_predict <- function(object, new_data, type = NULL, trees = NULL, ...) {
-  abort_more("multi_predict", list(...), c("type", "trees"))
+  abort_extra_arguments("multi_predict", list(...), c("type", "trees"))
   grown <- object$fit$args$n_trees
   if (is.null(trees)) trees <- grown
   good <- is.numeric(trees) && length(trees) > 0 && all(is.finite(trees)) && all(trees >= 1) &&
@@ -28,7 +28,7 @@ trees_multi_predict <- function(object, new_data, type = NULL, trees = NULL, ...
       if (name == "trees") return(trees)
       do.call(c, lapply(predicted, function(table) table[[name]][row]))
     })
-    quick_tibble(setNames(values, columns), length(trees))
+    fast_tibble(setNames(values, columns), length(trees))
   })
-  quick_tibble(list(.pred = rows), length(rows))
+  fast_tibble(list(.pred = rows), length(rows))
 }

@@ -160,5 +160,5 @@ finish_interval <- function(results, object) {
   low <- results$.pred_lower
   high <- results$.pred_upper
   names <- paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2))
-  quick_tibble(setNames(list(1 - high, 1 - low, low, high), names), length(low))
+  fast_tibble(setNames(list(1 - high, 1 - low, low, high), names), length(low))
 }

@@ -36,8 +36,8 @@ evaluate.default <- function(object, ...) {
 #' @export
 evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_path = NULL,
                                   name = NULL, hooks = NULL, simplify = TRUE, ...) {
-  exact_names()
-  if (missing(input_fn)) input_fn <- kept_data(object)
+  abort_abbreviated_arguments()
+  if (missing(input_fn)) input_fn <- training_data(object)
   input_fn <- baked_data(object, input_fn)
   check_steps(steps, "steps")
   check_string(checkpoint_path, null = TRUE)
@@ -47,14 +47,14 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   local_model_dir(object)
   restore_random_state <- keep_random_state()
   on.exit(restore_random_state(), add = TRUE)
-  if (is.data.frame(input_fn) && knows_features(object)) {
+  if (is.data.frame(input_fn) && has_recorded_features(object)) {
     abort_reading(list(...), environment())
     input_fn <- recorded_input_fn(object, input_fn, environment())
     input <- as_model_input(input_fn, object)
   } else {
     input <- as_model_input(input_fn, object, ...)
   }
-  part <- if (together) as_model_input(input_fn, object, ..., deals = TRUE)
+  part <- if (together) as_model_input(input_fn, object, ..., shards = TRUE)
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_model_compatible(object, "eval")
@@ -65,13 +65,13 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   result <- run_collective(together, "evaluate()", with_loop_conditions(cpp_estimator_evaluate(
     core_model(object), core_config(object), if (together) part else input, if (together) input,
     if (is.null(steps)) 0 else steps, weights$path, if (is.null(name)) "" else name,
-    lapply(hooks, core_hook)
+    lapply(hooks, hook_for_core)
   )))
   metrics <- result$metrics
   # without times, so that two equal evaluations give equal results
   record <- result$history[names(result$history) != "input"]
   history <- recorded_history(hooks, record, metrics$global_step)
-  if (simplify) metrics <- quick_tibble(lapply(metrics, metric_cell), 1L)
+  if (simplify) metrics <- fast_tibble(lapply(metrics, metric_cell), 1L)
   attr(metrics, "history") <- history
   metrics
 }

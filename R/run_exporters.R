@@ -56,7 +56,7 @@ smaller_loss <- function(best_eval_result, current_eval_result) {
 constructor_factories$exporter <- function(specs, place) {
   .specs <- spec_columns_of(specs)
   f <- function() {
-    exact_names()
+    abort_abbreviated_arguments()
     new_exporter(.specs, environment())
   }
   formals(f) <- registered_formals(specs)
@@ -66,14 +66,14 @@ constructor_factories$exporter <- function(specs, place) {
 # The core decides whether to export and stores the state of the exporter between evaluations.
 new_exporter <- function(specs, call) {
   given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
-  make <- function() cpp_exporter(specs$type[[1]], given[!specs$apart], "")
+  make <- function() cpp_exporter(specs$type[[1]], given[!specs$binding_only], "")
   core <- make()
   export <- saved_model_export(
     given$serving_input_receiver_fn, given$assets_extra, given$as_text
   )
   run <- function(estimator, export_path, checkpoint_path, eval_result, is_the_final_export) {
     # the handle is invalid after saving and loading the exporter
-    if (is_gone(core)) core <<- make()
+    if (is_null_pointer(core)) core <<- make()
     folder <- model_dir(estimator)
     earlier <- function(pattern) earlier_evaluations(folder, pattern, eval_result$global_step)
     if (!cpp_exporter_wants(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
@@ -86,7 +86,7 @@ new_exporter <- function(specs, call) {
   structure(list(name = given$name, export = run), class = "tf_exporter")
 }
 
-is_gone <- function(handle) identical(handle, methods::new("externalptr"))
+is_null_pointer <- function(handle) identical(handle, methods::new("externalptr"))
 
 is_exporter <- function(x) inherits(x, "tf_exporter")
 

@@ -65,7 +65,7 @@ run_history <- function(model_dir) {
 
 # The locals must not have names of columns: tibble() would find the columns first.
 new_run_history <- function(runs, folder) {
-  numbers <- function(name) vapply(runs, function(row) known_number(row[[name]]), 0)
+  numbers <- function(name) vapply(runs, function(row) number_or_na(row[[name]]), 0)
   texts <- function(name) vapply(runs, `[[`, "", name)
   times <- function(name) as.POSIXct(numbers(name), origin = "1970-01-01")
   from <- numbers("from")
@@ -99,7 +99,7 @@ new_run_history <- function(runs, folder) {
 }
 
 # The core writes -1 for unknown numbers.
-known_number <- function(x) if (x < 0) NA_real_ else x
+number_or_na <- function(x) if (x < 0) NA_real_ else x
 
 # Long form, because models have different metrics.
 evaluation_table <- function(evaluations) {
@@ -154,11 +154,11 @@ short_time <- function(seconds) {
   paste(format(signif(seconds / 3600, 2), scientific = FALSE), "h")
 }
 
-# The record that a run writes when it begins. `asked` has the arguments except the steps.
-run_about <- function(steps, max_steps, input, asked) {
+# The record that a run writes when it begins. `run_args` has the arguments except the steps.
+run_description <- function(steps, max_steps, input, run_args) {
   about <- attr(input, "about")
   about$features <- utils::head(about$features, 100)
-  given <- c(list(steps = steps, max_steps = max_steps), asked, about)
+  given <- c(list(steps = steps, max_steps = max_steps), run_args, about)
   list(
     version = getNamespaceInfo(topenv(), "spec")[["version"]], arguments = given[lengths(given) > 0]
   )

@@ -1,14 +1,14 @@
 # Coefficients of a linear model of numbers and one factor with many levels. The levels are absorbed
 # by centering the rows within them, because the design matrix would need gigabytes.
 
-many_levels <- 200
+min_levels_to_absorb <- 200
 
 # NULL unless the model has this form and its coefficients are determined.
 absorbed_fit <- function(object, frame) {
   factor <- absorbable_factor(object, frame$values)
   if (is.null(factor)) return(NULL)
   logits <- linear_logits(object, frame)
-  response <- observed(object, frame$response)
+  response <- observed_response(object, frame$response)
   if (ncol(logits) != 1 || ncol(response) != 1) return(NULL)
   weights <- row_weights(object, frame, nrow(logits))
   used <- weights != 0
@@ -30,7 +30,7 @@ absorbed_fit <- function(object, frame) {
   fit$errors <- fit$response - fit$means
   fit$gradient <- sqrt(sum(solve(fit$weights * fit$errors[, 1])$fitted^2))
   fit$distance <- if (nzchar(fit$family)) absorbed_newton_step_size(fit)
-  fit$coefficients <- as.matrix(in_order_of_terms(fit$beta, factor))
+  fit$coefficients <- as.matrix(order_as_factor_levels(fit$beta, factor))
   fit$kept <- rep(TRUE, nrow(fit$coefficients))
   fit
 }
@@ -57,9 +57,9 @@ absorbable_factor <- function(object, values) {
   has_contrasts <- is.ordered(f) || !is.null(attr(f, "contrasts")) ||
     !identical(unname(getOption("contrasts")[1]), "contr.treatment") ||
     grepl("^(stats::)?C\\(", name)
-  is_large <- length(variable$levels) > many_levels && variable$width == 1
+  is_large <- length(variable$levels) > min_levels_to_absorb && variable$width == 1
   if (!all(are_numbers) || has_contrasts || !is_large) return(NULL)
-  levels <- if (is.factor(f)) levels(droplevels(f)) else sorted_words(unique(f))
+  levels <- if (is.factor(f)) levels(droplevels(f)) else sort_bytewise(unique(f))
   list(
     name = name, levels = levels, numbers = unname(numbers), na_level = variable$na_level,
     order = names(terms)
@@ -117,7 +117,7 @@ absorbed_newton_step_size <- function(fit) {
   max(abs(step$beta) / pmax(abs(fit$beta), errors, .Machine$double.xmin))
 }
 
-in_order_of_terms <- function(beta, factor) {
+order_as_factor_levels <- function(beta, factor) {
   levels <- factor$levels
   levels[levels %in% factor$na_level] <- "NA"
   n <- length(levels)

@@ -6,7 +6,7 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   if (!has_coefficients(object)) {
     abort_runhooks(
       c(
-        "{.fn {what}} needs a linear model; this is a {model_words(object)}.",
+        "{.fn {what}} needs a linear model; this is a {describe_model(object)}.",
         i = "Use {.code variable_value(model)} for all weights."
       ),
       call = call
@@ -19,7 +19,7 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   if (length(classes) > 2) logits <- logits[, -1, drop = FALSE] - logits[, 1]
   # the weights as coefficients of lm()'s contrasts, which give the same linear predictor
   design <- design_matrix(object, frame)
-  response <- observed(object, frame$response)
+  response <- observed_response(object, frame$response)
   offset <- if (is.null(frame$offset)) numeric(nrow(design)) else frame$offset
   weights <- row_weights(object, frame, nrow(design))
   # drop rows of weight 0, so that their levels do not add columns
@@ -96,7 +96,7 @@ fit_information <- function(fit) {
 }
 
 information_root <- function(fit, means, triangle) {
-  if (fit$family == "multinomial") return(joint_root(fit, means))
+  if (fit$family == "multinomial") return(joint_information_root(fit, means))
   k <- ncol(means)
   variance <- switch(fit$family,
     gaussian = array(1, dim(means)), binomial = means * (1 - means), poisson = means
@@ -104,7 +104,8 @@ information_root <- function(fit, means, triangle) {
   is_plain <- fit$family == "gaussian" && all(fit$weights == 1)
   outputs <- if (fit$family == "gaussian") 1 else seq_len(k)
   roots <- lapply(outputs, function(i) {
-    if (is_plain) diag(ncol(triangle)) else root_of_rows(fit, fit$weights * variance[, i], triangle)
+    if (is_plain) return(diag(ncol(triangle)))
+    row_covariance_root(fit, fit$weights * variance[, i], triangle)
   })
   if (any(vapply(roots, is.null, NA))) return(NULL)
   if (k == 1) return(roots[[1]])
@@ -117,7 +118,7 @@ information_root <- function(fit, means, triangle) {
 }
 
 # `triangle` defines the orthonormal basis.
-root_of_rows <- function(fit, amounts, triangle) {
+row_covariance_root <- function(fit, amounts, triangle) {
   if (!all(is.finite(amounts))) return(NULL)
   decomposed <- qr(sqrt(amounts) * fit$design[, fit$kept, drop = FALSE], tol = 0)
   root <- t(backsolve(triangle, t(qr.R(decomposed)), transpose = TRUE))
@@ -125,7 +126,7 @@ root_of_rows <- function(fit, amounts, triangle) {
   if (all(sizes > .Machine$double.eps * max(sizes))) root
 }
 
-joint_root <- function(fit, means) {
+joint_information_root <- function(fit, means) {
   q <- orthonormal_columns(fit)
   k <- ncol(means)
   own <- function(i) (i - 1) * ncol(q) + seq_len(ncol(q))
@@ -144,7 +145,7 @@ orthonormal_columns <- function(fit) {
   qr.qy(fit$decomposed, diag(1, nrow(fit$design), sum(fit$kept)))
 }
 
-least_errors <- function(fit) {
+residuals_at_optimum <- function(fit) {
   rest <- matrix(0, nrow(fit$errors) - nrow(fit$newton_step_in_basis), ncol(fit$errors))
   fit$errors - qr.qy(fit$decomposed, rbind(fit$newton_step_in_basis, rest))
 }
@@ -158,7 +159,7 @@ row_variance <- function(fit) {
 # The largest component of the Newton step, relative to the coefficient or its standard error,
 # whichever is larger.
 newton_step_size <- function(fit) {
-  if (is.null(fit$root) || is_undetermined(fit)) return(Inf)
+  if (is.null(fit$root) || has_infinite_optimum(fit)) return(Inf)
   if (is_within_precision(fit)) return(0)
   beta <- fit$coefficients[fit$kept, , drop = FALSE]
   errors <- sqrt(diag(fit_covariance(fit)))
@@ -170,13 +171,13 @@ newton_step_size <- function(fit) {
 is_within_precision <- function(fit) {
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   if (fit$family != "gaussian") return(sum(fit$newton_step_in_basis^2) <= 1e-12 * sum(centered^2))
-  left <- fit$weights * least_errors(fit)^2
+  left <- fit$weights * residuals_at_optimum(fit)^2
   rounding <- sum(fit$weights) * (8 * .Machine$double.eps * max(abs(fit$response)))^2
   sum(left) <= 1e-20 * sum(fit$weights * centered^2) + rounding
 }
 
 # True for separable classes and the like, where some row's linear predictor has no finite optimum.
-is_undetermined <- function(fit) {
+has_infinite_optimum <- function(fit) {
   if (fit$family == "gaussian") return(FALSE)
   inverse <- chol2inv(fit$root)
   p <- sum(fit$kept)
@@ -210,7 +211,7 @@ warn_convergence <- function(fit) {
         " of its size or standard error."
       ),
       x = paste0("The norm of the gradient is ", format(fit$gradient, digits = 2), "."),
-      i = if (is_met_closely(fit)) {
+      i = if (is_nearly_perfect_fit(fit)) {
         "The residuals are at the limit of single precision; use `lm()` for more digits."
       } else if (is.finite(distance)) {
         "Use `train(model)` with the default optimizer to reach the optimum."
@@ -228,7 +229,7 @@ warn_perfect_fit <- function(fit) {
   if (fit$family != "gaussian" || is.null(fit$root) || fit_df(fit) < 1) return(invisible())
   size <- function(x) colSums(fit$weights * x^2)
   left <- size(fit$errors)
-  least <- size(least_errors(fit))
+  least <- size(residuals_at_optimum(fit))
   if (all(left <= 1.02 * least & least > 1e-30 * size(fit$response))) return(invisible())
   rlang::warn(
     c(
@@ -243,7 +244,7 @@ warn_perfect_fit <- function(fit) {
   )
 }
 
-is_met_closely <- function(fit) {
+is_nearly_perfect_fit <- function(fit) {
   if (fit$family != "gaussian") return(FALSE)
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   sum(fit$weights * fit$errors^2) <= 1e-8 * sum(fit$weights * centered^2)
@@ -332,7 +333,7 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   if (!has_coefficients(object)) {
     abort_runhooks(
       c(
-        "Intervals are available for linear models only; this is a {model_words(object)}.",
+        "Intervals are available for linear models only; this is a {describe_model(object)}.",
         i = "Drop {.arg interval} to get predictions."
       ),
       call = call
@@ -356,7 +357,7 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
     names <- paste0(c(".pred", ".pred_lower", ".pred_upper"), suffix[[i]])
     setNames(lapply(limits, function(x) x[, i]), names)
   })
-  quick_tibble(do.call(c, columns), nrow(half))
+  fast_tibble(do.call(c, columns), nrow(half))
 }
 
 # A probability of several classes has several predictors; prediction intervals need normal errors.
@@ -366,7 +367,7 @@ abort_interval <- function(fit, interval, object, call) {
   n <- ncol(fit$errors) + 1 # nolint: used by cli
   abort_runhooks(
     c(
-      "{.code interval = \"{interval}\"} is not for a {model_words(object)} of this kind.",
+      "{.code interval = \"{interval}\"} is not for a {describe_model(object)} of this kind.",
       x = if (is_joint) {
         "It has {n} classes, and their probabilities depend on several linear predictors."
       } else {

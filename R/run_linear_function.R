@@ -12,14 +12,14 @@ abort_no_formula <- function(what, call = parent.frame()) {
 training_frame <- function(object, what, call = parent.frame()) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) abort_no_formula(what, call)
-  data <- kept_data(object, call)
+  data <- training_data(object, call)
   if (is_streamed(data)) {
     stream <- data
-    data <- small_frame(stream, stream$names)
+    data <- frame_if_small(stream, stream$names)
     if (is.null(data)) abort_stream(what, stream, call)
   }
   frame <- blueprint_frame(blueprint, as.list(data), TRUE, call)
-  frame <- complete_frame(blueprint, frame, call)
+  frame <- drop_incomplete_rows(blueprint, frame, call)
   frame$data <- data
   frame
 }
@@ -45,7 +45,7 @@ check_own_weights <- function(object, folder, call) {
   inform_other_training(object, folder)
 }
 
-observed <- function(object, response) {
+observed_response <- function(object, response) {
   words <- tidy_classes_of(object)
   if (is.null(words)) return(as.matrix(response))
   shown <- outer(as.character(response), words, "==") + 0
@@ -79,7 +79,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
   model <- do.call(stats::model.frame, list(
     terms, data, subset = rows, na.action = stats::na.pass, drop.unused.levels = TRUE
   ))
-  model <- with_lone_levels(model)
+  model <- with_single_level_contrasts(model)
   if (is.null(newdata)) return(stats::model.matrix(terms, model))
   terms <- attr(model, "terms")
   newdata <- fill_missing(newdata, blueprint$na$constants)
@@ -99,7 +99,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
   }
   levels <- stats::.getXlevels(terms, model)
   new <- stats::model.frame(terms, newdata, xlev = levels, na.action = stats::na.pass)
-  new <- with_lone_levels(new)
+  new <- with_single_level_contrasts(new)
   contrasts <- attr(stats::model.matrix(terms, model), "contrasts")
   is_open <- vapply(new[names(contrasts)], function(x) is.null(attr(x, "contrasts")), NA)
   stats::model.matrix(terms, new, contrasts.arg = contrasts[is_open])
@@ -127,10 +127,10 @@ plain_columns <- function(data, blueprint) {
 }
 
 # Orders levels without the locale. A factor of one level gets a contrast, which R lacks.
-with_lone_levels <- function(model) {
+with_single_level_contrasts <- function(model) {
   for (name in names(model)) {
     x <- model[[name]]
-    if (is.character(x)) x <- factor(x, sorted_words(unique(x)))
+    if (is.character(x)) x <- factor(x, sort_bytewise(unique(x)))
     if (!is.factor(x)) next
     if (nlevels(x) == 1) {
       attr(x, "contrasts") <- matrix(1, 1, 1, dimnames = list(levels(x), levels(x)))
@@ -176,7 +176,7 @@ term_logits <- function(name, weights, values, blueprint) {
     if (is.null(term$scale)) x else sweep(sweep(x, 2, term$center), 2, term$scale, `/`)
   }
   if (length(term$words) == 0) return(x %*% weights)
-  code <- word_codes(blueprint, values, product_name(term$words))[[1]]
+  code <- factor_codes_of(blueprint, values, product_name(term$words))[[1]]
   own <- weights[code, , drop = FALSE]
   own <- if (!is.null(slopes)) {
     own * slope_numbers(slopes, blueprint, values, code)

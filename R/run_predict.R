@@ -76,16 +76,16 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     known <- predict_from_cache(object, newdata, type)
     if (!is.null(known)) return(known)
   }
-  exact_names()
+  abort_abbreviated_arguments()
   check_string(checkpoint_path, null = TRUE)
   together <- begin_collective(object, "predict()")
   local_model_dir(object)
-  abort_prediction(list(...), environment())
+  abort_extra_prediction_args(list(...), environment())
   if (missing(newdata)) newdata <- NULL
   if (!is.null(newdata) && !is.null(input_fn)) {
     abort_runhooks("Give either {.arg newdata} or {.arg input_fn}, not both.")
   }
-  if (is.null(newdata) && is.null(input_fn)) newdata <- kept_data(object, arg = "newdata")
+  if (is.null(newdata) && is.null(input_fn)) newdata <- training_data(object, arg = "newdata")
   # functions are input functions, and data are new data, whatever the argument
   if (is.function(newdata)) {
     input_fn <- newdata
@@ -113,27 +113,27 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
-  all_keys <- missing(predict_keys) && !has_usual_keys(object)
-  keys <- if (all_keys) character() else strings_of(predict_keys)
+  all_keys <- missing(predict_keys) && !has_standard_keys(object)
+  keys <- if (all_keys) character() else as_strings(predict_keys)
   together <- together && !as_iterable
-  input <- as_model_input(input_fn, object, deals = together)
+  input <- as_model_input(input_fn, object, shards = together)
   start <- prediction_start(object, input, keys, checkpoint_path, hooks, together = together)
   if (as_iterable) {
     first <- function() start(all = FALSE)
-    return(prediction_iterator(first, yield_single_examples, worded_classes(object)))
+    return(prediction_iterator(first, yield_single_examples, class_label_decoder(object)))
   }
-  batches <- run_collective(together, "predict()", batches_of_all(start(all = TRUE), input))
-  batches <- lapply(batches, worded_classes(object))
+  batches <- run_collective(together, "predict()", gathered_batches(start(all = TRUE), input))
+  batches <- lapply(batches, class_label_decoder(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
 }
 
 # Gathers the batches of all processes in the order of the data, if the package sharded them.
-batches_of_all <- function(batches, input) {
-  force(batches) # reading the input sets attr(input, "dealt")
-  if (!identical(attr(input, "dealt")$parts, "us")) return(batches)
-  said <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
-  all <- lapply(said, unserialize)
+gathered_batches <- function(batches, input) {
+  force(batches) # reading the input sets attr(input, "sharding")
+  if (!identical(attr(input, "sharding")$sharded_by, "package")) return(batches)
+  gathered <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
+  all <- lapply(gathered, unserialize)
   place <- unlist(lapply(seq_along(all), function(i) (seq_along(all[[i]]) - 1) * length(all) + i))
   do.call(c, all)[order(place)]
 }
@@ -151,14 +151,14 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
     weights <- current_weights(object, checkpoint_path)
     on.exit(weights$forget(), add = TRUE)
     with_loop_conditions(cpp_estimator_predict(
-      core_model(object), core_config(object), input, weights$path, keys, lapply(hooks, core_hook),
-      all, together
+      core_model(object), core_config(object), input, weights$path, keys,
+      lapply(hooks, hook_for_core), all, together
     ))
   }
 }
 
 # Replaces class numbers by labels. With a vocabulary the core has already done so.
-worded_classes <- function(object) {
+class_label_decoder <- function(object) {
   labels <- model_labels(object)
   words <- class_labels(object, labels)
   if (is.null(words) || length(labels$vocabulary)) return(identity)
@@ -170,7 +170,7 @@ worded_classes <- function(object) {
   }
 }
 
-has_usual_keys <- function(object) {
+has_standard_keys <- function(object) {
   labels <- model_labels(object)
   !is.null(labels) && !labels$is_by_head
 }
@@ -267,7 +267,7 @@ check_examples <- function(x, call = parent.frame()) {
 simplify_predictions <- function(batches) {
   columns <- cpp_batch_columns(batches)
   n <- if (length(columns)) length(columns[[1]]) else 0L
-  if (n == 0) tibble::tibble() else quick_tibble(columns, n)
+  if (n == 0) tibble::tibble() else fast_tibble(columns, n)
 }
 
 #' @rawNamespace S3method(pillar::type_sum, tf_prediction)

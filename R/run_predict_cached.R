@@ -3,18 +3,18 @@
 
 # Predicts with the cached plan. Returns NULL if no plan is valid for these data.
 predict_from_cache <- function(object, data, type) {
-  kept <- unclass(object$estimator)$kept
+  shared_state <- unclass(object$estimator)$shared_state
   # a restored model may belong to another directory (R/estimator_snapshot.R)
-  if (typeof(kept$ways) != "weakref" || is.list(kept$files)) return(NULL)
-  ways <- cpp_part(kept$ways)
-  way <- if (is.null(type)) ways$all else if (is_string(type)) ways$typed[[type]]
-  if (is.null(way) || !identical(way$source, predict_plan_key(object))) return(NULL)
-  values <- cpp_known_predictions(
-    way$model, way$folder, way$checkpoint, way$features, way$columns, way$dtypes, way$levels,
-    way$keys, data, way$most_rows
+  if (typeof(shared_state$plans) != "weakref" || is.list(shared_state$files)) return(NULL)
+  plans <- cpp_part(shared_state$plans)
+  plan <- if (is.null(type)) plans$all else if (is_string(type)) plans$typed[[type]]
+  if (is.null(plan) || !identical(plan$source, predict_plan_key(object))) return(NULL)
+  values <- cpp_predict_cached(
+    plan$model, plan$folder, plan$checkpoint, plan$features, plan$columns, plan$dtypes, plan$levels,
+    plan$keys, data, plan$most_rows
   )
   if (is.null(values)) return(NULL)
-  way$finish(lapply(values, as_rows))
+  plan$finish(lapply(values, as_rows))
 }
 
 as_rows <- function(values) {
@@ -25,8 +25,8 @@ as_rows <- function(values) {
 predict_plan_key <- function(object) {
   engine <- unclass(object$estimator)
   list(
-    model_cache_key(object), object$blueprint, object$recipe, engine$kept$recipe, engine$model_dir,
-    engine$config
+    model_cache_key(object), object$blueprint, object$recipe, engine$shared_state$recipe,
+    engine$model_dir, engine$config
   )
 }
 
@@ -35,33 +35,33 @@ cache_predict_plan <- function(object, newdata, type, shape, checkpoint) {
   if (!is.data.frame(newdata) || is.null(checkpoint)) return(invisible())
   fields <- predict_plan_features(object)
   if (is.null(fields)) return(invisible())
-  kept <- unclass(object$estimator)$kept
-  way <- c(fields, list(
+  shared_state <- unclass(object$estimator)$shared_state
+  plan <- c(fields, list(
     source = predict_plan_key(object), model = core_model(object), folder = model_dir(object),
     checkpoint = checkpoint, keys = unname(shape$keys), finish = shape$finish,
-    most_rows = rows_at_once(object)
+    most_rows = prediction_batch_size(object)
   ))
-  ways <- object_cache(kept, "ways")
-  if (is.null(ways$typed)) ways$typed <- list()
-  if (is.null(type)) ways$all <- way else ways$typed[[type]] <- way
+  plans <- object_cache(shared_state, "plans")
+  if (is.null(plans$typed)) plans$typed <- list()
+  if (is.null(type)) plans$all <- plan else plans$typed[[type]] <- plan
 }
 
 # Column, type and levels (NULL: any) of each feature. NULL if a feature is not a plain column.
 predict_plan_features <- function(object) {
   record <- training_record(object)
   has_recipe <- !is.null(object$recipe) || isTRUE(record$recipe) ||
-    !is.null(unclass(object$estimator)$kept$recipe)
+    !is.null(unclass(object$estimator)$shared_state$recipe)
   if (has_recipe || !is.null(record$order) || is_custom(object)) return(NULL)
   reads <- model_reads(object)
-  columns <- way_columns(object, reads)
+  columns <- predict_plan_columns(object, reads)
   if (length(columns) == 0) return(NULL)
-  features <- sorted_words(names(columns))
+  features <- sort_bytewise(names(columns))
   # ids need a check of their range
-  limited <- keys_of_reads(Filter(function(read) read$num_ids > 0, reads))
+  limited <- feature_keys(Filter(function(read) read$num_ids > 0, reads))
   if (any(features %in% limited)) return(NULL)
   texts <- string_features(reads)
   floats <- float_features(reads)
-  open <- keys_of_reads(Filter(function(read) read$takes_unknown, reads))
+  open <- feature_keys(Filter(function(read) read$takes_unknown, reads))
   levels <- lapply(setNames(nm = features), function(name) {
     known <- if (!name %in% open) record$features[[name]]$levels
     if (is.null(known)) blueprint_levels(object$blueprint, columns[[name]]) else known
@@ -83,10 +83,10 @@ predict_plan_features <- function(object) {
 }
 
 # The columns of the features, named by feature, or NULL if a feature is computed.
-way_columns <- function(object, reads) {
+predict_plan_columns <- function(object, reads) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) {
-    keys <- keys_of_reads(reads)
+    keys <- feature_keys(reads)
     return(setNames(keys, keys))
   }
   if (!is.null(blueprint$offset) || length(blueprint$features) == 0) return(NULL)

@@ -4,7 +4,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   labels <- model_labels(object)
   forms <- labels$predictions
   if (is_custom(object)) return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
-  if (length(forms) == 0) abort_no_kind(call)
+  if (length(forms) == 0) abort_no_single_head(call)
   forms <- lapply(forms, name_outputs, response_columns(object))
   names(forms) <- vapply(forms, `[[`, "", "type")
   choices <- c(names(forms), "response", "link", if (is_tree_model(object)) "contributions")
@@ -43,13 +43,13 @@ name_outputs <- function(form, names) {
 prediction_shape <- function(object, labels, forms, type) {
   classes <- if (labels$n_classes > 0) tidy_classes(object, labels)
   if (identical(type, "response") || identical(type, "link")) {
-    return(mean_shape(labels, last_of(forms), type, classes))
+    return(mean_shape(labels, last_or_na(forms), type, classes))
   }
   forms <- unname(if (is.null(type)) forms else forms[type])
   keys <- vapply(forms, `[[`, "", "key")
   finish <- function(values) {
     columns <- lapply(forms, function(form) tidy_prediction(values[[form$key]], form, classes))
-    quick_tibble(do.call(c, columns), nrow(values[[keys[[1]]]]))
+    fast_tibble(do.call(c, columns), nrow(values[[keys[[1]]]]))
   }
   list(keys = keys, finish = finish)
 }
@@ -78,7 +78,7 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
 predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   ready <- new_features(object, data, call)
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
-  structure(lapply(values, spread_rows, ready$rows), checkpoint = attr(values, "checkpoint"))
+  structure(lapply(values, scatter_rows_to_na, ready$rows), checkpoint = attr(values, "checkpoint"))
 }
 
 mean_shape <- function(labels, form, type, classes) {
@@ -96,7 +96,7 @@ mean_shape <- function(labels, form, type, classes) {
     } else {
       numbered_names(values)
     }
-    quick_tibble(prediction_columns(values, names), nrow(values))
+    fast_tibble(prediction_columns(values, names), nrow(values))
   }
   list(keys = key, finish = finish)
 }
@@ -123,7 +123,7 @@ tidy_prediction <- function(values, form, classes) {
   prediction_columns(values, if (length(names)) paste0(".pred_", names) else numbered_names(values))
 }
 
-abort_no_kind <- function(call) {
+abort_no_single_head <- function(call) {
   abort_runhooks(
     c(
       "{.arg newdata} needs an estimator with one head of a built-in kind.",
@@ -152,10 +152,10 @@ new_features <- function(object, data, call) {
   if (!is.null(blueprint)) {
     frame <- blueprint_frame(blueprint, data, FALSE, call)
     rows <- !Reduce(`|`, frame$missing, logical(frame$n))
-    columns <- frame_features(blueprint, only_rows(frame, rows))
+    columns <- frame_features(blueprint, select_frame_rows(frame, rows))
   } else {
     reads <- model_reads(object)
-    keys <- keys_of_reads(reads)
+    keys <- feature_keys(reads)
     missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
     if (length(missing)) abort_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))
@@ -164,9 +164,9 @@ new_features <- function(object, data, call) {
     for (key in keys) {
       check_column(columns[[key]], key, FALSE, call, missing = TRUE, finite = finite[[key]])
     }
-    wanted <- columns[setdiff(names(columns)[!finite], bearing_features(object, names(columns)))]
+    wanted <- columns[setdiff(names(columns)[!finite], na_features(object, names(columns)))]
     rows <- !Reduce(`|`, lapply(wanted, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
-    columns <- lapply(columns, keep_rows, rows)
+    columns <- lapply(columns, select_rows, rows)
   }
   if (length(columns) == 0) columns <- row_feature(list(which(rows)))
   list(columns = columns, rows = rows)
@@ -181,9 +181,9 @@ computed_feature <- function(key, data) {
 
 predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
   n <- n_rows(flat_column(columns[[1]]))
-  if (n == 0) return(no_predictions(model_labels(object), keys))
+  if (n == 0) return(empty_predictions(model_labels(object), keys))
   input <- new_input_fn(
-    columns, names(columns), character(), min(n, rows_at_once(object)), shuffle = FALSE,
+    columns, names(columns), character(), min(n, prediction_batch_size(object)), shuffle = FALSE,
     num_epochs = 1, call = call
   )
   input <- as_model_input(input, object, call = call)
@@ -195,9 +195,11 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
 }
 
 # Trees need little memory for each row, so their batches can be larger.
-rows_at_once <- function(object) if (model_traits(object$spec$type)$wants_all_rows) 16384 else 1024
+prediction_batch_size <- function(object) {
+  if (model_traits(object$spec$type)$wants_all_rows) 16384 else 1024
+}
 
-no_predictions <- function(labels, keys) {
+empty_predictions <- function(labels, keys) {
   lapply(setNames(nm = keys), function(key) {
     form <- Find(function(form) form$key == key, labels$predictions)
     if (is.null(form)) return(matrix(numeric(), 0, if (labels$n_classes > 2) labels$n_classes else 1))
@@ -236,7 +238,7 @@ warn_infinite <- function(values, place) {
 
 # A tibble from columns of equal length. The checks of new_tibble() take longer than the prediction
 # of a row. tibble must be loaded, because it provides the methods.
-quick_tibble <- function(columns, n) {
+fast_tibble <- function(columns, n) {
   if (length(columns) == 0 || !isNamespaceLoaded("tibble")) {
     return(tibble::new_tibble(columns, nrow = n))
   }

@@ -20,7 +20,7 @@ abort_no_trees <- function(what, call) {
   )
 }
 
-explaining <- function(object) {
+with_explanations <- function(object) {
   object$spec$explains <- TRUE
   object
 }
@@ -29,13 +29,13 @@ predict_contributions <- function(object, newdata, checkpoint_path, hooks, call)
   columns <- trees_of(object, "predict", call)$columns
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   values <- predicted_rows(
-    explaining(object), data, "contributions", checkpoint_path, hooks, call
+    with_explanations(object), data, "contributions", checkpoint_path, hooks, call
   )[[1]]
   logits <- logit_names(object, ncol(values) / (length(columns) + 1))
   names <- outer(c(".bias", columns), logits, function(column, logit) {
     if (length(logits) == 1) column else paste(column, logit, sep = "_")
   })
-  quick_tibble(prediction_columns(values, as.vector(names)), nrow(values))
+  fast_tibble(prediction_columns(values, as.vector(names)), nrow(values))
 }
 
 # The names of several logits, which have separate contributions.

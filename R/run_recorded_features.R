@@ -7,7 +7,7 @@ recorded_features <- function(object) {
   names(record$features)
 }
 
-knows_features <- function(object) {
+has_recorded_features <- function(object) {
   is_estimator(object) && is.null(object$blueprint) && length(recorded_features(object)) > 0
 }
 
@@ -32,7 +32,7 @@ recorded_input_fn <- function(object, data, call) {
     )
   }
   data <- check_new_data(data, call)
-  features <- unique(c(recorded_features(object), keys_of_reads(model_labels(object)$reads)))
+  features <- unique(c(recorded_features(object), feature_keys(model_labels(object)$reads)))
   columns <- recorded_columns(data, c(features, response), call)
   new_input_fn(
     columns, features, response, min(128, n_rows(columns[[1]])), shuffle = FALSE, num_epochs = 1,
@@ -42,7 +42,7 @@ recorded_input_fn <- function(object, data, call) {
 
 # predict(newdata = ) of custom models. Returns one column or several columns for each key.
 predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call) {
-  if (!knows_features(object)) {
+  if (!has_recorded_features(object)) {
     abort_runhooks(
       c(
         "{.arg newdata} needs the names of the features, which the training did not record.",
@@ -61,7 +61,7 @@ predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call
   rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(columns[[1]])))
   if (!any(rows)) abort_runhooks("All rows have NA.", call = call)
   input <- new_input_fn(
-    lapply(columns, keep_rows, rows), names(columns), character(), min(sum(rows), 1024),
+    lapply(columns, select_rows, rows), names(columns), character(), min(sum(rows), 1024),
     shuffle = FALSE, num_epochs = 1, as_matrix = is_recorded_matrix(object), call = call
   )
   input <- as_model_input(input, object, call = call)
@@ -73,7 +73,7 @@ predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call
     }))
     prefix <- if (identical(keys, "predictions")) ".pred" else paste0(".pred_", key)
     names <- if (ncol(values) == 1) prefix else paste0(prefix, "_", seq_len(ncol(values)))
-    prediction_columns(spread_rows(values, rows), names)
+    prediction_columns(scatter_rows_to_na(values, rows), names)
   })
-  quick_tibble(do.call(c, tables), length(rows))
+  fast_tibble(do.call(c, tables), length(rows))
 }

@@ -100,8 +100,8 @@ train.tf_estimator <- function(
   stop = NULL,
   ...
 ) {
-  exact_names()
-  if (missing(input_fn)) input_fn <- kept_data(object)
+  abort_abbreviated_arguments()
+  if (missing(input_fn)) input_fn <- training_data(object)
   input_fn <- baked_data(object, input_fn)
   validation <- baked_data(object, validation)
   check_steps(steps, "steps")
@@ -127,7 +127,7 @@ train.tf_estimator <- function(
   ends_itself <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
     reads_all_rows(object, input)
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
-  hooks <- name_evaluations(watched$hooks, object)
+  hooks <- connect_to_evaluations(watched$hooks, object)
   if (ends_itself) hooks <- with_convergence(hooks)
   may_stop <- ends_itself || !is.null(stop) || !is.null(own_end)
   watch <- list(
@@ -138,7 +138,9 @@ train.tf_estimator <- function(
   history <- run_training(
     object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
     watched$record,
-    asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)),
+    run_args = list(
+      validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)
+    ),
     notes_few_rows = is.null(validation), limit = if (!may_stop) limit
   )
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
@@ -156,9 +158,9 @@ with_convergence <- function(hooks) {
 }
 
 # `input` is the result of as_model_input() for `input_fn`. `leaves_events`: event files stay in the
-# model directory. `asked`: arguments for the run record. `limit`: expected number of steps.
+# model directory. `run_args`: arguments for the run record. `limit`: expected number of steps.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
-                         validation = NULL, leaves_events = FALSE, asked = list(),
+                         validation = NULL, leaves_events = FALSE, run_args = list(),
                          notes_few_rows = FALSE, limit = NULL, call = parent.frame()) {
   folder <- current_model_dir(object)
   notes_few_rows <- notes_few_rows && !folder$has_checkpoint
@@ -168,11 +170,12 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   # after an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) record_aborted_training(object, input_fn))
-  on.exit(for (hook in hooks) finish_hook(hook), add = TRUE)
+  on.exit(for (hook in hooks) run_hook_cleanup(hook), add = TRUE)
   config <- core_config(object)
   inform_own_saver(hooks, config)
   started <- Sys.time()
-  asked <- c(asked, list(model = model_title(object), hyperparameters = hyperparameters(object)))
+  description <- list(model = model_title(object), hyperparameters = hyperparameters(object))
+  run_args <- c(run_args, description)
   history <- function(step = NULL, record = read_record(hooks)) {
     made <- recorded_history(hooks, record, step, folder$path, started, validation)
     the$last_history <- made
@@ -180,24 +183,25 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   }
   result <- in_all_processes(object, with_loop_conditions(
     cpp_estimator_train(
-      core_model(object), config, remembering_input(input, object, folder),
+      core_model(object), config, recording_input(input, object, folder),
       if (is.null(steps)) 0 else steps, if (is.null(max_steps)) 0 else max_steps,
-      lapply(hooks, core_hook), listeners, leaves_events, run_about(steps, max_steps, input, asked)
+      lapply(hooks, hook_for_core), listeners, leaves_events,
+      run_description(steps, max_steps, input, run_args)
     ),
     history = history, interrupted = function() inform_interrupted(folder$path)
   ))
   is_done <- TRUE
   if (result$was_skipped) inform_skipped(folder, max_steps)
   trained <- result$global_step - folder$step
-  check_reached(
+  check_all_steps_ran(
     "train", trained, limit, result$why, result$reason, trained == 0 && is_custom(object)
   )
   history <- history(result$global_step, result$history)
   if (notes_few_rows) inform_few_rows(object, result$num_weights, attr(input, "about")$rows)
   if (result$has_checkpoint) {
-    if (!result$was_skipped) remember_model(object, folder)
-    record_training(object, input_fn, folder, result$mark)
-    remember_training(object, input_fn, input, history, folder)
+    if (!result$was_skipped) record_model(object, folder)
+    record_training(object, input_fn, folder, result$checkpoint_id)
+    record_fit(object, input_fn, input, history, folder)
     finish_training(object, folder)
   }
   history
@@ -241,13 +245,13 @@ inform_interrupted <- function(folder) {
 }
 
 # Runs the cleanup that a hook defines, after the run was recorded.
-finish_hook <- function(hook) {
+run_hook_cleanup <- function(hook) {
   finish <- attr(hook, "finish")
   if (is.function(finish)) finish()
 }
 
 # Built-in hooks become plain lists for the core.
-core_hook <- function(hook) {
+hook_for_core <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return(hook)
   present <- hook[!vapply(hook, is.null, NA)]
   attributes(present) <- list(
@@ -267,21 +271,21 @@ inform_own_saver <- function(hooks, config) {
   }
 }
 
-remember_training <- function(object, data, input, history, folder) {
+record_fit <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
-  kept <- unclass(object$estimator)$kept
+  shared_state <- unclass(object$estimator)$shared_state
   # a recipe derives the columns of the formula from the columns of the data
   columns <- if (is.null(object$recipe)) object$blueprint$columns else names(object$data)
   if (is.data.frame(data)) {
-    kept$data <- structure(
+    shared_state$data <- structure(
       data[intersect(names(data), columns)], is_baked = attr(data, "is_baked", exact = TRUE)
     )
   }
-  if (is_streamed(data)) kept$data <- data
+  if (is_streamed(data)) shared_state$data <- data
   record <- read_metadata(folder)
   if (is.null(record)) return(invisible()) # nothing was saved
   losses <- history$losses
-  loss <- last_of(if (is.null(losses$average_loss)) losses$loss else losses$average_loss)
+  loss <- last_or_na(if (is.null(losses$average_loss)) losses$loss else losses$average_loss)
   rows <- if (is_formula_data(data)) attr(input, "about")$rows
   last <- list(rows = rows, loss = if (!is.na(loss)) loss)
   record$last <- last[lengths(last) > 0]

@@ -66,14 +66,14 @@ train_and_evaluate.default <- function(object, ...) {
 #' @rdname train_and_evaluate
 #' @export
 train_and_evaluate.tf_estimator <- function(object, train_spec, eval_spec, ...) {
-  check_no_more(...)
-  invisible(trained_and_evaluated(object, train_spec, eval_spec)$history)
+  check_no_dots(...)
+  invisible(run_train_and_evaluate(object, train_spec, eval_spec)$history)
 }
 
 #' @rdname train_and_evaluate
 #' @export
 train_spec <- function(input_fn, max_steps = NULL, hooks = NULL, saving_listeners = NULL) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_spec_input(input_fn)
   check_steps(max_steps, "max_steps")
   new_spec(
@@ -89,7 +89,7 @@ train_spec <- function(input_fn, max_steps = NULL, hooks = NULL, saving_listener
 #' @export
 eval_spec <- function(input_fn, steps = 100, name = NULL, hooks = NULL, exporters = NULL,
                       start_delay_secs = 120, throttle_secs = 600) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_spec_input(input_fn)
   check_steps(steps, "steps")
   check_string(name, null = TRUE)
@@ -123,7 +123,7 @@ check_not_negative <- function(x, arg, call = parent.frame()) {
   if (x < 0) abort_plain(sprintf("Must specify %s >= 0, given: %s", arg, format(x)), call = call)
 }
 
-check_no_more <- function(..., call = parent.frame()) {
+check_no_dots <- function(..., call = parent.frame()) {
   if (...length() == 0) return(invisible())
   given <- names(list(...)) # nolint: used by cli
   abort_runhooks(
@@ -146,7 +146,7 @@ check_spec <- function(spec, class, type, call) {
 }
 
 # Returns list(history, metrics, exports) for the method and for tf$estimator$train_and_evaluate().
-trained_and_evaluated <- function(object, train_spec, eval_spec, call = parent.frame()) {
+run_train_and_evaluate <- function(object, train_spec, eval_spec, call = parent.frame()) {
   check_spec(eval_spec, "eval_spec", "EvalSpec", call)
   check_spec(train_spec, "train_spec", "TrainSpec", call)
   tf_log("Not using Distribute Coordinator.")
@@ -155,8 +155,8 @@ trained_and_evaluated <- function(object, train_spec, eval_spec, call = parent.f
   tf_log(
     "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint ",
     "frequency is determined based on RunConfig arguments: save_checkpoints_steps ",
-    none_or_number(config$save_checkpoints_steps), " or save_checkpoints_secs ",
-    none_or_number(config$save_checkpoints_secs), "."
+    number_or_none(config$save_checkpoints_steps), " or save_checkpoints_secs ",
+    number_or_none(config$save_checkpoints_secs), "."
   )
   # tree models may end before `max_steps`
   last_step <- min(train_spec$args$max_steps, model_planned_steps(object), Inf)
@@ -175,7 +175,7 @@ tf_log <- function(...) {
   if (level >= cpp_log_verbosity(NULL)) show_line(level, paste0(...))
 }
 
-none_or_number <- function(x) if (is.null(x)) "None" else format(x, scientific = FALSE)
+number_or_none <- function(x) if (is.null(x)) "None" else format(x, scientific = FALSE)
 
 # Trains with the arguments of a specification. The event files stay in the model directory.
 train_to_evaluate <- function(object, args, listener, call) {
@@ -190,7 +190,7 @@ train_to_evaluate <- function(object, args, listener, call) {
     planned <- limit <- max(max_steps - folder$step, 0)
   }
   if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
-  hooks <- name_evaluations(args$hooks, object, call)
+  hooks <- connect_to_evaluations(args$hooks, object, call)
   hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = known_rows(input)))
   run_training(
     object, args$input_fn, input, NULL, max_steps, hooks,
@@ -218,12 +218,12 @@ checkpoint_evaluator <- function(object, args, last_step) {
     evaluated <<- checkpoint
     metrics <- barrier(object, evaluate(
       object, args$input_fn, steps = args$steps, checkpoint_path = checkpoint, name = args$name,
-      hooks = with_silent_bar(args$hooks), simplify = FALSE
+      hooks = with_silent_progress(args$hooks), simplify = FALSE
     ))
     tables <<- c(tables, list(evaluation_rows(metrics, args$name)))
     losses <- c(
       metrics[intersect(c("average_loss", "loss"), names(metrics))],
-      lapply(attr(metrics, "history")$losses[old_metrics], last_of)
+      lapply(attr(metrics, "history")$losses[old_metrics], last_or_na)
     )
     last <<- list(losses = c(losses, step = metrics$global_step))
     attr(metrics, "history") <- NULL
@@ -262,7 +262,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
 }
 
 # `steps` has a default, so data with fewer batches must not warn at each evaluation.
-with_silent_bar <- function(hooks) {
+with_silent_progress <- function(hooks) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
   if ("hook_progress_bar" %in% types) return(hooks)
   make <- hook_progress_bar()$hook_fn
@@ -288,7 +288,7 @@ train_and_evaluate_symbols <- function() {
   symbols <- list(
     estimator.train_and_evaluate = function(estimator, train_spec, eval_spec) {
       if (!is_estimator(estimator)) train_and_evaluate.default(estimator)
-      done <- trained_and_evaluated(estimator, train_spec, eval_spec)
+      done <- run_train_and_evaluate(estimator, train_spec, eval_spec)
       list(done$metrics, if (!is.null(done$metrics)) unname(done$exports))
     },
     estimator.TrainSpec = train_spec,

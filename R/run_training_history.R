@@ -15,7 +15,7 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
     losses = record$losses,
     step = record$step,
     evaluation_metrics = evaluation_metrics,
-    evaluations = rbind_values(long_validation(validation), evaluations)
+    evaluations = rbind_values(validation_values(validation), evaluations)
   )
   if (!is.null(record$input)) history$input <- input_table(record$step, record$input)
   if (!is.null(validation)) history$validation <- validation
@@ -64,7 +64,7 @@ rbind_values <- function(...) {
 # The name of the data of an evaluation, for the `name` of evaluate() or its folder.
 evaluation_data <- function(name) if (is.null(name) || !nzchar(name)) "evaluation" else name
 
-long_validation <- function(validation) {
+validation_values <- function(validation) {
   metrics <- setdiff(names(validation), "step")
   if (length(metrics) == 0) return(NULL)
   metric_values(
@@ -111,7 +111,7 @@ last_history <- function() the$last_history
 # The metrics of evaluations since `started`, from the event files of the model. The validation of
 # train() has its own record.
 read_evaluations <- function(folder, started, has_validation) {
-  folders <- sorted_words(list.files(folder, "^eval(_|$)", full.names = TRUE))
+  folders <- sort_bytewise(list.files(folder, "^eval(_|$)", full.names = TRUE))
   if (has_validation) folders <- folders[basename(folders) != paste0("eval_", validation_name)]
   tables <- lapply(folders, function(dir) {
     events <- as.data.frame(read_events(dir))
@@ -206,13 +206,14 @@ print.tf_estimator_history <- function(x, ...) {
   steps <- format(x$params$steps, big.mark = ",", scientific = FALSE)
   # lint: allow stdout
   cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "")
-  cat(history_lines(lapply(x$losses[x$params$metrics], last_of)), sep = "\n") # lint: allow stdout
+  last <- lapply(x$losses[x$params$metrics], last_or_na)
+  cat(history_lines(last), sep = "\n") # lint: allow stdout
   cat(waiting_line(x$input)) # lint: allow stdout
   validated <- x$validation
   if (NROW(validated)) {
-    step <- last_of(validated$step)
+    step <- last_or_na(validated$step)
     cat(sprintf("Validation (step %.0f):", step), sep = "\n") # lint: allow stdout
-    metrics <- lapply(validated[setdiff(names(validated), "step")], last_of)
+    metrics <- lapply(validated[setdiff(names(validated), "step")], last_or_na)
     cat(history_lines(metrics), sep = "\n") # lint: allow stdout
   }
   evaluated <- x$evaluation_metrics

@@ -33,7 +33,7 @@ variable_value <- function(object, variable = NULL) {
   check_estimator(object)
   path <- trained_checkpoint(object, "variable_value")
   names <- checkpoint_names(path)
-  wanted <- if (is.null(variable)) whole_variables(path) else strings_of(variable)
+  wanted <- if (is.null(variable)) merged_variables(path) else as_strings(variable)
   unknown <- setdiff(wanted, names)
   if (length(unknown)) {
     text <- paste0("Variable not found: ", paste(unknown, collapse = ", "))
@@ -42,7 +42,7 @@ variable_value <- function(object, variable = NULL) {
   cpp_checkpoint_values(path, wanted)
 }
 
-whole_variables <- function(path) {
+merged_variables <- function(path) {
   names <- checkpoint_names(path)
   whole <- intersect(cpp_checkpoint_whole_names(path), names)
   others <- setdiff(names, whole)

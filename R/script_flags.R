@@ -29,16 +29,16 @@
 flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default"),
                   file = "flags.yml", arguments = commandArgs(TRUE)) {
   if (has_tfruns()) {
-    return(of_tfruns("flags")(..., config = config, file = file, arguments = arguments))
+    return(tfruns_function("flags")(..., config = config, file = file, arguments = arguments))
   }
   check_string(file, null = TRUE)
-  arguments <- strings_of(arguments)
+  arguments <- as_strings(arguments)
   known <- list(...)
   is_flag <- vapply(known, inherits, NA, "runhooks_flag")
   if (!all(is_flag)) {
     abort_runhooks(
       "{.arg ...} must be flags, for example from {.fn flag_integer},
-       not {kind_of(known[!is_flag][[1]])}."
+       not {describe_type(known[!is_flag][[1]])}."
     )
   }
   if (!is.null(file) && file.exists(file)) {
@@ -84,13 +84,13 @@ flag_string <- function(name, default, description = NULL) {
 
 #' @rdname flags
 #' @export
-run_dir <- function() if (has_tfruns()) of_tfruns("run_dir")() else getwd()
+run_dir <- function() if (has_tfruns()) tfruns_function("run_dir")() else getwd()
 
 has_tfruns <- function() isNamespaceLoaded("tfruns")
-of_tfruns <- function(name) getExportedValue("tfruns", name)
+tfruns_function <- function(name) getExportedValue("tfruns", name)
 
 new_flag <- function(type, name, default, description, call = parent.frame()) {
-  if (has_tfruns()) return(of_tfruns(paste0("flag_", type))(name, default, description))
+  if (has_tfruns()) return(tfruns_function(paste0("flag_", type))(name, default, description))
   check_string(name, call = call)
   flag <- list(type = type, name = name, description = description)
   if (!is.null(default)) flag$default <- flag_value(default, flag, call)

@@ -19,7 +19,7 @@ event_series <- function(events) {
 
 event_folders <- function(folder) {
   folders <- list.dirs(folder, full.names = FALSE, recursive = FALSE)
-  evaluations <- sorted_words(grep("^eval(_|$)", folders, value = TRUE))
+  evaluations <- sort_bytewise(grep("^eval(_|$)", folders, value = TRUE))
   parts <- c(list(training = folder), stats::setNames(file.path(folder, evaluations), evaluations))
   names(parts)[-1] <- ifelse(evaluations == "eval", "evaluation", sub("^eval_", "", evaluations))
   parts
@@ -41,7 +41,7 @@ curves <- function(models) {
   styles <- series_styles(unique(all[c("series", "model")]), several)
   tags <- Filter(function(tag) !is_constant(all$value[all$tag == tag]), unique(all$tag))
   if (length(tags) == 0) return(section("Metrics", paragraph("There are no event files.")))
-  main <- main_tags(tags, all)
+  main <- primary_tags(tags, all)
   charts_of <- function(tags) {
     lapply(tags, function(tag) chart(all[all$tag == tag, ], tag, styles))
   }
@@ -52,12 +52,12 @@ curves <- function(models) {
   )
   section(
     "Metrics", paragraph(words), charts_of(main),
-    if (length(rest)) folded_charts(sprintf("%d more curves", length(rest)), charts_of(rest))
+    if (length(rest)) collapsible_charts(sprintf("%d more curves", length(rest)), charts_of(rest))
   )
 }
 
 # Charts that were drawn while hidden have no size until the window is resized.
-folded_charts <- function(title, ...) {
+collapsible_charts <- function(title, ...) {
   htmltools::tags$details(
     ontoggle = "window.dispatchEvent(new Event('resize'))", htmltools::tags$summary(title), ...
   )
@@ -66,7 +66,7 @@ folded_charts <- function(title, ...) {
 is_constant <- function(values) length(values) > 1 && all(values == values[[1]])
 
 # Average losses, or losses without them, and the metrics of evaluations that measure the quality.
-main_tags <- function(tags, all) {
+primary_tags <- function(tags, all) {
   averages <- grep("^average_loss(/|$)", tags, value = TRUE)
   losses <- if (length(averages)) averages else grep("^loss(/|$)", tags, value = TRUE)
   is_training <- grepl("(^|: )training$", all$series)
@@ -131,7 +131,7 @@ chart <- function(series, tag, styles) {
 # TensorBoard's quantiles: extremes, median, and 0.5, 1 and 1.5 standard deviations of a normal.
 shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
-most_histograms <- 60L
+max_histograms <- 60L
 
 histograms <- function(events) {
   tables <- Map(function(part, name) {
@@ -142,17 +142,17 @@ histograms <- function(events) {
   all <- do.call(rbind, unname(tables))
   tags <- unique(all$tag)
   if (length(tags) == 0) return(NULL)
-  charts <- lapply(utils::head(tags, most_histograms), function(tag) {
+  charts <- lapply(utils::head(tags, max_histograms), function(tag) {
     histogram_chart(all[all$tag == tag, ], tag)
   })
   words <- paste(
     "The line is the median. The bands contain half, two thirds, nine tenths and all of the values."
   )
-  rest <- if (length(tags) > most_histograms) {
-    paragraph(sprintf("%d more are not shown.", length(tags) - most_histograms))
+  rest <- if (length(tags) > max_histograms) {
+    paragraph(sprintf("%d more are not shown.", length(tags) - max_histograms))
   }
   count <- sprintf("%d distribution%s by step", length(charts), if (length(charts) == 1) "" else "s")
-  section("Histograms", folded_charts(count, paragraph(words), charts, rest))
+  section("Histograms", collapsible_charts(count, paragraph(words), charts, rest))
 }
 
 histogram_shares <- function(read) {

@@ -8,7 +8,9 @@ run_page <- function(folder, runs, refresh = NULL) {
   html_page(
     title = run_title(last, folder),
     refresh = if (is_running) refresh,
-    section("", lapply(c(best_words(last), run_words(last), paste0("Folder: ", folder)), paragraph)),
+    section("", lapply(
+      c(describe_best(last), describe_run(last), paste0("Folder: ", folder)), paragraph
+    )),
     section("Hyperparameters", html_table(field_table(run_settings(last)))),
     curves(list(event_series(events))),
     histograms(events),
@@ -39,7 +41,7 @@ run_title <- function(run, folder) {
 }
 
 # A sentence about the run and one about its end.
-run_words <- function(run) {
+describe_run <- function(run) {
   rate <- if (is.na(run$rows_per_sec)) {
     ""
   } else {
@@ -52,17 +54,18 @@ run_words <- function(run) {
     sprintf("Run %d made %s in %s%s.", run$run, steps, short_time(run$seconds), rate)
   }
   reason <- sub("[.]?$", "", run$reason)
+  why <- sub("^stopped by ", "it was stopped by ", describe_end(run$why, reason))
   end <- switch(run$why,
     running = "It is running.",
     early_stopping = sprintf("It stopped early, %s.", reason),
     killed = "The process ended before the run was complete.",
     error = sprintf("It ended with an error: %s.", reason),
-    sprintf("It ended because %s.", sub("^stopped by ", "it was stopped by ", end_words(run$why, reason)))
+    sprintf("It ended because %s.", why)
   )
   paste(done, end)
 }
 
-best_words <- function(run) {
+describe_best <- function(run) {
   best <- best_of_run(run)
   if (is.null(best)) return(NULL)
   sprintf(
@@ -114,7 +117,7 @@ compared_runs <- function(last) {
     table[[paste("best", metric_in_text(metric))]] <- shown("value")
     table[["at step"]] <- shown("step")
   }
-  plain <- do.call(rbind, lapply(last, plain_runs))
+  plain <- do.call(rbind, lapply(last, formatted_runs))
   cbind(table, plain[c("steps", "seconds", "ended")])
 }
 
@@ -126,17 +129,17 @@ shown_number <- function(x) {
 
 split_runs <- function(runs) lapply(seq_len(nrow(runs)), function(i) runs[i, ])
 
-plain_runs <- function(runs) {
+formatted_runs <- function(runs) {
   data.frame(
     run = runs$run, began = format(runs$began, "%Y-%m-%d %H:%M:%S"),
     seconds = shown_number(runs$seconds),
     steps = paste(shown_number(runs$from_step), "to", shown_number(runs$to_step)),
     "rows/s" = shown_number(runs$rows_per_sec), waited = shown_number(runs$waited),
-    ended = paste0(runs$why, ": ", mapply(end_words, runs$why, runs$reason)), check.names = FALSE
+    ended = paste0(runs$why, ": ", mapply(describe_end, runs$why, runs$reason)), check.names = FALSE
   )
 }
 
-runs_table <- function(runs) html_table(plain_runs(runs))
+runs_table <- function(runs) html_table(formatted_runs(runs))
 
 run_details <- function(number, run) {
   fields <- c(
@@ -345,13 +348,13 @@ html_page <- function(title, refresh, ...) {
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
     if (!is.null(refresh)) sprintf("<meta http-equiv=\"refresh\" content=\"%.0f\">\n", max(refresh, 1)),
     "<title>", htmltools::htmlEscape(title), "</title>\n",
-    paste(vapply(needed, inlined, ""), collapse = "\n"),
+    paste(vapply(needed, inline_dependency, ""), collapse = "\n"),
     "<style>", page_style, "</style><script>", page_script, "</script>\n",
     "</head><body>\n", rendered$html, "\n</body></html>\n"
   )
 }
 
-inlined <- function(dependency) {
+inline_dependency <- function(dependency) {
   root <- dependency$src$file
   if (!is.null(dependency$package)) root <- system.file(root, package = dependency$package)
   read <- function(file) {

@@ -61,7 +61,7 @@ view_runs <- function(dir, file = NULL, open = interactive()) {
   check_string(dir)
   dir <- path.expand(dir)
   check_folder_exists(dir, environment())
-  folders <- sorted_words(list.dirs(dir, recursive = FALSE))
+  folders <- sort_bytewise(list.dirs(dir, recursive = FALSE))
   folders <- folders[file.exists(file.path(folders, runs_file))]
   if (length(folders) == 0) {
     abort_runhooks("No directory in {.path {dir}} has a trained model.", kind = "not_found")
@@ -73,7 +73,7 @@ view_runs <- function(dir, file = NULL, open = interactive()) {
 #' @rdname view_run
 #' @export
 hook_view_run <- function(every_n_secs = 10) {
-  exact_names()
+  abort_abbreviated_arguments()
   check_number(every_n_secs)
   check_arg(every_n_secs > 0, every_n_secs, "a positive number", "every_n_secs", environment())
   check_page_packages(environment())

@@ -144,6 +144,20 @@ load_variable_value <- function(x, value, session, call = parent.frame()) {
   )
 }
 
+<<<<<<< HEAD
+=======
+abort_no_member <- function(x, name, call = parent.frame()) {
+  columns <- attr(x, "columns") # nolint: used by cli
+  abort_runhooks(
+    c(
+      "{describe_type(x)} has no member {.field {name}}.",
+      i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
+    ),
+    kind = "not_found", call = call
+  )
+}
+
+>>>>>>> 400e25a22a1da5c3b5a1270cf3dc265cc47ed1fe
 # An integer vector, as reticulate converts a list of numbers; a list if a dimension is unknown.
 dims_as_list <- function(dims) {
   if (is.null(dims)) return(list())
@@ -297,7 +311,7 @@ array_of_list <- function(x, depth = 1L) {
     wrong <- which(!fits)[[1]]
     abort_runhooks(
       "A list of values cannot become one tensor: element {wrong} is
-       {kind_of(parts[[wrong]])}, element 1 {kind_of(parts[[1]])}.",
+       {describe_type(parts[[wrong]])}, element 1 {describe_type(parts[[1]])}.",
       call = user_frame()
     )
   }

@@ -51,14 +51,15 @@ as_dims <- function(shape) {
   if (is.null(shape)) return(NULL)
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
   if (is.object(shape) || !is.list(shape) && !is_atomic(shape)) {
-    abort_runhooks("A shape must be numbers, {.code NULL} or a list of these, not {kind_of(shape)}.",
+    abort_runhooks("A shape must be numbers, {.code NULL} or a list of these, not
+       {describe_type(shape)}.",
       call = user_frame())
   }
   number <- function(dim) {
     if (is.null(dim)) return(NA_real_)
     if (!is.numeric(dim) && !is.logical(dim)) {
       abort_runhooks(
-        "A dimension of a shape must be a number or {.code NULL}, not {kind_of(dim)}.",
+        "A dimension of a shape must be a number or {.code NULL}, not {describe_type(dim)}.",
         call = user_frame()
       )
     }

@@ -259,7 +259,7 @@ value_index <- function(value) {
   whole <- is.numeric(value) && length(value) > 0 && all(is.finite(value) & value == trunc(value))
   if (!whole) {
     abort_runhooks(
-      "An index of a tensor must be whole numbers or a tensor, not {kind_of(value)}.",
+      "An index of a tensor must be whole numbers or a tensor, not {describe_type(value)}.",
       call = user_frame()
     )
   }
@@ -331,7 +331,7 @@ one_part <- function(at, size, place, drop, style) {
       begin = begin, end = begin + 1L, stride = 1, masks = if (drop) "shrink_axis_mask"
     ))
   }
-  begin <- begin_of(at, size, place, style)
+  begin <- slice_begin(at, size, place, style)
   is_last <- begin == -1
   list(
     begin = begin, end = if (is_last) 0 else begin + 1, stride = 1,
@@ -339,7 +339,7 @@ one_part <- function(at, size, place, drop, style) {
   )
 }
 
-begin_of <- function(at, size, place, style) {
+slice_begin <- function(at, size, place, style) {
   if (style == "python") return(at)
   check_place(at, size, place)
   if (at < 0) at else at - 1
@@ -378,7 +378,7 @@ range_part <- function(index, size, place, style) {
     1
   }
   masks <- c(if (is.null(from)) "begin_mask", if (is.null(to)) "end_mask")
-  begin <- if (is.null(from)) 0 else begin_of(from, size, place, style)
+  begin <- if (is.null(from)) 0 else slice_begin(from, size, place, style)
   end <- if (is.null(to)) 0 else to
   if (style == "R" && !is.null(to)) {
     check_place(to, size, place)
@@ -422,7 +422,7 @@ strided_slice <- function(x, parts) {
 call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 0, end_mask = 0,
                                ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0,
                                var = NULL, name = NULL) {
-  unsupported(var)
+  abort_unsupported_arguments(var)
   as_index_vector <- function(x) if (is_graph_element(x)) x else array(as.integer(unlist(x)), length(x))
   begin <- as_tensor(as_index_vector(begin), "int32")
   strides <- if (is.null(strides)) tf$ones_like(begin) else as_tensor(as_index_vector(strides), "int32")

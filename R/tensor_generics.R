@@ -10,7 +10,7 @@ is.na.tensorflow.tensor <- function(x) {
   if (is_float_tensor(x)) return(tf$is_nan(x))
   if (is_string_tensor(x)) return(tf$equal(x, ""))
   caller <- calling_function("is.na")
-  if (caller %in% c("pmin", "pmax")) abort_tensor_word(caller, environment())
+  if (caller %in% c("pmin", "pmax")) abort_unsupported_generic(caller, environment())
   abort_runhooks(
     c(
       "{.fn is.na} is not defined for tensors of type {x$dtype$name}, which have no missing values.",

@@ -141,7 +141,7 @@ sparse_transpose <- function(sp_input, perm = NULL, name = NULL) {
 }
 
 sparse_add <- function(a, b, threshold = NULL, thresh = NULL) {
-  unsupported(threshold, thresh)
+  abort_unsupported_arguments(threshold, thresh)
   if (is_sparse(a) && is_sparse(b)) {
     abort_runhooks("Cannot add two sparse tensors; convert one of them to a dense tensor.",
       kind = "unimplemented"
@@ -162,7 +162,7 @@ sparse_from_dense <- function(tensor, name = NULL) {
 
 string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL,
                          result_type = "SparseTensor", name = NULL) {
-  unsupported(result_type)
+  abort_unsupported_arguments(result_type)
   check_flag(skip_empty)
   if (!is.null(delimiter)) sep <- delimiter
   parts <- tf_op(
@@ -175,7 +175,7 @@ string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL
 # Without `sep` at runs of whitespace, else at each `sep`, which keeps empty parts.
 strings_split <- function(input = NULL, sep = NULL, maxsplit = -1, result_type = "SparseTensor",
                           source = NULL, name = NULL) {
-  unsupported(maxsplit, result_type)
+  abort_unsupported_arguments(maxsplit, result_type)
   check_string(sep, null = TRUE)
   input <- as_tensor(if (is.null(input)) source else input)
   if (length(dim(input)) == 0) input <- tf$reshape(input, -1L)

@@ -4,7 +4,7 @@
 #' @export
 as.logical.tensorflow.tensor <- function(x, ...) {
   is_ifelse <- any(vapply(sys.calls(), function(call) identical(call[[1]], quote(ifelse)), NA))
-  if (is_ifelse) abort_tensor_word("ifelse", environment())
+  if (is_ifelse) abort_unsupported_generic("ifelse", environment())
   abort_generic("as.logical", "Use {.code tf$cast(x, tf$bool)} to change the type.", environment())
 }
 
@@ -13,7 +13,7 @@ as.logical.tensorflow.tensor <- function(x, ...) {
 as.character.tensorflow.tensor <- function(x, ...) {
   caller <- calling_function("as.character")
   if (caller %in% names(string_functions)) abort_string_function(caller, environment())
-  abort_tensor_word("as.character", environment())
+  abort_unsupported_generic("as.character", environment())
 }
 
 string_functions <- c(
@@ -36,11 +36,11 @@ abort_string_function <- function(name, call) {
 }
 
 # `if` and the like fail without dispatch, so their errors are replaced.
-with_tensor_words <- function(expr, call = parent.frame()) {
+with_tensor_generics <- function(expr, call = parent.frame()) {
   withCallingHandlers(expr, simpleError = function(error) {
     word <- conditionCall(error)[[1]]
     if (!is.symbol(word) || concerns_a_value(error)) return()
-    if (as.character(word) %in% names(tensor_words)) abort_tensor_word(as.character(word), call)
+    if (as.character(word) %in% names(unsupported_generics)) abort_unsupported_generic(as.character(word), call)
   })
 }
 
@@ -53,7 +53,7 @@ concerns_a_value <- function(error) {
   conditionMessage(error) %in% words
 }
 
-tensor_words <- c(
+unsupported_generics <- c(
   `if` = "Use {.code tf$where(test, yes, no)} for each element, or {.code tf$cond()} for functions.",
   ifelse = "Use {.code tf$where(test, yes, no)} for each element.",
   `while` = "Use {.code tf$while_loop()} for a condition that is a tensor.",
@@ -73,7 +73,7 @@ tensor_words <- c(
             ({.code tf$strings$join()}), and {.code tf$as_string(x)} to convert numbers."
 )
 
-abort_tensor_word <- function(word, call) {
+abort_unsupported_generic <- function(word, call) {
   # nolint: used by cli
   what <- if (word == "as.character") "`paste0()` and the like need values" else {
     paste0("`", word, "` needs a value")
@@ -82,7 +82,7 @@ abort_tensor_word <- function(word, call) {
     c(
       "{what}, but a tensor has none when the function is called: it is called once, to build a
        graph.",
-      i = tensor_words[[word]],
+      i = unsupported_generics[[word]],
       i = "In {.fn dataset_map}, {.code on_values(function(record) ...)} calls the function with the
            values of each element."
     ),

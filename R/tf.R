@@ -75,7 +75,7 @@ abort_no_symbol <- function(full, path, call = parent.frame()) {
 names.runhooks_tf_module <- function(x) {
   path <- unclass(x)$path
   inside <- tf_names()[startsWith(tf_names(), path)]
-  sorted_words(unique(sub("\\..*$", "", substring(inside, nchar(path) + 1))))
+  sort_bytewise(unique(sub("\\..*$", "", substring(inside, nchar(path) + 1))))
 }
 
 #' @export
@@ -217,7 +217,7 @@ tf_constant <- function(value, dtype, shape, name) {
   if (!is.null(shape) && is.object(value) && cpp_has_other_numbers(value)) {
     abort_runhooks(
       c(
-        "With {.arg shape}, {.arg value} must be plain numbers, not {kind_of(value)}.",
+        "With {.arg shape}, {.arg value} must be plain numbers, not {describe_type(value)}.",
         i = "Convert it, for example with {.fn as.numeric}."
       ), call = parent.frame()
     )
@@ -251,7 +251,7 @@ gradient_symbols <- function() {
                          colocate_gradients_with_ops = FALSE, gate_gradients = FALSE,
                          aggregation_method = NULL, stop_gradients = NULL,
                          unconnected_gradients = "none") {
-      unsupported(colocate_gradients_with_ops, gate_gradients, aggregation_method)
+      abort_unsupported_arguments(colocate_gradients_with_ops, gate_gradients, aggregation_method)
       ys <- as_targets(ys)
       xs <- as_targets(xs)
       grads <- cpp_gradients(

@@ -8,7 +8,7 @@ one_tensor <- "a tensor"
 list_or_vector <- "a list or a vector"
 size_or_tensor <- "whole numbers or a tensor"
 
-own_argument_tests <- list(
+argument_predicates <- list(
   "a whole number" = function(x) is_whole(x),
   "whole numbers" = function(x) are_whole(x),
   "a number" = function(x) is_number(x),
@@ -34,7 +34,7 @@ is_null_or_function <- function(x) is.null(x) || is.function(x)
 # Objects that are neither a list nor a vector count as one element.
 as_plain_list <- function(x) if (is.list(x) || is_atomic(x)) as.list(x) else list(x)
 
-own_argument_kinds <- function() {
+argument_predicate_names <- function() {
   boxes <- c(
     offset_height = whole_number, offset_width = whole_number, target_height = whole_number,
     target_width = whole_number
@@ -93,7 +93,7 @@ own_argument_kinds <- function() {
 
 # Checks are in the bodies, because wrappers would change what functions see of their call.
 with_argument_checks <- function(symbols) {
-  kinds <- own_argument_kinds()
+  kinds <- argument_predicate_names()
   for (name in names(kinds)) symbols[[name]] <- with_argument_check(symbols[[name]], kinds[[name]])
   symbols
 }
@@ -113,6 +113,6 @@ check_own_arguments <- function(kinds, frame) {
     wanted <- kinds[[arg]]
     default <- formals(sys.function(sys.parent()))[[arg]]
     if (is.null(x) && is.null(default)) next
-    check_arg(own_argument_tests[[wanted]](x), x, wanted, arg, frame)
+    check_arg(argument_predicates[[wanted]](x), x, wanted, arg, frame)
   }
 }

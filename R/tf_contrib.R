@@ -5,14 +5,14 @@ contrib_symbols <- function() {
     optimize_loss = optimize_loss,
     stack = stack_layers,
     flatten = function(inputs, outputs_collections = NULL, scope = NULL) {
-      unsupported(outputs_collections)
+      abort_unsupported_arguments(outputs_collections)
       tf$layers$flatten(inputs, name = scope)
     },
     max_pool2d = pool_function("max_pooling2d", "MaxPool2D"),
     avg_pool2d = pool_function("average_pooling2d", "AvgPool2D"),
     one_hot_encoding = function(labels, num_classes, on_value = 1, off_value = 0,
                                 outputs_collections = NULL, scope = NULL) {
-      unsupported(outputs_collections)
+      abort_unsupported_arguments(outputs_collections)
       force(labels)
       with(name_scope(scope, "OneHotEncoding"), {
         tf$one_hot(tf$cast(labels, "int64"), num_classes, on_value, off_value)
@@ -44,7 +44,7 @@ pool_function <- function(layer, scope_name) {
   force(layer)
   function(inputs, kernel_size, stride = 2, padding = "VALID", data_format = "NHWC",
            outputs_collections = NULL, scope = NULL) {
-    unsupported(data_format, outputs_collections)
+    abort_unsupported_arguments(data_format, outputs_collections)
     name <- if (is.null(scope)) scope_name else scope
     tf$layers[[layer]](inputs, unlist(kernel_size), unlist(stride), padding, name = name)
   }
@@ -107,11 +107,11 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
   force(loss)
   force(learning_rate)
   force(optimizer)
-  unsupported(colocate_gradients_with_ops)
+  abort_unsupported_arguments(colocate_gradients_with_ops)
   check_flag(increment_global_step)
   if (is.null(global_step)) global_step <- cpp_global_step(NULL, FALSE)
   if (is.null(summaries)) summaries <- c("loss", "learning_rate", "global_gradient_norm")
-  summaries <- strings_of(summaries)
+  summaries <- as_strings(summaries)
   check_summaries(summaries)
   with(variable_scope(name, "OptimizeLoss"), {
     updates <- if (is.null(update_ops)) {
@@ -129,11 +129,11 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
       if ("learning_rate" %in% summaries) tf$summary$scalar("learning_rate", rate)
     }
     optimizer <- contrib_optimizer(optimizer, rate)
-    pairs <- optimizer$compute_gradients(loss, var_list = variables)
-    pairs <- Filter(function(pair) !is.null(pair[[1]]), pairs)
-    pairs <- changed_gradients(pairs, gradient_noise_scale, gradient_multipliers)
-    clipped <- clipped_gradients(pairs, clip_gradients)
-    summarize_optimization(summaries, loss, pairs, if (!is.null(clip_gradients)) clipped)
+    grads_and_vars <- optimizer$compute_gradients(loss, var_list = variables)
+    grads_and_vars <- Filter(function(pair) !is.null(pair[[1]]), grads_and_vars)
+    grads_and_vars <- changed_gradients(grads_and_vars, gradient_noise_scale, gradient_multipliers)
+    clipped <- clipped_gradients(grads_and_vars, clip_gradients)
+    summarize_optimization(summaries, loss, grads_and_vars, if (!is.null(clip_gradients)) clipped)
     step <- if (increment_global_step) global_step
     train <- optimizer$apply_gradients(clipped, global_step = step, name = "train")
     after_operations(list(train), loss)
@@ -192,7 +192,7 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   if (!is_optimizer(optimizer)) {
     abort_runhooks(
       "{.arg optimizer} must be the name of an optimizer, an optimizer of {.code tf$train}, or a
-       function that returns one, not {kind_of(optimizer)}.",
+       function that returns one, not {describe_type(optimizer)}.",
       call = call
     )
   }
@@ -200,8 +200,8 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
 }
 
 # Adds noise to gradients and multiplies them by variable. Names end in ":0" as in TensorFlow.
-changed_gradients <- function(pairs, noise, multipliers) {
-  names <- vapply(pairs, function(pair) pair[[2]]$name, "")
+changed_gradients <- function(grads_and_vars, noise, multipliers) {
+  names <- vapply(grads_and_vars, function(pair) pair[[2]]$name, "")
   unknown <- setdiff(names(multipliers), names)
   if (length(unknown)) {
     rlang::warn(sprintf(
@@ -209,32 +209,32 @@ changed_gradients <- function(pairs, noise, multipliers) {
       paste(unknown, collapse = "', '"), paste(names, collapse = "', '")
     ))
   }
-  lapply(seq_along(pairs), function(i) {
-    gradient <- pairs[[i]][[1]]
+  lapply(seq_along(grads_and_vars), function(i) {
+    gradient <- grads_and_vars[[i]][[1]]
     if (!is.null(noise)) {
       values <- convert_to_tensor(gradient, NULL, NULL, NULL)
       gradient <- values + tf$truncated_normal(tf$shape(values)) * noise
     }
     factor <- multipliers[[names[[i]]]]
     if (!is.null(factor)) gradient <- convert_to_tensor(gradient, NULL, NULL, NULL) * factor
-    list(gradient, pairs[[i]][[2]])
+    list(gradient, grads_and_vars[[i]][[2]])
   })
 }
 
-clipped_gradients <- function(pairs, clip, call = parent.frame()) {
-  if (is.null(clip)) return(pairs)
-  if (is.function(clip)) return(clip(pairs))
+clipped_gradients <- function(grads_and_vars, clip, call = parent.frame()) {
+  if (is.null(clip)) return(grads_and_vars)
+  if (is.function(clip)) return(clip(grads_and_vars))
   check_number(clip, arg = "clip_gradients", call = call)
-  clipped <- tf$clip_by_global_norm(lapply(pairs, `[[`, 1), clip)[[1]]
-  Map(function(gradient, pair) list(gradient, pair[[2]]), clipped, pairs)
+  clipped <- tf$clip_by_global_norm(lapply(grads_and_vars, `[[`, 1), clip)[[1]]
+  Map(function(gradient, pair) list(gradient, pair[[2]]), clipped, grads_and_vars)
 }
 
-summarize_optimization <- function(summaries, loss, pairs, clipped) {
+summarize_optimization <- function(summaries, loss, grads_and_vars, clipped) {
   wants_norm <- any(c("global_gradient_norm", "gradient_norm") %in% summaries)
-  norm_of <- function(pairs) tf$global_norm(lapply(pairs, `[[`, 1))
-  if (wants_norm) tf$summary$scalar("global_norm/gradient_norm", norm_of(pairs))
+  norm_of <- function(grads_and_vars) tf$global_norm(lapply(grads_and_vars, `[[`, 1))
+  if (wants_norm) tf$summary$scalar("global_norm/gradient_norm", norm_of(grads_and_vars))
   if ("loss" %in% summaries) tf$summary$scalar("loss", loss)
-  for (pair in if (is.null(clipped)) pairs else clipped) {
+  for (pair in if (is.null(clipped)) grads_and_vars else clipped) {
     name <- sub(":0$", "", pair[[2]]$name)
     if ("gradients" %in% summaries) {
       values <- convert_to_tensor(pair[[1]], NULL, NULL, NULL)

@@ -69,7 +69,7 @@ finish_layer <- function(x, filters, normalizer_fn, normalizer_params, biases_in
     x <- tf$nn$bias_add(x, biases)
   }
   if (!is.null(activation_fn)) x <- activation_fn(x)
-  for (key in strings_of(outputs_collections)) cpp_graph_default()$add_to_collection(key, x)
+  for (key in as_strings(outputs_collections)) cpp_graph_default()$add_to_collection(key, x)
   x
 }
 
@@ -183,7 +183,7 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
                                zero_debias_moving_mean = FALSE, scope = NULL, renorm = FALSE,
                                renorm_clipping = NULL, renorm_decay = 0.99, adjustment = NULL) {
   force(inputs)
-  unsupported(
+  abort_unsupported_arguments(
     batch_weights, data_format, zero_debias_moving_mean, renorm, renorm_clipping, adjustment
   )
   check_number(renorm_decay)
@@ -226,7 +226,7 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
         assign_moving_average(moving_mean, follow[[1]], rate),
         assign_moving_average(moving_variance, follow[[2]], rate)
       )
-      for (key in strings_of(updates_collections)) {
+      for (key in as_strings(updates_collections)) {
         for (update in updates) cpp_graph_default()$add_to_collection(key, update)
       }
       # without a collection, the output depends on the updates
@@ -235,7 +235,7 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
     outputs <- tf$nn$batch_normalization(inputs, used[[1]], used[[2]], beta, gamma, epsilon)
     if (!is.null(dim(inputs))) outputs$set_shape(lapply(dim(inputs), identity))
     if (!is.null(activation_fn)) outputs <- activation_fn(outputs)
-    for (key in strings_of(outputs_collections)) cpp_graph_default()$add_to_collection(key, outputs)
+    for (key in as_strings(outputs_collections)) cpp_graph_default()$add_to_collection(key, outputs)
     outputs
   })
 }
@@ -275,7 +275,7 @@ contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_f
     moments <- tf$nn$moments(inputs, axes, keep_dims = TRUE)
     outputs <- tf$nn$batch_normalization(inputs, moments[[1]], moments[[2]], beta, gamma, 1e-12)
     if (!is.null(activation_fn)) outputs <- activation_fn(outputs)
-    for (key in strings_of(outputs_collections)) cpp_graph_default()$add_to_collection(key, outputs)
+    for (key in as_strings(outputs_collections)) cpp_graph_default()$add_to_collection(key, outputs)
     outputs
   })
 }

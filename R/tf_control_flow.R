@@ -45,14 +45,14 @@ check_same_form <- function(x, y, what, call = parent.frame()) {
   abort_runhooks(
     c(
       "{what} must have the same nested structure.",
-      x = "One has {length(nest_leaves(x))} value{?s}{in_words(x)}, the other {length(
-        nest_leaves(y))}{in_words(y)}."
+      x = "One has {length(nest_leaves(x))} value{?s}{names_suffix(x)}, the other {length(
+        nest_leaves(y))}{names_suffix(y)}."
     ),
     call = call
   )
 }
 
-in_words <- function(x) {
+names_suffix <- function(x) {
   names <- if (is_nest(x)) names(x)
   if (length(names)) paste0(" (", toString(names), ")") else ""
 }
@@ -210,7 +210,9 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
 # Dimensions of loop variables, NA if they may change; NULL without `shape_invariants`.
 invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
   if (is.null(shapes)) return(NULL)
-  if (length(shapes) == length(form)) shapes <- shapes_in_form(shapes, form, "shape_invariants", call)
+  if (length(shapes) == length(form)) {
+    shapes <- shapes_in_structure(shapes, form, "shape_invariants", call)
+  }
   if (length(shapes) != length(tensors)) {
     abort_runhooks(
       "{.arg shape_invariants} must have {length(tensors)} element{?s}, as {.arg loop_vars} has, not
@@ -432,7 +434,7 @@ custom_gradient <- function(f) {
     check_custom_gradient(given)
     result <- given[[1]]
     leaves <- nest_tensors(result)
-    variables <- cpp_variables_behind(leaves, unname(inputs))
+    variables <- cpp_variables_in_ancestors(leaves, unname(inputs))
     values <- lapply(variables, cpp_variable_snapshot)
     closure <- function(grads) custom_gradients_of(given[[2]], grads, length(inputs), variables)
     nest_pack(result, cpp_with_gradient(leaves, unname(c(inputs, values)), closure))

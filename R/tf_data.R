@@ -7,7 +7,7 @@ data_symbols <- function() {
       data.Dataset.from_tensors = tensors_dataset,
       data.Dataset.from_generator = function(generator, output_types, output_shapes = NULL,
                                              args = NULL) {
-        unsupported(args)
+        abort_unsupported_arguments(args)
         generator_dataset(generator, output_types, output_shapes)
       },
       data.Dataset.range = function(start, stop = NULL, step = 1) {

@@ -120,7 +120,7 @@ example_bytes <- function(x) {
   switch(fields$kind,
     Example = if (is.null(fields$features)) raw() else wire(1, example_bytes(fields$features)),
     Features = {
-      names <- sorted_words(names(fields$feature))
+      names <- sort_bytewise(names(fields$feature))
       do.call(c, c(list(raw()), lapply(names, function(name) {
         value <- feature_bytes(fields$feature[[name]])
         wire(1, c(wire(1, charToRaw(enc2utf8(name))), wire(2, value)))
@@ -152,16 +152,16 @@ wire <- function(field, bytes) c(as.raw(field * 8 + 2), varint(length(bytes)), b
 varint <- function(x) {
   is_negative <- x < 0
   rest <- if (is_negative) -x - 1 else x
-  digits <- integer()
+  septets <- integer()
   repeat {
-    digits <- c(digits, rest %% 128)
+    septets <- c(septets, rest %% 128)
     rest <- rest %/% 128
     if (rest == 0) break
   }
   if (is_negative) {
-    digits <- 127 - c(digits, rep(0, 9 - length(digits)))
-    digits <- c(digits, 1)
+    septets <- 127 - c(septets, rep(0, 9 - length(septets)))
+    septets <- c(septets, 1)
   }
-  more <- c(rep(128, length(digits) - 1), 0)
-  as.raw(digits + more)
+  more <- c(rep(128, length(septets) - 1), 0)
+  as.raw(septets + more)
 }

@@ -31,7 +31,7 @@ graph_more_symbols <- function() {
     },
     hessians = function(ys, xs, name = "hessians", colocate_gradients_with_ops = FALSE,
                         gate_gradients = FALSE, aggregation_method = NULL) {
-      unsupported(colocate_gradients_with_ops, gate_gradients, aggregation_method)
+      abort_unsupported_arguments(colocate_gradients_with_ops, gate_gradients, aggregation_method)
       lapply(as_targets(xs), function(x) with(name_scope(name), hessian(ys, x)))
     },
     strided_slice = call_strided_slice,

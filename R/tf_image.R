@@ -93,7 +93,7 @@ as_batch <- function(image, change) {
 
 resize_images <- function(images, size, method = 0, align_corners = FALSE,
                           preserve_aspect_ratio = FALSE, name = NULL) {
-  unsupported(preserve_aspect_ratio)
+  abort_unsupported_arguments(preserve_aspect_ratio)
   check_flag(align_corners)
   kind <- c("resize_bilinear", "resize_nearest_neighbor")
   known <- match(as.character(method), c("0", "1", "bilinear", "nearest"))

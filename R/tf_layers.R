@@ -6,7 +6,7 @@ layer_symbols <- function() {
     contrib.layers.dropout = function(inputs, keep_prob = 0.5, noise_shape = NULL,
                                       is_training = TRUE, outputs_collections = NULL,
                                       scope = NULL, seed = NULL) {
-      unsupported(outputs_collections)
+      abort_unsupported_arguments(outputs_collections)
       tf$layers$dropout(inputs, 1 - keep_prob, noise_shape, seed, is_training, name = scope)
     },
     contrib.layers.l1_regularizer = function(scale, scope = NULL) {
@@ -30,7 +30,7 @@ fully_connected <- function(inputs, num_outputs, activation_fn = tf$nn$relu, nor
                             weights_regularizer = NULL, biases_initializer = 0,
                             biases_regularizer = NULL, reuse = NULL, variables_collections = NULL,
                             outputs_collections = NULL, trainable = TRUE, scope = NULL) {
-  unsupported(variables_collections, outputs_collections)
+  abort_unsupported_arguments(variables_collections, outputs_collections)
   finish <- function(x) {
     if (!is.null(normalizer_fn)) x <- do.call(normalizer_fn, c(list(x), normalizer_params))
     if (is.null(activation_fn)) x else activation_fn(x)

@@ -17,7 +17,7 @@ separable_layer <- function(dims) {
                 bias_regularizer = NULL, activity_regularizer = NULL,
                 depthwise_constraint = NULL, pointwise_constraint = NULL,
                 bias_constraint = NULL, trainable = TRUE, name = NULL, reuse = NULL) {
-    unsupported(data_format, activity_regularizer)
+    abort_unsupported_arguments(data_format, activity_regularizer)
     check_whole(filters)
     check_whole(depth_multiplier)
     check_flag(use_bias)

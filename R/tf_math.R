@@ -31,8 +31,8 @@ einsum <- function(equation, ..., name = NULL) {
       joined <- contract(parts[[1]], parts[[2]], c(later, terms$output))
       parts <- c(list(joined), parts[-(1:2)])
     }
-    summed <- keep_labels(parts[[1]], terms$output)
-    in_order(summed$x, summed$labels, terms$output)
+    summed <- sum_out_labels(parts[[1]], terms$output)
+    transpose_to_labels(summed$x, summed$labels, terms$output)
   })
 }
 
@@ -79,13 +79,13 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
   list(inputs = terms, output = output)
 }
 
-keep_labels <- function(part, needed) {
+sum_out_labels <- function(part, needed) {
   gone <- which(!part$labels %in% needed)
   if (length(gone) == 0) return(part)
   list(x = tf$reduce_sum(part$x, as.integer(gone - 1)), labels = part$labels[-gone])
 }
 
-in_order <- function(x, labels, wanted) {
+transpose_to_labels <- function(x, labels, wanted) {
   if (identical(labels, wanted) || length(labels) < 2) return(x)
   tf$transpose(x, as.integer(match(wanted, labels) - 1))
 }
@@ -108,15 +108,15 @@ joined_sizes <- function(...) {
 }
 
 contract <- function(a, b, needed) {
-  a <- keep_labels(a, c(b$labels, needed))
-  b <- keep_labels(b, c(a$labels, needed))
+  a <- sum_out_labels(a, c(b$labels, needed))
+  b <- sum_out_labels(b, c(a$labels, needed))
   shared <- intersect(a$labels, b$labels)
   batch <- intersect(shared, needed)
   summed <- setdiff(shared, needed)
   rows <- setdiff(a$labels, shared)
   columns <- setdiff(b$labels, shared)
-  x <- in_order(a$x, a$labels, c(batch, rows, summed))
-  y <- in_order(b$x, b$labels, c(batch, summed, columns))
+  x <- transpose_to_labels(a$x, a$labels, c(batch, rows, summed))
+  y <- transpose_to_labels(b$x, b$labels, c(batch, summed, columns))
   batch_sizes <- sizes_of(a, batch)
   product_of <- function(part, labels) {
     if (length(labels) == 0) return(1L)

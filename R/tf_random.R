@@ -16,7 +16,7 @@ new_initializer <- function(type, own_dtype, ...) {
   check_initializer(spec[-1], parent.frame())
   own_dtype <- as_dtype(own_dtype)
   values <- function(shape, dtype = NULL, partition_info = NULL) {
-    unsupported(partition_info)
+    abort_unsupported_arguments(partition_info)
     if (is.null(dtype)) dtype <- own_dtype
     cpp_tf_call("_initializer_values", list(initializer = spec, shape = shape, dtype = dtype))
   }
@@ -60,7 +60,7 @@ initializer_symbols <- function() {
     zeros = function(dtype = "float32") new_initializer("zeros", dtype),
     ones = function(dtype = "float32") new_initializer("ones", dtype),
     constant = function(value = 0, dtype = "float32", verify_shape = FALSE) {
-      unsupported(verify_shape)
+      abort_unsupported_arguments(verify_shape)
       new_initializer("constant", dtype, value = value)
     },
     random_uniform = function(minval = 0, maxval = NULL, seed = NULL, dtype = "float32") {

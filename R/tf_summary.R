@@ -35,7 +35,7 @@ summary_symbols <- function() {
 # A writer of event files. It writes at once; TensorFlow's writer has a queue.
 file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, graph_def = NULL,
                         filename_suffix = NULL, session = NULL) {
-  unsupported(graph_def, session)
+  abort_unsupported_arguments(graph_def, session)
   check_string(logdir)
   check_number(max_queue)
   check_number(flush_secs)
@@ -84,7 +84,7 @@ as_summary_value <- function(x) {
 }
 
 collections_or <- function(collections, default, arg = "collections", call = parent.frame()) {
-  if (is.null(collections)) default else strings_of(collections, arg, call)
+  if (is.null(collections)) default else as_strings(collections, arg, call)
 }
 
 text_or_none <- function(x) if (is.null(x)) "" else x

@@ -7,7 +7,7 @@ tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_re
                          tensor_array_name = NULL, handle = NULL, flow = NULL, infer_shape = TRUE,
                          element_shape = NULL, colocate_with_first_write_call = TRUE,
                          name = NULL) {
-  unsupported(handle)
+  abort_unsupported_arguments(handle)
   if (!is.null(clear_after_read)) check_flag(clear_after_read)
   if (!is.null(dynamic_size)) check_flag(dynamic_size)
   check_flag(infer_shape)

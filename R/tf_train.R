@@ -116,12 +116,12 @@ init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
   good <- is.list(assignment_map) && !is.null(names(assignment_map))
   check_arg(good, assignment_map, "a named list", "assignment_map", environment())
   there <- cpp_checkpoint_whole_names(path)
-  pairs <- Map(
+  tensors <- Map(
     function(from, to) assigned(from, to, there), names(assignment_map), assignment_map
   )
-  pairs <- do.call(c, unname(pairs))
-  values <- cpp_checkpoint_values(path, unique(vapply(pairs, `[[`, "", 1)))
-  for (pair in pairs) {
+  tensors <- do.call(c, unname(tensors))
+  values <- cpp_checkpoint_values(path, unique(vapply(tensors, `[[`, "", 1)))
+  for (pair in tensors) {
     variable <- pair[[2]]
     value <- tf$constant(values[[pair[[1]]]], dtype = variable$dtype)
     same <- identical(as.numeric(unlist(dim(value))), as.numeric(unlist(dim(variable))))
@@ -181,7 +181,7 @@ trainable_or_model_names <- function() {
 
 exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = FALSE,
                                        name = "ExponentialMovingAverage") {
-  unsupported(zero_debias)
+  abort_unsupported_arguments(zero_debias)
   check_string(name)
   averages <- list()
   op_name <- function(x) if (is_variable(x)) sub(":0$", "", x$name) else x$op$name

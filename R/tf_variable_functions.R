@@ -51,7 +51,7 @@ scatter_function <- function(how) {
 
 scatter_rows <- function(variable, how, rows, name, call = parent.frame()) {
   if (!inherits(rows, "tensorflow.indexed_slices")) {
-    abort_runhooks("sparse_delta is not IndexedSlices: {kind_of(rows)}.", call = call)
+    abort_runhooks("sparse_delta is not IndexedSlices: {describe_type(rows)}.", call = call)
   }
   scatter_function(how)(variable, rows$indices, rows$values, name = name)
 }
@@ -61,7 +61,7 @@ get_local_variable <- function(name, shape = NULL, dtype = NULL, initializer = N
                                caching_device = NULL, partitioner = NULL, validate_shape = TRUE,
                                use_resource = NULL, custom_getter = NULL, constraint = NULL,
                                synchronization = "auto", aggregation = "none") {
-  unsupported(trainable)
+  abort_unsupported_arguments(trainable)
   get_variable(
     name, shape, dtype, initializer, regularizer, FALSE,
     unique(c("local_variables", collections_or(collections, NULL))), caching_device, partitioner,
@@ -82,11 +82,11 @@ assertion <- function(scope, text, comparison) {
       y <- as_tensor(y, x$dtype)
       condition <- tf$reduce_all(tf[[comparison]](x, y))
       what <- paste0("Condition ", text, " did not hold element-wise:")
-      said <- list(
+      default_data <- list(
         tf$constant(paste(c(message, what), collapse = " ")),
         tf$constant(paste0("x (", x$name, ") = ")), x, tf$constant(paste0("y (", y$name, ") = ")), y
       )
-      tf$Assert(condition, if (is.null(data)) said else data, summarize = summarize)
+      tf$Assert(condition, if (is.null(data)) default_data else data, summarize = summarize)
     })
   }
 }
@@ -100,7 +100,7 @@ assertion_of_one <- function(scope, text, comparison) {
 }
 
 assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, name = NULL) {
-  unsupported(data, summarize)
+  abort_unsupported_arguments(data, summarize)
   check_string(message, null = TRUE)
   check_whole(rank)
   x <- as_tensor(x)
@@ -117,7 +117,7 @@ assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, 
 # All calls share the variables that the first call creates.
 make_template <- function(name_, func_, create_scope_now_ = FALSE, unique_name_ = NULL,
                           custom_getter_ = NULL, ...) {
-  unsupported(create_scope_now_, custom_getter_)
+  abort_unsupported_arguments(create_scope_now_, custom_getter_)
   check_string(name_)
   check_string(unique_name_, null = TRUE)
   check_function(func_)

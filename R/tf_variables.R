@@ -72,7 +72,7 @@ new_reference_variable <- function(initial_value = NULL, trainable = NULL, colle
                                    variable_def = NULL, dtype = NULL, expected_shape = NULL,
                                    import_scope = NULL, constraint = NULL, use_resource = NULL,
                                    synchronization = "auto", aggregation = "none", shape = NULL) {
-  unsupported(
+  abort_unsupported_arguments(
     validate_shape, caching_device, variable_def, expected_shape, import_scope, synchronization,
     aggregation
   )
@@ -100,7 +100,9 @@ get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, r
                          partitioner = NULL, validate_shape = TRUE, use_resource = NULL,
                          custom_getter = NULL, constraint = NULL, synchronization = "auto",
                          aggregation = "none") {
-  unsupported(caching_device, partitioner, validate_shape, synchronization, aggregation)
+  abort_unsupported_arguments(
+    caching_device, partitioner, validate_shape, synchronization, aggregation
+  )
   check_string(name)
   check_function(custom_getter, null = TRUE)
   trainable <- if (is.null(trainable)) TRUE else trainable
@@ -140,7 +142,7 @@ getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL
                             collections = NULL, caching_device = NULL, partitioner = NULL,
                             validate_shape = TRUE, use_resource = NULL, custom_getter = NULL,
                             constraint = NULL, synchronization = "auto", aggregation = "none") {
-  unsupported(
+  abort_unsupported_arguments(
     reuse, caching_device, partitioner, validate_shape, custom_getter, synchronization, aggregation
   )
   check_string(name)
@@ -169,7 +171,7 @@ get_by_getter <- function(getter, name, shape, dtype, options, trainable, collec
   if (is_variable(got) || is_tensor(got)) return(got)
   abort_runhooks(
     "{.arg custom_getter} must return a variable or tensor for {.val {name}}, not
-     {kind_of(got)}.",
+     {describe_type(got)}.",
     call = user_frame()
   )
 }

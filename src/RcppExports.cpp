@@ -233,15 +233,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_dataset_part_of_files
-SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader);
-RcppExport SEXP _runhooks_cpp_dataset_part_of_files(SEXP handleSEXP, SEXP readersSEXP, SEXP readerSEXP) {
+// cpp_dataset_shard_by_file
+SEXP cpp_dataset_shard_by_file(SEXP handle, int readers, int reader);
+RcppExport SEXP _runhooks_cpp_dataset_shard_by_file(SEXP handleSEXP, SEXP readersSEXP, SEXP readerSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< int >::type readers(readersSEXP);
     Rcpp::traits::input_parameter< int >::type reader(readerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_dataset_part_of_files(handle, readers, reader));
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_shard_by_file(handle, readers, reader));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -562,15 +562,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_place_export
-std::string cpp_place_export(Text from, Text folder, bool versioned);
-RcppExport SEXP _runhooks_cpp_place_export(SEXP fromSEXP, SEXP folderSEXP, SEXP versionedSEXP) {
+// cpp_publish_export
+std::string cpp_publish_export(Text from, Text folder, bool versioned);
+RcppExport SEXP _runhooks_cpp_publish_export(SEXP fromSEXP, SEXP folderSEXP, SEXP versionedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< bool >::type versioned(versionedSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_place_export(from, folder, versioned));
+    rcpp_result_gen = Rcpp::wrap(cpp_publish_export(from, folder, versioned));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -697,25 +697,25 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_compare_carried
-SEXP cpp_compare_carried(Text folder, SEXP files);
-RcppExport SEXP _runhooks_cpp_compare_carried(SEXP folderSEXP, SEXP filesSEXP) {
+// cpp_compare_snapshot
+SEXP cpp_compare_snapshot(Text folder, SEXP files);
+RcppExport SEXP _runhooks_cpp_compare_snapshot(SEXP folderSEXP, SEXP filesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_compare_carried(folder, files));
+    rcpp_result_gen = Rcpp::wrap(cpp_compare_snapshot(folder, files));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_write_carried_files
-void cpp_write_carried_files(Text folder, SEXP files, Text from);
-RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP, SEXP fromSEXP) {
+// cpp_unpack_snapshot
+void cpp_unpack_snapshot(Text folder, SEXP files, Text from);
+RcppExport SEXP _runhooks_cpp_unpack_snapshot(SEXP folderSEXP, SEXP filesSEXP, SEXP fromSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
     Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
-    cpp_write_carried_files(folder, files, from);
+    cpp_unpack_snapshot(folder, files, from);
     return R_NilValue;
 END_RCPP
 }
@@ -827,14 +827,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_variables_behind
-SEXP cpp_variables_behind(SEXP tensors, SEXP stops);
-RcppExport SEXP _runhooks_cpp_variables_behind(SEXP tensorsSEXP, SEXP stopsSEXP) {
+// cpp_variables_in_ancestors
+SEXP cpp_variables_in_ancestors(SEXP tensors, SEXP stops);
+RcppExport SEXP _runhooks_cpp_variables_in_ancestors(SEXP tensorsSEXP, SEXP stopsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tensors(tensorsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type stops(stopsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_variables_behind(tensors, stops));
+    rcpp_result_gen = Rcpp::wrap(cpp_variables_in_ancestors(tensors, stops));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1368,16 +1368,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_optimizer_apply_gradients
-SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP global_step, SEXP name);
-RcppExport SEXP _runhooks_cpp_optimizer_apply_gradients(SEXP specSEXP, SEXP stateSEXP, SEXP pairsSEXP, SEXP global_stepSEXP, SEXP nameSEXP) {
+SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP grads_and_vars, SEXP global_step, SEXP name);
+RcppExport SEXP _runhooks_cpp_optimizer_apply_gradients(SEXP specSEXP, SEXP stateSEXP, SEXP grads_and_varsSEXP, SEXP global_stepSEXP, SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type pairs(pairsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grads_and_vars(grads_and_varsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type global_step(global_stepSEXP);
     Rcpp::traits::input_parameter< SEXP >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_apply_gradients(spec, state, pairs, global_step, name));
+    rcpp_result_gen = Rcpp::wrap(cpp_optimizer_apply_gradients(spec, state, grads_and_vars, global_step, name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1768,13 +1768,13 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_model_memory
-SEXP cpp_model_memory(SEXP spec);
-RcppExport SEXP _runhooks_cpp_model_memory(SEXP specSEXP) {
+// cpp_model_signature
+SEXP cpp_model_signature(SEXP spec);
+RcppExport SEXP _runhooks_cpp_model_signature(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_model_memory(spec));
+    rcpp_result_gen = Rcpp::wrap(cpp_model_signature(spec));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2064,9 +2064,9 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_known_predictions
-SEXP cpp_known_predictions(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
-RcppExport SEXP _runhooks_cpp_known_predictions(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
+// cpp_predict_cached
+SEXP cpp_predict_cached(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
+RcppExport SEXP _runhooks_cpp_predict_cached(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
@@ -2079,7 +2079,7 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Texts >::type keys(keysSEXP);
     Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
     Rcpp::traits::input_parameter< double >::type most_rows(most_rowsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_known_predictions(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows));
+    rcpp_result_gen = Rcpp::wrap(cpp_predict_cached(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2095,12 +2095,12 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_write_metadata
-void cpp_write_metadata(Text folder, SEXP memory);
-RcppExport SEXP _runhooks_cpp_write_metadata(SEXP folderSEXP, SEXP memorySEXP) {
+void cpp_write_metadata(Text folder, SEXP metadata);
+RcppExport SEXP _runhooks_cpp_write_metadata(SEXP folderSEXP, SEXP metadataSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type memory(memorySEXP);
-    cpp_write_metadata(folder, memory);
+    Rcpp::traits::input_parameter< SEXP >::type metadata(metadataSEXP);
+    cpp_write_metadata(folder, metadata);
     return R_NilValue;
 END_RCPP
 }
@@ -2351,7 +2351,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 2},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
-    {"_runhooks_cpp_dataset_part_of_files", (DL_FUNC) &_runhooks_cpp_dataset_part_of_files, 3},
+    {"_runhooks_cpp_dataset_shard_by_file", (DL_FUNC) &_runhooks_cpp_dataset_shard_by_file, 3},
     {"_runhooks_cpp_dataset_is_constant", (DL_FUNC) &_runhooks_cpp_dataset_is_constant, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
@@ -2381,7 +2381,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
     {"_runhooks_cpp_estimator_export", (DL_FUNC) &_runhooks_cpp_estimator_export, 8},
     {"_runhooks_cpp_unfinished_export", (DL_FUNC) &_runhooks_cpp_unfinished_export, 2},
-    {"_runhooks_cpp_place_export", (DL_FUNC) &_runhooks_cpp_place_export, 3},
+    {"_runhooks_cpp_publish_export", (DL_FUNC) &_runhooks_cpp_publish_export, 3},
     {"_runhooks_cpp_remove_old_exports", (DL_FUNC) &_runhooks_cpp_remove_old_exports, 2},
     {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
     {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
@@ -2392,8 +2392,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
     {"_runhooks_cpp_files_to_carry", (DL_FUNC) &_runhooks_cpp_files_to_carry, 3},
-    {"_runhooks_cpp_compare_carried", (DL_FUNC) &_runhooks_cpp_compare_carried, 2},
-    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 3},
+    {"_runhooks_cpp_compare_snapshot", (DL_FUNC) &_runhooks_cpp_compare_snapshot, 2},
+    {"_runhooks_cpp_unpack_snapshot", (DL_FUNC) &_runhooks_cpp_unpack_snapshot, 3},
     {"_runhooks_cpp_column_check", (DL_FUNC) &_runhooks_cpp_column_check, 1},
     {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
     {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
@@ -2403,7 +2403,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
     {"_runhooks_cpp_while", (DL_FUNC) &_runhooks_cpp_while, 7},
     {"_runhooks_cpp_with_gradient", (DL_FUNC) &_runhooks_cpp_with_gradient, 3},
-    {"_runhooks_cpp_variables_behind", (DL_FUNC) &_runhooks_cpp_variables_behind, 2},
+    {"_runhooks_cpp_variables_in_ancestors", (DL_FUNC) &_runhooks_cpp_variables_in_ancestors, 2},
     {"_runhooks_cpp_graph_default", (DL_FUNC) &_runhooks_cpp_graph_default, 0},
     {"_runhooks_cpp_graph_push_default", (DL_FUNC) &_runhooks_cpp_graph_push_default, 1},
     {"_runhooks_cpp_graph_pop_default", (DL_FUNC) &_runhooks_cpp_graph_pop_default, 0},
@@ -2490,7 +2490,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
     {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 2},
     {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
-    {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
+    {"_runhooks_cpp_model_signature", (DL_FUNC) &_runhooks_cpp_model_signature, 1},
     {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
     {"_runhooks_cpp_exporter", (DL_FUNC) &_runhooks_cpp_exporter, 3},
     {"_runhooks_cpp_exporter_wants", (DL_FUNC) &_runhooks_cpp_exporter_wants, 5},
@@ -2518,7 +2518,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
-    {"_runhooks_cpp_known_predictions", (DL_FUNC) &_runhooks_cpp_known_predictions, 10},
+    {"_runhooks_cpp_predict_cached", (DL_FUNC) &_runhooks_cpp_predict_cached, 10},
     {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
     {"_runhooks_cpp_write_metadata", (DL_FUNC) &_runhooks_cpp_write_metadata, 2},
     {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
@@ -2546,9 +2546,9 @@ static const R_CallMethodDef CallEntries[] = {
     {NULL, NULL, 0}
 };
 
-void init_carried_class(DllInfo* library);
+void init_snapshot_class(DllInfo* library);
 RcppExport void R_init_runhooks(DllInfo *dll) {
     R_registerRoutines(dll, NULL, CallEntries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
-    init_carried_class(dll);
+    init_snapshot_class(dll);
 }

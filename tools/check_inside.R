@@ -1,5 +1,5 @@
-# Checks that tests of internals (tests/inside/) are not in the source package, where they would
-# fail in R CMD check.
+# Checks the names of test files, and that tests of internals (tests/inside/) are not in the source
+# package, where they would fail in R CMD check.
 source("tools/common.R")
 
 is_ignored <- function(root, files) {
@@ -43,7 +43,7 @@ check_cran_files <- function(root) {
   files <- files[!is_ignored(root, files)]
   names <- sub("^test-(.*)[.]R$", "\\1", basename(files))
   listed <- cran_files_of(root)
-  module <- function(names) unique(sub("_.*", "", names))
+  module <- function(names) unique(sub("[-_].*", "", names))
   words <- c(
     sprintf("test-%s.R is not in the source package", setdiff(listed, names)),
     sprintf("CRAN runs no test of `%s`: add a quick one", setdiff(module(names), module(listed)))
@@ -51,7 +51,18 @@ check_cran_files <- function(root) {
   violations("tests/testthat.R", rep(1L, length(words)), "cran", words)
 }
 
+# A test file is `test-<R file>.R`, `test-<R file>-<topic>.R`, `test-suite_<topic>.R` for a suite of
+# several files, or `test-trace_<group>.R`.
+check_test_names <- function(root) {
+  files <- tree_files(root, "tests/testthat", "^test-.*[.]R$", recursive = FALSE)
+  sources <- sub("[.]R$", "", basename(tree_files(root, "R", "[.]R$")))
+  names <- sub("^test-([^-]*).*[.]R$", "\\1", basename(files))
+  bad <- files[!names %in% sources & !grepl("^(suite|trace)_", names)]
+  text <- "name it test-<R file>.R, test-<R file>-<topic>.R or test-suite_<topic>.R"
+  violations(bad, rep(1L, length(bad)), "test-name", rep(text, length(bad)))
+}
+
 run_tool(function(arguments) {
-  found <- rbind(check_inside("."), check_cran_files("."))
-  report("check_inside", found, "tests of internals are not in the source package")
+  found <- rbind(check_inside("."), check_cran_files("."), check_test_names("."))
+  report("check_inside", found, "tests have the names of R files, and those of internals stay here")
 }, sys.nframe())

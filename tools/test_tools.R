@@ -428,6 +428,14 @@ expect("a test of each module", nrow(check_cran_files(cran_tests('c("a")'))) == 
 expect("a module that CRAN does not test", nrow(check_cran_files(cran_tests("character()"))) == 1)
 expect("a test that is not there", nrow(check_cran_files(cran_tests('c("a", "gone", "own_b")'))) == 2)
 
+# --- names of test files
+named <- check_test_names(scratch(list(
+  "R/a.R" = "", "tests/testthat/test-a.R" = "", "tests/testthat/test-a-more.R" = "",
+  "tests/testthat/test-suite_b.R" = "", "tests/testthat/test-trace_c.R" = "",
+  "tests/testthat/test-d.R" = ""
+)))
+expect("a test that names no R file", identical(basename(named$file), "test-d.R"))
+
 # --- header dependencies
 root <- scratch()
 lines <- deps_lines(root)

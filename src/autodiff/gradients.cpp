@@ -109,14 +109,14 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arriv
 }
 
 // Ops that forward a value also forward a sparse gradient unchanged.
-bool hands_on(const Operation& op) {
+bool forwards_gradient(const Operation& op) {
   return op.def().is_identity || op.def().reads_variable;
 }
 
 void check_gradient_shape(const Operation& op, size_t i, const Gradient& dx) {
   const Output& input = op.inputs()[i];
-  const bool is_thing = input.dtype() == DType::kResource || input.dtype() == DType::kVariant;
-  if (is_thing || dx.is_indexed_slices()) return;
+  const bool is_handle = input.dtype() == DType::kResource || input.dtype() == DType::kVariant;
+  if (is_handle || dx.is_indexed_slices()) return;
   if (dx.values.shape().is_compatible_with(input.shape())) return;
   invalid_argument("The gradient of input ", static_cast<int64_t>(i), " of '", op.name(), "' (",
                    op.type(), ") has shape ", dx.values.shape(), ", but '", input.name(),
@@ -125,7 +125,7 @@ void check_gradient_shape(const Operation& op, size_t i, const Gradient& dx) {
 
 void pass_through(Graph& graph, Operation& op, const OutputSet& stops, Arrived& arrived) {
   const auto found = arrived.find({&op, 0});
-  if (found != arrived.end() && hands_on(op) && !op.own_gradient) {
+  if (found != arrived.end() && forwards_gradient(op) && !op.own_gradient) {
     const Gradient sum = sum_of(graph, found->second);
     if (sum.is_indexed_slices()) {
       if (stops.count(op.input(0)) == 0) arrived[key_of(op.input(0))].push_back(sum);
@@ -149,7 +149,7 @@ void pass_through(Graph& graph, Operation& op, const OutputSet& stops, Arrived& 
 }
 
 // Continues the gradients of captured tensors in the outer graph.
-void hand_outside(const FuncGraph& function, Arrived& arrived) {
+void continue_in_outer_graph(const FuncGraph& function, Arrived& arrived) {
   for (const auto& argument : function.arguments()) {
     const auto found = arrived.find(key_of(argument.inside));
     if (!argument.outside || found == arrived.end()) continue;
@@ -211,7 +211,8 @@ std::vector<Gradient> gradients(Graph& graph,
       NameScope op_scope(graph, op.name() + "_grad");
       pass_through(graph, op, stops, arrived);
     }
-    if (from != graphs.back()) hand_outside(static_cast<const FuncGraph&>(*from), arrived);
+    if (from != graphs.back())
+      continue_in_outer_graph(static_cast<const FuncGraph&>(*from), arrived);
   }
   arrived.merge(whole);
   std::vector<Gradient> result;

@@ -13,31 +13,31 @@ namespace runhooks {
 // nothing.
 class CancellableScope {
  public:
-  explicit CancellableScope(bool may) : before_(may_) { may_ = may; }
-  ~CancellableScope() { may_ = before_; }
+  explicit CancellableScope(bool may) : before_(is_active_) { is_active_ = may; }
+  ~CancellableScope() { is_active_ = before_; }
   CancellableScope(const CancellableScope&) = delete;
   CancellableScope& operator=(const CancellableScope&) = delete;
-  static bool may() { return may_; }
+  static bool is_active() { return is_active_; }
 
  private:
-  static inline thread_local bool may_ = false;
+  static inline thread_local bool is_active_ = false;
   bool before_;
 };
 inline void check_cancelled() {
-  if (CancellableScope::may()) check_interrupt();
+  if (CancellableScope::is_active()) check_interrupt();
 }
 // Rate-limited variant, for many chunks of varying length.
 inline void check_cancelled_throttled() {
-  if (CancellableScope::may()) check_interrupt_throttled();
+  if (CancellableScope::is_active()) check_interrupt_throttled();
 }
 
 // Calls run(first, last) for chunks of 0..n, where each index takes about `work` operations. Inside
 // a CancellableScope it polls between chunks; outside it uses a single chunk.
 template <typename Run>
 void for_each_cancellable_chunk(int64_t n, int64_t work, const Run& run) {
-  constexpr int64_t kWorkOfRound = 1 << 24;
-  const int64_t most = std::max<int64_t>(1, kWorkOfRound / std::max<int64_t>(1, work));
-  const int64_t round = CancellableScope::may() ? most : n;
+  constexpr int64_t kWorkPerChunk = 1 << 24;
+  const int64_t most = std::max<int64_t>(1, kWorkPerChunk / std::max<int64_t>(1, work));
+  const int64_t round = CancellableScope::is_active() ? most : n;
   for (int64_t first = 0; first < n; first += round) {
     if (first > 0) check_cancelled();
     run(first, std::min(n, first + round));

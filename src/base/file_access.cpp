@@ -23,7 +23,7 @@ fs::path resolved(const std::string& path) {
 
 }  // namespace
 
-FileAccessPolicy FileAccessPolicy::below(const std::string& folder) {
+FileAccessPolicy FileAccessPolicy::below_folder(const std::string& folder) {
   FileAccessPolicy rights;
   rights.folder_ = path_text(resolved(folder));
   return rights;

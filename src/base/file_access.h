@@ -9,7 +9,7 @@ class FileAccessPolicy {
  public:
   FileAccessPolicy() = default;
   // Allows reading files below a folder.
-  static FileAccessPolicy below(const std::string& folder);
+  static FileAccessPolicy below_folder(const std::string& folder);
 
   // Returns the path to open: the path itself, or with a limit its resolved form. Throws
   // kPermissionDenied if it is outside the folder.

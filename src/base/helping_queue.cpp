@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSpinPauses = 200;  // polls between two checks of the clock
 // Consumers stop helping after this time without tasks.
-constexpr std::chrono::microseconds kHelpsFor(200);
+constexpr std::chrono::microseconds kHelpDuration(200);
 // Maximum time in help(), so that the caller can poll for interrupts.
 constexpr std::chrono::milliseconds kMaxHelpTime(20);
 
@@ -46,7 +46,7 @@ void HelpingQueue::share(size_t n, void (*run)(void*, size_t), void* context) {
 
 void HelpingQueue::help(const std::atomic<unsigned>& news, unsigned seen) {
   using Clock = std::chrono::steady_clock;
-  if (!recently_active_.load(std::memory_order_relaxed) && !has_piece()) return;
+  if (!recently_active_.load(std::memory_order_relaxed) && !has_task()) return;
   const SingleThreaded inside;
   const FlushDenormals flushed;
   const CancellableScope none(false);
@@ -58,9 +58,9 @@ void HelpingQueue::help(const std::atomic<unsigned>& news, unsigned seen) {
       if (last - begin > kMaxHelpTime) return;
       continue;
     }
-    for (int i = 0; i < kSpinPauses && !has_piece(); ++i) cpu_relax();
-    if (has_piece()) continue;
-    if (Clock::now() - last > kHelpsFor) {
+    for (int i = 0; i < kSpinPauses && !has_task(); ++i) cpu_relax();
+    if (has_task()) continue;
+    if (Clock::now() - last > kHelpDuration) {
       recently_active_.store(false, std::memory_order_relaxed);
       return;
     }

@@ -36,10 +36,10 @@ class HelpingQueue {
   // Runs tasks while `news` equals `seen`. Returns after some time without tasks, and immediately
   // if the producer has not published any recently.
   void help(const std::atomic<unsigned>& news, unsigned seen);
-  // Enclose a sleep of the consumer; it must check has_piece() in between.
+  // Enclose a sleep of the consumer; it must check has_task() in between.
   void begin_sleep() { sleeping_.fetch_add(1); }
   void end_sleep() { sleeping_.fetch_sub(1); }
-  bool has_piece() const { return round_.has_piece(); }
+  bool has_task() const { return round_.has_task(); }
 
  private:
   TaskBatch round_;

@@ -13,8 +13,8 @@ namespace runhooks {
 // contain the whole data set.
 template <typename Run>
 void for_each_interruptible_chunk(int64_t n, size_t bytes, const Run& run) {
-  constexpr size_t kBytesOfPiece = 1 << 23;
-  const auto piece = static_cast<int64_t>(std::max<size_t>(1, kBytesOfPiece / (bytes + 1)));
+  constexpr size_t kChunkBytes = 1 << 23;
+  const auto piece = static_cast<int64_t>(std::max<size_t>(1, kChunkBytes / (bytes + 1)));
   for (int64_t first = 0; first < n; first += piece) {
     if (first > 0) check_interrupt();
     run(first, std::min(n, first + piece));

@@ -28,9 +28,10 @@ inline bool is_worth_sharing(int64_t elements) { return elements >= 2 * kSharedE
 // on chunk boundaries. Polls for cancellation between groups of chunks.
 template <typename Run>
 void parallel_for_range(int64_t n, const Run& run) {
-  if (!is_worth_sharing(n) || (kernel_threads() < 2 && !CancellableScope::may())) return run(0, n);
-  constexpr int64_t kUsualPieces = 64, kLargest = 1 << 20, kWorkOfElement = 16;
-  const int64_t piece = std::clamp((n / kUsualPieces + 64) / 64 * 64, kSharedElements, kLargest);
+  if (!is_worth_sharing(n) || (kernel_threads() < 2 && !CancellableScope::is_active()))
+    return run(0, n);
+  constexpr int64_t kTargetChunks = 64, kLargest = 1 << 20, kWorkOfElement = 16;
+  const int64_t piece = std::clamp((n / kTargetChunks + 64) / 64 * 64, kSharedElements, kLargest);
   const int64_t pieces = (n + piece - 1) / piece;
   for_each_cancellable_chunk(pieces, piece * kWorkOfElement, [&](int64_t first, int64_t last) {
     parallel_for(last - first, [&](int64_t i) {

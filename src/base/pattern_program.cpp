@@ -14,7 +14,7 @@ constexpr size_t kMaxInstructions = 100000;
 
 bool is_word(const char* at) { return is_ascii_alnum(*at) || *at == '_'; }
 
-bool holds(PatternNode::Kind place, const char* at, const char* begin, const char* end) {
+bool assertion_holds(PatternNode::Kind place, const char* at, const char* begin, const char* end) {
   switch (place) {
     case PatternNode::kTextBegin:
       return at == begin;
@@ -86,7 +86,7 @@ int PatternProgram::compile(const PatternNode& node, int next) {
       return compile_repeat(node, next);
     case PatternNode::kGroup: {
       const int place = 2 * node.group;
-      if (place >= PatternMatch::kPlaces) return compile(*node.parts[0], next);
+      if (place >= PatternMatch::kMaxCaptures) return compile(*node.parts[0], next);
       Instruction keep{Instruction::kKeep};
       keep.next = next;
       keep.other = place + 1;
@@ -96,7 +96,7 @@ int PatternProgram::compile(const PatternNode& node, int next) {
       return emit(keep);
     }
     default: {
-      Instruction place{Instruction::kPlace, next};
+      Instruction place{Instruction::kCapture, next};
       place.place = node.kind;
       return emit(place);
     }
@@ -139,7 +139,7 @@ class PatternSearch {
       : program_(program),
         begin_(text.data()),
         end_(begin_ + text.size()),
-        width_(keeps ? std::min(2 * (program.groups_ + 1), PatternMatch::kPlaces) : 0) {
+        width_(keeps ? std::min(2 * (program.groups_ + 1), PatternMatch::kMaxCaptures) : 0) {
     const size_t n = program.instructions_.size();
     for (Threads* threads : {&now_, &next_}) {
       threads->where.assign(n, 0);
@@ -164,13 +164,13 @@ class PatternSearch {
       where[static_cast<size_t>(pc)] = static_cast<int>(list.size());
       list.push_back(pc);
     }
-    const char** places_of(int pc, size_t width) {
+    const char** captures_of(int pc, size_t width) {
       return places.data() + static_cast<size_t>(pc) * width;
     }
   };
 
   void follow(int pc, const char* at, Threads* threads);
-  bool takes(const Instruction& instruction, int32_t rune) const {
+  bool accepts(const Instruction& instruction, int32_t rune) const {
     if (instruction.kind == Instruction::kRune) {
       return rune >= instruction.low && rune <= instruction.high;
     }
@@ -210,8 +210,8 @@ void PatternSearch::follow(int start, const char* at, Threads* threads) {
         todo_.push_back({instruction.other, 0, nullptr});
         todo_.push_back({instruction.next, 0, nullptr});
         break;
-      case Instruction::kPlace:
-        if (holds(instruction.place, at, begin_, end_)) {
+      case Instruction::kCapture:
+        if (assertion_holds(instruction.place, at, begin_, end_)) {
           todo_.push_back({instruction.next, 0, nullptr});
         }
         break;
@@ -224,7 +224,7 @@ void PatternSearch::follow(int start, const char* at, Threads* threads) {
         todo_.push_back({instruction.next, 0, nullptr});
         break;
       default:
-        std::copy(places_.begin(), places_.end(), threads->places_of(todo.pc, width_));
+        std::copy(places_.begin(), places_.end(), threads->captures_of(todo.pc, width_));
     }
   }
 }
@@ -249,12 +249,12 @@ bool PatternSearch::find(size_t from, PatternProgram::How how, PatternMatch* mat
         if (how.at_end && at != end_) continue;
         is_found = true;
         if (!match) return true;
-        std::copy_n(now_.places_of(pc, width_), width_, match->places);
+        std::copy_n(now_.captures_of(pc, width_), width_, match->places);
         match->places[1] = at;
         break;  // the threads after it have lower priority
       }
-      if (rune.value < 0 || !takes(instruction, rune.value)) continue;
-      if (width_ > 0) std::copy_n(now_.places_of(pc, width_), width_, places_.begin());
+      if (rune.value < 0 || !accepts(instruction, rune.value)) continue;
+      if (width_ > 0) std::copy_n(now_.captures_of(pc, width_), width_, places_.begin());
       follow(instruction.next, at + rune.length, &next_);
     }
     if (at >= end_) return is_found;
@@ -267,7 +267,7 @@ bool PatternProgram::find(const std::string& text,
                           size_t from,
                           How how,
                           PatternMatch* match) const {
-  if (match) std::fill(match->places, match->places + PatternMatch::kPlaces, nullptr);
+  if (match) std::fill(match->places, match->places + PatternMatch::kMaxCaptures, nullptr);
   return PatternSearch(*this, text, match != nullptr).find(from, how, match);
 }
 

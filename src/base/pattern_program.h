@@ -12,8 +12,8 @@ namespace runhooks {
 
 // Start and end of the match and of its first nine groups; NULL for groups that did not take part.
 struct PatternMatch {
-  static constexpr int kPlaces = 20;
-  const char* places[kPlaces];
+  static constexpr int kMaxCaptures = 20;
+  const char* places[kMaxCaptures];
 };
 
 class PatternProgram {
@@ -32,7 +32,7 @@ class PatternProgram {
  private:
   friend class PatternSearch;
   struct Instruction {
-    enum Kind { kRunes, kRune, kPlace, kSplit, kKeep, kMatch } kind;
+    enum Kind { kRunes, kRune, kCapture, kSplit, kKeep, kMatch } kind;
     int next = 0;
     int other = 0;  // kSplit: lower-priority branch; kKeep: index in places; kRunes: set
     int32_t low = 0, high = 0;

@@ -79,9 +79,11 @@ class Parser {
   };
 
   bool is_over() const { return at_ >= text_.size(); }
-  bool sees(const char* words) const { return text_.compare(at_, std::strlen(words), words) == 0; }
-  bool takes(const char* words) {
-    if (!sees(words)) return false;
+  bool looking_at(const char* words) const {
+    return text_.compare(at_, std::strlen(words), words) == 0;
+  }
+  bool consume(const char* words) {
+    if (!looking_at(words)) return false;
     at_ += std::strlen(words);
     return true;
   }
@@ -112,7 +114,7 @@ class Parser {
   }
   Part literal(int32_t rune) const {
     RuneSet set({{rune, rune}});
-    if (flags_.ignores_case) set.fold();
+    if (flags_.ignores_case) set.add_other_cases();
     return runes(std::move(set));
   }
   static Part of_parts(Kind kind, const std::vector<Part>& parts) {
@@ -139,18 +141,18 @@ class Parser {
     std::vector<Part> choices;
     do {
       choices.push_back(parse_sequence(depth));
-    } while (takes("|"));
+    } while (consume("|"));
     return of_parts(Kind::kAlternation, choices);
   }
 
   Part parse_sequence(int depth) {
     std::vector<Part> parts;
     size_t last_repeat = std::string::npos;  // start of the preceding repetition
-    while (!is_over() && !sees("|") && !sees(")")) {
+    while (!is_over() && !looking_at("|") && !looking_at(")")) {
       const size_t begin = at_;
       int least = 0, most = -1;
       if (parse_repeat(&least, &most)) {
-        const bool is_lazy = takes("?") != flags_.is_lazy;
+        const bool is_lazy = consume("?") != flags_.is_lazy;
         if (last_repeat != std::string::npos) error("bad repetition operator", last_repeat, at_);
         if (parts.empty()) error("no argument for repetition operator", begin, at_);
         parts.back() = repeated(parts.back(), least, most, is_lazy, begin);
@@ -179,22 +181,22 @@ class Parser {
 
   // Parses *, +, ?, {2}, {2,} or {2,5}; any other brace is a literal.
   bool parse_repeat(int* least, int* most) {
-    if (takes("*")) return true;
-    if (takes("+")) {
+    if (consume("*")) return true;
+    if (consume("+")) {
       *least = 1;
       return true;
     }
-    if (takes("?")) {
+    if (consume("?")) {
       *most = 1;
       return true;
     }
     const size_t begin = at_;
-    if (!takes("{") || !parse_count(least)) {
+    if (!consume("{") || !parse_count(least)) {
       at_ = begin;
       return false;
     }
     *most = *least;
-    if (takes(",") && !sees("}")) {
+    if (consume(",") && !looking_at("}")) {
       if (!parse_count(most)) {
         at_ = begin;
         return false;
@@ -202,7 +204,7 @@ class Parser {
     } else if (text_[at_ - 1] == ',') {
       *most = -1;
     }
-    if (!takes("}")) {
+    if (!consume("}")) {
       at_ = begin;
       return false;
     }
@@ -255,10 +257,10 @@ class Parser {
     const size_t begin = at_;
     const Flags before = flags_;
     int group = 0;
-    if (sees("(?P<") || sees("(?<")) {
+    if (looking_at("(?P<") || looking_at("(?<")) {
       parse_group_name();
       group = ++groups_;
-    } else if (takes("(?")) {
+    } else if (consume("(?")) {
       // Flags without a group apply to the rest of the enclosing group.
       if (!parse_flags(begin)) return;
     } else {
@@ -266,7 +268,7 @@ class Parser {
       group = ++groups_;
     }
     Part inside = parse_choice(depth + 1);
-    if (!takes(")")) error("missing )", 0, text_.size());
+    if (!consume(")")) error("missing )", 0, text_.size());
     flags_ = before;
     if (group > 0) {
       auto node = std::make_shared<PatternNode>();
@@ -281,7 +283,7 @@ class Parser {
 
   void parse_group_name() {
     const size_t begin = at_;
-    if (!takes("(?P<")) takes("(?<");
+    if (!consume("(?P<")) consume("(?<");
     const size_t name = at_, end = text_.find('>', at_);
     if (end == std::string::npos) error("invalid named capture group", begin, text_.size());
     at_ = end + 1;
@@ -330,18 +332,18 @@ class Parser {
     RuneSet set;
     if (parse_named_set(&set)) {
       parts->push_back(runes(std::move(set)));
-    } else if (takes("\\A")) {
+    } else if (consume("\\A")) {
       parts->push_back(leaf(Kind::kTextBegin));
-    } else if (takes("\\z")) {
+    } else if (consume("\\z")) {
       parts->push_back(leaf(Kind::kTextEnd));
-    } else if (takes("\\b")) {
+    } else if (consume("\\b")) {
       parts->push_back(leaf(Kind::kWordBoundary));
-    } else if (takes("\\B")) {
+    } else if (consume("\\B")) {
       parts->push_back(leaf(Kind::kNotWordBoundary));
-    } else if (sees("\\C")) {
+    } else if (looking_at("\\C")) {
       error("matching single bytes is not supported", at_, at_ + 2);
-    } else if (takes("\\Q")) {
-      while (!is_over() && !takes("\\E")) parts->push_back(literal(take_rune()));
+    } else if (consume("\\Q")) {
+      while (!is_over() && !consume("\\E")) parts->push_back(literal(take_rune()));
     } else {
       parts->push_back(literal(parse_escape()));
     }
@@ -359,7 +361,7 @@ class Parser {
     } else {
       return false;
     }
-    if (flags_.ignores_case) set->fold();
+    if (flags_.ignores_case) set->add_other_cases();
     if (is_negated) set->negate();
     return true;
   }
@@ -370,7 +372,7 @@ class Parser {
     at_ += 2;
     if (is_over()) error(kBad, begin, at_);
     std::string name;
-    if (takes("{")) {
+    if (consume("{")) {
       const size_t end = text_.find('}', at_);
       if (end == std::string::npos) error(kBad, begin, text_.size());
       name = text_.substr(at_, end - at_);
@@ -423,21 +425,21 @@ class Parser {
       code = code * 16 + digit;
       if (code > kLastRune) throw_here();
     };
-    if (!takes("{")) {
+    if (!consume("{")) {
       take_digit();
       take_digit();
       return code;
     }
     do {
       take_digit();
-    } while (!sees("}"));
+    } while (!looking_at("}"));
     ++at_;
     return code;
   }
 
   RuneSet parse_set() {
     const size_t begin = at_++;
-    const bool is_negated = takes("^");
+    const bool is_negated = consume("^");
     RuneSet set;
     for (bool is_first = true; is_over() || text_[at_] != ']' || is_first; is_first = false) {
       if (is_over()) error("missing ]", begin, text_.size());
@@ -449,7 +451,7 @@ class Parser {
       }
     }
     ++at_;
-    set.settle();
+    set.normalize();
     if (is_negated) set.negate();
     return set;
   }
@@ -458,13 +460,13 @@ class Parser {
     const size_t begin = at_;
     const int32_t low = parse_member(set_begin);
     int32_t high = low;
-    if (sees("-") && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
+    if (looking_at("-") && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
       ++at_;
       high = parse_member(set_begin);
       if (high < low) error("invalid character class range", begin, at_);
     }
     RuneSet range({{low, high}});
-    if (flags_.ignores_case) range.fold();
+    if (flags_.ignores_case) range.add_other_cases();
     return range;
   }
 
@@ -474,18 +476,18 @@ class Parser {
   }
 
   bool parse_posix_class(RuneSet* set) {
-    if (!sees("[:")) return false;
+    if (!looking_at("[:")) return false;
     const size_t end = text_.find(":]", at_ + 2);
     if (end == std::string::npos) return false;
     const size_t begin = at_;
     at_ += 2;
-    const bool is_negated = takes("^");
+    const bool is_negated = consume("^");
     const std::string name = text_.substr(at_, end - at_);
     at_ = end + 2;
     for (const NamedRanges& known : posix_classes()) {
       if (name != known.name) continue;
       *set = RuneSet(known.ranges);
-      if (flags_.ignores_case) set->fold();
+      if (flags_.ignores_case) set->add_other_cases();
       if (is_negated) set->negate();
       return true;
     }

@@ -29,10 +29,10 @@ PipeReader::~PipeReader() { close_descriptor(descriptor_); }
 
 // Polls, so that waiting for a writer or for data can be interrupted.
 size_t PipeReader::read(void* data, size_t size) {
-  constexpr int kNapMs = 20;
+  constexpr int kPollMs = 20;
   for (;;) {
     check_interrupt();
-    if (!wait_for_descriptor(descriptor_, /*to_write=*/false, kNapMs)) continue;
+    if (!wait_for_descriptor(descriptor_, /*to_write=*/false, kPollMs)) continue;
     const int64_t got = read_descriptor(descriptor_, data, size);
     if (got >= 0) return static_cast<size_t>(got);
     if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {

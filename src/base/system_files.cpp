@@ -206,24 +206,24 @@ FileInfo info_of(const struct stat& from) {
 #endif
 
 int flags_of(Access access) {
-  constexpr int kOld = O_NOFOLLOW | O_NONBLOCK;
+  constexpr int kOpenFlags = O_NOFOLLOW | O_NONBLOCK;
   switch (access) {
     case Access::kRead:
       return O_RDONLY | O_NONBLOCK | O_NOCTTY;
     case Access::kNew:
       return O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW;
     case Access::kAppend:
-      return O_APPEND | O_WRONLY | kOld;
+      return O_APPEND | O_WRONLY | kOpenFlags;
     case Access::kAppendOrNew:
-      return O_APPEND | O_CREAT | O_WRONLY | kOld;
+      return O_APPEND | O_CREAT | O_WRONLY | kOpenFlags;
     case Access::kStream:
       return O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY;
     case Access::kNewClaim:
-      return O_CREAT | O_EXCL | O_RDWR | kOld;
+      return O_CREAT | O_EXCL | O_RDWR | kOpenFlags;
     case Access::kClaim:
       break;
   }
-  return O_RDWR | kOld;
+  return O_RDWR | kOpenFlags;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class TaskBatch {
   }
   bool take(bool from_back) {
     uint64_t seen = work_.load(std::memory_order_acquire);
-    while (has_piece(seen)) {
+    while (has_task(seen)) {
       const uint64_t left = from_back ? seen - (uint64_t{1} << 16) : seen + 1;
       if (!work_.compare_exchange_weak(seen, left, std::memory_order_acq_rel)) continue;
       run_(context_, from_back ? end_of(left) : begin_of(seen));
@@ -33,13 +33,13 @@ class TaskBatch {
     }
     return false;
   }
-  bool has_piece() const { return has_piece(work_.load()); }
+  bool has_task() const { return has_task(work_.load()); }
   size_t done() const { return done_.load(std::memory_order_acquire); }
 
  private:
   static size_t begin_of(uint64_t work) { return work & kMaxTasks; }
   static size_t end_of(uint64_t work) { return work >> 16 & kMaxTasks; }
-  static bool has_piece(uint64_t work) { return begin_of(work) < end_of(work); }
+  static bool has_task(uint64_t work) { return begin_of(work) < end_of(work); }
 
   std::atomic<uint64_t> work_{0};
   std::atomic<size_t> done_{0};

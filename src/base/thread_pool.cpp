@@ -50,7 +50,7 @@ class ThreadPool {
   // FALSE if another thread uses the pool or there are no helpers.
   bool share(size_t n, int threads, void (*run)(void*, size_t), void* context) {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
-    if (!have(threads - 1)) {
+    if (!ensure_threads(threads - 1)) {
       busy_.store(false, std::memory_order_release);
       return false;
     }
@@ -76,12 +76,12 @@ class ThreadPool {
   }
 
  private:
-  bool have(int wanted) {
+  bool ensure_threads(int wanted) {
     while (static_cast<int>(threads_.size()) < wanted) {
       try {
         const BlockSignalsScope none;
         const auto number = static_cast<int>(threads_.size());
-        threads_.push_back(std::make_unique<std::thread>([this, number] { help(number); }));
+        threads_.push_back(std::make_unique<std::thread>([this, number] { run_helper(number); }));
       } catch (const std::system_error&) {
         break;  // the system cannot create more threads
       }
@@ -91,10 +91,10 @@ class ThreadPool {
 
   // Whether this helper should look for tasks; the batch may use fewer helpers than exist.
   bool is_wanted(int number) {
-    return round_.has_piece() && number < active_.load(std::memory_order_relaxed);
+    return round_.has_task() && number < active_.load(std::memory_order_relaxed);
   }
 
-  void help(int number) {
+  void run_helper(int number) {
     const SingleThreaded inside;
     const FlushDenormals flushed;
     int64_t last = now_ns();

@@ -53,7 +53,7 @@ struct Folds {
   }
 };
 
-const Folds& folds() {
+const Folds& case_folding() {
   static const auto* all = new Folds;
   return *all;
 }
@@ -96,7 +96,7 @@ void RuneSet::add(const RuneSet& other) {
   ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
 }
 
-void RuneSet::settle() {
+void RuneSet::normalize() {
   std::sort(ranges_.begin(), ranges_.end());
   std::vector<Range> settled;
   for (const Range& range : ranges_) {
@@ -109,9 +109,9 @@ void RuneSet::settle() {
   ranges_ = std::move(settled);
 }
 
-void RuneSet::fold() {
-  settle();
-  const Folds& all = folds();
+void RuneSet::add_other_cases() {
+  normalize();
+  const Folds& all = case_folding();
   std::vector<int32_t> targets;
   for (const Range& range : ranges_) {
     for (auto i = all.fold.lower_bound(range.first); i != all.fold.end(); ++i) {
@@ -126,11 +126,11 @@ void RuneSet::fold() {
   for (int32_t target : targets) {
     for (int32_t rune : all.members.at(target)) add(rune, rune);
   }
-  settle();
+  normalize();
 }
 
 void RuneSet::negate() {
-  settle();
+  normalize();
   std::vector<Range> outside;
   int32_t next = 0;
   for (const Range& range : ranges_) {
@@ -166,7 +166,7 @@ bool find_unicode_class(const std::string& name, RuneSet* set) {
       set->add(low, rune);
     }
   }
-  set->settle();
+  set->normalize();
   return is_found;
 }
 

@@ -24,13 +24,13 @@ class RuneSet {
   using Range = std::pair<int32_t, int32_t>;
 
   RuneSet() = default;
-  explicit RuneSet(std::vector<Range> ranges) : ranges_(std::move(ranges)) { settle(); }
+  explicit RuneSet(std::vector<Range> ranges) : ranges_(std::move(ranges)) { normalize(); }
 
   void add(int32_t low, int32_t high) { ranges_.emplace_back(low, high); }
   void add(const RuneSet& other);
-  void settle();
+  void normalize();
   // Adds the characters that differ only in case.
-  void fold();
+  void add_other_cases();
   void negate();
   bool has(int32_t rune) const;
   const std::vector<Range>& ranges() const { return ranges_; }

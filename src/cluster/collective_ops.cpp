@@ -36,7 +36,7 @@ class ReduceKernel : public Kernel {
   }
 };
 
-class ReduceTogetherKernel : public Kernel {
+class FusedReduceKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     Communicator& all = group_of(c.op());
@@ -106,7 +106,7 @@ int sender_of(const Operation& op, Communicator& all, bool is_sender) {
 }
 
 // All processes compare type and shape before any data are sent, so that all of them throw.
-void check_sent(const Operation& op, Communicator& all, const Tensor& own, int sender) {
+void check_sent_tensor(const Operation& op, Communicator& all, const Tensor& own, int sender) {
   const std::string own_type = str_cat(dtype_name(own.dtype()), " of shape ", own.shape());
   const std::vector<std::string> texts = gather_texts(all, own_type);
   for (size_t rank = 0; rank < texts.size(); ++rank) {
@@ -123,7 +123,7 @@ class BcastSendKernel : public Kernel {
     Communicator& all = group_of(c.op());
     Tensor& sent = copy_of_input(c);
     const int sender = sender_of(c.op(), all, true);
-    check_sent(c.op(), all, sent, sender);
+    check_sent_tensor(c.op(), all, sent, sender);
     all.broadcast(sent.raw(), static_cast<int64_t>(sent.num_bytes()), sender);
   }
 };
@@ -134,7 +134,7 @@ class BcastRecvKernel : public Kernel {
     Communicator& all = group_of(c.op());
     Tensor& got = c.output(0);
     const int sender = sender_of(c.op(), all, false);
-    check_sent(c.op(), all, got, sender);
+    check_sent_tensor(c.op(), all, got, sender);
     all.broadcast(got.raw(), static_cast<int64_t>(got.num_bytes()), sender);
   }
 };
@@ -149,7 +149,7 @@ void unchanged_shapes(ShapeContext& c) {
 }
 
 // TensorFlow reduces each tensor separately.
-void lower_reduce_together(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+void lower_fused_reduce(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   std::vector<Output> means;
   for (size_t i = 0; i < inputs.size(); ++i) {
     means.push_back(g.op("CollectiveReduce", {inputs[i]})
@@ -195,10 +195,10 @@ RUNHOOKS_REGISTER_OP("CollectiveReduceTogether")
     .attr("group_key: int")
     .attr("instance_key: int")
     .shape(unchanged_shapes)
-    .kernel(kernel_of<ReduceTogetherKernel>())
+    .kernel(kernel_of<FusedReduceKernel>())
     .stateful()
     .not_differentiable()
-    .lower(lower_reduce_together)
+    .lower(lower_fused_reduce)
     .endpoint("raw_ops.CollectiveReduceTogether")
     .summary("The means of several tensors over all processes of a run, as one message.");
 

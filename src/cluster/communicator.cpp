@@ -7,7 +7,7 @@ namespace runhooks {
 
 namespace {
 
-class Alone : public Communicator {
+class SingleProcess : public Communicator {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
@@ -46,7 +46,7 @@ void average_in_one_message(Communicator& all,
 }
 
 std::unique_ptr<Communicator>& current() {
-  static auto* one = new std::unique_ptr<Communicator>(std::make_unique<Alone>());
+  static auto* one = new std::unique_ptr<Communicator>(std::make_unique<SingleProcess>());
   return *one;
 }
 
@@ -62,7 +62,7 @@ void Communicator::average(const std::vector<ReduceBuffer>& parts, DType dtype) 
 
 Communicator& communicator() { return *current(); }
 void set_communicator(std::unique_ptr<Communicator> other) {
-  if (!other) other = std::make_unique<Alone>();
+  if (!other) other = std::make_unique<SingleProcess>();
   current() = std::move(other);
 }
 

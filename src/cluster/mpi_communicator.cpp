@@ -52,7 +52,7 @@ class MpiCommunicator : public Communicator {
            ") was started for a single thread by other code; runhooks needs at least "
            "MPI_THREAD_SERIALIZED.");
     }
-    if (size_ > 1 && agreed_to_share(local_size)) share();
+    if (size_ > 1 && agree_on_shared_memory(local_size)) share();
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -84,7 +84,7 @@ class MpiCommunicator : public Communicator {
 
  private:
   // All processes must be on one machine and none may have disabled sharing.
-  bool agreed_to_share(int local_size) {
+  bool agree_on_shared_memory(int local_size) {
     const char* said = std::getenv("RUNHOOKS_SHARED_MEMORY");
     int64_t is_against = local_size != size_ || (said && std::string(said) == "no");
     calls_.largest(&is_against, 1);

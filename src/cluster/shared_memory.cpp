@@ -33,7 +33,7 @@ void* mapped(int file, int64_t size) {
   return bytes == MAP_FAILED ? nullptr : bytes;
 }
 
-uint64_t& last_word(void* bytes, int64_t size) {
+uint64_t& end_marker(void* bytes, int64_t size) {
   return *reinterpret_cast<uint64_t*>(static_cast<char*>(bytes) + size - sizeof(uint64_t));
 }
 
@@ -46,7 +46,7 @@ void* create_memory(MemoryLocation& location) {
   if (posix_fallocate(file, 0, location.size) != 0) return nullptr;
   void* bytes = mapped(file, location.size);
   location.word = random_device_u64();
-  if (bytes) last_word(bytes, location.size) = location.word;
+  if (bytes) end_marker(bytes, location.size) = location.word;
   return bytes;
 }
 
@@ -62,7 +62,7 @@ void* attach_memory(const MemoryLocation& location) {
     bytes = mapped(file, location.size);
   }
   close(file);
-  if (bytes && last_word(bytes, location.size) != location.word) {
+  if (bytes && end_marker(bytes, location.size) != location.word) {
     munmap(bytes, static_cast<size_t>(location.size));
     bytes = nullptr;
   }

@@ -34,7 +34,7 @@ struct Larger {
 
 // The mean of two values; bitwise equal to a division by 2.
 template <typename T>
-struct HalfOfSum {
+struct SumHalves {
   T operator()(T a, T b) const { return (a + b) * T(0.5); }
 };
 
@@ -220,7 +220,7 @@ template <typename T>
 void SharedMemoryAllReduce::average_of(const std::vector<ReduceBuffer>& parts, DType dtype) {
   const uint64_t kind = 10 + static_cast<uint64_t>(dtype);
   if (size_ == 2) {
-    combine<T>(parts, kind, Plus<T>(), HalfOfSum<T>());
+    combine<T>(parts, kind, Plus<T>(), SumHalves<T>());
   } else {
     combine<T>(parts, kind, Plus<T>(), SumOver<T>{static_cast<T>(size_)});
   }

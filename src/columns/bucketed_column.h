@@ -16,7 +16,7 @@ class BucketedColumn {
   virtual int64_t buckets() const = 0;  // per element
   virtual int64_t elements() const = 0;  // per example
   // True if each element says whether a vocabulary entry is present.
-  virtual bool is_of_words() const = 0;
+  virtual bool is_multi_hot() const = 0;
   // Returns int32 [batch, elements].
   virtual Output bucket_tensor(TransformationCache& cache) const = 0;
   // Base name of the elements in reports, e.g. "age_bucketized" or the categorical column's key.

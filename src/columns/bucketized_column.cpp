@@ -43,7 +43,7 @@ class BucketizedColumn : public DenseColumn,
 
   int64_t buckets() const override { return static_cast<int64_t>(boundaries_.size()) + 1; }
   int64_t elements() const override { return dense_->num_elements(); }
-  bool is_of_words() const override { return false; }
+  bool is_multi_hot() const override { return false; }
   std::vector<float> edges() const override { return boundaries_; }
   std::string feature_name() const override { return name(); }
   Output bucket_tensor(TransformationCache& cache) const override {

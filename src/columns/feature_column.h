@@ -98,7 +98,7 @@ class FeatureColumn {
   // Base name for its scope and variables, if it differs from name().
   virtual std::string scope_name() const { return name(); }
   // Defaults that the column computed for arguments not supplied, by argument name.
-  virtual std::vector<std::pair<std::string, Value>> chosen() const { return {}; }
+  virtual std::vector<std::pair<std::string, Value>> derived_defaults() const { return {}; }
   // Equal for columns of one type with equal arguments, like TensorFlow's named tuples. Set by
   // make_column().
   const std::string& content() const { return content_; }

@@ -33,7 +33,7 @@ class IndicatorColumn : public DenseColumn, public BucketedColumn {
 
   int64_t buckets() const override { return 2; }
   int64_t elements() const override { return categorical().num_buckets(); }
-  bool is_of_words() const override { return true; }
+  bool is_multi_hot() const override { return true; }
   std::string element_name(int64_t element) const override {
     const auto* words = dynamic_cast<const NamedBuckets*>(&categorical());
     const std::string word = words ? words->bucket_name(element) : "";

@@ -15,7 +15,7 @@ Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
 }
 
 // The Gauss-Newton diagonal of the logits: ids contribute their counts, numbers their squares.
-void offer_curvature_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
+void add_gauss_newton_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
   set_gauss_newton_diagonal(graph, *weights, [weights, ids](Graph& g) {
     const Output times = ids.weights ? Output(g.op("Square", {ids.weights}))
                                      : ones_like(g, cast(g, ids.ids, DType::kFloat32));
@@ -24,13 +24,13 @@ void offer_curvature_of_ids(Graph& graph, const VariablePtr& weights, const IdsA
     return for_each_unit(g, g.op("UnsortedSegmentSum", {times, ids.ids, buckets}), *weights);
   });
 }
-void offer_curvature_of_rows(Graph& graph, const VariablePtr& weights, Output rows) {
+void add_gauss_newton_of_rows(Graph& graph, const VariablePtr& weights, Output rows) {
   set_gauss_newton_diagonal(graph, *weights, [weights, rows](Graph& g) {
     const Output squares = g.op("Sum", {g.op("Square", {rows}), g.int_vector({0})});
     return for_each_unit(g, squares, *weights);
   });
 }
-void offer_curvature_of_bias(Graph& graph, const VariablePtr& bias, Output logits) {
+void add_gauss_newton_of_bias(Graph& graph, const VariablePtr& bias, Output logits) {
   set_gauss_newton_diagonal(graph, *bias, [logits](Graph& g) {
     return Output(g.op("Sum", {ones_like(g, logits), g.int_vector({0})}));
   });
@@ -45,7 +45,7 @@ Output weighted_sum(Graph& graph,
   const bool is_whole = weights.size() == 1;
   if (const auto* categorical = dynamic_cast<const CategoricalColumn*>(&column)) {
     const IdsAndWeights ids = categorical->ids_and_weights(cache);
-    if (is_whole) offer_curvature_of_ids(graph, weights[0], ids);
+    if (is_whole) add_gauss_newton_of_ids(graph, weights[0], ids);
     return graph.op("Identity", {combined_rows(graph, row_parts(graph, weights), ids, combiner)})
         .named("weighted_sum");
   }
@@ -54,7 +54,7 @@ Output weighted_sum(Graph& graph,
   const Output shape =
       graph.int_vector({-1, static_cast<int32_t>(dense.num_elements())}, "Reshape/shape");
   const Output rows = graph.op("Reshape", {tensor, shape});
-  if (is_whole) offer_curvature_of_rows(graph, weights[0], rows);
+  if (is_whole) add_gauss_newton_of_rows(graph, weights[0], rows);
   return graph.op("MatMul", {rows, whole_value(graph, weights)}).named("weighted_sum");
 }
 
@@ -148,7 +148,7 @@ LinearModel linear_model(Graph& graph,
   }
   model.logits =
       graph.op("BiasAdd", {no_bias, whole_value(graph, model.bias)}).named("weighted_sum");
-  if (model.bias.size() == 1) offer_curvature_of_bias(graph, model.bias[0], model.logits);
+  if (model.bias.size() == 1) add_gauss_newton_of_bias(graph, model.bias[0], model.logits);
   return model;
 }
 

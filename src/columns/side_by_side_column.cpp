@@ -16,7 +16,7 @@ class SideBySideColumn : public FeatureColumn {
     if (keys_.size() != widths_.size()) {
       invalid_argument("`keys` and `widths` must have equal lengths.");
     }
-    if (args.has("words")) read_words(args);
+    if (args.has("words")) read_factors(args);
   }
   std::string name() const override { return str_join(keys_, ", "); }
   std::vector<FeatureRead> reads() const override {
@@ -58,7 +58,7 @@ class SideBySideColumn : public FeatureColumn {
 
  private:
   // `means` holds one table per factor, concatenated, with a row per level.
-  void read_words(const Args& args) {
+  void read_factors(const Args& args) {
     const Value* specs = args.find("words");
     const auto* list = specs->get_if<std::shared_ptr<ValueList>>();
     if (!list) invalid_argument("`words` must be categorical columns.");

@@ -48,7 +48,7 @@ Output Standardization::apply(Graph& graph, Output x) const {
   return graph.op("RealDiv", {difference, numbers(graph, DType::kFloat64, scale_, "scale")});
 }
 
-Output Standardization::undo(Graph& graph, Output x) const {
+Output Standardization::invert(Graph& graph, Output x) const {
   const NameScope scope(graph, "of_data");
   const DType real = DType::kFloat64;
   const Output product =

@@ -23,7 +23,7 @@ class Standardization {
   // (x - center) / scale in float64, so that large numbers with small differences stay distinct.
   Output apply(Graph& graph, Output x) const;
   // x * scale + center, also in float64.
-  Output undo(Graph& graph, Output x) const;
+  Output invert(Graph& graph, Output x) const;
   // Convert differences, or their squares, back to the units of the data.
   Output differences_of_data(Graph& graph, Output differences) const;
   Output squares_of_data(Graph& graph, Output squares) const;

@@ -32,7 +32,7 @@ class VocabularyColumn : public CategoricalColumn {
     return {read};
   }
   int64_t num_buckets() const override { return size_ + num_oov_; }
-  std::vector<std::pair<std::string, Value>> chosen() const override {
+  std::vector<std::pair<std::string, Value>> derived_defaults() const override {
     return {{"dtype", Value::of(dtype_)}, {"default_value", Value::of(default_)}};
   }
 
@@ -44,7 +44,7 @@ class VocabularyColumn : public CategoricalColumn {
 class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuckets {
  public:
   explicit VocabularyListCategoricalColumn(const Args& args)
-      : VocabularyColumn(args), empty_is_word_(args.flag("empty_is_word", false)) {
+      : VocabularyColumn(args), empty_is_entry_(args.flag("empty_is_word", false)) {
     const Value* words = args.find("vocabulary_list");
     if (!words) invalid_argument("vocabulary_list ", kEmpty, " (column '", key_, "').");
     if (const auto* list = words->get_if<std::shared_ptr<ValueList>>()) {
@@ -66,7 +66,7 @@ class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuc
     if (bucket >= size_) return "";
     const auto i = static_cast<size_t>(bucket);
     if (!numbers_.empty()) return str_cat(numbers_[i]);
-    return empty_is_word_ && texts_[i].empty() ? "\"\"" : texts_[i];
+    return empty_is_entry_ && texts_[i].empty() ? "\"\"" : texts_[i];
   }
   Output transform(TransformationCache& cache) const override {
     const Shape shape{size_};
@@ -79,7 +79,7 @@ class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuc
                                  .op("VocabularyIds", {values, graph.constant(words, "keys")})
                                  .attr("num_oov_buckets", num_oov_)
                                  .attr("default_value", default_)
-                                 .attr("drop_missing", drop_missing && !empty_is_word_);
+                                 .attr("drop_missing", drop_missing && !empty_is_entry_);
                            });
   }
 
@@ -106,7 +106,7 @@ class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuc
                        seen_.size() + 1, "), column_name: ", key_, ".");
     }
   }
-  bool empty_is_word_;  // in formulas, "" is a level; in TensorFlow it is missing
+  bool empty_is_entry_;  // in formulas, "" is a level; in TensorFlow it is missing
   std::set<std::string> seen_;
   std::vector<std::string> texts_;
   std::vector<int64_t> numbers_;

@@ -47,7 +47,7 @@ class IfKernel : public Kernel {
     for (int i = 1; i < c.num_inputs(); ++i) arguments_.push_back(&c.input(i));
     runners_[branch]->run(arguments_);
     for (int i = 0; i < c.num_outputs(); ++i) {
-      give_output(c, i, runners_[branch]->result(static_cast<size_t>(i)));
+      set_output_value(c, i, runners_[branch]->result(static_cast<size_t>(i)));
     }
   }
 

@@ -32,7 +32,7 @@ void FunctionRunner::run(const std::vector<const Tensor*>& arguments) {
   executor_->run(values_, shared_);
 }
 
-void give_output(KernelContext& c, int i, const Tensor& value) {
+void set_output_value(KernelContext& c, int i, const Tensor& value) {
   if (value.dtype() == DType::kVariant) {
     c.output(i) = value;
   } else if (value.dtype() == DType::kString) {
@@ -58,7 +58,7 @@ std::vector<Output> own_results(FuncGraph& function, const std::vector<Output>& 
   std::vector<Output> own;
   for (const Output& result : results) {
     Output inside = function.capture(result);
-    if (FuncGraph::is_thing(inside)) inside = function.op("Identity", {inside});
+    if (FuncGraph::is_resource_handle(inside)) inside = function.op("Identity", {inside});
     own.push_back(inside);
   }
   return own;

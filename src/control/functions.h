@@ -31,7 +31,7 @@ class FunctionRunner {
 };
 
 // Stores the caller's output i; reuses its buffer if the shape is unchanged.
-void give_output(KernelContext& c, int i, const Tensor& value);
+void set_output_value(KernelContext& c, int i, const Tensor& value);
 
 FuncGraph& function_attr(const Operation& op, const char* name);
 bool changes_variables(const FuncGraph& function);

@@ -45,7 +45,7 @@ class WhileKernel : public Kernel {
       body_->run(values_);
       for (size_t k = 0; k < moving_.size(); ++k) values_[moving_[k]] = &body_->result(k);
     }
-    for (const size_t i : given_) give_output(c, static_cast<int>(i), *values_[i]);
+    for (const size_t i : given_) set_output_value(c, static_cast<int>(i), *values_[i]);
   }
 
  private:
@@ -143,7 +143,7 @@ Operation* add_loop(Graph& graph,
       .attr("parallel_iterations", parallel_iterations)
       .attr("_lower_using_switch_merge", true)
       .named("While")
-      .after(waits_of(both));
+      .after(outer_controls_of(both));
 }
 
 std::vector<Output> add_while(Graph& graph,
@@ -158,7 +158,8 @@ std::vector<Output> add_while(Graph& graph,
   std::vector<Output> cond_arguments = {cond->add_argument(DType::kInt32, Shape(), "counter")};
   std::vector<Output> body_arguments = {body->add_argument(DType::kInt32, Shape(), "counter")};
   for (size_t i = 0; i < variables.size(); ++i) {
-    if (FuncGraph::is_thing(variables[i])) variables[i] = graph.op("Identity", {variables[i]});
+    if (FuncGraph::is_resource_handle(variables[i]))
+      variables[i] = graph.op("Identity", {variables[i]});
     initial.push_back(variables[i]);
     const bool is_given = i < options.shape_invariants.size();
     const Shape& shape = is_given ? options.shape_invariants[i] : variables[i].shape();

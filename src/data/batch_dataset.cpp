@@ -43,14 +43,14 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
     InterruptPoll poll;
     do {  // reads in chunks, because batch_size may be far larger than the data
       poll();
-      constexpr int64_t kPiece = 1 << 16;
-      const int64_t piece = std::min(kPiece, size - taken);
-      if (static_cast<int64_t>(numbers_.size()) < taken + piece) {
-        numbers_.resize(static_cast<size_t>(taken + piece));
+      constexpr int64_t kChunk = 1 << 16;
+      const int64_t chunk = std::min(kChunk, size - taken);
+      if (static_cast<int64_t>(numbers_.size()) < taken + chunk) {
+        numbers_.resize(static_cast<size_t>(taken + chunk));
       }
-      const int64_t got = input_->next_rows(piece, numbers_.data() + taken);
+      const int64_t got = input_->next_rows(chunk, numbers_.data() + taken);
       taken += got;
-      if (got < piece) break;
+      if (got < chunk) break;
     } while (taken < size);
     if (taken == 0 || (taken < size && dataset_->drops_remainder())) return false;
     if (const PackedRowCache* near = input_->make_row_cache()) {

@@ -80,26 +80,26 @@ void BufferedBlocks::count(const std::vector<Move>& moves) {
   for (const Move& each : moves) {
     if (each.in != kNone) {
       const bool is_last = --num_read_ == 0;
-      places_.come(each.in, is_last ? rows_read_ : each_has);
+      places_.insert(each.in, is_last ? rows_read_ : each_has);
       rows_read_ -= each_has;
     }
     if (each.out != kNone) {
-      places_.go(each.out);
+      places_.erase(each.out);
       ++num_drawn_;
     }
   }
 }
 
-void BufferedBlocks::move_words(Column& column,
-                                const std::shared_ptr<StringDictionary>& words,
-                                const std::vector<Move>& moves) {
+void BufferedBlocks::move_strings(Column& column,
+                                  const std::shared_ptr<StringDictionary>& words,
+                                  const std::vector<Move>& moves) {
   for (const Move& each : moves) {
     if (each.in != kNone) {
-      auto& own = column.waiting_words[static_cast<size_t>(each.in)];
+      auto& own = column.waiting_strings[static_cast<size_t>(each.in)];
       if (own != words) own = words;
     }
     if (each.out != kNone) {
-      column.drawn_words.push_back(column.waiting_words[static_cast<size_t>(each.out)]);
+      column.drawn_strings.push_back(column.waiting_strings[static_cast<size_t>(each.out)]);
     }
   }
 }
@@ -110,8 +110,8 @@ void BufferedBlocks::move_column(Column& column,
   const auto places = static_cast<size_t>(places_.size());
   column.waiting.resize(places * column.bytes);
   if (column.dtype == DType::kString) {
-    column.waiting_words.resize(places);
-    move_words(column, block.is_valid() ? block.dictionary() : nullptr, moves);
+    column.waiting_strings.resize(places);
+    move_strings(column, block.is_valid() ? block.dictionary() : nullptr, moves);
   }
   if (column.bytes == 0) return;
   const size_t before = static_cast<size_t>(num_drawn_before_) * column.bytes;
@@ -129,17 +129,17 @@ void BufferedBlocks::move(const std::vector<Move>& moves) {
   block_.clear();
 }
 
-void BufferedBlocks::forget_drawn() {
+void BufferedBlocks::clear_drawn() {
   num_drawn_ = 0;
-  for (Column& column : columns_) column.drawn_words.clear();
+  for (Column& column : columns_) column.drawn_strings.clear();
 }
 
 namespace {
 
 // Maps codes of several dictionaries to codes of one.
-void unite_words(Tensor& to,
-                 const std::vector<std::shared_ptr<StringDictionary>>& words,
-                 size_t each_has) {
+void merge_dictionaries(Tensor& to,
+                        const std::vector<std::shared_ptr<StringDictionary>>& words,
+                        size_t each_has) {
   const bool is_one = std::all_of(words.begin(), words.end(),
                                   [&](const auto& dictionary) { return dictionary == words[0]; });
   to.set_dictionary(is_one ? words[0] : std::make_shared<StringDictionary>());
@@ -161,10 +161,10 @@ void BufferedBlocks::put(ElementSink& sink, bool stacked) {
     Tensor& to = sink.allocate(static_cast<int>(k), column.dtype, shape);
     if (to.num_bytes() > 0) std::memcpy(to.raw(), column.drawn.data(), to.num_bytes());
     if (column.dtype == DType::kString && num_drawn_ > 0) {
-      unite_words(to, column.drawn_words, column.bytes / sizeof(int32_t));
+      merge_dictionaries(to, column.drawn_strings, column.bytes / sizeof(int32_t));
     }
   }
-  forget_drawn();
+  clear_drawn();
 }
 
 // --- state, in the same format as BufferedElements
@@ -185,9 +185,10 @@ NamedTensors BufferedBlocks::save(const std::vector<int64_t>& waiting) const {
         std::memcpy(to, column.waiting.data() + place * column.bytes, column.bytes);
       }
       to += column.bytes;
-      if (column.dtype == DType::kString) words.push_back(column.waiting_words[place]);
+      if (column.dtype == DType::kString) words.push_back(column.waiting_strings[place]);
     }
-    if (column.dtype == DType::kString) unite_words(all, words, column.bytes / sizeof(int32_t));
+    if (column.dtype == DType::kString)
+      merge_dictionaries(all, words, column.bytes / sizeof(int32_t));
     state["buffer/" + component_name(k)] = all;
   }
   return state;
@@ -196,7 +197,7 @@ NamedTensors BufferedBlocks::save(const std::vector<int64_t>& waiting) const {
 std::vector<int64_t> BufferedBlocks::restore(const NamedTensors& state, int64_t buffer_size) {
   const NamedTensors buffer = subtree(state, "buffer/");
   const int64_t n = state_count(buffer, "size");
-  ElementPlaces places = ElementPlaces::restored(state, n, buffer_size);
+  SlotPool places = SlotPool::restored(state, n, buffer_size);
   std::vector<Column> columns = columns_;
   for (size_t k = 0; n > 0 && k < columns.size(); ++k) {
     Column& column = columns[k];
@@ -211,12 +212,12 @@ std::vector<int64_t> BufferedBlocks::restore(const NamedTensors& state, int64_t 
     const auto* from = static_cast<const char*>(all.raw());
     column.waiting.assign(from, from + all.num_bytes());
     if (column.dtype == DType::kString) {
-      column.waiting_words.assign(static_cast<size_t>(n), all.dictionary());
+      column.waiting_strings.assign(static_cast<size_t>(n), all.dictionary());
     }
   }
   places_ = std::move(places);
   columns_ = std::move(columns);
-  forget_drawn();
+  clear_drawn();
   return places_.all();
 }
 

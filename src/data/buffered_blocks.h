@@ -19,7 +19,7 @@ class BufferedBlocks {
   void move(const std::vector<Move>& moves);
   void put_one(ElementSink& sink) { put(sink, false); }
   void put_stacked(ElementSink& sink) { put(sink, true); }
-  void forget_drawn();
+  void clear_drawn();
   void clear() { places_.clear(); }
   int64_t rows_waiting() const { return places_.rows_waiting(); }
   NamedTensors save(const std::vector<int64_t>& waiting) const;
@@ -32,17 +32,17 @@ class BufferedBlocks {
     Shape shape;
     size_t bytes;  // per element
     std::vector<char> waiting, drawn;
-    Dictionaries waiting_words, drawn_words;  // of string components, which store codes
+    Dictionaries waiting_strings, drawn_strings;  // of string components, which store codes
   };
   void count(const std::vector<Move>& moves);
   void move_column(Column& column, const Tensor& block, const std::vector<Move>& moves);
-  static void move_words(Column& column,
-                         const std::shared_ptr<StringDictionary>& words,
-                         const std::vector<Move>& moves);
+  static void move_strings(Column& column,
+                           const std::shared_ptr<StringDictionary>& words,
+                           const std::vector<Move>& moves);
   void put(ElementSink& sink, bool stacked);
 
   std::vector<Column> columns_;
-  ElementPlaces places_;
+  SlotPool places_;
   Components block_;  // the last block read
   int64_t num_read_ = 0, rows_read_ = 0;
   int64_t num_drawn_ = 0, num_drawn_before_ = 0;  // the latter before the current move

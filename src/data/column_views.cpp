@@ -96,10 +96,10 @@ void ColumnViews::gather(int64_t k, const int64_t* rows, int64_t n, void* to) co
   });
 }
 
-void ColumnViews::spread(int64_t k,
-                         const std::vector<Place>& places,
-                         char* to,
-                         size_t block_bytes) const {
+void ColumnViews::scatter(int64_t k,
+                          const std::vector<Place>& places,
+                          char* to,
+                          size_t block_bytes) const {
   with_types(columns_[static_cast<size_t>(k)], dtype_, [&](const auto* from, auto type) {
     using To = decltype(type);
     for (const Place& place : places) {

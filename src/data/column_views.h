@@ -47,7 +47,7 @@ class ColumnViews {
     int64_t row;
     int32_t block, at;
   };
-  void spread(int64_t k, const std::vector<Place>& places, char* to, size_t block_bytes) const;
+  void scatter(int64_t k, const std::vector<Place>& places, char* to, size_t block_bytes) const;
 
  private:
   DType dtype_;

@@ -20,10 +20,10 @@ class CsvRows {
   }
   // Ensures capacity for `rows` rows.
   void reserve(int64_t rows) {
-    if (rows <= room_) return;
-    room_ = 2 * rows;
+    if (rows <= capacity_) return;
+    capacity_ = 2 * rows;
     for (size_t k = 0; k < values_.size(); ++k) {
-      values_[k].resize(static_cast<size_t>(room_) * bytes_[k]);
+      values_[k].resize(static_cast<size_t>(capacity_) * bytes_[k]);
     }
   }
   char* at(size_t k, int64_t row) {
@@ -33,7 +33,7 @@ class CsvRows {
  private:
   std::vector<size_t> bytes_;  // per element
   std::vector<std::vector<char>> values_;
-  int64_t room_ = 0;
+  int64_t capacity_ = 0;
 };
 
 // Splits the text at line ends. Quoted fields may contain line ends, so each split point is only a
@@ -41,7 +41,7 @@ class CsvRows {
 // is malformed, the caller reads record by record.
 class CsvBlock {
  public:
-  using Words = std::vector<std::shared_ptr<StringDictionary>>;
+  using Dictionaries = std::vector<std::shared_ptr<StringDictionary>>;
   explicit CsvBlock(const CsvColumns& columns);
 
   // Parses up to `n` records from the start of `text` into `rows`, starting at row `first`.
@@ -53,35 +53,35 @@ class CsvBlock {
                int64_t first,
                bool needs_utf8,
                CsvRows& rows,
-               const Words& words);
+               const Dictionaries& words);
   const CsvReader::Taken& taken() const { return taken_; }
   // The number of records in the last failed attempt.
-  int64_t tried() const { return tried_; }
+  int64_t num_failed_records() const { return num_failed_records_; }
 
  private:
-  struct Piece {
-    explicit Piece(const CsvFormat& format) : splitter(format) {}
+  struct Chunk {
+    explicit Chunk(const CsvFormat& format) : splitter(format) {}
     std::string_view text;
     int64_t first = 0, rows = 0;  // relative to the first row of the block
     int64_t lines = 0, last_lines = 0;
     CsvSplitter splitter;
     std::deque<std::string> copies;  // strings that the splitter had to assemble
   };
-  int64_t cut(std::string_view text, int64_t n);
-  void add_piece(std::string_view text, int64_t first, int64_t rows);
-  bool read_piece(Piece& piece, int64_t first, CsvRows& rows);
-  bool read_record(Piece& piece, int64_t row, int64_t place, CsvRows& rows);
-  void code_column(size_t j, int64_t n, int64_t first, CsvRows& rows, const Words& words);
+  int64_t split_chunk(std::string_view text, int64_t n);
+  void add_chunk(std::string_view text, int64_t first, int64_t rows);
+  bool read_chunk(Chunk& chunk, int64_t first, CsvRows& rows);
+  bool read_record(Chunk& chunk, int64_t row, int64_t place, CsvRows& rows);
+  void code_column(size_t j, int64_t n, int64_t first, CsvRows& rows, const Dictionaries& words);
 
   const CsvColumns& columns_;
-  std::vector<size_t> word_columns_;
+  std::vector<size_t> string_columns_;
   std::vector<std::vector<std::string_view>> words_;  // one vector per string column
-  std::deque<Piece> pieces_;                          // reused, to keep their memory
-  size_t num_pieces_ = 0;
-  std::atomic<bool> is_ill_{false};
+  std::deque<Chunk> chunks_;                          // reused, to keep their memory
+  size_t num_chunks_ = 0;
+  std::atomic<bool> is_invalid_{false};
   CsvReader::Taken taken_;
   bool needs_utf8_ = false;
-  int64_t tried_ = 0;
+  int64_t num_failed_records_ = 0;
 };
 
 }  // namespace runhooks

@@ -68,7 +68,7 @@ std::vector<DType> CsvColumns::dtypes() const {
   return all;
 }
 
-bool CsvColumns::try_word(size_t k, std::string_view* field) const {
+bool CsvColumns::try_string(size_t k, std::string_view* field) const {
   if (!field->empty() && *field != na_value_) return true;
   *field = columns_[k].fallback;
   return !columns_[k].is_required;

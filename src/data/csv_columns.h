@@ -59,7 +59,7 @@ class CsvColumns {
   bool try_number(size_t k, std::string_view field, void* place) const {
     return read(columns_[k], field, place, nullptr) == Problem::kNone;
   }
-  bool try_word(size_t k, std::string_view* field) const;
+  bool try_string(size_t k, std::string_view* field) const;
   // Warns and returns true if a string field of the record is not valid UTF-8.
   template <typename Where>
   bool warns_of_encoding(const std::vector<std::string_view>& fields, Where where) const {

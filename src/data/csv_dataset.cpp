@@ -136,16 +136,17 @@ class CsvIterator : public FileIterator {
   // Parses records from buffered text; returns 0 if they must be read one by one.
   int64_t read_block(int64_t row, int64_t n) {
     auto* csv = static_cast<CsvRecords*>(cursor_.records());
-    if (!csv || alone_ > 0) return 0;
+    if (!csv || single_records_ > 0) return 0;
     const int64_t got = block_.read(csv->view(), n, row, !csv->has_warned(), stacked_, words_);
     if (got > 0) csv->take(block_.taken(), got);
-    constexpr int64_t kAlone = 4;  // limits repeated parsing in a file with many malformed records
-    alone_ = kAlone * block_.tried();
+    constexpr int64_t kCsvSingleRecords =
+        4;  // limits repeated parsing in a file with many malformed records
+    single_records_ = kCsvSingleRecords * block_.num_failed_records();
     return got;
   }
   bool read_row(int64_t row) {
     stacked_.reserve(row + 1);
-    if (alone_ > 0) --alone_;
+    if (single_records_ > 0) --single_records_;
     return cursor_.next([&](FileRecords& records) {
       auto& csv = static_cast<CsvRecords&>(records);
       const auto where = [&csv] { return csv.where(); };
@@ -160,10 +161,10 @@ class CsvIterator : public FileIterator {
 
   const CsvColumns& columns_;
   ColumnDictionaries dictionaries_;
-  CsvBlock::Words words_;
+  CsvBlock::Dictionaries words_;
   CsvRows stacked_;
   CsvBlock block_;
-  int64_t alone_ = 0;  // records to read one by one after a block with a malformed record
+  int64_t single_records_ = 0;  // records to read one by one after a block with a malformed record
 };
 
 std::unique_ptr<DatasetIterator> CsvDataset::iterator(IteratorContext&) const {

@@ -82,12 +82,14 @@ void DataFingerprint::add(const InMemoryColumn& column) {
   add(of_items(rows.values));
 }
 
-std::string DataFingerprint::words() const {
-  constexpr size_t kMost = 5;
+std::string DataFingerprint::description() const {
+  constexpr size_t kMaxDescribed = 5;
   std::vector<std::string> shown(
-      words_.begin(), words_.begin() + static_cast<long>(std::min(kMost, words_.size())));
-  if (words_.size() > kMost) {
-    shown.push_back(str_cat(static_cast<unsigned long>(words_.size() - kMost), " more"));
+      descriptions_.begin(),
+      descriptions_.begin() + static_cast<long>(std::min(kMaxDescribed, descriptions_.size())));
+  if (descriptions_.size() > kMaxDescribed) {
+    shown.push_back(
+        str_cat(static_cast<unsigned long>(descriptions_.size() - kMaxDescribed), " more"));
   }
   if (shown.empty()) return "no data of its own";
   const std::string number = format_text("%016llx", static_cast<unsigned long long>(fingerprint_));
@@ -102,15 +104,15 @@ void add_columns(DataFingerprint& content,
     for (const InMemoryColumn& column : columns) own.add(column);
     return own.fingerprint();
   }));
-  constexpr size_t kMost = 8;
+  constexpr size_t kMaxDescribed = 8;
   std::vector<std::string> types;
-  for (size_t k = 0; k < std::min(kMost, columns.size()); ++k) {
+  for (size_t k = 0; k < std::min(kMaxDescribed, columns.size()); ++k) {
     const bool is_known = columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
     types.push_back(is_known ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
                              : "not known yet");
   }
-  if (columns.size() > kMost) types.push_back("...");
-  content.say("in memory " + str_join(types, ", "));
+  if (columns.size() > kMaxDescribed) types.push_back("...");
+  content.describe("in memory " + str_join(types, ", "));
 }
 
 // --- files
@@ -131,7 +133,7 @@ uint64_t file_fingerprint(InputFile& file) {
   return all;
 }
 
-void FileFingerprints::look(const std::string& path, Known& known) {
+void FileFingerprints::update_known(const std::string& path, Known& known) {
   if (file_kind(path) != FileKind::kRegular) {
     known = Known();
     return;
@@ -156,7 +158,7 @@ void FileFingerprints::add_to(DataFingerprint& content,
   uint64_t bytes = 0;
   size_t missing = 0;
   for (size_t i = 0; i < paths.size(); ++i) {
-    look(paths[i], known_[i]);
+    update_known(paths[i], known_[i]);
     content.add(known_[i].fingerprint);
     bytes += known_[i].size;
     missing += !known_[i].is_there && file_kind(paths[i]) != FileKind::kPipe;
@@ -169,7 +171,7 @@ void FileFingerprints::add_to(DataFingerprint& content,
                               paths.size() == 1 ? " file of " : " files of ",
                               static_cast<unsigned long>(bytes), " bytes (", str_join(names, ", "));
   if (missing > 0) words += str_cat("; not there: ", static_cast<unsigned long>(missing));
-  content.say(words + ")");
+  content.describe(words + ")");
 }
 
 }  // namespace runhooks

@@ -23,14 +23,14 @@ class DataFingerprint {
   void add(const Tensor& tensor);
   void add(const InMemoryColumn& column);
   // Adds to the readable description: "64 rows of float32()".
-  void say(std::string words) { words_.push_back(std::move(words)); }
+  void describe(std::string words) { descriptions_.push_back(std::move(words)); }
 
   uint64_t fingerprint() const { return fingerprint_; }
-  std::string words() const;
+  std::string description() const;
 
  private:
   uint64_t fingerprint_ = 0;
-  std::vector<std::string> words_;
+  std::vector<std::string> descriptions_;
 };
 
 // Hashes a file's length and 16 blocks, including the first and last: cheap enough for each opening
@@ -49,7 +49,7 @@ class FileFingerprints {
     uint64_t size = 0, fingerprint = 0;
     double time = 0;
   };
-  static void look(const std::string& path, Known& known);
+  static void update_known(const std::string& path, Known& known);
 
   mutable std::mutex mutex_;
   mutable std::vector<Known> known_;
@@ -61,12 +61,12 @@ class LazyFingerprint {
   // `find` computes the fingerprint on first use.
   template <typename Find>
   uint64_t operator()(Find find) const {
-    std::call_once(once_, [&] { fingerprint_ = find(); });
+    std::call_once(once_flag_, [&] { fingerprint_ = find(); });
     return fingerprint_;
   }
 
  private:
-  mutable std::once_flag once_;
+  mutable std::once_flag once_flag_;
   mutable uint64_t fingerprint_ = 0;
 };
 

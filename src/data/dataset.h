@@ -56,7 +56,7 @@ class RowTable {
   // Emits `n` rows, stacked into one element.
   virtual void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const = 0;
   // Hints that these rows will be read later, so they may be fetched from memory.
-  virtual void expect(const int64_t* /*numbers*/, int64_t /*n*/) const {}
+  virtual void prefetch(const int64_t* /*numbers*/, int64_t /*n*/) const {}
   // A cache for an iterator that buffers `waiting` rows; NULL if a cache would not help.
   virtual std::shared_ptr<PackedRowCache> make_row_cache(int64_t /*waiting*/) const { return nullptr; }
 };
@@ -173,10 +173,10 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   // Arguments and functions may depend on graph tensors at any depth. Such a dataset is a
   // template; binding the tensors' values produces the real one. Owners of a template must keep
   // its graph alive.
-  std::vector<Output> unknowns() const;
-  std::shared_ptr<const Dataset> with_values(const TensorBindings& known) const;
+  std::vector<Output> free_tensors() const;
+  std::shared_ptr<const Dataset> bind(const TensorBindings& bindings) const;
   // False if the dataset is a template.
-  virtual bool is_known() const { return is_known_; }
+  virtual bool is_bound() const { return is_bound_; }
 
  protected:
   // The number's value if it is a constant, even before binding.
@@ -195,14 +195,14 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
  private:
   friend std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
   virtual std::shared_ptr<const Dataset> replaced(const TensorBindings&) const { return nullptr; }
-  // Throws if arguments are inconsistent; called once all of them are known.
+  // Throws if arguments are inconsistent; called once all of them are bound.
   virtual void validate_arguments(const Args& /*args*/) const {}
   // Visits each dataset in an argument.
   static void each_dataset(const Value& value, const std::function<void(const Dataset&)>& visit);
   std::string type_;
   Args args_;
   int depth_ = 1;  // including its inputs
-  bool is_known_ = true;
+  bool is_bound_ = true;
   bool reads_part_ = false;
 };
 

@@ -18,7 +18,7 @@ const Tensor* TensorBindings::find(const Output& tensor) const {
 namespace {
 
 // Limits recursion: each dataset calls its input.
-constexpr int kDeepest = 2000;
+constexpr int kMaxDatasetDepth = 2000;
 
 const ArgSpec* find_spec(const std::string& type, const std::string& name) {
   for (const ArgSpec& spec : Factory<Dataset>::instance().find("dataset", type).arguments()) {
@@ -53,7 +53,7 @@ Args with_tensors(const std::string& type, const Args& args) {
 }
 
 // Replaces unbound numbers with 1; returns true if there are any.
-bool replace_unknown_numbers(const std::string& type, Args* args) {
+bool replace_free_numbers(const std::string& type, Args* args) {
   bool any = false;
   const Args given = *args;
   for (const auto& [name, value] : given.items()) {
@@ -64,38 +64,38 @@ bool replace_unknown_numbers(const std::string& type, Args* args) {
   return any;
 }
 
-void add_unknown(const Output& tensor, std::vector<Output>& all) {
+void add_free_tensor(const Output& tensor, std::vector<Output>& all) {
   if (std::find(all.begin(), all.end(), tensor) == all.end()) all.push_back(tensor);
 }
 
-void find_unknowns(const Value& value, std::vector<Output>& all) {
-  if (const auto* output = value.get_if<Output>()) add_unknown(*output, all);
+void find_free_tensors(const Value& value, std::vector<Output>& all) {
+  if (const auto* output = value.get_if<Output>()) add_free_tensor(*output, all);
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    for (const Value& item : **list) find_unknowns(item, all);
+    for (const Value& item : **list) find_free_tensors(item, all);
   }
   const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
   if (!made) return;
   std::vector<Output> inside;
   if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) {
-    inside = dataset->unknowns();
+    inside = dataset->free_tensors();
   } else if (const auto* function = dynamic_cast<const DatasetFunction*>(made->get())) {
-    inside = function->unknowns();
+    inside = function->free_tensors();
   } else if (const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get())) {
-    inside = maker->function().unknowns();  // includes those of its datasets
+    inside = maker->function().free_tensors();  // includes those of its datasets
   }
-  for (const Output& tensor : inside) add_unknown(tensor, all);
+  for (const Output& tensor : inside) add_free_tensor(tensor, all);
 }
 
-bool is_known_value(const Value& value) {
+bool is_bound_value(const Value& value) {
   if (value.get_if<Output>()) return false;
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    return std::all_of((*list)->begin(), (*list)->end(), is_known_value);
+    return std::all_of((*list)->begin(), (*list)->end(), is_bound_value);
   }
   const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
   if (!made) return true;
-  if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) return dataset->is_known();
+  if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) return dataset->is_bound();
   const auto* function = dynamic_cast<const DatasetFunction*>(made->get());
-  if (function) return function->unknowns().empty();
+  if (function) return function->free_tensors().empty();
   // its datasets may be arguments of an enclosing function
   return !dynamic_cast<const DatasetValuedFunction*>(made->get());
 }
@@ -110,30 +110,30 @@ Value number_of(const Tensor& tensor, const std::string& label) {
 }
 
 template <typename T>
-Value value_of_made(const std::shared_ptr<const T>& made) {
+Value value_of_object(const std::shared_ptr<const T>& made) {
   return Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<T>(made)));
 }
 
-Value known_value(const Value& value, const TensorBindings& known) {
+Value bound_value(const Value& value, const TensorBindings& bindings) {
   if (const auto* output = value.get_if<Output>()) {
-    const Tensor* tensor = known.find(*output);
+    const Tensor* tensor = bindings.find(*output);
     return tensor ? Value::of(*tensor) : value;
   }
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
     const auto items = std::make_shared<ValueList>();
-    for (const Value& item : **list) items->push_back(known_value(item, known));
+    for (const Value& item : **list) items->push_back(bound_value(item, bindings));
     return Value::of(items);
   }
   const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
   if (!made) return value;
   if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) {
-    return value_of_made(dataset->with_values(known));
+    return value_of_object(dataset->bind(bindings));
   }
   if (const auto* function = dynamic_cast<const DatasetFunction*>(made->get())) {
-    return value_of_made(function->with_values(known));
+    return value_of_object(function->bind(bindings));
   }
   const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get());
-  return maker ? value_of_made(maker->with_values(known)) : value;
+  return maker ? value_of_object(maker->bind(bindings)) : value;
 }
 
 }  // namespace
@@ -156,22 +156,22 @@ std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& given
       reads_part = reads_part || input.is_part();
     });
   }
-  if (depth > kDeepest) {
+  if (depth > kMaxDatasetDepth) {
     throw Error(Code::kResourceExhausted,
-                str_cat("Datasets can be nested at most ", kDeepest, " levels deep."),
+                str_cat("Datasets can be nested at most ", kMaxDatasetDepth, " levels deep."),
                 {"Pass all files or datasets to one source instead of concatenating them."});
   }
   const Args args = with_tensors(type, given);
-  Args known = args;
-  const bool has_unknowns = replace_unknown_numbers(type, &known);
-  std::shared_ptr<Dataset> dataset = Factory<Dataset>::instance().make("dataset", type, known);
-  if (!has_unknowns) dataset->validate_arguments(args);
+  Args probe = args;
+  const bool has_free_tensors = replace_free_numbers(type, &probe);
+  std::shared_ptr<Dataset> dataset = Factory<Dataset>::instance().make("dataset", type, probe);
+  if (!has_free_tensors) dataset->validate_arguments(args);
   dataset->depth_ = depth;
   dataset->reads_part_ = reads_part;
   dataset->type_ = type;
   dataset->args_ = args;
-  dataset->is_known_ = std::all_of(args.items().begin(), args.items().end(),
-                                   [](const auto& item) { return is_known_value(item.second); });
+  dataset->is_bound_ = std::all_of(args.items().begin(), args.items().end(),
+                                   [](const auto& item) { return is_bound_value(item.second); });
   return dataset;
 }
 
@@ -186,18 +186,18 @@ std::optional<int64_t> Dataset::constant_or_nullopt(const std::string& argument)
              : std::nullopt;
 }
 
-std::vector<Output> Dataset::unknowns() const {
+std::vector<Output> Dataset::free_tensors() const {
   std::vector<Output> all;
-  for (const auto& item : args_.items()) find_unknowns(item.second, all);
+  for (const auto& item : args_.items()) find_free_tensors(item.second, all);
   return all;
 }
 
-std::shared_ptr<const Dataset> Dataset::with_values(const TensorBindings& known) const {
-  if (auto other = replaced(known)) return other;
-  if (is_known() || type_.empty()) return shared_from_this();
+std::shared_ptr<const Dataset> Dataset::bind(const TensorBindings& bindings) const {
+  if (auto other = replaced(bindings)) return other;
+  if (is_bound() || type_.empty()) return shared_from_this();
   Args args(args_.owner());
   for (const auto& [name, value] : args_.items()) {
-    const Value now = known_value(value, known);
+    const Value now = bound_value(value, bindings);
     const auto* tensor = value.get_if<Output>() ? now.get_if<Tensor>() : nullptr;
     const bool is_count = tensor && is_number(type_, name);
     args.set(name, is_count ? number_of(*tensor, args_.label(name)) : now);
@@ -229,14 +229,14 @@ const Operation* what_may_change(const Output& tensor) {
 }  // namespace
 
 bool has_constants_only(const Dataset& dataset) {
-  const std::vector<Output> unknowns = dataset.unknowns();
-  return std::none_of(unknowns.begin(), unknowns.end(), what_may_change);
+  const std::vector<Output> free_tensors = dataset.free_tensors();
+  return std::none_of(free_tensors.begin(), free_tensors.end(), what_may_change);
 }
 
 std::shared_ptr<const Dataset> with_constants(const std::shared_ptr<const Dataset>& dataset) {
-  const std::vector<Output> unknowns = dataset->unknowns();
-  if (unknowns.empty()) return dataset;
-  for (const Output& tensor : unknowns) {
+  const std::vector<Output> free_tensors = dataset->free_tensors();
+  if (free_tensors.empty()) return dataset;
+  for (const Output& tensor : free_tensors) {
     const Operation* op = what_may_change(tensor);
     if (!op) continue;
     throw Error(Code::kInvalidArgument,
@@ -247,11 +247,11 @@ std::shared_ptr<const Dataset> with_constants(const std::shared_ptr<const Datase
   }
   ResourceManager resources;
   Executor executor(std::make_shared<NodeTable>(resources, BufferOptions()),
-                    {unknowns.begin(), unknowns.end()}, {});
+                    {free_tensors.begin(), free_tensors.end()}, {});
   executor.run(std::vector<Tensor>());
   Components values;
-  for (size_t i = 0; i < unknowns.size(); ++i) values.push_back(executor.result(i).copy());
-  return dataset->with_values({unknowns, values});
+  for (size_t i = 0; i < free_tensors.size(); ++i) values.push_back(executor.result(i).copy());
+  return dataset->bind({free_tensors, values});
 }
 
 }  // namespace runhooks

@@ -83,15 +83,14 @@ std::vector<Output> DatasetFunction::feeds() const {
   return all;
 }
 
-std::vector<Output> DatasetFunction::unknowns() const {
+std::vector<Output> DatasetFunction::free_tensors() const {
   return captured_.empty() ? graph_->outside() : std::vector<Output>();
 }
 
-std::shared_ptr<const DatasetFunction> DatasetFunction::with_values(
-    const TensorBindings& known) const {
+std::shared_ptr<const DatasetFunction> DatasetFunction::bind(const TensorBindings& bindings) const {
   Components values;
-  for (const Output& unknown : unknowns()) {
-    const Tensor* value = known.find(unknown);
+  for (const Output& free_tensor : free_tensors()) {
+    const Tensor* value = bindings.find(free_tensor);
     if (!value) return shared_from_this();  // the tensors belong to an outer graph
     values.push_back(*value);
   }
@@ -109,9 +108,9 @@ std::unique_ptr<DatasetFunction::Instance> DatasetFunction::instantiate(
 DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> function,
                                     IteratorContext& context)
     : function_(std::move(function)), session_(function_->graph_) {
-  if (!function_->unknowns().empty()) {
+  if (!function_->free_tensors().empty()) {
     fail(Code::kInternal, "A function of a dataset was started without '",
-         function_->unknowns()[0].name(), "'.");
+         function_->free_tensors()[0].name(), "'.");
   }
   const std::vector<Output>& results = function_->results_;
   if (!results.empty()) {
@@ -170,12 +169,13 @@ void DatasetFunction::Instance::restore(const NamedTensors& state) {
 
 std::shared_ptr<const Dataset> DatasetValuedFunction::make(const Components& values,
                                                   const Components& arguments) const {
-  return pattern_->with_values({unknowns_, values, &arguments, &function_->graph()});
+  return pattern_->bind({free_tensors_, values, &arguments, &function_->graph()});
 }
 
-std::shared_ptr<const DatasetValuedFunction> DatasetValuedFunction::with_values(const TensorBindings& known) const {
-  return std::shared_ptr<const DatasetValuedFunction>(
-      new DatasetValuedFunction(function_->with_values(known), pattern_->with_values(known), unknowns_));
+std::shared_ptr<const DatasetValuedFunction> DatasetValuedFunction::bind(
+    const TensorBindings& bindings) const {
+  return std::shared_ptr<const DatasetValuedFunction>(new DatasetValuedFunction(
+      function_->bind(bindings), pattern_->bind(bindings), free_tensors_));
 }
 
 namespace {
@@ -194,12 +194,12 @@ class ArgumentDataset : public Dataset {
   std::string description() const override {
     return str_cat("argument ", static_cast<unsigned long>(k_));
   }
-  bool is_known() const override { return false; }
+  bool is_bound() const override { return false; }
 
  private:
-  std::shared_ptr<const Dataset> replaced(const TensorBindings& known) const override {
-    if (known.graph != graph_) return nullptr;  // an argument of another function
-    return std::static_pointer_cast<const Dataset>((*known.arguments)[k_].object());
+  std::shared_ptr<const Dataset> replaced(const TensorBindings& bindings) const override {
+    if (bindings.graph != graph_) return nullptr;  // an argument of another function
+    return std::static_pointer_cast<const Dataset>((*bindings.arguments)[k_].object());
   }
   const Graph* graph_;
   size_t k_;

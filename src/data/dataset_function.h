@@ -39,9 +39,9 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
   bool is_stateful() const { return is_stateful_; }
   const Graph& graph() const { return *graph_; }
   // The captured outer tensors that are unbound, and the values of the others.
-  std::vector<Output> unknowns() const;
+  std::vector<Output> free_tensors() const;
   const Components& captured() const { return captured_; }
-  std::shared_ptr<const DatasetFunction> with_values(const TensorBindings& known) const;
+  std::shared_ptr<const DatasetFunction> bind(const TensorBindings& bindings) const;
 
   // An executable copy of the function: a session with its plan and state, such as random
   // generators. Any thread may call it, but only one at a time.
@@ -83,26 +83,26 @@ class DatasetValuedFunction : public CoreObject {
  public:
   // `function` returns the values of the free tensors of `pattern`.
   DatasetValuedFunction(std::shared_ptr<const DatasetFunction> function,
-               std::shared_ptr<const Dataset> pattern)
-      : DatasetValuedFunction(std::move(function), pattern, pattern->unknowns()) {}
+                        std::shared_ptr<const Dataset> pattern)
+      : DatasetValuedFunction(std::move(function), pattern, pattern->free_tensors()) {}
   const char* kind() const override { return "a function that gives datasets"; }
   const DatasetFunction& function() const { return *function_; }
   const Dataset& pattern() const { return *pattern_; }
   // Builds the dataset from the function's results for these arguments.
   std::shared_ptr<const Dataset> make(const Components& values, const Components& arguments) const;
-  std::shared_ptr<const DatasetValuedFunction> with_values(const TensorBindings& known) const;
+  std::shared_ptr<const DatasetValuedFunction> bind(const TensorBindings& bindings) const;
 
  private:
   DatasetValuedFunction(std::shared_ptr<const DatasetFunction> function,
-               std::shared_ptr<const Dataset> pattern,
-               std::vector<Output> unknowns)
+                        std::shared_ptr<const Dataset> pattern,
+                        std::vector<Output> free_tensors)
       : function_(std::move(function)),
         pattern_(std::move(pattern)),
-        unknowns_(std::move(unknowns)) {}
+        free_tensors_(std::move(free_tensors)) {}
 
   std::shared_ptr<const DatasetFunction> function_;
   std::shared_ptr<const Dataset> pattern_;
-  std::vector<Output> unknowns_;
+  std::vector<Output> free_tensors_;
 };
 
 // Placeholder for argument k of the function with this graph; has the types and shapes of `like`.

@@ -13,7 +13,7 @@ Output ElementGraph::capture(const Output& outside) {
   const Output next = outer->capture(outside);
   const auto known = std::find(outside_.begin(), outside_.end(), next);
   if (known != outside_.end()) return inside_[static_cast<size_t>(known - outside_.begin())];
-  if (FuncGraph::is_thing(next)) {
+  if (FuncGraph::is_resource_handle(next)) {
     throw Error(Code::kUnimplemented,
                 str_cat("Handle '", next.name(), "' cannot be used in a function of a dataset."),
                 {"Use the value of a variable instead; it is read when the iterator starts."});

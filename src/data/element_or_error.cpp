@@ -70,7 +70,7 @@ void SavedErrors::save(NamedTensors& state) const {
   fail(Code::kDataLoss, "The saved state of queued elements is damaged.");
 }
 
-Tensor error_words(const NamedTensors& state, const char* name, size_t n) {
+Tensor error_strings(const NamedTensors& state, const char* name, size_t n) {
   const auto found = state.find(name);
   const bool fits = found != state.end() && found->second.dtype() == DType::kString &&
                     found->second.num_elements() == static_cast<int64_t>(n);
@@ -78,7 +78,7 @@ Tensor error_words(const NamedTensors& state, const char* name, size_t n) {
   return found->second;
 }
 
-std::exception_ptr made_error(const Error& error, const std::string& classes) {
+std::exception_ptr error_from_state(const Error& error, const std::string& classes) {
   if (classes.empty()) return std::make_exception_ptr(error);
   return std::make_exception_ptr(ForeignError(error, split_text(classes, '\n')));
 }
@@ -86,15 +86,15 @@ std::exception_ptr made_error(const Error& error, const std::string& classes) {
 std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& state) {
   const std::vector<int64_t> places = state_counts(state, "error_places"),
                              codes = state_counts(state, "error_codes");
-  const Tensor texts = error_words(state, "errors", places.size()),
-               classes = error_words(state, "error_classes", places.size());
+  const Tensor texts = error_strings(state, "errors", places.size()),
+               classes = error_strings(state, "error_classes", places.size());
   if (codes.size() != places.size()) throw_damaged_errors();
   std::map<int64_t, std::exception_ptr> errors;
   for (size_t i = 0; i < places.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     if (codes[i] > static_cast<int64_t>(Code::kNanLoss)) throw_damaged_errors();
-    errors[places[i]] =
-        made_error(Error(static_cast<Code>(codes[i]), texts.string_at(at)), classes.string_at(at));
+    errors[places[i]] = error_from_state(Error(static_cast<Code>(codes[i]), texts.string_at(at)),
+                                         classes.string_at(at));
   }
   return errors;
 }

@@ -26,7 +26,7 @@ class ElementSource : public CoreObject {
   // kFailedPrecondition.
   virtual std::unique_ptr<ElementStream> open() = 0;
   // The source's own description of its elements, such as a query or schema.
-  virtual const std::string& declared() const = 0;
+  virtual const std::string& declared_schema() const = 0;
 };
 
 }  // namespace runhooks

@@ -209,11 +209,11 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
 namespace {
 
 // Empty elements take no space, so a small file could claim very many.
-constexpr int64_t kMostEmpty = int64_t{1} << 20;
+constexpr int64_t kMaxEmptyElements = int64_t{1} << 20;
 
 // True if a state of this size cannot hold as many elements.
 bool is_too_many(int64_t size, const NamedTensors& state) {
-  int64_t held = kMostEmpty;
+  int64_t held = kMaxEmptyElements;
   for (const auto& item : state) held += item.second.num_elements();
   return size > held;
 }

@@ -37,7 +37,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     if (mode_ == Mode::kNone) begin();
     if (mode_ == Mode::kOver) return false;
     Components element;
-    if (mode_ == Mode::kReading ? !read(element) : !pull(element)) {
+    if (mode_ == Mode::kReading ? !read(element) : !pull_element(element)) {
       mode_ = Mode::kOver;
       return false;
     }
@@ -123,7 +123,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     }
     return true;
   }
-  bool pull(Components& element) {
+  bool pull_element(Components& element) {
     ComponentsSink sink;
     if (!input_->next(sink)) {
       finish();

@@ -13,16 +13,16 @@ namespace {
 // One or more strings, as plain values or a tensor. Empty if the tensor is unbound.
 std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
-  const Output* unknown = value ? value->get_if<Output>() : nullptr;
+  const Output* free_tensor = value ? value->get_if<Output>() : nullptr;
   const Tensor* tensor = value ? value->get_if<Tensor>() : nullptr;
-  if (!unknown && !tensor) return args.texts(name);
-  const DType dtype = unknown ? unknown->dtype() : tensor->dtype();
-  const Shape& shape = unknown ? unknown->shape() : tensor->shape();
+  if (!free_tensor && !tensor) return args.texts(name);
+  const DType dtype = free_tensor ? free_tensor->dtype() : tensor->dtype();
+  const Shape& shape = free_tensor ? free_tensor->shape() : tensor->shape();
   if (dtype != DType::kString || (shape.has_rank() && shape.rank() > 1)) {
     invalid_argument(args.label(name), " must be a string or a vector of strings, not ",
                      dtype_name(dtype), " of shape ", shape, ".");
   }
-  if (unknown) return {};
+  if (free_tensor) return {};
   std::vector<std::string> all;
   for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
   return all;

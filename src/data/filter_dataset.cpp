@@ -9,7 +9,7 @@ class FilterDataset : public Transformation {
  public:
   explicit FilterDataset(const Args& args)
       : Transformation(dataset_argument(args)),
-        function_(args.made<const DatasetFunction>("predicate", "a graph function")) {
+        function_(args.object<const DatasetFunction>("predicate", "a graph function")) {
     const bool is_flag = function_->dtypes() == std::vector<DType>{DType::kBool} &&
                          function_->shapes()[0].is_compatible_with(Shape());
     if (!is_flag) invalid_argument("`predicate` of ", args.owner(), " must return one logical.");

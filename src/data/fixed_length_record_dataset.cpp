@@ -94,7 +94,7 @@ class StreamedRecords : public StringRecords {
  private:
   bool has(uint64_t size) {
     while (bytes_.view().size() < size) {
-      if (!bytes_.more()) return false;
+      if (!bytes_.read_more()) return false;
     }
     return true;
   }

@@ -10,7 +10,7 @@ namespace {
 class GeneratorDataset : public Dataset {
  public:
   explicit GeneratorDataset(const Args& args)
-      : source_(args.made<ElementSource>("source", "a source of elements")) {}
+      : source_(args.object<ElementSource>("source", "a source of elements")) {}
   std::vector<DType> dtypes() const override { return source_->dtypes(); }
   std::vector<Shape> shapes() const override { return source_->shapes(); }
   bool runs_on_main_thread() const override { return true; }
@@ -21,9 +21,10 @@ class GeneratorDataset : public Dataset {
     for (size_t k = 0; k < dtypes().size(); ++k) {
       components.push_back(str_cat(dtype_name(dtypes()[k]), shapes()[k]));
     }
-    const std::string words = str_cat(source_->declared(), " (", str_join(components, ", "), ")");
+    const std::string words =
+        str_cat(source_->declared_schema(), " (", str_join(components, ", "), ")");
     content.add(std::string_view(words));
-    content.say(words);
+    content.describe(words);
   }
 
  private:

@@ -128,8 +128,8 @@ class InMemoryIterator : public DatasetIterator {
                   first_epoch = state_count(state, "first_epoch"),
                   rows_seen = state_count(state, "rows_seen"),
                   epochs = dataset_->options().num_epochs;
-    const bool is_behind = epochs > 0 && dataset_->rows() > 0 && epoch - first_epoch > epochs;
-    if (epoch < first_epoch || is_behind || position < 0 || position > dataset_->rows()) {
+    const bool is_past_end = epochs > 0 && dataset_->rows() > 0 && epoch - first_epoch > epochs;
+    if (epoch < first_epoch || is_past_end || position < 0 || position > dataset_->rows()) {
       fail(Code::kDataLoss, "Invalid saved position: row ", position, " of epoch ", epoch, " in ",
            dataset_->rows(), " rows of data.");
     }
@@ -156,7 +156,7 @@ class InMemoryIterator : public DatasetIterator {
   }
   // Selects column views, and tensors with one element per row if there are many.
   void select_prefetched_columns() {
-    is_ahead_.assign(row_bytes_.size(), false);
+    is_prefetched_.assign(row_bytes_.size(), false);
     const auto is_narrow = [](const InMemoryColumn& column) {
       return !column.sparse && !column.in_place && column.tensor.shape().rank() == 1;
     };
@@ -169,8 +169,8 @@ class InMemoryIterator : public DatasetIterator {
         rows = std::make_shared<const ColumnViews>(columns[i].tensor);
       }
       if (!rows) continue;
-      is_ahead_[i] = true;
-      of_ahead_.push_back(i);
+      is_prefetched_[i] = true;
+      prefetched_columns_.push_back(i);
       in_place_.push_back(std::move(rows));
     }
   }
@@ -233,7 +233,7 @@ class InMemoryIterator : public DatasetIterator {
     epoch_ = epoch;
     position_ = 0;
     order_.clear();
-    ahead_.clear();
+    prefetcher_.clear();
   }
 
   void shuffle() {
@@ -248,10 +248,10 @@ class InMemoryIterator : public DatasetIterator {
     while (true) {
       if (dataset_->options().shuffle && order_.empty()) shuffle();
       const int64_t part = std::min(n - done, dataset_->rows() - position_);
-      if (!order_.empty() && !in_place_.empty()) fill_ahead(done, part);
+      if (!order_.empty() && !in_place_.empty()) prefetch_rows(done, part);
       copies_.clear();
       for (size_t i = 0; i < row_bytes_.size(); ++i) {
-        if (is_ahead(i)) continue;
+        if (is_prefetched(i)) continue;
         fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], part);
       }
       copies_.make(order_.data() + position_, part);
@@ -262,21 +262,21 @@ class InMemoryIterator : public DatasetIterator {
     }
   }
 
-  bool is_ahead(size_t i) const { return !order_.empty() && is_ahead_[i]; }
+  bool is_prefetched(size_t i) const { return !order_.empty() && is_prefetched_[i]; }
   // Appends the next n rows of this epoch after the first `done` rows of the batch.
-  void fill_ahead(int64_t done, int64_t n) {
-    targets_ahead_.clear();
-    for (const size_t i : of_ahead_) {
-      targets_ahead_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
+  void prefetch_rows(int64_t done, int64_t n) {
+    prefetch_targets_.clear();
+    for (const size_t i : prefetched_columns_) {
+      prefetch_targets_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
     }
-    ahead_.take(in_place_, order_, position_, n, targets_ahead_.data());
+    prefetcher_.take(in_place_, order_, position_, n, prefetch_targets_.data());
   }
   // Shuffled rows are copied for all columns in one call.
   void fill_column(size_t i, char* target, int64_t n) {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
     if (column.sparse) {
-      column.sparse->spread(reinterpret_cast<double*>(target), order, position_, n);
+      column.sparse->scatter(reinterpret_cast<double*>(target), order, position_, n);
       return;
     }
     if (column.in_place) return column.in_place->read(position_, n, target);
@@ -295,13 +295,13 @@ class InMemoryIterator : public DatasetIterator {
   };
   std::vector<Form> forms_;  // for the columns of the last batch
   int64_t rows_of_forms_ = -1;
-  std::vector<char*> targets_, targets_ahead_;
+  std::vector<char*> targets_, prefetch_targets_;
   RowGather copies_;  // of this batch
   std::vector<int64_t> order_;  // of this epoch; empty if not shuffled
   AllRowsInPlace in_place_;  // prefetched columns
-  std::vector<bool> is_ahead_;  // flags the prefetched columns
-  std::vector<size_t> of_ahead_;  // indices of the prefetched columns
-  ShuffledRowPrefetcher ahead_;
+  std::vector<bool> is_prefetched_;         // flags the prefetched columns
+  std::vector<size_t> prefetched_columns_;  // indices of the prefetched columns
+  ShuffledRowPrefetcher prefetcher_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;
 };
@@ -322,7 +322,7 @@ std::string InMemoryDataset::description() const {
 
 }  // namespace
 
-void SparseRows::spread(double* to, const int64_t* order, int64_t position, int64_t n) const {
+void SparseRows::scatter(double* to, const int64_t* order, int64_t position, int64_t n) const {
   std::fill(to, to + n * width, 0.0);
   for (int64_t i = 0; i < n; ++i, to += width) {
     const auto row = static_cast<size_t>(order ? order[i] : position + i);

@@ -11,7 +11,7 @@ namespace runhooks {
 struct SparseRows : CoreObject {
   const char* kind() const override { return "a sparse matrix"; }
   // Writes dense rows `order[0 ... n - 1]`, or `n` rows from `position` on if `order` is NULL.
-  void spread(double* to, const int64_t* order, int64_t position, int64_t n) const;
+  void scatter(double* to, const int64_t* order, int64_t position, int64_t n) const;
 
   int64_t width = 0;
   std::vector<int64_t> starts;  // offset of each row, and the end

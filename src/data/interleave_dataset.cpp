@@ -16,8 +16,8 @@ class InterleaveDataset : public Transformation {
  public:
   InterleaveDataset(const Args& args, int64_t cycle_length, int64_t block_length)
       : Transformation(dataset_argument(args)),
-        maker_(args.made<const DatasetValuedFunction>("map_func",
-                                                      "a function that gives datasets")),
+        maker_(
+            args.object<const DatasetValuedFunction>("map_func", "a function that gives datasets")),
         cycle_length_(cycle_length),
         block_length_(block_length) {}
   std::vector<DType> dtypes() const override { return maker_->pattern().dtypes(); }
@@ -61,7 +61,7 @@ struct Lane {
 };
 
 // limit for states that do not store the number of lanes
-constexpr int64_t kMostLanesBefore = 10000;
+constexpr int64_t kMaxUnrecordedLanes = 10000;
 
 class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
  public:
@@ -140,7 +140,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
       const auto at = state.lower_bound(path);
       return at != state.end() && at->first.rfind(path, 0) == 0;
     };
-    for (int64_t i = 0; i < cycle && i < kMostLanesBefore; ++i) {
+    for (int64_t i = 0; i < cycle && i < kMaxUnrecordedLanes; ++i) {
       if (has(i)) lanes = std::max(lanes, i + 1);
     }
     return lanes;

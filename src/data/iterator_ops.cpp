@@ -22,11 +22,10 @@ class InitializeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     std::shared_ptr<const Dataset> dataset = dataset_of(c.op());
-    const std::vector<Output> tensors = dataset->unknowns();
+    const std::vector<Output> tensors = dataset->free_tensors();
     Components values;
     for (int i = 1; i < c.num_inputs(); ++i) values.push_back(c.input(i).copy());
-    c.input_resource<IteratorResource>(0).begin(dataset->with_values({tensors, values}),
-                                                c.op().graph());
+    c.input_resource<IteratorResource>(0).begin(dataset->bind({tensors, values}), c.op().graph());
   }
 };
 
@@ -154,7 +153,7 @@ Operation* make_iterator_initializer(const Output& iterator,
         "The types or shapes of the dataset differ from those of the "
         "iterator.");
   }
-  std::vector<Output> inputs = dataset->unknowns();
+  std::vector<Output> inputs = dataset->free_tensors();
   inputs.insert(inputs.begin(), iterator);
   Operation* op = iterator.graph().op("_MakeIterator", inputs).named(name);
   op->payload = std::const_pointer_cast<Dataset>(dataset);

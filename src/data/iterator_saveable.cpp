@@ -19,16 +19,16 @@ const std::string kState = "state/";
 // Signatures of the pipeline and the data that a position belongs to.
 struct Owner {
   uint64_t steps = 0, data = 0;
-  std::string steps_words, data_words;
+  std::string pipeline_description, data_description;
 };
 
 Owner owner_of(const Dataset& dataset) {
   Owner owner;
-  owner.steps_words = dataset.steps();
-  owner.steps = fingerprint64(std::string_view(owner.steps_words));
+  owner.pipeline_description = dataset.steps();
+  owner.steps = fingerprint64(std::string_view(owner.pipeline_description));
   const DataFingerprint content = dataset.content();
   owner.data = content.fingerprint();
-  owner.data_words = content.words();
+  owner.data_description = content.description();
   return owner;
 }
 
@@ -55,9 +55,9 @@ class IteratorSaveable : public StateSaveable {
     const Owner owner = owner_of(*own.dataset);
     NamedTensors state = {{"version", Tensor::scalar(kVersion)},
                           {"fingerprint", Tensor::scalar(static_cast<int64_t>(owner.steps))},
-                          {"pipeline", Tensor::string_scalar(owner.steps_words)},
+                          {"pipeline", Tensor::string_scalar(owner.pipeline_description)},
                           {"content", Tensor::scalar(static_cast<int64_t>(owner.data))},
-                          {"data", Tensor::string_scalar(owner.data_words)}};
+                          {"data", Tensor::string_scalar(owner.data_description)}};
     add_subtree(state, kState, own.iterator->save());
     return state;
   }
@@ -98,7 +98,7 @@ class IteratorSaveable : public StateSaveable {
   std::shared_ptr<DatasetIterator> restored(const std::shared_ptr<const Dataset>& dataset,
                                             const NamedTensors& state,
                                             const std::string& where) const {
-    if (!is_of(*dataset, state, where)) return nullptr;
+    if (!is_valid_for(*dataset, state, where)) return nullptr;
     IteratorContext context(op_.graph());
     std::shared_ptr<DatasetIterator> iterator = dataset->iterator(context);
     try {
@@ -107,7 +107,7 @@ class IteratorSaveable : public StateSaveable {
     } catch (const Error& error) {
       const bool is_damaged = error.code() == Code::kDataLoss;
       if (error.code() == Code::kFailedPrecondition) {
-        meet_other(str_cat(" cannot be restored: ", error.message()), error.hints(), where);
+        handle_mismatch(str_cat(" cannot be restored: ", error.message()), error.hints(), where);
         return nullptr;
       }
       fail(error.code(), position_in(where),
@@ -115,15 +115,18 @@ class IteratorSaveable : public StateSaveable {
     }
     return iterator;
   }
-  bool is_of(const Dataset& dataset, const NamedTensors& state, const std::string& where) const {
+  bool is_valid_for(const Dataset& dataset,
+                    const NamedTensors& state,
+                    const std::string& where) const {
     const int64_t version = state_integer(state, "version");
     if (version < 1 || version > kVersion) {
       fail(Code::kDataLoss, position_in(where), " has version ", version,
            "; this version of runhooks reads version ", kVersion, ".");
     }
     if (version < kVersion) {
-      meet_other(" was saved by an earlier version of runhooks that did not describe the data.", {},
-                 where);
+      handle_mismatch(
+          " was saved by an earlier version of runhooks that did not describe the data.", {},
+          where);
       return false;
     }
     const Owner now = owner_of(dataset);
@@ -131,30 +134,31 @@ class IteratorSaveable : public StateSaveable {
       return static_cast<uint64_t>(state_integer(state, name));
     };
     if (saved("content") != now.data) {
-      meet_other(" belongs to other data.", both(text_in(state, "data"), now.data_words), where);
+      handle_mismatch(" belongs to other data.",
+                      saved_and_now(text_in(state, "data"), now.data_description), where);
       return false;
     }
     if (saved("fingerprint") != now.steps) {
-      meet_other(" belongs to another input pipeline.",
-                 both(text_in(state, "pipeline"), now.steps_words), where);
+      handle_mismatch(" belongs to another input pipeline.",
+                      saved_and_now(text_in(state, "pipeline"), now.pipeline_description), where);
       return false;
     }
     return true;
   }
   // A log line shows only the differences, for example a changed batch size; an error shows both
   // descriptions.
-  std::vector<std::string> both(const std::string& saved, const std::string& now) const {
+  std::vector<std::string> saved_and_now(const std::string& saved, const std::string& now) const {
     if (on_other_data_ != ResumeMismatch::kBegin) {
       return {str_cat("Saved: ", saved, "."), str_cat("Now: ", now, ".")};
     }
-    std::string was = beside(saved, now), is = beside(now, saved);
+    std::string was = context_of_difference(saved, now), is = context_of_difference(now, saved);
     if (was.empty() && is.empty()) was = saved, is = now;
     constexpr size_t kLine = 100;
     if (was.size() > kLine || is.size() > kLine) return {};
     return {str_cat("Saved: ", was, "."), str_cat("Now: ", is, ".")};
   }
   // The parts of a description that are missing in the other one.
-  static std::string beside(const std::string& words, const std::string& other) {
+  static std::string context_of_difference(const std::string& words, const std::string& other) {
     const std::vector<std::string> theirs = split_at_commas(other);
     std::vector<std::string> own;
     for (const std::string& part : split_at_commas(words)) {
@@ -163,9 +167,9 @@ class IteratorSaveable : public StateSaveable {
     return str_join(own, ", ");
   }
   // Applies the ResumeMismatch policy.
-  void meet_other(const std::string& why,
-                  std::vector<std::string> hints,
-                  const std::string& where) const {
+  void handle_mismatch(const std::string& why,
+                       std::vector<std::string> hints,
+                       const std::string& where) const {
     const std::string words = position_in(where) + why;
     if (on_other_data_ == ResumeMismatch::kBegin) {
       hints.insert(hints.begin(), "The input starts at the first element.");

@@ -10,7 +10,7 @@ class MapDataset : public Transformation {
  public:
   explicit MapDataset(const Args& args)
       : Transformation(dataset_argument(args)),
-        function_(args.made<const DatasetFunction>("function", "a graph function")),
+        function_(args.object<const DatasetFunction>("function", "a graph function")),
         calls_(args.integer("num_parallel_calls", 1)) {}
   std::vector<DType> dtypes() const override { return function_->dtypes(); }
   std::vector<Shape> shapes() const override { return function_->shapes(); }

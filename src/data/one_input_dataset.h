@@ -13,7 +13,7 @@ namespace runhooks {
 
 inline std::shared_ptr<const Dataset> dataset_argument(const Args& args,
                                                        const std::string& name = "dataset") {
-  return args.made<const Dataset>(name, "a dataset");
+  return args.object<const Dataset>(name, "a dataset");
 }
 
 inline std::vector<std::shared_ptr<const Dataset>> datasets_argument(const Args& args,
@@ -116,18 +116,18 @@ inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes,
 }
 
 // Upper limit of counters in a state; leaves headroom for increments and sums.
-constexpr int64_t kMostCounted = int64_t{1} << 53;
+constexpr int64_t kMaxCount = int64_t{1} << 53;
 
-inline void check_state_count(int64_t count, const std::string& name, int64_t most = kMostCounted) {
+inline void check_state_count(int64_t count, const std::string& name, int64_t most = kMaxCount) {
   if (count >= 0 && count <= most) return;
   fail(Code::kDataLoss, "'", name, "' cannot be ", count,
-       most < kMostCounted && count > 0 ? str_cat(", which is above ", most) : "", ".");
+       most < kMaxCount && count > 0 ? str_cat(", which is above ", most) : "", ".");
 }
 
 // Reads a counter of a state, which must not exceed `most`.
 inline int64_t state_count(const NamedTensors& state,
                            const std::string& name,
-                           int64_t most = kMostCounted) {
+                           int64_t most = kMaxCount) {
   const int64_t count = state_integer(state, name);
   check_state_count(count, name, most);
   return count;

@@ -18,7 +18,7 @@ constexpr int64_t kMaxWaitFactor = 3;
 // Rows per block, so that a block stays in the L1 cache while columns are copied.
 constexpr int64_t kBlock = 64;
 // Prefetch distance, in rows.
-constexpr int64_t kAhead = 512;
+constexpr int64_t kPrefetchDistance = 512;
 constexpr size_t kPrefetchBytes = 64;  // one cache line
 // Minimum number of rows for several threads.
 constexpr int64_t kSharedNumbers = 4096;
@@ -70,7 +70,7 @@ void PackedRowCache::take_block(const int64_t* numbers, size_t n, bool is_run) {
   size_t places[kBlock];  // byte offsets
   char* to = static_cast<char*>(rows_.raw());
   for (size_t i = 0; i < n; ++i) places[i] = place(numbers[i]) * row_bytes_;
-  const int64_t ahead = numbers[0] + kAhead;
+  const int64_t ahead = numbers[0] + kPrefetchDistance;
   const bool goes_on = is_run && ahead + kBlock <= num_rows_;
   for (const Column& column : columns_) {
     if (goes_on) {

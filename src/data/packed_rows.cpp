@@ -15,7 +15,7 @@ namespace {
 // Rows per block, so that a block stays in the L1 cache while it is transposed.
 constexpr int64_t kRowsAtHand = 16;
 // Minimum work per thread, in bytes.
-constexpr size_t kBytesOfPiece = size_t{1} << 17;
+constexpr size_t kTileBytes = size_t{1} << 17;
 constexpr size_t kAlignment = 8;
 // Long rows start at a cache line. The number of lines per row is odd; otherwise rows would
 // compete for a few cache sets.
@@ -84,7 +84,7 @@ void PackedRows::gather(const int64_t* order, int64_t n, char* const* to) const 
       for (const Run& run : runs_) gather_run(run, rows, count, at, to);
     }
   };
-  const auto blocks = static_cast<int64_t>(kBytesOfPiece / (row_bytes_ + 1)) / kRowsAtHand;
+  const auto blocks = static_cast<int64_t>(kTileBytes / (row_bytes_ + 1)) / kRowsAtHand;
   const int64_t rows = kRowsAtHand * std::max<int64_t>(1, blocks);
   for_each_interruptible_chunk(n, row_bytes_, [&](int64_t first, int64_t last) {
     parallel_for((last - first + rows - 1) / rows, [&](int64_t i) {

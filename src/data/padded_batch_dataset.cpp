@@ -12,13 +12,13 @@ namespace {
 // The default is TensorFlow's: 0, FALSE or "".
 Tensor padding_value(const Value& value, DType dtype, const Args& args) {
   const auto* tensor = value.get_if<Tensor>();
-  const auto* unknown = value.get_if<Output>();
+  const auto* free_tensor = value.get_if<Output>();
   const auto* text = value.get_if<std::string>();
   const auto* flag = value.get_if<bool>();
   double number = 0;
   const bool is_string = dtype == DType::kString;
-  if (value.is_null() || unknown) {
-    if (!unknown || unknown->dtype() == dtype) return Tensor::zeros(dtype, Shape());
+  if (value.is_null() || free_tensor) {
+    if (!free_tensor || free_tensor->dtype() == dtype) return Tensor::zeros(dtype, Shape());
   } else if (tensor && tensor->num_elements() == 1) {
     if (tensor->dtype() == dtype) return tensor->reshaped(Shape());
     if (!is_string && tensor->dtype() != DType::kString) {
@@ -31,7 +31,7 @@ Tensor padding_value(const Value& value, DType dtype, const Args& args) {
   }
   invalid_argument("`padding_values` of ", args.owner(), " must be single values of type ",
                    dtype_name(dtype), ", not ",
-                   unknown ? dtype_name(unknown->dtype()) : value.kind(), ".");
+                   free_tensor ? dtype_name(free_tensor->dtype()) : value.kind(), ".");
 }
 
 // NULL pads to the longest element, as do dimensions of -1 or NA.

@@ -71,8 +71,8 @@ class PrefetchIterator::Queue {
   void stop();
   void work(size_t worker);
   // Announces progress to waiting threads.
-  void tell() {
-    news_.fetch_add(1, std::memory_order_release);
+  void notify_progress() {
+    progress_count_.fetch_add(1, std::memory_order_release);
     changed_.notify_all();
   }
   // Taking the lock orders this call after a thread that is about to sleep.
@@ -80,14 +80,14 @@ class PrefetchIterator::Queue {
     { const std::lock_guard<std::mutex> lock(mutex_); }
     changed_.notify_all();
   }
-  void wait_for_news(std::unique_lock<std::mutex>& lock);
+  void wait_for_progress(std::unique_lock<std::mutex>& lock);
   bool may_read() const;
   // Reads an input element, and unlocks meanwhile; NULL at the end or on an error.
   ItemPtr read(std::unique_lock<std::mutex>& lock);
   void make(size_t worker, Item& item) const;
   void complete_inline(Item& item) const;
   void finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock);
-  void read_for_workers(std::unique_lock<std::mutex>& lock);
+  void fill_queue(std::unique_lock<std::mutex>& lock);
   bool next_without_workers(ElementSink& sink);
   bool deliver(ElementSink& sink, Item& item);
 
@@ -105,7 +105,7 @@ class PrefetchIterator::Queue {
   mutable int pauses_ = 0;
   int busy_ = 0;
   int64_t rows_seen_ = 0, epoch_ = 0;
-  std::atomic<unsigned> news_{0};
+  std::atomic<unsigned> progress_count_{0};
   HelpingQueue offered_;  // work that a blocked consumer may help with
   std::vector<std::thread> threads_;
 };
@@ -246,11 +246,11 @@ void PrefetchIterator::Queue::work(size_t worker) {
     }
     if (item) finish(worker, item, lock);
     --busy_;
-    tell();
+    notify_progress();
   }
 }
 
-void PrefetchIterator::Queue::read_for_workers(std::unique_lock<std::mutex>& lock) {
+void PrefetchIterator::Queue::fill_queue(std::unique_lock<std::mutex>& lock) {
   while (options_.reads_on_caller && may_read()) {
     const ItemPtr item = read(lock);
     if (item && !item->is_done) pending_.push_back(item);
@@ -277,13 +277,14 @@ bool PrefetchIterator::Queue::next_without_workers(ElementSink& sink) {
   return deliver(sink, *item);
 }
 
-void PrefetchIterator::Queue::wait_for_news(std::unique_lock<std::mutex>& lock) {
-  const unsigned seen = news_.load();
+void PrefetchIterator::Queue::wait_for_progress(std::unique_lock<std::mutex>& lock) {
+  const unsigned seen = progress_count_.load();
   lock.unlock();
-  offered_.help(news_, seen);
+  offered_.help(progress_count_, seen);
   lock.lock();
   offered_.begin_sleep();
-  if (news_.load() == seen && !offered_.has_piece()) changed_.wait_for(lock, kPollInterval);
+  if (progress_count_.load() == seen && !offered_.has_task())
+    changed_.wait_for(lock, kPollInterval);
   offered_.end_sleep();
   lock.unlock();
   check_interrupt();
@@ -296,10 +297,10 @@ bool PrefetchIterator::Queue::next(ElementSink& sink) {
   if (threads_.empty()) return next_without_workers(sink);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    read_for_workers(lock);
+    fill_queue(lock);
     if (!items_.empty() && items_.front()->is_done) break;
     if (items_.empty() && is_over_ && !is_reading_) return false;
-    wait_for_news(lock);
+    wait_for_progress(lock);
   }
   const ItemPtr item = items_.front();
   items_.pop_front();
@@ -379,15 +380,15 @@ PrefetchIterator::PrefetchIterator(std::shared_ptr<const Dataset> dataset,
 // In a forked child, the threads of the parent do not exist. Destroying the queue could wait for
 // them forever, so it is leaked.
 PrefetchIterator::~PrefetchIterator() {
-  if (is_of_other_process()) static_cast<void>(queue_.release());
+  if (is_in_forked_child()) static_cast<void>(queue_.release());
 }
 
-bool PrefetchIterator::is_of_other_process() const {
+bool PrefetchIterator::is_in_forked_child() const {
   return in_forked_child() && queue_->has_threads();
 }
 
 PrefetchIterator::Queue& PrefetchIterator::queue() const {
-  if (is_of_other_process()) {
+  if (is_in_forked_child()) {
     fail(Code::kFailedPrecondition,
          "An iterator with background threads cannot continue after fork(): create "
          "it in the new process.");

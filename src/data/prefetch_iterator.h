@@ -40,7 +40,7 @@ class PrefetchIterator : public DatasetIterator {
 
  private:
   class Queue;
-  bool is_of_other_process() const;
+  bool is_in_forked_child() const;
   Queue& queue() const;
 
   std::unique_ptr<Queue> queue_;

@@ -17,11 +17,11 @@ class RepeatDataset : public Transformation {
   const RowTable* row_table() const override { return input().row_table(); }
   // Starts an extra pass at the end, as TensorFlow does, because shuffles then draw seeds. Omitted
   // if TensorFlow would remove or fuse the repeat.
-  bool begins_pass_behind_last() const { return count_ != 1 && !input().fuses_with_repeat(); }
+  bool may_start_extra_pass() const { return count_ != 1 && !input().fuses_with_repeat(); }
   bool has_last_pass() const { return count_ != kForever; }
   bool is_endless() const override { return count_ == kForever || input().is_endless(); }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
-  int64_t epochs() const { return count_ == kForever ? kMostCounted : count_; }
+  int64_t epochs() const { return count_ == kForever ? kMaxCount : count_; }
 
  private:
   bool commutes_with_sharding() const override { return true; }
@@ -87,7 +87,7 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     if (!has_element_) return false;
     ++epoch_;
     has_element_ = false;
-    if (dataset_->has_epoch(epoch_) || dataset_->begins_pass_behind_last()) input_->rewind();
+    if (dataset_->has_epoch(epoch_) || dataset_->may_start_extra_pass()) input_->rewind();
     return true;
   }
 

@@ -11,7 +11,7 @@ namespace runhooks {
 namespace {
 
 constexpr size_t kMemoryLine = 64;
-constexpr size_t kBytesOfColumnPiece = 8192;
+constexpr size_t kColumnChunkBytes = 8192;
 // Minimum number of random cache lines for a second thread; they take over ten microseconds.
 constexpr int64_t kSharedLines = 2048;
 
@@ -34,26 +34,26 @@ void RowGather::make(const int64_t* numbers, int64_t n) {
   const bool is_shared = n * row_lines_ >= kSharedLines && kernel_threads() > 1;
   for_each_interruptible_chunk(n, row_bytes_, [&](int64_t first, int64_t last) {
     if (!is_shared) {
-      for (const Column& column : columns_) copy_piece({&column, first, last}, numbers);
+      for (const Column& column : columns_) copy_column_chunk({&column, first, last}, numbers);
       return;
     }
     lay_out(first, last);
-    parallel_for(static_cast<int64_t>(pieces_.size()),
-               [&](int64_t i) { copy_piece(pieces_[static_cast<size_t>(i)], numbers); });
+    parallel_for(static_cast<int64_t>(chunks_.size()),
+                 [&](int64_t i) { copy_column_chunk(chunks_[static_cast<size_t>(i)], numbers); });
   });
 }
 
 void RowGather::lay_out(int64_t first, int64_t last) {
-  pieces_.clear();
+  chunks_.clear();
   for (const Column& column : columns_) {
-    const auto rows = static_cast<int64_t>(std::max<size_t>(1, kBytesOfColumnPiece / column.bytes));
+    const auto rows = static_cast<int64_t>(std::max<size_t>(1, kColumnChunkBytes / column.bytes));
     for (int64_t at = first; at < last; at += rows) {
-      pieces_.push_back({&column, at, std::min(last, at + rows)});
+      chunks_.push_back({&column, at, std::min(last, at + rows)});
     }
   }
 }
 
-void RowGather::copy_piece(const Piece& piece, const int64_t* numbers) {
+void RowGather::copy_column_chunk(const Chunk& piece, const int64_t* numbers) {
   const int64_t* const of_piece = numbers + piece.first;
   const size_t bytes = piece.column->bytes;
   const char* const from = piece.column->from;

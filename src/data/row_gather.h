@@ -23,15 +23,15 @@ class RowGather {
     size_t bytes;
   };
   // Rows of one column that one thread copies.
-  struct Piece {
+  struct Chunk {
     const Column* column;
     int64_t first, last;
   };
-  static void copy_piece(const Piece& piece, const int64_t* numbers);
+  static void copy_column_chunk(const Chunk& piece, const int64_t* numbers);
   void lay_out(int64_t first, int64_t last);
 
   std::vector<Column> columns_;
-  std::vector<Piece> pieces_;
+  std::vector<Chunk> chunks_;
   size_t row_bytes_ = 0;
   int64_t row_lines_ = 0;  // cache lines read per row
 };

@@ -33,28 +33,28 @@ std::vector<int64_t> BufferedRows::restore(const NamedTensors& state, int64_t bu
 
 // --- slots
 
-void ElementPlaces::save(const std::vector<int64_t>& places, NamedTensors& state) const {
+void SlotPool::save(const std::vector<int64_t>& places, NamedTensors& state) const {
   std::vector<int64_t> rows;
   for (const int64_t place : places) rows.push_back(rows_[static_cast<size_t>(place)]);
   state["rows"] = Tensor::vector(rows);
 }
 
-ElementPlaces ElementPlaces::restored(const NamedTensors& state, int64_t n, int64_t buffer_size) {
+SlotPool SlotPool::restored(const NamedTensors& state, int64_t n, int64_t buffer_size) {
   const std::vector<int64_t> rows = state_counts(state, "rows");
   if (static_cast<int64_t>(rows.size()) != n) {
     fail(Code::kDataLoss, "The saved state of a shuffle buffer is damaged.");
   }
   check_waiting(n, buffer_size);
-  ElementPlaces places;
+  SlotPool places;
   places.size_ = n;
   for (int64_t i = 0; i < n; ++i) {
-    places.come(i, rows[static_cast<size_t>(i)]);
+    places.insert(i, rows[static_cast<size_t>(i)]);
     check_state_count(places.waiting_, "rows");
   }
   return places;
 }
 
-std::vector<int64_t> ElementPlaces::all() const {
+std::vector<int64_t> SlotPool::all() const {
   std::vector<int64_t> numbers(static_cast<size_t>(size_));
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
   return numbers;
@@ -75,11 +75,11 @@ void BufferedElements::move(const std::vector<Move>& moves) {
   elements_.resize(static_cast<size_t>(places_.size()));
   for (const Move& each : moves) {
     if (each.in != kNone) {
-      places_.come(each.in, rows_read_);
+      places_.insert(each.in, rows_read_);
       elements_[static_cast<size_t>(each.in)] = std::move(read_);
     }
     if (each.out != kNone) {
-      places_.go(each.out);
+      places_.erase(each.out);
       drawn_.push_back(std::move(elements_[static_cast<size_t>(each.out)]));
     }
   }
@@ -107,7 +107,7 @@ NamedTensors BufferedElements::save(const std::vector<int64_t>& waiting) const {
 std::vector<int64_t> BufferedElements::restore(const NamedTensors& state, int64_t buffer_size) {
   std::vector<Components> elements =
       read_elements(subtree(state, "buffer/"), dataset_, buffer_size);
-  places_ = ElementPlaces::restored(state, static_cast<int64_t>(elements.size()), buffer_size);
+  places_ = SlotPool::restored(state, static_cast<int64_t>(elements.size()), buffer_size);
   elements_ = std::move(elements);
   drawn_.clear();
   return places_.all();

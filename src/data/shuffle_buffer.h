@@ -31,7 +31,7 @@ class BufferedRows {
     if (near_) {
       near_->take(numbers_.data(), got);
     } else {
-      table_.expect(numbers_.data(), got);
+      table_.prefetch(numbers_.data(), got);
     }
     return got;
   }
@@ -59,7 +59,7 @@ class BufferedRows {
     std::copy(drawn_.begin(), drawn_.end(), to);
     drawn_.clear();
   }
-  void forget_drawn() { drawn_.clear(); }
+  void clear_drawn() { drawn_.clear(); }
   void clear() { waiting_ = 0; }
   int64_t rows_waiting() const { return waiting_; }
   NamedTensors save(const std::vector<int64_t>& waiting) const {
@@ -76,7 +76,7 @@ class BufferedRows {
 };
 
 // Slot allocator that also stores how many input rows each element took.
-class ElementPlaces {
+class SlotPool {
  public:
   int64_t begin_in() {
     if (free_.empty()) return size_++;
@@ -86,18 +86,18 @@ class ElementPlaces {
   }
   void free(int64_t place) { free_.push_back(place); }
   int64_t size() const { return size_; }
-  void come(int64_t place, int64_t rows) {
+  void insert(int64_t place, int64_t rows) {
     if (static_cast<int64_t>(rows_.size()) < size_) rows_.resize(static_cast<size_t>(size_));
     rows_[static_cast<size_t>(place)] = rows;
     waiting_ += rows;
   }
-  void go(int64_t place) { waiting_ -= rows_[static_cast<size_t>(place)]; }
+  void erase(int64_t place) { waiting_ -= rows_[static_cast<size_t>(place)]; }
   int64_t rows_waiting() const { return waiting_; }
   // Saves the row counts of these slots; restoring numbers the slots 0, 1, ...
   void save(const std::vector<int64_t>& places, NamedTensors& state) const;
-  static ElementPlaces restored(const NamedTensors& state, int64_t n, int64_t buffer_size);
+  static SlotPool restored(const NamedTensors& state, int64_t n, int64_t buffer_size);
   std::vector<int64_t> all() const;
-  void clear() { *this = ElementPlaces(); }
+  void clear() { *this = SlotPool(); }
 
  private:
   std::vector<int64_t> free_, rows_;
@@ -113,7 +113,7 @@ class BufferedElements {
   void move(const std::vector<Move>& moves);
   void put_one(ElementSink& sink);
   void put_stacked(ElementSink& sink);
-  void forget_drawn() { drawn_.clear(); }
+  void clear_drawn() { drawn_.clear(); }
   void clear() {
     places_.clear();
     elements_.clear();
@@ -124,7 +124,7 @@ class BufferedElements {
 
  private:
   const Dataset& dataset_;
-  ElementPlaces places_;
+  SlotPool places_;
   Components read_;  // the last element read
   int64_t rows_read_ = 0;
   std::vector<Components> elements_, drawn_;

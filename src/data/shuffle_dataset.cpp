@@ -77,7 +77,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink) override {
     const int64_t drawn = draw(n);
     if (drawn > 0 && (drawn == n || !only_whole)) buffer_.put_stacked(sink);
-    buffer_.forget_drawn();
+    buffer_.clear_drawn();
     return drawn;
   }
   int64_t rows_seen() const override { return input_->rows_seen() - buffer_.rows_waiting(); }
@@ -107,7 +107,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
 
   // Draws the next `n` elements; returns the number available.
   int64_t draw(int64_t n) {
-    buffer_.forget_drawn();
+    buffer_.clear_drawn();
     int64_t drawn = 0;
     InterruptPoll poll;
     while (drawn < n) {

@@ -13,11 +13,11 @@ namespace {
 // The first number of rows to prefetch; it grows, because short trainings need few.
 constexpr int64_t kFirstRows = 1024;
 // Share of the data's size used for prefetching, and its minimum in bytes.
-constexpr size_t kPartAhead = 8, kLeastBytesAhead = size_t{16} << 20;
+constexpr size_t kPrefetchShare = 8, kMinPrefetchBytes = size_t{16} << 20;
 // Larger columns are scanned from start to end; smaller ones stay in the CPU cache.
 constexpr size_t kSmallColumn = size_t{1} << 18;
 // Minimum rows per block, so that a column's share spans several cache lines.
-constexpr int64_t kLeastBlock = 64;
+constexpr int64_t kMinBlock = 64;
 constexpr size_t kLine = 64;
 
 }  // namespace
@@ -27,8 +27,8 @@ void ShuffledRowPrefetcher::take(const AllRowsInPlace& all,
                      int64_t position,
                      int64_t n,
                      char* const* to) {
-  if (!side_by_side_) prepare(all, order, position, n);
-  if (side_by_side_) return side_by_side_->gather(order.data() + position, n, to);
+  if (!packed_rows_) prepare(all, order, position, n);
+  if (packed_rows_) return packed_rows_->gather(order.data() + position, n, to);
   for (size_t i = 0; i < all.size(); ++i) read(i, position, n, to[i]);
 }
 
@@ -42,11 +42,11 @@ void ShuffledRowPrefetcher::prepare(const AllRowsInPlace& all,
     kept += rows->num_bytes();
     row += rows->row_bytes();
   }
-  const size_t bytes = std::max(kLeastBytesAhead, kept / kPartAhead);
+  const size_t bytes = std::max(kMinPrefetchBytes, kept / kPrefetchShare);
   const auto most = static_cast<int64_t>(bytes / row);
   wanted_ = wanted_ == 0 ? kFirstRows : std::min(2 * wanted_, std::max(kFirstRows, most));
   if (wanted_ >= static_cast<int64_t>(order.size()) && PackedRows::num_bytes(all) <= bytes) {
-    side_by_side_ = std::make_unique<const PackedRows>(all);
+    packed_rows_ = std::make_unique<const PackedRows>(all);
     made_ = Tensor();
     return;
   }
@@ -63,7 +63,7 @@ void ShuffledRowPrefetcher::prepare(const AllRowsInPlace& all,
 
 // Allocates blocks of whole batches of `n` rows.
 void ShuffledRowPrefetcher::lay_out(const AllRowsInPlace& all, int64_t n) {
-  block_ = n * ((kLeastBlock + n - 1) / n);
+  block_ = n * ((kMinBlock + n - 1) / n);
   columns_.clear();
   first_columns_.clear();
   block_bytes_ = 0;
@@ -106,7 +106,7 @@ void ShuffledRowPrefetcher::fill(const int64_t* order, int64_t n) {
   char* const made = static_cast<char*>(made_.raw());
   const auto fill_column = [&](const Column& column) {
     char* to = made + column.begin;
-    if (!sorted.empty()) return column.of->spread(column.k, sorted, to, block_bytes_);
+    if (!sorted.empty()) return column.of->scatter(column.k, sorted, to, block_bytes_);
     const size_t element = dtype_size(column.of->dtype());
     int64_t at = lead_;  // in the first block
     for (int64_t i = 0; i < n; to += block_bytes_) {

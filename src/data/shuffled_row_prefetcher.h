@@ -50,7 +50,7 @@ class ShuffledRowPrefetcher {
   Tensor made_;  // prefetched blocks
   int64_t lead_ = 0;  // rows missing from the first block, so that batches end at block ends
   int64_t begin_ = 0, end_ = 0, wanted_ = 0;
-  std::unique_ptr<const PackedRows> side_by_side_;  // all rows packed
+  std::unique_ptr<const PackedRows> packed_rows_;  // all rows packed
 };
 
 }  // namespace runhooks

@@ -15,7 +15,7 @@ class TakeDataset : public Transformation {
   const RowTable* row_table() const override { return input().row_table(); }
   bool is_endless() const override { return count_ < 0 && input().is_endless(); }
   bool has(int64_t taken) const { return count_ < 0 || taken < count_; }
-  int64_t most() const { return count_ < 0 ? kMostCounted : count_; }
+  int64_t most() const { return count_ < 0 ? kMaxCount : count_; }
   // How many of the next `n` elements may be read after `taken`.
   int64_t left(int64_t n, int64_t taken) const {
     return count_ < 0 ? n : std::clamp<int64_t>(count_ - taken, 0, n);

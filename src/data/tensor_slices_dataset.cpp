@@ -27,10 +27,10 @@ class TensorSlicesDataset : public Dataset, public RowTable {
  public:
   explicit TensorSlicesDataset(const Args& args) {
     for (const Value& value : args.list("components")) {
-      const auto* unknown = value.get_if<Output>();
+      const auto* free_tensor = value.get_if<Output>();
       columns_.push_back(column_of(value, args));
-      dtypes_.push_back(unknown ? unknown->dtype() : columns_.back().dtype());
-      add_shape(unknown ? unknown->shape() : columns_.back().shape());
+      dtypes_.push_back(free_tensor ? free_tensor->dtype() : columns_.back().dtype());
+      add_shape(free_tensor ? free_tensor->shape() : columns_.back().shape());
     }
     if (columns_.empty()) invalid_argument("A dataset needs at least one tensor.");
   }
@@ -48,7 +48,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   void add_content(DataFingerprint& content) const override {
     add_columns(content, columns_, fingerprint_);
   }
-  void expect(const int64_t* numbers, int64_t n) const override {
+  void prefetch(const int64_t* numbers, int64_t n) const override {
     constexpr size_t kLine = 64;  // bytes per cache line
     for (const InMemoryColumn& column : columns_) {
       if (column.sparse || rows_ == 0) continue;
@@ -63,13 +63,13 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   }
 
   std::shared_ptr<PackedRowCache> make_row_cache(int64_t waiting) const override {
-    constexpr size_t kMostBytes = 64;  // longer rows use full cache lines anyway
+    constexpr size_t kMaxCachedRowBytes = 64;  // longer rows use full cache lines anyway
     std::vector<PackedRowCache::Column> columns;
     for (size_t k = 0; k < columns_.size(); ++k) {
       const Tensor& tensor = columns_[k].tensor;
       if (columns_[k].sparse || tensor.dtype() == DType::kString || rows_ == 0) return nullptr;
       const size_t bytes = tensor.num_bytes() / static_cast<size_t>(rows_);
-      if (bytes == 0 || bytes > kMostBytes) return nullptr;
+      if (bytes == 0 || bytes > kMaxCachedRowBytes) return nullptr;
       columns.push_back({static_cast<const char*>(tensor.raw()), bytes, dtypes_[k], shapes_[k]});
     }
     return PackedRowCache::make(std::move(columns), rows_, waiting);
@@ -102,7 +102,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
                               Tensor& to) {
     const size_t bytes = static_cast<size_t>(rows.width) * sizeof(double);
     for_each_interruptible_chunk(n, bytes, [&](int64_t first, int64_t last) {
-      rows.spread(to.data<double>() + first * rows.width, numbers + first, 0, last - first);
+      rows.scatter(to.data<double>() + first * rows.width, numbers + first, 0, last - first);
     });
   }
 

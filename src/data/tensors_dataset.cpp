@@ -12,12 +12,12 @@ class TensorsDataset : public Dataset {
   explicit TensorsDataset(const Args& args) {
     for (const Value& value : args.list("components")) {
       const auto* tensor = value.get_if<Tensor>();
-      const auto* unknown = value.get_if<Output>();
-      if (!tensor && !unknown) {
+      const auto* free_tensor = value.get_if<Output>();
+      if (!tensor && !free_tensor) {
         invalid_argument("`components` of ", args.owner(), " must be tensors.");
       }
-      dtypes_.push_back(tensor ? tensor->dtype() : unknown->dtype());
-      shapes_.push_back(tensor ? tensor->shape() : unknown->shape());
+      dtypes_.push_back(tensor ? tensor->dtype() : free_tensor->dtype());
+      shapes_.push_back(tensor ? tensor->shape() : free_tensor->shape());
       components_.push_back(tensor ? *tensor : Tensor());
     }
     if (components_.empty()) invalid_argument("A dataset needs at least one tensor.");

@@ -33,7 +33,7 @@ class BinaryClassHead : public HeadBase {
                          {"logistic", logistic},
                          {"probabilities", probabilities},
                          {"class_ids", class_ids},
-                         {"classes", class_words(graph, class_ids, vocabulary_)}};
+                         {"classes", class_strings(graph, class_ids, vocabulary_)}};
     add_all_classes(graph, logits, 2, vocabulary_, &all);
     return all;
   }

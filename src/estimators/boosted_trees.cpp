@@ -48,7 +48,7 @@ class EnsembleGrower {
         ensemble_(model.ensemble),
         logits_(logits),
         in_memory_(in_memory) {
-    const auto groups = {TreeFeature::Group::kWords, TreeFeature::Group::kNumbers,
+    const auto groups = {TreeFeature::Group::kMultiHot, TreeFeature::Group::kNumbers,
                          TreeFeature::Group::kBucketized};
     for (const auto group : groups) add_group(group);
     Operation* states = graph.op("BoostedTreesGetEnsembleStates", {ensemble_});
@@ -60,7 +60,8 @@ class EnsembleGrower {
 
   Output predict() {
     if (in_memory_) {
-      return logits_tensor_ = in_memory_->logits(graph_, ready(graph_), by_.is_logistic);
+      return logits_tensor_ =
+                 in_memory_->logits(graph_, are_quantiles_ready(graph_), by_.is_logistic);
     }
     const Output ids = input_.buckets.front();
     const Output zeros = graph_.op("ZerosLike", {ids});
@@ -78,27 +79,27 @@ class EnsembleGrower {
   Operation* step(Graph& g, Output loss, bool is_softmax) {
     differentiate(g, loss, is_softmax);
     Operation* grown = grow(g);
-    if (ReplicaScope* replicas = ReplicaScope::of(g)) replicas->note_gradients(grown);
+    if (ReplicaScope* replicas = ReplicaScope::of(g)) replicas->mark_mean_gradients(grown);
     return grown;
   }
 
  private:
   Operation* grow(Graph& g) {
-    if (!input_.quantiles) return g.group({learn(g), next_step(g)}, "grow_op");
+    if (!input_.quantiles) return g.group({grow_or_center(g), next_step(g)}, "grow_op");
     const auto learned = [&](FuncGraph& f, const std::vector<Output>&) {
-      return done(f, f.group({learn(f), next_step(f)}, "grow_op"));
+      return done(f, f.group({grow_or_center(f), next_step(f)}, "grow_op"));
     };
     const auto scanned = [&](FuncGraph& f, const std::vector<Output>&) { return add_quantiles(f); };
     // `ready` is read before the quantile pass may set it.
-    return choice(g, ready(g), learned, scanned, "cond");
+    return add_cond_of(g, are_quantiles_ready(g), learned, scanned, "cond");
   }
 
   // Conditional with collectives inside: all processes take the same branch.
-  static Operation* choice(Graph& g,
-                           const Output& by,
-                           const FunctionBuilder& yes,
-                           const FunctionBuilder& no,
-                           const char* name) {
+  static Operation* add_cond_of(Graph& g,
+                                const Output& by,
+                                const FunctionBuilder& yes,
+                                const FunctionBuilder& no,
+                                const char* name) {
     const auto build = [&] { return add_cond(g, by, yes, no, name)[0].op; };
     ReplicaScope* replicas = ReplicaScope::of(g);
     return replicas && !g.is_function() ? replicas->add_conditional(build) : build();
@@ -110,7 +111,7 @@ class EnsembleGrower {
   };
 
   int64_t num_features() const { return static_cast<int64_t>(features_.size()); }
-  Output ready(Graph& g) const {
+  Output are_quantiles_ready(Graph& g) const {
     return g.op("ReadVariableOp", {input_.boundaries_ready}).attr("dtype", DType::kBool);
   }
 
@@ -206,11 +207,11 @@ class EnsembleGrower {
     return {g.op("Identity", {g.constant(Tensor::scalar<bool>(true), "done")})};
   }
 
-  Operation* learn(Graph& g) {
+  Operation* grow_or_center(Graph& g) {
     if (!by_.centers_bias) return layer(g);
     const Output needed =
         g.op("ReadVariableOp", {center_needed_->handle}).attr("dtype", DType::kBool);
-    return choice(
+    return add_cond_of(
         g, needed, [&](FuncGraph& f, const std::vector<Output>&) { return done(f, bias(f)); },
         [&](FuncGraph& f, const std::vector<Output>&) { return done(f, layer(f)); }, "center_bias");
   }
@@ -218,11 +219,11 @@ class EnsembleGrower {
   // Calls `use` with the values of the batch. With several batches per layer, calls it with their
   // means once all batches have been accumulated.
   template <typename Use>
-  Operation* with_means(Graph& g,
-                        const std::vector<Output>& of_batch,
-                        const char* name,
-                        std::vector<Output>* accumulators,
-                        const Use& use) {
+  Operation* add_if_accumulated(Graph& g,
+                                const std::vector<Output>& of_batch,
+                                const char* name,
+                                std::vector<Output>* accumulators,
+                                const Use& use) {
     if (by_.batches_per_layer == 1) return use(g, of_batch);
     std::vector<Operation*> added;
     for (size_t i = 0; i < of_batch.size(); ++i) {
@@ -299,12 +300,13 @@ class EnsembleGrower {
     std::vector<Output> inputs = {last_layer_, nodes_, gradients_, hessians_};
     for (const int32_t id : group.ids) inputs.push_back(bucket(id));
     const int64_t missing = logits_ == 1 ? 0 : 1;
-    const Output sums = in_turn(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
-                                       .attr("max_splits", by_.max_splits())
-                                       .attr("num_buckets", group.buckets + missing)
-                                       .attr("num_features", static_cast<int64_t>(group.ids.size()))
-                                       .attr("group_size", replicas_of(g)))
-                            ->output(0);
+    const Output sums =
+        ordered_collective(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
+                                  .attr("max_splits", by_.max_splits())
+                                  .attr("num_buckets", group.buckets + missing)
+                                  .attr("num_features", static_cast<int64_t>(group.ids.size()))
+                                  .attr("group_size", replicas_of(g)))
+            ->output(0);
     if (logits_ == 1) return sums;
     return g.op("ExpandDims", {sums, g.scalar(DType::kInt32, 2)});
   }
@@ -318,10 +320,10 @@ class EnsembleGrower {
     }
     std::vector<Output> of_batch;
     for (const FeatureGroup& group : groups_) of_batch.push_back(summary(g, group));
-    return with_means(g, of_batch, "wait_until_n_batches_accumulated", &layer_accumulators_,
-                      [this](Graph& f, const std::vector<Output>& stats) {
-                        return logits_ == 1 ? split(f, stats) : split_several(f, stats);
-                      });
+    return add_if_accumulated(g, of_batch, "wait_until_n_batches_accumulated", &layer_accumulators_,
+                              [this](Graph& f, const std::vector<Output>& stats) {
+                                return logits_ == 1 ? split(f, stats) : split_multi_logit(f, stats);
+                              });
   }
 
   // Equal in all processes. Without a seed of the model, runs differ.
@@ -393,7 +395,7 @@ class EnsembleGrower {
         .attr("num_features", num_features());
   }
 
-  Operation* split_several(Graph& g, const std::vector<Output>& stats) const {
+  Operation* split_multi_logit(Graph& g, const std::vector<Output>& stats) const {
     constexpr size_t kOrder[] = {2, 0, 1, 3, 4, 5, 6};
     std::vector<std::vector<Output>> lists(7);
     for (size_t i = 0; i < groups_.size(); ++i) {
@@ -427,12 +429,12 @@ class EnsembleGrower {
       const Output of_all = g.op("RealDiv", {n, sum_in_uniform_branch(g, n)});
       both = sum_in_uniform_branch(g, g.op("Mul", {both, of_all}));
     }
-    return with_means(
+    return add_if_accumulated(
         g, {both}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
-        [this](Graph& f, const std::vector<Output>& means) { return center(f, means[0]); });
+        [this](Graph& f, const std::vector<Output>& means) { return center_bias(f, means[0]); });
   }
 
-  Operation* center(Graph& g, const Output& means) const {
+  Operation* center_bias(Graph& g, const Output& means) const {
     const auto part = [&](int64_t begin, int64_t size) {
       const auto number = [&g](int64_t x) { return g.int_vector({static_cast<int32_t>(x)}); };
       const Output values = g.op("Slice", {means, number(begin), number(size)});
@@ -447,23 +449,24 @@ class EnsembleGrower {
 
   Operation* quantile_summaries(Graph& g, std::vector<Output> inputs) const {
     const auto n = static_cast<int64_t>(inputs.size());
-    const bool is_of_all = ReplicaScope::of(g) != nullptr;
+    const bool is_distributed = ReplicaScope::of(g) != nullptr;
     if (weight_column_) {
       TransformationCache cache(g, given_);
       const Output weights = cache.transformed(*weight_column_);
       const Output numbers = g.op("Cast", {weights}).attr("DstT", DType::kFloat32);
       inputs.push_back(g.op("Reshape", {numbers, g.int_vector({-1})}));
-    } else if (!is_of_all) {
+    } else if (!is_distributed) {
       inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
     }
     inputs.push_back(g.scalar(DType::kFloat32, by_.epsilon, "epsilon"));
-    if (!is_of_all) {
+    if (!is_distributed) {
       return g.op("BoostedTreesMakeQuantileSummaries", inputs).attr("num_features", n);
     }
-    return in_turn(g, g.op("BoostedTreesQuantileSummariesOfAll", inputs)
-                          .attr("num_features", n)
-                          .attr("num_weights", static_cast<int64_t>(weight_column_ ? 1 : 0))
-                          .attr("group_size", replicas_of(g)));
+    return ordered_collective(g,
+                              g.op("BoostedTreesQuantileSummariesOfAll", inputs)
+                                  .attr("num_features", n)
+                                  .attr("num_weights", static_cast<int64_t>(weight_column_ ? 1 : 0))
+                                  .attr("group_size", replicas_of(g)));
   }
 
   std::vector<Output> add_quantiles(Graph& g) {
@@ -478,9 +481,9 @@ class EnsembleGrower {
         g.op("BoostedTreesQuantileStreamResourceAddSummaries", adding).attr("num_features", n);
     const ControlDependencies after(g, {added});
     const Output nothing = g.constant(Tensor::scalar<float>(0), "nothing");
-    return done(
-        g, with_means(g, {nothing}, "wait_until_quantiles_accumulated", &quantile_accumulators_,
-                      [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
+    return done(g, add_if_accumulated(
+                       g, {nothing}, "wait_until_quantiles_accumulated", &quantile_accumulators_,
+                       [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
   }
 
   Operation* flush(Graph& g) const {
@@ -536,17 +539,17 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const std::string family = head->labels().family;
     const bool has_softmax = family == "multinomial";
     const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 &&
-                          (width == 1 || (checked.is_of_formula && has_softmax));
+                          (width == 1 || (checked.from_formula && has_softmax));
     if (checked.samples()) {
-      check_sampling(checked.rules(), model.features, is_whole && checked.is_of_formula);
+      check_sampling(checked.rules(), model.features, is_whole && checked.from_formula);
     }
     const TreesKind kind{static_cast<int32_t>(width),
-                         checked.is_of_formula && (has_softmax || family == "binomial")};
+                         checked.from_formula && (has_softmax || family == "binomial")};
     TreesInMemory in_memory(model.features, model.input, model.ensemble, kind);
-    EnsembleGrower growing(graph, checked, model, input.features, weight_column_argument(arguments),
-                           width, is_whole ? &in_memory : nullptr);
-    const Output logits = growing.predict();
-    growing.add_accumulators();
+    EnsembleGrower grower(graph, checked, model, input.features, weight_column_argument(arguments),
+                          width, is_whole ? &in_memory : nullptr);
+    const Output logits = grower.predict();
+    grower.add_accumulators();
     const NameScope none(graph, "");
     ModelInput own = input;
     if (is_whole && checked.is_logistic) {
@@ -554,13 +557,13 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
         return in_memory.logistic_loss(g, labels);
       };
     }
-    EstimatorSpec spec = head->create_estimator_spec(
-        graph, own, mode, logits, [&growing, has_softmax](Graph& g, Output loss) {
-          return growing.step(g, loss, has_softmax);
-        });
+    EstimatorSpec spec = head->create_estimator_spec(graph, own, mode, logits,
+                                                     [&grower, has_softmax](Graph& g, Output loss) {
+                                                       return grower.step(g, loss, has_softmax);
+                                                     });
     if (is_whole) spec.training_hooks.push_back(in_memory.hook());
     const TreesWanted wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer,
-                             checked.is_of_formula && is_whole};
+                             checked.from_formula && is_whole};
     spec.training_hooks.push_back(stop_at_trees(model.ensemble, wanted));
     return spec;
   };

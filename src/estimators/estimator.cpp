@@ -392,7 +392,8 @@ std::unique_ptr<ModelGraph> Estimator::graph_of_shard(const InputFn& input_fn) c
     made->evaluation = std::make_shared<Evaluation>(made->graph, made->spec);
     is_divided = made->evaluation->divide();
   }
-  meet(is_divided ? "evaluate() of a shard of the batches" : "evaluate() of all batches");
+  check_same_collective(is_divided ? "evaluate() of a shard of the batches"
+                                   : "evaluate() of all batches");
   return is_divided ? std::move(made) : nullptr;
 }
 

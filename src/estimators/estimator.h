@@ -33,7 +33,7 @@ struct RunConfig {
   bool checkpoint_input_pipeline = false;
   ResumeMismatch on_other_data = ResumeMismatch::kStop;
   int replicas = 1;
-  bool normalizes_together = false;
+  bool sync_batch_norm = false;
 };
 
 struct ServingReceiver;

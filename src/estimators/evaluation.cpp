@@ -50,7 +50,7 @@ void write_evaluation(EventFileWriter& writer,
   log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
   writer.add_summary(metrics, step);
   writer.flush();  // other processes may be waiting for evaluations
-  note_evaluation();
+  count_evaluation();
   if (checkpoint.empty()) return;
   log(LogLevel::kInfo,
       str_cat("Saving 'checkpoint_path' summary for global step ", step, ": ", checkpoint));

@@ -70,13 +70,13 @@ std::vector<std::string> leftovers_for(const std::string& path) {
 
 std::string inside(const std::string& folder) { return join_path(folder, "export"); }
 
-std::string ready_for(const std::string& path) { return path + ".ready"; }
+std::string prepared_path(const std::string& path) { return path + ".ready"; }
 
 bool is_unfinished(const std::string& name) {
   const auto begins = [&name](const std::string& path) {
     return name.rfind(base_name(path) + kTemporaryMark, 0) == 0;
   };
-  return begins(inside("")) || begins(ready_for(inside("")));
+  return begins(inside("")) || begins(prepared_path(inside("")));
 }
 
 std::string unfinished_sibling(const std::string& path) {
@@ -163,8 +163,8 @@ void discard(const std::string& ready, const std::string& path) {
 
 // For directories that cannot be renamed, such as mount points: moves the export to a temporary
 // directory inside.
-std::string ready_inside(const std::string& from, const std::string& folder) {
-  const std::string ready = temporary_path(ready_for(inside(folder)));
+std::string prepare_inside(const std::string& from, const std::string& folder) {
+  const std::string ready = temporary_path(prepared_path(inside(folder)));
   if (renames(from, ready)) return ready;
   // `from` is on another file system.
   const std::string copy = temporary_path(inside(folder));
@@ -196,18 +196,18 @@ void replace_entries(const std::string& from, const std::string& folder) {
 
 // `*ready` is the current path of the new export until it is in place.
 void replace_by_steps(const std::string& from, const std::string& target, std::string* ready) {
-  const std::string sibling = temporary_path(ready_for(target));
+  const std::string sibling = temporary_path(prepared_path(target));
   if (renames(from, sibling)) {
     *ready = sibling;
     const std::string aside = temporary_path(target);
     if (exchange_by_two(sibling, target, aside)) return try_to_remove(aside);
   }
-  *ready = ready_inside(*ready, target);
+  *ready = prepare_inside(*ready, target);
   replace_entries(*ready, target);
   discard(*ready, inside(target));
 }
 
-void move_into_place(const std::string& from, const std::string& target) {
+void rename_into_place(const std::string& from, const std::string& target) {
   if (!file_exists(target)) return rename_file(from, target);
   copy_foreign_files(target, from);
   if (rename_exchange(from, target)) return try_to_remove(from);
@@ -230,14 +230,14 @@ void move_into_place(const std::string& from, const std::string& target) {
 void finish_replacing(const std::string& target) {
   for (const std::string& leftover : leftovers_for(inside(target))) try_to_remove(leftover);
   for (const std::string& path : {inside(target), target}) {
-    for (const std::string& ready : leftovers_for(ready_for(path))) {
+    for (const std::string& ready : leftovers_for(prepared_path(path))) {
       // Never replaces a directory that is not an export.
       const bool is_for_it = path != target || is_export(target) || !has_entries(target);
       // The graph is moved last: without it, everything is already in place.
       if (!is_export(ready)) {
         try_to_remove(ready);
       } else if (is_for_it) {
-        move_into_place(ready, target);
+        rename_into_place(ready, target);
       }
     }
   }
@@ -281,7 +281,7 @@ std::string unfinished_export(const std::string& folder) {
 std::string interrupted_export(const std::string& folder) {
   const std::string target = real_folder(without_end_separators(folder));
   for (const std::string& path : {target, inside(target)}) {
-    for (const std::string& ready : leftovers_for(ready_for(path))) {
+    for (const std::string& ready : leftovers_for(prepared_path(path))) {
       if (is_export(ready)) return ready;
     }
   }
@@ -290,11 +290,11 @@ std::string interrupted_export(const std::string& folder) {
 
 std::string unfinished_version(const std::string& base) { return unfinished_sibling(inside(base)); }
 
-void place_export(const std::string& from, const std::string& folder) {
-  move_into_place(from, real_folder(without_end_separators(folder)));
+void publish_export(const std::string& from, const std::string& folder) {
+  rename_into_place(from, real_folder(without_end_separators(folder)));
 }
 
-std::string place_version(const std::string& from, const std::string& base) {
+std::string publish_version(const std::string& from, const std::string& base) {
   auto seconds = static_cast<int64_t>(now_seconds());
   // An older version may be named by a time in the future.
   const std::vector<std::string> versions = versions_in(base);

@@ -21,13 +21,13 @@ std::string unfinished_version(const std::string& base);
 //   <name>.<tmp>         being written; removed by the next export
 //   <name>.ready.<tmp>   complete; moved into place by the next export
 //   <name>               the current export
-void place_export(const std::string& from, const std::string& folder);
+void publish_export(const std::string& from, const std::string& folder);
 // A complete export for `folder` that a killed process did not move into place, or "".
 std::string interrupted_export(const std::string& folder);
 
 // Moves a complete export to `base`, named by the current time in seconds, or later if needed to be
 // the newest. Returns its path.
-std::string place_version(const std::string& from, const std::string& base);
+std::string publish_version(const std::string& from, const std::string& base);
 // Deletes all but the newest `keep` versions. Failures are warnings.
 void remove_old_versions(const std::string& base, size_t keep);
 

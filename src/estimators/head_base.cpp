@@ -358,7 +358,7 @@ LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vo
   return labels;
 }
 
-Output class_words(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary) {
+Output class_strings(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary) {
   if (vocabulary.empty()) return graph.op("AsString", {class_ids}).named("str_classes");
   const Shape shape{static_cast<int64_t>(vocabulary.size())};
   const Output words = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");

@@ -77,7 +77,7 @@ Output class_labels(Graph& graph,
                     bool as_ids);
 LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary);
 LabelSpec several_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary);
-Output class_words(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary);
+Output class_strings(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary);
 void add_all_classes(Graph& graph,
                      Output logits,
                      int64_t n_classes,

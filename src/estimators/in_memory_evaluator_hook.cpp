@@ -44,7 +44,7 @@ void InMemoryEvaluatorHook::evaluate(Session& training) {
   trigger_.update(runs_);
   evaluated_step_ = *training.value(*step_).data<int64_t>();
   const Snapshot trained(model_saveables_in(training.graph()), training.resources(),
-                         /*keeps=*/false);
+                         /*copies_values=*/false);
   auto copy_values = [&trained](Session& session) {
     restore_saveables(saveables_among(model_saveables_in(session.graph()), trained), trained,
                       session.resources());

@@ -144,7 +144,7 @@ std::vector<ExampleFeature> parsed_from(const Parsers& parsers, const Output& ex
 
 LoadedModel::LoadedModel(const std::string& folder, const std::vector<std::string>& tags)
     : folder_(folder),
-      access_policy_(FileAccessPolicy::below(folder)),
+      access_policy_(FileAccessPolicy::below_folder(folder)),
       graph_(std::make_shared<Graph>()) {
   read(tags);
   import();
@@ -284,7 +284,7 @@ const std::vector<ExampleFeature>& LoadedModel::example_features(const std::stri
 std::vector<Tensor> LoadedModel::run(const std::string& name, const std::vector<Tensor>& inputs) {
   const Runnable& runnable = this->runnable(name);
   const std::shared_ptr<Executor> executor = executor_of(runnable);
-  const Executor::Hold hold(*executor);
+  const Executor::Retain hold(*executor);
   executor->run(inputs);
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < runnable.outputs.size(); ++i) outputs.push_back(executor->result(i));

@@ -58,9 +58,9 @@ class ModelGraphCache : public std::enable_shared_from_this<ModelGraphCache> {
   const std::string& checkpoint_in(const std::string& folder) const {
     return checkpoint_.in(folder);
   }
-  bool has_checkpoint() const { return checkpoint_.is_noted(); }
+  bool has_checkpoint() const { return checkpoint_.is_set(); }
   // Unique per checkpoint; 0 without a cached checkpoint.
-  uint64_t checkpoint_number() const { return has_checkpoint() ? number_ : 0; }
+  uint64_t checkpoint_id() const { return has_checkpoint() ? number_ : 0; }
   void set_checkpoint(const std::string& folder, const std::string& checkpoint);
 
   // Removes and returns the graph with this key; NULL if it is missing or in use.

@@ -92,7 +92,7 @@ std::string args_text(const Args& args) {
   for (const auto& item : args.items()) {
     if (is_column && (item.first == "type" || item.first == "name")) continue;
     const ArgSpec* spec = specs ? spec_of(*specs, item.first) : nullptr;
-    if (spec && !spec->is_kept) continue;
+    if (spec && !spec->affects_checkpoints) continue;
     texts.push_back(item.first + "=" + content_text(item.second, spec ? spec->kind : "any"));
   }
   return (is_column ? type : "") + "(" + str_join(texts, ", ") + ")";
@@ -124,7 +124,7 @@ std::string optimizer_text(const Args& optimizer) {
   const auto& entry = Factory<Optimizer>::instance().find("optimizer", type);
   std::string text = type;
   for (const ArgSpec& spec : entry.arguments()) {
-    const Value* value = spec.is_kept ? optimizer.find(spec.target) : nullptr;
+    const Value* value = spec.affects_checkpoints ? optimizer.find(spec.target) : nullptr;
     if (!value) continue;
     const std::string given = content_text(*value, spec.kind);
     if (given == spec.fallback) continue;
@@ -178,7 +178,7 @@ std::vector<std::pair<std::string, NamedTexts>> model_signature(const Args& spec
   NamedTexts layers, columns, optimizers;
   for (const ArgSpec& argument :
        Factory<CannedModel>::instance().find("estimator", type).arguments()) {
-    const Value* value = argument.is_kept ? spec.find(argument.target) : nullptr;
+    const Value* value = argument.affects_checkpoints ? spec.find(argument.target) : nullptr;
     if (!value || is_label_argument(task, argument.name) || argument.kind == "head") continue;
     if (argument.kind == "columns") {
       append_columns(*value, argument.name, &columns);

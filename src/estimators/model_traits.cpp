@@ -124,7 +124,7 @@ std::string line_of(const std::string& name, const ModelTraits& traits) {
 }
 
 // Drops declarations whose argument is already in `lines`, such as a family's "learning_rate".
-Lines without(Lines more, const Lines& lines) {
+Lines without_duplicates(Lines more, const Lines& lines) {
   const auto name_of = [](const std::string& line) {
     return line.substr(0, line.find_first_of(" :"));
   };
@@ -171,7 +171,7 @@ std::vector<std::string> model_lines(const ModelTraits& traits, Task task) {
     if (line == "labels") {
       append(label_arguments(task));
     } else if (line == "formula") {
-      append(without(formula_arguments(), lines));
+      append(without_duplicates(formula_arguments(), lines));
     } else if (line == "head" ? task == Task::kHead : !is_heads || task != Task::kHead) {
       lines.push_back(line);
     }

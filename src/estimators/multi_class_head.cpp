@@ -29,7 +29,7 @@ class MultiClassHead : public HeadBase {
     Named<Output> all = {{"logits", logits},
                          {"probabilities", softmax(graph, logits)},
                          {"class_ids", class_ids},
-                         {"classes", class_words(graph, class_ids, vocabulary_)}};
+                         {"classes", class_strings(graph, class_ids, vocabulary_)}};
     add_all_classes(graph, logits, n_classes_, vocabulary_, &all);
     return all;
   }

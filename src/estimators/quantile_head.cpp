@@ -30,7 +30,7 @@ class QuantileHead : public HeadBase {
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override {
-    return {{"predictions", standardization_ ? standardization_.undo(graph, logits) : logits}};
+    return {{"predictions", standardization_ ? standardization_.invert(graph, logits) : logits}};
   }
 
   Output checked_labels(Graph& graph, Output labels, Output logits) const override {

@@ -27,7 +27,7 @@ LabelSpec RegressionHead::labels() const {
 }
 
 Output RegressionHead::inverse_link(Graph& graph, Output logits) const {
-  return standardization_ ? standardization_.undo(graph, logits) : logits;
+  return standardization_ ? standardization_.invert(graph, logits) : logits;
 }
 
 Named<Output> RegressionHead::predictions(Graph& graph, Output logits) const {
@@ -66,7 +66,7 @@ Output RegressionHead::losses_of_data(Graph& graph, Output losses) const {
 
 Named<Metric> RegressionHead::metrics(Graph& graph, const HeadBatch& batch) const {
   const Output labels =
-      standardization_ ? standardization_.undo(graph, batch.labels) : batch.labels;
+      standardization_ ? standardization_.invert(graph, batch.labels) : batch.labels;
   return {
       {key("average_loss"), mean_metric(graph, batch.losses, batch.weights, "average_loss")},
       {key("label/mean"), mean_metric(graph, labels, batch.weights, "label/mean")},

@@ -87,7 +87,7 @@ InputFn input_of_replicas(const InputFn& input_fn,
   return [&input_fn, &config, scope](Graph& graph, Mode mode) {
     *scope = std::make_unique<ReplicaScope>(graph, config.replicas);
     (*scope)->seed = shared_seed(config);
-    (*scope)->normalizes_together = config.normalizes_together;
+    (*scope)->sync_batch_norm = config.sync_batch_norm;
     graph.set_seed((*scope)->seed);
     ModelInput input = input_fn(graph, mode);
     // Initial variable values come from the chief, so the model can use a different seed.

@@ -179,7 +179,7 @@ class ReplicaHook : public RunHook {
 
 }  // namespace
 
-void meet(const std::string& what) {
+void check_same_collective(const std::string& what) {
   const std::vector<std::string> calls = gather_texts(communicator(), what);
   const int other = first_other(calls);
   if (other == 0) return;
@@ -191,12 +191,12 @@ void meet(const std::string& what) {
 }
 
 void begin_collective(const std::string& what, const std::string& folder) {
-  meet(what);
+  check_same_collective(what);
   const std::string own = communicator().is_chief() || is_directory(folder) ? state_of(folder) : "";
   if (first_other(gather_texts(communicator(), own)) > 0) copy_chief_state(folder);
 }
 
-void end_collective() { meet(kEndOfScript); }
+void end_collective() { check_same_collective(kEndOfScript); }
 
 void check_same_graph(const Graph& graph) {
   Communicator& all = communicator();

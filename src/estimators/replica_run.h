@@ -13,8 +13,8 @@ namespace runhooks {
 // Throws in all processes if one of them does something else.
 void begin_collective(const std::string& what, const std::string& folder);
 // Waits for all processes. Throws in all of them if one passes a different `what`.
-void meet(const std::string& what);
-// Call at the end of the script. Throws like meet().
+void check_same_collective(const std::string& what);
+// Call at the end of the script. Throws like check_same_collective().
 void end_collective();
 
 // Throws in all processes, naming the first difference, if their graphs differ.

@@ -82,7 +82,7 @@ class RandomPositions : public StateSaveable {
  protected:
   NamedTensors save_state(ResourceManager& resources) override {
     NamedTensors state;
-    for (const Operation* op : drawing()) {
+    for (const Operation* op : random_ops()) {
       const StatefulResource* resource = stateful_resource(resources, *op);
       add_subtree(state, path_part(op->name()) + "/", resource->save_state());
     }
@@ -93,7 +93,7 @@ class RandomPositions : public StateSaveable {
                     const std::string&,
                     const ResourceManager&) override {
     std::vector<Assign> all;
-    for (const Operation* op : drawing()) {
+    for (const Operation* op : random_ops()) {
       const NamedTensors own = subtree(state, path_part(op->name()) + "/");
       if (!own.empty()) all.push_back(read_resource_state(*op, own));
     }
@@ -104,7 +104,7 @@ class RandomPositions : public StateSaveable {
 
  private:
   // Computed late, because hooks may add to the graph until it is finalized.
-  const Operations& drawing() {
+  const Operations& random_ops() {
     if (!drawing_) drawing_ = drawing_operations(graph_, step_);
     return *drawing_;
   }

@@ -65,7 +65,7 @@ Files::const_iterator index_of(const Files& files) {
                       [](const auto& file) { return has_ending(file.first, kIndexEnding); });
 }
 
-std::string carried_checkpoint(const Files& files) {
+std::string snapshot_checkpoint(const Files& files) {
   const auto index = index_of(files);
   if (index == files.end()) return "";
   return index->first.substr(0, index->first.size() - std::strlen(kIndexEnding));
@@ -91,7 +91,7 @@ void copy_values(const std::string& from, const std::string& to) {
   output.commit();
 }
 
-std::string mark_of(const std::string& checkpoint, int64_t step) {
+std::string checkpoint_id_of(const std::string& checkpoint, int64_t step) {
   const std::string index = checkpoint + kIndexEnding;
   if (!file_exists(index)) return "";
   return str_cat(step, ":", fingerprint64(read_whole_file(index)));
@@ -132,7 +132,7 @@ ReadFolder& read_folder(const std::string& path) {
   return all->front();
 }
 
-int64_t reads_made = 0;
+int64_t num_directory_reads = 0;
 
 bool has_checkpoint(const std::string& folder) {
   try {
@@ -190,14 +190,14 @@ NewestCheckpoint newest_checkpoint_in(const std::string& folder) {
     newest.is_there = !newest.path.empty();
     if (!newest.is_there) return newest;
     newest.step = step_in(newest.path);
-    newest.mark = mark_of(newest.path, newest.step);
+    newest.checkpoint_id = checkpoint_id_of(newest.path, newest.step);
   } catch (const Error&) {  // reported when the checkpoint is restored
   }
   return newest;
 }
 
 RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
-  ++reads_made;
+  ++num_directory_reads;
   const std::string file = join_path(path_, kRecordName);
   has_metadata_ = file_exists(file);
   try {
@@ -211,14 +211,14 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
 std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
   ReadFolder& last = read_folder(path);
   if (last.folder && !last.checkpoint.in(path).empty()) {
-    ++reads_made;
+    ++num_directory_reads;
     return last.folder;
   }
   last.folder.reset();
   // Training asks once per checkpoint, so only repeated requests are worth caching.
-  const bool is_noted = record_file_versions(last);
+  const bool is_set = record_file_versions(last);
   auto now = std::make_shared<const RunFolder>(path);
-  if (is_noted && now->newest_.path == last.newest) last.folder = now;
+  if (is_set && now->newest_.path == last.newest) last.folder = now;
   last.newest = now->newest_.path;
   return now;
 }
@@ -232,16 +232,16 @@ bool RunFolder::can_be_written() const {
   return is_directory(existing) && can_write_in(existing);
 }
 
-void RunFolder::remember(const std::string& path, const PlainData& memory) {
+void RunFolder::write_metadata(const std::string& path, const PlainData& metadata) {
   create_directories(path);
-  write_plain_file(join_path(path, kRecordName), memory);
+  write_plain_file(join_path(path, kRecordName), metadata);
 }
 
-int64_t RunFolder::reads() { return reads_made; }
+int64_t RunFolder::reads() { return num_directory_reads; }
 
 TrainingDirGuard::TrainingDirGuard(std::string folder, bool leaves_events)
     : folder_(std::move(folder)),
-      was_there_(file_exists(folder_)),
+      existed_before_(file_exists(folder_)),
       had_runs_(file_exists(join_path(folder_, kRunsName))),
       leaves_events_(leaves_events),
       lock_(acquire_lock(folder_)) {
@@ -261,7 +261,7 @@ TrainingDirGuard::~TrainingDirGuard() {
   try {
     clean_up();
     lock_.reset();
-    if (!was_there_ && is_directory(folder_) && list_directory(folder_).empty()) {
+    if (!existed_before_ && is_directory(folder_) && list_directory(folder_).empty()) {
       remove_file(folder_);
     }
   } catch (const Error&) {
@@ -298,7 +298,7 @@ void unpack_snapshot(const std::string& folder, const Files& files, const std::s
                      "', which is not part of a checkpoint. No files were written.");
   }
   for (const auto& file : files) write_file_atomically(join_path(folder, file.first), file.second);
-  const std::string checkpoint = carried_checkpoint(files);
+  const std::string checkpoint = snapshot_checkpoint(files);
   if (checkpoint.empty() || has_values(files)) return;
   for (const std::string& name : values_of(from, checkpoint)) {
     copy_values(join_path(from, name), join_path(folder, name));
@@ -316,7 +316,7 @@ SnapshotStatus compare_snapshot(const std::string& folder, const Files& files) {
   } catch (const Error&) {  // reported when the checkpoint is read
   }
   if (index == files.end()) return answer;
-  answer.checkpoint = carried_checkpoint(files);
+  answer.checkpoint = snapshot_checkpoint(files);
   answer.has_values = has_values(files);
   const std::string path = join_path(folder, index->first);
   answer.is_there = file_exists(path) && read_whole_file(path) == index->second;

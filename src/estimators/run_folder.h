@@ -22,7 +22,7 @@ struct NewestCheckpoint {
   int64_t step = 0;
   // Identifies the checkpoint: "step:fingerprint of its index". The fingerprint distinguishes
   // trainings with the same number of steps. "" if no checkpoint can be read.
-  std::string mark;
+  std::string checkpoint_id;
 };
 NewestCheckpoint newest_checkpoint_in(const std::string& folder);
 
@@ -34,13 +34,13 @@ class RunFolder {
   static std::shared_ptr<const RunFolder> known(const std::string& path);
   bool has_checkpoint() const { return newest_.is_there; }
   int64_t step() const { return newest_.step; }
-  const std::string& mark() const { return newest_.mark; }
+  const std::string& checkpoint_id() const { return newest_.checkpoint_id; }
   // Metadata of the trained model. The data are NULL if the file is damaged.
   bool has_metadata() const { return has_metadata_; }
-  const PlainData& memory() const { return metadata_; }
+  const PlainData& metadata() const { return metadata_; }
   // Whether training could write to the directory or create it. Leaves no files.
   bool can_be_written() const;
-  static void remember(const std::string& path, const PlainData& memory);
+  static void write_metadata(const std::string& path, const PlainData& metadata);
   static int64_t reads();
 
  private:
@@ -69,7 +69,7 @@ class TrainingDirGuard {
  private:
   void clean_up() const;
   std::string folder_;
-  bool was_there_, had_runs_, leaves_events_;
+  bool existed_before_, had_runs_, leaves_events_;
   std::unique_ptr<DirectoryLock> lock_;
 };
 

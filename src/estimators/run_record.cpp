@@ -135,9 +135,9 @@ PlainData shown_row(const Row& row, const LockOwner& holder, bool is_held) {
 
 // A run adds about 1.5 kB. Only a log of more than this is read to be shortened.
 constexpr uint64_t kMaxLogBytes = 200000;
-constexpr size_t kKeptRuns = 50;
+constexpr size_t kMaxRuns = 50;
 
-// Drops the records before the last kKeptRuns runs.
+// Drops the records before the last kMaxRuns runs.
 void shorten_log(const std::string& path) {
   if (!file_exists(path) || file_size(path) <= kMaxLogBytes) return;
   size_t damaged = 0;
@@ -149,15 +149,15 @@ void shorten_log(const std::string& path) {
     } catch (const Error&) {  // run_rows() reports damaged records
     }
   }
-  if (begins.size() <= kKeptRuns) return;
-  const size_t first = begins[begins.size() - kKeptRuns];
+  if (begins.size() <= kMaxRuns) return;
+  const size_t first = begins[begins.size() - kMaxRuns];
   records.erase(records.begin(), records.begin() + static_cast<ptrdiff_t>(first));
   write_appended_records(path, records);
 }
 
 }  // namespace
 
-void note_foreign_error(const std::string& text) { foreign_error() = text; }
+void record_foreign_error(const std::string& text) { foreign_error() = text; }
 
 std::string take_foreign_error() {
   std::string text;

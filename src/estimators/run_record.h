@@ -55,7 +55,7 @@ void record_evaluation(const std::string& folder,
 std::vector<PlainData> run_rows(const std::string& folder);
 
 // Passes on the message of an R error that is unwinding through the core.
-void note_foreign_error(const std::string& text);
+void record_foreign_error(const std::string& text);
 std::string take_foreign_error();
 
 }  // namespace runhooks

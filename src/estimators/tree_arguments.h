@@ -18,7 +18,7 @@ struct GrowthArguments {
   int64_t seed = 0;    // of both
   bool centers_bias;
   bool is_logistic = false;  // binary classification without weights
-  bool is_of_formula;        // TensorFlow's trees would train without end if no leaf can be split
+  bool from_formula;         // TensorFlow's trees would train without end if no leaf can be split
   Pruning pruning = Pruning::kNone;
 
   explicit GrowthArguments(const Args& args)
@@ -34,7 +34,7 @@ struct GrowthArguments {
         sample_size(args.number("sample_size", 1)),
         mtry(args.integer("mtry", 0)),
         centers_bias(args.flag("center_bias", false)),
-        is_of_formula(args.flag("of_formula", false)) {
+        from_formula(args.flag("of_formula", false)) {
     const std::string mode = args.text("pruning_mode", "none");
     if (mode == "pre") pruning = Pruning::kPre;
     if (mode == "post") pruning = Pruning::kPost;
@@ -46,7 +46,7 @@ struct GrowthArguments {
     }
   }
   TreesInMemory::Rules rules() const {
-    return {l1,          l2,   complexity, min_node_weight, rate, max_depth, pruning, is_of_formula,
+    return {l1,          l2,   complexity, min_node_weight, rate, max_depth, pruning, from_formula,
             sample_size, mtry, seed};
   }
   bool samples() const { return sample_size < 1 || mtry > 0; }

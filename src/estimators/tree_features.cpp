@@ -26,7 +26,7 @@ std::string source_of(const FeatureColumn& column) {
 }
 
 std::string element_name_of(const BucketedColumn* column, int64_t element, int64_t elements) {
-  if (column && column->is_of_words()) return column->element_name(element);
+  if (column && column->is_multi_hot()) return column->element_name(element);
   return elements == 1 ? "" : str_cat(element + 1);
 }
 
@@ -120,8 +120,8 @@ static std::string shortest(float x) {
 }
 
 std::string TreeFeature::question(int32_t threshold) const {
-  if (group == Group::kWords && threshold != 0) return str_cat(source, " is any level");
-  if (group == Group::kWords) return str_cat(source, " is not ", element_name);
+  if (group == Group::kMultiHot && threshold != 0) return str_cat(source, " is any level");
+  if (group == Group::kMultiHot) return str_cat(source, " is not ", element_name);
   const std::string what = element_name.empty() ? source : str_cat(source, "[", element_name, "]");
   if (threshold < 0) return str_cat(what, " is below all");
   if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(what, " is any number");
@@ -136,7 +136,7 @@ bool TreeFeature::asks_if_missing(int32_t threshold) const {
 }
 
 double TreeFeature::threshold(int32_t bucket) const {
-  const bool has_edge = group != Group::kWords && bucket >= 0 &&
+  const bool has_edge = group != Group::kMultiHot && bucket >= 0 &&
                         static_cast<size_t>(bucket) < edges.size() && !asks_if_missing(bucket);
   if (!has_edge) return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(edges[static_cast<size_t>(bucket)]);
@@ -144,7 +144,7 @@ double TreeFeature::threshold(int32_t bucket) const {
 
 // Missing categories are bucket 0; bucketized columns put NaN into the last bucket.
 bool TreeFeature::sends_missing_left(int32_t threshold) const {
-  if (group == Group::kWords) return true;
+  if (group == Group::kMultiHot) return true;
   if (group == Group::kNumbers && missing == Missing::kIsLowest) return true;
   const size_t last =
       group == Group::kNumbers ? std::max<size_t>(edges.size(), 1) - 1 : edges.size();
@@ -166,11 +166,11 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
     const auto* bucketed = dynamic_cast<const BucketedColumn*>(column.get());
     if (bucketed) {
       feature.edges = bucketed->edges();
-      feature.source = bucketed->is_of_words() ? bucketed->feature_name() : source_of(*column);
+      feature.source = bucketed->is_multi_hot() ? bucketed->feature_name() : source_of(*column);
       feature.name = bucketed->feature_name();
       feature.buckets = bucketed->buckets();
-      feature.group =
-          bucketed->is_of_words() ? TreeFeature::Group::kWords : TreeFeature::Group::kBucketized;
+      feature.group = bucketed->is_multi_hot() ? TreeFeature::Group::kMultiHot
+                                               : TreeFeature::Group::kBucketized;
       elements = bucketed->elements();
     } else {
       feature.name = feature.source = column->name();

@@ -20,8 +20,8 @@ struct TreeFeature {
   int64_t max_buckets() const {
     return group == Group::kNumbers ? buckets * (has_weights ? 3 : 1) + 2 : buckets;
   }
-  enum class Group { kWords, kNumbers, kBucketized };
-  Group group = Group::kWords;
+  enum class Group { kMultiHot, kNumbers, kBucketized };
+  Group group = Group::kMultiHot;
   int64_t stream = -1;  // index of the quantile stream; numbers only
   // The bucket of missing numbers: the lowest or the highest. A column with missing values has one
   // feature of each kind, so that splits can send them to either side, as in TensorFlow's format.

@@ -59,7 +59,7 @@ Operation* TreesInMemory::add_fill(Graph& graph,
   inputs.insert(inputs.end(), edges.begin(), edges.end());
   ReplicaScope* replicas = ReplicaScope::of(graph);
   const std::vector<Operation*> gate =
-      replicas ? std::vector<Operation*>{replicas->gate()} : std::vector<Operation*>();
+      replicas ? std::vector<Operation*>{replicas->data_gate()} : std::vector<Operation*>();
   return graph.op("BoostedTreesInMemoryFill", inputs)
       .after(gate)
       .attr("group_size", replicas_of(graph))
@@ -78,32 +78,32 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready, bool is_logistic
   for (const TreeFeature& feature : features_) {
     // The index of the first category of its column.
     const auto number = static_cast<int64_t>(groups.size()) - feature.element;
-    const bool is_other_side = feature.missing == TreeFeature::Missing::kIsHighest;
-    groups.push_back(feature.group == TreeFeature::Group::kWords ? number
-                     : is_other_side                             ? kOtherSide
-                                                                 : -1);
+    const bool is_complement = feature.missing == TreeFeature::Missing::kIsHighest;
+    groups.push_back(feature.group == TreeFeature::Group::kMultiHot ? number
+                     : is_complement                                ? kComplement
+                                                                    : -1);
   }
   data_ = graph.op("BoostedTreesInMemoryHandle", {});
   Operation* fill = add_fill(graph, ready, groups);
-  fill_ = {fill};
+  fill_ops_ = {fill};
   OpBuilder logits = graph
                          .op("BoostedTreesInMemoryLogits",
                              {ensemble_, data_, endpoint(graph, kSameRows)[0].second})
                          .attr("logits_dimension", int64_t{kind_.logits});
-  return is_logistic ? Output(logits) : in_turn(graph, logits)->output(0);
+  return is_logistic ? Output(logits) : ordered_collective(graph, logits)->output(0);
 }
 
 Output TreesInMemory::logistic_loss(Graph& graph, const Output& labels) {
-  fill_.push_back(graph.op("BoostedTreesInMemoryLabels", {data_, labels}));
+  fill_ops_.push_back(graph.op("BoostedTreesInMemoryLabels", {data_, labels}));
   Operation* op =
-      in_turn(graph, graph.op("BoostedTreesInMemoryLogisticLoss",
-                              {ensemble_, data_, endpoint(graph, kSameRows)[0].second}));
+      ordered_collective(graph, graph.op("BoostedTreesInMemoryLogisticLoss",
+                                         {ensemble_, data_, endpoint(graph, kSameRows)[0].second}));
   logistic_ = {op->output(1), op->output(2)};
   const NameScope scope(graph, "weighted_loss");
   return graph.op("Identity", {op->output(0)}).named("value");
 }
 
-HookPtr TreesInMemory::hook() const { return fill_trees(data_, fill_); }
+HookPtr TreesInMemory::hook() const { return fill_trees(data_, fill_ops_); }
 
 Operation* TreesInMemory::grow(Graph& graph,
                                const Output& gradients,
@@ -113,21 +113,21 @@ Operation* TreesInMemory::grow(Graph& graph,
   int64_t buckets = 1;
   for (const TreeFeature& feature : features_) buckets = std::max(buckets, feature.max_buckets());
   const std::vector<Output> inputs = {ensemble_, data_, gradients, hessians};
-  return in_turn(graph, graph.op("BoostedTreesInMemoryGrowLayer", inputs)
-                            .attr("group_size", replicas_of(graph))
-                            .attr("l1", number(rules.l1))
-                            .attr("l2", number(rules.l2))
-                            .attr("tree_complexity", number(rules.tree_complexity))
-                            .attr("min_node_weight", number(rules.min_node_weight))
-                            .attr("learning_rate", number(rules.learning_rate))
-                            .attr("max_depth", rules.max_depth)
-                            .attr("pruning_mode", static_cast<int64_t>(rules.pruning))
-                            .attr("stop_when_no_split", rules.is_of_formula)
-                            .attr("weighs_sides", rules.is_of_formula)
-                            .attr("sample_size", number(rules.sample_size))
-                            .attr("mtry", rules.mtry)
-                            .attr("seed", rules.seed)
-                            .attr("num_buckets", buckets));
+  return ordered_collective(graph, graph.op("BoostedTreesInMemoryGrowLayer", inputs)
+                                       .attr("group_size", replicas_of(graph))
+                                       .attr("l1", number(rules.l1))
+                                       .attr("l2", number(rules.l2))
+                                       .attr("tree_complexity", number(rules.tree_complexity))
+                                       .attr("min_node_weight", number(rules.min_node_weight))
+                                       .attr("learning_rate", number(rules.learning_rate))
+                                       .attr("max_depth", rules.max_depth)
+                                       .attr("pruning_mode", static_cast<int64_t>(rules.pruning))
+                                       .attr("stop_when_no_split", rules.from_formula)
+                                       .attr("weighs_sides", rules.from_formula)
+                                       .attr("sample_size", number(rules.sample_size))
+                                       .attr("mtry", rules.mtry)
+                                       .attr("seed", rules.seed)
+                                       .attr("num_buckets", buckets));
 }
 
 }  // namespace runhooks

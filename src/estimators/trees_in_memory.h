@@ -24,7 +24,7 @@ class TreesInMemory {
     double l1, l2, tree_complexity, min_node_weight, learning_rate;
     int64_t max_depth;
     Pruning pruning;
-    bool is_of_formula;
+    bool from_formula;
     double sample_size;
     int64_t mtry, seed;
   };
@@ -56,7 +56,7 @@ class TreesInMemory {
   const TreeInput& input_;
   Output ensemble_, data_;
   TreesKind kind_;
-  std::vector<Operation*> fill_;  // ops that store the constant inputs
+  std::vector<Operation*> fill_ops_;  // ops that store the constant inputs
   LogisticDerivatives logistic_;
 };
 

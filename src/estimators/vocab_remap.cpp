@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-std::vector<std::string> vocabulary_words(const std::string& path, int64_t limit) {
+std::vector<std::string> read_vocabulary(const std::string& path, int64_t limit) {
   TextFile file(path);
   std::vector<std::string> words;
   const auto wanted = static_cast<size_t>(limit);
@@ -28,11 +28,11 @@ std::vector<std::string> vocabulary_words(const std::string& path, int64_t limit
 // For each line of the new vocabulary, its position in the old one, or -1.
 std::vector<int64_t> old_positions_of(const VocabInfo& info) {
   std::unordered_map<std::string, int64_t> old_positions;
-  for (const std::string& word : vocabulary_words(info.old_vocab, info.old_size)) {
+  for (const std::string& word : read_vocabulary(info.old_vocab, info.old_size)) {
     old_positions.emplace(word, static_cast<int64_t>(old_positions.size()));
   }
   std::vector<int64_t> positions;
-  for (const std::string& word : vocabulary_words(info.new_vocab, info.new_size)) {
+  for (const std::string& word : read_vocabulary(info.new_vocab, info.new_size)) {
     const auto found = old_positions.find(word);
     positions.push_back(found == old_positions.end() ? -1 : found->second);
   }

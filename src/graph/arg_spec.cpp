@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-double bound(const std::string& text) {
+double parse_bound(const std::string& text) {
   const std::string number = trimmed(text);
   const double infinity = std::numeric_limits<double>::infinity();
   if (number == "Inf") return infinity;
@@ -20,7 +20,7 @@ double bound(const std::string& text) {
 }
 
 // Truncates the text at the first `mark` and returns the remainder after it.
-std::string cut_behind(std::string* text, const char* mark) {
+std::string cut_at(std::string* text, const char* mark) {
   const size_t at = text->find(mark);
   if (at == std::string::npos) return "";
   const std::string rest = trimmed(text->substr(at + std::char_traits<char>::length(mark)));
@@ -30,11 +30,11 @@ std::string cut_behind(std::string* text, const char* mark) {
 
 // Parses "beta1 = 0.9".
 void parse_name(std::string text, ArgSpec* spec) {
-  spec->fallback = cut_behind(&text, " = ");
-  spec->target = cut_behind(&text, " as ");
+  spec->fallback = cut_at(&text, " = ");
+  spec->target = cut_at(&text, " as ");
   spec->name = trimmed(text);
   if (spec->target.empty()) spec->target = spec->name;
-  spec->is_null_good = spec->fallback == "NULL";
+  spec->allows_null = spec->fallback == "NULL";
 }
 
 void parse_range(const std::string& text, ArgSpec* spec) {
@@ -42,8 +42,8 @@ void parse_range(const std::string& text, ArgSpec* spec) {
   const size_t comma = text.find(',');
   spec->is_open_below = text.front() == '(';
   spec->is_open_above = text.back() == ')';
-  spec->low = bound(text.substr(1, comma - 1));
-  spec->high = bound(text.substr(comma + 1, text.size() - comma - 2));
+  spec->low = parse_bound(text.substr(1, comma - 1));
+  spec->high = parse_bound(text.substr(comma + 1, text.size() - comma - 2));
 }
 
 void parse_choices(const std::string& text, ArgSpec* spec) {
@@ -56,9 +56,9 @@ void parse_choices(const std::string& text, ArgSpec* spec) {
 void parse_traits(const std::string& text, const std::string& line, ArgSpec* spec) {
   for (const std::string& trait : split_at_commas(text)) {
     if (trait == "kept") {
-      spec->is_kept = true;
+      spec->affects_checkpoints = true;
     } else if (trait == "apart") {
-      spec->is_apart = true;
+      spec->is_binding_only = true;
     } else {
       fail(Code::kInternal, "Unknown argument flag '", trait, "' in '", line, "'.");
     }
@@ -67,12 +67,12 @@ void parse_traits(const std::string& text, const std::string& line, ArgSpec* spe
 
 // Parses "number in [0, 1]; kept".
 void parse_kind(std::string text, const std::string& line, ArgSpec* spec) {
-  parse_traits(cut_behind(&text, ";"), line, spec);
-  const std::string range = cut_behind(&text, " in ");
+  parse_traits(cut_at(&text, ";"), line, spec);
+  const std::string range = cut_at(&text, " in ");
   if (!range.empty()) parse_range(range, spec);
   const size_t or_null = text.find(" or NULL");
   if (or_null != std::string::npos) {
-    spec->is_null_good = true;
+    spec->allows_null = true;
     text = text.substr(0, or_null);
   }
   spec->kind = text;

@@ -17,7 +17,7 @@ struct ArgSpec {
   std::string name;
   std::string target;    // name in the core; two arguments with the same target are aliases
   std::string fallback;  // default; empty for a required argument
-  bool is_null_good = false;
+  bool allows_null = false;
   std::string kind;   // kind of value: "number" (or a tensor), "flag", "tensors", ...
   std::string range;  // "[0, 1]", "(0, Inf)" or empty
   std::vector<std::string> choices;  // for the kind "choice", declared as "one of 'sum', 'mean'"
@@ -25,9 +25,9 @@ struct ArgSpec {
   double low = 0, high = 0;
   bool is_open_below = false, is_open_above = false;
   // Checkpoints depend on this argument, so the model directory must agree with it.
-  bool is_kept = false;
+  bool affects_checkpoints = false;
   // Only the embedding language reads this argument; the core ignores it.
-  bool is_apart = false;
+  bool is_binding_only = false;
 };
 // Throws if the line cannot be parsed.
 ArgSpec parse_arg_spec(const std::string& line);

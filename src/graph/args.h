@@ -107,7 +107,7 @@ class Args {
   std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL if missing
   // Throws unless the value is a T; `kind` is the expected kind in the message.
   template <typename T>
-  std::shared_ptr<T> made(const std::string& name, const char* kind) const {
+  std::shared_ptr<T> object(const std::string& name, const char* kind) const {
     const auto* object = required(name).template get_if<std::shared_ptr<CoreObject>>();
     std::shared_ptr<T> wanted = object ? std::dynamic_pointer_cast<T>(*object) : nullptr;
     if (!wanted) throw_kind(name, kind, required(name));

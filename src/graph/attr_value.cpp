@@ -51,15 +51,15 @@ AttrMap::Items& AttrMap::own(size_t size) {
 
 void AttrMap::set(const std::string& name, AttrValue value) {
   // most operations have several attributes, so this avoids reallocation
-  constexpr size_t kSeveral = 4;
-  Items& items = own(std::max(kSeveral, this->items().size() + 1));
+  constexpr size_t kMinCapacity = 4;
+  Items& items = own(std::max(kMinCapacity, this->items().size() + 1));
   for (auto& item : items) {
     if (item.first == name) {
       item.second = std::move(value);
       return;
     }
   }
-  if (items.size() == items.capacity()) items.reserve(std::max(kSeveral, 2 * items.size()));
+  if (items.size() == items.capacity()) items.reserve(std::max(kMinCapacity, 2 * items.size()));
   items.emplace_back(name, std::move(value));
 }
 

@@ -21,10 +21,10 @@ bool is_stateful_function(const FuncGraph& function) {
   return false;
 }
 
-std::vector<Operation*> waits_of(const std::vector<FuncGraph*>& functions) {
+std::vector<Operation*> outer_controls_of(const std::vector<FuncGraph*>& functions) {
   std::vector<Operation*> all;
   for (const FuncGraph* function : functions) {
-    for (Operation* op : function->waits_for()) {
+    for (Operation* op : function->outer_control_inputs()) {
       if (std::find(all.begin(), all.end(), op) == all.end()) all.push_back(op);
     }
   }
@@ -55,7 +55,7 @@ Operation* add_if(Graph& graph,
       .attr("output_shapes", shapes)
       .attr("_lower_using_switch_merge", true)
       .named(name)
-      .after(waits_of(both));
+      .after(outer_controls_of(both));
 }
 
 }  // namespace runhooks

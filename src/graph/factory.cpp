@@ -10,7 +10,7 @@ namespace runhooks {
 namespace {
 
 // A range in messages: "between 0 and 1", "0 or more", "positive".
-std::string range_in_words(const ArgSpec& spec) {
+std::string describe_range(const ArgSpec& spec) {
   const bool is_bounded = std::isfinite(spec.low), is_bounded_above = std::isfinite(spec.high);
   if (is_bounded && is_bounded_above && !spec.is_open_below && !spec.is_open_above) {
     return str_cat("between ", spec.low, " and ", spec.high);
@@ -151,12 +151,12 @@ void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
   auto throw_with = [&](const std::string& wanted, const std::string& got) {
     invalid_argument(args.label(spec.name), " must be ", wanted, ", not ", got, ".");
   };
-  if (value.is_null() && spec.is_null_good) return;
+  if (value.is_null() && spec.allows_null) return;
   const ArgKind* kind = find_kind(spec);
   if (!kind && value.kind() != "a " + spec.kind) throw_with("a " + spec.kind, described(value));
   if (!kind || !kind->accepts) return;
   if (!kind->accepts(value) || (!spec.choices.empty() && !is_of_choices(spec, value))) {
-    throw_with(wanted_words(spec), kind->shows_value ? described(value) : value.kind());
+    throw_with(describe_expected(spec), kind->shows_value ? described(value) : value.kind());
   }
   double x;
   if (!value_number(value, &x)) return;
@@ -168,12 +168,12 @@ void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
   if (spec.range.empty()) return;
   const bool good = (spec.is_open_below ? x > spec.low : x >= spec.low) &&
                     (spec.is_open_above ? x < spec.high : x <= spec.high);
-  if (!good) throw_with(range_in_words(spec), str_cat(x));
+  if (!good) throw_with(describe_range(spec), str_cat(x));
 }
 
 }  // namespace
 
-std::string wanted_words(const ArgSpec& spec) {
+std::string describe_expected(const ArgSpec& spec) {
   if (!spec.choices.empty()) return str_cat("one of \"", str_join(spec.choices, "\", \""), "\"");
   const ArgKind* kind = find_kind(spec);
   return kind ? kind->wanted : "a " + spec.kind;
@@ -199,7 +199,7 @@ void check_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
     if (!is_known) invalid_argument("Unused argument ", args.label(item.first), ".");
   }
   for (const ArgSpec& spec : specs) {
-    if (spec.is_apart || !spec.fallback.empty() || spec.is_null_good) continue;
+    if (spec.is_binding_only || !spec.fallback.empty() || spec.allows_null) continue;
     if (!args.has(spec.target)) invalid_argument(args.label(spec.name), " is missing.");
   }
 }

@@ -16,7 +16,7 @@ namespace runhooks {
 // and functions are accepted as a "number", because their values are not known yet.
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 // The expected value in messages: "a whole number", "one of "sum", "mean"".
-std::string wanted_words(const ArgSpec& spec);
+std::string describe_expected(const ArgSpec& spec);
 // The arguments that are declared in `specs`.
 Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 

@@ -29,26 +29,26 @@ Output FuncGraph::capture(const Output& outside) {
   const auto key = std::make_pair(outside.op, outside.index);
   const auto found = captured_.find(key);
   if (found != captured_.end()) return found->second;
-  const Output inside = stand_in(outside);
+  const Output inside = add_handle_copy(outside);
   captured_[key] = inside;
   return inside;
 }
 
-Output FuncGraph::stand_in(const Output& outside) {
+Output FuncGraph::add_handle_copy(const Output& outside) {
   if (&outside.graph() == forward_) {
     if (outside.op->def().is_constant) {
       const ControlDependencies none(*this, {}, true);
       const NameScope scope(*this, scope_);
       return constant(outside.op->attr<Tensor>("value"));
     }
-    return capture(keep_(outside));
+    return capture(capture_forward_(outside));
   }
   if (&outside.graph() == &outer_) return add_capture(outside);
   return capture(outer_.capture(outside));
 }
 
 Output FuncGraph::add_capture(const Output& outside) {
-  if (!is_thing(outside) || !outside.op->inputs().empty()) {
+  if (!is_resource_handle(outside) || !outside.op->inputs().empty()) {
     if (outside.dtype() == DType::kResource) {
       fail(Code::kUnimplemented, "Handle '", outside.name(),
            "' cannot be used in a function of tf$cond() or tf$while_loop().");
@@ -65,11 +65,12 @@ Output FuncGraph::add_capture(const Output& outside) {
   return arguments_.back().inside;
 }
 
-void FuncGraph::wait_outside(Operation* outside) {
+void FuncGraph::add_outer_control_input(Operation* outside) {
   if (outside->graph().is_function() && &outside->graph() == forward_) return;
-  if (&outside->graph() != &outer_) return outer_.wait_outside(outside);
-  if (std::find(waits_for_.begin(), waits_for_.end(), outside) == waits_for_.end()) {
-    waits_for_.push_back(outside);
+  if (&outside->graph() != &outer_) return outer_.add_outer_control_input(outside);
+  if (std::find(outer_control_inputs_.begin(), outer_control_inputs_.end(), outside) ==
+      outer_control_inputs_.end()) {
+    outer_control_inputs_.push_back(outside);
   }
 }
 

@@ -32,16 +32,18 @@ class FuncGraph : public Graph {
   // Handles are arguments that are not fed.
   struct Argument {
     Output inside, outside;
-    bool is_handle() const { return inside.op->inputs().empty() && outside && is_thing(outside); }
+    bool is_handle() const {
+      return inside.op->inputs().empty() && outside && is_resource_handle(outside);
+    }
   };
   const std::vector<Argument>& arguments() const { return arguments_; }
   Output argument(size_t i) const { return arguments_[i].inside; }
   Output add_argument(DType dtype, const Shape& shape, const std::string& name = "arg");
   // Returns the argument for `outside`, a tensor of an enclosing graph.
   Output capture(const Output& outside) override;
-  void wait_outside(Operation* outside) override;
+  void add_outer_control_input(Operation* outside) override;
   // Operations of the caller's graph that must run before the caller.
-  const std::vector<Operation*>& waits_for() const { return waits_for_; }
+  const std::vector<Operation*>& outer_control_inputs() const { return outer_control_inputs_; }
 
   // The results, all in this graph.
   std::vector<Output> results;
@@ -50,7 +52,7 @@ class FuncGraph : public Graph {
   // this graph or an enclosing one.
   void differentiates(const Graph& forward, std::function<Output(const Output&)> keep) {
     forward_ = &forward;
-    keep_ = std::move(keep);
+    capture_forward_ = std::move(keep);
   }
 
   // Gives the functions of one operation the same arguments: each receives what the others have
@@ -58,19 +60,21 @@ class FuncGraph : public Graph {
   static void unify_captures(const std::vector<FuncGraph*>& functions, size_t first);
 
   // Whether the tensor refers to a resource of the session.
-  static bool is_thing(const Output& x) { return x.is_ref() || x.dtype() == DType::kResource; }
+  static bool is_resource_handle(const Output& x) {
+    return x.is_ref() || x.dtype() == DType::kResource;
+  }
 
  private:
-  Output stand_in(const Output& outside);
+  Output add_handle_copy(const Output& outside);
   Output add_capture(const Output& outside);
 
   Graph& outer_;
   std::string scope_, name_;
   std::vector<Argument> arguments_;
   std::map<std::pair<Operation*, int>, Output> captured_;
-  std::vector<Operation*> waits_for_;
+  std::vector<Operation*> outer_control_inputs_;
   const Graph* forward_ = nullptr;
-  std::function<Output(const Output&)> keep_;
+  std::function<Output(const Output&)> capture_forward_;
 };
 
 // The operations of the graph and of all functions in it.

@@ -271,7 +271,7 @@ Output Graph::capture(const Output& outside) {
   invalid_argument("Tensor '", outside.name(), "' is not an element of this graph.");
 }
 
-void Graph::wait_outside(Operation* outside) {
+void Graph::add_outer_control_input(Operation* outside) {
   invalid_argument("Operation '", outside->name(), "' is not an element of this graph",
                    outside->graph().is_function() ? ". It belongs to a function." : ".");
 }
@@ -414,7 +414,7 @@ std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>&
   for (Operation* op : all) {
     ++pass_work_count();
     if (&op->graph() != this) {
-      wait_outside(op);
+      add_outer_control_input(op);
     } else if (known.insert(op).second) {
       kept.push_back(op);
     }

@@ -117,7 +117,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // Makes a tensor of another graph available here; only FuncGraph can.
   virtual Output capture(const Output& outside);
   // Declares that an operation of an enclosing graph must run before the caller of this function.
-  virtual void wait_outside(Operation* outside);
+  virtual void add_outer_control_input(Operation* outside);
   // Adds inputs (to its last argument) and outputs to an operation that calls functions. Sessions
   // detect the change.
   void extend(Operation& op,

@@ -97,11 +97,11 @@ class KernelContext {
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]->tensor; }
   // Reads input i during preparation. The plan prepares the kernel again when the value may have
   // changed.
-  const Tensor& parameter(int i) {
-    parameters_read_.insert(i);
+  const Tensor& read_at_prepare(int i) {
+    prepare_inputs_.insert(i);
     return input(i);
   }
-  const InputSet& parameters_read() const { return parameters_read_; }
+  const InputSet& prepare_inputs() const { return prepare_inputs_; }
   // The result of the shape function for output 0, for kernels that allocate or share outputs
   // themselves.
   Shape inferred_shape;
@@ -156,7 +156,7 @@ class KernelContext {
   ResourceManager& resources_;
   BufferAllocator& allocator_;
   bool& layout_changed_;
-  InputSet parameters_read_;
+  InputSet prepare_inputs_;
 };
 
 class Kernel;

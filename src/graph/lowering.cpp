@@ -49,7 +49,7 @@ class ReadersFirst {
     }
   }
   // Operations that were added later are not part of that step.
-  const Operations& before(const Operation& op) const {
+  const Operations& readers_before(const Operation& op) const {
     static const Operations kNone;
     return static_cast<size_t>(op.id()) < before_.size() ? of(before_, &op) : kNone;
   }
@@ -176,16 +176,16 @@ class Lowering {
   }
   std::vector<const Operation*> new_operations_in(const std::string& name) const {
     const std::vector<CollectionItem> items = from_.collection(name);
-    const auto known = known_items_.find(name);
+    const auto known = exported_items_.find(name);
     std::vector<const Operation*> operations;
-    for (size_t i = known == known_items_.end() ? 0 : known->second; i < items.size(); ++i) {
+    for (size_t i = known == exported_items_.end() ? 0 : known->second; i < items.size(); ++i) {
       if (auto* const* op = std::get_if<Operation*>(&items[i])) operations.push_back(*op);
     }
     return operations;
   }
   void add_collection(const std::string& name) {
     const std::vector<CollectionItem> items = from_.collection(name);
-    size_t& known = known_items_[name];
+    size_t& known = exported_items_[name];
     for (; known < items.size(); ++known) {
       const Operation* op = operation_of(items[known]);
       // others cannot refer to operations inside of functions
@@ -251,7 +251,7 @@ class Lowering {
     for (const Operation* control : op.control_inputs()) {
       controls.push_back(made_[static_cast<size_t>(control->id())]);
     }
-    for (const Operation* reader : readers_first_.before(op)) {
+    for (const Operation* reader : readers_first_.readers_before(op)) {
       if (Operation* made = made_[static_cast<size_t>(reader->id())]) controls.push_back(made);
     }
     // as in tf.train.Scaffold, whose local_init_op also initializes tables
@@ -334,7 +334,7 @@ class Lowering {
   const ReadersFirst readers_first_;
   Graph& to_;
   const int extensions_;                       // number of extensions of the graph
-  std::map<std::string, size_t> known_items_;  // sizes of its collections
+  std::map<std::string, size_t> exported_items_;  // sizes of its collections
   // By the id of the original operation.
   std::vector<Operation*> made_;
   std::vector<bool> is_same_;  // whether types, shapes and values of the outputs are unchanged

@@ -13,7 +13,7 @@ std::string input_name(const Operation& op, int i) {
   return str_cat("Input '", op.input_arg(i).name, "' of '", op.type(), "' Op");
 }
 
-std::string rank_words(const ArgDef& arg) {
+std::string describe_rank(const ArgDef& arg) {
   if (arg.max_rank == 0) return "be a scalar";
   if (arg.min_rank == 1 && arg.max_rank == 1) return "be a vector";
   if (arg.min_rank == arg.max_rank) return str_cat("have ", arg.min_rank, " dimensions");
@@ -32,7 +32,7 @@ bool has_no_elements(const Shape& shape) {
 void check_shape(const Operation& op, int i, const Shape& shape) {
   const ArgDef& arg = op.input_arg(i);
   if (shape.has_rank() && (shape.rank() < arg.min_rank || shape.rank() > arg.max_rank)) {
-    invalid_argument(input_name(op, i), " must ", rank_words(arg), "; got shape ", shape, ".");
+    invalid_argument(input_name(op, i), " must ", describe_rank(arg), "; got shape ", shape, ".");
   }
   if (arg.not_empty && has_no_elements(shape)) {
     invalid_argument(input_name(op, i), " must not be empty; got shape ", shape, ".");

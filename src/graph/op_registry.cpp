@@ -80,7 +80,7 @@ void parse_rank(const std::string& word, ArgDef* arg) {
   }
 }
 
-void parse_arg_word(const std::string& word, ArgDef* arg) {
+void parse_arg_type(const std::string& word, ArgDef* arg) {
   if (word == "scalar") {
     arg->max_rank = 0;
   } else if (word == "vector") {
@@ -116,7 +116,7 @@ ArgDef parse_arg(const std::string& spec) {
   ArgDef arg;
   arg.name = trimmed(spec.substr(0, colon));
   const std::vector<std::string> words = split_trimmed(spec.substr(colon + 1), ',');
-  for (size_t i = 1; i < words.size(); ++i) parse_arg_word(words[i], &arg);
+  for (size_t i = 1; i < words.size(); ++i) parse_arg_type(words[i], &arg);
   std::string type = words[0];
   if (type.rfind("Ref(", 0) == 0) {
     arg.is_ref = true;
@@ -310,7 +310,7 @@ OpRegistration& OpRegistration::distinct_rows() {
   def_.has_distinct_rows = true;
   return *this;
 }
-OpRegistration& OpRegistration::keeps(ResourceFactory factory) {
+OpRegistration& OpRegistration::owns_resource(ResourceFactory factory) {
   def_.resource_factory = factory;
   return *this;
 }

@@ -226,7 +226,7 @@ class OpRegistration {
   OpRegistration& reads_files();
   OpRegistration& writes_files();
   OpRegistration& calls_functions();
-  OpRegistration& keeps(ResourceFactory factory);
+  OpRegistration& owns_resource(ResourceFactory factory);
   OpRegistration& endpoint(const char* name);
   OpRegistration& r(const char* signature);
   OpRegistration& summary(const char* text);

@@ -107,7 +107,7 @@ Tensor VariableSaveable::value_in(const TensorSource& source) const {
 }
 
 template <typename Wanted>
-std::vector<SaveablePtr> only(std::vector<SaveablePtr> all, Wanted wanted) {
+std::vector<SaveablePtr> filter_saveables(std::vector<SaveablePtr> all, Wanted wanted) {
   all.erase(std::remove_if(all.begin(), all.end(),
                            [&wanted](const SaveablePtr& one) { return !wanted(*one); }),
             all.end());
@@ -275,7 +275,8 @@ std::vector<SaveablePtr> saveables_in(const Graph& graph) {
 }
 
 std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables) {
-  return only(std::move(saveables), [](const Saveable& one) { return one.is_model_state(); });
+  return filter_saveables(std::move(saveables),
+                          [](const Saveable& one) { return one.is_model_state(); });
 }
 
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph) {
@@ -283,9 +284,9 @@ std::vector<SaveablePtr> model_saveables_in(const Graph& graph) {
 }
 
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph) {
-  std::vector<SaveablePtr> all = only(saveables_in(graph), [](const Saveable& saveable) {
-    return !saveable.lowered().specs.empty();
-  });
+  std::vector<SaveablePtr> all =
+      filter_saveables(saveables_in(graph),
+                       [](const Saveable& saveable) { return !saveable.lowered().specs.empty(); });
   const auto place = [](const SaveablePtr& s) -> const std::string& {
     return s->op() ? s->op()->name() : s->name();
   };
@@ -297,7 +298,8 @@ std::vector<SaveablePtr> exported_saveables_in(const Graph& graph) {
 
 std::vector<SaveablePtr> saveables_among(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source) {
-  return only(std::move(saveables), [&source](const Saveable& s) { return s.is_in(source); });
+  return filter_saveables(std::move(saveables),
+                          [&source](const Saveable& s) { return s.is_in(source); });
 }
 
 void restore_saveables(const std::vector<SaveablePtr>& saveables,

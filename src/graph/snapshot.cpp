@@ -4,10 +4,10 @@ namespace runhooks {
 
 Snapshot::Snapshot(const std::vector<SaveablePtr>& saveables,
                    ResourceManager& resources,
-                   bool keeps) {
+                   bool copies_values) {
   for (const SaveablePtr& saveable : saveables) {
     for (SaveSpec& spec : saveable->save(resources)) {
-      if (keeps) spec.tensor = spec.tensor.copy();
+      if (copies_values) spec.tensor = spec.tensor.copy();
       tensors_[spec.name].push_back(std::move(spec));
     }
   }

@@ -12,9 +12,11 @@ namespace runhooks {
 // The current values of Saveables of a session, to restore later or in another session.
 class Snapshot : public TensorSource {
  public:
-  // `keeps` copies the values. Otherwise the snapshot shares buffers with the session and is valid
-  // until the next run.
-  Snapshot(const std::vector<SaveablePtr>& saveables, ResourceManager& resources, bool keeps);
+  // `copies_values` copies the values. Otherwise the snapshot shares buffers with the session and
+  // is valid until the next run.
+  Snapshot(const std::vector<SaveablePtr>& saveables,
+           ResourceManager& resources,
+           bool copies_values);
 
   const std::string& path() const override { return path_; }
   std::optional<Info> find(const std::string& name) const override;

@@ -34,16 +34,16 @@ void VariableState::assign(const Tensor& value) {
 
 void VariableState::take(Tensor value) {
   if (value.dtype() != dtype_ || value.buffer_is_shared()) return assign(value);
-  const bool has_own_pages = value.num_bytes() > kLargestLasting;
+  const bool has_own_pages = value.num_bytes() > kMaxArenaBytes;
   adopt_buffer(has_own_pages ? std::move(value) : persistent_copy(value));
 }
 
 void VariableState::adopt_buffer(Tensor value) {
   value_ = std::move(value);
-  moves_.fetch_add(1, std::memory_order_relaxed);
+  relocation_count_.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::atomic<uint64_t> VariableState::moves_{1};
+std::atomic<uint64_t> VariableState::relocation_count_{1};
 
 Initializer constant_initializer(double value) {
   return [value](Graph& graph, const Shape& shape, DType dtype) -> Output {

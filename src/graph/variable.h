@@ -24,7 +24,7 @@ class VariableState : public Resource {
   Tensor& value() { return value_; }
   // Counts buffer changes of all variables in this process. Pointers to values stay valid while the
   // number is the same.
-  static uint64_t moves() { return moves_.load(std::memory_order_relaxed); }
+  static uint64_t relocation_count() { return relocation_count_.load(std::memory_order_relaxed); }
   // Copies the value. With an unchanged shape the buffer is reused, so that prepared kernels stay
   // valid. Throws if the type differs.
   void assign(const Tensor& value);
@@ -33,7 +33,7 @@ class VariableState : public Resource {
 
  private:
   void adopt_buffer(Tensor value);
-  static std::atomic<uint64_t> moves_;
+  static std::atomic<uint64_t> relocation_count_;
   std::string name_;
   DType dtype_;
   Tensor value_;

@@ -76,7 +76,7 @@ void BestWeights::remove_others(int64_t step) const {
 bool BestWeights::restore(Session& session, int64_t step) const {
   if (step != saved_step_) return false;
   restore_saveables(saveables_, *open_checkpoint(path_of(step)), session.resources());
-  session.note_change();
+  session.mark_variables_changed();
   return true;
 }
 

@@ -75,7 +75,7 @@ void CheckpointSaverHook::after_run(RunContext& context, const RunValues&) {
 void CheckpointSaverHook::end(Session& session) {
   const int64_t step = step_.now(session);
   const bool is_saved = trigger_.has_triggered() && step == trigger_.last_step() &&
-                        session.changes() == saved_changes_;
+                        session.changes() == changes_at_save_;
   if (!is_saved) save(session, step);
   for (const ListenerPtr& listener : listeners_) listener->end(session, step);
   writer_.reset();
@@ -115,7 +115,7 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
 void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step) {
   const CollectiveSaveScope scope(has_peers_);
   saver(session).save(session, save_path_, global_step, saves_graph_);
-  saved_changes_ = session.changes();
+  changes_at_save_ = session.changes();
   writer_->add_session_log(SessionLog::kCheckpoint, save_path_, global_step);
 }
 

@@ -61,7 +61,7 @@ class CheckpointSaverHook : public RunHook {
   std::shared_ptr<EventFileWriter> writer_;
   bool saves_graph_, has_session_ = false;
   bool is_by_clock_, has_peers_ = false;
-  int saved_changes_ = 0;  // session.changes() at the last save
+  int changes_at_save_ = 0;  // session.changes() at the last save
 };
 
 }  // namespace runhooks

@@ -7,7 +7,7 @@
 namespace runhooks {
 
 EarlyStoppingHook::EarlyStoppingHook(const Args& args)
-    : should_stop_fn_(args.callable("should_stop_fn")), notify_(args.callable("say")) {
+    : should_stop_fn_(args.callable("should_stop_fn")), notify_(args.callable("notify")) {
   if (args.has("run_every_secs") && args.has("run_every_steps")) {
     invalid_argument("Only one of `run_every_secs` and `run_every_steps` must be set.");
   }

@@ -6,17 +6,17 @@
 
 namespace runhooks {
 
-// Arguments of all early stopping hooks, as ArgSpec declarations. `say` receives messages for the
-// user.
+// Arguments of all early stopping hooks, as ArgSpec declarations. `notify` receives messages for
+// the user.
 #define RUNHOOKS_STOP_ARGUMENTS                                                        \
   "run_every_secs = 60: plain number or NULL. Check every `run_every_secs` seconds.",  \
       "run_every_steps = NULL: whole number. Check every `run_every_steps` steps. If " \
       "given, set `run_every_secs = NULL`.",                                           \
-      "say = NULL: function"
+      "notify = NULL: function"
 
 // Checks in after_run(). A stop also sets the variable signal_early_stopping/STOP, which is saved
-// but optional in checkpoints. Messages go to the argument `say`, called as say(kind, text) with
-// kind "message" or "warning", or else to the log.
+// but optional in checkpoints. Messages go to the argument `notify`, called as notify(kind, text)
+// with kind "message" or "warning", or else to the log.
 class EarlyStoppingHook : public RunHook {
  public:
   // Subclasses that override should_stop() need no `should_stop_fn`.

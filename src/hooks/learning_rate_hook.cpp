@@ -108,7 +108,7 @@ class LearningRateHook : public RunHook {
   explicit LearningRateHook(const Args& args)
       : schedule_(args.callable("schedule")),
         min_rate_(args.number("min_rate", 0)),
-        notify_(args.callable("say")) {
+        notify_(args.callable("notify")) {
     if (args.has("metric_name")) plateau_ = std::make_unique<Plateau>(args);
     if (!schedule_ == !plateau_) {
       invalid_argument("hook_learning_rate() needs either `schedule` or a metric, not both.");
@@ -217,6 +217,6 @@ RUNHOOKS_REGISTER_HOOK(LearningRateHook,
                         "fallback_metric = '': string", "eval_dir = NULL: path",
                         "higher = FALSE: flag", "factor = 0.1: plain number in (0, 1)",
                         "patience = NULL: whole number", "min_delta = 0: plain number",
-                        "min_rate = 0: plain number", "say = NULL: function"});
+                        "min_rate = 0: plain number", "notify = NULL: function"});
 
 }  // namespace runhooks

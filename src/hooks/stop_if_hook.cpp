@@ -20,12 +20,12 @@ class StopIfHook : public EarlyStoppingHook {
         metric_(args.text("metric_name"), args.text("fallback_metric", ""), args.text("eval_dir")),
         higher_(higher),
         min_steps_(args.number("min_steps", 0)),
-        of_this_loop_(args.flag("of_this_loop", false)),
+        counts_from_start_(args.flag("of_this_loop", false)),
         restores_best_(args.flag("restore_best_weights", false)),
         best_weights_(args.text("model_dir", "")) {}
 
   void begin(Graph& graph) override {
-    metric_.begin(of_this_loop_);
+    metric_.begin(counts_from_start_);
     has_warned_ = false;
     EarlyStoppingHook::begin(graph);
   }
@@ -98,7 +98,7 @@ class StopIfHook : public EarlyStoppingHook {
   WatchedMetric metric_;
   bool higher_;
   double min_steps_;
-  bool of_this_loop_, restores_best_;
+  bool counts_from_start_, restores_best_;
   bool has_warned_ = false;
   BestWeights best_weights_;
   std::string reason_;

@@ -11,7 +11,7 @@ namespace runhooks {
 
 void WatchedMetric::begin(bool of_this_loop) {
   was_found_ = false;
-  num_evaluations_ = noted_evaluations();
+  num_evaluations_ = evaluation_count();
   metrics_ = EvalMetricsReader(eval_dir_);
   if (of_this_loop) metrics_.skip_existing();
   others_ = sizes_in_other_folders();
@@ -42,7 +42,7 @@ WatchedMetric::FileSizes WatchedMetric::sizes_in_other_folders() const {
 }
 
 bool WatchedMetric::has_new_evaluations() {
-  const uint64_t now = noted_evaluations();
+  const uint64_t now = evaluation_count();
   const bool is_new = now != num_evaluations_;
   num_evaluations_ = now;
   return is_new;

@@ -80,16 +80,16 @@ std::string Branches::pred_of(const NodeDef& node) const {
   return root == roots_.end() ? pred : root->second;
 }
 
-int Branches::inside(int around, const std::string& pred, int side) {
+int Branches::inside(int enclosing, const std::string& pred, int side) {
   const auto [found, is_new] =
-      first_sides_.emplace(std::make_pair(around, pred), static_cast<int>(all_.size()));
+      first_sides_.emplace(std::make_pair(enclosing, pred), static_cast<int>(all_.size()));
   if (is_new) {
-    const int depth = all_[static_cast<size_t>(around)].depth + 1;
+    const int depth = all_[static_cast<size_t>(enclosing)].depth + 1;
     if (depth > kDeepest) {
       fail(Code::kUnimplemented, "The GraphDef nests conditionals ", depth,
            " levels deep, which is not supported.");
     }
-    for (int i = 0; i < 2; ++i) all_.push_back({around, i, depth, pred});
+    for (int i = 0; i < 2; ++i) all_.push_back({enclosing, i, depth, pred});
   }
   return found->second + side;
 }
@@ -97,12 +97,12 @@ int Branches::inside(int around, const std::string& pred, int side) {
 bool Branches::is_inside(int branch, int of) const {
   while (all_[static_cast<size_t>(branch)].depth > all_[static_cast<size_t>(of)].depth) {
     ++pass_work_count();
-    branch = around(branch);
+    branch = enclosing(branch);
   }
   return branch == of;
 }
 
-int Branches::deeper(int a, int b, const NodeDef& node) const {
+int Branches::innermost_of(int a, int b, const NodeDef& node) const {
   if (is_inside(a, b)) return a;
   if (is_inside(b, a)) return b;
   fail(Code::kUnimplemented, "Node '", node.name, "' (", node.op,
@@ -112,7 +112,7 @@ int Branches::deeper(int a, int b, const NodeDef& node) const {
 void Branches::add(const NodeDef& node) {
   if (is_merge(node)) return add_merge(node);
   int branch = 0;
-  for (const std::string& input : node.inputs) branch = deeper(branch, of_input(input), node);
+  for (const std::string& input : node.inputs) branch = innermost_of(branch, of_input(input), node);
   of_[&node] = branch;
   if (!is_switch(node)) return;
   if (node.inputs.size() < 2 || is_control_input(node.inputs[1])) {
@@ -126,19 +126,19 @@ void Branches::add_merge(const NodeDef& node) {
   int waits = 0;
   for (const std::string& input : node.inputs) {
     if (is_control_input(input)) {
-      waits = deeper(waits, of_input(input), node);
+      waits = innermost_of(waits, of_input(input), node);
     } else {
       sides.push_back(of_input(input));
     }
   }
   const bool fits = sides.size() == 2 && sides[0] != 0 && sides[1] != 0 &&
-                    around(sides[0]) == around(sides[1]) && pred(sides[0]) == pred(sides[1]) &&
-                    side(sides[0]) != side(sides[1]);
+                    enclosing(sides[0]) == enclosing(sides[1]) &&
+                    pred(sides[0]) == pred(sides[1]) && side(sides[0]) != side(sides[1]);
   if (!fits) {
     fail(Code::kUnimplemented, "Merge '", node.name,
          "' of the GraphDef does not join the two branches of one conditional.");
   }
-  of_[&node] = deeper(around(sides[0]), waits, node);
+  of_[&node] = innermost_of(enclosing(sides[0]), waits, node);
 }
 
 std::vector<const NodeDef*> Branches::needed(const std::string& input, int branch) const {

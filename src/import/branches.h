@@ -30,7 +30,7 @@ class Branches {
   // The branch of tensor "name:0" or of control input "^name".
   int of_input(const std::string& input) const;
   // The enclosing branch, and the side (0 or 1) of this one.
-  int around(int branch) const { return all_[static_cast<size_t>(branch)].around; }
+  int enclosing(int branch) const { return all_[static_cast<size_t>(branch)].enclosing; }
   int side(int branch) const { return all_[static_cast<size_t>(branch)].side; }
   const std::string& pred(int branch) const { return all_[static_cast<size_t>(branch)].pred; }
 
@@ -39,16 +39,16 @@ class Branches {
 
  private:
   struct Branch {
-    int around = 0, side = 0, depth = 0;
+    int enclosing = 0, side = 0, depth = 0;
     std::string pred;
   };
   void add(const NodeDef& node);
   void add_merge(const NodeDef& node);
   const NodeDef* find(const std::string& name) const;
   void find_root(const NodeDef& node);
-  int inside(int around, const std::string& pred, int side);
+  int inside(int enclosing, const std::string& pred, int side);
   bool is_inside(int branch, int of) const;
-  int deeper(int a, int b, const NodeDef& node) const;
+  int innermost_of(int a, int b, const NodeDef& node) const;
   std::string pred_of(const NodeDef& node) const;
 
   const std::vector<const NodeDef*>& order_;

@@ -14,13 +14,13 @@ namespace {
 
 // A nested conditional is copied into each result that needs it. This bounds the copies that a
 // malicious file can cause.
-constexpr size_t kMostInFunctions = 1000000;
+constexpr size_t kMaxFunctionNodes = 1000000;
 
 // Outputs allocate memory, and a file can request any number (e.g. num_split of Split).
-constexpr size_t kMostOutputs = 1000000;
+constexpr size_t kMaxOutputsOfNode = 1000000;
 
 // An unknown attribute may be ignored if it has its neutral value.
-bool says_nothing(const AttrValue& value) {
+bool is_neutral(const AttrValue& value) {
   return std::visit(
       [](const auto& x) {
         using X = std::decay_t<decltype(x)>;
@@ -55,7 +55,7 @@ std::string problem_of(const NodeDef& node) {
   if (!def) return str_cat("Op type '", node.op, "' (node '", node.name, "')");
   for (const auto& attr : node.attrs.items()) {
     const bool is_fine = attr.first[0] == '_' || def->find_attr(attr.first) ||
-                         says_nothing(attr.second) || is_redundant(attr.first, attr.second);
+                         is_neutral(attr.second) || is_redundant(attr.first, attr.second);
     if (!is_fine) {
       return str_cat("Attribute '", attr.first, "' of op type '", node.op, "' (node '", node.name,
                      "')");
@@ -157,7 +157,7 @@ void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) co
 }
 
 void GraphImporter::check_rights(const std::vector<const NodeDef*>& nodes) const {
-  constexpr size_t kMostNamed = 5;
+  constexpr size_t kMaxNamed = 5;
   std::vector<std::string> acts;
   for (const NodeDef* node : nodes) {
     check_interrupt();
@@ -165,7 +165,7 @@ void GraphImporter::check_rights(const std::vector<const NodeDef*>& nodes) const
     if (!act.empty()) acts.push_back(str_cat("Node '", node->name, "' (", node->op, ") ", act));
   }
   if (acts.empty()) return;
-  const size_t more = acts.size() - std::min(acts.size(), kMostNamed);
+  const size_t more = acts.size() - std::min(acts.size(), kMaxNamed);
   acts.resize(acts.size() - more);
   std::vector<std::string> hints;
   if (options_.rights == ImportRights::kNone) {
@@ -221,10 +221,10 @@ Output GraphImporter::input(Scope& scope, const NodeDef& node, const std::string
 }
 
 // Newer versions use int64 for some int32 arguments, such as the row numbers of segment ops.
-void GraphImporter::narrow(Graph& graph,
-                           const NodeDef& node,
-                           const OpDef& def,
-                           std::vector<Output>& inputs) {
+void GraphImporter::cast_inputs(Graph& graph,
+                                const NodeDef& node,
+                                const OpDef& def,
+                                std::vector<Output>& inputs) {
   if (inputs.size() != def.inputs.size()) return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (def.inputs[i].dtype != DType::kInt32 || inputs[i].dtype() != DType::kInt64) continue;
@@ -253,7 +253,7 @@ void GraphImporter::add(Scope& scope, const NodeDef& node) {
   for (const std::string& name : node.inputs) {
     if (!is_control_input(name)) inputs.push_back(input(scope, node, name));
   }
-  narrow(scope.graph, node, def, inputs);
+  cast_inputs(scope.graph, node, def, inputs);
   AttrMap attrs;
   for (const auto& attr : node.attrs.items()) {
     if (attr.first[0] == '_' ? attr.first != "_output_shapes"
@@ -266,9 +266,9 @@ void GraphImporter::add(Scope& scope, const NodeDef& node) {
                                           controls(scope, node));
     scope.made[node.name] = op;
     outputs_ += static_cast<size_t>(op->num_outputs());
-    if (outputs_ > kMostOutputs + def_.nodes.size()) {
+    if (outputs_ > kMaxOutputsOfNode + def_.nodes.size()) {
       fail(Code::kResourceExhausted, "The operations of the GraphDef have more than ",
-           kMostOutputs + def_.nodes.size(), " outputs.");
+           kMaxOutputsOfNode + def_.nodes.size(), " outputs.");
     }
   } catch (const Error& error) {
     throw Error(
@@ -292,14 +292,14 @@ std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const st
   const ControlDependencies none(*function, {}, /*clears=*/true);
   const std::vector<const NodeDef*> nodes = scope.branches.needed(result, branch);
   nodes_in_functions_ += nodes.size();
-  if (nodes_in_functions_ > kMostInFunctions) {
-    fail(Code::kUnimplemented, "The conditionals of the GraphDef need more than ", kMostInFunctions,
-         " operations.");
+  if (nodes_in_functions_ > kMaxFunctionNodes) {
+    fail(Code::kUnimplemented, "The conditionals of the GraphDef need more than ",
+         kMaxFunctionNodes, " operations.");
   }
   for (const NodeDef* node : nodes) check_once(*node);
   add_all(inner, nodes);
   Output value = function->capture(input(inner, *nodes_.at(name), result));
-  if (FuncGraph::is_thing(value)) value = function->op("Identity", {value});
+  if (FuncGraph::is_resource_handle(value)) value = function->op("Identity", {value});
   function->results.push_back(value);
   return function;
 }

@@ -61,7 +61,10 @@ class GraphImporter {
   void add_merge(Scope& scope, const NodeDef& node);
   std::shared_ptr<FuncGraph> branch_function(Scope& scope, const std::string& result);
   void check_once(const NodeDef& node);
-  void narrow(Graph& graph, const NodeDef& node, const OpDef& def, std::vector<Output>& inputs);
+  void cast_inputs(Graph& graph,
+                   const NodeDef& node,
+                   const OpDef& def,
+                   std::vector<Output>& inputs);
   Scope& scope_of(Scope& scope, const std::string& input);
   std::vector<Operation*> controls(Scope& scope, const NodeDef& node);
   Output input(Scope& scope, const NodeDef& node, const std::string& name);

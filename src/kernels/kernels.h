@@ -154,11 +154,11 @@ struct PackRules {
 // Elements that part_rows() and part_ids() may write past the end of `spare`.
 constexpr int64_t kPartedBeyond = 16;
 // Minimum allocated length of the table of add_picked(), which may read past `count`.
-constexpr int64_t kPickedRoom = 64;
-// A perfect binary tree of depth 1 to kDeepestByteTree; node i >= 1 has the children 2i and 2i + 1.
-// A row goes right if its code for the node's feature exceeds the threshold.
+constexpr int64_t kMinPickedTable = 64;
+// A perfect binary tree of depth 1 to kMaxByteTreeDepth; node i >= 1 has the children 2i and 2i
+// + 1. A row goes right if its code for the node's feature exceeds the threshold.
 constexpr int64_t kForestRows = 64;
-constexpr int32_t kDeepestByteTree = 8;
+constexpr int32_t kMaxByteTreeDepth = 8;
 struct ByteNode {
   uint32_t first;      // offset in the block of the feature's kForestRows codes
   uint32_t threshold;  // repeated in all 4 bytes, ready to be broadcast to a register
@@ -205,7 +205,7 @@ struct HistogramKernels {
   // number. `spare` is scratch memory for n + kPartedBeyond elements.
   int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
   int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
-  // sums[i] = x[i] + table[which[i]]. The table has `count` numbers; see kPickedRoom.
+  // sums[i] = x[i] + table[which[i]]. The table has `count` numbers; see kMinPickedTable.
   void (*add_picked)(int64_t n,
                      const uint16_t* which,
                      int64_t count,

@@ -389,7 +389,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
   }
   was_run_ = true;
   // Keeps the results unchanged for later hooks if a hook runs the plain session.
-  const Executor::Hold hold(executor);
+  const Executor::Retain hold(executor);
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const RunValues values(executor, merged.hooks[i].results, merged.options, run_metadata_);
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });

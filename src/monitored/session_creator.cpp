@@ -58,7 +58,7 @@ std::shared_ptr<Saver> ChiefSessionCreator::ready_saver() {
   return scaffold_->saver;
 }
 
-int64_t ChiefSessionCreator::num_made() { return sessions_made; }
+int64_t ChiefSessionCreator::num_sessions_created() { return sessions_made; }
 
 std::unique_ptr<Session> ChiefSessionCreator::create_session() {
   ++sessions_made;
@@ -122,7 +122,8 @@ void ChiefSessionCreator::restore_first(Session& session,
     if (problem.empty()) {
       try {
         scaffold_->saver->restore(session, path);
-        for (const std::string& one : problems) warn("checkpoint", one + goes_back_to(path));
+        for (const std::string& one : problems)
+          warn("checkpoint", one + obsolete_state_after(path));
         return;
       } catch (const Error& error) {
         if (error.code() != Code::kDataLoss) throw;
@@ -165,7 +166,7 @@ WorkerSessionCreator::WorkerSessionCreator(std::shared_ptr<Graph> graph,
 void WorkerSessionCreator::copy_chief_values(Session& session) const {
   if (Session* chief = ChiefSession::of(*graph_)) {
     const std::vector<SaveablePtr> model = model_saveables_in(*graph_);
-    restore_saveables(model, Snapshot(model, chief->resources(), /*keeps=*/false),
+    restore_saveables(model, Snapshot(model, chief->resources(), /*copies_values=*/false),
                       session.resources());
     return;
   }

@@ -33,7 +33,7 @@ class ChiefSessionCreator : public SessionCreator {
   std::unique_ptr<Session> create_session() override;
   std::shared_ptr<Saver> ready_saver() override;
   // Number of sessions created in this process; lint: allow caller (tests count them)
-  static int64_t num_made();
+  static int64_t num_sessions_created();
 
  private:
   void check_ready(const std::string& missing, const char* purpose) const;

@@ -6,7 +6,7 @@
 #include "cluster/mpi_calls.h"
 
 /* MPI counts by int. */
-static const int64_t kMost = 1 << 30;
+static const int64_t kMaxBytes = 1 << 30;
 static int has_begun = 0;
 
 static MPI_Datatype type_of(int type) {
@@ -56,7 +56,7 @@ static int start(int* rank, int* size, int* local_rank, int* local_size) {
 static void reduce(char* values, int64_t n, int type, MPI_Op op) {
   int64_t done = 0;
   while (done < n) {
-    const int64_t part = n - done < kMost ? n - done : kMost;
+    const int64_t part = n - done < kMaxBytes ? n - done : kMaxBytes;
     MPI_Allreduce(MPI_IN_PLACE, values + done * size_of(type), (int)part, type_of(type), op,
                   MPI_COMM_WORLD);
     done += part;
@@ -72,7 +72,7 @@ static void largest(int64_t* values, int64_t n) {
 static void broadcast(void* bytes, int64_t n, int root) {
   int64_t done = 0;
   while (done < n) {
-    const int64_t part = n - done < kMost ? n - done : kMost;
+    const int64_t part = n - done < kMaxBytes ? n - done : kMaxBytes;
     MPI_Bcast((char*)bytes + done, (int)part, MPI_BYTE, root, MPI_COMM_WORLD);
     done += part;
   }
@@ -82,7 +82,7 @@ static void gather(const void* own, int64_t n, void* all) {
   int size = 0, rank = 0, i;
   int64_t k;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (n * size < kMost) {
+  if (n * size < kMaxBytes) {
     MPI_Allgather((void*)own, (int)n, MPI_BYTE, all, (int)n, MPI_BYTE, MPI_COMM_WORLD);
     return;
   }

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-bool is_of_graph(const Value* value) {
+bool is_graph_tensor(const Value* value) {
   return value && (value->get_if<Output>() || value->get_if<std::shared_ptr<Variable>>());
 }
 
@@ -15,7 +15,7 @@ std::pair<Output, Output> two_operands(Graph& graph,
                                        const Args& args,
                                        const std::string& first,
                                        const std::string& second) {
-  if (is_of_graph(args.find(second)) && !is_of_graph(args.find(first))) {
+  if (is_graph_tensor(args.find(second)) && !is_graph_tensor(args.find(first))) {
     const Output b = tensor_argument(graph, args, second);
     return {tensor_argument(graph, args, first, b.dtype()), b};
   }

@@ -40,7 +40,7 @@ class FusedBatchNorm {
         mean_(tensor_argument_or_none(g, args, "mean", x_.dtype())),
         variance_(tensor_argument_or_none(g, args, "variance", x_.dtype())),
         layout_(layout_of(args.text("data_format", "NHWC"))),
-        epsilon_(std::max(args.number("epsilon", 0.001), kLeastEpsilon)),
+        epsilon_(std::max(args.number("epsilon", 0.001), kMinEpsilon)),
         factor_(args.number("exponential_avg_factor", 1)) {
     const auto rank = static_cast<int>(layout_.channels.size());
     if (x_.shape().has_rank() && x_.shape().rank() != rank) {
@@ -62,7 +62,7 @@ class FusedBatchNorm {
   Value result() const { return value_list({y_, mean_, variance_}); }
 
  private:
-  static constexpr double kLeastEpsilon = 1.001e-5;  // TensorFlow's minimum, required by cuDNN
+  static constexpr double kMinEpsilon = 1.001e-5;  // TensorFlow's minimum, required by cuDNN
 
   void train() {
     const Moments batch = moments(g_, x_, layout_.others, true);

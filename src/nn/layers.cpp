@@ -76,9 +76,9 @@ Output times_matrix(Graph& graph, Output x, Output matrix) {
   return result;
 }
 
-bool normalizes_together(const Graph& graph) {
+bool sync_batch_norm(const Graph& graph) {
   const ReplicaScope* replicas = ReplicaScope::of(graph);
-  return replicas && replicas->normalizes_together;
+  return replicas && replicas->sync_batch_norm;
 }
 
 // Updates the moving average by (1 - momentum) * (batch - average) and adds the op to `update_ops`.
@@ -91,7 +91,7 @@ void update_moving_average(Graph& graph, const VariableGetterResult& moving, Out
   const NameScope scope(graph, "AssignMovingAvg");
   const Output decay = graph.scalar(average->dtype, 1 - momentum, "decay");
   // In distributed training, every process uses the mean over all processes.
-  const Output followed = normalizes_together(graph) ? batch : mean_over_replicas(graph, batch);
+  const Output followed = sync_batch_norm(graph) ? batch : mean_over_replicas(graph, batch);
   const Output difference = subtract(graph, average->snapshot, followed);
   const Output step = multiply(graph, difference, decay);
   const char* type = average->is_resource ? "AssignSubVariableOp" : "AssignSub";
@@ -207,7 +207,7 @@ Output count_of(Graph& graph, Output inputs, Output mean) {
   const Output n = cast(graph, graph.op("Size", {inputs}), mean.dtype());
   const Output means = cast(graph, graph.op("Size", {mean}), mean.dtype());
   const Output count = divide(graph, n, means);
-  return normalizes_together(graph) ? sum_over_replicas(graph, count) : count;
+  return sync_batch_norm(graph) ? sum_over_replicas(graph, count) : count;
 }
 
 // The Bessel correction n / (n - 1).
@@ -217,7 +217,7 @@ Output bessel_correction(Graph& graph, Output inputs, Output mean) {
   return divide(graph, count, freedom);
 }
 
-Moments moments_of_all(Graph& graph, Output x, const std::vector<int64_t>& axes) {
+Moments global_moments(Graph& graph, Output x, const std::vector<int64_t>& axes) {
   const SharedSeedScope same(graph);
   const NameScope scope(graph, "moments");
   const Output dims = graph.int_vector({axes.begin(), axes.end()}, "reduction_indices");
@@ -282,7 +282,7 @@ Output batch_normalization_layer(Graph& graph,
       if (i != axis) axes.push_back(i);
     }
     Moments batch = moments(graph, inputs, axes);
-    if (normalizes_together(graph)) batch = moments_of_all(graph, inputs, axes);
+    if (sync_batch_norm(graph)) batch = global_moments(graph, inputs, axes);
     used.mean = chosen(graph, options.is_training, batch.mean, used.mean);
     used.variance = chosen(graph, options.is_training, batch.variance, used.variance);
     update_moving_average(graph, moving_mean, used.mean, options.momentum);

@@ -100,7 +100,7 @@ Output compute_weighted_loss(Graph& graph,
     weights = graph.scalar(DType::kFloat32, 1, "Cast/x");
   }
   const Output loss = cast(graph, reduced(graph, losses, weights, reduction), dtype);
-  if (ReplicaScope* replicas = ReplicaScope::of(graph)) replicas->note_loss(loss.op);
+  if (ReplicaScope* replicas = ReplicaScope::of(graph)) replicas->mark_mean_loss(loss.op);
   if (!collection.empty()) graph.add_to_collection(collection, loss);
   return loss;
 }

@@ -28,10 +28,10 @@ void check_smoothing(double label_smoothing) {
   invalid_argument("`label_smoothing` must be between 0 and 1, not ", label_smoothing, ".");
 }
 
-struct Sides {
+struct LabelsAndPredictions {
   Output labels, predictions;
 };
-Sides as_floats(Graph& graph, Output labels, Output predictions) {
+LabelsAndPredictions as_floats(Graph& graph, Output labels, Output predictions) {
   predictions = cast(graph, predictions, DType::kFloat32);
   labels = cast(graph, labels, DType::kFloat32);
   check_compatible(labels, predictions);
@@ -39,7 +39,7 @@ Sides as_floats(Graph& graph, Output labels, Output predictions) {
 }
 
 // Drops a trailing dimension of 1 that the other operand does not have.
-Output without_last_of_one(Graph& graph, Output x, int rank) {
+Output drop_trailing_one(Graph& graph, Output x, int rank) {
   const Shape& shape = x.shape();
   if (!x || !shape.has_rank() || shape.rank() != rank + 1 || shape.dim(rank) != 1) return x;
   return graph.op("Squeeze", {x}).attr("squeeze_dims", std::vector<int64_t>{-1});
@@ -55,7 +55,7 @@ Output mean_squared_error(Graph& graph,
                           const std::string& scope_name,
                           const std::string& collection) {
   NameScope scope(graph, scope_name);
-  const Sides sides = as_floats(graph, labels, predictions);
+  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
   const Output losses = graph.op("SquaredDifference", {sides.predictions, sides.labels});
   return compute_weighted_loss(graph, losses, weights, reduction, scope.name(), collection);
 }
@@ -65,7 +65,7 @@ Output absolute_difference(Graph& graph,
                            Output predictions,
                            const LossOptions& options) {
   NameScope scope(graph, scope_or(options, "absolute_difference"));
-  const Sides sides = as_floats(graph, labels, predictions);
+  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
   const Output losses = graph.op("Abs", {subtract(graph, sides.predictions, sides.labels)});
   return weighted(graph, losses, options, scope);
 }
@@ -73,7 +73,7 @@ Output absolute_difference(Graph& graph,
 Output huber_loss(
     Graph& graph, Output labels, Output predictions, double delta, const LossOptions& options) {
   NameScope scope(graph, scope_or(options, "huber_loss"));
-  const Sides sides = as_floats(graph, labels, predictions);
+  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
   const Output error = subtract(graph, sides.predictions, sides.labels);
   const Output size = graph.op("Abs", {error}), limit = number(graph, error, delta);
   const Output quadratic = graph.op("Minimum", {size, limit});
@@ -86,7 +86,7 @@ Output huber_loss(
 Output log_loss(
     Graph& graph, Output labels, Output predictions, double epsilon, const LossOptions& options) {
   NameScope scope(graph, scope_or(options, "log_loss"));
-  const Sides sides = as_floats(graph, labels, predictions);
+  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
   const Output p = sides.predictions, y = sides.labels;
   const Output one = number(graph, p, 1), small = number(graph, p, epsilon);
   const Output log_p = graph.op("Log", {add(graph, p, small)});
@@ -98,7 +98,7 @@ Output log_loss(
 
 Output hinge_loss(Graph& graph, Output labels, Output logits, const LossOptions& options) {
   NameScope scope(graph, scope_or(options, "hinge_loss"));
-  const Sides sides = as_floats(graph, labels, logits);
+  const LabelsAndPredictions sides = as_floats(graph, labels, logits);
   const Output one = number(graph, sides.labels, 1), two = number(graph, sides.labels, 2);
   const Output sign = subtract(graph, multiply(graph, two, sides.labels), one);
   const Output margin = subtract(graph, one, multiply(graph, sign, sides.predictions));
@@ -108,7 +108,7 @@ Output hinge_loss(Graph& graph, Output labels, Output logits, const LossOptions&
 Output cosine_distance(
     Graph& graph, Output labels, Output predictions, int64_t axis, const LossOptions& options) {
   NameScope scope(graph, scope_or(options, "cosine_distance_loss"));
-  const Sides sides = as_floats(graph, labels, predictions);
+  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
   const Output products = multiply(graph, sides.predictions, sides.labels);
   const Output sum = sum_along(graph, products, {axis}, true);
   return weighted(graph, subtract(graph, number(graph, sum, 1), sum), options, scope);
@@ -119,7 +119,7 @@ Output mean_pairwise_squared_error(Graph& graph,
                                    Output predictions,
                                    const LossOptions& options) {
   NameScope scope(graph, scope_or(options, "mean_pairwise_squared_error"));
-  const Sides sides = as_floats(graph, labels, predictions);
+  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
   const Output diffs = subtract(graph, sides.predictions, sides.labels);
   const int rank = diffs.shape().rank();
   if (rank < 2) {
@@ -195,9 +195,9 @@ Output sparse_softmax_cross_entropy(Graph& graph,
                                     const LossOptions& options) {
   NameScope scope(graph, scope_or(options, "sparse_softmax_cross_entropy_loss"));
   const int rank = logits.shape().rank() - 1;
-  labels = without_last_of_one(graph, labels, rank);
+  labels = drop_trailing_one(graph, labels, rank);
   LossOptions with_weights = options;
-  if (options.weights) with_weights.weights = without_last_of_one(graph, options.weights, rank);
+  if (options.weights) with_weights.weights = drop_trailing_one(graph, options.weights, rank);
   const Output losses = sparse_softmax_cross_entropy_with_logits(graph, labels, logits);
   return weighted(graph, losses, with_weights, scope);
 }

@@ -9,7 +9,7 @@ namespace {
 
 Output flat(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({-1})}); }
 
-Output hot(Graph& graph, Output classes, int64_t num_classes, DType dtype) {
+Output one_hot(Graph& graph, Output classes, int64_t num_classes, DType dtype) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(num_classes));
   return graph.op("OneHot",
                   {flat(graph, classes), depth, graph.scalar(dtype, 1), graph.scalar(dtype, 0)});
@@ -120,7 +120,8 @@ Metric mean_per_class_accuracy_metric(Graph& graph,
   const Output weight = as_column(graph, spread_weights(graph, weights, labels));
   const Output is_right = graph.op("Equal", {labels, cast(graph, predictions, labels.dtype())});
   const Output right = as_column(graph, cast(graph, is_right, DType::kFloat32));
-  const Output of_class = multiply(graph, hot(graph, labels, num_classes, DType::kFloat32), weight);
+  const Output of_class =
+      multiply(graph, one_hot(graph, labels, num_classes, DType::kFloat32), weight);
   const VariablePtr total = metric_variable(graph, "total", Shape{num_classes});
   const VariablePtr count = metric_variable(graph, "count", Shape{num_classes});
   const Output new_total = add_to_variable(graph, total, sum_along(graph, of_class, {0}));
@@ -141,13 +142,13 @@ Metric mean_iou_metric(Graph& graph,
   const NameScope scope(graph, name);
   labels = class_numbers(graph, labels);
   predictions = class_numbers(graph, predictions);
-  Output predicted = hot(graph, predictions, num_classes, DType::kFloat64);
+  Output predicted = one_hot(graph, predictions, num_classes, DType::kFloat64);
   if (weights) {
     const Output weight = as_column(graph, spread_weights(graph, weights, labels));
     predicted = multiply(graph, predicted, cast(graph, weight, DType::kFloat64));
   }
   const Output batch =
-      graph.op("MatMul", {hot(graph, labels, num_classes, DType::kFloat64), predicted})
+      graph.op("MatMul", {one_hot(graph, labels, num_classes, DType::kFloat64), predicted})
           .attr("transpose_a", true);
   const VariablePtr confusion = metric_variable(graph, "total_confusion_matrix",
                                                 Shape{num_classes, num_classes}, DType::kFloat64);

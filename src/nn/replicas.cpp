@@ -30,7 +30,7 @@ Operation* reduce(Graph& graph, Output x, const char* final_op) {
     fail(Code::kUnimplemented, "'", x.name(), "' is a sum over all training processes, which ",
          "branches and loops do not support: they may not run in every process.");
   }
-  return in_turn(graph, reduce_op(graph, x, final_op));
+  return ordered_collective(graph, reduce_op(graph, x, final_op));
 }
 
 Gradient gathered_rows(Graph& graph, const Gradient& gradient) {
@@ -81,27 +81,27 @@ Operation* ReplicaScope::make_gate() {
   return graph_.op("ReplicaGate").after(data).named("replica_gate");
 }
 
-Operation* ReplicaScope::gate() {
-  if (!gate_) last_ = gate_ = make_gate();
-  return gate_;
+Operation* ReplicaScope::data_gate() {
+  if (!data_gate_) last_ = data_gate_ = make_gate();
+  return data_gate_;
 }
 
 Operation* ReplicaScope::add(OpBuilder builder) {
   const ControlDependencies alone(graph_, {}, /*clears=*/true);
-  gate();
+  data_gate();
   last_ = builder.after({last_});
   return last_;
 }
 
 Operation* ReplicaScope::add_conditional(const std::function<Operation*()>& build) {
-  gate();
+  data_gate();
   const ControlDependencies after(graph_, {last_});
   last_ = build();
   return last_;
 }
 
-bool ReplicaScope::is_of_all(const Output& x) const {
-  const auto is_gradient = [this](const Operation& op) { return of_gradients_.count(&op) > 0; };
+bool ReplicaScope::has_mean_gradients(const Output& x) const {
+  const auto is_gradient = [this](const Operation& op) { return mean_gradients_.count(&op) > 0; };
   return find_ancestor(x.op, Through::kInputs, is_gradient) != nullptr;
 }
 
@@ -117,7 +117,7 @@ Output sum_over_replicas(Graph& graph, Output x) {
 Output mean_over_replicas(Graph& graph, Output x) {
   if (replicas_of(graph) == 1) return x;
   Operation* mean = reduce(graph, x, "Div");
-  ReplicaScope::of(graph)->note_mean(mean);
+  ReplicaScope::of(graph)->mark_mean(mean);
   return mean->output(0);
 }
 
@@ -142,10 +142,10 @@ Output differentiable_sum_over_replicas(Graph& graph, Output x) {
 
 Output sum_in_uniform_branch(Graph& graph, Output x) {
   if (replicas_of(graph) == 1) return x;
-  return in_turn(graph, reduce_op(graph, x, "Id"))->output(0);
+  return ordered_collective(graph, reduce_op(graph, x, "Id"))->output(0);
 }
 
-Operation* in_turn(Graph& graph, OpBuilder builder) {
+Operation* ordered_collective(Graph& graph, OpBuilder builder) {
   ReplicaScope* scope = ReplicaScope::of(graph);
   return scope && !graph.is_function() ? scope->add(builder) : builder;
 }
@@ -163,7 +163,7 @@ std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& 
       continue;
     }
     means[i] = gathered_rows(graph, gradients[i]);
-    scope.note_gradients(means[i].values.op);
+    scope.mark_mean_gradients(means[i].values.op);
   }
   for (const auto& [dtype, which] : dense) {
     std::vector<Output> inputs;
@@ -172,7 +172,7 @@ std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& 
                                         .attr("group_size", scope.replicas())
                                         .attr("group_key", 1)
                                         .attr("instance_key", graph.version()));
-    scope.note_gradients(op);
+    scope.mark_mean_gradients(op);
     for (size_t k = 0; k < which.size(); ++k) {
       means[which[k]].values = Output(const_cast<Operation*>(op), static_cast<int>(k));
     }

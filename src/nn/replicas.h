@@ -26,7 +26,7 @@ class ReplicaScope {
   // Graph seed for draws that must be equal in all processes.
   int64_t seed = 0;
   // Batch normalization uses the moments of all processes' rows instead of each process's own.
-  bool normalizes_together = false;
+  bool sync_batch_norm = false;
   // Adds a collective op. Every step runs all collective ops in the order of their creation;
   // otherwise two processes would wait in different ops and deadlock. A gate before the first one
   // waits for the data. Ops are added late, because initial values depend on the number of ops in
@@ -38,15 +38,15 @@ class ReplicaScope {
   // processes.
   Operation* add_conditional(const std::function<Operation*()>& build);
   // After the gate, all processes have the data of the step.
-  Operation* gate();
-  void note_gradients(const Operation* op) { of_gradients_.insert(op); }
-  bool has_gradients() const { return !of_gradients_.empty(); }
+  Operation* data_gate();
+  void mark_mean_gradients(const Operation* op) { mean_gradients_.insert(op); }
+  bool has_gradients() const { return !mean_gradients_.empty(); }
   // Whether `x` was computed from gradients of all processes.
-  bool is_of_all(const Output& x) const;
+  bool has_mean_gradients(const Output& x) const;
   // Marks a loss whose mean over processes is the loss of all rows.
-  void note_loss(const Operation* op) { losses_.insert(op); }
+  void mark_mean_loss(const Operation* op) { losses_.insert(op); }
   bool is_loss(const Operation* op) const { return losses_.count(op) > 0; }
-  void note_mean(const Operation* op) { means_.insert(op); }
+  void mark_mean(const Operation* op) { means_.insert(op); }
   // Whether mean_over_replicas() returned `x`.
   bool is_mean(const Output& x) const { return means_.count(x.op) > 0; }
 
@@ -56,8 +56,8 @@ class ReplicaScope {
   Graph& graph_;
   int replicas_;
   ReplicaScope* outer_;
-  Operation *gate_ = nullptr, *last_ = nullptr;
-  std::set<const Operation*> of_gradients_, losses_, means_;
+  Operation *data_gate_ = nullptr, *last_ = nullptr;
+  std::set<const Operation*> mean_gradients_, losses_, means_;
 };
 
 // 1 if one process trains the graph.
@@ -71,7 +71,7 @@ Output differentiable_sum_over_replicas(Graph& graph, Output x);
 Output sum_in_uniform_branch(Graph& graph, Output x);
 // Adds a collective op in sequence. Within a branch, where ops are already ordered, and for one
 // process, it is added unchanged.
-Operation* in_turn(Graph& graph, OpBuilder builder);
+Operation* ordered_collective(Graph& graph, OpBuilder builder);
 // Ops added while in scope do not count for default seeds, so later draws equal those of a single
 // process.
 class SharedSeedScope {

@@ -118,7 +118,7 @@ void BufferPool::grow(Block& block, size_t bytes) {
   for (Slot* member : block.members) {
     if (!member->tensor.shares_buffer_with(block.storage)) continue;
     invalidate_slot(*member);
-    ++moves_;
+    ++relocation_count_;
   }
   block.storage = Tensor();
   block.capacity = 0;
@@ -141,7 +141,7 @@ void BufferPool::leave_block(Placement& placement) {
   }
   if (placement.slot->tensor.shares_buffer_with(placement.block->storage)) {
     invalidate_slot(*placement.slot);
-    ++moves_;
+    ++relocation_count_;
   }
   if (members.empty()) {
     const auto is_it = [&](const std::unique_ptr<Block>& b) { return b.get() == placement.block; };

@@ -45,7 +45,7 @@ class BufferPool : public BufferAllocator {
   void forget(Slot& slot);
 
   // Counts the slots that have lost their buffers.
-  uint64_t moves() const { return moves_; }
+  uint64_t relocation_count() const { return relocation_count_; }
   size_t num_bytes() const;
   size_t num_placed() const;
 
@@ -87,7 +87,7 @@ class BufferPool : public BufferAllocator {
   std::unordered_map<const Slot*, Placement> placements_;
   std::vector<std::unique_ptr<Block>> blocks_;
   size_t next_candidate_ = 0;
-  uint64_t moves_ = 0;
+  uint64_t relocation_count_ = 0;
 };
 
 }  // namespace runhooks

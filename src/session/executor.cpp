@@ -48,7 +48,7 @@ bool is_long_work(const KernelContext& context) {
 }
 
 // A variant has no persistent buffer, so it must be forwarded in every run.
-bool hands_on_variant(const Operation& op) {
+bool forwards_variant(const Operation& op) {
   return op.def().forwards && op.output_dtype(0) == DType::kVariant;
 }
 
@@ -72,7 +72,7 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
     Step& step = steps_.back();
     if (!node.is_invariant) step.computed = node.item->kernel.get();
     step.may_stop = may_stop;
-    step.always_prepare = hands_on_variant(node.item->op);
+    step.always_prepare = forwards_variant(node.item->op);
     step.may_move = has_effects(node.item->op.def());
   }
   for (const Step& step : steps_) {
@@ -90,7 +90,7 @@ Executor::~Executor() {
 void Executor::choose_hot_steps() {
   hot_.clear();
   cached_reads_.clear();
-  moves_seen_ = kNeverRead;
+  relocations_seen_ = kNeverRead;
   for (Step& step : steps_) {
     const bool computes = step.computed && step.computed->computes();
     step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
@@ -108,12 +108,12 @@ void Executor::run_fed(SetFeeds set_feeds) {
   if (table.is_running()) {
     fail(Code::kFailedPrecondition, "A run cannot start another run of the same plan.");
   }
-  const Hold hold(*this);
+  const Retain hold(*this);
   const NodeTable::Run running(table);
   const FlushDenormals flushed;
   const CancellableScope none(false);
   bind_table();
-  const uint64_t moves = table.buffers().moves();
+  const uint64_t relocations = table.buffers().relocation_count();
   last_run_was_partial() = false;
   try {
     set_feeds();
@@ -128,7 +128,8 @@ void Executor::run_fed(SetFeeds set_feeds) {
     throw;
   }
   // If a slot lost its buffer after its step ran, the next run prepares the step again.
-  verified_epoch_ = table.buffers().moves() == moves ? table.epoch : kNeverVerified;
+  verified_epoch_ =
+      table.buffers().relocation_count() == relocations ? table.epoch : kNeverVerified;
 }
 
 void Executor::run(const std::vector<Tensor>& feed_values) {
@@ -179,7 +180,7 @@ void Executor::take_own_snapshots() {
     if (needs_snapshot == step->node->needs_snapshot) continue;
     needs_snapshot = step->node->needs_snapshot;
     needs_snapshot ? ++plan_.table().snapshots : --plan_.table().snapshots;
-    moves_seen_ = kNeverRead;
+    relocations_seen_ = kNeverRead;
   }
 }
 
@@ -240,7 +241,8 @@ void Executor::run_in_order() {
 }
 
 void Executor::run_hot() {
-  if (moves_seen_ != VariableState::moves() && refresh_cached_reads()) return run_all_from(0);
+  if (relocations_seen_ != VariableState::relocation_count() && refresh_cached_reads())
+    return run_all_from(0);
   for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
     Step& step = **at;
     if (step.candidates || step.batch) {
@@ -254,7 +256,8 @@ void Executor::run_hot() {
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;
     if (changed) commit_layout_change(step);
-    if (step.may_move && moves_seen_ != VariableState::moves() && refresh_cached_reads()) {
+    if (step.may_move && relocations_seen_ != VariableState::relocation_count() &&
+        refresh_cached_reads()) {
       changed = true;
     }
     if (changed) return run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
@@ -263,7 +266,7 @@ void Executor::run_hot() {
 
 // Returns true if a buffer has moved.
 bool Executor::refresh_cached_reads() {
-  moves_seen_ = VariableState::moves();
+  relocations_seen_ = VariableState::relocation_count();
   bool changed = false;
   for (Step* step : cached_reads_) {
     execute_hot(*step);

@@ -37,18 +37,18 @@ class Executor {
   bool in_use() const { return users_ > 0; }
   const Plan& plan() const { return plan_; }
   // Protects the results. While one exists, the session runs the same fetches on another executor.
-  class Hold {
+  class Retain {
    public:
-    explicit Hold(Executor& executor) : executor_(executor) {
+    explicit Retain(Executor& executor) : executor_(executor) {
       ++executor_.users_;
       ++executor_.plan_.table().users;
     }
-    ~Hold() {
+    ~Retain() {
       --executor_.users_;
       --executor_.plan_.table().users;
     }
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
+    Retain(const Retain&) = delete;
+    Retain& operator=(const Retain&) = delete;
 
    private:
     Executor& executor_;
@@ -136,10 +136,10 @@ class Executor {
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // variable reads
   bool takes_snapshots_ = false;      // if any of them takes a snapshot
-  // Variable reads that only alias a buffer. They are skipped while `VariableState::moves()` equals
-  // `moves_seen_`.
+  // Variable reads that only alias a buffer. They are skipped while
+  // `VariableState::relocation_count()` equals `relocations_seen_`.
   std::vector<Step*> cached_reads_;
-  uint64_t moves_seen_ = kNeverRead;
+  uint64_t relocations_seen_ = kNeverRead;
   uint64_t invariants_seen_ = 0;  // the table's `invariants` at the last check
   std::vector<Tensor> results_;
   StepStatsCollector* observer_ = nullptr;  // of the current run

@@ -30,7 +30,7 @@ void Executor::prepare(Step& step) {
     item.values_read = infer_outputs(item);
     if (item.kernel) {
       item.kernel->prepare(item.context);
-      item.values_read.insert(item.context.parameters_read());
+      item.values_read.insert(item.context.prepare_inputs());
     }
     if (!item.values_read.is_subset_of(step.node->invariant_inputs)) step.always_prepare = true;
     // A buffer of another shape is new, so there is no old content to compare with.

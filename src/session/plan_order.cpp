@@ -48,7 +48,7 @@ Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& fee
 class ReadyQueue {
  public:
   ReadyQueue(const Needed& needed, const OutputSet& feeds)
-      : ends_(needed.ops.size() + 1), waits_for_(needed.ops.size()) {
+      : ends_(needed.ops.size() + 1), pending_inputs_(needed.ops.size()) {
     std::vector<std::pair<size_t, size_t>> pairs;  // (producer, consumer)
     InterruptPoll poll;
     for (size_t i = 0; i < needed.ops.size(); ++i) {
@@ -61,7 +61,7 @@ class ReadyQueue {
       for (const Operation* control : op->control_inputs()) {
         pairs.emplace_back(needed.positions.at(control), i);
       }
-      waits_for_[i] = pairs.size() - before;
+      pending_inputs_[i] = pairs.size() - before;
     }
     for (const auto& pair : pairs) ++ends_[pair.first + 1];
     for (size_t i = 1; i < ends_.size(); ++i) ends_[i] += ends_[i - 1];
@@ -69,18 +69,18 @@ class ReadyQueue {
     std::vector<size_t> next(ends_.begin(), ends_.end() - 1);
     for (const auto& pair : pairs) row_[next[pair.first]++] = pair.second;
   }
-  bool is_ready(size_t i) const { return waits_for_[i] == 0; }
+  bool is_ready(size_t i) const { return pending_inputs_[i] == 0; }
   // Calls `ready` for each successor whose last dependency was `i`.
   template <typename Ready>
   void done(size_t i, const Ready& ready) {
     for (size_t k = ends_[i]; k < ends_[i + 1]; ++k) {
-      if (--waits_for_[row_[k]] == 0) ready(row_[k]);
+      if (--pending_inputs_[row_[k]] == 0) ready(row_[k]);
     }
   }
 
  private:
   std::vector<size_t> ends_, row_;  // successors of i end before ends_[i + 1]
-  std::vector<size_t> waits_for_;   // unfinished dependencies of each operation
+  std::vector<size_t> pending_inputs_;  // unfinished dependencies of each operation
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ class Session {
   bool is_initialized(const Variable& variable) const;
   void assign(const Variable& variable, const Tensor& value);
   // Call after changing variables at the end of a loop, so that the loop saves a new checkpoint.
-  void note_change() { ++changes_; }
+  void mark_variables_changed() { ++changes_; }
   int changes() const { return changes_; }
 
   void close();

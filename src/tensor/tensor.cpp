@@ -64,7 +64,7 @@ Buffer* Buffer::allocate(size_t bytes) {
 void Buffer::release() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     // Buffers without an allocation are in the variable arena.
-    allocation_ ? std::free(allocation_) : free_lasting(data_);
+    allocation_ ? std::free(allocation_) : arena_free(data_);
     if (capacity_ >= kCounted) release_memory(capacity_);
     delete this;
   }

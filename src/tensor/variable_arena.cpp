@@ -100,7 +100,7 @@ void* arena_allocate(size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
   return nullptr;  // AddressSanitizer finds overflows only in separate allocations
 #endif
-  if (bytes > kLargestLasting) return nullptr;
+  if (bytes > kMaxArenaBytes) return nullptr;
   const size_t size = std::max(rounded_up(bytes, kLine), kLine);
   const std::lock_guard<std::mutex> lock(guard);
   if (!current || current->used + size > kChunkSize) {
@@ -114,7 +114,7 @@ void* arena_allocate(size_t bytes) {
   return data;
 }
 
-void free_lasting(void* data) {
+void arena_free(void* data) {
   const std::lock_guard<std::mutex> lock(guard);
   const auto address = reinterpret_cast<uintptr_t>(data);
   auto* const chunk = reinterpret_cast<Chunk*>(address / kChunkSize * kChunkSize);

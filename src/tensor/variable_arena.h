@@ -6,7 +6,7 @@
 namespace runhooks {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kLargestLasting = size_t{1} << 20;
+constexpr size_t kMaxArenaBytes = size_t{1} << 20;
 
 // With hundreds of small tables, TLB misses cost as much as the data, and huge pages avoid them. Do
 // not allocate per-step buffers here; a chunk is freed as a whole.
@@ -26,7 +26,7 @@ bool in_persistent_scope();
 
 // Returns memory aligned to a cache line; NULL if the value is too large or memory is exhausted.
 void* arena_allocate(size_t bytes);
-void free_lasting(void* data);
+void arena_free(void* data);
 size_t arena_chunk_count();
 
 // Advises huge pages for tables with random access, to reduce TLB misses. Affects whole huge pages.

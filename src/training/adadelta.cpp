@@ -10,7 +10,7 @@ namespace {
 
 struct AdadeltaRule {
   static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *accum = in.variable(1), *accum_update = in.variable(2);

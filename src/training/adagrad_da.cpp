@@ -11,7 +11,7 @@ namespace {
 
 struct AdagradDARule {
   static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *sum = in.variable(1), *squares = in.variable(2);

@@ -14,7 +14,7 @@ namespace {
 
 struct AdamRule {
   static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kOwn;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kCustom;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);

@@ -14,7 +14,7 @@ namespace {
 // Unlike Adam, leaves rows without a gradient unchanged.
 struct AdaMaxRule {
   static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);
@@ -33,7 +33,7 @@ struct AdaMaxRule {
 void lower_sparse_adamax(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output one = in.number(1), rows = in.value(8), indices = in.value(9);
-  const Output grad = in.spread(0, rows, indices), is_given = in.is_in_rows(0, rows, indices);
+  const Output grad = in.scatter(0, rows, indices), is_given = in.is_in_rows(0, rows, indices);
   const Output step = multiply(g, subtract(g, grad, in.value(1)), subtract(g, one, in.value(5)));
   const Output m = add(g, in.value(1), step);
   const Output v = g.op("Maximum", {multiply(g, in.value(6), in.value(2)), g.op("Abs", {grad})});

@@ -14,7 +14,7 @@ namespace {
 // The decay shrinks the variable directly; it is not added to the gradient.
 struct AdamWRule {
   static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kNone;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kNone;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);

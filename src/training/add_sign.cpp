@@ -17,7 +17,7 @@ T sign_of(T x) {
 // Leaves rows without a gradient and their means unchanged.
 struct AddSignRule {
   static constexpr int kRefs = 2;
-  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1);
@@ -34,7 +34,7 @@ struct AddSignRule {
 void lower_sparse_add_sign(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output rows = in.value(6), indices = in.value(7), one = in.number(1);
-  const Output grad = in.spread(0, rows, indices), is_given = in.is_in_rows(0, rows, indices);
+  const Output grad = in.scatter(0, rows, indices), is_given = in.is_in_rows(0, rows, indices);
   const Output m = add(g, multiply(g, in.value(1), in.value(5)),
                        multiply(g, grad, subtract(g, one, in.value(5))));
   const Output agree = multiply(g, g.op("Sign", {grad}), g.op("Sign", {m}));

@@ -16,7 +16,7 @@ namespace runhooks {
 
 // The sparse form of an update: none, the dense rule applied to each row, or a separate function
 // `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
-enum class SparseForm { kNone, kSameRule, kOwn };
+enum class SparseUpdate { kNone, kElementwise, kCustom };
 
 // A rule sets kNeedsAll if the step of an element depends on other elements. Such updates are
 // neither split nor batched.
@@ -55,10 +55,10 @@ struct ApplyRule {
                    is_worth_sharing(c.input(gradient_).num_elements());
     }
     void compute(KernelContext& c) override {
-      const uint64_t moves = VariableState::moves();
-      if (!inputs_ || moves_seen_ != moves) {
+      const uint64_t relocations = VariableState::relocation_count();
+      if (!inputs_ || relocations_seen_ != relocations) {
         inputs_.emplace(c, Rule::kRefs);
-        moves_seen_ = moves;
+        relocations_seen_ = relocations;
       }
       if (is_shared_) {
         inputs_->gradient(gradient_);  // throws here, not on another thread
@@ -88,7 +88,7 @@ struct ApplyRule {
     }
     // Cached until a variable moves, because in small updates the lookup would dominate.
     std::optional<ApplyInputs<T>> inputs_;
-    uint64_t moves_seen_ = 0;
+    uint64_t relocations_seen_ = 0;
     int gradient_ = -1;
     bool is_shared_ = false;
   };
@@ -99,7 +99,7 @@ struct ApplyRule {
     void compute(KernelContext& c) override {
       ApplyInputs<T> inputs(c, Rule::kRefs);
       inputs.begin_rows(at_);
-      if constexpr (Rule::kSparse == SparseForm::kOwn) {
+      if constexpr (Rule::kSparse == SparseUpdate::kCustom) {
         Rule::apply_rows(inputs);
       } else {
         for (int64_t i = 0; i < inputs.num_rows(); ++i) {
@@ -128,7 +128,7 @@ bool register_apply_op(const char* name,
                        const LowerFn& lower_rows = nullptr) {
   for (int form = 0; form < 4; ++form) {
     const bool is_resource = form % 2 == 1, is_sparse = form >= 2;
-    if (is_sparse && Rule::kSparse == SparseForm::kNone) continue;
+    if (is_sparse && Rule::kSparse == SparseUpdate::kNone) continue;
     const std::string type =
         str_cat(is_resource ? "Resource" : "", is_sparse ? "Sparse" : "", "Apply", name);
     OpRegistration op(type.c_str());
@@ -156,7 +156,7 @@ bool register_apply_op(const char* name,
         .endpoint(str_cat("raw_ops.", type).c_str())
         .summary(is_sparse ? "Applies an optimizer step to rows of a variable."
                            : "Applies an optimizer step to a variable.");
-    if constexpr (Rule::kSparse == SparseForm::kNone) {
+    if constexpr (Rule::kSparse == SparseUpdate::kNone) {
       op.kernel(kernel_by_type<ApplyRule<Rule>::template Kernel, float, double>());
     } else {
       op.kernel(is_sparse ? kernel_by_type<ApplyRule<Rule>::template RowsKernel, float, double>()

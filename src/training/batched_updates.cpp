@@ -68,10 +68,10 @@ bool ScalarUpdateBatch<T>::find_variables() {
 
 template <typename T>
 bool ScalarUpdateBatch<T>::compute() {
-  const uint64_t moves = VariableState::moves();
-  if (!first_ || moves_seen_ != moves) {
+  const uint64_t relocations = VariableState::relocation_count();
+  if (!first_ || relocations_seen_ != relocations) {
     if (!find_variables()) return false;
-    moves_seen_ = moves;
+    relocations_seen_ = relocations;
   }
   constexpr size_t kMaxRefs = ApplyInputs<T>::kMaxVariables;
   T numbers[kMaxRefs][kBlock], gradients[kBlock];

@@ -36,9 +36,10 @@ class ScalarUpdateBatch : public KernelGroup {
   const Apply apply_;
   std::vector<const T*> gradients_;
   std::vector<T*> variables_[ApplyInputs<T>::kMaxVariables];
-  // Inputs of the first update, valid while `VariableState::moves()` equals `moves_seen_`.
+  // Inputs of the first update, valid while `VariableState::relocation_count()` equals
+  // `relocations_seen_`.
   std::optional<ApplyInputs<T>> first_;
-  uint64_t moves_seen_ = 0;
+  uint64_t relocations_seen_ = 0;
 };
 
 }  // namespace runhooks

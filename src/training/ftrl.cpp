@@ -124,7 +124,7 @@ void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power, b
 template <bool kShrinks>
 struct FtrlRuleOf {
   static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kOwn;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kCustom;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     update(in, false);

@@ -8,7 +8,7 @@ namespace {
 
 struct GradientDescentRule {
   static constexpr int kRefs = 1;
-  static constexpr SparseForm kSparse = SparseForm::kNone;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kNone;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T* var = in.variable(0);

@@ -14,7 +14,7 @@ namespace {
 
 struct LambRule {
   static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kNone;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kNone;
   static constexpr bool kNeedsAll = true;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {

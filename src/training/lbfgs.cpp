@@ -103,7 +103,8 @@ class Lbfgs : public Optimizer {
   Output penalty(Formulas& f, double strength) const;
   Output pseudo_gradient(Formulas& f, Output x, Output gradient) const;
   Output in_orthant(Formulas& f, Output next, Output point, Output slope) const;
-  Memory remembered(Formulas& f, Output is_good, Output is_new, Output step, Output change) const;
+  Memory updated_memory(
+      Formulas& f, Output is_good, Output is_new, Output step, Output change) const;
   Output direction(Formulas& f, const Memory& memory, Output gradient) const;
   Output whole_step(Formulas& f, Output x, Output gradient, std::vector<Output>* next) const;
   Output partial_step(Formulas& f, Output x, Output gradient, std::vector<Output>* next) const;
@@ -233,7 +234,7 @@ Output Lbfgs::in_orthant(Formulas& f, Output next, Output point, Output slope) c
 }
 
 // Adds the newest pair if `is_good`; clears all pairs if `is_new`.
-Memory Lbfgs::remembered(
+Memory Lbfgs::updated_memory(
     Formulas& f, Output is_good, Output is_new, Output step, Output change) const {
   Memory old{f.rows(own(kSteps), num_pairs_), f.rows(own(kChanges), num_pairs_),
              f.rows(own(kRho), num_pairs_), f.rows(own(kNumbers), 4)[3]};
@@ -290,7 +291,7 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   const Output floor = multiply(g, f.of(1e-12), multiply(g, f.norm(step), f.norm(change)));
   const Output bends = f.less(floor, f.dot(step, change));
   const Output is_good = f.both(f.both(is_short, f.negate(is_new)), bends);
-  const Memory memory = remembered(f, is_good, is_new, step, change);
+  const Memory memory = updated_memory(f, is_good, is_new, step, change);
   const Output down = direction(f, memory, slopes);
 
   // Far away the loss may be infinite, so the first step has at most length 1, and later steps at

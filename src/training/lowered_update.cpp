@@ -30,19 +30,19 @@ Output LoweredUpdate::move_mean(int variable, Output target, Output beta) {
 
 Output LoweredUpdate::move_mean_rows(int variable, Output rows, Output indices, Output beta) {
   const Output steps = multiply(graph_, rows, subtract(graph_, number(1), beta));
-  const Output all = spread(variable, steps, indices);
+  const Output all = scatter(variable, steps, indices);
   const Output next = add(graph_, multiply(graph_, value(variable), beta), all);
   set(variable, next);
   return next;
 }
 
-Output LoweredUpdate::spread(int variable, Output rows, Output indices) const {
+Output LoweredUpdate::scatter(int variable, Output rows, Output indices) const {
   return graph_.op("UnsortedSegmentSum", {rows, indices, dimension(graph_, value(variable), 0)});
 }
 
 Output LoweredUpdate::is_in_rows(int variable, Output rows, Output indices) const {
   const Output ones = add(graph_, graph_.op("ZerosLike", {rows}), number(1));
-  return graph_.op("Greater", {spread(variable, ones, indices), number(0)});
+  return graph_.op("Greater", {scatter(variable, ones, indices), number(0)});
 }
 
 void LoweredUpdate::set(int variable, Output value) {

@@ -23,7 +23,7 @@ class LoweredUpdate {
   // The same for a sparse target, given as rows and indices.
   Output move_mean_rows(int variable, Output rows, Output indices, Output beta);
   // Scatters rows into a tensor of zeros with the variable's shape.
-  Output spread(int variable, Output rows, Output indices) const;
+  Output scatter(int variable, Output rows, Output indices) const;
   // A mask of the variable's shape that is true in the indexed rows.
   Output is_in_rows(int variable, Output rows, Output indices) const;
   void set(int variable, Output value);

@@ -8,7 +8,7 @@ namespace {
 
 struct MomentumRule {
   static constexpr int kRefs = 2;
-  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *accum = in.variable(1);

@@ -18,21 +18,21 @@ Operation* register_train_op(Graph& graph, Operation* train_op) {
 }
 
 // Averages the gradients over all processes, except those that are averages already.
-void average_over_replicas(Graph& graph, std::vector<GradientAndVariable>& pairs) {
+void average_over_replicas(Graph& graph, std::vector<GradientAndVariable>& grads_and_vars) {
   const ReplicaScope* scope = ReplicaScope::of(graph);
   if (!scope) return;
   std::vector<size_t> own;
   std::vector<Gradient> gradients;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const Gradient& gradient = pairs[i].gradient;
-    if (gradient.is_none() || scope->is_of_all(gradient.values)) continue;
+  for (size_t i = 0; i < grads_and_vars.size(); ++i) {
+    const Gradient& gradient = grads_and_vars[i].gradient;
+    if (gradient.is_none() || scope->has_mean_gradients(gradient.values)) continue;
     own.push_back(i);
     gradients.push_back(gradient);
   }
   if (own.empty()) return;
   const NameScope names(graph, "all_replicas");
   const std::vector<Gradient> means = mean_gradients(graph, gradients);
-  for (size_t k = 0; k < own.size(); ++k) pairs[own[k]].gradient = means[k];
+  for (size_t k = 0; k < own.size(); ++k) grads_and_vars[own[k]].gradient = means[k];
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 struct RMSPropRule {
   static constexpr int kRefs = 3;
-  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *ms = in.variable(1), *mom = in.variable(2);
@@ -26,7 +26,7 @@ struct RMSPropRule {
 
 struct CenteredRMSPropRule {
   static constexpr int kRefs = 4;
-  static constexpr SparseForm kSparse = SparseForm::kSameRule;
+  static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *mg = in.variable(1), *ms = in.variable(2), *mom = in.variable(3);

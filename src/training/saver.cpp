@@ -118,7 +118,7 @@ class DeletionJournal {
   DeletionJournal(const DeletionJournal&) = delete;
   DeletionJournal& operator=(const DeletionJournal&) = delete;
   // Keeps the file for the next process, because a checkpoint could not be deleted.
-  void keep() { keep_file_ = true; }
+  void retain_file() { keep_file_ = true; }
 
  private:
   std::string path_;
@@ -206,7 +206,7 @@ void write_bundle(const std::string& prefix,
 
 Saver::Saver(SaverOptions options)
     : options_(options),
-      next_kept_time_(now_seconds() + options.keep_checkpoint_every_n_hours * 3600) {}
+      next_permanent_save_(now_seconds() + options.keep_checkpoint_every_n_hours * 3600) {}
 
 void Saver::build(const Graph& graph) { build(saveables_in(graph)); }
 
@@ -241,7 +241,7 @@ std::string Saver::save(Session& session,
     cleaned_ = prefix + state;
   }
   const Checkpoints last = last_with(path);
-  double next_kept_time = next_kept_time_;
+  double next_kept_time = next_permanent_save_;
   const std::vector<std::string> old = expired(last, &next_kept_time);
   create_directories(folder);
   DeletionJournal note(folder, state, old);
@@ -255,9 +255,9 @@ std::string Saver::save(Session& session,
     throw;
   }
   last_ = last;
-  next_kept_time_ = next_kept_time;
+  next_permanent_save_ = next_kept_time;
   for (const std::string& one : old) {
-    if (!forget(one, names)) note.keep();
+    if (!forget(one, names)) note.retain_file();
   }
   return path;
 }

@@ -100,7 +100,7 @@ class Saver {
   std::vector<SaveablePtr> saveables_, attached_;
   std::string cleaned_;  // prefix and state name for which remove_leftovers() has run
   Checkpoints last_;
-  double next_kept_time_;
+  double next_permanent_save_;
 };
 
 }  // namespace runhooks

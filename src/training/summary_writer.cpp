@@ -49,7 +49,7 @@ std::unique_ptr<EventFileWriter> reopen_last(const LastEventFile& last) {
   const bool can_continue = !last.path.empty() && last.process == process_id() &&
                             file_exists(last.path) && last.versions.unchanged();
   if (!can_continue) return nullptr;
-  return EventFileWriter::behind(last.path, [] { return now_seconds(); });
+  return EventFileWriter::append_to(last.path, [] { return now_seconds(); });
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ void check_size(int64_t rows, const std::vector<BinnedColumn>& columns) {
   if (columns.empty()) invalid_argument("Trees need at least one column.");
   for (size_t i = 0; i < columns.size(); ++i) {
     const BinnedColumn& column = columns[i];
-    if (column.bins < 1 || column.all_bins() > BinnedMatrix::kMostBins) {
+    if (column.bins < 1 || column.all_bins() > BinnedMatrix::kMaxBins) {
       invalid_argument("Column ", i, " has ", column.all_bins(), " bins; at most ",
-                       BinnedMatrix::kMostBins, " are possible, including missing values.");
+                       BinnedMatrix::kMaxBins, " are possible, including missing values.");
     }
   }
 }

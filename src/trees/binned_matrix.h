@@ -24,7 +24,7 @@ struct BinnedColumn {
 
 class BinnedMatrix {
  public:
-  static constexpr int32_t kMostBins = 65536;
+  static constexpr int32_t kMaxBins = 65536;
   static constexpr int64_t kChunkRows = 16384;
 
   // Columns that are stored row by row, kBinRowBytes per row. Rows may be reordered within a chunk.

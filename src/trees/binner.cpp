@@ -10,7 +10,7 @@ namespace runhooks {
 namespace {
 
 // Shorter searches would not fill the vector registers.
-constexpr int32_t kLeastSteps = 4;
+constexpr int32_t kMinSteps = 4;
 
 // Stores `count` sorted edges from `first` on as a heap with root `at`.
 void heap_up(
@@ -24,7 +24,7 @@ void heap_up(
 
 }  // namespace
 
-Binner::Binner(std::vector<float> edges) : steps_(kLeastSteps) {
+Binner::Binner(std::vector<float> edges) : steps_(kMinSteps) {
   if (!edges.empty()) edges.pop_back();
   while (edges.size() >= std::size_t{1} << steps_) ++steps_;
   const std::size_t count = (std::size_t{1} << steps_) - 1;

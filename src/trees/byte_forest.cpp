@@ -54,7 +54,7 @@ int32_t depth_of(const Tree& tree) {
 bool ByteForest::can_hold(const TreeEnsemble& ensemble) {
   for (const Tree& tree : ensemble.trees) {
     if (!std::all_of(tree.nodes.begin(), tree.nodes.end(), fits_bytes)) return false;
-    if (depth_of(tree) > kDeepestByteTree) return false;
+    if (depth_of(tree) > kMaxByteTreeDepth) return false;
   }
   const Thresholds all = thresholds_of(ensemble);
   return all.size() <= UINT16_MAX &&

@@ -82,11 +82,11 @@ class QuantileSummariesOfAllKernel : public Kernel {
     const auto num_weights = static_cast<int>(c.op().attr_int("num_weights"));
     const double epsilon = *c.input(features + num_weights).data<float>();
     const std::vector<float> weights =
-        num_weights == 0 ? std::vector<float>{1} : values_of_all(c.input(features), all);
+        num_weights == 0 ? std::vector<float>{1} : gather_values(c.input(features), all);
     const auto size = static_cast<size_t>(all.size());
     std::vector<std::vector<float>> own(static_cast<size_t>(features));
     for (int f = 0; f < features; ++f) {
-      std::vector<float> values = values_of_all(c.input(f), all);
+      std::vector<float> values = gather_values(c.input(f), all);
       if (f % all.size() == all.rank()) own[static_cast<size_t>(f)] = std::move(values);
     }
     std::vector<std::vector<QuantileEntry>> made(own.size());
@@ -101,11 +101,11 @@ class QuantileSummariesOfAllKernel : public Kernel {
                                   weights.data(), num_weights == 0, epsilon)
                     .entries();
     });
-    give(c, made, all);
+    set_output_values(c, made, all);
   }
 
  private:
-  static std::vector<float> values_of_all(const Tensor& x, Communicator& all) {
+  static std::vector<float> gather_values(const Tensor& x, Communicator& all) {
     const auto size = static_cast<size_t>(all.size());
     std::vector<int64_t> rows(size);
     const int64_t own = x.num_elements();
@@ -124,9 +124,9 @@ class QuantileSummariesOfAllKernel : public Kernel {
   }
 
   // All-reduces the summaries: entries of other processes are 0 here.
-  static void give(KernelContext& c,
-                   const std::vector<std::vector<QuantileEntry>>& made,
-                   Communicator& all) {
+  static void set_output_values(KernelContext& c,
+                                const std::vector<std::vector<QuantileEntry>>& made,
+                                Communicator& all) {
     std::vector<int64_t> sizes;
     for (const auto& entries : made) sizes.push_back(static_cast<int64_t>(entries.size()));
     all.add(sizes.data(), static_cast<int64_t>(sizes.size()), DType::kInt64);
@@ -168,7 +168,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesStatsSummaryOfAll")
     .kernel(kernel_of<StatsSummaryOfAllKernel>())
     .stateful()
     .not_differentiable()
-    .lower(lower_stats_of_all)
+    .lower(lower_distributed_stats)
     .endpoint("raw_ops.BoostedTreesStatsSummaryOfAll")
     .summary(
         "Sums of gradients and hessians by feature, node and bucket over the rows of all "
@@ -190,7 +190,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileSummariesOfAll")
     .allocates_outputs()
     .stateful()
     .not_differentiable()
-    .lower(lower_quantiles_of_all)
+    .lower(lower_distributed_quantiles)
     .endpoint("raw_ops.BoostedTreesQuantileSummariesOfAll")
     .summary("Quantile summaries of the values of all processes in a batch.");
 

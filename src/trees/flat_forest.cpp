@@ -84,7 +84,7 @@ void FlatForest::add_block(const int32_t* const* features,
   auto* to = static_cast<uint16_t*>(block);
   for (const Slot& slot : slots_) {
     const int32_t* from = features[slot.feature] + begin;
-    // clamping keeps buckets above all thresholds above them
+    // clamping owns_resource buckets above all thresholds above them
     for (int64_t i = 0; i < n; ++i) {
       to[i] = static_cast<uint16_t>(std::clamp(from[i], -1, kMaxBuckets) + 1);
     }

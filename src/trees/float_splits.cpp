@@ -16,10 +16,10 @@ constexpr size_t kSumsAtOnce = size_t{1} << 19;
 class Sums {
  public:
   Sums(const LayerGrower& rows, int32_t begin, int32_t end, const float* g, const float* h)
-      : matrix_(rows.matrix()), begin_(begin), nodes_(end - begin), g_(g), h_(h) {
+      : matrix_(rows.matrix()), begin_(begin), nodes_(end - begin), gradients_(g), hessians_(h) {
     places_.resize(static_cast<size_t>(rows.rows()));
     node_.resize(places_.size(), -1);
-    rows.each_piece([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
+    rows.each_segment([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
       for (int64_t i = 0; i < n; ++i) {
         const auto row = static_cast<size_t>(first + ids[i]);
         places_[row] = at + i;
@@ -45,8 +45,8 @@ class Sums {
         const int32_t bucket =
             by_category ? bins[row] == feature : side_of(column, feature, bins[row]);
         double* at = sums + (node_[row] * buckets + bucket) * 2;
-        at[0] += static_cast<double>(g_[row]);
-        at[1] += static_cast<double>(h_[row]);
+        at[0] += static_cast<double>(gradients_[row]);
+        at[1] += static_cast<double>(hessians_[row]);
       }
     }
   }
@@ -65,7 +65,7 @@ class Sums {
         ThresholdSplit found;
         if (!best_threshold(stats.data() + node * buckets * 2, buckets, rules, &found)) continue;
         LayerSplit& current = best[static_cast<size_t>(node)];
-        if (current.column >= 0 && !beats(found.gain, current)) continue;
+        if (current.column >= 0 && !is_better_than(found.gain, current)) continue;
         current.node = begin_ + node;
         current.column = static_cast<int32_t>(number);
         current.feature = column.first_feature + feature;
@@ -86,7 +86,7 @@ class Sums {
     return feature == 0 ? 0 : column.bins - 1;
   }
 
-  static bool beats(float gain, const LayerSplit& than) {
+  static bool is_better_than(float gain, const LayerSplit& than) {
     return is_larger_gain(gain, static_cast<float>(than.gain));
   }
 
@@ -108,7 +108,7 @@ class Sums {
 
   const BinnedMatrix& matrix_;
   const int32_t begin_, nodes_;
-  const float *g_, *h_;
+  const float *gradients_, *hessians_;
   std::vector<int64_t> places_;  // the current position of each row
   std::vector<int32_t> node_;    // -1: not in this layer
 };
@@ -117,7 +117,7 @@ class Sums {
 
 bool can_sum_floats(const LayerGrower& rows) {
   const std::vector<BinnedColumn>& columns = rows.matrix().columns();
-  return rows.logits() == 1 && rows.rows_of_all() <= kMaxRows &&
+  return rows.logits() == 1 && rows.global_rows() <= kMaxRows &&
          std::none_of(columns.begin(), columns.end(), [](const BinnedColumn& column) {
            return column.has_missing && column.kind != BinnedColumn::Kind::kMissingEitherSide;
          });
@@ -162,7 +162,8 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
       if (splits.empty()) continue;
       LayerSplit& own = splits[node];
       if (own.column < 0) continue;
-      if (found.column < 0 || Sums::beats(static_cast<float>(own.gain), found)) found = own;
+      if (found.column < 0 || Sums::is_better_than(static_cast<float>(own.gain), found))
+        found = own;
     }
     if (found.column >= 0) best.push_back(std::move(found));
   }

@@ -110,7 +110,7 @@ namespace {
 
 class Pruner {
  public:
-  explicit Pruner(Tree& tree) : tree_(tree), becomes_(tree.nodes.size()) {}
+  explicit Pruner(Tree& tree) : tree_(tree), replaced_by_(tree.nodes.size()) {}
 
   void run() {
     // children follow their parents
@@ -131,7 +131,7 @@ class Pruner {
       node.left_id = number[static_cast<size_t>(node.left_id)];
       node.right_id = number[static_cast<size_t>(node.right_id)];
     }
-    note(number, left);
+    record_pruning(number, left);
     tree_.nodes = std::move(left);
   }
 
@@ -142,7 +142,7 @@ class Pruner {
     if (node.is_leaf() || node.gain > 0) return;
     if (!at(node.left_id).is_leaf() || !at(node.right_id).is_leaf()) return;
     for (const int32_t child : {node.left_id, node.right_id}) {
-      becomes_[static_cast<size_t>(child)] = {id, at(child).leaf};
+      replaced_by_[static_cast<size_t>(child)] = {id, at(child).leaf};
     }
     TreeNode leaf;
     leaf.leaf = node.original_leaf;
@@ -151,19 +151,19 @@ class Pruner {
   }
 
   // Records the new node of each old node and the change of the logits.
-  void note(const std::vector<int32_t>& number, const std::vector<TreeNode>& left) {
+  void record_pruning(const std::vector<int32_t>& number, const std::vector<TreeNode>& left) {
     tree_.pruned.assign(tree_.nodes.size(), {});
     for (size_t i = 0; i < tree_.nodes.size(); ++i) {
       int32_t now = static_cast<int32_t>(i);
-      while (becomes_[static_cast<size_t>(now)].into >= 0) {
-        now = becomes_[static_cast<size_t>(now)].into;
+      while (replaced_by_[static_cast<size_t>(now)].into >= 0) {
+        now = replaced_by_[static_cast<size_t>(now)].into;
       }
       PrunedNode& pruned = tree_.pruned[i];
       pruned.new_node_id = number[static_cast<size_t>(now)];
       const std::vector<float>& new_leaf = left[static_cast<size_t>(pruned.new_node_id)].leaf;
-      const std::vector<float>& old_leaf = becomes_[i].leaf;
+      const std::vector<float>& old_leaf = replaced_by_[i].leaf;
       pruned.logit_change.assign(std::max({new_leaf.size(), old_leaf.size(), size_t{1}}), 0.0f);
-      if (becomes_[i].into < 0) continue;
+      if (replaced_by_[i].into < 0) continue;
       for (size_t k = 0; k < pruned.logit_change.size(); ++k) {
         pruned.logit_change[k] = leaf_value(new_leaf, k) - leaf_value(old_leaf, k);
       }
@@ -172,12 +172,12 @@ class Pruner {
 
   TreeNode& at(int32_t id) { return tree_.nodes[static_cast<size_t>(id)]; }
 
-  struct Became {
+  struct ReplacedBy {
     int32_t into = -1;
     std::vector<float> leaf;  // its value as a leaf
   };
   Tree& tree_;
-  std::vector<Became> becomes_;
+  std::vector<ReplacedBy> replaced_by_;
   bool has_pruned_ = false;
 };
 

@@ -118,7 +118,7 @@ class ColumnsOfFeatures {
     for (size_t i = 0; i < groups.size();) {
       size_t end = i + 1;
       while (groups[i] >= 0 && end < groups.size() && groups[end] == groups[i]) ++end;
-      if (groups[i] < 0 && end < groups.size() && groups[end] == kOtherSide) ++end;
+      if (groups[i] < 0 && end < groups.size() && groups[end] == kComplement) ++end;
       run(i, end, groups[i] >= 0);
       i = end;
     }
@@ -146,11 +146,11 @@ class ColumnsOfFeatures {
   }
 
   void inspect_sides(size_t feature) {
-    constexpr int64_t kPiece = 1 << 12;
+    constexpr int64_t kChunk = 1 << 12;
     Statistics& statistics = statistics_[feature];
-    std::vector<int32_t> least(kPiece), most(kPiece);
-    for (int64_t first = 0; first < rows_; first += kPiece) {
-      const auto n = static_cast<size_t>(std::min(kPiece, rows_ - first));
+    std::vector<int32_t> least(kChunk), most(kChunk);
+    for (int64_t first = 0; first < rows_; first += kChunk) {
+      const auto n = static_cast<size_t>(std::min(kChunk, rows_ - first));
       features_[feature].read(first, static_cast<int64_t>(n), least.data());
       features_[feature + 1].read(first, static_cast<int64_t>(n), most.data());
       for (size_t i = 0; i < n; ++i) {
@@ -168,7 +168,7 @@ class ColumnsOfFeatures {
     for (size_t i = begin; i < end; ++i) inspect(i);
   }
   bool is_one_hot_here(size_t begin, size_t end) const {
-    bool holds_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
+    bool holds_categories = end - begin > 1 && end - begin < BinnedMatrix::kMaxBins;
     for (size_t i = begin; i < end; ++i)
       holds_categories = holds_categories && features_[i].buckets;
     for (int64_t row = 0; holds_categories && row < rows_; ++row) {
@@ -251,7 +251,7 @@ class InMemoryFillKernel : public Kernel {
     auto& trees = c.input_resource<InMemoryTrees>(0);
     Communicator* peers = c.op().attr_int(kGroupSize) > 1 ? &group_of(c.op()) : nullptr;
     // shared even before binning: the loss needs the number of all rows
-    if (peers) trees.share({peers, rows_of_all(c, *peers)});
+    if (peers) trees.share({peers, global_rows(c, *peers)});
     if (!*c.input(1).data<bool>()) return;
     const TreesKind kind = {static_cast<int32_t>(c.op().attr_int("logits_dimension")),
                             c.op().attr<bool>("is_by_tree")};
@@ -259,7 +259,7 @@ class InMemoryFillKernel : public Kernel {
   }
 
  private:
-  static int64_t rows_of_all(const KernelContext& c, Communicator& peers) {
+  static int64_t global_rows(const KernelContext& c, Communicator& peers) {
     int64_t rows = c.input(2).num_elements();
     peers.add(&rows, 1, DType::kInt64);
     return rows;
@@ -326,7 +326,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryHandle")
     .shape(scalar_shape)
     .kernel(resource_handle_kernel)
     .lower(lower_in_memory_handle)
-    .keeps(InMemoryTrees::make)
+    .owns_resource(InMemoryTrees::make)
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryHandle")

@@ -90,14 +90,14 @@ void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) c
   thread_local std::vector<uint16_t> leaf_of(BinnedMatrix::kChunkRows);
   thread_local std::vector<float> leaves;
   leaves.clear();
-  grower_->each_piece_of(chunk,
-                         [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
-                           const auto leaf = static_cast<uint16_t>(leaves.size());
-                           for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
-                           leaves.push_back(weighted_leaf(tree, node));
-                         });
+  grower_->each_leaf_segment(chunk,
+                             [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
+                               const auto leaf = static_cast<uint16_t>(leaves.size());
+                               for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
+                               leaves.push_back(weighted_leaf(tree, node));
+                             });
   const auto count = static_cast<int64_t>(leaves.size());
-  leaves.resize(std::max(leaves.size(), static_cast<size_t>(kPickedRoom)));
+  leaves.resize(std::max(leaves.size(), static_cast<size_t>(kMinPickedTable)));
   kernels().histograms->add_picked(grower_->matrix().chunk_rows(chunk), leaf_of.data(), count,
                                    leaves.data(), before_.data() + chunk * BinnedMatrix::kChunkRows,
                                    logits);
@@ -112,7 +112,7 @@ void InMemoryTrees::add_several_leaves(const Tree& tree, int64_t chunk, float* l
       for (int64_t i = 0; i < n; ++i) logits[ids[i] * width + k] += leaf;
     }
   };
-  grower_->each_piece_of(chunk, add);
+  grower_->each_leaf_segment(chunk, add);
 }
 
 void InMemoryTrees::add_root(const Tree& tree, int64_t chunk, float* logits) const {
@@ -173,25 +173,25 @@ void InMemoryTrees::keep_labels(const float* labels, int64_t rows) {
 float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
                                    float* gradients,
                                    float* hessians) {
-  constexpr int64_t kPiece = BinnedMatrix::kChunkRows;
-  const int64_t rows = labelled_rows(), pieces = (rows + kPiece - 1) / kPiece;
-  const int64_t rows_of_all = all_.peers ? all_.rows : rows;
-  const float part = 1.0f / static_cast<float>(rows_of_all);
+  constexpr int64_t kChunk = BinnedMatrix::kChunkRows;
+  const int64_t rows = labelled_rows(), pieces = (rows + kChunk - 1) / kChunk;
+  const int64_t global_rows = all_.peers ? all_.rows : rows;
+  const float part = 1.0f / static_cast<float>(global_rows);
   // chunk sums are added in order, so the result does not depend on the number of threads
   std::vector<double> sums(static_cast<size_t>(pieces));
   const auto add = [&](int64_t first, int64_t n, const float* logits) {
-    sums[static_cast<size_t>(first / kPiece)] = kernels().histograms->logistic(
+    sums[static_cast<size_t>(first / kChunk)] = kernels().histograms->logistic(
         n, logits, labels_.data() + first, part, gradients + first, hessians + first);
   };
   if (is_filled()) {
     each_logits(trees, add);
   } else {
-    const std::vector<float> none(static_cast<size_t>(kPiece));
-    for (int64_t at = 0; at < rows; at += kPiece) add(at, std::min(kPiece, rows - at), none.data());
+    const std::vector<float> none(static_cast<size_t>(kChunk));
+    for (int64_t at = 0; at < rows; at += kChunk) add(at, std::min(kChunk, rows - at), none.data());
   }
   const double of_all =
       std::accumulate(sums.begin(), sums.end(), 0.0) * (all_.peers ? all_.peers->size() : 1);
-  return static_cast<float>(of_all / static_cast<double>(rows_of_all));
+  return static_cast<float>(of_all / static_cast<double>(global_rows));
 }
 
 std::vector<LayerSplit> InMemoryTrees::best_splits(const TreeEnsemble& ensemble,

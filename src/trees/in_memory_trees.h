@@ -12,7 +12,7 @@
 namespace runhooks {
 
 // Marks a copy of the previous feature with missing values in the last instead of the first bucket.
-constexpr int64_t kOtherSide = -2;
+constexpr int64_t kComplement = -2;
 
 // How trees in memory differ from TensorFlow's.
 struct TreesKind {
@@ -44,8 +44,8 @@ class InMemoryTrees : public StatefulResource {
   void share(const RowPartition& all) { all_ = all; }
   int64_t rows() const { return grower_->rows(); }
   int32_t logits() const { return kind_.logits; }
-  // Calls then(first, n, logits) for chunks of all rows on several threads, with the current trees,
-  // or with the finished ones if layers fit derivatives before the tree.
+  // Calls then(first, n, logits) for chunks of all rows, on several threads. The logits are those
+  // of all trees, or of the finished trees if each layer fits the derivatives before its tree.
   using Then = std::function<void(int64_t first, int64_t n, const float* logits)>;
   void each_logits(const EnsembleResource& trees, const Then& then);
   void keep_labels(const float* labels, int64_t rows);

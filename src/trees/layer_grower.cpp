@@ -32,11 +32,11 @@ double scale_of(float largest, int64_t rows) {
 }
 
 float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
-  constexpr int64_t kPiece = 1 << 16;
-  std::vector<uint32_t> most(static_cast<size_t>((n + kPiece - 1) / kPiece));
+  constexpr int64_t kChunk = 1 << 16;
+  std::vector<uint32_t> most(static_cast<size_t>((n + kChunk - 1) / kChunk));
   parallel_for(static_cast<int64_t>(most.size()), [&](int64_t i) {
     most[static_cast<size_t>(i)] =
-        histograms().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
+        histograms().largest(std::min(kChunk, n - i * kChunk), x + i * kChunk);
   });
   const uint32_t bits = *std::max_element(most.begin(), most.end());
   float result;
@@ -143,7 +143,7 @@ void LayerGrower::partition_layer(int64_t chunk,
 namespace {
 
 // Thread-local buffers avoid transfers of cache lines between cores.
-struct Spare {
+struct ThreadBuffers {
   static constexpr size_t kCapacity = BinnedMatrix::kChunkRows + kPartedBeyond;
   std::vector<uint8_t> goes_left = std::vector<uint8_t>(kCapacity);
   std::vector<uint16_t> ids = std::vector<uint16_t>(kCapacity);
@@ -157,7 +157,7 @@ int32_t LayerGrower::partition(int64_t chunk,
                                const Segment& segment,
                                const TreeNode& node,
                                const uint8_t* table) {
-  thread_local Spare spare;
+  thread_local ThreadBuffers spare;
   const int64_t n = segment.end - segment.begin;
   const int64_t place = chunk * BinnedMatrix::kChunkRows + segment.begin;
   const uint8_t* goes_left = spare.goes_left.data();
@@ -185,7 +185,7 @@ void LayerGrower::evaluate_split(int64_t chunk,
                                                                    bins, table, goes_left);
 }
 
-float LayerGrower::largest_of_all(const float* x, const char* what) const {
+float LayerGrower::global_max(const float* x, const char* what) const {
   const float own = largest_of(x, rows() * logits_, what, logits_);
   if (!all_.peers) return own;
   // compare as bits, which have the same order for non-negative numbers
@@ -202,8 +202,8 @@ float LayerGrower::largest_of_all(const float* x, const char* what) const {
 LayerGrower::Scales LayerGrower::pack(const float* gradients,
                                       const float* hessians,
                                       int64_t layer) {
-  const Scales scales = {scale_of(largest_of_all(gradients, "gradient"), rows_of_all()),
-                         scale_of(largest_of_all(hessians, "hessian"), rows_of_all())};
+  const Scales scales = {scale_of(global_max(gradients, "gradient"), global_rows()),
+                         scale_of(global_max(hessians, "hessian"), global_rows())};
   const auto by = static_cast<uint32_t>(all_.peers ? all_.peers->size() : 1);
   const auto rank = static_cast<uint32_t>(all_.peers ? all_.peers->rank() : 0);
   parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
@@ -258,23 +258,23 @@ class LayerGrower::SumsPool {
   // Allocates a zeroed buffer if none of this size is free.
   std::vector<int64_t> take(size_t size) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (std::vector<int64_t>& sums : spare_) {
+    for (std::vector<int64_t>& sums : free_buffers_) {
       if (sums.size() != size) continue;
       std::vector<int64_t> found = std::move(sums);
-      std::swap(sums, spare_.back());
-      spare_.pop_back();
+      std::swap(sums, free_buffers_.back());
+      free_buffers_.pop_back();
       return found;
     }
     return std::vector<int64_t>(size);
   }
-  void keep(std::vector<int64_t> sums) {
+  void recycle(std::vector<int64_t> sums) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    spare_.push_back(std::move(sums));
+    free_buffers_.push_back(std::move(sums));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::vector<int64_t>> spare_;
+  std::vector<std::vector<int64_t>> free_buffers_;
 };
 
 // One call of best_splits(). A job is the histogram of a node and a column group.
@@ -341,7 +341,7 @@ class LayerGrower::Layer {
         jobs_.push_back(std::make_unique<Job>());
         jobs_.back()->node = node;
         jobs_.back()->group = group;
-        create_pieces(jobs_.back().get(), first, runs_.size());
+        create_segments(jobs_.back().get(), first, runs_.size());
       }
     }
     // Each thread sums the rows that it has partitioned: transfers between distant cores are slow.
@@ -350,7 +350,7 @@ class LayerGrower::Layer {
     });
   }
 
-  void create_pieces(Job* job, size_t first, size_t end) {
+  void create_segments(Job* job, size_t first, size_t end) {
     int64_t rows = 0;
     size_t from = first;
     for (size_t i = first; i < end; ++i) {
@@ -358,16 +358,16 @@ class LayerGrower::Layer {
       const bool crosses_halves =
           i > from && is_in_first_half(runs_[i - 1]) != is_in_first_half(runs_[i]);
       if (rows + more > kPackedRows || crosses_halves) {
-        add_piece(job, from, i);
+        add_segment(job, from, i);
         from = i;
         rows = 0;
       }
       rows += more;
       job->rows += more;
     }
-    add_piece(job, from, end);
+    add_segment(job, from, end);
   }
-  void add_piece(Job* job, size_t first, size_t end) {
+  void add_segment(Job* job, size_t first, size_t end) {
     pieces_.push_back({job, first, end});
     ++job->pieces;
   }
@@ -378,7 +378,7 @@ class LayerGrower::Layer {
     const BinnedMatrix::Group& group = grower_.matrix_->groups()[job.group];
     const int64_t logits = grower_.logits_, features = static_cast<int64_t>(group.columns.size());
     const size_t size = static_cast<size_t>(features * group.bins * logits);
-    std::vector<int64_t> sums = spare_.take(size);
+    std::vector<int64_t> sums = free_buffers_.take(size);
     for (size_t i = piece.first_run; i < piece.end_run; ++i) {
       const int64_t from = runs_[i].begin, n = runs_[i].end - from;
       const uint8_t* rows = group.row(from);
@@ -397,7 +397,7 @@ class LayerGrower::Layer {
     }
     histograms().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
                        job.hessians.data());
-    spare_.keep(std::move(sums));
+    free_buffers_.recycle(std::move(sums));
     if (--job.pieces == 0 && !has_peers()) find_best_split(job);
   }
 
@@ -437,8 +437,8 @@ class LayerGrower::Layer {
                  grower_.matrix_->column(static_cast<size_t>(group.columns[slot])), sums, costs_,
                  &job.best);
     }
-    spare_totals_.keep(std::move(job.gradients));
-    spare_totals_.keep(std::move(job.hessians));
+    spare_totals_.recycle(std::move(job.gradients));
+    spare_totals_.recycle(std::move(job.hessians));
   }
 
   LayerGrower& grower_;
@@ -447,7 +447,7 @@ class LayerGrower::Layer {
   std::vector<Run> runs_;
   std::vector<Piece> pieces_;
   std::vector<std::unique_ptr<Job>> jobs_;
-  SumsPool spare_;         // zeroed, as flush() leaves them
+  SumsPool free_buffers_;  // zeroed, as flush() leaves them
   SumsPool spare_totals_;  // with any contents
 };
 

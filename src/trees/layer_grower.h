@@ -42,7 +42,7 @@ class LayerGrower {
   const RowPartition& all() const { return all_; }
 
   int64_t rows() const { return matrix_->rows(); }
-  int64_t rows_of_all() const { return all_.peers ? all_.rows : rows(); }
+  int64_t global_rows() const { return all_.peers ? all_.rows : rows(); }
   int32_t logits() const { return logits_; }
   const BinnedMatrix& matrix() const { return *matrix_; }
   // The columns that splits may use, by a flag each; all if empty.
@@ -74,10 +74,10 @@ class LayerGrower {
   // Calls run(node, ids, n, first, position) for segments of all rows on several threads: row first
   // + ids[i] is stored at position + i.
   template <typename Run>
-  void each_piece(const Run& run) const;
+  void each_segment(const Run& run) const;
   // The same for one chunk, on this thread.
   template <typename Run>
-  void each_piece_of(int64_t chunk, const Run& run) const;
+  void each_leaf_segment(int64_t chunk, const Run& run) const;
 
  private:
   // For each node, 1 for each bin that goes left; empty for leaves.
@@ -92,7 +92,7 @@ class LayerGrower {
   class SumsPool;
   class Layer;
 
-  float largest_of_all(const float* x, const char* what) const;
+  float global_max(const float* x, const char* what) const;
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
   Tables tables_of(const Tree& tree) const;
   std::vector<uint8_t> table_of(const TreeNode& node) const;
@@ -143,25 +143,25 @@ void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
   parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
     follow_chunk(chunk, tree, tables, Goal::kParentsOfLeaves);
     std::vector<uint8_t> goes_left(static_cast<size_t>(matrix_->chunk_rows(chunk)));
-    each_piece_of(chunk,
-                  [&](int32_t number, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
-                    const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
-                    std::array<int32_t, 2> nodes = {number, number};
-                    if (node.is_leaf()) {
-                      std::fill_n(goes_left.begin(), n, uint8_t{0});
-                    } else {
-                      nodes = {node.right_id, node.left_id};
-                      const auto begin = static_cast<int32_t>(at - first);
-                      evaluate_split(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
-                                     tables[static_cast<size_t>(number)].data(), goes_left.data());
-                    }
-                    run(nodes, ids, goes_left.data(), n, first);
-                  });
+    each_leaf_segment(
+        chunk, [&](int32_t number, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
+          const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
+          std::array<int32_t, 2> nodes = {number, number};
+          if (node.is_leaf()) {
+            std::fill_n(goes_left.begin(), n, uint8_t{0});
+          } else {
+            nodes = {node.right_id, node.left_id};
+            const auto begin = static_cast<int32_t>(at - first);
+            evaluate_split(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
+                           tables[static_cast<size_t>(number)].data(), goes_left.data());
+          }
+          run(nodes, ids, goes_left.data(), n, first);
+        });
   });
 }
 
 template <typename Run>
-void LayerGrower::each_piece_of(int64_t chunk, const Run& run) const {
+void LayerGrower::each_leaf_segment(int64_t chunk, const Run& run) const {
   const int64_t first = chunk * BinnedMatrix::kChunkRows;
   for (const Segment& segment : segments_[static_cast<size_t>(chunk)]) {
     run(segment.node, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
@@ -170,8 +170,9 @@ void LayerGrower::each_piece_of(int64_t chunk, const Run& run) const {
 }
 
 template <typename Run>
-void LayerGrower::each_piece(const Run& run) const {
-  parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) { each_piece_of(chunk, run); });
+void LayerGrower::each_segment(const Run& run) const {
+  parallel_for_throwing(matrix_->num_chunks(),
+                        [&](int64_t chunk) { each_leaf_segment(chunk, run); });
 }
 
 }  // namespace runhooks

@@ -4,7 +4,7 @@
 
 namespace runhooks {
 
-Output lowered_sum_of_all(Graph& g, const Output& x, int64_t group_size) {
+Output lowered_all_reduce(Graph& g, const Output& x, int64_t group_size) {
   if (group_size == 1) return x;
   return g.op("CollectiveReduce", {x})
       .attr("group_size", group_size)
@@ -16,7 +16,7 @@ Output lowered_sum_of_all(Graph& g, const Output& x, int64_t group_size) {
 }
 
 // TensorFlow's op for several logits takes one feature and adds a bucket for missing values.
-void lower_stats_of_all(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+void lower_distributed_stats(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   const int64_t features = op.attr_int("num_features"), splits = op.attr_int("max_splits"),
                 buckets = op.attr_int("num_buckets");
   const std::vector<Output> rows(inputs.begin() + 1, inputs.begin() + 4);
@@ -38,11 +38,11 @@ void lower_stats_of_all(Graph& g, const Operation& op, const std::vector<Output>
     }
     own = g.op("Pack", each).attr("axis", 0);
   }
-  const Output all = lowered_sum_of_all(g, own, op.attr_int(kGroupSize));
+  const Output all = lowered_all_reduce(g, own, op.attr_int(kGroupSize));
   g.op("Identity", {all}).named(op.name() + "/").build();
 }
 
-void lower_quantiles_of_all(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+void lower_distributed_quantiles(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   std::vector<Output> given;
   for (size_t i = 0; i + 1 < inputs.size(); ++i) {  // values, then weights if there are any
     given.push_back(g.op("CollectiveGather", {inputs[i]})

@@ -8,9 +8,9 @@
 namespace runhooks {
 
 // The sum over `group_size` processes; `x` itself for one process.
-Output lowered_sum_of_all(Graph& g, const Output& x, int64_t group_size);
+Output lowered_all_reduce(Graph& g, const Output& x, int64_t group_size);
 
-void lower_stats_of_all(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_quantiles_of_all(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_distributed_stats(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_distributed_quantiles(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 
 }  // namespace runhooks

@@ -39,7 +39,9 @@ const Graph& root_of(const Graph& graph) {
 }
 
 // The op of this type that uses the same data. Compares names, since functions copy handles.
-const Operation& partner_of(const Operation& op, const char* type, size_t handle_of_partner) {
+const Operation& find_op_with_handle(const Operation& op,
+                                     const char* type,
+                                     size_t handle_of_partner) {
   const std::string& handle = op.input(1).op->name();
   for (const auto& other : root_of(op.graph()).operations()) {
     if (other->type() == type && other->inputs()[handle_of_partner].op->name() == handle) {
@@ -81,7 +83,7 @@ void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Outpu
 }
 
 void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
-  const Operation& fill = partner_of(op, "BoostedTreesInMemoryFill", 0);
+  const Operation& fill = find_op_with_handle(op, "BoostedTreesInMemoryFill", 0);
   std::vector<Output> given = {inputs[0], Output(), Output()};
   for (const std::string& name : split_text(fill.attr<std::string>("buckets"), ',')) {
     given.push_back(bucket_of(g, name, op));
@@ -100,13 +102,14 @@ void lower_in_memory_labels(Graph& g, const Operation& op, const std::vector<Out
 }
 
 void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<Output>&) {
-  const Output& kept = partner_of(op, "BoostedTreesInMemoryLabels", 0).input(1);
+  const Output& kept = find_op_with_handle(op, "BoostedTreesInMemoryLabels", 0).input(1);
   const Output labels(g.find_operation(kept.op->name()), kept.index);
   const Output logits =
-      g.find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name())->output(0);
+      g.find_operation(find_op_with_handle(op, "BoostedTreesInMemoryLogits", 1).name())->output(0);
   const Output losses = sigmoid_cross_entropy_with_logits(g, labels, logits);
-  const int64_t processes = partner_of(op, "BoostedTreesInMemoryFill", 0).attr_int(kGroupSize);
-  const Output rows = lowered_sum_of_all(g, number_of(g, labels), processes);
+  const int64_t processes =
+      find_op_with_handle(op, "BoostedTreesInMemoryFill", 0).attr_int(kGroupSize);
+  const Output rows = lowered_all_reduce(g, number_of(g, labels), processes);
   Output loss = g.op("Mean", {losses, g.int_vector({0, 1})});
   if (processes > 1) {
     const Output sum = g.op("Sum", {losses, g.int_vector({0, 1})});
@@ -141,7 +144,7 @@ void lower_grow_layer_of_several(Graph& g,
         g.op("BoostedTreesAggregateStats", {predicted.output(2), inputs[2], inputs[3], column})
             .attr("max_splits", max_splits)
             .attr("num_buckets", op.attr_int("num_buckets"));
-    const Output stats = lowered_sum_of_all(g, own, op.attr_int(kGroupSize));
+    const Output stats = lowered_all_reduce(g, own, op.attr_int(kGroupSize));
     Operation* best = g.op("BoostedTreesCalculateBestFeatureSplit",
                            {states->output(4), stats, number("l1"), number("l2"),
                             number("tree_complexity"), number("min_node_weight")})
@@ -169,7 +172,7 @@ void lower_grow_layer_of_several(Graph& g,
 // One histogram for all features, as wide as the widest; empty buckets cannot win.
 void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   Operation* logits =
-      root_of(g).find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name());
+      root_of(g).find_operation(find_op_with_handle(op, "BoostedTreesInMemoryLogits", 1).name());
   Operation& predicted = *logits->input(0).op;
   if (predicted.attr_int("logits_dimension") > 1) {
     return lower_grow_layer_of_several(g, op, inputs, predicted);
@@ -182,7 +185,7 @@ void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& 
                          .attr("max_splits", max_splits)
                          .attr("num_buckets", op.attr_int("num_buckets"))
                          .attr("num_features", int64_t{features});
-  const Output summary = lowered_sum_of_all(g, own, op.attr_int(kGroupSize));
+  const Output summary = lowered_all_reduce(g, own, op.attr_int(kGroupSize));
   Operation* each = g.op("Unpack", {summary}).attr("num", int64_t{features}).attr("axis", 0);
   Operation* states = g.op("BoostedTreesGetEnsembleStates", {inputs[0]});
 

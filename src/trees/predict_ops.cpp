@@ -55,7 +55,7 @@ void add_leaf(const std::vector<float>& leaf, float weight, float* logits) {
   for (size_t k = 0; k < leaf.size(); ++k) logits[k] += weight * leaf[k];
 }
 
-const TreeEnsemble& checked_trees(KernelContext& c, const Buckets& buckets) {
+const TreeEnsemble& validated_ensemble(KernelContext& c, const Buckets& buckets) {
   const auto& trees = c.input_resource<EnsembleResource>(0);
   trees.check_fits(buckets.num_features(),
                    static_cast<int32_t>(c.op().attr_int("logits_dimension")));
@@ -82,13 +82,13 @@ class PredictKernel : public Kernel {
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
-    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     auto* logits = c.output(0).data<float>();
     std::fill(logits, logits + c.output(0).num_elements(), 0.0f);
-    if (const Forest* forest = fast_form(c.input_resource<EnsembleResource>(0), rows)) {
-      constexpr int64_t kPiece = 1 << 10;
+    if (const Forest* forest = fast_forest_or_null(c.input_resource<EnsembleResource>(0), rows)) {
+      constexpr int64_t kChunk = 1 << 10;
       const auto steps = static_cast<int64_t>(ensemble.trees.size()) + 1;
-      parallel_for_chunks(rows, kPiece, steps, [&](int64_t first, int64_t n) {
+      parallel_for_chunks(rows, kChunk, steps, [&](int64_t first, int64_t n) {
         forest->add(buckets.columns(), first, n, logits);
       });
       return;
@@ -98,7 +98,7 @@ class PredictKernel : public Kernel {
 
  private:
   // The trees in a layout for large batches; NULL for small batches or unsupported trees.
-  const Forest* fast_form(const EnsembleResource& trees, int64_t rows) {
+  const Forest* fast_forest_or_null(const EnsembleResource& trees, int64_t rows) {
     constexpr int64_t kFewRows = 256;
     const std::pair<uint64_t, int64_t> now = {trees.revision(), trees.ensemble().stamp};
     if (now == of_ && forest_) return forest_.get();
@@ -118,7 +118,7 @@ class FirstTreesKernel : public Kernel {
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
-    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     const auto wanted = static_cast<size_t>(c.op().attr_int("num_trees"));
     auto* logits = c.output(0).data<float>();
     std::fill(logits, logits + c.output(0).num_elements(), 0.0f);
@@ -132,7 +132,7 @@ class TrainingPredictKernel : public Kernel {
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 3, rows);
-    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     const int64_t width = c.op().attr_int("logits_dimension");
     const auto *cached_trees = c.input(1).data<int32_t>(), *cached = c.input(2).data<int32_t>();
     auto* logits = c.output(0).data<float>();
@@ -150,7 +150,7 @@ class TrainingPredictKernel : public Kernel {
       if (tree < 0 || tree >= ensemble.num_trees()) {
         invalid_argument("Row ", row + 1, " has cached tree ", tree, ", which does not exist.");
       }
-      nodes[row] = walk(ensemble, {tree, cached[row]}, buckets, row, logits + row * width);
+      nodes[row] = find_leaf(ensemble, {tree, cached[row]}, buckets, row, logits + row * width);
     }
   }
 
@@ -160,7 +160,10 @@ class TrainingPredictKernel : public Kernel {
   };
 
   // Subtracts the value of the cached node, which may have been pruned since.
-  static Place resume(const TreeEnsemble& ensemble, Place place, int64_t row, float* logits) {
+  static Place resume_from_cached(const TreeEnsemble& ensemble,
+                                  Place place,
+                                  int64_t row,
+                                  float* logits) {
     if (place.node < 0) return {place.tree, 0};
     const Tree& tree = ensemble.trees[static_cast<size_t>(place.tree)];
     const size_t known = tree.pruned.empty() ? tree.nodes.size() : tree.pruned.size();
@@ -177,12 +180,12 @@ class TrainingPredictKernel : public Kernel {
     return place;
   }
 
-  static int32_t walk(const TreeEnsemble& ensemble,
-                      Place place,
-                      const Buckets& buckets,
-                      int64_t row,
-                      float* logits) {
-    place = resume(ensemble, place, row, logits);
+  static int32_t find_leaf(const TreeEnsemble& ensemble,
+                           Place place,
+                           const Buckets& buckets,
+                           int64_t row,
+                           float* logits) {
+    place = resume_from_cached(ensemble, place, row, logits);
     for (;; ++place.tree, place.node = 0) {
       const Tree& tree = ensemble.trees[static_cast<size_t>(place.tree)];
       while (!tree.nodes[static_cast<size_t>(place.node)].is_leaf()) {
@@ -200,17 +203,17 @@ class DebugOutputsKernel : public Kernel {
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
-    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     if (c.op().attr_int("logits_dimension") != 1) {
       fail(Code::kUnimplemented, "Debug outputs are available for one logit only.");
     }
     std::vector<std::string> ways;
-    for (int64_t row = 0; row < rows; ++row) ways.push_back(way(ensemble, buckets, row));
+    for (int64_t row = 0; row < rows; ++row) ways.push_back(path_text(ensemble, buckets, row));
     c.alias_output(0, Tensor::strings(Shape{rows}, ways));
   }
 
  private:
-  static std::string way(const TreeEnsemble& ensemble, const Buckets& buckets, int64_t row) {
+  static std::string path_text(const TreeEnsemble& ensemble, const Buckets& buckets, int64_t row) {
     std::vector<int32_t> features;
     std::vector<float> logits;
     float before = 0;

@@ -117,9 +117,9 @@ class QuantileBucketizeKernel : public Kernel {
  private:
   // A search takes about kSteps operations, so small batches stay on one thread.
   static void find(const Tensor& x, const Tensor& edges, int32_t* out) {
-    constexpr int64_t kPiece = 1 << 12, kSteps = 16;
+    constexpr int64_t kChunk = 1 << 12, kSteps = 16;
     const Binner finder({edges.data<float>(), edges.data<float>() + edges.num_elements()});
-    parallel_for_chunks(x.num_elements(), kPiece, kSteps, [&](int64_t first, int64_t count) {
+    parallel_for_chunks(x.num_elements(), kChunk, kSteps, [&](int64_t first, int64_t count) {
       finder.find(x.data<float>() + first, count, out + first);
     });
   }
@@ -133,7 +133,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceHandleOp")
     .attr("shared_name: string = ''")
     .shape(scalar_shape)
     .kernel(resource_handle_kernel)
-    .keeps(QuantileStreams::make)
+    .owns_resource(QuantileStreams::make)
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesQuantileStreamResourceHandleOp")

@@ -22,10 +22,10 @@ class SoftmaxDerivativesKernel : public Kernel {
       if (ids[row] < 0 || ids[row] >= k) invalid_argument("Label ", ids[row], " is not a class.");
     }
     auto *gradients = c.output(0).data<float>(), *hessians = c.output(1).data<float>();
-    constexpr int64_t kPiece = 2048;
+    constexpr int64_t kChunk = 2048;
     const auto by_row = k == 3 ? &differentiate<3> : &differentiate<0>;
-    parallel_for((rows + kPiece - 1) / kPiece, [&](int64_t piece) {
-      for (int64_t row = piece * kPiece; row < std::min(rows, (piece + 1) * kPiece); ++row) {
+    parallel_for((rows + kChunk - 1) / kChunk, [&](int64_t chunk) {
+      for (int64_t row = chunk * kChunk; row < std::min(rows, (chunk + 1) * kChunk); ++row) {
         by_row(k, given.data<float>() + row * k, ids[row], weights.data<float>()[row],
                gradients + row * k, hessians + row * k);
       }

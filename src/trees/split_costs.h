@@ -18,12 +18,12 @@ struct GradientSums {
 };
 
 // With a smaller curvature the leaf value is 0.
-constexpr double kLeastCurvature = 1e-15;
+constexpr double kMinCurvature = 1e-15;
 
 // The minimum of the quadratic loss approximation with l1 and l2 penalties.
 inline double leaf_contribution(const GradientSums& sums, const SplitCosts& costs) {
   const double curvature = sums.hessian + costs.l2;
-  if (!(curvature > kLeastCurvature)) return 0;
+  if (!(curvature > kMinCurvature)) return 0;
   const double excess = std::abs(sums.gradient) - costs.l1;
   return excess > 0 ? -std::copysign(excess, sums.gradient) / curvature : 0;
 }
@@ -31,7 +31,7 @@ inline double leaf_contribution(const GradientSums& sums, const SplitCosts& cost
 // Twice the reduction of the loss by this value.
 inline double leaf_gain(const GradientSums& sums, const SplitCosts& costs) {
   const double excess = std::abs(sums.gradient) - costs.l1, curvature = sums.hessian + costs.l2;
-  return excess > 0 && curvature > kLeastCurvature ? excess * excess / curvature : 0;
+  return excess > 0 && curvature > kMinCurvature ? excess * excess / curvature : 0;
 }
 
 }  // namespace runhooks

@@ -113,7 +113,8 @@ SplitRules rules_at(const KernelContext& c, int first) {
 }
 
 template <typename T>
-void give(KernelContext& c, int i, DType dtype, const Shape& shape, const std::vector<T>& values) {
+void set_output_values(
+    KernelContext& c, int i, DType dtype, const Shape& shape, const std::vector<T>& values) {
   std::copy(values.begin(), values.end(), c.allocate_output(i, dtype, shape).data<T>());
 }
 
@@ -158,11 +159,11 @@ class BestGainsPerFeatureKernel : public Kernel {
 
   static void write(KernelContext& c, int f, int num_features, const Found& found) {
     const auto n = static_cast<int64_t>(found.nodes.size());
-    give(c, f, DType::kInt32, Shape{n}, found.nodes);
-    give(c, num_features + f, DType::kFloat32, Shape{n}, found.gains);
-    give(c, 2 * num_features + f, DType::kInt32, Shape{n}, found.thresholds);
-    give(c, 3 * num_features + f, DType::kFloat32, Shape{n, 1}, found.left);
-    give(c, 4 * num_features + f, DType::kFloat32, Shape{n, 1}, found.right);
+    set_output_values(c, f, DType::kInt32, Shape{n}, found.nodes);
+    set_output_values(c, num_features + f, DType::kFloat32, Shape{n}, found.gains);
+    set_output_values(c, 2 * num_features + f, DType::kInt32, Shape{n}, found.thresholds);
+    set_output_values(c, 3 * num_features + f, DType::kFloat32, Shape{n, 1}, found.left);
+    set_output_values(c, 4 * num_features + f, DType::kFloat32, Shape{n, 1}, found.right);
   }
 
   SplitRules rules_;
@@ -208,7 +209,7 @@ class BestFeatureSplitKernel : public Kernel {
     std::vector<std::string> types;
   };
 
-  float worth(const Sums& sums, std::vector<float>* values) const {
+  float gain_of(const Sums& sums, std::vector<float>* values) const {
     values->assign(logits_, 0);
     return leaf_worth(sums.data(), sums.data() + logits_, logits_, h_is_matrix_, rules_.by,
                       values->data());
@@ -224,11 +225,11 @@ class BestFeatureSplitKernel : public Kernel {
     for (size_t k = 0; k < sums.size(); ++k) sums[k] += static_cast<double>(stats[k]);
   }
 
-  void consider(const Sums& left, const Sums& total, const Best& candidate, Best* best) const {
+  void update_best(const Sums& left, const Sums& total, const Best& candidate, Best* best) const {
     Sums right = total;
     for (size_t k = 0; k < right.size(); ++k) right[k] -= left[k];
     Best next = candidate;
-    next.gain = worth(left, &next.left) + worth(right, &next.right);
+    next.gain = gain_of(left, &next.left) + gain_of(right, &next.right);
     if (is_larger_gain(next.gain, best->gain)) *best = std::move(next);
   }
 
@@ -250,7 +251,7 @@ class BestFeatureSplitKernel : public Kernel {
     // no candidate
     if (best.gain == std::numeric_limits<float>::lowest()) return;
     found_.nodes.push_back(node);
-    found_.gains.push_back(best.gain - worth(total, &values) - rules_.tree_complexity);
+    found_.gains.push_back(best.gain - gain_of(total, &values) - rules_.tree_complexity);
     found_.dimensions.push_back(best.dimension);
     found_.thresholds.push_back(best.threshold);
     found_.left.insert(found_.left.end(), best.left.begin(), best.left.end());
@@ -270,7 +271,7 @@ class BestFeatureSplitKernel : public Kernel {
       if (!to_right) add(left, missing);
       for (int64_t b = 0; b < buckets_; ++b) {
         add(left, stats + b * static_cast<int64_t>(width_));
-        consider(left, total, candidate(column, b, to_right), best);
+        update_best(left, total, candidate(column, b, to_right), best);
       }
     }
   }
@@ -279,7 +280,7 @@ class BestFeatureSplitKernel : public Kernel {
     for (int64_t b = 0; b < buckets_; ++b) {
       Sums left(width_, 0);
       add(left, stats + b * static_cast<int64_t>(width_));
-      consider(left, total, candidate(column, b, true), best);
+      update_best(left, total, candidate(column, b, true), best);
     }
   }
 
@@ -294,12 +295,12 @@ class BestFeatureSplitKernel : public Kernel {
   void write(KernelContext& c) const {
     const auto n = static_cast<int64_t>(found_.nodes.size());
     const auto k = static_cast<int64_t>(logits_);
-    give(c, 0, DType::kInt32, Shape{n}, found_.nodes);
-    give(c, 1, DType::kFloat32, Shape{n}, found_.gains);
-    give(c, 2, DType::kInt32, Shape{n}, found_.dimensions);
-    give(c, 3, DType::kInt32, Shape{n}, found_.thresholds);
-    give(c, 4, DType::kFloat32, Shape{n, k}, found_.left);
-    give(c, 5, DType::kFloat32, Shape{n, k}, found_.right);
+    set_output_values(c, 0, DType::kInt32, Shape{n}, found_.nodes);
+    set_output_values(c, 1, DType::kFloat32, Shape{n}, found_.gains);
+    set_output_values(c, 2, DType::kInt32, Shape{n}, found_.dimensions);
+    set_output_values(c, 3, DType::kInt32, Shape{n}, found_.thresholds);
+    set_output_values(c, 4, DType::kFloat32, Shape{n, k}, found_.left);
+    set_output_values(c, 5, DType::kFloat32, Shape{n, k}, found_.right);
     c.alias_output(6, Tensor::strings(Shape{n}, found_.types));
   }
 

@@ -1,5 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "data/dataset_words.cpp"
+#include "data/dataset_description.cpp"
 #include "data/example_parser.cpp"
 #include "data/file_cache_dataset.cpp"
 #include "data/file_list_dataset.cpp"

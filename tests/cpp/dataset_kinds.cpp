@@ -66,7 +66,7 @@ Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
     made = dataset_of("RepeatDataset", {{"count", number(count)}}, made);
     if (shuffles) made = dataset_of("ShuffleDataset", {{"buffer_size", number(2)}}, made);
     pattern = made;
-    return made->unknowns();
+    return made->free_tensors();
   };
   const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
   return Value::of(

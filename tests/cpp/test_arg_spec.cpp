@@ -13,19 +13,20 @@ TEST(arg_spec_describes_an_argument) {
   CHECK(spec.target == "number_buckets");
   CHECK(spec.fallback == "4");
   CHECK(spec.kind == "whole number");
-  CHECK(spec.is_null_good);
+  CHECK(spec.allows_null);
   CHECK(spec.range == "[1, Inf)");
   CHECK(spec.low == 1 && !spec.is_open_below && spec.is_open_above);
-  CHECK(spec.is_kept && spec.is_apart);
+  CHECK(spec.affects_checkpoints && spec.is_binding_only);
   CHECK(spec.doc == "How many. Not: 0.");
 }
 
 TEST(arg_spec_requires_only_a_name) {
   const ArgSpec bare = parse_arg_spec("axis");
   CHECK(bare.name == "axis" && bare.target == "axis" && bare.kind == "any");
-  CHECK(bare.fallback.empty() && !bare.is_null_good && !bare.is_kept && bare.doc.empty());
+  CHECK(bare.fallback.empty() && !bare.allows_null && !bare.affects_checkpoints &&
+        bare.doc.empty());
   const ArgSpec own = parse_arg_spec("scale = NULL: numbers; kept");
-  CHECK(own.kind == "numbers" && own.is_null_good && own.is_kept && own.doc.empty());
+  CHECK(own.kind == "numbers" && own.allows_null && own.affects_checkpoints && own.doc.empty());
 }
 
 TEST(arg_spec_choices_are_quoted_strings) {

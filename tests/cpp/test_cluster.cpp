@@ -121,13 +121,13 @@ TEST(cluster_gradients_are_averaged_once) {
   Args args("SGD");
   args.set("learning_rate", Value::of(0.5));
   const auto optimizer = make_optimizer("SGD", args);
-  auto pairs = optimizer->compute_gradients(*graph, loss);
+  auto grads_and_vars = optimizer->compute_gradients(*graph, loss);
   CHECK(scope.has_gradients());
-  CHECK(scope.is_of_all(pairs[0].gradient.values));
+  CHECK(scope.has_mean_gradients(grads_and_vars[0].gradient.values));
   // Clipped gradients are already averaged, and must not be averaged again.
-  pairs[0].gradient = graph->op("Neg", {pairs[0].gradient.values});
+  grads_and_vars[0].gradient = graph->op("Neg", {grads_and_vars[0].gradient.values});
   const Operation* last = scope.last();
-  optimizer->apply_gradients(*graph, pairs, nullptr);
+  optimizer->apply_gradients(*graph, grads_and_vars, nullptr);
   CHECK(scope.last() == last);
 }
 
@@ -157,10 +157,10 @@ class Sends : public Twins {
 Output sent(Graph& graph, bool receives) {
   const Shape shape{3};
   const auto op = [&](OpBuilder builder) {
-    return in_turn(graph, builder.attr("group_size", 2)
-                              .attr("group_key", 1)
-                              .attr("instance_key", 1)
-                              .attr("shape", shape))
+    return ordered_collective(graph, builder.attr("group_size", 2)
+                                         .attr("group_key", 1)
+                                         .attr("instance_key", 1)
+                                         .attr("shape", shape))
         ->output(0);
   };
   if (receives) return op(graph.op("CollectiveBcastRecv").attr("T", DType::kFloat32));
@@ -208,11 +208,11 @@ TEST(cluster_histograms_sum_over_all_processes) {
   const std::vector<Output> inputs = {
       graph->int_vector({1, 3}), graph->int_vector({1, 2, 1, 0}), column({1, 2, 4, 8}),
       column({0.5f, 1, 1, 1}),   graph->int_vector({0, 1, 1, 0}), graph->int_vector({1, 1, 0, 0})};
-  const Output sums = in_turn(*graph, graph->op("BoostedTreesStatsSummaryOfAll", inputs)
-                                          .attr("max_splits", 4)
-                                          .attr("num_buckets", 2)
-                                          .attr("num_features", 2)
-                                          .attr("group_size", 2))
+  const Output sums = ordered_collective(*graph, graph->op("BoostedTreesStatsSummaryOfAll", inputs)
+                                                     .attr("max_splits", 4)
+                                                     .attr("num_buckets", 2)
+                                                     .attr("num_features", 2)
+                                                     .attr("group_size", 2))
                           ->output(0);
   CHECK_EQ(sums.shape(), (Shape{2, 4, 2, 2}));
   Session session(graph);
@@ -233,7 +233,7 @@ TEST(cluster_quantiles_use_the_rows_of_all_processes) {
   const auto graph = std::make_shared<Graph>();
   ReplicaScope scope(*graph, 2);
   const Output x = graph->constant(Tensor::vector<float>({3, 1, 2}));
-  Operation* made = in_turn(
+  Operation* made = ordered_collective(
       *graph,
       graph->op("BoostedTreesQuantileSummariesOfAll", {x, graph->scalar(DType::kFloat32, 0.01)})
           .attr("num_features", 1)

@@ -1,5 +1,5 @@
 // Fingerprints at the boundaries between the lengths that the algorithm distinguishes.
-// test-column_hashes.R compares all of golden/unit/hashes.json.
+// test-column_categorical-hashes.R compares all of golden/unit/hashes.json.
 #include "base/fingerprint.h"
 #include "test.h"
 

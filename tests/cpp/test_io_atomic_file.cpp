@@ -262,7 +262,7 @@ TEST(io_file_rights_are_limited_to_a_folder) {
   make_link(top, folder + "/up");
   make_link(folder, top + "/newest");
   for (const std::string& given : {folder, folder + "/", top + "/newest", top + "/newest/"}) {
-    const FileAccessPolicy rights = FileAccessPolicy::below(given);
+    const FileAccessPolicy rights = FileAccessPolicy::below_folder(given);
     for (const char* name : {"/assets/words", "/inside", "/none", "/assets/../assets/words"}) {
       CHECK(!rights.readable(folder + name).empty());
     }

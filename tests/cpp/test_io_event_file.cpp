@@ -60,7 +60,7 @@ TEST(io_event_file_is_appended_to_after_close) {
   EventFileWriter first(folder, "", steady_clock());
   first.add_scalars({{"loss", 1}}, 1);
   first.close();
-  const auto second = EventFileWriter::behind(first.path(), steady_clock());
+  const auto second = EventFileWriter::append_to(first.path(), steady_clock());
   CHECK_EQ(second->logdir(), folder);
   CHECK_EQ(second->path(), first.path());
   second->add_scalars({{"loss", 2}}, 2);
@@ -69,8 +69,8 @@ TEST(io_event_file_is_appended_to_after_close) {
   CHECK_EQ(events.size(), 3u);
   CHECK(events[0].kind == Event::Kind::kFileVersion);
   CHECK_EQ(*events[1].scalar("loss") + *events[2].scalar("loss"), 3.0f);
-  CHECK_THROWS(EventFileWriter::behind(folder), Code::kFailedPrecondition, folder);
-  CHECK_THROWS(EventFileWriter::behind(folder + "/none"), Code::kNotFound, "/none");
+  CHECK_THROWS(EventFileWriter::append_to(folder), Code::kFailedPrecondition, folder);
+  CHECK_THROWS(EventFileWriter::append_to(folder + "/none"), Code::kNotFound, "/none");
 }
 
 TEST(io_event_histograms_match_tensorflow) {

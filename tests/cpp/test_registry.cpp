@@ -23,7 +23,7 @@ bool is_of_loops(const OpDef& def) {
 }
 
 // Takes files or messages, which random values cannot provide; tested in test_example.cpp and
-// test-input_parse_example.R.
+// test-input_parsing-examples.R.
 bool is_of_files(const OpDef& def) {
   return def.type.rfind("ParseExample", 0) == 0 || def.type == "ParseSingleExample" ||
          def.type == "DecodePng" || def.type == "EncodePng";
@@ -149,7 +149,7 @@ std::vector<std::string> at_the_edges(const std::string& text) {
 
 // Look-ups reject such sizes, and LRN and ResizeBilinear only support float32.
 // test_control_flow.cpp checks loops, and test_plan.cpp variables. The size of SparseSlice's output
-// depends on values (test-tensor_sparse_slice.R).
+// depends on values (test-tensor_sparse.R).
 const std::vector<std::string> kUnchecked = {"FusedEmbeddingLookupGrad",
                                              "FusedEmbeddingLookupWeightsGrad",
                                              "If",

@@ -172,13 +172,13 @@ TEST(a_cached_folder_is_read_again_after_a_change) {
     save(step);
     const auto first = RunFolder::known(folder), second = RunFolder::known(folder);
     CHECK_EQ(first->step(), step);
-    CHECK_EQ(second->mark(), first->mark());
+    CHECK_EQ(second->checkpoint_id(), first->checkpoint_id());
     CHECK(RunFolder::known(folder) == second);
-    CHECK_EQ(RunFolder(folder).mark(), second->mark());
-    CHECK_EQ(newest_checkpoint_in(folder).mark, second->mark());
+    CHECK_EQ(RunFolder(folder).checkpoint_id(), second->checkpoint_id());
+    CHECK_EQ(newest_checkpoint_in(folder).checkpoint_id, second->checkpoint_id());
   }
   const auto known = RunFolder::known(folder);
-  RunFolder::remember(folder, PlainData());
+  RunFolder::write_metadata(folder, PlainData());
   CHECK(!known->has_metadata());
   CHECK(RunFolder::known(folder)->has_metadata());
   CHECK(RunFolder::known(folder)->has_metadata());
@@ -189,7 +189,7 @@ TEST(a_cached_folder_is_read_again_after_a_change) {
   }
   remove_file(folder + "/model.ckpt-7.data-00000-of-00001");
   CHECK(RunFolder::known(folder)->has_checkpoint());  // a reader reports the missing file
-  CHECK_EQ(RunFolder::known(folder)->mark(), RunFolder(folder).mark());
+  CHECK_EQ(RunFolder::known(folder)->checkpoint_id(), RunFolder(folder).checkpoint_id());
   remove_file(folder + "/model.ckpt-7.index");
   CHECK(!RunFolder::known(folder)->has_checkpoint());
   CHECK(!RunFolder::known(folder)->has_checkpoint());

@@ -160,7 +160,7 @@ RUNHOOKS_REGISTER_OP("_TestTally")
     .output("handle: resource")
     .shape(scalar_shape)
     .kernel(kernel_of<TallyKernel>())
-    .keeps(Tally::make)
+    .owns_resource(Tally::make)
     .lower(lower_tally)
     .stateful()
     .not_differentiable()
@@ -447,7 +447,7 @@ TEST(saveables_are_restored_from_a_snapshot) {
   session.run(scaffold.init_op);
   session.run(model.add);
   const auto all = model_saveables_in(*model.graph);
-  const Snapshot kept(all, session.resources(), /*keeps=*/true);
+  const Snapshot kept(all, session.resources(), /*copies_values=*/true);
   session.run(model.add);
   session.assign(*model.w, Tensor::scalar<float>(7));
   const float w = kept.read("w").data<float>()[0];

@@ -1,6 +1,6 @@
 """A convolutional network, trained by real TensorFlow 1.15 from given values:
 python3.7 tests/golden/make_custom.py > tests/testthat/golden/custom.json
-Data and initial values are sin(k), sin(2 k), ... in row-major order, which test-tf_conv.R also computes.
+Data and initial values are sin(k), sin(2 k), ... in row-major order, which test-tf-conv.R also computes.
 """
 import json
 import os

@@ -5,7 +5,7 @@ models at random.
 
   python3 tests/golden/make_exports.py FOLDER [SEED COUNT]     TensorFlow 1.15, or 2.x up to 2.15
 
-Each model leaves a folder: case.json (a description from which test-file_exports.R builds the model, rows,
+Each model leaves a folder: case.json (a description from which test-suite_golden_exports.R builds the model, rows,
 serialized examples, signatures and answers), its checkpoint, and the SavedModels `raw` and `parsing`.
 """
 import base64

@@ -1,6 +1,6 @@
 """Values and gradients of functions of tf in real TensorFlow 1.15:
 python3.7 tests/golden/make_names.py > tests/testthat/golden/names.json
-Inputs are sin(k), sin(2 k), ... in row-major order. test-tf_names.R computes the same inputs and has the
+Inputs are sin(k), sin(2 k), ... in row-major order. test-tf-names.R computes the same inputs and has the
 same functions under the same names. Gradients are those of the weighted sum of all floating results, with
 weights 1, 2, ...
 """

@@ -76,7 +76,7 @@ build <- function(i) {
   lapply(setNames(nm = names(fetches)), function(n) tf$identity(fetches[[n]], name = paste0("fetch_", n)))
 }
 
-as_plain <- function(x) list(shape = as.list(dim(x)), values = as.numeric(x))
+as_plain_predictions <- function(x) list(shape = as.list(dim(x)), values = as.numeric(x))
 done <- list()
 for (i in seq_len(cases)) {
   with(tf$Graph()$as_default(), {
@@ -89,7 +89,7 @@ for (i in seq_len(cases)) {
     })
     tf$train$write_graph(tf$get_default_graph(), folder, paste0("flow", i, ".pbtxt"))
     done[[i]] <- list(
-      init = init$name, feeds = lapply(feeds, as_plain), values = lapply(values, as_plain)
+      init = init$name, feeds = lapply(feeds, as_plain_predictions), values = lapply(values, as_plain_predictions)
     )
   })
 }

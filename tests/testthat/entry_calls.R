@@ -1,4 +1,4 @@
-# Child process of test-base_guarded_entry.R. Calls the internal functions from number `first` on
+# Child process of test-suite_guarded_entry.R. Calls the internal functions from number `first` on
 # with bad arguments, one at a time and all together. Writes each call to `place` before making it,
 # so that a crash can be attributed, and lists the calls that raised no error in `accepted`.
 arguments <- commandArgs(TRUE)

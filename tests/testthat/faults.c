@@ -1,6 +1,6 @@
 /* Counts the calls by which a process changes files below a folder, and kills the process at one of
    them or lets one fail, as a disk does that is full: loaded before everything else (LD_PRELOAD) by
-   test-run_kills_files.R. Systems that lack something are had by faults_lack(). */
+   test-suite_kills_files.R. Systems that lack something are had by faults_lack(). */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 # Formula models on R's data sets, fitted by lm() or glm() and by ours. Used by
-# test-formula_optimum.R and bench/optimum.R.
+# test-run_linear_fit.R and bench/optimum.R.
 
 optimum_cases <- function() {
   set.seed(22)

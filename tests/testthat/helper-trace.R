@@ -115,7 +115,7 @@ error_form <- function(condition) {
   class <- class(condition)[[1]]
   kind <- sub("^runhooks_error_", "", class)
   if (kind %in% names(python_classes)) class <- python_classes[[kind]]
-  # Removes the location that add_place() appends.
+  # Removes the location that add_hook_location() appends.
   message <- sub("\n  \\(in .*$", "", condition$message[[1]])
   list(class = class, message = message)
 }

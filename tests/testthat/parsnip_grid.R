@@ -1,4 +1,4 @@
-# Tunes a network with a folder for each fit, for test-parsnip_kills.R. Arguments: the model
+# Tunes a network with a folder for each fit, for test-suite_parsnip_kills.R. Arguments: the model
 # directory, and the file for the metrics.
 args <- commandArgs(TRUE)
 suppressPackageStartupMessages({

@@ -1,4 +1,4 @@
-# Child process of test-base_random_calls.R. Calls every exported function and every function of tf
+# Child process of test-suite_random_calls.R. Calls every exported function and every function of tf
 # with random valid and invalid arguments. Writes each call to a file before making it, so that a
 # crash or hang can be attributed. Lists errors that are not informative.
 arguments <- commandArgs(TRUE)

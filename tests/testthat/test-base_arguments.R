@@ -52,7 +52,7 @@ test_that("names in the dots of a wrapper are seen, and full names are accepted"
 test_that("all hooks accept every_n_steps", {
   model <- mtcars_model()
   input <- mtcars_input(num_epochs = NULL)
-  same <- function(new, old) expect_equal(core_hook(new), core_hook(old))
+  same <- function(new, old) expect_equal(hook_for_core(new), hook_for_core(old))
   same(hook_logging_tensor("loss", every_n_steps = 5), hook_logging_tensor("loss", every_n_iter = 5))
   dir <- withr::local_tempdir()
   same(

@@ -132,22 +132,22 @@ test_that("a model snapshot with unexpected file names writes none of them", {
   saved <- withr::local_tempfile()
   saveRDS(model, saved)
   read <- readRDS(saved)
-  kept <- unclass(read$estimator)$kept
+  shared_state <- unclass(read$estimator)$shared_state
   expect_setequal(
-    sub("ckpt-[0-9]+", "ckpt", names(kept$files)),
+    sub("ckpt-[0-9]+", "ckpt", names(shared_state$files)),
     c("checkpoint", record_file, "model.ckpt.index", "model.ckpt.data-00000-of-00001")
   )
   folder <- withr::local_tempdir()
   fields <- unclass(read$estimator)
   fields$model_dir <- file.path(folder, "gone")
   read$estimator <- structure(fields, class = "runhooks_engine")
-  kept$files[["../../../x"]] <- as.raw(1)
+  shared_state$files[["../../../x"]] <- as.raw(1)
   before <- list.files(tempdir())
   expect_error(model_dir(read), "../../../x", class = "runhooks_error_invalid_argument", fixed = TRUE)
   expect_length(list.files(folder), 0)
   made <- setdiff(list.files(tempdir()), before)
   expect_length(list.files(file.path(tempdir(), made)), 0)
-  kept$files <- kept$files[names(kept$files) != "../../../x"]
+  shared_state$files <- shared_state$files[names(shared_state$files) != "../../../x"]
   expect_equal(variable_value(read, "global_step")[[1]], 1)
 })
 
@@ -157,7 +157,7 @@ test_that("training keeps no checkpoint contents in R", {
   features <- lapply(paste0("x", 1:50), column_numeric)
   model <- dnn_regressor(c(512L, 512L), features)
   train(model, input_fn(data, features = paste0("x", 1:50), response = "y"), steps = 1)
-  expect_lt(as.numeric(utils::object.size(unclass(model$estimator)$kept$files)), 1000)
+  expect_lt(as.numeric(utils::object.size(unclass(model$estimator)$shared_state$files)), 1000)
   expect_gt(length(serialize(model, NULL)), 1e6)
 })
 

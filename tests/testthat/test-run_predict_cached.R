@@ -83,7 +83,7 @@ test_that("a second predict() creates no graph and no session, and gives the sam
     }
     # Columns that are features also need no loop.
     crossed <- border_crossings(predict(model, iris_rows(5, 1)))
-    if (kind != "computed") expect_equal(crossed, "cpp_known_predictions", info = kind)
+    if (kind != "computed") expect_equal(crossed, "cpp_predict_cached", info = kind)
   }
 })
 
@@ -187,7 +187,7 @@ test_that("data of other types give the same results as without a cache", {
     whole = transform(rows, id = as.double(id)), parts = transform(rows, id = id + 0.5),
     numbers = transform(rows, Petal.Width = 1:5), flags = transform(rows, Petal.Width = TRUE),
     factor = transform(rows, word = factor(word, levels = c("c", "b", "a"))),
-    new_word = transform(rows, word = "z"), blank = transform(rows, word = ""),
+    new_level = transform(rows, word = "z"), blank = transform(rows, word = ""),
     no_word = transform(rows, word = NA), as_words = transform(rows, Petal.Width = "1"),
     matrix = { x <- rows; x$Petal.Width <- matrix(1:5); x },
     list = { x <- rows; x$Petal.Width <- as.list(1:5); x },

@@ -44,7 +44,7 @@ bool CachedCheckpoint::note(const std::string& folder,
 
 const std::string& CachedCheckpoint::in(const std::string& folder) const {
   static const auto* none = new std::string;
-  return is_noted() && folder == folder_ && stamps_.unchanged() ? checkpoint_ : *none;
+  return is_set() && folder == folder_ && stamps_.unchanged() ? checkpoint_ : *none;
 }
 
 }  // namespace runhooks

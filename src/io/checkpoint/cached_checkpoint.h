@@ -18,7 +18,7 @@ class CachedCheckpoint {
             const std::vector<std::string>& besides);
   // The cached checkpoint, or "" if there is no valid entry for `folder`.
   const std::string& in(const std::string& folder) const;
-  bool is_noted() const { return !checkpoint_.empty(); }
+  bool is_set() const { return !checkpoint_.empty(); }
   uint64_t num_bytes() const { return stamps_.num_bytes(); }
 
  private:

@@ -115,7 +115,7 @@ std::optional<CheckpointState> read_checkpoint_state(const std::string& dir,
   return state;
 }
 
-std::string goes_back_to(const std::string& path) {
+std::string obsolete_state_after(const std::string& path) {
   return str_cat(" The checkpoint before it, ", path, ", is used.");
 }
 
@@ -153,7 +153,7 @@ std::string latest_checkpoint(const std::string& dir,
     const std::string problem = checkpoint_problem(path, look);
     if (problem.empty()) {
       for (const std::string& one : passed) {
-        warn(warnings, one + (one.back() == '.' ? "" : ".") + goes_back_to(path));
+        warn(warnings, one + (one.back() == '.' ? "" : ".") + obsolete_state_after(path));
       }
       return path;
     }

@@ -45,7 +45,7 @@ enum class CheckpointLook { kFiles, kContent };
 // Why an existing checkpoint cannot be read; "" if it can.
 std::string checkpoint_problem(const std::string& prefix, CheckpointLook look);
 // The part of a warning that names the older checkpoint used instead.
-std::string goes_back_to(const std::string& path);
+std::string obsolete_state_after(const std::string& path);
 
 std::vector<std::string> newest_first(const CheckpointState& state);
 

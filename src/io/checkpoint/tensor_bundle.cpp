@@ -386,9 +386,9 @@ bool read_strings(InputFile& file, const BundleEntry& entry, Tensor& tensor, uin
 
 }  // namespace
 
-Tensor BundleReader::read_piece(const std::string& name,
-                                const BundleEntry& entry,
-                                const std::shared_ptr<StringDictionary>& dictionary) const {
+Tensor BundleReader::read_stored_slice(const std::string& name,
+                                       const BundleEntry& entry,
+                                       const std::shared_ptr<StringDictionary>& dictionary) const {
   const bool is_string = entry.dtype == DType::kString;
   const int64_t count = entry.shape.num_elements();
   const auto element = static_cast<int64_t>(dtype_size(entry.dtype));
@@ -462,7 +462,7 @@ Tensor BundleReader::read_box(const std::string& name,
   const auto dictionary = std::make_shared<StringDictionary>();
   const std::vector<Piece> all = pieces(name, entry);
   for (const Piece& piece : all) {
-    if (piece.place == box) return read_piece(name, *piece.entry, dictionary);
+    if (piece.place == box) return read_stored_slice(name, *piece.entry, dictionary);
   }
   // Check first, so that a damaged file cannot cause a large allocation.
   int64_t missing = box.num_elements();
@@ -480,7 +480,7 @@ Tensor BundleReader::read_box(const std::string& name,
   }
   for (const Piece& piece : all) {
     if (!intersect(piece.place, box, &common)) continue;
-    copy_box(common, read_piece(name, *piece.entry, dictionary), piece.place, tensor, box);
+    copy_box(common, read_stored_slice(name, *piece.entry, dictionary), piece.place, tensor, box);
   }
   return tensor;
 }

@@ -88,9 +88,9 @@ class BundleReader {
   const BundleEntry& entry(const std::string& name) const;
   std::vector<Piece> pieces(const std::string& name, const BundleEntry& entry) const;
   InputFile& file_of(const std::string& name, const BundleEntry& entry) const;
-  Tensor read_piece(const std::string& name,
-                    const BundleEntry& entry,
-                    const std::shared_ptr<StringDictionary>& dictionary) const;
+  Tensor read_stored_slice(const std::string& name,
+                           const BundleEntry& entry,
+                           const std::shared_ptr<StringDictionary>& dictionary) const;
   Tensor read_box(const std::string& name, const BundleEntry& entry, const TensorSlice& box) const;
   [[noreturn]] void damaged(const std::string& file,
                             const std::string& name,

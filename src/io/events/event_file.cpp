@@ -141,13 +141,13 @@ EventFileWriter::EventFileWriter(const std::string& logdir, const std::string& s
   add_event(std::move(first));
 }
 
-EventFileWriter::EventFileWriter(Behind, const std::string& path, Clock clock)
+EventFileWriter::EventFileWriter(AppendTag, const std::string& path, Clock clock)
     : logdir_(parent_folder(path)), clock_(clock ? std::move(clock) : system_clock_seconds) {
-  records_.emplace(path, Compression::kNone, RecordWriter::Mode::kBehind);
+  records_.emplace(path, Compression::kNone, RecordWriter::Mode::kAppend);
 }
 
-std::unique_ptr<EventFileWriter> EventFileWriter::behind(const std::string& path, Clock clock) {
-  return std::unique_ptr<EventFileWriter>(new EventFileWriter(Behind(), path, std::move(clock)));
+std::unique_ptr<EventFileWriter> EventFileWriter::append_to(const std::string& path, Clock clock) {
+  return std::unique_ptr<EventFileWriter>(new EventFileWriter(AppendTag(), path, std::move(clock)));
 }
 
 void EventFileWriter::add_event(Event event) {

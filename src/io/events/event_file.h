@@ -58,7 +58,7 @@ class EventFileWriter {
                            const std::string& suffix = "",
                            Clock clock = {});
   // Appends to a file that a writer of this process has closed.
-  static std::unique_ptr<EventFileWriter> behind(const std::string& path, Clock clock = {});
+  static std::unique_ptr<EventFileWriter> append_to(const std::string& path, Clock clock = {});
 
   const std::string& logdir() const { return logdir_; }
   const std::string& path() const { return records_->path(); }
@@ -80,8 +80,8 @@ class EventFileWriter {
   bool is_open() const { return records_->is_open(); }
 
  private:
-  struct Behind {};
-  EventFileWriter(Behind, const std::string& path, Clock clock);
+  struct AppendTag {};
+  EventFileWriter(AppendTag, const std::string& path, Clock clock);
   void add_bytes(Event::Kind kind, std::string_view bytes, int64_t step);
 
   std::string logdir_;

@@ -13,8 +13,8 @@ std::atomic<uint64_t> evaluations{0};
 
 }  // namespace
 
-void note_evaluation() { ++evaluations; }
-uint64_t noted_evaluations() { return evaluations; }
+void count_evaluation() { ++evaluations; }
+uint64_t evaluation_count() { return evaluations; }
 
 void EvalMetricsReader::read_new(const std::string& path, File& file) {
   RecordReader reader(path);

@@ -40,7 +40,7 @@ class EvalMetricsReader {
 };
 
 // Counts evaluations written by this process, so that observers can skip a look at the files.
-void note_evaluation();
-uint64_t noted_evaluations();
+void count_evaluation();
+uint64_t evaluation_count();
 
 }  // namespace runhooks

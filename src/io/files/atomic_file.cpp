@@ -49,7 +49,7 @@ constexpr size_t kPart = size_t{8} << 20;
 #if defined(__linux__)
 // Preallocates large writes and starts write-back early, so that sync() has little left to do.
 // Errors are ignored: they affect only speed, and sync() reports real write errors.
-void prepare_place(std::FILE* file, uint64_t at, size_t size) {
+void preallocate(std::FILE* file, uint64_t at, size_t size) {
   if (!feature_enabled(SystemFeature::kFallocate)) return;
   (void)!fallocate(fileno(file), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
                    static_cast<off_t>(size));
@@ -60,7 +60,7 @@ void send_to_disk(std::FILE* file, uint64_t at, size_t size) {
                          SYNC_FILE_RANGE_WRITE);
 }
 #else
-void prepare_place(std::FILE*, uint64_t, size_t) {}
+void preallocate(std::FILE*, uint64_t, size_t) {}
 void send_to_disk(std::FILE*, uint64_t, size_t) {}
 #endif
 
@@ -456,7 +456,7 @@ void OutputFile::write(const void* data, size_t size) {
     return;
   }
   const bool is_large = size >= kPart;
-  if (is_large) prepare_place(file_, bytes_written_, size);
+  if (is_large) preallocate(file_, bytes_written_, size);
   for (size_t done = 0; done < size;) {
     const size_t part = std::min(size - done, kPart);
     if (std::fwrite(static_cast<const char*>(data) + done, 1, part, file_) != part) throw_write();

@@ -60,9 +60,9 @@ class InputFile {
 // An append-only file. A failed write closes it, because later data would follow a partial write.
 class OutputFile {
  public:
-  // kNew: fails with kAlreadyExists if the path exists, even as a dangling link. kThere: reopens a
-  // file of this process and fails with kNotFound if it is missing.
-  enum class At { kNew, kThere };
+  // kNew: fails with kAlreadyExists if the path exists, even as a dangling link. kExisting: reopens
+  // a file of this process and fails with kNotFound if it is missing.
+  enum class At { kNew, kExisting };
   explicit OutputFile(std::string path, At at = At::kNew);
   ~OutputFile();  // ignores errors; call close() to see them
   OutputFile(const OutputFile&) = delete;

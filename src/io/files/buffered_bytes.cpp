@@ -16,7 +16,7 @@ constexpr std::string_view kMark = "\xef\xbb\xbf", kGzip = "\x1f\x8b";
 BufferedBytes::BufferedBytes(const ByteSource& source, Compression compression)
     : stream_(source, compression), compression_(compression) {}
 
-bool BufferedBytes::more() {
+bool BufferedBytes::read_more() {
   buffer_.erase(0, begin_);
   begin_ = 0;
   const size_t size = buffer_.size();
@@ -44,7 +44,7 @@ void BufferedBytes::seek(uint64_t offset) {
 }
 
 void BufferedBytes::begin_text() {
-  while (view().size() < kMark.size() && more()) {
+  while (view().size() < kMark.size() && read_more()) {
   }
   if (compression_ == Compression::kNone && view().substr(0, kGzip.size()) == kGzip) {
     throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is compressed."),
@@ -57,7 +57,7 @@ bool next_line(BufferedBytes& bytes, std::string* line) {
   size_t end = bytes.view().find('\n');
   for (size_t seen = 0; end == std::string_view::npos; end = bytes.view().find('\n', seen)) {
     seen = bytes.view().size();
-    if (!bytes.more()) break;
+    if (!bytes.read_more()) break;
   }
   const std::string_view text = bytes.view().substr(0, end);
   if (end == std::string_view::npos && text.empty()) return false;

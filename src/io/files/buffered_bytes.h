@@ -17,7 +17,7 @@ class BufferedBytes {
   std::string_view view() const { return std::string_view(buffer_).substr(begin_); }
   // Reads more bytes, at least doubling the buffer unless a stream has fewer ready. FALSE at the
   // end of the file. Invalidates views.
-  bool more();
+  bool read_more();
   void take(size_t n) { begin_ += n; }
   // Position in the decompressed file of the first byte of view().
   uint64_t offset() const { return stream_.offset() - (buffer_.size() - begin_); }

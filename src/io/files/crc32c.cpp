@@ -205,13 +205,13 @@ uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size) {
   return internal::crc32c_extend_hardware(crc, data, size);
 }
 
-uint32_t crc32c_joined(uint32_t crc, uint32_t behind, uint64_t size) {
+uint32_t crc32c_joined(uint32_t crc, uint32_t next_crc, uint64_t size) {
   BitMap map = squared(squared(squared(over_one_bit())));
   for (; size > 0; size >>= 1) {
     if (size & 1) crc = apply_map(map, crc);
     if (size > 1) map = squared(map);
   }
-  return crc ^ behind;
+  return crc ^ next_crc;
 }
 
 uint32_t crc32c_of_large(const void* data, size_t size) {

@@ -13,8 +13,8 @@ uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size);
 inline uint32_t crc32c(const void* data, size_t size) { return crc32c_extend(0, data, size); }
 inline uint32_t crc32c(std::string_view bytes) { return crc32c(bytes.data(), bytes.size()); }
 
-// Combines the checksums of a (`crc`) and b (`behind`, of `size` bytes) into that of a + b.
-uint32_t crc32c_joined(uint32_t crc, uint32_t behind, uint64_t size);
+// Combines the checksums of a (`crc`) and b (`next_crc`, of `size` bytes) into that of a + b.
+uint32_t crc32c_joined(uint32_t crc, uint32_t next_crc, uint64_t size);
 uint32_t crc32c_of_large(const void* data, size_t size);
 
 // Stored checksums are masked, because a CRC of data that contain their own CRC is weak.

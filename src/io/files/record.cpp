@@ -32,7 +32,7 @@ RecordWriter::RecordWriter(const std::string& path, Compression compression, Mod
     remove_stale_of(path);
     whole_.emplace(path);
   } else {
-    new_.emplace(path, mode == Mode::kNew ? OutputFile::At::kNew : OutputFile::At::kThere);
+    new_.emplace(path, mode == Mode::kNew ? OutputFile::At::kNew : OutputFile::At::kExisting);
   }
   output_.emplace(file(), compression);
 }

@@ -15,8 +15,8 @@ void append_record(std::string& out, std::string_view data);
 class RecordWriter {
  public:
   // kReplace: close() puts the file in place atomically (AtomicFile). kNew: creates the file
-  // directly and fails if it exists. kBehind: appends to a file that this process has written.
-  enum class Mode { kReplace, kNew, kBehind };
+  // directly and fails if it exists. kAppend: appends to a file that this process has written.
+  enum class Mode { kReplace, kNew, kAppend };
   explicit RecordWriter(const std::string& path,
                         Compression compression = Compression::kNone,
                         Mode mode = Mode::kReplace);

@@ -172,12 +172,12 @@ int64_t lines_without_quotes(std::string_view text, const CsvFormat& format) {
   size_t at = 0;
   bool has_quotes = false;
 #ifdef RUNHOOKS_CSV_BY_32
-  constexpr size_t kBlock = 16, kMost = 255;  // a byte can count up to 255
+  constexpr size_t kBlock = 16, kMaxBlocks = 255;  // a byte can count up to 255
   const __m128i end = _mm_set1_epi8('\n'), quote = _mm_set1_epi8('"'), zero = _mm_setzero_si128();
   __m128i quotes = zero;
   while (at + kBlock <= text.size()) {
     __m128i count = zero;
-    for (size_t i = 0; i < kMost && at + kBlock <= text.size(); ++i, at += kBlock) {
+    for (size_t i = 0; i < kMaxBlocks && at + kBlock <= text.size(); ++i, at += kBlock) {
       const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
       count = _mm_sub_epi8(count, _mm_cmpeq_epi8(part, end));
       quotes = _mm_or_si128(quotes, _mm_cmpeq_epi8(part, quote));
@@ -232,10 +232,10 @@ CsvReader::CsvReader(const ByteSource& source, Compression compression, const Cs
 bool CsvReader::next() {
   bool is_all = false;
   line_ = lines_ + 1;
-  if (bytes_.view().empty() && !bytes_.more()) return false;
+  if (bytes_.view().empty() && !bytes_.read_more()) return false;
   CsvSplit split = splitter_.split(bytes_.view(), is_all);
   while (split == CsvSplit::kCutOff && !is_all) {
-    is_all = !bytes_.more();
+    is_all = !bytes_.read_more();
     split = splitter_.split(bytes_.view(), is_all);
   }
   if (split != CsvSplit::kRecord) throw_quotes(split);

@@ -119,8 +119,8 @@ bool all_elements_equal(const Tensor& tensor) {
 // origin of a tensor is unknown here. Equal floats or many equal integers are usually the former, a
 // few integers (axes, sizes) the latter.
 bool is_written_once(const Tensor& tensor) {
-  constexpr int64_t kMany = 16;
-  return (is_floating(tensor.dtype()) || tensor.num_elements() > kMany) &&
+  constexpr int64_t kMinCompressed = 16;
+  return (is_floating(tensor.dtype()) || tensor.num_elements() > kMinCompressed) &&
          all_elements_equal(tensor);
 }
 
@@ -195,10 +195,10 @@ void check_parts(const TensorParts& parts, const WireReader& r) {
   if (!parts.shape.is_fully_defined()) r.damaged(str_cat("a tensor has shape ", parts.shape));
   const int64_t count = checked_num_elements(parts.shape, r);
   const bool is_filled = parts.content.empty() && static_cast<int64_t>(parts.count()) < count;
-  if (is_filled && count > kMostFilledBytes / static_cast<int64_t>(dtype_size(parts.dtype))) {
+  if (is_filled && count > kMaxFilledBytes / static_cast<int64_t>(dtype_size(parts.dtype))) {
     fail(Code::kResourceExhausted, "A tensor in '", std::string(r.where()), "' has shape ",
          parts.shape, ", but ", parts.count(), " elements. One element may stand for at most ",
-         kMostFilledBytes >> 20, " MB.");
+         kMaxFilledBytes >> 20, " MB.");
   }
   if (is_filled) {
     FilledBytes::add(count * static_cast<int64_t>(dtype_size(parts.dtype)), std::string(r.where()));

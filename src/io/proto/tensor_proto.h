@@ -18,7 +18,7 @@ Shape read_shape(WireReader message);
 WireWriter write_tensor(const Tensor& tensor);
 // Reads any form of TensorProto. A type that Tensor does not support is kUnimplemented. One element
 // may stand for many; a tensor that expands beyond this size is kResourceExhausted.
-constexpr int64_t kMostFilledBytes = int64_t{1} << 28;
+constexpr int64_t kMaxFilledBytes = int64_t{1} << 28;
 
 // In its scope, limits the total size of tensors that this thread expands from a few stored
 // elements. Without the limit, a small file could exhaust the memory.

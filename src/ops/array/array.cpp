@@ -213,7 +213,7 @@ class ZerosLikeKernel : public Kernel {
     Tensor& out = c.output(0);
     ElementCopier nothing;
     nothing.begin(out, 0, [&out](int) -> const Tensor& { return out; });
-    nothing.fill_with_nothing(0, out.num_elements());
+    nothing.fill_default(0, out.num_elements());
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }

@@ -238,7 +238,7 @@ class DynamicStitchKernel : public Kernel {
     Tensor& out = c.output(0);
     if (out.num_elements() == 0) return;
     copier_.begin(out, n, [&c, n](int k) -> const Tensor& { return c.input(n + k); });
-    copier_.fill_with_nothing(0, out.num_elements());
+    copier_.fill_default(0, out.num_elements());
     const int64_t row = out.num_elements() / out.shape().dim(0);
     for (int k = 0; k < n; ++k) {
       const Indices places(c.input(k));

@@ -66,7 +66,7 @@ class ElementCopier {
     repeat(to, n);
   }
   // Fills with zeros, or empty strings.
-  void fill_with_nothing(int64_t to, int64_t n) {
+  void fill_default(int64_t to, int64_t n) {
     if (n <= 0) return;
     if (out_->dtype() != DType::kString) {
       std::memset(place(to), 0, static_cast<size_t>(n) * size_);

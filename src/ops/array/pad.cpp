@@ -22,7 +22,7 @@ class PadKernel : public Kernel {
     if (has_value) {
       copier_.fill(c.input(2), 0, 0, out.num_elements());
     } else {
-      copier_.fill_with_nothing(0, out.num_elements());
+      copier_.fill_default(0, out.num_elements());
     }
     copy_box(copier_, c.input(0), std::vector<int64_t>(before.size(), 0), out.shape(), before,
              c.input(0).shape());

@@ -33,7 +33,7 @@ int64_t clamped(int64_t x, int64_t n, int64_t low, int64_t high) {
   return std::min(std::max(x < 0 ? x + n : x, low), high);
 }
 
-SliceSpec::Part one_of(int64_t begin, int64_t n, size_t place) {
+SliceSpec::Part single_index(int64_t begin, int64_t n, size_t place) {
   SliceSpec::Part part;
   part.begin = begin < 0 && n >= 0 ? begin + n : begin;
   part.size = 1;
@@ -99,7 +99,7 @@ SliceSpec slice_spec(const Operation& op, const Shape& in, const SliceArguments&
       spec.out.append(1);
     } else if (has_bit(op, "shrink_axis_mask", i)) {
       const int64_t n = a.is_known ? dim() : -1;
-      spec.parts.push_back(one_of(a.begin[i], n, spec.parts.size()));
+      spec.parts.push_back(single_index(a.begin[i], n, spec.parts.size()));
     } else {
       const bool is_all = has_bit(op, "begin_mask", i) && has_bit(op, "end_mask", i);
       const bool is_known = a.is_known || (is_all && a.has_strides);
@@ -199,7 +199,7 @@ class StridedSliceGradKernel : public Kernel {
     const Tensor& dy = c.input(4);
     Tensor& out = c.output(0);
     copier_.begin(out, dy);
-    copier_.fill_with_nothing(0, out.num_elements());
+    copier_.fill_default(0, out.num_elements());
     each_element(slice_spec(c.op(), out.shape(), a), out.shape(),
                  [&](int64_t to, int64_t from) { copier_.copy(dy, from, to, 1); });
   }
@@ -211,7 +211,7 @@ class StridedSliceGradKernel : public Kernel {
 constexpr const char* kMasks[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
                                   "shrink_axis_mask"};
 
-Output like(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
+Output op_with_attrs_of(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
   auto node = g.op(type, inputs);
   for (const char* mask : kMasks) node.attr(mask, op.attr_int(mask));
   return node;
@@ -338,7 +338,8 @@ RUNHOOKS_REGISTER_OP("StridedSlice")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       Output dims = shape_of(g, op.input(0));
       dims = cast(g, dims, op.input(1).dtype());
-      return {like(g, op, "StridedSliceGrad", {dims, op.input(1), op.input(2), op.input(3), dy[0]}),
+      return {op_with_attrs_of(g, op, "StridedSliceGrad",
+                               {dims, op.input(1), op.input(2), op.input(3), dy[0]}),
               Gradient(), Gradient(), Gradient()};
     })
     .endpoint("raw_ops.StridedSlice")
@@ -360,7 +361,8 @@ RUNHOOKS_REGISTER_OP("StridedSliceGrad")
     .kernel(kernel_of<StridedSliceGradKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Outputs inputs = {dy[0], op.input(1), op.input(2), op.input(3)};
-      return {Gradient(), Gradient(), Gradient(), Gradient(), like(g, op, "StridedSlice", inputs)};
+      return {Gradient(), Gradient(), Gradient(), Gradient(),
+              op_with_attrs_of(g, op, "StridedSlice", inputs)};
     })
     .endpoint("raw_ops.StridedSliceGrad")
     .summary("The gradient of StridedSlice: zeros, with dy in the slice.")

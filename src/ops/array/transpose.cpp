@@ -57,7 +57,7 @@ class TransposeKernel : public Kernel {
       steps[static_cast<size_t>(i)] = steps[static_cast<size_t>(i) + 1] * x.dim(i + 1);
     }
     steps_.clear();
-    for (int64_t axis : axis_order(c.parameter(1), x.rank())) {
+    for (int64_t axis : axis_order(c.read_at_prepare(1), x.rank())) {
       steps_.push_back(steps[static_cast<size_t>(axis)]);
     }
     bytes_ = dtype_size(c.input(0).dtype());

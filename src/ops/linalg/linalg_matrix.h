@@ -34,7 +34,7 @@ constexpr bool is_between_pieces(const char* assertion) {
 }
 constexpr bool is_between_sums(const char* assertion) { return begins_with(assertion, "incr==1"); }
 
-inline void ask_between_sums() {
+inline void poll_between_sums() {
   static thread_local unsigned count = 0;
   if (++count % 1024 == 0) check_cancelled_throttled();
 }
@@ -46,10 +46,10 @@ inline void ask_between_sums() {
   do {                                                       \
     eigen_plain_assert(x);                                   \
     if constexpr (runhooks::linalg::is_between_pieces(#x)) { \
-      runhooks::check_cancelled_throttled();           \
+      runhooks::check_cancelled_throttled();                 \
     }                                                        \
     if constexpr (runhooks::linalg::is_between_sums(#x)) {   \
-      runhooks::linalg::ask_between_sums();                  \
+      runhooks::linalg::poll_between_sums();                 \
     }                                                        \
   } while (false)
 #include <Eigen/Core>

@@ -42,10 +42,10 @@ void product_in_blocks(Gemm gemm,
                        const T* a,
                        const T* b,
                        T* y) {
-  constexpr int64_t kProducts = int64_t{1} << 29, kLeastRows = 256;
+  constexpr int64_t kProducts = int64_t{1} << 29, kMinRows = 256;
   const int64_t width = std::max<int64_t>(1, n * k);
-  const int64_t rows = std::max(kLeastRows, kProducts / width / kLeastRows * kLeastRows);
-  if (m < 2 * rows || !CancellableScope::may()) {
+  const int64_t rows = std::max(kMinRows, kProducts / width / kMinRows * kMinRows);
+  if (m < 2 * rows || !CancellableScope::is_active()) {
     gemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
     return;
   }

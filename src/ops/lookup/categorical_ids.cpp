@@ -40,9 +40,9 @@ class DistinctIds {
  private:
   template <typename T>
   void numbers(const T* x, int64_t n, int64_t* out) {
-    constexpr int64_t kAhead = 16;
+    constexpr int64_t kPrefetchDistance = 16;
     for (int64_t i = 0; i < n; ++i) {
-      if (i + kAhead < n) integers_.prefetch(x[i + kAhead]);
+      if (i + kPrefetchDistance < n) integers_.prefetch(x[i + kPrefetchDistance]);
       if (integers_.known(x[i], &out[i])) continue;
       const bool is_absent = drop_missing_ && x[i] == T(-1);
       out[i] = is_absent ? kAbsentId : integers_.get(x[i], of_number_);
@@ -122,7 +122,7 @@ class VocabularyIdsKernel : public Kernel {
     const Operation& op = c.op();
     vocabulary_ =
         std::make_unique<Vocabulary>(op.attr_int("num_oov_buckets"), op.attr_int("default_value"));
-    add_words(c, *vocabulary_);
+    add_vocabulary_entries(c, *vocabulary_);
     ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
   }
   void compute(KernelContext& c) override {
@@ -130,7 +130,7 @@ class VocabularyIdsKernel : public Kernel {
   }
 
  private:
-  virtual void add_words(KernelContext& c, Vocabulary& vocabulary) const {
+  virtual void add_vocabulary_entries(KernelContext& c, Vocabulary& vocabulary) const {
     const Tensor& words = c.input(1);
     for (int64_t i = 0; i < words.num_elements(); ++i) {
       if (words.dtype() == DType::kString) {
@@ -146,7 +146,7 @@ class VocabularyIdsKernel : public Kernel {
 };
 
 class VocabularyFileIdsKernel : public VocabularyIdsKernel {
-  void add_words(KernelContext& c, Vocabulary& vocabulary) const override {
+  void add_vocabulary_entries(KernelContext& c, Vocabulary& vocabulary) const override {
     const Operation& op = c.op();
     const auto& path = op.attr<std::string>("filename");
     TextFile file(c.file_rights().readable(path));

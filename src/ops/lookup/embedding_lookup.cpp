@@ -141,11 +141,12 @@ class LookupKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Lookup<T> in(c, 0, table_);
     T* out = c.output(0).template data<T>();
-    constexpr int64_t kAhead = 16;
+    constexpr int64_t kPrefetchDistance = 16;
     if (in.is_plain() && in.width == 1 && table_.is_whole()) {
       const T* table = table_.base;
       for (int64_t r = 0; r < in.batch; ++r) {
-        if (r + kAhead < in.batch) __builtin_prefetch(table + in.ids[r + kAhead]);
+        if (r + kPrefetchDistance < in.batch)
+          __builtin_prefetch(table + in.ids[r + kPrefetchDistance]);
         // The unsigned comparison tests both bounds, for the common case of a valid id.
         const auto id = static_cast<uint64_t>(in.ids[r]);
         out[r] =
@@ -156,7 +157,7 @@ class LookupKernel : public Kernel {
     if (in.is_plain()) {
       const size_t bytes = static_cast<size_t>(in.width) * sizeof(T);
       for (int64_t r = 0; r < in.batch; ++r, out += in.width) {
-        const int64_t soon = r + kAhead;
+        const int64_t soon = r + kPrefetchDistance;
         if (soon < in.batch && in.ids[soon] >= 0 && in.ids[soon] < in.rows) {
           __builtin_prefetch(in.row(soon));
         }
@@ -191,7 +192,7 @@ class LookupGradKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Lookup<T> in(c, 1, table_);
     if (in.is_plain()) return add_plain(c, in);
-    find_places(in);
+    assign_rows(in);
     T* values = nullptr;
     if (table_.is_whole()) {
       values = write_rows(c, nullptr);
@@ -207,14 +208,15 @@ class LookupGradKernel : public Kernel {
  private:
   // One pass: the first gradient of a row is copied, later ones are added.
   void add_plain(KernelContext& c, const Lookup<T>& in) {
-    begin_places(in);
+    begin_rows(in);
     const int64_t width = in.width;
     sums_.resize(static_cast<size_t>((in.batch + 1) * width));
     const T* grad = c.input(0).data<T>();
     bool any_empty = false;
     for (int64_t r = 0; r < in.batch; ++r, grad += width) {
-      if (r + kAhead < in.batch && in.ids[r + kAhead] >= 0 && in.ids[r + kAhead] < in.rows) {
-        __builtin_prefetch(place_.data() + in.ids[r + kAhead], 1);
+      if (r + kPrefetchDistance < in.batch && in.ids[r + kPrefetchDistance] >= 0 &&
+          in.ids[r + kPrefetchDistance] < in.rows) {
+        __builtin_prefetch(slot_.data() + in.ids[r + kPrefetchDistance], 1);
       }
       if (!in.counts(r)) {
         any_empty = true;
@@ -233,7 +235,7 @@ class LookupGradKernel : public Kernel {
       const auto before = static_cast<int32_t>(indices_.size());
       if (place(0) == before) std::fill_n(sums_.data() + before * width, width, T(0));
     }
-    forget_places();
+    reset_rows();
     if (table_.is_whole()) {
       write_rows(c, sums_.data());
     } else {
@@ -277,39 +279,39 @@ class LookupGradKernel : public Kernel {
     }
     return out.data<T>();
   }
-  // place_of_[i] is the gradient row that entry i adds to.
-  void find_places(const Lookup<T>& in) {
-    begin_places(in);
-    place_of_.resize(static_cast<size_t>(in.batch * in.k));
+  // slot_of_[i] is the gradient row that entry i adds to.
+  void assign_rows(const Lookup<T>& in) {
+    begin_rows(in);
+    slot_of_.resize(static_cast<size_t>(in.batch * in.k));
     bool any_empty = false;
     const int64_t n = in.batch * in.k;
     for (int64_t r = 0; r < in.batch; ++r) {
       bool any = false;
-      const int64_t soon = r * in.k + kAhead;
+      const int64_t soon = r * in.k + kPrefetchDistance;
       if (soon < n && in.ids[soon] >= 0 && in.ids[soon] < in.rows) {
-        __builtin_prefetch(place_.data() + in.ids[soon], 1);
+        __builtin_prefetch(slot_.data() + in.ids[soon], 1);
       }
       for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
-        place_of_[static_cast<size_t>(i)] = in.counts(i) ? place(in.ids[i]) : -1;
-        any = any || place_of_[static_cast<size_t>(i)] >= 0;
+        slot_of_[static_cast<size_t>(i)] = in.counts(i) ? place(in.ids[i]) : -1;
+        any = any || slot_of_[static_cast<size_t>(i)] >= 0;
       }
       any_empty = any_empty || !any;
     }
     if (any_empty && in.rows > 0) place(0);
-    forget_places();
+    reset_rows();
   }
-  void begin_places(const Lookup<T>& in) {
-    if (has_places_) forget_places();  // left over from a run that failed on an invalid id
-    has_places_ = true;
-    place_.resize(static_cast<size_t>(in.rows), -1);
+  void begin_rows(const Lookup<T>& in) {
+    if (has_rows_) reset_rows();  // left over from a run that failed on an invalid id
+    has_rows_ = true;
+    slot_.resize(static_cast<size_t>(in.rows), -1);
     indices_.clear();
   }
-  void forget_places() {
-    for (int64_t id : indices_) place_[static_cast<size_t>(id)] = -1;
-    has_places_ = false;
+  void reset_rows() {
+    for (int64_t id : indices_) slot_[static_cast<size_t>(id)] = -1;
+    has_rows_ = false;
   }
   int32_t place(int64_t id) {
-    int32_t& known = place_[static_cast<size_t>(id)];
+    int32_t& known = slot_[static_cast<size_t>(id)];
     if (known < 0) {
       known = static_cast<int32_t>(indices_.size());
       indices_.push_back(id);
@@ -320,7 +322,7 @@ class LookupGradKernel : public Kernel {
     for (int64_t r = 0; r < in.batch; ++r, grad += in.width) {
       const T divisor = in.divisor(r);
       for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
-        const int32_t at = place_of_[static_cast<size_t>(i)];
+        const int32_t at = slot_of_[static_cast<size_t>(i)];
         if (at < 0) continue;
         const T factor = in.weight(i) / divisor;
         T* value = values + at * in.width;
@@ -346,13 +348,13 @@ class LookupGradKernel : public Kernel {
   }
 
   // Prefetch distance, since accesses to a large table are scattered.
-  static constexpr int64_t kAhead = 16;
-  std::vector<int32_t> place_, place_of_;
+  static constexpr int64_t kPrefetchDistance = 16;
+  std::vector<int32_t> slot_, slot_of_;
   std::vector<int64_t> indices_;
   std::vector<T> sums_;
   std::vector<int64_t> counts_;  // rows per partition
   Table<T> table_;
-  bool has_places_ = false;  // in place_
+  bool has_rows_ = false;  // in slot_
 };
 
 template <typename T>

@@ -36,8 +36,8 @@ bool is_repeated_from(const Shape& out, const std::vector<int64_t>& strides, int
   return true;
 }
 
-// Elements of a repeated operand that are written out at a time. Blocks of up to a quarter of this
-// are put together, so that a loop is called with many elements.
+// Size of the buffer for a repeated operand. Several blocks of at most a quarter of it share one
+// call of the loop, because calls with few elements are slow.
 constexpr int64_t kBufferElements = 256;
 constexpr size_t kLargestElement = 8;
 
@@ -83,7 +83,7 @@ const char* copied_blocks(size_t size,
 
 // run(first, count) for all n elements, by several threads where they may be shared.
 template <typename Run>
-void share_range(bool is_shared, int64_t n, const Run& run) {
+void maybe_parallel_for_range(bool is_shared, int64_t n, const Run& run) {
   if (is_shared) {
     parallel_for_range(n, run);
   } else {
@@ -107,7 +107,7 @@ void UnaryLoopKernel::prepare(KernelContext& c) {
 }
 
 void UnaryLoopKernel::compute(KernelContext&) {
-  share_range(is_shared_, n_, [this](int64_t first, int64_t count) {
+  maybe_parallel_for_range(is_shared_, n_, [this](int64_t first, int64_t count) {
     const auto at = static_cast<size_t>(first);
     loop_(x_ + at * in_size_, y_ + at * out_size_, count);
   });
@@ -134,7 +134,7 @@ void BinaryLoopKernel::compute(KernelContext&) {
 }
 
 void BinaryLoopKernel::run_block(const char* a, const char* b, char* y) const {
-  share_range(is_shared_, layout_.inner, [=](int64_t first, int64_t count) {
+  maybe_parallel_for_range(is_shared_, layout_.inner, [=](int64_t first, int64_t count) {
     const char* a_part = a + static_cast<size_t>(first * layout_.a_step) * in_size_;
     const char* b_part = b + static_cast<size_t>(first * layout_.b_step) * in_size_;
     char* y_part = y + static_cast<size_t>(first) * out_size_;

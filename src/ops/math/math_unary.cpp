@@ -95,7 +95,7 @@ GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
 }
 
 // height * exp(-x^2), the derivative of the error functions; Erf has height 2 / sqrt(pi).
-Output bell(Graph& g, Output x, double height) {
+Output gaussian_times(Graph& g, Output x, double height) {
   return multiply(g, number(g, x, height), g.op("Exp", {negative(g, g.op("Square", {x}))}));
 }
 
@@ -305,7 +305,9 @@ RUNHOOKS_UNARY_OP("Sigmoid")
 RUNHOOKS_UNARY_OP("Erf")
     .attr("T: {float, double}")
     .kernel(unary_of_floats<ErfFn>())
-    .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, 1.1283791670955126); }))
+    .gradient(times([](Graph& g, Output x, Output) {
+      return gaussian_times(g, x, 1.1283791670955126);
+    }))
     .endpoint("erf")
     .endpoint("math.erf")
     .summary("The error function, elementwise.")
@@ -314,7 +316,9 @@ RUNHOOKS_UNARY_OP("Erf")
 RUNHOOKS_UNARY_OP("Erfc")
     .attr("T: {float, double}")
     .kernel(unary_of_floats<ErfcFn>())
-    .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, -1.1283791670955126); }))
+    .gradient(times([](Graph& g, Output x, Output) {
+      return gaussian_times(g, x, -1.1283791670955126);
+    }))
     .endpoint("erfc")
     .endpoint("math.erfc")
     .summary("1 - erf(x), elementwise, accurate where erf(x) is near 1.")

@@ -125,15 +125,15 @@ class DrawKernel : public Kernel {
     T drawn[4 * Philox::kLanes];
     for (int64_t i = 0; i < n; position += Philox::kLanes) {
       generator_->philox().blocks(position, words);
-      constexpr int kDrawn = std::is_same_v<T, float> ? 4 : 2;
-      constexpr int64_t kAll = kDrawn * Philox::kLanes;
-      const bool fits = i + kAll <= n;
+      constexpr int kNumbersPerBlock = std::is_same_v<T, float> ? 4 : 2;
+      constexpr int64_t kNumbersPerCall = kNumbersPerBlock * Philox::kLanes;
+      const bool fits = i + kNumbersPerCall <= n;
       T* to = fits ? y + i : drawn;
       for (int lane = 0; lane < Philox::kLanes; ++lane) {
-        Rule::draw(words + 4 * lane, to + kDrawn * lane);
+        Rule::draw(words + 4 * lane, to + kNumbersPerBlock * lane);
       }
       if (!fits) std::copy(drawn, drawn + (n - i), y + i);
-      i += kAll;
+      i += kNumbersPerCall;
     }
   }
 
@@ -220,9 +220,9 @@ class UniformIntKernel : public Kernel {
 };
 
 // Iterates over the words of a generator.
-class Words {
+class PhiloxWords {
  public:
-  Words(const Philox& philox, uint64_t position) : philox_(philox), position_(position) {}
+  PhiloxWords(const Philox& philox, uint64_t position) : philox_(philox), position_(position) {}
   uint32_t next() {
     if (used_ == 4) {
       philox_.block(position_++, words_);
@@ -256,7 +256,7 @@ class ShuffleKernel : public Kernel {
     order_.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) order_[static_cast<size_t>(i)] = i;
     if (n > 1) {
-      Words words(generator_->philox(), generator_->reserve_blocks((n - 1 + 3) / 4));
+      PhiloxWords words(generator_->philox(), generator_->reserve_blocks((n - 1 + 3) / 4));
       for (int64_t i = 0; i + 1 < n; ++i) {
         const auto k = static_cast<size_t>(i + words.next() % static_cast<uint32_t>(n - i));
         std::swap(order_[static_cast<size_t>(i)], order_[k]);
@@ -288,7 +288,7 @@ class MultinomialKernel : public Kernel {
     const int64_t n = c.output(0).shape().dim(1);
     if (classes < 1 && n > 0) invalid_argument("num_classes should be positive, got ", classes);
     const uint64_t from = generator_->reserve(rows * ((n + 3) / 4 * 4) * 2);
-    Words words(generator_->philox(), from);
+    PhiloxWords words(generator_->philox(), from);
     reached_.resize(static_cast<size_t>(classes));
     for (int64_t row = 0; row < rows; ++row) {
       const double total = metrics_are_sums(logits.data<T>() + row * classes);
@@ -353,7 +353,7 @@ void shape_of_value(ShapeContext& c) {
       .attr("T: {int32, int64}")       \
       .shape(shape_of_value)           \
       .stateful()                      \
-      .keeps(Generator::make)          \
+      .owns_resource(Generator::make)  \
       .not_differentiable()            \
       .endpoint("raw_ops." type)
 
@@ -379,7 +379,7 @@ RUNHOOKS_REGISTER_OP("RandomUniformInt")
     .shape(shape_of_value)
     .kernel(kernel_by_type<UniformIntKernel, int32_t, int64_t>("Tout"))
     .stateful()
-    .keeps(Generator::make)
+    .owns_resource(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.RandomUniformInt")
     .summary("Uniform random integers from minval to maxval - 1.");
@@ -393,7 +393,7 @@ RUNHOOKS_REGISTER_OP("RandomShuffle")
     .shape(unchanged_shape)
     .kernel(kernel_of<ShuffleKernel>())
     .stateful()
-    .keeps(Generator::make)
+    .owns_resource(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.RandomShuffle")
     .summary("The rows of a tensor in a random order.");
@@ -409,7 +409,7 @@ RUNHOOKS_REGISTER_OP("Multinomial")
     .shape(multinomial_shape)
     .kernel(kernel_by_type<MultinomialKernel, float, double>())
     .stateful()
-    .keeps(Generator::make)
+    .owns_resource(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.Multinomial")
     .summary("Classes drawn according to logits, num_samples per row.");

@@ -39,7 +39,7 @@ class ScanKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
-    const int axis = scanned_axis(c.parameter(1), shape.rank());
+    const int axis = scanned_axis(c.read_at_prepare(1), shape.rank());
     exclusive_ = c.op().attr_bool("exclusive");
     reverse_ = c.op().attr_bool("reverse");
     outer_ = inner_ = 1;
@@ -79,19 +79,19 @@ template <typename T>
 using CumprodKernel = ScanKernel<T, ProductStep>;
 
 // The cumulative sum in the opposite direction, which is the gradient of Cumsum.
-Output sum_back(Graph& g, Operation& op, Output d) {
+Output reverse_cumsum(Graph& g, Operation& op, Output d) {
   return g.op("Cumsum", {d, op.input(1)})
       .attr("exclusive", op.attr_bool("exclusive"))
       .attr("reverse", !op.attr_bool("reverse"));
 }
 
 Grads cumsum_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  return {sum_back(g, op, dy[0]), Gradient()};
+  return {reverse_cumsum(g, op, dy[0]), Gradient()};
 }
 
 // NaN where x is 0, as in TensorFlow.
 Grads cumprod_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  const Output sums = sum_back(g, op, multiply(g, op.output(0), dy[0]));
+  const Output sums = reverse_cumsum(g, op, multiply(g, op.output(0), dy[0]));
   return {divide(g, sums, op.input(0)), Gradient()};
 }
 

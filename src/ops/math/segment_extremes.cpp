@@ -17,7 +17,7 @@ struct Largest {
     return std::numeric_limits<T>::lowest();
   }
   template <typename T>
-  static T with(T a, T b) {
+  static T combine(T a, T b) {
     return a < b || b != b ? b : a;
   }
 };
@@ -27,7 +27,7 @@ struct Smallest {
     return std::numeric_limits<T>::max();
   }
   template <typename T>
-  static T with(T a, T b) {
+  static T combine(T a, T b) {
     return b < a || b != b ? b : a;
   }
 };
@@ -37,7 +37,7 @@ struct Product {
     return T(1);
   }
   template <typename T>
-  static T with(T a, T b) {
+  static T combine(T a, T b) {
     return wrapping_multiply(a, b);
   }
 };
@@ -66,7 +66,7 @@ void combine(const Tensor& x, const Indices& ids, Tensor& out, std::vector<int64
     const int64_t segment = ids.checked(i, n);
     ++given[static_cast<size_t>(segment)];
     T* to = y + segment * width;
-    for (int64_t j = 0; j < width; ++j) to[j] = How::with(to[j], row[j]);
+    for (int64_t j = 0; j < width; ++j) to[j] = How::combine(to[j], row[j]);
   }
 }
 
@@ -173,7 +173,7 @@ Output number_of_segments(Graph& g, Operation& op) {
   return g.op("Reshape", {first, g.int_vector({})});
 }
 
-Grads with_nones(Operation& op, Output dx) {
+Grads with_none_gradients(Operation& op, Output dx) {
   Grads grads(op.inputs().size());
   grads[0] = dx;
   return grads;
@@ -186,7 +186,7 @@ Grads extreme_gradient(Graph& g, Operation& op, const Outputs& dy) {
   is_it = cast(g, is_it, x.dtype());
   const Output count = g.op("UnsortedSegmentSum", {is_it, op.input(1), number_of_segments(g, op)});
   const Output share = of_segment(g, op, g.op("DivNoNan", {dy[0], count}));
-  return with_nones(op, multiply(g, is_it, share));
+  return with_none_gradients(op, multiply(g, is_it, share));
 }
 
 // The product of the other elements: with one zero in the segment, only the zero's derivative is
@@ -202,7 +202,7 @@ Grads segment_product_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output rest = of_segment(g, op, g.op("UnsortedSegmentProd", {without, op.input(1), n}));
   const Output whole = of_segment(g, op, op.output(0));
   const Output others = g.op("SelectV2", {is_zero, rest, divide(g, whole, without)});
-  return with_nones(op, multiply(g, of_segment(g, op, grad), others));
+  return with_none_gradients(op, multiply(g, of_segment(g, op, grad), others));
 }
 
 template <typename How>
@@ -273,7 +273,7 @@ RUNHOOKS_REGISTER_OP("SegmentMean")
       for (int i = 1; i < op.input(0).shape().rank(); ++i) {
         count = g.op("ExpandDims", {count, g.scalar(DType::kInt32, -1)});
       }
-      return with_nones(op, of_segment(g, op, g.op("DivNoNan", {dy[0], count})));
+      return with_none_gradients(op, of_segment(g, op, g.op("DivNoNan", {dy[0], count})));
     })
     .endpoint("segment_mean")
     .endpoint("math.segment_mean")

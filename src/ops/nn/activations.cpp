@@ -111,7 +111,8 @@ GradientFn grad_op_of_output(const char* type) {
 }
 
 // Second derivatives. The first input of these ops is the incoming gradient.
-GradientFn again(const char* type, std::function<Gradient(Graph&, Operation&, Output)> of_second) {
+GradientFn second_derivative(const char* type,
+                             std::function<Gradient(Graph&, Operation&, Output)> of_second) {
   return [type, of_second](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {dy[0], op.input(1)}), of_second(g, op, dy[0])};
   };
@@ -195,7 +196,7 @@ RUNHOOKS_ACTIVATION("Relu")
     .summary("max(x, 0), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("ReluGrad", "features")
     .kernel(binary<ReluGradFn>())
-    .gradient(again("ReluGrad", no_curvature))
+    .gradient(second_derivative("ReluGrad", no_curvature))
     .summary("The gradient of Relu.");
 
 RUNHOOKS_ACTIVATION("Relu6")
@@ -205,7 +206,7 @@ RUNHOOKS_ACTIVATION("Relu6")
     .summary("min(max(x, 0), 6), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("Relu6Grad", "features")
     .kernel(binary<Relu6GradFn>())
-    .gradient(again("Relu6Grad", no_curvature))
+    .gradient(second_derivative("Relu6Grad", no_curvature))
     .summary("The gradient of Relu6.");
 
 RUNHOOKS_ACTIVATION("Elu")
@@ -215,7 +216,7 @@ RUNHOOKS_ACTIVATION("Elu")
     .summary("exp(x) - 1 where x is negative, else x.");
 RUNHOOKS_ACTIVATION_GRAD("EluGrad", "outputs")
     .kernel(binary<EluGradFn>())
-    .gradient(again("EluGrad", where_negative))
+    .gradient(second_derivative("EluGrad", where_negative))
     .summary("The gradient of Elu.");
 
 RUNHOOKS_ACTIVATION("Selu")
@@ -225,7 +226,7 @@ RUNHOOKS_ACTIVATION("Selu")
     .summary("The scaled exponential linear function, which keeps mean 0 and variance 1.");
 RUNHOOKS_ACTIVATION_GRAD("SeluGrad", "outputs")
     .kernel(binary<SeluGradFn>())
-    .gradient(again("SeluGrad", where_negative))
+    .gradient(second_derivative("SeluGrad", where_negative))
     .summary("The gradient of Selu.");
 
 RUNHOOKS_ACTIVATION("Softplus")
@@ -236,7 +237,7 @@ RUNHOOKS_ACTIVATION("Softplus")
     .summary("log(exp(x) + 1), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("SoftplusGrad", "features")
     .kernel(kernel_by_type<SoftplusGradKernel, float, double>())
-    .gradient(again("SoftplusGrad", softplus_curvature))
+    .gradient(second_derivative("SoftplusGrad", softplus_curvature))
     .summary("The gradient of Softplus.");
 
 RUNHOOKS_ACTIVATION("Softsign")
@@ -247,7 +248,7 @@ RUNHOOKS_ACTIVATION("Softsign")
     .summary("x / (abs(x) + 1), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("SoftsignGrad", "features")
     .kernel(binary<SoftsignGradFn>())
-    .gradient(again("SoftsignGrad", softsign_curvature))
+    .gradient(second_derivative("SoftsignGrad", softsign_curvature))
     .summary("The gradient of Softsign.");
 
 RUNHOOKS_ACTIVATION("LeakyRelu")

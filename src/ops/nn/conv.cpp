@@ -58,16 +58,16 @@ class PatchReader {
               int64_t channels,
               int64_t most_lanes)
       : patches_(height, width, batch, channels), cells_(height.size * width.size * channels) {
-    memory_.resize(static_cast<size_t>(std::min(most_lanes, patches_.num_pieces())));
+    memory_.resize(static_cast<size_t>(std::min(most_lanes, patches_.num_chunks())));
     for (auto& memory : memory_) memory.resize(static_cast<size_t>(patches_.memory()));
   }
   size_t num_lanes() const { return memory_.size(); }
 
   // y [positions, outputs] = patches of x times the filter.
   void multiply(const T* x, const T* filter, int64_t outputs, T* y) {
-    each(x, outputs, [&](size_t, const Patches::Piece& piece, const T* from, bool) {
-      gathered_product(patches_.by_place(piece), outputs, from, filter, y + piece.place * outputs,
-                       false);
+    each(x, outputs, [&](size_t, const Patches::Chunk& piece, const T* from, bool) {
+      gathered_product(patches_.by_position(piece), outputs, from, filter,
+                       y + piece.place * outputs, false);
     });
   }
   // Accumulates transpose(patches of x) times dy [positions, outputs], one sum per lane.
@@ -75,7 +75,7 @@ class PatchReader {
                        const T* dy,
                        int64_t outputs,
                        std::vector<std::vector<T>>& sums) {
-    each(x, outputs, [&](size_t lane, const Patches::Piece& piece, const T* from, bool is_first) {
+    each(x, outputs, [&](size_t lane, const Patches::Chunk& piece, const T* from, bool is_first) {
       gathered_product(patches_.by_cell(piece), outputs, from, dy + piece.place * outputs,
                        sums[lane].data(), !is_first);
     });
@@ -84,8 +84,8 @@ class PatchReader {
  private:
   template <typename Run>
   void each(const T* x, int64_t outputs, const Run& run) {
-    patches_.each_piece(static_cast<int64_t>(num_lanes()), cells_ * outputs,
-                        [&](int64_t number, const Patches::Piece& piece, bool is_first) {
+    patches_.each_chunk(static_cast<int64_t>(num_lanes()), cells_ * outputs,
+                        [&](int64_t number, const Patches::Chunk& piece, bool is_first) {
                           const auto lane = static_cast<size_t>(number);
                           run(lane, piece, patches_.read(piece, x, memory_[lane].data()), is_first);
                         });
@@ -127,7 +127,7 @@ class Conv2DKernel : public Kernel {
 
 // For stride 1, the gradient is itself a convolution: of dy with the rotated filter, over this
 // window.
-WindowAxis backwards(const WindowAxis& axis) {
+WindowAxis gradient_window(const WindowAxis& axis) {
   WindowAxis back = axis;
   back.in = axis.out;
   back.out = axis.in;
@@ -177,8 +177,8 @@ class Conv2DBackpropInputKernel : public Kernel {
     if (c.is_empty() || c.is_plain()) return;
     const Window& w = c.window;
     if (w.height.stride == 1 && w.width.stride == 1) {
-      reader_ = std::make_unique<PatchReader<T>>(backwards(w.height), backwards(w.width), c.batch,
-                                                 c.outputs, kLanes);
+      reader_ = std::make_unique<PatchReader<T>>(
+          gradient_window(w.height), gradient_window(w.width), c.batch, c.outputs, kLanes);
       filter_.resize(static_cast<size_t>(k.input(1).num_elements()));
     } else {
       patches_.resize(static_cast<size_t>(std::min(kLanes, c.batch)));
@@ -320,11 +320,11 @@ void backprop_filter_shape(ShapeContext& c) {
   c.set_output(0, filter);
 }
 
-Output for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
+Output conv_input_gradient(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "Conv2DBackpropInput", {shape_of(g, x), filter, dy});
 }
 
-Output for_filter(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
+Output conv_filter_gradient(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "Conv2DBackpropFilter", {x, shape_of(g, filter), dy});
 }
 
@@ -341,7 +341,8 @@ RUNHOOKS_REGISTER_OP("Conv2D")
     .kernel(kernel_by_type<Conv2DKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), filter = op.input(1);
-      return {for_input(g, op, x, filter, dy[0]), for_filter(g, op, x, filter, dy[0])};
+      return {conv_input_gradient(g, op, x, filter, dy[0]),
+              conv_filter_gradient(g, op, x, filter, dy[0])};
     })
     .endpoint("raw_ops.Conv2D")
     .summary("The convolution of images with filters.")
@@ -359,7 +360,7 @@ RUNHOOKS_REGISTER_OP("Conv2DBackpropInput")
     .kernel(kernel_by_type<Conv2DBackpropInputKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output filter = op.input(1), inner = op.input(2);
-      return {Gradient(), for_filter(g, op, dy[0], filter, inner),
+      return {Gradient(), conv_filter_gradient(g, op, dy[0], filter, inner),
               windowed(g, op, "Conv2D", {dy[0], filter})};
     })
     .endpoint("raw_ops.Conv2DBackpropInput")
@@ -376,7 +377,8 @@ RUNHOOKS_REGISTER_OP("Conv2DBackpropFilter")
     .kernel(kernel_by_type<Conv2DBackpropFilterKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), inner = op.input(2);
-      return {for_input(g, op, x, dy[0], inner), Gradient(), windowed(g, op, "Conv2D", {x, dy[0]})};
+      return {conv_input_gradient(g, op, x, dy[0], inner), Gradient(),
+              windowed(g, op, "Conv2D", {x, dy[0]})};
     })
     .endpoint("raw_ops.Conv2DBackpropFilter")
     .summary("The gradient of a convolution with respect to the filter.")

@@ -175,11 +175,12 @@ void depthwise_check_backprop(ShapeContext& c, const Shape& x, const Shape& filt
   }
 }
 
-Output depthwise_for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
+Output depthwise_input_gradient(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
 }
 
-Output depthwise_for_filter(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
+Output depthwise_filter_gradient(
+    Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
 }
 
@@ -197,8 +198,8 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNative")
     .kernel(kernel_by_type<DepthwiseKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), filter = op.input(1);
-      return {depthwise_for_input(g, op, x, filter, dy[0]),
-              depthwise_for_filter(g, op, x, filter, dy[0])};
+      return {depthwise_input_gradient(g, op, x, filter, dy[0]),
+              depthwise_filter_gradient(g, op, x, filter, dy[0])};
     })
     .endpoint("nn.depthwise_conv2d_native")
     .summary("The convolution of each image channel with separate filters.")
@@ -221,7 +222,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropInput")
     .kernel(kernel_by_type<DepthwiseInputKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output filter = op.input(1), inner = op.input(2);
-      return {Gradient(), depthwise_for_filter(g, op, dy[0], filter, inner),
+      return {Gradient(), depthwise_filter_gradient(g, op, dy[0], filter, inner),
               windowed(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_input")
@@ -245,7 +246,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropFilter")
     .kernel(kernel_by_type<DepthwiseFilterKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), inner = op.input(2);
-      return {depthwise_for_input(g, op, x, dy[0], inner), Gradient(),
+      return {depthwise_input_gradient(g, op, x, dy[0], inner), Gradient(),
               windowed(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_filter")

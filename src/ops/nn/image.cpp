@@ -27,11 +27,11 @@ struct Side {
                               : static_cast<float>(from) / static_cast<float>(to);
   }
   // Two neighbouring positions and the interpolation weight of the second.
-  struct Between {
+  struct Neighbours {
     int64_t lower, upper;
     float share;
   };
-  Between between(int64_t i) const {
+  Neighbours neighbours_of(int64_t i) const {
     const auto at = static_cast<float>(i);
     const float x = half_pixel ? (at + 0.5f) * scale - 0.5f : at * scale;
     const float below = std::floor(x);
@@ -90,20 +90,22 @@ class ResizeBilinearKernel : public Kernel {
     auto* out = c.output(0).data<float>();
     each_resized(c.op(), from, to,
                  [&](int64_t b, int64_t y, int64_t x, const Side& rows, const Side& columns) {
-                   const auto v = rows.between(y), h = columns.between(x);
+                   const auto v = rows.neighbours_of(y), h = columns.neighbours_of(x);
                    for (int64_t k = 0; k < to.channels; ++k) {
                      const auto at = [&](int64_t row, int64_t column) {
                        return static_cast<float>(image[from.place(b, row, column) + k]);
                      };
-                     const float top = mixed(at(v.lower, h.lower), at(v.lower, h.upper), h.share);
-                     const float low = mixed(at(v.upper, h.lower), at(v.upper, h.upper), h.share);
-                     out[to.place(b, y, x) + k] = mixed(top, low, v.share);
+                     const float top =
+                         interpolate(at(v.lower, h.lower), at(v.lower, h.upper), h.share);
+                     const float low =
+                         interpolate(at(v.upper, h.lower), at(v.upper, h.upper), h.share);
+                     out[to.place(b, y, x) + k] = interpolate(top, low, v.share);
                    }
                  });
   }
 
  private:
-  static float mixed(float a, float b, float share) { return a + (b - a) * share; }
+  static float interpolate(float a, float b, float share) { return a + (b - a) * share; }
 };
 
 template <typename T>
@@ -117,7 +119,7 @@ class ResizeBilinearGradKernel : public Kernel {
     std::fill(out, out + c.output(0).num_elements(), T(0));
     each_resized(c.op(), from, to,
                  [&](int64_t b, int64_t y, int64_t x, const Side& rows, const Side& columns) {
-                   const auto v = rows.between(y), h = columns.between(x);
+                   const auto v = rows.neighbours_of(y), h = columns.neighbours_of(x);
                    for (int64_t k = 0; k < to.channels; ++k) {
                      const float dy = grad[to.place(b, y, x) + k];
                      const auto give = [&](int64_t row, int64_t column, float share) {
@@ -296,12 +298,12 @@ class AdjustContrastKernel : public Kernel {
 
 struct Response {
   explicit Response(const Operation& op)
-      : radius(std::clamp(op.attr_int("depth_radius"), -kFarthest, kFarthest)),
+      : radius(std::clamp(op.attr_int("depth_radius"), -kMaxOffset, kMaxOffset)),
         bias(op.attr<float>("bias")),
         alpha(op.attr<float>("alpha")),
         beta(op.attr<float>("beta")) {}
   // Larger than any number of channels, and small enough not to overflow in sums.
-  static constexpr int64_t kFarthest = int64_t{1} << 60;
+  static constexpr int64_t kMaxOffset = int64_t{1} << 60;
   int64_t radius;
   float bias, alpha, beta;
 

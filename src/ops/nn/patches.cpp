@@ -4,18 +4,18 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kNumbersOfPiece = 1 << 15;  // elements per chunk, to fit the cache
-constexpr int64_t kPlacesOfPiece = 192;  // positions per chunk; enough to amortize packing
-constexpr int64_t kPieces = 8;  // minimum number of chunks, if there are enough rows
+constexpr int64_t kElementsPerChunk = 1 << 15;  // elements per chunk, to fit the cache
+constexpr int64_t kPositionsPerChunk = 192;     // positions per chunk; enough to amortize packing
+constexpr int64_t kMinChunks = 8;  // minimum number of chunks, if there are enough rows
 
 int64_t ratio_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The distance from the first to the last cell under the window.
-int64_t reach(const WindowAxis& axis) {
+int64_t input_extent(const WindowAxis& axis) {
   return (axis.out - 1) * axis.stride + (axis.size - 1) * axis.dilation + 1;
 }
 
-bool has_padding(const WindowAxis& axis) { return axis.before > 0 || reach(axis) > axis.in; }
+bool has_padding(const WindowAxis& axis) { return axis.before > 0 || input_extent(axis) > axis.in; }
 
 // Splits `length` steps from `offset` into runs of nearly equal length.
 int64_t add_runs(int64_t offset, int64_t length, int64_t stride, std::vector<Run>& runs) {
@@ -35,32 +35,32 @@ Patches::Patches(const WindowAxis& height, const WindowAxis& width, int64_t batc
       batch_(batch),
       channels_(channels),
       copies_(has_padding(height) || has_padding(width)),
-      row_size_((copies_ ? reach(width) : width.in) * channels) {
-  choose_pieces();
+      row_size_((copies_ ? input_extent(width) : width.in) * channels) {
+  choose_chunks();
   image_size_ = row_size_ * (copies_ ? rows_below(rows_) : height_.in);
-  list_places();
+  list_positions();
   list_cells();
 }
 
-void Patches::choose_pieces() {
-  const int64_t image = std::max<int64_t>(reach(height_) * row_size_, 1);
+void Patches::choose_chunks() {
+  const int64_t image = std::max<int64_t>(input_extent(height_) * row_size_, 1);
   const int64_t places = height_.out * width_.out;
-  if (image > kNumbersOfPiece || batch_ < kPieces) {
-    const int64_t fit = kNumbersOfPiece / std::max<int64_t>(row_size_, 1) - rows_below(1);
-    const int64_t wanted = ratio_up(height_.out, ratio_up(kPieces, batch_));
+  if (image > kElementsPerChunk || batch_ < kMinChunks) {
+    const int64_t fit = kElementsPerChunk / std::max<int64_t>(row_size_, 1) - rows_below(1);
+    const int64_t wanted = ratio_up(height_.out, ratio_up(kMinChunks, batch_));
     rows_ = std::clamp<int64_t>(fit / height_.stride + 1, 1, wanted);
     bands_ = ratio_up(height_.out, rows_);
     groups_ = batch_;
     return;
   }
   rows_ = height_.out;
-  images_ = std::min(kNumbersOfPiece / image, ratio_up(kPlacesOfPiece, places));
-  images_ = std::min(images_, batch_ / kPieces);
+  images_ = std::min(kElementsPerChunk / image, ratio_up(kPositionsPerChunk, places));
+  images_ = std::min(images_, batch_ / kMinChunks);
   groups_ = ratio_up(batch_, images_);
 }
 
-Patches::Piece Patches::piece(int64_t number) const {
-  Piece p;
+Patches::Chunk Patches::piece(int64_t number) const {
+  Chunk p;
   p.image = number / bands_ * images_;
   p.images = std::min(images_, batch_ - p.image);
   p.top = number % bands_ * rows_;
@@ -71,7 +71,7 @@ Patches::Piece Patches::piece(int64_t number) const {
 }
 
 // Smaller chunks use a prefix of this list.
-void Patches::list_places() {
+void Patches::list_positions() {
   const int64_t step = width_.stride * channels_;
   for (int64_t i = 0; i < images_; ++i) {
     for (int64_t oy = 0; oy < rows_; ++oy) {
@@ -95,12 +95,12 @@ void Patches::list_cells() {
   }
 }
 
-GatheredRows Patches::by_place(const Piece& piece) const {
+GatheredRows Patches::by_position(const Chunk& piece) const {
   return {places_.data(), rows_of_cells_.data(), piece.num_places,
           static_cast<int64_t>(rows_of_cells_.size()), 1};
 }
 
-GatheredRows Patches::by_cell(const Piece& piece) const {
+GatheredRows Patches::by_cell(const Chunk& piece) const {
   return {cells_.data(), rows_of_places_.data(), static_cast<int64_t>(cells_.size()),
           piece.images * piece.rows * runs_of_row_, width_.stride * channels_};
 }

@@ -19,42 +19,42 @@ class Patches {
 
   // A unit of work: whole images, or some output rows of a large image. The division depends on
   // sizes only.
-  struct Piece {
+  struct Chunk {
     int64_t image, images;
     int64_t top, rows;  // output rows in each of these images
     int64_t place, num_places;  // the matrix rows of the chunk
   };
-  int64_t num_pieces() const { return groups_ * bands_; }
-  Piece piece(int64_t number) const;
+  int64_t num_chunks() const { return groups_ * bands_; }
+  Chunk piece(int64_t number) const;
 
   // Calls run(lane, piece, is_first_of_lane) for all chunks; a lane runs its chunks sequentially.
   // The assignment to lanes is independent of the number of threads, so sums are bit-identical. A
   // position costs about `work` operations.
   template <typename Run>
-  void each_piece(int64_t lanes, int64_t work, const Run& run) const {
-    const int64_t turns = (num_pieces() + lanes - 1) / lanes;
+  void each_chunk(int64_t lanes, int64_t work, const Run& run) const {
+    const int64_t turns = (num_chunks() + lanes - 1) / lanes;
     for_each_cancellable_chunk(turns, lanes * images_ * rows_ * width_.out * work, [&](int64_t first, int64_t last) {
       parallel_for(lanes, [&](int64_t lane) {
         for (int64_t turn = first; turn < last; ++turn) {
           const int64_t i = turn * lanes + lane;
-          if (i < num_pieces()) run(lane, piece(i), turn == 0);
+          if (i < num_chunks()) run(lane, piece(i), turn == 0);
         }
       });
     });
   }
 
   // The matrix rows of a chunk, or their transpose: one row per cell, one step per position.
-  GatheredRows by_place(const Piece& piece) const;
-  GatheredRows by_cell(const Piece& piece) const;
+  GatheredRows by_position(const Chunk& piece) const;
+  GatheredRows by_cell(const Chunk& piece) const;
 
   // The data to gather from. `memory` must hold memory() elements.
   template <typename T>
-  const T* read(const Piece& piece, const T* images, T* memory) const;
+  const T* read(const Chunk& piece, const T* images, T* memory) const;
   int64_t memory() const { return copies_ ? images_ * image_size_ : 0; }
 
  private:
-  void choose_pieces();
-  void list_places();
+  void choose_chunks();
+  void list_positions();
   void list_cells();
   int64_t rows_below(int64_t rows) const {
     return (rows - 1) * height_.stride + (height_.size - 1) * height_.dilation + 1;
@@ -72,7 +72,7 @@ class Patches {
 };
 
 template <typename T>
-const T* Patches::read(const Piece& piece, const T* images, T* memory) const {
+const T* Patches::read(const Chunk& piece, const T* images, T* memory) const {
   const int64_t row = width_.in * channels_, image = height_.in * row;
   const int64_t top = piece.top * height_.stride - height_.before;
   if (!copies_) return images + piece.image * image + top * row;

@@ -53,7 +53,7 @@ class PoolKernel : public Kernel {
   // Calls visit(output position, cells) for each position; cells(f) calls f for each cell under the
   // window.
   template <typename Visit>
-  void each_place(const Rows& rows, const Visit& visit) const {
+  void each_position(const Rows& rows, const Visit& visit) const {
     const Window& w = *window_;
     for (int64_t oy = rows.top; oy < rows.bottom; ++oy) {
       for (int64_t ox = 0; ox < w.width.out; ++ox) {
@@ -81,7 +81,7 @@ class ReducingPoolKernel : public PoolKernel {
     each_image([&](int64_t image, const Rows& rows) {
       const T* from = x + image * in_;
       T* to = y + image * out_;
-      each_place(rows, [&](int64_t place, const auto& cells) {
+      each_position(rows, [&](int64_t place, const auto& cells) {
         Reduce::place(from, to + place, channels_, cells);
       });
     });
@@ -147,9 +147,9 @@ class LargestCells {
 // Calls run(channel, LargestCells) for all channels of a position, several channels at once.
 template <typename T, typename Cells, typename Run>
 void each_largest(const T* image, int64_t channels, const Cells& cells, const Run& run) {
-  constexpr int kAtOnce = 16;
+  constexpr int kBatch = 16;
   int64_t i = 0;
-  for (; i + kAtOnce <= channels; i += kAtOnce) run(i, LargestCells<T, kAtOnce>(image + i, cells));
+  for (; i + kBatch <= channels; i += kBatch) run(i, LargestCells<T, kBatch>(image + i, cells));
   for (; i < channels; ++i) run(i, LargestCells<T, 1>(image + i, cells));
 }
 
@@ -165,7 +165,7 @@ class MaxPoolGradKernel : public PoolKernel {
       const T *from = x + image * in_, *grads = dy + image * out_;
       T* to = dx + image * in_;
       if (rows.top == 0) std::fill(to, to + in_, T(0));
-      each_place(rows, [&](int64_t place, const auto& cells) {
+      each_position(rows, [&](int64_t place, const auto& cells) {
         each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
           const T* grad = grads + place + channel;
           largest.each(cells, [=](int64_t cell, int i, bool is_it) {
@@ -190,7 +190,7 @@ class MaxPoolGradGradKernel : public PoolKernel {
     each_image([&](int64_t image, const Rows& rows) {
       const T *from = x + image * in_, *on_cells = grad + image * in_;
       T* to = out + image * out_;
-      each_place(rows, [&](int64_t place, const auto& cells) {
+      each_position(rows, [&](int64_t place, const auto& cells) {
         each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
           T* result = to + place + channel;
           largest.each(cells, [=](int64_t cell, int i, bool is_it) {
@@ -231,7 +231,7 @@ class AvgPoolGradKernel : public PoolKernel {
       const T* grad = dy + image * out_;
       T* to = dx + image * in_;
       if (rows.top == 0) std::fill(to, to + in_, T(0));
-      each_place(rows, [&](int64_t place, const auto& cells) {
+      each_position(rows, [&](int64_t place, const auto& cells) {
         int64_t count = 0;
         cells([&](int64_t) { ++count; });
         cells([&](int64_t cell) {

@@ -27,14 +27,14 @@ T row_maximum(const T* x, int64_t n) {
 
 // Rows with few classes are shorter than a vector register, so exponentials of many rows are
 // computed at once.
-constexpr int64_t kNumbersOfBlock = 512, kMostRows = 64;
+constexpr int64_t kNumbersOfBlock = 512, kMaxRows = 64;
 
 // For each block of rows, sets y = exp(x - row maximum), then calls use(row, maximum, x row, y row,
 // sum of y) per row.
 template <typename T, typename Use>
 void with_exponentials(const T* x, int64_t rows, int64_t n, T* y, const Use& use) {
-  const int64_t most = std::clamp<int64_t>(kNumbersOfBlock / std::max<int64_t>(n, 1), 1, kMostRows);
-  T largest[kMostRows];
+  const int64_t most = std::clamp<int64_t>(kNumbersOfBlock / std::max<int64_t>(n, 1), 1, kMaxRows);
+  T largest[kMaxRows];
   for (int64_t first = 0; first < rows; first += most) {
     const int64_t block = std::min(most, rows - first);
     const T* const from = x + first * n;

@@ -41,12 +41,12 @@ class AssertKernel : public Kernel {
  private:
   static std::string shown(const Tensor& x) {
     if (x.dtype() == DType::kString && x.num_elements() == 1) return " " + x.string_at(0);
-    constexpr int64_t kMostShown = 3;
+    constexpr int64_t kMaxShown = 3;
     std::string text = " [";
-    for (int64_t i = 0; i < std::min(x.num_elements(), kMostShown); ++i) {
+    for (int64_t i = 0; i < std::min(x.num_elements(), kMaxShown); ++i) {
       text += (i ? " " : "") + value_text(x, i);
     }
-    return text + (x.num_elements() > kMostShown ? "...]" : "]");
+    return text + (x.num_elements() > kMaxShown ? "...]" : "]");
   }
 };
 

@@ -59,7 +59,8 @@ void give(KernelContext& c, int i, const Tensor& x) {
   }
 }
 
-void give_element(KernelContext& c, int i, const TensorList& list, size_t k, const Tensor& dims) {
+void set_element_output(
+    KernelContext& c, int i, const TensorList& list, size_t k, const Tensor& dims) {
   const Tensor& x = list.element(k);
   give(c, i, x.is_valid() ? x : zeros_of(list, shape_in(dims)));
 }
@@ -115,7 +116,7 @@ class PopBackKernel : public Kernel {
   void compute(KernelContext& c) override {
     const TensorList& list = list_input(c);
     if (list.size() == 0) invalid_argument("Trying to pop from an empty list.");
-    give_element(c, 1, list, list.size() - 1, c.input(1));
+    set_element_output(c, 1, list, list.size() - 1, c.input(1));
     c.output(0) = list_tensor(list.with_popped());
   }
 };
@@ -131,7 +132,7 @@ class GetItemKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const TensorList& list = list_input(c);
-    give_element(c, 0, list, index_in(list, c.input(1)), c.input(2));
+    set_element_output(c, 0, list, index_in(list, c.input(1)), c.input(2));
   }
 };
 

@@ -43,11 +43,11 @@ void check_fill(const Operation& op) {
 
 void as_string_shape(ShapeContext& c) {
   check_fill(c.op());
-  constexpr int64_t kMost = 10000;
+  constexpr int64_t kMaxWidth = 10000;
   for (const char* name : {"width", "precision"}) {
-    if (c.op().attr_int(name) > kMost) {
+    if (c.op().attr_int(name) > kMaxWidth) {
       invalid_argument("Attr '", name, "' of AsString is ", c.op().attr_int(name), ", more than ",
-                       kMost, ".");
+                       kMaxWidth, ".");
     }
   }
   unchanged_shape(c);

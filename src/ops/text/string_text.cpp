@@ -258,7 +258,7 @@ class RegexFullMatchKernel : public Kernel {
   }
 };
 
-uint64_t word_at(const char* data) {
+uint64_t load_word64(const char* data) {
   uint64_t word;
   std::memcpy(&word, data, sizeof word);
   return word;
@@ -272,7 +272,7 @@ uint64_t hash64(const std::string& text) {
   const char* data = text.data();
   uint64_t h = 0xDECAFCAFFE ^ (n * m);
   for (; n >= 8; n -= 8, data += 8) {
-    uint64_t k = word_at(data);
+    uint64_t k = load_word64(data);
     k *= m;
     k ^= k >> r;
     k *= m;
@@ -300,7 +300,7 @@ class SipHash {
 
   uint64_t of(const std::string& text) {
     size_t at = 0;
-    for (; at + 8 <= text.size(); at += 8) mix(word_at(text.data() + at));
+    for (; at + 8 <= text.size(); at += 8) mix(load_word64(text.data() + at));
     uint64_t last = static_cast<uint64_t>(text.size()) << 56;
     for (size_t i = 0; at + i < text.size(); ++i) {
       last |= static_cast<uint64_t>(static_cast<unsigned char>(text[at + i])) << (8 * i);

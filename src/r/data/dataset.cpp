@@ -109,7 +109,7 @@ DType wanted_type(SEXP dtypes, R_xlen_t i) {
 namespace runhooks {
 namespace r {
 
-InMemoryColumn column_from_r(SEXP x, DType wanted) {
+InMemoryColumn in_memory_column_from_r(SEXP x, DType wanted) {
   if (Rf_inherits(x, "dgCMatrix")) return InMemoryColumn(sparse_rows_from_r(x));
   return InMemoryColumn(rows_from_r(x, wanted));
 }
@@ -127,8 +127,9 @@ std::vector<InMemoryColumn> columns_of_batches(const RList& given,
   const auto in_place = large_rows_in_place(given, wanted, batch_size);
   std::vector<InMemoryColumn> columns;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    columns.push_back(in_place[i] ? InMemoryColumn(in_place[i])
-                                  : column_from_r(given[static_cast<R_xlen_t>(i)], wanted[i]));
+    columns.push_back(in_place[i]
+                          ? InMemoryColumn(in_place[i])
+                          : in_memory_column_from_r(given[static_cast<R_xlen_t>(i)], wanted[i]));
   }
   return columns;
 }
@@ -230,7 +231,7 @@ SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
         components->push_back(Value::of(tensor_from_r(given[i], wanted)));
         continue;
       }
-      const InMemoryColumn column = column_from_r(given[i], wanted);
+      const InMemoryColumn column = in_memory_column_from_r(given[i], wanted);
       if (column.sparse) {
         components->push_back(
             Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<SparseRows>(column.sparse))));

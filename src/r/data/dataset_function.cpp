@@ -101,7 +101,7 @@ class RSource : public ElementSource {
   void set_open(SEXP handle, SEXP open) { open_ = std::make_unique<EphemeronValue>(handle, open); }
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
-  const std::string& declared() const override { return declared_; }
+  const std::string& declared_schema() const override { return declared_; }
   std::unique_ptr<ElementStream> open() override {
     Rcpp::Shield<SEXP> call(Rf_lang1(require_alive(*open_, "the generator")));
     Rcpp::Shield<SEXP> closures(eval_r(call, R_GlobalEnv));
@@ -155,7 +155,7 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
           Rcpp::Shield<SEXP> result(call_builder(builder, *of, graph, args));
           pattern = dataset_of_handle(result);
           inner.reset(result);
-          return pattern->unknowns();
+          return pattern->free_tensors();
         },
         default_graph().get());
     Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(

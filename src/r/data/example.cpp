@@ -198,10 +198,10 @@ DType example_type(SEXP x, const std::string& key) {
 
 // Integers that float32 cannot represent are probably keys, not measurements.
 void warn_of_lost_digits(SEXP x, const std::string& key) {
-  constexpr double kMostExact = 16777216, kMostExactDouble = 9007199254740992;
+  constexpr double kMaxExact = 16777216, kMaxExactDouble = 9007199254740992;
   for (R_xlen_t i = 0; TYPEOF(x) == REALSXP && i < Rf_xlength(x); ++i) {
     const double value = REAL(x)[i];
-    const bool is_lost = std::fabs(value) > kMostExact && std::fabs(value) <= kMostExactDouble &&
+    const bool is_lost = std::fabs(value) > kMaxExact && std::fabs(value) <= kMaxExactDouble &&
                          std::floor(value) == value &&
                          static_cast<double>(static_cast<float>(value)) != value;
     if (!is_lost) continue;

@@ -19,7 +19,7 @@ namespace r {
 // --- r/data/dataset.cpp
 
 // A dense or sparse column from a tensor, R values or a sparse matrix.
-InMemoryColumn column_from_r(SEXP x, DType wanted);
+InMemoryColumn in_memory_column_from_r(SEXP x, DType wanted);
 
 // --- r/data/in_place.cpp
 

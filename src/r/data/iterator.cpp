@@ -76,13 +76,13 @@ namespace r {
 
 SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
   Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(dataset, kCoreObject));
-  const std::vector<Output> unknowns = dataset->unknowns();
-  const auto n = static_cast<R_xlen_t>(unknowns.size());
+  const std::vector<Output> free_tensors = dataset->free_tensors();
+  const auto n = static_cast<R_xlen_t>(free_tensors.size());
   Rcpp::Shield<SEXP> graphs(allocate_vector(VECSXP, n + 1));
   SET_VECTOR_ELT(graphs, n, parts);
-  for (size_t i = 0; i < unknowns.size(); ++i) {
+  for (size_t i = 0; i < free_tensors.size(); ++i) {
     SET_VECTOR_ELT(graphs, static_cast<R_xlen_t>(i),
-                   graph_handle(unknowns[i].graph().shared_from_this()));
+                   graph_handle(free_tensors[i].graph().shared_from_this()));
   }
   R_SetExternalPtrProtected(handle, graphs);
   return handle;
@@ -138,7 +138,7 @@ SEXP cpp_dataset_info(SEXP handle) {
 
 // The shard of one of several readers of the files; NULL if the dataset cannot be sharded by file.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader) {
+SEXP cpp_dataset_shard_by_file(SEXP handle, int readers, int reader) {
   return guarded_entry([&]() -> SEXP {
     const auto part = dataset_from_r(handle)->shard_by_file(readers, reader);
     return part ? dataset_handle(std::const_pointer_cast<Dataset>(part), handle) : R_NilValue;
@@ -182,7 +182,7 @@ SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
     Graph& graph = *default_graph();
     Rcpp::Shield<SEXP> handle(tensor_handle(
         make_iterator_op(graph, dtypes_from_r(dtypes), shapes_from_r(shapes), given)));
-    if (given) keep_for_graph(graph, dataset);
+    if (given) preserve_with_graph(graph, dataset);
     return handle;
   });
 }
@@ -191,7 +191,7 @@ SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
 SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name) {
   return guarded_entry([&]() -> SEXP {
     Operation* op = make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name);
-    keep_for_graph(op->graph(), dataset);
+    preserve_with_graph(op->graph(), dataset);
     return operation_handle(op);
   });
 }

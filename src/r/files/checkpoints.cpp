@@ -19,7 +19,7 @@ void log_to_r(LogLevel level, const char* kind, const std::string& text) {
   Rcpp::Shield<SEXP> about(text_to_r(kind));
   Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("emit_log"), number, line, about));
   Rcpp::Shield<SEXP> waits(eval_r(call, package_namespace()));
-  if (Rf_asLogical(waits) == TRUE) note_warning();
+  if (Rf_asLogical(waits) == TRUE) mark_warning_pending();
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ SEXP signature_to_r(const LoadedModel& model, const std::string& name) {
                             Rcpp::_["example_features"] = features, Rcpp::_["problem"] = problem);
 }
 
-Tensor column_from_r(SEXP x, const std::string& name, DType dtype) {
+Tensor feature_tensor_from_r(SEXP x, const std::string& name, DType dtype) {
   try {
     return rows_from_r(x, dtype);
   } catch (const Error& error) {
@@ -97,7 +97,7 @@ Tensor signature_input(SEXP x, const std::string& name, const TensorInfo& info) 
     invalid_argument("Input '", name, "' has NA or NaN (element ", static_cast<int64_t>(i + 1),
                      "); the model requires numbers.");
   }
-  Tensor tensor = column_from_r(x, name, info.dtype);
+  Tensor tensor = feature_tensor_from_r(x, name, info.dtype);
   if (!info.shape || !info.shape->has_rank()) return tensor;
   const int rank = info.shape->rank();
   Shape shape = tensor.shape();
@@ -206,10 +206,10 @@ std::string cpp_unfinished_export(Text folder, bool versioned) {
 
 // Moves a finished export to its final path and returns it.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_place_export(Text from, Text folder, bool versioned) {
+std::string cpp_publish_export(Text from, Text folder, bool versioned) {
   return guarded_entry([&]() -> std::string {
-    if (versioned) return place_version(from, folder);
-    place_export(from, folder);
+    if (versioned) return publish_version(from, folder);
+    publish_export(from, folder);
     return folder;
   });
 }

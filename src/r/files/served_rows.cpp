@@ -22,7 +22,7 @@ R_xlen_t rows_of_array(SEXP x) {
   return Rf_xlength(dim) == 0 ? -1 : INTEGER(dim)[0];
 }
 
-R_xlen_t rows_of_all(SEXP values) {
+R_xlen_t common_row_count(SEXP values) {
   R_xlen_t n = -1;
   for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
     n = std::max(n, rows_of_array(VECTOR_ELT(values, i)));
@@ -143,7 +143,7 @@ void make_tibble(SEXP list, SEXP names, R_xlen_t n) {
 }  // namespace
 
 SEXP served_table(SEXP values) {
-  const R_xlen_t n = rows_of_all(values);
+  const R_xlen_t n = common_row_count(values);
   Rcpp::Shield<SEXP> classes(class_of_rows(values, n)),
       outputs(Rf_getAttrib(values, R_NamesSymbol));
   // .pred_class replaces an output of this name
@@ -168,7 +168,7 @@ SEXP served_table(SEXP values) {
 }
 
 SEXP served_lists(SEXP values) {
-  const R_xlen_t n = rows_of_all(values), width = Rf_xlength(values);
+  const R_xlen_t n = common_row_count(values), width = Rf_xlength(values);
   Rcpp::Shield<SEXP> names(Rf_getAttrib(values, R_NamesSymbol));
   Rcpp::Shield<SEXP> rows(allocate_vector(VECSXP, n)), columns(allocate_vector(VECSXP, width));
   for (R_xlen_t k = 0; k < width; ++k) {

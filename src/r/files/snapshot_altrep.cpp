@@ -116,7 +116,7 @@ using namespace runhooks;
 using namespace runhooks::r;
 
 // [[Rcpp::init]]
-void init_carried_class(DllInfo* library) {
+void init_snapshot_class(DllInfo* library) {
   R_altrep_class_t type = R_make_altraw_class("carried_files", "runhooks", library);
   R_set_altrep_Serialized_state_method(type, serialized_state);
   R_set_altrep_UnserializeEX_method(type, unserialize);
@@ -139,7 +139,7 @@ SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_compare_carried(Text folder, SEXP files) {
+SEXP cpp_compare_snapshot(Text folder, SEXP files) {
   return guarded_entry([&]() -> SEXP {
     const SnapshotStatus found = compare_snapshot(folder, files_from_r(files));
     // during training the model is ahead of its newest checkpoint
@@ -153,6 +153,6 @@ SEXP cpp_compare_carried(Text folder, SEXP files) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_write_carried_files(Text folder, SEXP files, Text from) {
+void cpp_unpack_snapshot(Text folder, SEXP files, Text from) {
   guarded_entry([&] { unpack_snapshot(folder, files_from_r(files), from); });
 }

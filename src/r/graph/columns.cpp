@@ -93,7 +93,7 @@ SEXP cpp_column_check(SEXP spec) {
     args->set_owner("");  // messages name the user's call instead
     const ColumnPtr column = make_column(*args);
     Args chosen;
-    for (const auto& [name, value] : column->chosen()) {
+    for (const auto& [name, value] : column->derived_defaults()) {
       if (!args->has(name)) chosen.set(name, value);
     }
     Rcpp::Shield<SEXP> values(value_to_r(Value::of(std::make_shared<Args>(chosen))));

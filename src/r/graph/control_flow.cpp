@@ -122,7 +122,7 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
 
 // The trainable variables that the tensors depend on, ignoring paths through `stops`.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_variables_behind(SEXP tensors, SEXP stops) {
+SEXP cpp_variables_in_ancestors(SEXP tensors, SEXP stops) {
   return guarded_entry([&]() -> SEXP {
     const std::vector<Output> ends = tensors_in(stops, "`stops`");
     std::vector<Output> open = tensors_in(tensors, "`tensors`");

@@ -25,7 +25,7 @@ struct GraphBinding {
   SEXP pointer = R_NilValue;     // in the R object
   int collections_version = -1;  // of the cached collections
   int sessions = 0;              // see r_sessions_of()
-  std::vector<std::unique_ptr<GraphClosure>> keeps;
+  std::vector<std::unique_ptr<GraphClosure>> closures;
   ~GraphBinding() {
     if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
   }
@@ -42,18 +42,18 @@ GraphBinding& binding_of(const Graph& graph) {
 
 // Elements of the list that a graph's pointer protects, so that R's collector finds them: handles
 // by operation, collections, the outer graph of a FuncGraph, and a pairlist of functions.
-enum Kept { kHandles, kCollections, kOuter, kFunctions, kKeptCount };
+enum Kept { kHandles, kCollections, kOuter, kFunctions, kNumPreserved };
 
-SEXP kept(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
+SEXP preserved_of(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
 
 // The handles of an operation: a list of operation, variable, output 0, output 1, ...
 SEXP handles_of(const Operation& op) {
-  SEXP all = VECTOR_ELT(kept(op.graph()), kHandles);
+  SEXP all = VECTOR_ELT(preserved_of(op.graph()), kHandles);
   const R_xlen_t id = op.id();
   if (Rf_xlength(all) <= id) {
     Rcpp::Shield<SEXP> larger(allocate_vector(VECSXP, 2 * id + 64));
     for (R_xlen_t i = 0; i < Rf_xlength(all); ++i) SET_VECTOR_ELT(larger, i, VECTOR_ELT(all, i));
-    SET_VECTOR_ELT(kept(op.graph()), kHandles, larger);
+    SET_VECTOR_ELT(preserved_of(op.graph()), kHandles, larger);
     all = larger;
   }
   if (VECTOR_ELT(all, id) == R_NilValue) {
@@ -134,7 +134,7 @@ void collect_if_needed() {
 
 }  // namespace
 
-void note_small_graph() {
+void count_small_graph() {
   graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kSmallGraph));
 }
 
@@ -145,12 +145,12 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   }
   collect_if_needed();
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
-  Rcpp::Shield<SEXP> keeps(allocate_vector(VECSXP, kKeptCount));
-  SET_VECTOR_ELT(keeps, kHandles, allocate_vector(VECSXP, graph->version() + 64));
+  Rcpp::Shield<SEXP> closures(allocate_vector(VECSXP, kNumPreserved));
+  SET_VECTOR_ELT(closures, kHandles, allocate_vector(VECSXP, graph->version() + 64));
   if (auto* function = dynamic_cast<FuncGraph*>(graph.get())) {
-    SET_VECTOR_ELT(keeps, kOuter, graph_handle(function->outer().shared_from_this()));
+    SET_VECTOR_ELT(closures, kOuter, graph_handle(function->outer().shared_from_this()));
   }
-  R_SetExternalPtrProtected(pointer, keeps);
+  R_SetExternalPtrProtected(pointer, closures);
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
   Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
   auto made = std::make_shared<GraphBinding>();
@@ -159,7 +159,7 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   made->pointer = pointer;
   if (graph->foreign) {
     made->sessions = binding_of(*graph).sessions;
-    made->keeps = std::move(binding_of(*graph).keeps);
+    made->closures = std::move(binding_of(*graph).closures);
   }
   graph->foreign = made;
   return object;
@@ -169,15 +169,15 @@ bool has_object(const Graph& graph) {
   return graph.foreign && key_of(binding_of(graph).weak_ref) != R_NilValue;
 }
 
-void keep_with_graph(Graph& graph, SEXP object) {
-  Rcpp::Shield<SEXP> cell(Rf_cons(object, VECTOR_ELT(kept(graph), kFunctions)));
-  SET_VECTOR_ELT(kept(graph), kFunctions, cell);
+void attach_to_graph(Graph& graph, SEXP object) {
+  Rcpp::Shield<SEXP> cell(Rf_cons(object, VECTOR_ELT(preserved_of(graph), kFunctions)));
+  SET_VECTOR_ELT(preserved_of(graph), kFunctions, cell);
 }
 
 int& r_sessions_of(const Graph& graph) { return binding_of(graph).sessions; }
 
-std::vector<std::unique_ptr<GraphClosure>>& kept_by(Graph& graph) {
-  return binding_of(graph).keeps;
+std::vector<std::unique_ptr<GraphClosure>>& closures_of(Graph& graph) {
+  return binding_of(graph).closures;
 }
 
 std::shared_ptr<Graph> graph_of(SEXP handle) {
@@ -276,18 +276,18 @@ SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
     }
     GraphBinding& binding = binding_of(*target);
     if (binding.collections_version != target->collections_version()) {
-      SET_VECTOR_ELT(kept(*target), kCollections, R_NilValue);
+      SET_VECTOR_ELT(preserved_of(*target), kCollections, R_NilValue);
       binding.collections_version = target->collections_version();
     }
-    for (SEXP cell = VECTOR_ELT(kept(*target), kCollections); cell != R_NilValue;
+    for (SEXP cell = VECTOR_ELT(preserved_of(*target), kCollections); cell != R_NilValue;
          cell = CDR(cell)) {
       if (STRING_ELT(TAG(cell), 0) == STRING_ELT(name, 0)) return CAR(cell);
     }
     Rcpp::Shield<SEXP> list(collection_to_r(target->collection(string_from_r(name))));
     MARK_NOT_MUTABLE(list);
-    Rcpp::Shield<SEXP> cell(Rf_cons(list, VECTOR_ELT(kept(*target), kCollections)));
+    Rcpp::Shield<SEXP> cell(Rf_cons(list, VECTOR_ELT(preserved_of(*target), kCollections)));
     SET_TAG(cell, name);
-    SET_VECTOR_ELT(kept(*target), kCollections, cell);
+    SET_VECTOR_ELT(preserved_of(*target), kCollections, cell);
     return list;
   });
 }

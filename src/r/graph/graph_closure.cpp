@@ -54,7 +54,7 @@ GraphClosure::GraphClosure(Graph& graph, SEXP function) {
   weak_.reset(weak);
   if (dynamic_cast<ElementGraph*>(&home)) {
     Rcpp::Shield<SEXP> object(graph_handle(home.shared_from_this()));
-    keep_with_graph(home, cell);
+    attach_to_graph(home, cell);
     return;
   }
   root_.reset(cell);
@@ -75,7 +75,7 @@ bool GraphClosure::transfer_if_unowned() {
   if (!graph || !has_object(*graph)) return false;
   // Owners besides C++: this pointer, the R object, and the sessions that R owns.
   if (graph.use_count() > 2 + r_sessions_of(*graph)) return false;
-  keep_with_graph(*graph, root_.get());
+  attach_to_graph(*graph, root_.get());
   root_.reset(R_NilValue);
   return true;
 }
@@ -91,10 +91,10 @@ void transfer_to(Graph& graph, const NewFunctions& functions) {
   }
 }
 
-void keep_for_graph(Graph& graph, SEXP object) {
+void preserve_with_graph(Graph& graph, SEXP object) {
   Graph& home = outermost(graph);
   Rcpp::Shield<SEXP> of(graph_handle(home.shared_from_this()));
-  kept_by(home).push_back(std::make_unique<GraphClosure>(home, object));
+  closures_of(home).push_back(std::make_unique<GraphClosure>(home, object));
 }
 
 void release_closures() {

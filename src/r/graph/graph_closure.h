@@ -37,7 +37,7 @@ RFunctionPtr function_of_graph(Graph& graph, SEXP function);
 void transfer_to(Graph& graph, const NewFunctions& functions);
 
 // Keeps an object alive as long as the graph, such as a dataset that it reads.
-void keep_for_graph(Graph& graph, SEXP object);
+void preserve_with_graph(Graph& graph, SEXP object);
 
 // Transfers functions of graphs that only R owns to the R objects of these graphs.
 void release_closures();
@@ -46,10 +46,10 @@ void release_closures();
 
 bool has_object(const Graph& graph);
 // Requires an R object of the graph, whose external pointer then protects `object`.
-void keep_with_graph(Graph& graph, SEXP object);
+void attach_to_graph(Graph& graph, SEXP object);
 // Number of sessions of the graph that R owns; each of them shares ownership of the graph.
 int& r_sessions_of(const Graph& graph);
-std::vector<std::unique_ptr<GraphClosure>>& kept_by(Graph& graph);
+std::vector<std::unique_ptr<GraphClosure>>& closures_of(Graph& graph);
 
 }  // namespace r
 }  // namespace runhooks

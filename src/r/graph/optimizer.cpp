@@ -266,22 +266,23 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP 
   return guarded_entry([&]() -> SEXP {
     const Output target = tensor_of(loss);
     const Output weight = grad_loss == R_NilValue ? Output() : tensor_of(grad_loss);
-    const auto pairs = optimizer_from_r(spec)->compute_gradients(
+    const auto grads_and_vars = optimizer_from_r(spec)->compute_gradients(
         *graph_for(target.graph()), target, variables_from_r(variables), weight);
-    Rcpp::List list(pairs.size());
-    for (size_t i = 0; i < pairs.size(); ++i) {
-      Rcpp::Shield<SEXP> gradient(gradient_to_r(pairs[i].gradient));
-      list[i] = Rcpp::List::create(gradient, variable_handle(pairs[i].variable));
+    Rcpp::List list(grads_and_vars.size());
+    for (size_t i = 0; i < grads_and_vars.size(); ++i) {
+      Rcpp::Shield<SEXP> gradient(gradient_to_r(grads_and_vars[i].gradient));
+      list[i] = Rcpp::List::create(gradient, variable_handle(grads_and_vars[i].variable));
     }
     return list;
   });
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP global_step, SEXP name) {
+SEXP cpp_optimizer_apply_gradients(
+    SEXP spec, SEXP state, SEXP grads_and_vars, SEXP global_step, SEXP name) {
   return guarded_entry([&]() -> SEXP {
     std::vector<GradientAndVariable> given;
-    const RList all(pairs, "the pairs of gradients and variables");
+    const RList all(grads_and_vars, "the pairs of gradients and variables");
     for (R_xlen_t i = 0; i < all.size(); ++i) {
       const RList pair(all[i], "a gradient and its variable");
       GradientAndVariable entry;

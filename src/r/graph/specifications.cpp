@@ -26,7 +26,7 @@ auto with_factory(const std::string& what, Visit visit) {
   invalid_argument("'", what, "' is not a kind of specification.");
 }
 
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 class Table {
  public:
@@ -54,7 +54,7 @@ struct Row {
 
 SEXP rows_to_r(const std::vector<Row>& rows) {
   const auto words = [&rows](auto get) {
-    Words all;
+    Strings all;
     for (const Row& row : rows) all.push_back(get(row));
     return all;
   };
@@ -73,11 +73,12 @@ SEXP rows_to_r(const std::vector<Row>& rows) {
   table.add("target", words([](const Row& row) { return row.spec->target; }));
   table.add("default", words([](const Row& row) { return row.spec->fallback; }));
   table.add("kind", words([](const Row& row) { return row.spec->kind; }));
-  table.add("wanted", words([](const Row& row) { return wanted_words(*row.spec); }));
+  table.add("wanted", words([](const Row& row) { return describe_expected(*row.spec); }));
   table.add("range", words([](const Row& row) { return row.spec->range; }));
-  table.add("null_is_good", flags([](const Row& row) { return row.spec->is_null_good; }));
-  table.add("kept", flags([](const Row& row) { return row.spec->is_kept; }));
-  table.add("apart", flags([](const Row& row) { return row.spec->is_apart; }));
+  table.add("null_is_good", flags([](const Row& row) { return row.spec->allows_null; }));
+  table.add("affects_checkpoints",
+            flags([](const Row& row) { return row.spec->affects_checkpoints; }));
+  table.add("binding_only", flags([](const Row& row) { return row.spec->is_binding_only; }));
   table.add("doc", words([](const Row& row) { return row.spec->doc; }));
   return table.frame(static_cast<R_xlen_t>(rows.size()));
 }
@@ -97,8 +98,8 @@ SEXP part_to_r(const ModelPart& part) {
 }  // namespace
 
 // One row per argument, for all types or for one. Arguments of estimators have a family ("linear",
-// "deep", ...) and a mode ("regression", "classification"; empty if the head decides). "kept" marks
-// arguments that must agree with the model directory.
+// "deep", ...) and a mode ("regression", "classification"; empty if the head decides).
+// "affects_checkpoints" marks arguments that must agree with the model directory.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_specs(Text what, Text type) {
   return guarded_entry([&]() -> SEXP {
@@ -127,7 +128,7 @@ SEXP cpp_specs(Text what, Text type) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_endpoints(Text what) {
   return guarded_entry([&]() -> SEXP {
-    Words endpoints, types;
+    Strings endpoints, types;
     with_factory(what, [&](const auto& factory) {
       for (const auto& entry : factory.entries()) {
         endpoints.push_back(entry.endpoint);

@@ -53,7 +53,7 @@ struct Symbol {
   const std::string& summary() const { return op ? op->summary : function->summary; }
 };
 
-const std::map<std::string, Symbol>& all_symbols() {
+const std::map<std::string, Symbol>& symbol_table() {
   static const auto* all = [] {
     auto* made = new std::map<std::string, Symbol>;
     auto add = [made](const Symbol& symbol) {
@@ -234,8 +234,8 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_call(Text endpoint, SEXP given) {
   return guarded_entry([&]() -> SEXP {
-    const auto found = all_symbols().find(endpoint);
-    if (found == all_symbols().end())
+    const auto found = symbol_table().find(endpoint);
+    if (found == symbol_table().end())
       fail(Code::kNotFound, "TensorFlow function '", endpoint, "' is not available.");
     const Symbol& symbol = found->second;
     std::string owner = "tf$" + endpoint + "()";
@@ -251,7 +251,7 @@ SEXP cpp_tf_call(Text endpoint, SEXP given) {
 SEXP cpp_tf_symbols() {
   return guarded_entry([&]() -> SEXP {
     std::vector<std::string> names, arguments, summaries;
-    for (const auto& [name, symbol] : all_symbols()) {
+    for (const auto& [name, symbol] : symbol_table()) {
       if (name[0] == '_') continue;
       std::vector<std::string> words;
       for (const ArgSpec& argument : symbol.signature.arguments) {

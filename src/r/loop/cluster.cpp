@@ -39,7 +39,7 @@ SEXP cpp_cluster_gather(Text what, SEXP bytes) {
     if (TYPEOF(bytes) != RAWSXP) invalid_argument("`bytes` must be a raw vector.");
     const std::string own(reinterpret_cast<const char*>(RAW(bytes)),
                           static_cast<size_t>(Rf_xlength(bytes)));
-    meet(what);
+    check_same_collective(what);
     const std::vector<std::string> gathered = gather_texts(communicator(), own);
     Rcpp::List all(gathered.size());
     for (size_t i = 0; i < gathered.size(); ++i)

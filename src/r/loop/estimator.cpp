@@ -34,15 +34,15 @@ RunConfig config_from_r(SEXP list) {
   config.log_step_count_steps = args->integer("log_step_count_steps", 0);
   config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
   config.replicas = static_cast<int>(args->integer("replicas", 1));
-  config.normalizes_together = args->flag("normalizes_together", false);
+  config.sync_batch_norm = args->flag("sync_batch_norm", false);
   config.on_other_data = on_other_data_from_name(args->text("on_other_data", "stop"));
   return config;
 }
 
-void remember_from_r(SEXP input, const std::string& folder) {
-  SEXP memory = RList(input, "the result of an input function").find("memory");
-  if (memory == R_NilValue) return;
-  RunFolder::remember(folder, plain_from_r(memory, "The model metadata", "memory"));
+void write_metadata_from_r(SEXP input, const std::string& folder) {
+  SEXP metadata = RList(input, "the result of an input function").find("metadata");
+  if (metadata == R_NilValue) return;
+  RunFolder::write_metadata(folder, plain_from_r(metadata, "The model metadata", "metadata"));
 }
 
 // `build` is an R function of the mode. In training its result may contain model metadata.
@@ -53,9 +53,9 @@ InputFn input_fn_from_r(SEXP build, const std::string& folder) {
     Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
-    if (mode == Mode::kTrain) remember_from_r(result, folder);
+    if (mode == Mode::kTrain) write_metadata_from_r(result, folder);
     ModelInput input = model_input_from_r(result);
-    input.is_part = Rf_getAttrib(result, Rf_install("parts")) != R_NilValue;
+    input.is_part = Rf_getAttrib(result, Rf_install("sharded_by")) != R_NilValue;
     return input;
   };
 }
@@ -163,7 +163,7 @@ PlainFields about_from_r(SEXP about) {
 }
 
 // The core model that all calls of one R model share.
-struct MadeModel {
+struct CachedModel {
   ModelFn model_fn;
   std::shared_ptr<Head> head;        // NULL for custom models
   std::shared_ptr<Args> warm_start;  // may be NULL
@@ -174,9 +174,9 @@ struct MadeModel {
 };
 const HandleKind kModel("runhooks_model");
 
-std::shared_ptr<MadeModel> model_from_r(SEXP spec) {
-  if (is_handle(spec, kModel)) return from_handle<MadeModel>(spec, kModel);
-  auto made = std::make_shared<MadeModel>();
+std::shared_ptr<CachedModel> model_from_r(SEXP spec) {
+  if (is_handle(spec, kModel)) return from_handle<CachedModel>(spec, kModel);
+  auto made = std::make_shared<CachedModel>();
   SEXP own = list_element(spec, "model_fn");
   if (own != R_NilValue) {
     made->model_fn = custom_model_from_r(RFunction::make(function_from_r(own, "`model_fn`")));
@@ -270,11 +270,11 @@ SEXP history_of(const HookList& hooks) {
 }  // namespace
 
 Estimator estimator_from_r(SEXP spec, SEXP config) {
-  const std::shared_ptr<MadeModel> model = model_from_r(spec);
+  const std::shared_ptr<CachedModel> model = model_from_r(spec);
   return Estimator(model->model_fn, config_from_r(config), model->kept);
 }
 
-std::shared_ptr<ModelGraphCache> kept_graphs_of(SEXP model) { return model_from_r(model)->kept; }
+std::shared_ptr<ModelGraphCache> graph_cache_of(SEXP model) { return model_from_r(model)->kept; }
 
 ModelInput model_input_from_r(SEXP result) {
   ModelInput input;
@@ -342,7 +342,7 @@ SEXP cpp_estimator_train(SEXP spec,
     options.saving_listeners = listeners_from_r(listeners);
     options.leaves_events = leaves_events;
     options.about = about_from_r(about);
-    const std::shared_ptr<MadeModel> model = model_from_r(spec);
+    const std::shared_ptr<CachedModel> model = model_from_r(spec);
     if (model->warm_start) options.warm_start = std::make_shared<WarmStart>(*model->warm_start);
     const std::string folder = estimator.config().model_dir;
     const Estimator::TrainResult result =
@@ -353,8 +353,8 @@ SEXP cpp_estimator_train(SEXP spec,
         Rcpp::_["global_step"] = static_cast<double>(result.global_step),
         Rcpp::_["was_skipped"] = result.was_skipped, Rcpp::_["why"] = result.why,
         Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.is_there,
-        Rcpp::_["mark"] = newest.mark, Rcpp::_["num_weights"] = *model->num_weights,
-        Rcpp::_["history"] = history);
+        Rcpp::_["checkpoint_id"] = newest.checkpoint_id,
+        Rcpp::_["num_weights"] = *model->num_weights, Rcpp::_["history"] = history);
   });
 }
 
@@ -376,7 +376,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     if (whole_input != R_NilValue) options.whole_input = input_fn_from_r(whole_input, "");
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
-    note_small_graph();
+    count_small_graph();
     Rcpp::Shield<SEXP> values(
         named_values_to_r(metrics, [](const Tensor& metric) { return tensor_to_r(metric); }));
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
@@ -405,7 +405,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.together = together;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn, ""), options);
-    note_small_graph();
+    count_small_graph();
     if (!all) return make_handle(predictions, kPredictions);
     std::vector<Preserved> batches;
     for (;;) {
@@ -415,8 +415,8 @@ SEXP cpp_estimator_predict(SEXP spec,
     }
     Rcpp::List list(batches.size());
     for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
-    const auto kept = kept_graphs_of(spec);
-    const uint64_t checkpoint = kept ? kept->checkpoint_number() : 0;
+    const auto kept = graph_cache_of(spec);
+    const uint64_t checkpoint = kept ? kept->checkpoint_id() : 0;
     if (checkpoint > 0) list.attr("checkpoint") = static_cast<double>(checkpoint);
     return list;
   });
@@ -449,7 +449,7 @@ SEXP cpp_save_running(Text folder, Text scratch) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec, bool is_fixed) {
   return guarded_entry([&]() -> SEXP {
-    std::shared_ptr<MadeModel> made;
+    std::shared_ptr<CachedModel> made;
     NewFunctions functions;
     try {
       functions = collect_new_closures([&] { made = model_from_r(spec); });
@@ -478,7 +478,7 @@ void cpp_head_check(SEXP head) {
 
 // The signature that must match the model directory: groups of named texts.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_model_memory(SEXP spec) {
+SEXP cpp_model_signature(SEXP spec) {
   return guarded_entry([&]() -> SEXP {
     return named_values_to_r(model_signature(*estimator_args(spec)), named_texts_to_r);
   });

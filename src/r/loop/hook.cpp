@@ -60,7 +60,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     end_ = bind(methods, "end", {hook_symbols().session});
     save_state_ = bind(methods, "save_state", {});
     restore_state_ = bind(methods, "restore_state", {hook_symbols().state});
-    if (save_state_ && is_place(label_)) state_key_ = key_of(methods);
+    if (save_state_ && is_positional_name(label_)) state_key_ = key_of(methods);
     SEXP on_error = list_element(methods, "on_error");
     if (Rf_isFunction(on_error) && !is_absent(methods, "on_error")) on_error_.reset(on_error);
   }
@@ -173,7 +173,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     RunContext& context;
     CurrentContext(RHook& h, RunContext& now) : hook(h), context(now) {
       R_SetExternalPtrAddr(hook.context_pointer_.get(), &context);
-      if (hook.shown_stop_ != context.stop_requested()) hook.show_stop(context.stop_requested());
+      if (hook.shown_stop_ != context.stop_requested())
+        hook.update_stop_requested(context.stop_requested());
     }
     ~CurrentContext() {
       R_ClearExternalPtr(hook.context_pointer_.get());
@@ -198,7 +199,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return call;
   }
   // True for a label such as "hooks[[2]]", which is no user-given name.
-  static bool is_place(const std::string& label) {
+  static bool is_positional_name(const std::string& label) {
     return label.size() > 2 && label.compare(label.size() - 2, 2, "]]") == 0;
   }
   static std::string key_of(SEXP methods) {
@@ -258,7 +259,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     context_pointer_.reset(pointer);
     shown_stop_ = false;
   }
-  void show_stop(bool requested) {
+  void update_stop_requested(bool requested) {
     shown_stop_ = requested;
     Rcpp::Shield<SEXP> flag(Rf_ScalarLogical(requested));
     Rf_defineVar(hook_symbols().stop_requested, flag, context_.get());

@@ -22,7 +22,7 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
 Estimator estimator_from_r(SEXP spec, SEXP config);
 // The model's cache, or NULL if it caches nothing between calls.
-std::shared_ptr<ModelGraphCache> kept_graphs_of(SEXP model);
+std::shared_ptr<ModelGraphCache> graph_cache_of(SEXP model);
 // list(features, labels), or list(given = <anything>) for a custom model function.
 ModelInput model_input_from_r(SEXP result);
 HookPtr in_memory_evaluator_from_r(SEXP hook);

@@ -129,7 +129,7 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
     const OwnedObjects::Scope in(binding.together.get());
     const RunArgs& args = *requested.update(request, session->graph());
-    requested.keep(request);
+    requested.store(request);
     const Executor& run = in_step ? session->run_in_step(args) : session->run(args);
     fill_run_metadata(run_metadata, session->run_metadata());
     return requested.tree()->results_to_r(

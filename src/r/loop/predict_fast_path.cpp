@@ -116,18 +116,18 @@ bool as_tensor(SEXP x, const std::string& dtype, SEXP levels, Tensor* to) {
 // path is needed. `checkpoint` is the attribute of cpp_estimator_predict(). `columns`, `dtypes` and
 // `levels` describe the `features`, which are sorted by name.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_known_predictions(SEXP model,
-                           Text folder,
-                           double checkpoint,
-                           Texts features,
-                           SEXP columns,
-                           Texts dtypes,
-                           SEXP levels,
-                           Texts keys,
-                           SEXP data,
-                           double most_rows) {
+SEXP cpp_predict_cached(SEXP model,
+                        Text folder,
+                        double checkpoint,
+                        Texts features,
+                        SEXP columns,
+                        Texts dtypes,
+                        SEXP levels,
+                        Texts keys,
+                        SEXP data,
+                        double most_rows) {
   return guarded_entry([&]() -> SEXP {
-    const auto kept = kept_graphs_of(model);
+    const auto kept = graph_cache_of(model);
     SEXP names = Rf_getAttrib(data, R_NamesSymbol);
     const bool is_list = TYPEOF(data) == VECSXP && TYPEOF(names) == STRSXP;
     if (!kept || !is_list || TYPEOF(columns) != STRSXP) return R_NilValue;

@@ -17,12 +17,13 @@ SEXP cpp_run_folder(Text path, bool writes) {
     const RunFolder& folder = *known;
     Rcpp::List answer = Rcpp::List::create(
         Rcpp::_["has_checkpoint"] = folder.has_checkpoint(),
-        Rcpp::_["step"] = static_cast<double>(folder.step()), Rcpp::_["mark"] = folder.mark(),
+        Rcpp::_["step"] = static_cast<double>(folder.step()),
+        Rcpp::_["checkpoint_id"] = folder.checkpoint_id(),
         Rcpp::_["is_training"] = ActiveTraining::is_in(path),
         Rcpp::_["can_be_written"] = writes && folder.can_be_written(),
-        Rcpp::_["has_metadata"] = folder.has_metadata(), Rcpp::_["memory"] = R_NilValue);
+        Rcpp::_["has_metadata"] = folder.has_metadata(), Rcpp::_["metadata"] = R_NilValue);
     try {
-      answer["memory"] = plain_to_r(folder.memory());
+      answer["metadata"] = plain_to_r(folder.metadata());
     } catch (const Error&) {  // invalid attributes: R reports that the file is damaged
     }
     return answer;
@@ -30,12 +31,12 @@ SEXP cpp_run_folder(Text path, bool writes) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_write_metadata(Text folder, SEXP memory) {
+void cpp_write_metadata(Text folder, SEXP metadata) {
   guarded_entry([&] {
-    if (RList(memory, "the metadata").find("version") == R_NilValue) {
+    if (RList(metadata, "the metadata").find("version") == R_NilValue) {
       invalid_argument("The metadata of a model directory need a `version`.");
     }
-    RunFolder::remember(folder, plain_from_r(memory, "The model metadata", "x"));
+    RunFolder::write_metadata(folder, plain_from_r(metadata, "The model metadata", "x"));
   });
 }
 
@@ -52,5 +53,5 @@ SEXP cpp_run_rows(Text folder) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_note_error(Text text) {
-  guarded_entry([&] { note_foreign_error(text); });
+  guarded_entry([&] { record_foreign_error(text); });
 }

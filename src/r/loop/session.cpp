@@ -287,7 +287,7 @@ void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {
   Rf_defineVar(Rf_install("step_stats"), stats, run_metadata);
 }
 
-void RequestedArgs::keep(SEXP request) {
+void RequestedArgs::store(SEXP request) {
   if (!args_.foreign) args_.foreign = std::make_shared<Preserved>();
   static_cast<Preserved*>(args_.foreign.get())->reset(request);
 }

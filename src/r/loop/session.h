@@ -53,7 +53,7 @@ class RequestedArgs {
   // `request` is a value of cpp_session_run_args(). NULL fetches nothing.
   const RunArgs* update(SEXP request, Graph& graph);
   // Stores the request, which hooks see as the original arguments of the run.
-  void keep(SEXP request);
+  void store(SEXP request);
   void forget() { tree_.reset(); }
   const FetchTree* tree() const { return tree_.get(); }
 

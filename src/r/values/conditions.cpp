@@ -216,7 +216,7 @@ SEXP allocate_vector(unsigned type, R_xlen_t length) {
 EntryDepth::EntryDepth() { outermost_calls += entry_depth++ == 0; }
 EntryDepth::~EntryDepth() { --entry_depth; }
 
-void note_warning() { has_warnings = true; }
+void mark_warning_pending() { has_warnings = true; }
 
 void raise_warnings() {
   flush_deferred_log();

@@ -34,7 +34,7 @@ bool interrupt_pending();
 [[noreturn]] void raise_exception(const char* where);
 
 // R raises a stored warning after the outermost call, since its handler may jump.
-void note_warning();
+void mark_warning_pending();
 void raise_warnings();
 
 class EntryDepth {

@@ -100,7 +100,7 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
 
 using namespace runhooks::r;
 
-// A weak reference, which keeps `object` as long as `owner`. Files do not keep it.
+// A weak reference that preserves `object` while `owner` lives. It is not serialized.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
   return guarded_entry([&]() -> SEXP {

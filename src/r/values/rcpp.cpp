@@ -12,7 +12,7 @@ namespace {
 
 // Head of a doubly linked list of preserved objects (CAR: previous cell, TAG: object), so that
 // removal takes constant time.
-SEXP kept_objects() {
+SEXP precious_objects() {
   static SEXP head = nullptr;
   if (head == nullptr) {
     head = Rf_cons(R_NilValue, R_NilValue);
@@ -28,7 +28,7 @@ namespace Rcpp {
 SEXP Rcpp_precious_preserve(SEXP object) {
   if (object == R_NilValue) return R_NilValue;
   PROTECT(object);
-  SEXP head = kept_objects();
+  SEXP head = precious_objects();
   SEXP cell = PROTECT(Rf_cons(head, CDR(head)));
   SET_TAG(cell, object);
   SETCDR(head, cell);

@@ -147,7 +147,7 @@ test_that("programs can query family, mode, kinds and compatibility rules of a f
   expect_true(all(nzchar(families$family)))
   dnn <- cpp_specs("estimator", "dnn_regressor")
   expect_setequal(
-    dnn$name[dnn$kept],
+    dnn$name[dnn$affects_checkpoints],
     c("hidden_units", "feature_columns", "label_dimension", "optimizer", "activation_fn", "batch_norm")
   )
   expect_equal(dnn$kind[dnn$name == "dropout"], "probability")

@@ -13,7 +13,8 @@ test_that("the bar matches the line that tfestimators showed", {
 })
 
 test_that("times are short", {
-  expect_equal(vapply(c(0, 59, 61, 7300, 200000), vague_time, ""), c("0s", "59s", "1m", "2h", "2d"))
+  durations <- vapply(c(0, 59, 61, 7300, 200000), short_duration, "")
+  expect_equal(durations, c("0s", "59s", "1m", "2h", "2d"))
 })
 
 # Terminal output without control sequences, with messages in the same stream.
@@ -70,9 +71,9 @@ test_that("no bar without a terminal, when turned off, or in a forked process", 
 
 test_that("a run with fewer steps than requested prints a message", {
   expect_message(
-    check_reached("train", 15, 100), "Training completed after 15 steps but 100 steps were specified"
+    check_all_steps_ran("train", 15, 100), "Training completed after 15 steps but 100 steps were specified"
   )
-  expect_message(check_reached("train", 1, 2, "hook", "Mine"), "Hook `Mine` ended it", fixed = TRUE)
-  expect_no_message(check_reached("train", 2, 2L))
-  expect_no_message(check_reached("eval", 2, NULL))
+  expect_message(check_all_steps_ran("train", 1, 2, "hook", "Mine"), "Hook `Mine` ended it", fixed = TRUE)
+  expect_no_message(check_all_steps_ran("train", 2, 2L))
+  expect_no_message(check_all_steps_ran("eval", 2, NULL))
 })

@@ -106,8 +106,8 @@ test_that("an unsupported instruction set is an error that lists the supported o
     was_checked <- the$isa_checked
     withr::defer(the$isa_checked <- was_checked)
     the$isa_checked <- NULL
-    warnings <- testthat::capture_warnings(warn_of_instruction_set())
-    expect_length(testthat::capture_warnings(warn_of_instruction_set()), 0)
+    warnings <- testthat::capture_warnings(warn_instruction_set())
+    expect_length(testthat::capture_warnings(warn_instruction_set()), 0)
     warnings
   }
   expect_length(warned(NA), 0)
@@ -116,7 +116,7 @@ test_that("an unsupported instruction set is an error that lists the supported o
   withr::local_envvar(RUNHOOKS_ISA = "altivec")
   the$isa_checked <- NULL
   withr::defer(the$isa_checked <- NULL)
-  expect_warning(warn_of_instruction_set(), class = "runhooks_warning_instruction_set")
+  expect_warning(warn_instruction_set(), class = "runhooks_warning_instruction_set")
 })
 
 test_that("a machine with the base instruction set trains", {

@@ -1,6 +1,6 @@
 # Invalid data for canned estimators. The error names column, value and row of the data before
 # anything is run or written. Other files test invalid columns (column_categorical), tensors
-# (model_heads), and NA in numbers and dates (input_fn, input_r_data).
+# (model_heads), and NA in numbers and dates (input_fn, input_labels).
 
 bad_data <- function(n = 30) {
   data.frame(

@@ -33,7 +33,7 @@ std::shared_ptr<const Dataset> Transformation::with_input(
 }
 
 std::shared_ptr<const Dataset> Dataset::given_dataset(const std::string& name) const {
-  return args_.made<const Dataset>(name, "a dataset");
+  return args_.object<const Dataset>(name, "a dataset");
 }
 
 std::shared_ptr<const Dataset> Transformation::shard_by_file(int64_t readers,

@@ -7,7 +7,7 @@ on_threads <- function(threads, fit) {
   use_threads() # reads the options now, so that training does not reset the number
   cpp_kernel_threads_set(threads)
   on.exit({
-    the$threads_said <- NULL
+    the$thread_settings <- NULL
     use_threads()
   })
   fit()

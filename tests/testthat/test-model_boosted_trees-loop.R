@@ -39,7 +39,7 @@ test_that("train_and_evaluate() evaluates each checkpoint, exports, and ends wit
     evaluated <- history$evaluations[history$evaluations$metric == "average_loss", ]
     expect_equal(evaluated$step, seq(6, last, 6))
     expect_equal(
-      last_of(evaluated$value), evaluate(model, loop_data(76))$average_loss, tolerance = 1e-6
+      last_or_na(evaluated$value), evaluate(model, loop_data(76))$average_loss, tolerance = 1e-6
     )
     exports <- file.path(model_dir(model), "export")
     expect_setequal(dir(exports), c("best", "final", "latest"))
@@ -62,7 +62,7 @@ test_that("final_exporter() exports once if the trees end early, and again in ea
     )
     suppressMessages(train_and_evaluate(model, train_spec(loop_data(), ...), spec))
     exports <- dir(file.path(dir, "export", "final"), full.names = TRUE)
-    answers <- predict(load_savedmodel(last_of(exports)), loop_data()[1:5, c("x", "f")])
+    answers <- predict(load_savedmodel(last_or_na(exports)), loop_data()[1:5, c("x", "f")])
     expect_equal(
       as.vector(unlist(answers)), predict(model, loop_data()[1:5, ])$.pred, tolerance = 1e-5
     )
@@ -84,7 +84,7 @@ test_that("early stopping keeps the trees up to the best evaluation, bit for bit
   said <- as.data.frame(history)
   said <- said$value[said$metric == "average_loss" & said$data == "validation"]
   expect_equal(evaluate(model, others)$average_loss, min(said), tolerance = 1e-6)
-  expect_gt(last_of(said), min(said))
+  expect_gt(last_or_na(said), min(said))
   stopped <- variable_value(model, "boosted_trees:0_serialized")[[1]]
   grown <- length(unique(as.data.frame(model)$tree))
   expect_lt(grown, 40)
@@ -114,7 +114,7 @@ test_that("the bar counts trees and layers", {
   train(loop_trees(), hooks = bar)
   # Scanning the data is not a step. The counts are those at the start of the last step.
   expect_equal(lines[[5]], "4 1 tree, 3 layers")
-  expect_match(last_of(lines), "^18 5 trees, 17 layers")
+  expect_match(last_or_na(lines), "^18 5 trees, 17 layers")
   withr::local_options(runhooks.progress = TRUE, cli.dynamic = TRUE, cli.num_colors = 1L)
   text <- capture.output(type = "message", train(loop_trees()))
   expect_match(paste(text, collapse = " "), "trees, [0-9]+ layers")

@@ -9,11 +9,12 @@ namespace runhooks {
 
 namespace {
 
-// kKey omits the data and their location, but includes everything else that determines elements.
-enum class Words { kPeople, kKey };
+// kFingerprint omits the data and their location, but includes everything else that determines
+// elements.
+enum class DescriptionFor { kReadable, kFingerprint };
 
-std::string words_of(const Dataset& dataset, Words how) {
-  return how == Words::kKey ? dataset.steps() : dataset.description();
+std::string description_of(const Dataset& dataset, DescriptionFor how) {
+  return how == DescriptionFor::kFingerprint ? dataset.steps() : dataset.description();
 }
 
 template <typename Items, typename Describe>
@@ -27,16 +28,16 @@ std::string describe_type(DType dtype, const Shape& shape) {
   return str_cat(dtype_name(dtype), shape);
 }
 
-std::string describe_tensor(const Tensor& tensor, Words how) {
+std::string describe_tensor(const Tensor& tensor, DescriptionFor how) {
   const std::string type = describe_type(tensor.dtype(), tensor.shape());
-  if (how == Words::kPeople) return type;
+  if (how == DescriptionFor::kReadable) return type;
   DataFingerprint content;
   content.add(tensor);
   return str_cat(type, " ", static_cast<unsigned long>(content.fingerprint()));
 }
 
 // Includes captured values.
-std::string describe_function(const DatasetFunction& function, Words how) {
+std::string describe_function(const DatasetFunction& function, DescriptionFor how) {
   const std::string name = str_cat("function ", static_cast<unsigned long>(function.fingerprint()));
   if (function.captured().empty()) return name;
   return str_cat(name, " with ", describe_all(function.captured(), [how](const Tensor& value) {
@@ -44,18 +45,19 @@ std::string describe_function(const DatasetFunction& function, Words how) {
                  }));
 }
 
-std::string describe_made(const CoreObject& made, Words how) {
-  if (const auto* dataset = dynamic_cast<const Dataset*>(&made)) return words_of(*dataset, how);
+std::string describe_object(const CoreObject& made, DescriptionFor how) {
+  if (const auto* dataset = dynamic_cast<const Dataset*>(&made))
+    return description_of(*dataset, how);
   if (const auto* function = dynamic_cast<const DatasetFunction*>(&made)) {
     return describe_function(*function, how);
   }
   const auto* maker = dynamic_cast<const DatasetValuedFunction*>(&made);
-  if (!maker || how == Words::kPeople) return made.kind();
+  if (!maker || how == DescriptionFor::kReadable) return made.kind();
   return str_cat(describe_function(maker->function(), how), " giving ",
-                 words_of(maker->pattern(), how));
+                 description_of(maker->pattern(), how));
 }
 
-std::string describe(const Value& value, Words how) {
+std::string describe(const Value& value, DescriptionFor how) {
   const auto describe_one = [how](const Value& item) { return describe(item, how); };
   double number;
   if (value_number(value, &number)) return str_cat(number);
@@ -74,13 +76,14 @@ std::string describe(const Value& value, Words how) {
     };
     return "(" + describe_all((*args)->items(), describe_item) + ")";
   }
-  if (const auto* made = value.get_if<std::shared_ptr<CoreObject>>()) return describe_made(**made, how);
+  if (const auto* made = value.get_if<std::shared_ptr<CoreObject>>())
+    return describe_object(**made, how);
   return value.kind();
 }
 
 std::string describe_kind(const std::string& type,
                           const Args& args,
-                          Words how,
+                          DescriptionFor how,
                           const std::function<bool(const std::string&)>& is_left_out) {
   std::vector<std::string> own;
   std::string input;
@@ -101,11 +104,12 @@ std::string describe_kind(const std::string& type,
 }  // namespace
 
 std::string Dataset::description() const {
-  return describe_kind(type_, args_, Words::kPeople, [](const std::string&) { return false; });
+  return describe_kind(type_, args_, DescriptionFor::kReadable,
+                       [](const std::string&) { return false; });
 }
 
 std::string Dataset::steps() const {
-  return describe_kind(type_, args_, Words::kKey,
+  return describe_kind(type_, args_, DescriptionFor::kFingerprint,
                        [this](const std::string& name) { return identifies_data(name); });
 }
 
