@@ -423,7 +423,7 @@ SEXP cpp_model_graphs() {
   return guarded_entry([]() -> SEXP {
     return Rcpp::NumericVector::create(
         Rcpp::_["built"] = static_cast<double>(Estimator::num_built()),
-        Rcpp::_["sessions"] = static_cast<double>(ChiefSessionCreator::num_made()),
+        Rcpp::_["sessions"] = static_cast<double>(ChiefSessionCreator::num_sessions_created()),
         Rcpp::_["kept"] = static_cast<double>(ModelGraphCache::num_cached()));
   });
 }
