@@ -78,8 +78,8 @@ FUZZ_FLAGS = -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/
 FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.cpp graph/*.cpp io/*/*.cpp import/*.cpp \
     data/*.cpp session/*.cpp kernels/*.cpp)) \
   $(addprefix tests/cpp/,datasets_test.cpp dataset_kinds.cpp state_edits.cpp) \
-  $(addprefix src/,training/import_meta_graph.cpp training/save_ops.cpp estimators/loaded_model.cpp \
-    estimators/export_folder.cpp estimators/resumable_run.cpp estimators/replica_saveable.cpp \
+  $(addprefix src/,training/import_meta_graph.cpp training/save_ops.cpp estimators/export/loaded_model.cpp \
+    estimators/export/export_folder.cpp estimators/run/resumable_run.cpp estimators/replicas/replica_saveable.cpp \
     monitored/hook_saveable.cpp cluster/communicator.cpp cluster/step_barrier.cpp \
     trees/ensemble.cpp trees/ensemble_proto.cpp \
     $(addprefix ops/,array/array.cpp array/array_shape.cpp state/control.cpp state/gradient_helpers.cpp \

@@ -34,7 +34,7 @@ check_offset <- function(blueprint, n_classes, call) {
 offset_value <- function(data, blueprint, call) {
   offset <- blueprint$offset
   if (is.null(offset)) return(NULL)
-  value <- unclassed_column(raw_value(offset$name, offset$expr, data, blueprint, call))
+  value <- unclassed_column(evaluate_variable(offset$name, offset$expr, data, blueprint, call))
   if (is.numeric(value) && is.null(dim(value))) return(as.numeric(value))
   abort_runhooks(
     "{.code {offset$name}} must be one number per row, not {describe_type(value)}.", call = call

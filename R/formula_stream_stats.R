@@ -117,7 +117,7 @@ stream_numbers <- function(state, has_bias) {
   raw <- rbind(c(1, state$shift), cbind(0, diag(k)))
   if (!has_bias) raw <- raw[, -1, drop = FALSE]
   standard <- rbind((state$shift - scale$center) / scale$scale, diag(1 / scale$scale, k))
-  standardize_columns <- state$triangle %*% standard
+  standardized <- state$triangle %*% standard
   list(
     scale = scale, k = k, kept = known_columns(qr(state$triangle %*% raw, tol = 1e-7), has_bias),
     triangle = function(kept) {

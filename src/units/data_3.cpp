@@ -1,9 +1,9 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "data/csv_block.cpp"
 #include "data/dataset_binding.cpp"
+#include "data/file_sharding.cpp"
 #include "data/ignore_errors_dataset.cpp"
 #include "data/parse_example_ops.cpp"
-#include "data/part_of_files.cpp"
 #include "data/png_ops.cpp"
 #include "data/prefetch_dataset.cpp"
 #include "data/range_dataset.cpp"

@@ -149,7 +149,7 @@ class CountingSource : public ElementSource {
   std::vector<DType> dtypes() const override { return {DType::kInt64}; }
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<ElementStream> open() override { return std::make_unique<CountingStream>(); }
-  const std::string& declared() const override { return declared_; }
+  const std::string& declared_schema() const override { return declared_; }
 
  private:
   std::string declared_ = "counts";

@@ -33,7 +33,7 @@ TEST(arg_spec_choices_are_quoted_strings) {
   const ArgSpec spec = parse_arg_spec("combiner = 'sum': one of 'sum', 'mean'; kept. How.");
   CHECK(spec.kind == "choice");
   CHECK(spec.choices == (std::vector<std::string>{"sum", "mean"}));
-  CHECK(wanted_words(spec) == "one of \"sum\", \"mean\"");
+  CHECK(describe_expected(spec) == "one of \"sum\", \"mean\"");
   Args args("f()");
   args.set("combiner", Value::of(std::string("max")));
   CHECK_THROWS(check_arguments({spec}, args), Code::kInvalidArgument,

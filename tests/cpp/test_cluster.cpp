@@ -3,7 +3,7 @@
 
 #include "cluster/communicator.h"
 #include "cluster/step_barrier.h"
-#include "estimators/replica_run.h"
+#include "estimators/replicas/replica_run.h"
 #include "nn/initializer.h"
 #include "nn/loss.h"
 #include "nn/replicas.h"

@@ -158,7 +158,7 @@ TEST(pipeline_signature_and_fingerprint_identify_a_position) {
   CHECK_EQ(one->content().fingerprint(), same->content().fingerprint());
   CHECK(one->content().fingerprint() != value->content().fingerprint());
   CHECK(one->content().fingerprint() != longer->content().fingerprint());
-  CHECK(one->content().words().find("in memory float32(9,)") == 0);
+  CHECK(one->content().description().find("in memory float32(9,)") == 0);
   // Functions that return datasets are part of the signature, including their data.
   CHECK(flat_mapped(range_of(3))->steps() != interleaved(range_of(3), 1, 1)->steps());
   const auto by_two = dataset_of("FlatMapDataset", {{"map_func", maker_of(range_of(3), 2, false)}},

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "estimators/head.h"
+#include "estimators/heads/head.h"
 #include "test.h"
 
 using namespace runhooks;

@@ -125,9 +125,9 @@ TEST(forest_detects_ensembles_that_a_form_cannot_represent) {
   CHECK(!ByteForest::can_hold(ensemble));
   CHECK(!forest_of(ensemble));
 
-  ensemble.trees = {chain(kDeepestByteTree, 0)};
+  ensemble.trees = {chain(kMaxByteTreeDepth, 0)};
   CHECK(ByteForest::can_hold(ensemble));
-  ensemble.trees = {chain(kDeepestByteTree + 1, 0)};
+  ensemble.trees = {chain(kMaxByteTreeDepth + 1, 0)};
   CHECK(!ByteForest::can_hold(ensemble));
   CHECK(FlatForest::can_hold(ensemble));
 

@@ -172,7 +172,7 @@ TEST(histograms_add_numbers_of_a_table) {
   for (const HistogramKernels* table : tables()) {
     for (const size_t count : {1, 2, 8, 9, 32, 64, 65, 1000}) {
       const size_t n = 100;
-      std::vector<float> numbers(std::max<size_t>(count, kPickedRoom)), x(n), sums(n);
+      std::vector<float> numbers(std::max<size_t>(count, kMinPickedTable)), x(n), sums(n);
       std::vector<uint16_t> which(n);
       for (float& number : numbers) number = static_cast<float>(random() % 1000) / 8;
       for (size_t i = 0; i < n; ++i) {
@@ -304,7 +304,7 @@ TEST(histograms_trees_of_all_depths_reach_their_leaves) {
   std::vector<ByteTree> trees;
   std::vector<ByteNode> nodes;
   std::vector<float> leaves;
-  for (int32_t depth = 1; depth <= kDeepestByteTree; ++depth) {
+  for (int32_t depth = 1; depth <= kMaxByteTreeDepth; ++depth) {
     trees.push_back({depth, static_cast<int32_t>(nodes.size()), static_cast<int32_t>(leaves.size())});
     for (int32_t i = 1; i < 1 << depth; ++i) {
       nodes.push_back(byte_node(random() % kPlaces, static_cast<uint8_t>(random())));

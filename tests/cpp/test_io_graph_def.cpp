@@ -360,7 +360,7 @@ TEST(io_tensor_proto_expands_shapes_up_to_a_limit) {
   CHECK_EQ(read(filled).data<float>()[99999], 1.5f);
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kBool,
                             DType::kUint8, DType::kString}) {
-    const int64_t most = kMostFilledBytes / static_cast<int64_t>(dtype_size(dtype));
+    const int64_t most = kMaxFilledBytes / static_cast<int64_t>(dtype_size(dtype));
     CHECK_THROWS(read(proto(dtype, {most + 1})), Code::kResourceExhausted, "One element may stand");
     CHECK_THROWS(read(proto(dtype, {int64_t{1} << 28, int64_t{1} << 28})), Code::kResourceExhausted,
                  "One element may stand");

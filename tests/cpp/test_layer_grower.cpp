@@ -170,12 +170,13 @@ void check_tree(const Table& table, size_t logits, const SplitCosts& costs, std:
     std::map<int32_t, std::vector<int64_t>> rows;
     std::set<int64_t> seen;
     Threads one(1);
-    grower.each_piece([&](int32_t node, const uint16_t* ids, int64_t count, int64_t first, int64_t) {
-      for (int64_t i = 0; i < count; ++i) {
-        rows[node].push_back(first + ids[i]);
-        seen.insert(first + ids[i]);
-      }
-    });
+    grower.each_segment(
+        [&](int32_t node, const uint16_t* ids, int64_t count, int64_t first, int64_t) {
+          for (int64_t i = 0; i < count; ++i) {
+            rows[node].push_back(first + ids[i]);
+            seen.insert(first + ids[i]);
+          }
+        });
     CHECK_EQ(seen.size(), n);
     const std::vector<LayerSplit> splits =
         grower.best_splits(begin, end, g.data(), h.data(), layer, costs);
@@ -225,13 +226,14 @@ std::string grown(const Table& table, int threads, const std::vector<float>& y) 
       }
       end = static_cast<int32_t>(tree.nodes.size());
       grower.follow(tree);
-      grower.each_piece([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
-        const float leaf = leaf_value(tree.nodes[static_cast<size_t>(node)].leaf, 0);
-        for (int64_t i = 0; i < n; ++i) {
-          const auto row = static_cast<size_t>(first + ids[i]);
-          logits[row] = before[row] + leaf;
-        }
-      });
+      grower.each_segment(
+          [&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
+            const float leaf = leaf_value(tree.nodes[static_cast<size_t>(node)].leaf, 0);
+            for (int64_t i = 0; i < n; ++i) {
+              const auto row = static_cast<size_t>(first + ids[i]);
+              logits[row] = before[row] + leaf;
+            }
+          });
     }
   }
   return text;
@@ -282,7 +284,7 @@ TEST(layer_grower_resumes_within_a_tree) {
   other.follow(tree);
   const auto nodes = [](const LayerGrower& of) {
     std::vector<int32_t> node(20000, -1);
-    of.each_piece([&](int32_t own, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
+    of.each_segment([&](int32_t own, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
       for (int64_t i = 0; i < n; ++i) node[static_cast<size_t>(first + ids[i])] = own;
     });
     return node;

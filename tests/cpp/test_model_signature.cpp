@@ -1,7 +1,7 @@
 // The compatibility of a model with its folder depends on the arguments that are declared "kept".
-#include "estimators/head_base.h"
-#include "estimators/model_signature.h"
-#include "estimators/model_traits.h"
+#include "estimators/heads/head_base.h"
+#include "estimators/models/model_signature.h"
+#include "estimators/models/model_traits.h"
 #include "test.h"
 
 using namespace runhooks;

@@ -175,7 +175,7 @@ TEST(plan_is_not_run_again_while_its_results_are_held) {
   session.run(w->initializer);
   const auto executor = session.executor({w->snapshot}, {});
   executor->run({});
-  const Executor::Hold hold(*executor);
+  const Executor::Retain hold(*executor);
   session.assign(*w, Tensor::scalar<float>(5));
   CHECK_EQ(number(session.run(w->snapshot)), 5.0f);
   CHECK_EQ(number(executor->result(0)), 1.0f);

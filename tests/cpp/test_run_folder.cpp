@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "base/platform.h"
-#include "estimators/run_folder.h"
-#include "estimators/run_record.h"
+#include "estimators/run/run_folder.h"
+#include "estimators/run/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/directory_lock.h"

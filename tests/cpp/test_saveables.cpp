@@ -1,8 +1,8 @@
 // A custom stateful resource is trained, exported, evaluated in memory, restored as best,
 // warm-started, frozen and restored like a variable.
-#include "estimators/export.h"
-#include "estimators/in_memory_evaluator_hook.h"
-#include "estimators/loaded_model.h"
+#include "estimators/export/export.h"
+#include "estimators/export/loaded_model.h"
+#include "estimators/run/in_memory_evaluator_hook.h"
 #include "graph/func_graph.h"
 #include "graph/lowering.h"
 #include "graph/snapshot.h"

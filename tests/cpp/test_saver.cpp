@@ -81,7 +81,7 @@ class OneTensor : public TensorSource {
 
 TEST(saver_restores_unshared_tensors_without_a_copy) {
   // Smaller tensors go to the variable arena.
-  const auto n = static_cast<int64_t>(kLargestLasting / sizeof(float)) + 1;
+  const auto n = static_cast<int64_t>(kMaxArenaBytes / sizeof(float)) + 1;
   const auto all = [n](float x) {
     return Tensor::of<float>({n}, std::vector<float>(static_cast<size_t>(n), x));
   };

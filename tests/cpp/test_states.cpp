@@ -7,7 +7,7 @@
 #include "base/interrupt.h"
 #include "data/iterator_resource.h"
 #include "dataset_kinds.h"
-#include "estimators/resumable_run.h"
+#include "estimators/run/resumable_run.h"
 #include "hooks/hook_registry.h"
 #include "io_test.h"
 #include "monitored/hook_saveable.h"

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "data/in_memory.h"
-#include "estimators/estimator.h"
+#include "estimators/run/estimator.h"
 #include "test.h"
 
 using namespace runhooks;

@@ -15,7 +15,7 @@ namespace {
 // Sanitizers disable the arena, to watch each value separately.
 bool has_lasting_memory() {
   void* const data = arena_allocate(8);
-  if (data) free_lasting(data);
+  if (data) arena_free(data);
   return data != nullptr;
 }
 

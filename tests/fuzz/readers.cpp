@@ -10,7 +10,7 @@
 #include "arrow_input.h"
 #include "base/memory.h"
 #include "data/example_parser.h"
-#include "estimators/loaded_model.h"
+#include "estimators/export/loaded_model.h"
 #include "import/import_graph.h"
 #include "io/checkpoint/bundle_format.h"
 #include "io/checkpoint/checkpoint_state.h"

@@ -8,7 +8,7 @@
 #include "base/fingerprint.h"
 #include "data/iterator_resource.h"
 #include "dataset_kinds.h"
-#include "estimators/resumable_run.h"
+#include "estimators/run/resumable_run.h"
 #include "io/files/plain_fields.h"
 #include "monitored/hook_saveable.h"
 #include "state_edits.h"

@@ -1,10 +1,11 @@
 // Access to internals for tests: a settable clock and sleep, observers of hooks, and files and
 // streams from other writers. tools/inside.sh links this library against the installed package, and
 // helper-inside.R loads it.
+#include "../cpp/state_edits.cpp"  // the edits of the core's tests
 #include "base/clock.h"
 #include "base/log_first.h"
 #include "base/threads.h"
-#include "estimators/run_folder.h"
+#include "estimators/run/run_folder.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "io/events/recorded_evaluations.h"
@@ -16,8 +17,6 @@
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
-
-#include "../cpp/state_edits.cpp"  // the edits of the core's tests
 
 using namespace runhooks;
 using namespace runhooks::r;
@@ -423,7 +422,7 @@ SEXP cpp_model_graphs() {
   return guarded_entry([]() -> SEXP {
     return Rcpp::NumericVector::create(
         Rcpp::_["built"] = static_cast<double>(Estimator::num_built()),
-        Rcpp::_["sessions"] = static_cast<double>(ChiefSessionCreator::num_made()),
+        Rcpp::_["sessions"] = static_cast<double>(ChiefSessionCreator::num_sessions_created()),
         Rcpp::_["kept"] = static_cast<double>(ModelGraphCache::num_cached()));
   });
 }

@@ -3,12 +3,12 @@
 #include <cstring>
 #include <limits>
 
-#include "base/random.h"
 #include "base/parallel_for.h"
+#include "base/random.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
-#include "estimators/replica_graph.h"
-#include "estimators/replica_saveable.h"
+#include "estimators/replicas/replica_graph.h"
+#include "estimators/replicas/replica_saveable.h"
 #include "graph/endpoints.h"
 #include "nn/replicas.h"
 #include "r/data/input.h"

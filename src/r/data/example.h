@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimators/loaded_model.h"
+#include "estimators/export/loaded_model.h"
 #include "r/values/values.h"
 
 namespace runhooks {

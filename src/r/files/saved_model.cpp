@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "estimators/export.h"
-#include "estimators/export_folder.h"
+#include "estimators/export/export.h"
+#include "estimators/export/export_folder.h"
 #include "r/data/example.h"
 #include "r/files/served_rows.h"
 #include "r/graph/handles_of_graph.h"

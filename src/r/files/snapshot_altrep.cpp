@@ -6,8 +6,8 @@
 #include <R_ext/Altrep.h>  // must follow R's own headers
 // clang-format on
 
-#include "estimators/run_folder.h"
-#include "estimators/active_training.h"
+#include "estimators/run/active_training.h"
+#include "estimators/run/run_folder.h"
 #include "io/files/atomic_file.h"
 
 namespace runhooks {

@@ -1,7 +1,7 @@
 // Name, variable and control-dependency scopes that R's with() opens and closes.
-#include "estimators/canned.h"
-#include "r/graph/handles_of_graph.h"
+#include "estimators/models/canned.h"
 #include "r/graph/graph_closure.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"

@@ -1,9 +1,9 @@
 // Tables of what the core's factories can construct, with endpoints and arguments.
 #include "columns/feature_column.h"
 #include "data/dataset.h"
-#include "estimators/exporter.h"
-#include "estimators/head.h"
-#include "estimators/model_traits.h"
+#include "estimators/export/exporter.h"
+#include "estimators/heads/head.h"
+#include "estimators/models/model_traits.h"
 #include "hooks/hook_registry.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/values.h"

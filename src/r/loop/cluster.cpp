@@ -1,5 +1,5 @@
 #include "cluster/communicator.h"
-#include "estimators/replica_run.h"
+#include "estimators/replicas/replica_run.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "estimators/head.h"
-#include "estimators/in_memory_evaluator_hook.h"
-#include "estimators/model_signature.h"
-#include "estimators/model_traits.h"
-#include "estimators/run_folder.h"
-#include "estimators/active_training.h"
+#include "estimators/heads/head.h"
+#include "estimators/models/model_signature.h"
+#include "estimators/models/model_traits.h"
+#include "estimators/run/active_training.h"
+#include "estimators/run/in_memory_evaluator_hook.h"
+#include "estimators/run/run_folder.h"
 #include "r/graph/gc_pressure.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/history.h"

@@ -1,4 +1,4 @@
-#include "estimators/exporter.h"
+#include "estimators/export/exporter.h"
 
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"

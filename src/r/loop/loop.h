@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimators/estimator.h"
+#include "estimators/run/estimator.h"
 #include "r/values/values.h"
 
 namespace runhooks {

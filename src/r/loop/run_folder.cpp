@@ -1,7 +1,7 @@
-#include "estimators/run_folder.h"
+#include "estimators/run/run_folder.h"
 
-#include "estimators/active_training.h"
-#include "estimators/run_record.h"
+#include "estimators/run/active_training.h"
+#include "estimators/run/run_record.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 

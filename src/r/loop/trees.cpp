@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimators/model_traits.h"
-#include "estimators/tree_features.h"
+#include "estimators/models/model_traits.h"
+#include "estimators/models/tree_features.h"
 #include "r/loop/loop.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/values.h"

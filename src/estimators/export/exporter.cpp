@@ -1,0 +1,13 @@
+#include "estimators/export/exporter.h"
+
+namespace runhooks {
+
+void check_exports_to_keep(const Args& args, const std::string& words, bool says_what_it_got) {
+  if (!args.has("exports_to_keep")) return;
+  const int64_t keep = args.integer("exports_to_keep");
+  if (keep > 0) return;
+  invalid_argument("`exports_to_keep`, if provided, must be ", words,
+                   says_what_it_got ? str_cat(". Got ", keep) : "");
+}
+
+}  // namespace runhooks

@@ -1,0 +1,26 @@
+// Arguments shared by canned model functions: optimizers and partitioners.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "estimators/models/model_traits.h"
+#include "graph/args.h"
+#include "graph/variable.h"
+#include "training/optimizer.h"
+
+namespace runhooks {
+
+// Creates the optimizer of a model part from its argument: a name (with the part's learning rate),
+// a specification, or a function that returns one, called while the graph is built. Without an
+// argument, the part's default.
+std::shared_ptr<Optimizer> optimizer_of(const Args& args,
+                                        const ModelPart& part,
+                                        size_t num_columns);
+
+// tf.min_max_variable_partitioner for one parameter server, which never partitions.
+Partitioner size_partitioner();
+// The function in argument `name`, called with a shape and a type, or size_partitioner().
+Partitioner partitioner_argument(const Args& args, const std::string& name);
+
+}  // namespace runhooks

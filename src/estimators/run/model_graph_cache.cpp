@@ -1,0 +1,260 @@
+#include "estimators/run/model_graph_cache.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "data/iterator_rebind.h"
+#include "estimators/run/active_training.h"
+#include "estimators/run/run_folder.h"
+#include "graph/endpoints.h"
+#include "io/files/atomic_file.h"
+#include "monitored/monitored_session.h"
+#include "session/reusable_session_hook.h"
+
+namespace runhooks {
+
+namespace {
+
+std::vector<ModelGraphCache*>& all_models() {
+  static auto* all = new std::vector<ModelGraphCache*>;
+  return *all;
+}
+
+uint64_t next_number() {
+  static uint64_t last = 0;
+  return ++last;
+}
+
+Output rows_in_memory(const Graph& graph) {
+  const EndpointTensors& rows = endpoint(graph, "rows_in_memory");
+  return rows.size() == 1 ? rows[0].second : Output();
+}
+
+void log_restoring(const std::string& checkpoint) {
+  log(LogLevel::kInfo, str_cat("Restoring parameters from ", checkpoint));
+}
+
+// The log lines of a session that is created and restored.
+void log_restored_session(const std::string& checkpoint) {
+  log(LogLevel::kInfo, "Graph was finalized.");
+  log_restoring(checkpoint);
+  log(LogLevel::kInfo, "Running local_init_op.");
+  log(LogLevel::kInfo, "Done running local_init_op.");
+}
+
+std::string component_text(const std::string& name, const Output& component) {
+  return str_cat(name.size(), ":", name, "=", component.index, " ", dtype_name(component.dtype()),
+                 component.shape().to_string(), ";");
+}
+
+}  // namespace
+
+void log_model_fn() {
+  log(LogLevel::kInfo, "Calling model_fn.");
+  log(LogLevel::kInfo, "Done calling model_fn.");
+}
+
+std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version) {
+  const Output rows = rows_in_memory(graph);
+  // The input added only the iterator and its next element.
+  if (!rows || input.given || graph.version() != step_version + 2) return "";
+  std::string key = str_cat(mode_name(mode), " ");
+  if (graph.has_seed()) key += str_cat("seed ", graph.seed(), " ");
+  for (const auto& feature : input.features) {
+    if (feature.second.is_sparse() || feature.second.values.op != rows.op) return "";
+    key += component_text(feature.first, feature.second.values);
+  }
+  Named<Output> labels(input.named_labels.begin(), input.named_labels.end());
+  if (input.labels) labels.emplace_back("", input.labels);
+  for (const auto& label : labels) {
+    if (label.second.op != rows.op) return "";
+    key += "label " + component_text(label.first, label.second);
+  }
+  return key;
+}
+
+Output rows_of_input(const Graph& graph) { return rows_in_memory(graph).op->input(0); }
+
+bool hooks_allow_reuse(const HookList& hooks) {
+  return std::all_of(hooks.begin(), hooks.end(), [](const HookPtr& hook) {
+    return dynamic_cast<const ReusableSessionHook*>(hook.get()) != nullptr;
+  });
+}
+
+class CachedSessionCreator : public SessionCreator {
+ public:
+  CachedSessionCreator(std::unique_ptr<ModelGraph> graph,
+                       const std::shared_ptr<ModelGraphCache>& cache,
+                       std::string checkpoint)
+      : graph_(std::move(graph)),
+        cache_(cache),
+        checkpoint_(std::move(checkpoint)),
+        number_(cache->number_),
+        iterator_(rows_of_input(*graph_->graph)) {
+    if (!graph_->rows) graph_->rows = dataset_of(iterator_);
+  }
+  std::unique_ptr<Session> create_session() override {
+    std::unique_ptr<Session> session;
+    if (graph_->session) {
+      session = std::move(graph_->session);
+      make_ready(*session);
+    } else {
+      session = ChiefSessionCreator(graph_->graph, graph_->spec.scaffold, "", checkpoint_)
+                    .create_session();
+    }
+    if (!dataset_of(iterator_)) rebind_iterator(iterator_, graph_->rows, session->resources());
+    return session;
+  }
+  std::shared_ptr<Saver> ready_saver() override {
+    graph_->spec.scaffold->finalize(*graph_->graph);
+    return graph_->spec.scaffold->saver;
+  }
+  void recycle_session(std::unique_ptr<Session> session) override {
+    // Estimate: the memory of a session is proportional to its rows.
+    graph_->bytes = 4 * release_dataset(iterator_, session->resources());
+    graph_->rows = nullptr;
+    graph_->rows_graph = nullptr;
+    graph_->session = std::move(session);
+    graph_->restored = number_;
+    if (const auto cache = cache_.lock()) cache->insert(std::move(graph_));
+  }
+
+ private:
+  // Like ChiefSessionCreator for an existing session: restores only if the checkpoint changed.
+  void make_ready(Session& session) const {
+    const Scaffold& scaffold = *graph_->spec.scaffold;
+    graph_->graph->finalize();
+    log(LogLevel::kInfo, "Graph was finalized.");
+    if (graph_->restored != number_) {
+      scaffold.saver->restore(session, checkpoint_);
+    } else {
+      log_restoring(checkpoint_);
+    }
+    log(LogLevel::kInfo, "Running local_init_op.");
+    session.run({scaffold.local_init_op}, scaffold.local_init_feeds);
+    log(LogLevel::kInfo, "Done running local_init_op.");
+  }
+
+  std::unique_ptr<ModelGraph> graph_;
+  std::weak_ptr<ModelGraphCache> cache_;
+  std::string checkpoint_;
+  uint64_t number_;
+  Output iterator_;
+};
+
+ModelGraphCache::ModelGraphCache() { all_models().push_back(this); }
+
+ModelGraphCache::~ModelGraphCache() {
+  auto& all = all_models();
+  all.erase(std::remove(all.begin(), all.end(), this), all.end());
+}
+
+void ModelGraphCache::set_checkpoint(const std::string& folder, const std::string& checkpoint) {
+  if (checkpoint_.note(folder, checkpoint, {kRecordName})) number_ = next_number();
+}
+
+std::unique_ptr<ModelGraph> ModelGraphCache::extract(const ModelGraph* graph) {
+  const auto found = std::find_if(graphs_.begin(), graphs_.end(),
+                                  [graph](const auto& one) { return one.get() == graph; });
+  std::unique_ptr<ModelGraph> taken = std::move(*found);
+  graphs_.erase(found);
+  return taken;
+}
+
+std::unique_ptr<ModelGraph> ModelGraphCache::take(const std::string& key) {
+  const auto found = std::find_if(graphs_.begin(), graphs_.end(),
+                                  [&key](const auto& graph) { return graph->key == key; });
+  return found == graphs_.end() ? nullptr : extract(found->get());
+}
+
+void ModelGraphCache::insert(std::unique_ptr<ModelGraph> graph) {
+  graph->bytes += checkpoint_.num_bytes();
+  if (graph->bytes > kMaxCachedBytes / 2) return;
+  graph->last_used = next_number();
+  take(graph->key);  // a nested call may have cached the same key
+  graphs_.push_back(std::move(graph));
+  evict_lru();
+}
+
+const ModelGraph* ModelGraphCache::predictions_of(const Named<Tensor>& features) const {
+  const auto is_fed = [](const auto& given, const auto& feature) {
+    const Output& tensor = feature.second.values;
+    return given.first == feature.first && given.second.dtype() == tensor.dtype() &&
+           tensor.shape().is_compatible_with(given.second.shape());
+  };
+  for (const auto& graph : graphs_) {
+    const Features& own = graph->input.features;
+    const bool fits = graph->spec.mode == Mode::kPredict && graph->restored == number_ &&
+                      std::equal(features.begin(), features.end(), own.begin(), own.end(), is_fed);
+    if (fits) return graph.get();
+  }
+  return nullptr;
+}
+
+bool ModelGraphCache::predict(const std::string& folder,
+                              uint64_t checkpoint,
+                              const Named<Tensor>& features,
+                              const std::vector<std::string>& keys,
+                              Named<Tensor>* predictions) {
+  // A model in training has newer weights than its directory.
+  if (checkpoint != number_ || ActiveTraining::is_in(folder)) return false;
+  if (hook_decorator()) return false;
+  const std::string path = checkpoint_in(folder);
+  if (path.empty()) return false;
+  const ModelGraph* found = predictions_of(features);
+  if (!found) return false;
+  std::vector<Fetch> fetches;
+  for (const auto& prediction : found->spec.predictions) {
+    if (std::find(keys.begin(), keys.end(), prediction.first) == keys.end()) continue;
+    predictions->emplace_back(prediction.first, Tensor());
+    fetches.emplace_back(prediction.second);
+  }
+  if (fetches.size() != keys.size()) return false;
+  std::vector<Output> fed;
+  std::vector<Tensor> values;
+  for (const auto& feature : found->input.features) fed.push_back(feature.second.values);
+  for (const auto& feature : features) values.push_back(feature.second);
+  if (is_logged(LogLevel::kInfo)) {
+    log_model_fn();
+    log_restored_session(path);
+  }
+  // Removed during the run, so that it returns to the cache only if the run succeeds.
+  std::unique_ptr<ModelGraph> graph = extract(found);
+  const std::shared_ptr<Executor> executor = graph->session->executor(fetches, fed);
+  executor->run(values);
+  for (size_t i = 0; i < fetches.size(); ++i) (*predictions)[i].second = executor->result(i);
+  graph->last_used = next_number();
+  graphs_.push_back(std::move(graph));
+  return true;
+}
+
+std::unique_ptr<SessionCreator> ModelGraphCache::session_creator(std::unique_ptr<ModelGraph> graph,
+                                                                 const std::string& checkpoint) {
+  return std::make_unique<CachedSessionCreator>(std::move(graph), shared_from_this(), checkpoint);
+}
+
+size_t ModelGraphCache::num_cached() {
+  size_t n = 0;
+  for (const ModelGraphCache* model : all_models()) n += model->graphs_.size();
+  return n;
+}
+
+void ModelGraphCache::evict_lru() {
+  for (;;) {
+    uint64_t bytes = 0;
+    ModelGraphCache* owner = nullptr;
+    const ModelGraph* oldest = nullptr;
+    for (ModelGraphCache* model : all_models()) {
+      for (const auto& graph : model->graphs_) {
+        bytes += graph->bytes;
+        if (oldest && oldest->last_used < graph->last_used) continue;
+        oldest = graph.get();
+        owner = model;
+      }
+    }
+    if (num_cached() <= kMaxGraphs && bytes <= kMaxCachedBytes) return;
+    owner->extract(oldest);
+  }
+}
+
+}  // namespace runhooks

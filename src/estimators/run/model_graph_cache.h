@@ -1,0 +1,98 @@
+// ModelGraphCache: caches a model's graphs and sessions for later predict() and evaluate() calls.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "estimators/models/model_fn.h"
+#include "io/checkpoint/cached_checkpoint.h"
+#include "monitored/session_creator.h"
+
+namespace runhooks {
+
+class Evaluation;
+
+struct ModelGraph {
+  // Identifies calls that can reuse the graph: same mode, and in-memory rows with the same names
+  // and types. "" if the graph cannot be reused.
+  std::string key;
+  std::shared_ptr<Graph> graph;
+  ModelInput input;
+  EstimatorSpec spec;
+  // The op with the collectives that all processes run in a training step; NULL without peers.
+  Operation* together = nullptr;
+  std::shared_ptr<Evaluation> evaluation;
+
+  // Kept between calls, with its variables and execution plans.
+  std::unique_ptr<Session> session;
+  uint64_t restored = 0;  // number of the checkpoint in the session's variables
+  uint64_t bytes = 0, last_used = 0;
+
+  // The rows of this call and the graph that owns them; NULL if `graph` owns its rows.
+  std::shared_ptr<const Dataset> rows;
+  std::shared_ptr<Graph> rows_graph;
+};
+
+// Logs what building a model logs, for a model that is taken from the cache.
+void log_model_fn();
+
+// The cache key of a graph that contains only a global step and this input; "" if the rows are not
+// in memory. `step_version` is the graph's version before the input was added.
+std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version);
+Output rows_of_input(const Graph& graph);
+bool hooks_allow_reuse(const HookList& hooks);
+
+// LRU cache of one model's graphs. The limits on count and memory apply to all models of the
+// process together.
+class ModelGraphCache : public std::enable_shared_from_this<ModelGraphCache> {
+ public:
+  ModelGraphCache();
+  ~ModelGraphCache();
+  ModelGraphCache(const ModelGraphCache&) = delete;
+  ModelGraphCache& operator=(const ModelGraphCache&) = delete;
+
+  // The newest checkpoint of the directory if it is cached and unchanged on disk, else "".
+  const std::string& checkpoint_in(const std::string& folder) const {
+    return checkpoint_.in(folder);
+  }
+  bool has_checkpoint() const { return checkpoint_.is_set(); }
+  // Unique per checkpoint; 0 without a cached checkpoint.
+  uint64_t checkpoint_id() const { return has_checkpoint() ? number_ : 0; }
+  void set_checkpoint(const std::string& folder, const std::string& checkpoint);
+
+  // Removes and returns the graph with this key; NULL if it is missing or in use.
+  std::unique_ptr<ModelGraph> take(const std::string& key);
+  void insert(std::unique_ptr<ModelGraph> graph);
+  // Predicts one batch of features, which must be sorted by name. Returns false if the checkpoint
+  // is no longer the newest, if no cached graph matches, or if hooks or the log must see the loop.
+  bool predict(const std::string& folder,
+               uint64_t checkpoint,
+               const Named<Tensor>& features,
+               const std::vector<std::string>& keys,
+               Named<Tensor>* predictions);
+
+  // A creator of the session for a loop: the cached one or a new one. After a normal end the graph
+  // returns to the cache.
+  std::unique_ptr<SessionCreator> session_creator(std::unique_ptr<ModelGraph> graph,
+                                                  const std::string& checkpoint);
+
+  static constexpr size_t kMaxGraphs = 16;
+  static constexpr uint64_t kMaxCachedBytes = uint64_t{128} << 20;
+  // Number of graphs in all caches; lint: allow caller (tests count them)
+  static size_t num_cached();
+
+ private:
+  friend class CachedSessionCreator;
+  std::unique_ptr<ModelGraph> extract(const ModelGraph* graph);
+  const ModelGraph* predictions_of(const Named<Tensor>& features) const;
+  static void evict_lru();
+
+  CachedCheckpoint checkpoint_;
+  uint64_t number_ = 0;  // of the checkpoint
+  std::vector<std::unique_ptr<ModelGraph>> graphs_;
+};
+
+}  // namespace runhooks

@@ -1,0 +1,166 @@
+#include "estimators/run/resumable_run.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/log.h"
+#include "data/dataset.h"
+#include "estimators/replicas/replica_saveable.h"
+#include "graph/ancestors.h"
+#include "graph/func_graph.h"
+
+namespace runhooks {
+
+namespace {
+
+// Starts at the first element, and logs it, if a checkpoint has no input position.
+class InputPosition : public Saveable {
+ public:
+  InputPosition(const Output& handle, ResumeMismatch on_other_data)
+      : position_(make_saveable_from_iterator(handle, on_other_data)) {}
+  const std::string& name() const override { return position_->name(); }
+  std::vector<SaveSpec> save(ResourceManager& resources) override {
+    return position_->save(resources);
+  }
+  Assign read(const TensorSource& source, const ResourceManager& resources) override {
+    if (source.names_with(name()).empty()) {
+      log_always(LogLevel::kInfo, str_cat("Checkpoint ", source.path(),
+                                          " has no input position; the input starts at the first "
+                                          "element."));
+      return {};
+    }
+    return position_->read(source, resources);
+  }
+
+ private:
+  SaveablePtr position_;
+};
+
+using Operations = std::vector<const Operation*>;
+
+NumberedOperations needed_by(Operations open) {
+  open.erase(std::remove(open.begin(), open.end(), nullptr), open.end());
+  return ancestors_of(std::move(open), Through::kInputsAndControl);
+}
+
+Operations initializers_of(const Graph& graph) {
+  Operations all;
+  for (const SaveablePtr& saveable : saveables_in(graph)) all.push_back(saveable->initializer());
+  for (const auto& variable : variables_in(graph, collection_keys::kLocalVariables)) {
+    all.push_back(variable_saveable(variable)->initializer());
+  }
+  return all;
+}
+
+// Stateful operations used by steps, in the graph and its functions, whose state nothing else
+// saves.
+Operations drawing_operations(const Graph& graph, const Operations& step) {
+  std::set<const Operation*> saved;
+  for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());
+  const NumberedOperations first = needed_by(initializers_of(graph)), steps = needed_by(step);
+  Operations drawing;
+  for (const auto& op : graph.operations()) {
+    if (first.count(op->id()) > 0 && steps.count(op->id()) == 0) continue;
+    Operations own = {op.get()};
+    for (const FunctionPtr& function : functions_of(*op)) {
+      for (const Operation* inner : all_operations(*function)) own.push_back(inner);
+    }
+    for (const Operation* one : own) {
+      if (one->def().resource_factory && saved.count(one) == 0) drawing.push_back(one);
+    }
+  }
+  return drawing;
+}
+
+class RandomPositions : public StateSaveable {
+ public:
+  RandomPositions(const Graph& graph, Operations step)
+      : StateSaveable("runhooks/random/"), graph_(graph), step_(std::move(step)) {}
+
+ protected:
+  NamedTensors save_state(ResourceManager& resources) override {
+    NamedTensors state;
+    for (const Operation* op : random_ops()) {
+      const StatefulResource* resource = stateful_resource(resources, *op);
+      add_subtree(state, path_part(op->name()) + "/", resource->save_state());
+    }
+    return state;
+  }
+  // A random operation that is new in the model starts its stream.
+  Assign read_state(const NamedTensors& state,
+                    const std::string&,
+                    const ResourceManager&) override {
+    std::vector<Assign> all;
+    for (const Operation* op : random_ops()) {
+      const NamedTensors own = subtree(state, path_part(op->name()) + "/");
+      if (!own.empty()) all.push_back(read_resource_state(*op, own));
+    }
+    return [all](ResourceManager& resources) {
+      for (const Assign& assign : all) assign(resources);
+    };
+  }
+
+ private:
+  // Computed late, because hooks may add to the graph until it is finalized.
+  const Operations& random_ops() {
+    if (!drawing_) drawing_ = drawing_operations(graph_, step_);
+    return *drawing_;
+  }
+  const Graph& graph_;
+  const Operations step_;
+  std::optional<Operations> drawing_;
+};
+
+// Iterators without an own initializer restore their position when the session starts. Any other
+// initializer would reset the restored position.
+void check_restorable(const Operation& iterator) {
+  if (iterator.payload) return;
+  const Graph& graph = iterator.graph();
+  for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {
+    const auto* op = std::get_if<Operation*>(&item);
+    if (op && !(*op)->inputs().empty() && (*op)->input(0).op == &iterator) return;
+  }
+  throw Error(
+      Code::kInvalidArgument,
+      str_cat("Cannot save the position of iterator '", iterator.name(),
+              "', because it is initialized by an operation."),
+      {"With run_config(checkpoint_input_pipeline = TRUE), the input function must return the "
+       "dataset itself, or use make_iterator_one_shot()."});
+}
+
+}  // namespace
+
+void keep_random_positions(Graph& graph,
+                           const std::vector<const Operation*>& step,
+                           int replicas) {
+  const SaveablePtr own = std::make_shared<RandomPositions>(graph, step);
+  graph.add_to_collection(collection_keys::kSaveableObjects,
+                          random_numbers_of_replica(own, replicas));
+}
+
+void keep_input_positions(Graph& graph, ResumeMismatch on_other_data, int replicas) {
+  const std::vector<CollectionItem> iterators = graph.collection("iterators");
+  if (iterators.empty()) {
+    throw Error(Code::kInvalidArgument, "The input has no position that can be saved.",
+                {"run_config(checkpoint_input_pipeline = TRUE) saves the positions of dataset "
+                 "iterators, but the input function creates no dataset."});
+  }
+  std::set<std::string> names;
+  for (const CollectionItem& item : graph.collection(collection_keys::kSaveableObjects)) {
+    if (const auto* object = std::get_if<SaveablePtr>(&item)) names.insert((*object)->name());
+  }
+  const auto add = [&](SaveablePtr saveable) {
+    if (!names.insert(saveable->name()).second) return;
+    graph.add_to_collection(collection_keys::kSaveableObjects, saveable);
+  };
+  for (const CollectionItem& item : iterators) {
+    if (const auto* handle = std::get_if<Output>(&item)) {
+      check_restorable(*handle->op);
+      add(input_of_replica(std::make_shared<InputPosition>(*handle, on_other_data), replicas));
+    }
+  }
+}
+
+}  // namespace runhooks
