@@ -43,7 +43,7 @@ error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_err
 temporary_hint <- function(kind, text) {
   is_there <- any(grepl(basename(tempdir()), text, fixed = TRUE))
   is_full <- kind == "resource_exhausted"
-  is_closed <- kind == "permission_denied" && file.access(tempdir(), 2) != 0
+  is_closed <- kind == "permission_denied" && (!dir.exists(tempdir()) || file.access(tempdir(), 2))
   if (is_there && (is_full || is_closed)) {
     paste(
       "R's temporary folder", if (is_full) "is full." else "cannot be written.",

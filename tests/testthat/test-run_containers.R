@@ -90,7 +90,7 @@ test_that("a temporary folder without space is one error that names it", {
   said <- train_with_limits("trap '' XFSZ; ulimit -f 4;")
   expect_length(grep("runhooks_error_resource_exhausted", said), 2)
   expect_match(said, "Cannot write '.*/runhooks-model-.*'", all = FALSE)
-  expect_match(said, "R's temporary folder is full.*TMPDIR", all = FALSE)
+  expect_match(paste(said, collapse = " "), "R's temporary folder is full.*TMPDIR")
   expect_no_match(said, "warning:")
 })
 
@@ -102,6 +102,6 @@ test_that("a temporary folder that is gone or cannot be written is one error tha
   }))
   expect_length(grep("runhooks_error_permission_denied", said), 2)
   expect_match(said, "`model_dir` is not writable", all = FALSE)
-  expect_match(said, "R's temporary folder cannot be written.*TMPDIR", all = FALSE)
+  expect_match(paste(said, collapse = " "), "R's temporary folder cannot be written.*TMPDIR")
   expect_no_match(said, "warning:")
 })
