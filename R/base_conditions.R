@@ -40,6 +40,19 @@ call_for_message <- function(frame) {
 
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
 
+# The hint if R's temporary folder, where models without a `model_dir` are saved, is the problem.
+temporary_hint <- function(kind, text) {
+  is_there <- any(grepl(basename(tempdir()), text, fixed = TRUE))
+  is_full <- kind == "resource_exhausted"
+  is_closed <- kind == "permission_denied" && (!dir.exists(tempdir()) || file.access(tempdir(), 2))
+  if (is_there && (is_full || is_closed)) {
+    paste(
+      "R's temporary folder", if (is_full) "is full." else "cannot be written.",
+      "Use another `model_dir`, or set the environment variable TMPDIR before R starts."
+    )
+  }
+}
+
 # Called by the bindings. `condition` is an R condition that passed through the core; `classes` are
 # those of one that could not be preserved.
 raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
@@ -49,6 +62,7 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
     own <- setdiff(classes, c("rlang_error", "error", "condition"))
     rlang::abort(message, class = own, call = NULL)
   }
+  hints <- c(hints, temporary_hint(kind, message))
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
   rlang::abort(bullets, class = error_classes(kind), call = call_for_message(user_frame()))
 }

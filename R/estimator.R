@@ -237,11 +237,10 @@ core_config <- function(object) {
 
 check_model_dir <- function(folder, call = parent.frame()) {
   if (!folder$can_be_written) {
+    hint <- temporary_hint("permission_denied", folder$path)
+    if (is.null(hint)) hint <- "Give a directory for which you have write permission."
     abort_runhooks(
-      c(
-        "{.arg model_dir} is not writable: {.path {folder$path}}.",
-        i = "Give a directory for which you have write permission."
-      ),
+      c("{.arg model_dir} is not writable: {.path {folder$path}}.", i = "{hint}"),
       kind = "permission_denied", call = call
     )
   }

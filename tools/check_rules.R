@@ -68,7 +68,7 @@ pattern_rules <- list(
   list(
     rule = "processor", folders = "src", files = cpp_files, view = "strings",
     except = "^src/(kernels/|base/(denormals[.]h|ticks[.]cpp)|io/(files/crc32c|formats/csv_reader)[.]cpp)",
-    pattern = "^\\s*#\\s*include\\s*<(\\w*mmintrin|x86intrin|x86gprintrin|intrin|cpuid|arm_neon|arm_acle)[.]h>",
+    pattern = "^\\s*#\\s*(include\\s*|if.*__has_include\\s*[(]\\s*)[<\"](\\w*intrin|cpuid|arm_\\w+|altivec)[.]h[>\"]",
     message = "a header of one processor: its instructions are used in kernels/, with a portable loop next to them"
   ),
   list(
@@ -81,10 +81,17 @@ pattern_rules <- list(
     rule = "system", folders = "src", files = cpp_files, view = "strings",
     except = "^src/(base/|io/files/|cluster/(shared_memory|mpi_communicator)[.]cpp$|tensor/variable_arena[.]cpp$)",
     pattern = paste0(
-      "^\\s*#\\s*include\\s*<((sys|linux|mach)/\\w+|fcntl|unistd|dlfcn|poll|signal|pthread|sched|dirent|",
+      "^\\s*#\\s*include\\s*<((sys|linux|mach|mach-o|asm|arpa|net|netinet)/\\w+|fcntl|unistd|dlfcn|poll|signal|",
+      "pthread|sched|spawn|dirent|glob|pwd|grp|netdb|ifaddrs|iconv|langinfo|termios|execinfo|syslog|",
       "io|direct|process|malloc)[.]h>"
     ),
     message = "a header of one system: its calls are in base/ or io/files/, with a portable fallback"
+  ),
+  list(
+    rule = "system", folders = "src", files = cpp_files, view = "code",
+    except = "^src/(base/|io/files/|kernels/dispatch[.]cpp$|cluster/(shared_memory|mpi_communicator)[.]cpp$|tensor/variable_arena[.]cpp$)",
+    pattern = "\\b(__linux__|__APPLE__|__GLIBC__|_WIN32|_WIN64|__MINGW32__|_MSC_VER|__unix__|__FreeBSD__)\\b",
+    message = "code for one system: it is in base/ or io/files/, with a portable fallback"
   ),
   list(
     rule = "locale", folders = "src", files = cpp_files, view = "code",

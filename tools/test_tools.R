@@ -187,19 +187,25 @@ fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { std::fprintf(stde
 fires(check_rules, "printf", "src/r/a.cpp", 1, "void f() { std::cout << 1; }")
 fires(check_rules, "printf", "src/graph/a.cpp", 1, "void f() { std::cerr << 1; }")
 fires(check_rules, "omp", "src/kernels/a.cpp", 1, "void f() { omp_set_num_threads(2); }")
-for (name in c("immintrin", "emmintrin", "x86intrin", "cpuid", "arm_neon")) {
+for (name in c("immintrin", "emmintrin", "avx512fintrin", "x86intrin", "cpuid", "arm_neon", "arm_sve")) {
   fires(check_rules, "processor", "src/graph/a.cpp", 1, sprintf("#include <%s.h>", name))
 }
 fires(check_rules, "processor", "src/io/files/a.cpp", 2, c("int a;", "#  include <nmmintrin.h>"))
 fires(check_rules, "windows", "src/base/a.cpp", 1, "#include <windows.h>")
-for (name in c("sys/mman", "sys/syscall", "sys/stat", "fcntl", "unistd", "dlfcn", "io")) {
+fires(check_rules, "processor", "src/data/a.h", 5, header("#if __has_include(<immintrin.h>)"))
+fires(check_rules, "processor", "src/session/a.cpp", 1, '#include "smmintrin.h"')
+for (name in c("sys/mman", "sys/syscall", "sys/stat", "fcntl", "unistd", "dlfcn", "iconv", "io")) {
   fires(check_rules, "system", "src/data/a.cpp", 1, sprintf("#include <%s.h>", name))
 }
 fires(check_rules, "system", "src/tensor/a.h", 5, header("#include <unistd.h>"))
+for (condition in c("#ifdef __linux__", "#if defined(_WIN32)", "#if !defined(__APPLE__)")) {
+  fires(check_rules, "system", "src/data/a.cpp", 1, c(condition, "int a;", "#endif"))
+}
 silent(check_rules, "headers of a system and of a processor in their places", list(
   "src/kernels/a.cpp" = "#include <immintrin.h>", "src/base/ticks.cpp" = "#include <cpuid.h>",
   "src/base/a.cpp" = "#include <unistd.h>", "src/io/files/a.cpp" = "#include <fcntl.h>",
-  "src/tensor/variable_arena.cpp" = "#include <sys/mman.h>", "src/graph/a.cpp" = "// <unistd.h>"
+  "src/tensor/variable_arena.cpp" = "#include <sys/mman.h>", "src/graph/a.cpp" = "// <unistd.h>",
+  "src/base/b.cpp" = "#ifdef __linux__\nint a;\n#endif"
 ))
 fires(check_rules, "op-type", "src/graph/a.cpp", 1, 'bool f() { return op->type() == "Const"; }')
 fires(check_rules, "op-type", "src/r/a.cpp", 1, 'bool f() { return "Const" != op.type(); }')

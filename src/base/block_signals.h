@@ -11,7 +11,7 @@ namespace runhooks {
 
 // Threads created inside this scope block all signals, so other libraries' handlers do not run
 // there.
-class BlockSignalsScope {
+class [[maybe_unused]] BlockSignalsScope {
  public:
 #ifndef _WIN32
   BlockSignalsScope() {

@@ -110,13 +110,6 @@ bool is_same_path(const std::string& a, const std::string& b) {
   return leads_to_same((one / "").parent_path(), (other / "").parent_path());
 }
 
-std::string portable_path_text(const fs::path& path) {
-  std::string text = path_text(path);
-  const auto is_separator = [](char c) { return is_path_separator(c); };
-  std::replace_if(text.begin(), text.end(), is_separator, '/');
-  return text;
-}
-
 #if defined(_WIN32)
 
 std::wstring wide_path(const std::string& path) {
@@ -154,6 +147,7 @@ std::string path_text(const fs::path& path) {
   const int length = WideCharToMultiByte(CP_UTF8, 0, wide.data(), size, text.data(),
                                          static_cast<int>(text.size()), nullptr, nullptr);
   text.resize(static_cast<size_t>(length));
+  std::replace(text.begin(), text.end(), '\\', '/');
   return text;
 }
 

@@ -36,9 +36,7 @@ bool is_same_path(const std::string& a, const std::string& b);
 // Convert between UTF-8 and std::filesystem::path, whose narrow strings use the encoding of the
 // system.
 std::filesystem::path fs_path(const std::string& path);
-std::string path_text(const std::filesystem::path& path);
-// Writes a relative path with "/" as the separator, for files that other systems read.
-std::string portable_path_text(const std::filesystem::path& path);
+std::string path_text(const std::filesystem::path& path);  // with "/" on Windows too
 
 #if defined(_WIN32)
 // UTF-16 path for Windows calls. Long paths get the prefix that lifts the 260-character limit.

@@ -11,9 +11,9 @@ namespace runhooks {
 namespace {
 
 // In the order of SystemFeature.
-constexpr const char* kFeatureNames[] = {"exchange",  "file_locks",    "ofd_locks", "hard_links",
-                                         "fallocate", "memfd",         "mmap",      "hugepages",
-                                         "cgroups",   "cycle_counter", "crc32"};
+constexpr const char* kFeatureNames[] = {
+    "exchange", "replace_open", "file_locks", "ofd_locks", "hard_links",    "pread", "fallocate",
+    "memfd",    "mmap",         "hugepages",  "cgroups",   "cycle_counter", "crc32", "vectors"};
 constexpr uint32_t kAllFeatures = ~uint32_t{0};
 
 uint32_t feature_bit(const std::string& name) {

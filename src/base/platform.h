@@ -12,9 +12,11 @@ namespace runhooks {
 //
 //   name           feature                                        fallback
 //   exchange       atomic exchange of two names                   two renames
+//   replace_open   replacing a file that is open                  the open file is renamed first
 //   file_locks     kernel locks on files                          a file that names its owner
 //   ofd_locks      locks of open file descriptions (F_OFD_SETLK)  flock()
 //   hard_links     several names for one file                     a copy
+//   pread          reads at a position by several threads         one thread at a time
 //   fallocate      preallocation for large writes                 the file grows with each write
 //   memfd          memory shared by processes of one machine      MPI messages
 //   mmap           anonymous mappings for variables               malloc()
@@ -22,11 +24,14 @@ namespace runhooks {
 //   cgroups        memory limit of a container                    memory of the machine
 //   cycle_counter  CPU cycle counter                              system clock
 //   crc32          CRC-32C instructions                           tables
+//   vectors        16-byte instructions that split CSV files      byte by byte
 enum class SystemFeature {
   kExchange,
+  kReplaceOpen,
   kFileLocks,
   kOfdLocks,
   kHardLinks,
+  kPread,
   kFallocate,
   kMemfd,
   kMmap,
@@ -34,6 +39,7 @@ enum class SystemFeature {
   kCgroups,
   kCycleCounter,
   kCrc32,
+  kVectors,
 };
 
 bool feature_enabled(SystemFeature feature);

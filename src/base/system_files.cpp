@@ -160,7 +160,7 @@ std::error_code rename_path(const std::string& from, const std::string& to) {
     if (MoveFileExW(wide_from.c_str(), wide_to.c_str(), MOVEFILE_REPLACE_EXISTING)) return {};
     const DWORD reason = GetLastError();
     const bool may_pass = reason == ERROR_SHARING_VIOLATION || reason == ERROR_LOCK_VIOLATION ||
-                          (reason == ERROR_ACCESS_DENIED && file_kind(to) != FileKind::kFolder);
+                          (reason == ERROR_ACCESS_DENIED && file_kind(to) == FileKind::kNone);
     if (!may_pass || tries == 50) return {static_cast<int>(reason), std::system_category()};
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -54,8 +54,9 @@ std::FILE* stream_of(int file, const char* mode);
 int descriptor_of(std::FILE* stream);
 bool seek_stream(std::FILE* stream, uint64_t offset);
 
-// Replaces the file at `to`. On Windows it retries for a second if another process has the file
-// open, because virus scanners and indexers hold new files briefly.
+// Replaces the file at `to`; Windows denies permission if that file is open. On Windows it retries
+// for a second if another process locks a file, because virus scanners and indexers hold new files
+// briefly.
 std::error_code rename_path(const std::string& from, const std::string& to);
 
 }  // namespace runhooks

@@ -110,10 +110,12 @@ TEST(io_record_distinguishes_truncation_from_corruption) {
                                           : 4u);
   }
   write_bytes(path, bytes.substr(0, 100));
-  RecordReader reader(path);
-  std::string data;
-  CHECK(reader.next(data));
-  CHECK_THROWS(reader.next(data), Code::kDataLoss, "Truncated record at 72 in '" + path);
+  {
+    RecordReader reader(path);
+    std::string data;
+    CHECK(reader.next(data));
+    CHECK_THROWS(reader.next(data), Code::kDataLoss, "Truncated record at 72 in '" + path);
+  }
   for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string bent = bytes;
     bent[bit / 8] = static_cast<char>(bent[bit / 8] ^ 1 << (bit % 8));

@@ -42,6 +42,25 @@ test_that("models train, resume, export and load in folders of any name", {
   }
 })
 
+test_that("data files and vocabularies can have any name", {
+  skip_if_not(l10n_info()[["UTF-8"]], "the locale has no UTF-8")
+  withr::local_dir(withr::local_tempdir())
+  data <- data.frame(word = c("b", "a", "b", "a"), y = c(2, 1, 2, 1))
+  for (name in unusual_names()) {
+    writeLines(c("word,y", paste(data$word, data$y, sep = ",")), name)
+    batch <- dataset_collect(make_csv_dataset(name, 4, num_epochs = 1, shuffle = FALSE))[[1]]
+    expect_equal(as.numeric(batch$y), data$y, label = name)
+    writeLines(c("a", "b"), name)
+    expect_length(dataset_collect(text_line_dataset(file.path(getwd(), name))), 2)
+    column <- column_categorical_with_vocabulary_file("word", vocabulary_file = name)
+    model <- linear_regressor(column, model_dir = "model")
+    train(model, input_fn(data, features = word, response = y, num_epochs = 20))
+    expect_equal(evaluate(model, input_fn(data, features = word, response = y))$global_step, 1)
+    unlink(c("model", name), recursive = TRUE, expand = FALSE)
+    expect_length(list.files(all.files = TRUE, no.. = TRUE), 0)
+  }
+})
+
 test_that("checkpoints can have any name that fits the file system", {
   skip_if_not(l10n_info()[["UTF-8"]], "the locale has no UTF-8")
   # The suffix "-1.data-00000-of-00001" is added.

@@ -141,7 +141,7 @@ void copy_foreign_files(const std::string& old, const std::string& new_export) {
     const fs::path to = fs_path(new_export) / relative;
     const bool is_temporary = it.depth() == 0 && is_unfinished(path_text(relative));
     if (is_temporary) it.disable_recursion_pending();
-    if (is_temporary || is_own(portable_path_text(relative), own)) continue;
+    if (is_temporary || is_own(path_text(relative), own)) continue;
     if (fs::exists(fs::symlink_status(to))) continue;
     if (entry.is_directory() && !entry.is_symlink()) {
       const bool is_empty = fs::is_empty(entry.path());

@@ -195,14 +195,16 @@ void RunRecord::end(int64_t step,
       .add("seeds", plain_numbers(seeds))
       .add("log", plain_strings(log));
   append("end", std::move(fields));
+  if (problem_.empty() || end.why == "error") return;
+  warn("run_record", "Could not write the record of this run. " + problem_);
 }
 
-void RunRecord::append(const char* kind, PlainFields fields) const {
+void RunRecord::append(const char* kind, PlainFields fields) {
   fields.add("entry", kind).add("run", id_);
   try {
     append_record_to(path_, write_plain_data(fields.take()));
   } catch (const Error& error) {
-    warn("run_record", "Could not write the record of this run. " + error.message());
+    problem_ = error.message();
   }
 }
 

@@ -25,8 +25,8 @@ struct RunInput {
 };
 
 // The entry of one run. The constructor begins it and end() completes it; an entry that is never
-// completed means that the process was killed. Write errors are warnings, so that the run
-// continues.
+// completed means that the process was killed. A write error is a warning of end(), so that the run
+// continues, unless the run has failed anyway.
 class RunRecord {
  public:
   RunRecord(const std::string& folder, int64_t from_step, PlainFields about);
@@ -40,8 +40,8 @@ class RunRecord {
            const std::vector<std::string>& log);
 
  private:
-  void append(const char* kind, PlainFields fields) const;
-  std::string path_, id_;
+  void append(const char* kind, PlainFields fields);
+  std::string path_, id_, problem_;
 };
 
 // Adds an evaluation to the last run of the directory, if there is one.

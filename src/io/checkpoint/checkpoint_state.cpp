@@ -38,10 +38,11 @@ CheckpointState from_bytes(const std::string& bytes) {
 
 std::string relative_to(const std::string& path, const std::string& dir) {
   const fs::path to = fs::absolute(fs_path(path)).lexically_normal();
-  const fs::path from = fs::absolute(fs_path(join_path(dir, "."))).lexically_normal().parent_path();
+  const fs::path folder = fs::absolute(fs_path(dir.empty() ? "." : dir));
+  // Make "a/" and "a/." equal to "a".
+  const fs::path from = (folder / "").lexically_normal().parent_path();
   const fs::path way = to.lexically_relative(from);
-  // There is no relative path to another drive.
-  return way.empty() ? path_text(to) : portable_path_text(way);
+  return path_text(way.empty() ? to : way);  // there is no relative path to another drive
 }
 
 void warn(std::vector<std::string>* warnings, const std::string& text) {

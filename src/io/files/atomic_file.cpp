@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <thread>
 
@@ -19,14 +20,13 @@
 #include "base/platform.h"
 #include "base/random.h"
 #include "base/system_files.h"
+#include "io/files/rename_exchange.h"
 #include "io/files/stale_files.h"
 
 #if defined(__linux__)
 #include <fcntl.h>
 #endif
-#if defined(_WIN32)
-#include <mutex>
-#else
+#if !defined(_WIN32)
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
@@ -62,6 +62,21 @@ void send_to_disk(std::FILE* file, uint64_t at, size_t size) {
 #else
 void preallocate(std::FILE*, uint64_t, size_t) {}
 void send_to_disk(std::FILE*, uint64_t, size_t) {}
+#endif
+
+#if !defined(_WIN32)
+// Returns -1 and sets errno on failure.
+int64_t read_all_at(int file, uint64_t offset, void* data, size_t size) {
+  size_t got = 0;
+  while (got < size) {
+    const ssize_t part =
+        pread(file, static_cast<char*>(data) + got, size - got, static_cast<off_t>(offset + got));
+    if (part == 0) break;
+    if (part < 0 && errno != EINTR) return -1;
+    if (part > 0) got += static_cast<size_t>(part);
+  }
+  return static_cast<int64_t>(got);
+}
 #endif
 
 std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, number); }
@@ -200,7 +215,7 @@ bool may_be_same_name(const std::string& a, const std::string& b) {
 }
 
 // Identity and permissions of the directory, and the effective user; "" if they are unavailable.
-std::string permission_key(const std::string& folder) {
+std::string permission_key([[maybe_unused]] const std::string& folder) {
 #if defined(_WIN32)
   return "";
 #else
@@ -219,6 +234,15 @@ bool may_be_in_use(const std::string& path, int process) {
   // stale.
   if (process == process_id()) return modification_time(path) + 1 >= kLoaded;
   return process_exists(process);
+}
+
+// Renames the old file before. Windows removes it as soon as it is closed.
+bool replace_open_file(const std::string& from, const std::string& to) {
+  const std::string aside = temporary_path(to);
+  if (!exchange_by_two(from, to, aside)) return false;
+  std::error_code ignored;
+  fs::remove(fs_path(aside), ignored);
+  return true;
 }
 
 }  // namespace
@@ -304,8 +328,12 @@ bool remove_file(const std::string& path) {
 }
 
 void rename_file(const std::string& from, const std::string& to) {
-  const std::error_code error = rename_path(from, to);
-  if (error) throw_error_code("Cannot replace", to, error);
+  constexpr auto kDenied = std::errc::permission_denied;
+  const bool is_file = file_kind(to) == FileKind::kRegular;
+  const bool tries = !is_file || feature_enabled(SystemFeature::kReplaceOpen);
+  const std::error_code error = tries ? rename_path(from, to) : std::make_error_code(kDenied);
+  if (!error || (is_file && error == kDenied && replace_open_file(from, to))) return;
+  throw_error_code("Cannot replace", to, error);
 }
 
 bool can_write_in(const std::string& folder) {
@@ -388,27 +416,16 @@ size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
   return read(data, size);
 }
 
-#if defined(_WIN32)
 int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
+#if !defined(_WIN32)
+  if (feature_enabled(SystemFeature::kPread)) return read_all_at(fileno(file_), offset, data, size);
+#endif
   static std::mutex one;  // the seek position is shared by all threads
   const std::lock_guard<std::mutex> lock(one);
   if (!seek_stream(file_, offset)) return -1;
   const size_t got = size ? std::fread(data, 1, size, file_) : 0;
   return got < size && std::ferror(file_) ? -1 : static_cast<int64_t>(got);
 }
-#else
-int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
-  size_t got = 0;
-  while (got < size) {
-    const ssize_t part = pread(fileno(file_), static_cast<char*>(data) + got, size - got,
-                               static_cast<off_t>(offset + got));
-    if (part == 0) break;
-    if (part < 0 && errno != EINTR) return -1;
-    if (part > 0) got += static_cast<size_t>(part);
-  }
-  return static_cast<int64_t>(got);
-}
-#endif
 
 size_t InputFile::read(void* data, size_t size) {
   const size_t got = size ? std::fread(data, 1, size, file_) : 0;

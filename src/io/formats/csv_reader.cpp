@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/number_text.h"
+#include "base/platform.h"
 
 #if defined(__SSE2__) && defined(__GNUC__)
 #include <emmintrin.h>
@@ -49,7 +50,20 @@ class Stops {
     return block_ < text_.size() ? block_++ : block_;
   }
   static constexpr size_t kBlock = 32;
+  void look() {
+    found_ = 0;
+    if (block_ + kBlock > text_.size()) return;
+    const char* at = text_.data() + block_;
 #if defined(RUNHOOKS_CSV_BY_32) || defined(__aarch64__)
+    if (by_vectors_) {
+      found_ = delimiter_mask(at) | delimiter_mask(at + 16) << 16;
+      return;
+    }
+#endif
+    for (size_t i = 0; i < kBlock; ++i) found_ |= static_cast<unsigned>(is_stop(at[i])) << i;
+  }
+#if defined(RUNHOOKS_CSV_BY_32) || defined(__aarch64__)
+  const bool by_vectors_ = feature_enabled(SystemFeature::kVectors);
   unsigned delimiter_mask(const char* part) const {
 #ifdef RUNHOOKS_CSV_BY_32
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(part));
@@ -65,19 +79,6 @@ class Stops {
     const uint8x16_t bits = vandq_u8(stops, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u)));
     return vaddv_u8(vget_low_u8(bits)) | unsigned{vaddv_u8(vget_high_u8(bits))} << 8;
 #endif
-  }
-  void look() {
-    found_ = 0;
-    if (block_ + kBlock > text_.size()) return;
-    const char* at = text_.data() + block_;
-    found_ = delimiter_mask(at) | delimiter_mask(at + 16) << 16;
-  }
-#else
-  void look() {
-    found_ = 0;
-    for (size_t i = 0; block_ + kBlock <= text_.size() && i < kBlock; ++i) {
-      found_ |= static_cast<unsigned>(is_stop(text_[block_ + i])) << i;
-    }
   }
 #endif
 
