@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "kernels/gemm.h"
+#include "kernels/instruction_sets.h"
 #include "kernels/kernels.h"
 #include "test.h"
 

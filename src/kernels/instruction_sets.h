@@ -1,20 +1,22 @@
-// Declares the kernel tables of the three builds of gemm.inc, and their packing buffer.
+// Declares the kernel tables that the builds of kernels.inc define, and what these builds need.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
-#include "kernels/kernels.h"
 #include "base/thread_pool.h"
+#include "kernels/kernels.h"
 
 namespace runhooks {
 
-extern const GemmKernels gemm_base;
-extern const GemmKernels gemm_avx2;
-extern const GemmKernels gemm_avx512;
+extern const Kernels base_kernels;
+extern const Kernels avx2_kernels;
+extern const Kernels avx512_kernels;
 
 // Returns the calling thread's buffer, at least `bytes` long and aligned to 64; null if out of
 // memory. The next call on this thread reuses it, so repeated steps do not allocate.

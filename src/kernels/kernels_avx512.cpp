@@ -1,5 +1,5 @@
-// Transposition of rows into columns, compiled for AVX-512.
-#include "kernels/rows.h"
+// All kernels, compiled for AVX-512.
+#include "kernels/instruction_sets.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -11,10 +11,13 @@
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,fma")
 #endif
 
-#define RUNHOOKS_TABLE rows_avx512
+#define RUNHOOKS_ISA "avx512"
+#define RUNHOOKS_TABLE avx512_kernels
 #define RUNHOOKS_VECTOR_BYTES 64
 #define RUNHOOKS_MASKS
-#include "kernels/rows.inc"
+#define RUNHOOKS_TILE_ROWS 14
+#define RUNHOOKS_PANEL_BYTES 28672
+#include "kernels/kernels.inc"
 
 #ifdef __clang__
 #pragma clang attribute pop
