@@ -37,20 +37,20 @@ Metric make_metric(Output value, Output update) {
   return metric;
 }
 
-namespace {
-
-Output as_float(Graph& graph, Output x) { return cast(graph, x, DType::kFloat32); }
-
-void check_compatible(Output labels, Output predictions) {
+void check_compatible_shapes(Output labels, Output predictions) {
   if (labels.shape().is_compatible_with(predictions.shape())) return;
   invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
 }
+
+namespace {
+
+Output as_float(Graph& graph, Output x) { return cast(graph, x, DType::kFloat32); }
 
 struct FloatSides {
   Output labels, predictions;
 };
 FloatSides compatible_floats(Graph& graph, const MetricInputs& in) {
-  check_compatible(in.labels, in.predictions);
+  check_compatible_shapes(in.labels, in.predictions);
   return {as_float(graph, in.labels), as_float(graph, in.predictions)};
 }
 
@@ -86,7 +86,7 @@ Metric mean_metric(Graph& graph, Output values, Output weights, const std::strin
 
 Metric accuracy_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  check_compatible(labels, predictions);
+  check_compatible_shapes(labels, predictions);
   const NameScope scope(graph, name);
   const Output hits = graph.op("Equal", {cast(graph, predictions, labels.dtype()), labels});
   return mean_in_scope(graph, hits, weights);

@@ -72,5 +72,6 @@ Output add_to_variable(Graph& graph, const VariablePtr& variable, Output amount)
 // The weights broadcast to the values' shape; ones if absent.
 Output spread_weights(Graph& graph, Output weights, Output values);
 Metric make_metric(Output value, Output update);
+void check_compatible_shapes(Output labels, Output predictions);
 
 }  // namespace runhooks

@@ -64,11 +64,6 @@ Metric share_metric(Graph& graph, const Count& hits, const Count& misses) {
                      share(graph, hits.update, misses.update, "update_op"));
 }
 
-void check_compatible_shapes(Output labels, Output predictions) {
-  if (labels.shape().is_compatible_with(predictions.shape())) return;
-  invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
-}
-
 // Counts at each threshold, in the order of Outcome.
 struct Confusion {
   Output tp, fp, tn, fn;
