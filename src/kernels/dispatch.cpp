@@ -14,6 +14,14 @@ bool has_avx512() noexcept {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
 }
+
+// AVX-512 is used for dense layers only.
+const Kernels* avx512_kernels() noexcept {
+  static const Kernels table = {
+      "avx512",         &avx512_gemm, &avx512_dense, avx2_kernels.updates, avx2_kernels.histograms,
+      avx2_kernels.rows};
+  return &table;
+}
 #endif
 
 bool equal(const char* a, const char* b) noexcept {
@@ -26,7 +34,7 @@ bool equal(const char* a, const char* b) noexcept {
 const Kernels* find_kernels(const char* isa) noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
   if (equal(isa, "avx2")) return has_avx2() ? &avx2_kernels : nullptr;
-  if (equal(isa, "avx512")) return has_avx512() ? &avx512_kernels : nullptr;
+  if (equal(isa, "avx512")) return has_avx512() ? avx512_kernels() : nullptr;
 #endif
   return equal(isa, "base") || equal(isa, base_kernels.isa) ? &base_kernels : nullptr;
 }

@@ -1,4 +1,4 @@
-// Declares the kernel tables that the builds of kernels.inc define, and what these builds need.
+// Declares the kernel tables of the instruction sets, and what their builds need.
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,8 @@ namespace runhooks {
 
 extern const Kernels base_kernels;
 extern const Kernels avx2_kernels;
-extern const Kernels avx512_kernels;
+extern const GemmKernels avx512_gemm;
+extern const DenseKernels avx512_dense;
 
 // Returns the calling thread's buffer, at least `bytes` long and aligned to 64; null if out of
 // memory. The next call on this thread reuses it, so repeated steps do not allocate.
