@@ -64,10 +64,11 @@ int main() {
       const runhooks::Kernels* table = runhooks::find_kernels(isa);
       if (!table) continue;
       const runhooks::DenseKernels& dense = *table->dense;
-      report(isa, nanoseconds([&] {
-               dense.sadd_bias(rows, cols, x.data(), bias.data(), out.data(), 1);
-             }),
-             nanoseconds([&] { dense.scolumn_sums(rows, cols, x.data(), sums.data(), 1); }));
+      report(
+          isa, nanoseconds([&] {
+            dense.of_float.add_bias(rows, cols, x.data(), bias.data(), out.data(), 1);
+          }),
+          nanoseconds([&] { dense.of_float.column_sums(rows, cols, x.data(), sums.data(), 1); }));
     }
   }
 }

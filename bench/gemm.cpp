@@ -157,9 +157,9 @@ int main(int argc, char** argv) {
         std::printf("%-7s %-6s %c%c %17s %7d ", peak.isa, shape.is_double ? "double" : "float",
                     shape.trans_a ? 'T' : 'N', shape.trans_b ? 'T' : 'N', size.c_str(), threads);
         if (shape.is_double) {
-          measure<double>(shape, table->gemm->dgemm, peak, threads);
+          measure<double>(shape, table->gemm->of_double.product, peak, threads);
         } else {
-          measure<float>(shape, table->gemm->sgemm, peak, threads);
+          measure<float>(shape, table->gemm->of_float.product, peak, threads);
         }
       }
     }

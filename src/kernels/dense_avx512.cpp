@@ -1,5 +1,5 @@
-// Kernels of dense layers (bias, column sums), compiled for AVX-512.
-#include "kernels/dense.h"
+// Kernels of dense layers, compiled for AVX-512. The others gain too little (bench/README.md).
+#include "kernels/instruction_sets.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -11,10 +11,28 @@
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,fma")
 #endif
 
-#define RUNHOOKS_TABLE dense_avx512
 #define RUNHOOKS_VECTOR_BYTES 64
 #define RUNHOOKS_MASKS
+#define RUNHOOKS_TILE_ROWS 14
+#define RUNHOOKS_PANEL_BYTES 28672
+
+namespace runhooks {
+namespace {
+
+// clang-format off
+#include "kernels/shares.inc"
+#include "kernels/simd.inc"
+#include "kernels/transpose.inc"
 #include "kernels/dense.inc"
+#include "kernels/gemm.inc"
+// clang-format on
+
+}  // namespace
+
+const GemmKernels avx512_gemm = gemm_kernels;
+const DenseKernels avx512_dense = dense_kernels;
+
+}  // namespace runhooks
 
 #ifdef __clang__
 #pragma clang attribute pop

@@ -1,36 +1,26 @@
 // Selects the kernels for the instruction set of this machine.
 #include <stdlib.h>
 
-#include "kernels/dense.h"
-#include "kernels/gemm.h"
-#include "kernels/histograms.h"
-#include "kernels/kernels.h"
-#include "kernels/rows.h"
-#include "kernels/updates.h"
+#include "kernels/instruction_sets.h"
 
 namespace runhooks {
 
 namespace {
 
-#if defined(__aarch64__)
-// Every aarch64 processor has NEON, so the compiler uses it for the baseline kernels.
-#define RUNHOOKS_BASE_ISA "neon"
-#else
-#define RUNHOOKS_BASE_ISA "base"
-#endif
-
-const Kernels base = {RUNHOOKS_BASE_ISA, &gemm_base,       &dense_base,
-                      &updates_base,     &histograms_base, &rows_base};
 #if defined(__x86_64__) && defined(__GNUC__)
-const Kernels avx2 = {"avx2", &gemm_avx2, &dense_avx2, &updates_avx2, &histograms_avx2, &rows_avx2};
-const Kernels avx512 = {"avx512",        &gemm_avx512,       &dense_avx512,
-                        &updates_avx512, &histograms_avx512, &rows_avx512};
-
 bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
 bool has_avx512() noexcept {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+}
+
+// AVX-512 is used for dense layers only.
+const Kernels* avx512_kernels() noexcept {
+  static const Kernels table = {
+      "avx512",         &avx512_gemm, &avx512_dense, avx2_kernels.updates, avx2_kernels.histograms,
+      avx2_kernels.rows};
+  return &table;
 }
 #endif
 
@@ -43,10 +33,10 @@ bool equal(const char* a, const char* b) noexcept {
 
 const Kernels* find_kernels(const char* isa) noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (equal(isa, "avx2")) return has_avx2() ? &avx2 : nullptr;
-  if (equal(isa, "avx512")) return has_avx512() ? &avx512 : nullptr;
+  if (equal(isa, "avx2")) return has_avx2() ? &avx2_kernels : nullptr;
+  if (equal(isa, "avx512")) return has_avx512() ? avx512_kernels() : nullptr;
 #endif
-  return equal(isa, "base") || equal(isa, RUNHOOKS_BASE_ISA) ? &base : nullptr;
+  return equal(isa, "base") || equal(isa, base_kernels.isa) ? &base_kernels : nullptr;
 }
 
 const Kernels& choose_kernels(const char* requested) noexcept {

@@ -24,96 +24,71 @@ constexpr int64_t kLongestRun = 192;
 
 // c[m x n] = op(a) op(b), or += if `accumulate`. op() transposes its argument if `trans_a` or
 // `trans_b`; op(a) is m x k and op(b) is k x n. c must not overlap a or b, and is read only if
-// `accumulate`. In `..._turned`, `a` points to the first of m adjacent columns of a k x `width`
+// `accumulate`. In `turned`, `a` points to the first of m adjacent columns of a k x `width`
 // matrix, and op(a) is their transpose.
-struct GemmKernels {
-  void (*sgemm)(bool trans_a,
-                bool trans_b,
-                int64_t m,
-                int64_t n,
-                int64_t k,
-                const float* a,
-                const float* b,
-                float* c,
-                bool accumulate,
-                int threads);
-  void (*dgemm)(bool trans_a,
-                bool trans_b,
-                int64_t m,
-                int64_t n,
-                int64_t k,
-                const double* a,
-                const double* b,
-                double* c,
-                bool accumulate,
-                int threads);
-  void (*sgemm_turned)(bool trans_b,
-                       int64_t width,
-                       int64_t m,
-                       int64_t n,
-                       int64_t k,
-                       const float* a,
-                       const float* b,
-                       float* c,
-                       int threads);
-  void (*dgemm_turned)(bool trans_b,
-                       int64_t width,
-                       int64_t m,
-                       int64_t n,
-                       int64_t k,
-                       const double* a,
-                       const double* b,
-                       double* c,
-                       int threads);
+template <typename T>
+struct GemmFunctions {
+  void (*product)(bool trans_a,
+                  bool trans_b,
+                  int64_t m,
+                  int64_t n,
+                  int64_t k,
+                  const T* a,
+                  const T* b,
+                  T* c,
+                  bool accumulate,
+                  int threads);
+  void (*turned)(bool trans_b,
+                 int64_t width,
+                 int64_t m,
+                 int64_t n,
+                 int64_t k,
+                 const T* a,
+                 const T* b,
+                 T* c,
+                 int threads);
   // c[i] = op(a[i]) op(b[i]) for `count` products of one shape.
-  void (*sgemm_each)(int64_t count,
-                     bool trans_a,
-                     bool trans_b,
-                     int64_t m,
-                     int64_t n,
-                     int64_t k,
-                     const float* const* a,
-                     const float* const* b,
-                     float* const* c,
-                     int threads);
-  void (*dgemm_each)(int64_t count,
-                     bool trans_a,
-                     bool trans_b,
-                     int64_t m,
-                     int64_t n,
-                     int64_t k,
-                     const double* const* a,
-                     const double* const* b,
-                     double* const* c,
-                     int threads);
+  void (*each)(int64_t count,
+               bool trans_a,
+               bool trans_b,
+               int64_t m,
+               int64_t n,
+               int64_t k,
+               const T* const* a,
+               const T* const* b,
+               T* const* c,
+               int threads);
   // c[num_rows x n] (+)= gathered rows * b, on the calling thread.
-  void (*sgathered)(const GatheredRows& rows,
-                    int64_t n,
-                    const float* a,
-                    const float* b,
-                    float* c,
-                    bool accumulate);
-  void (*dgathered)(const GatheredRows& rows,
-                    int64_t n,
-                    const double* a,
-                    const double* b,
-                    double* c,
-                    bool accumulate);
+  void (*gathered)(
+      const GatheredRows& rows, int64_t n, const T* a, const T* b, T* c, bool accumulate);
 };
 
 // add_bias: out[i, j] = x[i, j] + bias[j]; out may be x. column_sums: out[j] = sum of x[., j].
 // add_all: out[j] = x[0][j] + x[1][j] + ..., added in the order of the `count` vectors, for j in
 // [first, first + n). `out` may equal x[0] but must not overlap the other vectors.
-struct DenseKernels {
-  void (*sadd_bias)(
-      int64_t rows, int64_t cols, const float* x, const float* bias, float* out, int threads);
-  void (*dadd_bias)(
-      int64_t rows, int64_t cols, const double* x, const double* bias, double* out, int threads);
-  void (*scolumn_sums)(int64_t rows, int64_t cols, const float* x, float* out, int threads);
-  void (*dcolumn_sums)(int64_t rows, int64_t cols, const double* x, double* out, int threads);
-  void (*sadd_all)(int64_t count, int64_t first, int64_t n, const float* const* x, float* out);
-  void (*dadd_all)(int64_t count, int64_t first, int64_t n, const double* const* x, double* out);
+template <typename T>
+struct DenseFunctions {
+  void (*add_bias)(int64_t rows, int64_t cols, const T* x, const T* bias, T* out, int threads);
+  void (*column_sums)(int64_t rows, int64_t cols, const T* x, T* out, int threads);
+  void (*add_all)(int64_t count, int64_t first, int64_t n, const T* const* x, T* out);
 };
+
+// The functions of both types; of<double>() are those of double.
+template <template <typename> class Functions>
+struct ByType {
+  Functions<float> of_float;
+  Functions<double> of_double;
+  template <typename T>
+  const Functions<T>& of() const noexcept {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return of_float;
+    } else {
+      return of_double;
+    }
+  }
+};
+using GemmKernels = ByType<GemmFunctions>;
+using DenseKernels = ByType<DenseFunctions>;
 
 // One optimizer step on n contiguous numbers. sftrl implements learning_rate_power = -0.5 only.
 struct FtrlRates {
@@ -247,7 +222,7 @@ struct RowKernels {
 };
 
 struct Kernels {
-  const char* isa;  // "base", "avx2", "avx512"; "neon" is the base set of arm64
+  const char* isa;  // "base", "avx2", "avx512" (dense layers only); "neon" is the base set of arm64
   const GemmKernels* gemm;
   const DenseKernels* dense;
   const UpdateKernels* updates;
@@ -262,31 +237,5 @@ const Kernels& kernels() noexcept;
 const Kernels& choose_kernels(const char* requested) noexcept;
 // The table with this name; null if the build or the machine lacks it.
 const Kernels* find_kernels(const char* isa) noexcept;
-
-inline void sgemm(bool trans_a,
-                  bool trans_b,
-                  int64_t m,
-                  int64_t n,
-                  int64_t k,
-                  const float* a,
-                  const float* b,
-                  float* c,
-                  bool accumulate,
-                  int threads) {
-  kernels().gemm->sgemm(trans_a, trans_b, m, n, k, a, b, c, accumulate, threads);
-}
-
-inline void dgemm(bool trans_a,
-                  bool trans_b,
-                  int64_t m,
-                  int64_t n,
-                  int64_t k,
-                  const double* a,
-                  const double* b,
-                  double* c,
-                  bool accumulate,
-                  int threads) {
-  kernels().gemm->dgemm(trans_a, trans_b, m, n, k, a, b, c, accumulate, threads);
-}
 
 }  // namespace runhooks

@@ -1,7 +1,7 @@
 // Provides the per-thread packing buffer of the matrix product; the thread frees it when it ends.
 #include <stdlib.h>
 
-#include "kernels/gemm.h"
+#include "kernels/instruction_sets.h"
 
 namespace runhooks {
 

@@ -29,7 +29,7 @@ struct LossOptions {
   std::string collection = collection_keys::kLosses;
 };
 
-// (predictions - labels)^2, both as float32.
+// (predictions - labels)^2, both as float32. Losses that only scripts use are in losses.cpp.
 Output mean_squared_error(Graph& graph,
                           Output labels,
                           Output predictions,
@@ -37,53 +37,10 @@ Output mean_squared_error(Graph& graph,
                           Reduction reduction,
                           const std::string& scope = "mean_squared_error",
                           const std::string& collection = collection_keys::kLosses);
-Output absolute_difference(Graph& graph,
-                           Output labels,
-                           Output predictions,
-                           const LossOptions& options = {});
-Output huber_loss(Graph& graph,
-                  Output labels,
-                  Output predictions,
-                  double delta = 1,
-                  const LossOptions& options = {});
-Output log_loss(Graph& graph,
-                Output labels,
-                Output predictions,
-                double epsilon = 1e-7,
-                const LossOptions& options = {});
-// Labels are 0 or 1.
-Output hinge_loss(Graph& graph, Output labels, Output logits, const LossOptions& options = {});
-// 1 - the inner product along `axis` of inputs that are already normalized.
-Output cosine_distance(
-    Graph& graph, Output labels, Output predictions, int64_t axis, const LossOptions& options = {});
-// Compares pairs of elements within each example; has its own reduction.
-Output mean_pairwise_squared_error(Graph& graph,
-                                   Output labels,
-                                   Output predictions,
-                                   const LossOptions& options = {});
-Output sigmoid_cross_entropy(Graph& graph,
-                             Output multi_class_labels,
-                             Output logits,
-                             double label_smoothing = 0,
-                             const LossOptions& options = {});
-Output softmax_cross_entropy(Graph& graph,
-                             Output onehot_labels,
-                             Output logits,
-                             double label_smoothing = 0,
-                             const LossOptions& options = {});
 // Labels are class indices from 0.
 Output sparse_softmax_cross_entropy(Graph& graph,
                                     Output labels,
                                     Output logits,
                                     const LossOptions& options = {});
-// The sum of the regularization losses; 0 without any.
-Output regularization_loss(Graph& graph,
-                           const std::string& scope = "",
-                           const std::string& name = "total_regularization_loss");
-// The sum of all losses, optionally with the regularization losses.
-Output total_loss(Graph& graph,
-                  bool add_regularization_losses = true,
-                  const std::string& name = "total_loss",
-                  const std::string& scope = "");
 
 }  // namespace runhooks

@@ -23,9 +23,10 @@ void check_compatible(Output labels, Output predictions) {
   invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
 }
 
-void check_smoothing(double label_smoothing) {
-  if (label_smoothing >= 0 && label_smoothing <= 1) return;
-  invalid_argument("`label_smoothing` must be between 0 and 1, not ", label_smoothing, ".");
+double smoothing_of(const Args& args) {
+  const double smoothing = args.number("label_smoothing", 0);
+  if (smoothing >= 0 && smoothing <= 1) return smoothing;
+  invalid_argument("`label_smoothing` must be between 0 and 1, not ", smoothing, ".");
 }
 
 struct LabelsAndPredictions {
@@ -45,6 +46,34 @@ Output drop_trailing_one(Graph& graph, Output x, int rank) {
   return graph.op("Squeeze", {x}).attr("squeeze_dims", std::vector<int64_t>{-1});
 }
 
+LossOptions options_of(Graph& graph, const Args& args) {
+  LossOptions options;
+  double weight;
+  const Value* weights = args.find("weights");
+  if (weights && !(value_number(*weights, &weight) && weight == 1)) {
+    options.weights = tensor_of_value(graph, *weights, "weights", DType::kFloat32);
+  }
+  options.reduction =
+      reduction_from_name(args.text("reduction", "weighted_sum_by_nonzero_weights"));
+  options.scope = args.text("scope", "");
+  options.collection = args.text("loss_collection", "");
+  return options;
+}
+
+// The arguments of most losses. They may add operations, so they are read before the loss opens its
+// name scope.
+struct LossCall {
+  LossCall(Graph& graph,
+           const Args& args,
+           const char* labels_name = "labels",
+           const char* predictions_name = "predictions")
+      : options(options_of(graph, args)),
+        predictions(tensor_argument(graph, args, predictions_name, DType::kFloat32)),
+        labels(tensor_argument(graph, args, labels_name, DType::kFloat32)) {}
+  const LossOptions options;
+  const Output predictions, labels;
+};
+
 }  // namespace
 
 Output mean_squared_error(Graph& graph,
@@ -60,66 +89,68 @@ Output mean_squared_error(Graph& graph,
   return compute_weighted_loss(graph, losses, weights, reduction, scope.name(), collection);
 }
 
-Output absolute_difference(Graph& graph,
-                           Output labels,
-                           Output predictions,
-                           const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "absolute_difference"));
-  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
+namespace {
+
+Value absolute_difference(Graph& graph, const Args& args) {
+  const LossCall call(graph, args);
+  NameScope scope(graph, scope_or(call.options, "absolute_difference"));
+  const LabelsAndPredictions sides = as_floats(graph, call.labels, call.predictions);
   const Output losses = graph.op("Abs", {subtract(graph, sides.predictions, sides.labels)});
-  return weighted(graph, losses, options, scope);
+  return Value::of(weighted(graph, losses, call.options, scope));
 }
 
-Output huber_loss(
-    Graph& graph, Output labels, Output predictions, double delta, const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "huber_loss"));
-  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
+Value huber_loss(Graph& graph, const Args& args) {
+  const LossCall call(graph, args);
+  NameScope scope(graph, scope_or(call.options, "huber_loss"));
+  const LabelsAndPredictions sides = as_floats(graph, call.labels, call.predictions);
   const Output error = subtract(graph, sides.predictions, sides.labels);
-  const Output size = graph.op("Abs", {error}), limit = number(graph, error, delta);
+  const Output size = graph.op("Abs", {error}),
+               limit = number(graph, error, args.number("delta", 1));
   const Output quadratic = graph.op("Minimum", {size, limit});
   const Output linear = subtract(graph, size, quadratic);
   const Output half =
       multiply(graph, number(graph, error, 0.5), multiply(graph, quadratic, quadratic));
-  return weighted(graph, add(graph, half, multiply(graph, limit, linear)), options, scope);
+  return Value::of(
+      weighted(graph, add(graph, half, multiply(graph, limit, linear)), call.options, scope));
 }
 
-Output log_loss(
-    Graph& graph, Output labels, Output predictions, double epsilon, const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "log_loss"));
-  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
+Value log_loss(Graph& graph, const Args& args) {
+  const LossCall call(graph, args);
+  NameScope scope(graph, scope_or(call.options, "log_loss"));
+  const LabelsAndPredictions sides = as_floats(graph, call.labels, call.predictions);
   const Output p = sides.predictions, y = sides.labels;
-  const Output one = number(graph, p, 1), small = number(graph, p, epsilon);
+  const Output one = number(graph, p, 1), small = number(graph, p, args.number("epsilon", 1e-7));
   const Output log_p = graph.op("Log", {add(graph, p, small)});
   const Output log_q = graph.op("Log", {add(graph, subtract(graph, one, p), small)});
   const Output first = negative(graph, multiply(graph, y, log_p));
   const Output second = multiply(graph, subtract(graph, one, y), log_q);
-  return weighted(graph, subtract(graph, first, second), options, scope);
+  return Value::of(weighted(graph, subtract(graph, first, second), call.options, scope));
 }
 
-Output hinge_loss(Graph& graph, Output labels, Output logits, const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "hinge_loss"));
-  const LabelsAndPredictions sides = as_floats(graph, labels, logits);
+Value hinge_loss(Graph& graph, const Args& args) {
+  const LossCall call(graph, args, "labels", "logits");
+  NameScope scope(graph, scope_or(call.options, "hinge_loss"));
+  const LabelsAndPredictions sides = as_floats(graph, call.labels, call.predictions);
   const Output one = number(graph, sides.labels, 1), two = number(graph, sides.labels, 2);
   const Output sign = subtract(graph, multiply(graph, two, sides.labels), one);
   const Output margin = subtract(graph, one, multiply(graph, sign, sides.predictions));
-  return weighted(graph, graph.op("Relu", {margin}), options, scope);
+  return Value::of(weighted(graph, graph.op("Relu", {margin}), call.options, scope));
 }
 
-Output cosine_distance(
-    Graph& graph, Output labels, Output predictions, int64_t axis, const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "cosine_distance_loss"));
-  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
+Value cosine_distance(Graph& graph, const Args& args) {
+  const LossCall call(graph, args);
+  NameScope scope(graph, scope_or(call.options, "cosine_distance_loss"));
+  const LabelsAndPredictions sides = as_floats(graph, call.labels, call.predictions);
   const Output products = multiply(graph, sides.predictions, sides.labels);
-  const Output sum = sum_along(graph, products, {axis}, true);
-  return weighted(graph, subtract(graph, number(graph, sum, 1), sum), options, scope);
+  const Output sum = sum_along(graph, products, {args.integer("axis")}, true);
+  return Value::of(
+      weighted(graph, subtract(graph, number(graph, sum, 1), sum), call.options, scope));
 }
 
-Output mean_pairwise_squared_error(Graph& graph,
-                                   Output labels,
-                                   Output predictions,
-                                   const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "mean_pairwise_squared_error"));
-  const LabelsAndPredictions sides = as_floats(graph, labels, predictions);
+Value mean_pairwise_squared_error(Graph& graph, const Args& args) {
+  const LossCall call(graph, args);
+  NameScope scope(graph, scope_or(call.options, "mean_pairwise_squared_error"));
+  const LabelsAndPredictions sides = as_floats(graph, call.labels, call.predictions);
   const Output diffs = subtract(graph, sides.predictions, sides.labels);
   const int rank = diffs.shape().rank();
   if (rank < 2) {
@@ -127,7 +158,8 @@ Output mean_pairwise_squared_error(Graph& graph,
                      diffs.shape(), ".");
   }
   const Output one = number(graph, diffs, 1), two = number(graph, diffs, 2);
-  const Output weights = options.weights ? cast(graph, options.weights, DType::kFloat32) : one;
+  const Output weights =
+      call.options.weights ? cast(graph, call.options.weights, DType::kFloat32) : one;
   std::vector<int64_t> inner;
   for (int i = 1; i < rank; ++i) inner.push_back(i);
   const Output is_present = graph.op("NotEqual", {weights, number(graph, diffs, 0)});
@@ -146,36 +178,32 @@ Output mean_pairwise_squared_error(Graph& graph,
   const Output any = graph.op("Greater", {sum_along(graph, n, {}), number(graph, diffs, 0)});
   const Output loss =
       graph.op("SelectV2", {any, total, graph.op("ZerosLike", {total})}).named("value");
-  if (!options.collection.empty()) graph.add_to_collection(options.collection, loss);
-  return loss;
+  if (!call.options.collection.empty()) graph.add_to_collection(call.options.collection, loss);
+  return Value::of(loss);
 }
 
-Output sigmoid_cross_entropy(Graph& graph,
-                             Output multi_class_labels,
-                             Output logits,
-                             double label_smoothing,
-                             const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "sigmoid_cross_entropy_loss"));
-  Output labels = cast(graph, multi_class_labels, logits.dtype());
+Value sigmoid_cross_entropy(Graph& graph, const Args& args) {
+  const LossCall call(graph, args, "multi_class_labels", "logits");
+  NameScope scope(graph, scope_or(call.options, "sigmoid_cross_entropy_loss"));
+  const Output logits = call.predictions;
+  Output labels = cast(graph, call.labels, logits.dtype());
   check_compatible(labels, logits);
-  check_smoothing(label_smoothing);
+  const double label_smoothing = smoothing_of(args);
   if (label_smoothing > 0) {
     const Output kept = multiply(graph, labels, number(graph, labels, 1 - label_smoothing));
     labels = add(graph, kept, number(graph, labels, 0.5 * label_smoothing));
   }
   const Output losses = sigmoid_cross_entropy_with_logits(graph, labels, logits);
-  return weighted(graph, losses, options, scope);
+  return Value::of(weighted(graph, losses, call.options, scope));
 }
 
-Output softmax_cross_entropy(Graph& graph,
-                             Output onehot_labels,
-                             Output logits,
-                             double label_smoothing,
-                             const LossOptions& options) {
-  NameScope scope(graph, scope_or(options, "softmax_cross_entropy_loss"));
-  Output labels = cast(graph, onehot_labels, logits.dtype());
+Value softmax_cross_entropy(Graph& graph, const Args& args) {
+  const LossCall call(graph, args, "onehot_labels", "logits");
+  NameScope scope(graph, scope_or(call.options, "softmax_cross_entropy_loss"));
+  const Output logits = call.predictions;
+  Output labels = cast(graph, call.labels, logits.dtype());
   check_compatible(labels, logits);
-  check_smoothing(label_smoothing);
+  const double label_smoothing = smoothing_of(args);
   if (label_smoothing > 0) {
     const Shape& shape = labels.shape();
     const int64_t classes = shape.has_rank() ? shape.dim(shape.rank() - 1) : -1;
@@ -186,8 +214,10 @@ Output softmax_cross_entropy(Graph& graph,
   }
   labels = graph.op("StopGradient", {labels});
   const Output losses = softmax_cross_entropy_with_logits(graph, labels, logits, true);
-  return weighted(graph, losses, options, scope);
+  return Value::of(weighted(graph, losses, call.options, scope));
 }
+
+}  // namespace
 
 Output sparse_softmax_cross_entropy(Graph& graph,
                                     Output labels,
@@ -214,20 +244,18 @@ std::vector<Output> tensors_in(const Graph& graph,
   return tensors;
 }
 
-}  // namespace
-
-Output regularization_loss(Graph& graph, const std::string& scope, const std::string& name) {
-  const auto losses = tensors_in(graph, collection_keys::kRegularizationLosses, scope);
-  if (losses.empty()) return graph.scalar(DType::kFloat32, 0);
-  return graph.op("AddN", losses).named(name);
+Value regularization_loss(Graph& graph, const Args& args) {
+  const auto losses =
+      tensors_in(graph, collection_keys::kRegularizationLosses, args.text("scope", ""));
+  if (losses.empty()) return Value::of(graph.scalar(DType::kFloat32, 0));
+  const Output sum = graph.op("AddN", losses).named(args.text("name", "total_regularization_loss"));
+  return Value::of(sum);
 }
 
-Output total_loss(Graph& graph,
-                  bool add_regularization_losses,
-                  const std::string& name,
-                  const std::string& scope) {
+Value total_loss(Graph& graph, const Args& args) {
+  const std::string scope = args.text("scope", "");
   std::vector<Output> losses = tensors_in(graph, collection_keys::kLosses, scope);
-  if (add_regularization_losses) {
+  if (args.flag("add_regularization_losses", true)) {
     for (const Output& loss : tensors_in(graph, collection_keys::kRegularizationLosses, scope)) {
       losses.push_back(loss);
     }
@@ -236,91 +264,27 @@ Output total_loss(Graph& graph,
     fail(Code::kFailedPrecondition, "No loss has been added to the graph",
          scope.empty() ? "." : str_cat(" in the scope '", scope, "'."));
   }
-  return graph.op("AddN", losses).named(name);
+  const Output sum = graph.op("AddN", losses).named(args.text("name", "total_loss"));
+  return Value::of(sum);
 }
 
-namespace {
-
-LossOptions options_of(Graph& graph, const Args& args) {
-  LossOptions options;
-  double weight;
-  const Value* weights = args.find("weights");
-  if (weights && !(value_number(*weights, &weight) && weight == 1)) {
-    options.weights = tensor_of_value(graph, *weights, "weights", DType::kFloat32);
-  }
-  options.reduction =
-      reduction_from_name(args.text("reduction", "weighted_sum_by_nonzero_weights"));
-  options.scope = args.text("scope", "");
-  options.collection = args.text("loss_collection", "");
-  return options;
+Value call_mean_squared_error(Graph& graph, const Args& args) {
+  const LossCall call(graph, args);
+  return Value::of(mean_squared_error(
+      graph, call.labels, call.predictions, call.options.weights, call.options.reduction,
+      scope_or(call.options, "mean_squared_error"), call.options.collection));
 }
-
-Output labels_of(Graph& graph, const Args& args, const char* name = "labels") {
-  return tensor_argument(graph, args, name, DType::kFloat32);
+Value call_sparse_softmax_cross_entropy(Graph& graph, const Args& args) {
+  const Output labels = tensor_argument(graph, args, "labels", DType::kInt32);
+  const LossOptions options = options_of(graph, args);
+  const Output logits = tensor_argument(graph, args, "logits", DType::kFloat32);
+  return Value::of(sparse_softmax_cross_entropy(graph, labels, logits, options));
 }
-Output predictions_of(Graph& graph, const Args& args) {
-  return tensor_argument(graph, args, "predictions", DType::kFloat32);
-}
-Output logits_of(Graph& graph, const Args& args) {
-  return tensor_argument(graph, args, "logits", DType::kFloat32);
-}
-
-Value call_mean_squared_error(Graph& g, const Args& args) {
-  const LossOptions options = options_of(g, args);
-  return Value::of(mean_squared_error(g, labels_of(g, args), predictions_of(g, args),
-                                      options.weights, options.reduction,
-                                      scope_or(options, "mean_squared_error"), options.collection));
-}
-Value call_absolute_difference(Graph& g, const Args& args) {
-  return Value::of(
-      absolute_difference(g, labels_of(g, args), predictions_of(g, args), options_of(g, args)));
-}
-Value call_huber_loss(Graph& g, const Args& args) {
-  return Value::of(huber_loss(g, labels_of(g, args), predictions_of(g, args),
-                              args.number("delta", 1), options_of(g, args)));
-}
-Value call_log_loss(Graph& g, const Args& args) {
-  return Value::of(log_loss(g, labels_of(g, args), predictions_of(g, args),
-                            args.number("epsilon", 1e-7), options_of(g, args)));
-}
-Value call_hinge_loss(Graph& g, const Args& args) {
-  return Value::of(hinge_loss(g, labels_of(g, args), logits_of(g, args), options_of(g, args)));
-}
-Value call_cosine_distance(Graph& g, const Args& args) {
-  return Value::of(cosine_distance(g, labels_of(g, args), predictions_of(g, args),
-                                   args.integer("axis"), options_of(g, args)));
-}
-Value call_mean_pairwise_squared_error(Graph& g, const Args& args) {
-  return Value::of(mean_pairwise_squared_error(g, labels_of(g, args), predictions_of(g, args),
-                                               options_of(g, args)));
-}
-Value call_sigmoid_cross_entropy_loss(Graph& g, const Args& args) {
-  return Value::of(sigmoid_cross_entropy(g, labels_of(g, args, "multi_class_labels"),
-                                         logits_of(g, args), args.number("label_smoothing", 0),
-                                         options_of(g, args)));
-}
-Value call_softmax_cross_entropy_loss(Graph& g, const Args& args) {
-  return Value::of(softmax_cross_entropy(g, labels_of(g, args, "onehot_labels"), logits_of(g, args),
-                                         args.number("label_smoothing", 0), options_of(g, args)));
-}
-Value call_sparse_softmax_cross_entropy(Graph& g, const Args& args) {
-  const Output labels = tensor_argument(g, args, "labels", DType::kInt32);
-  return Value::of(
-      sparse_softmax_cross_entropy(g, labels, logits_of(g, args), options_of(g, args)));
-}
-Value call_compute_weighted_loss(Graph& g, const Args& args) {
-  const LossOptions options = options_of(g, args);
-  const Output losses = tensor_argument(g, args, "losses", DType::kFloat32);
-  return Value::of(compute_weighted_loss(g, losses, options.weights, options.reduction,
+Value call_compute_weighted_loss(Graph& graph, const Args& args) {
+  const LossOptions options = options_of(graph, args);
+  const Output losses = tensor_argument(graph, args, "losses", DType::kFloat32);
+  return Value::of(compute_weighted_loss(graph, losses, options.weights, options.reduction,
                                          scope_or(options, "weighted_loss"), options.collection));
-}
-Value call_regularization_loss(Graph& g, const Args& args) {
-  return Value::of(regularization_loss(g, args.text("scope", ""),
-                                       args.text("name", "total_regularization_loss")));
-}
-Value call_total_loss(Graph& g, const Args& args) {
-  return Value::of(total_loss(g, args.flag("add_regularization_losses", true),
-                              args.text("name", "total_loss"), args.text("scope", "")));
 }
 
 }  // namespace
@@ -334,43 +298,43 @@ RUNHOOKS_REGISTER_FUNCTION(
     "losses.absolute_difference(labels, predictions, weights = 1, scope = NULL, loss_collection = "
     "'losses', reduction = 'weighted_sum_by_nonzero_weights')",
     "The mean of the absolute differences.",
-    call_absolute_difference);
+    absolute_difference);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.huber_loss(labels, predictions, weights = 1, delta = 1, scope = NULL, loss_collection "
     "= 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
     "Squared differences up to delta, absolute ones beyond.",
-    call_huber_loss);
+    huber_loss);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.log_loss(labels, predictions, weights = 1, epsilon = 1e-07, scope = NULL, "
     "loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
     "The log loss of probabilities.",
-    call_log_loss);
+    log_loss);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.hinge_loss(labels, logits, weights = 1, scope = NULL, loss_collection = 'losses', "
     "reduction = 'weighted_sum_by_nonzero_weights')",
     "The hinge loss of logits of two classes.",
-    call_hinge_loss);
+    hinge_loss);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.cosine_distance(labels, predictions, axis = NULL, weights = 1, scope = NULL, "
     "loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights', dim as axis = "
     "NULL)",
     "1 minus the cosine of unit vectors.",
-    call_cosine_distance);
+    cosine_distance);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.mean_pairwise_squared_error(labels, predictions, weights = 1, scope = NULL, "
     "loss_collection = 'losses')",
     "Squared errors of the differences between all pairs of an example.",
-    call_mean_pairwise_squared_error);
+    mean_pairwise_squared_error);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.sigmoid_cross_entropy(multi_class_labels, logits, weights = 1, label_smoothing = 0, "
     "scope = NULL, loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
     "The cross entropy of independent classes.",
-    call_sigmoid_cross_entropy_loss);
+    sigmoid_cross_entropy);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.softmax_cross_entropy(onehot_labels, logits, weights = 1, label_smoothing = 0, scope = "
     "NULL, loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
     "The cross entropy of one class of several.",
-    call_softmax_cross_entropy_loss);
+    softmax_cross_entropy);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.sparse_softmax_cross_entropy(labels, logits, weights = 1, scope = NULL, "
     "loss_collection = 'losses', reduction = 'weighted_sum_by_nonzero_weights')",
@@ -384,10 +348,10 @@ RUNHOOKS_REGISTER_FUNCTION(
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.get_regularization_loss(scope = NULL, name = 'total_regularization_loss')",
     "The sum of the regularization losses.",
-    call_regularization_loss);
+    regularization_loss);
 RUNHOOKS_REGISTER_FUNCTION(
     "losses.get_total_loss(add_regularization_losses = TRUE, name = 'total_loss', scope = NULL)",
     "The sum of all losses.",
-    call_total_loss);
+    total_loss);
 
 }  // namespace runhooks

@@ -1,5 +1,6 @@
 #include "nn/metric.h"
 
+#include "nn/metric_call.h"
 #include "nn/nn_functions.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -36,6 +37,11 @@ Metric make_metric(Output value, Output update) {
   return metric;
 }
 
+void check_compatible_shapes(Output labels, Output predictions) {
+  if (labels.shape().is_compatible_with(predictions.shape())) return;
+  invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
+}
+
 namespace {
 
 Output as_float(Graph& graph, Output x) { return cast(graph, x, DType::kFloat32); }
@@ -43,11 +49,9 @@ Output as_float(Graph& graph, Output x) { return cast(graph, x, DType::kFloat32)
 struct FloatSides {
   Output labels, predictions;
 };
-FloatSides compatible_floats(Graph& graph, Output labels, Output predictions) {
-  if (!labels.shape().is_compatible_with(predictions.shape())) {
-    invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
-  }
-  return {as_float(graph, labels), as_float(graph, predictions)};
+FloatSides compatible_floats(Graph& graph, const MetricInputs& in) {
+  check_compatible_shapes(in.labels, in.predictions);
+  return {as_float(graph, in.labels), as_float(graph, in.predictions)};
 }
 
 Metric mean_in_scope(Graph& graph, Output values, Output weights) {
@@ -82,76 +86,85 @@ Metric mean_metric(Graph& graph, Output values, Output weights, const std::strin
 
 Metric accuracy_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  if (!labels.shape().is_compatible_with(predictions.shape())) {
-    invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
-  }
+  check_compatible_shapes(labels, predictions);
   const NameScope scope(graph, name);
   const Output hits = graph.op("Equal", {cast(graph, predictions, labels.dtype()), labels});
   return mean_in_scope(graph, hits, weights);
 }
 
-Metric mean_squared_error_metric(
-    Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  const NameScope scope(graph, name);
-  const FloatSides sides = compatible_floats(graph, labels, predictions);
-  return mean_in_scope(graph, graph.op("SquaredDifference", {sides.labels, sides.predictions}),
-                       weights);
+namespace {
+
+Metric mean(const MetricCall& c) {
+  return mean_metric(c.graph, c.values(), c.weights(), c.name("mean"));
 }
 
-Metric root_mean_squared_error_metric(
-    Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  const NameScope scope(graph, name);
-  const FloatSides sides = compatible_floats(graph, labels, predictions);
-  const Output squares = graph.op("SquaredDifference", {sides.labels, sides.predictions});
-  return mapped(mean_in_scope(graph, squares, weights),
-                [&graph](Output x) -> Output { return graph.op("Sqrt", {x}); });
+Metric accuracy(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  return accuracy_metric(c.graph, in.labels, in.predictions, in.weights, c.name("accuracy"));
 }
 
-Metric mean_absolute_error_metric(
-    Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  const NameScope scope(graph, name);
-  const FloatSides sides = compatible_floats(graph, labels, predictions);
-  const Output errors = graph.op("Abs", {subtract(graph, sides.predictions, sides.labels)});
-  return mean_in_scope(graph, errors, weights);
+Metric mean_squared_error(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  const NameScope scope(c.graph, c.name("mean_squared_error"));
+  const FloatSides sides = compatible_floats(c.graph, in);
+  return mean_in_scope(c.graph, c.graph.op("SquaredDifference", {sides.labels, sides.predictions}),
+                       in.weights);
 }
 
-Metric mean_relative_error_metric(Graph& graph,
-                                  Output labels,
-                                  Output predictions,
-                                  Output normalizer,
-                                  Output weights,
-                                  const std::string& name) {
-  const NameScope scope(graph, name);
-  const FloatSides sides = compatible_floats(graph, labels, predictions);
-  const Output errors = graph.op("Abs", {subtract(graph, sides.labels, sides.predictions)});
-  const Output relative = graph.op("DivNoNan", {errors, as_float(graph, normalizer)});
-  return mean_in_scope(graph, relative, weights);
+Metric root_mean_squared_error(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  const NameScope scope(c.graph, c.name("root_mean_squared_error"));
+  const FloatSides sides = compatible_floats(c.graph, in);
+  const Output squares = c.graph.op("SquaredDifference", {sides.labels, sides.predictions});
+  return mapped(mean_in_scope(c.graph, squares, in.weights),
+                [&c](Output x) -> Output { return c.graph.op("Sqrt", {x}); });
 }
 
-Metric mean_cosine_distance_metric(Graph& graph,
-                                   Output labels,
-                                   Output predictions,
-                                   int64_t dim,
-                                   Output weights,
-                                   const std::string& name) {
-  const NameScope scope(graph, name);
-  const FloatSides sides = compatible_floats(graph, labels, predictions);
+Metric mean_absolute_error(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  const NameScope scope(c.graph, c.name("mean_absolute_error"));
+  const FloatSides sides = compatible_floats(c.graph, in);
+  const Output errors = c.graph.op("Abs", {subtract(c.graph, sides.predictions, sides.labels)});
+  return mean_in_scope(c.graph, errors, in.weights);
+}
+
+// The absolute error divided by `normalizer`; 0 where the normalizer is 0.
+Metric mean_relative_error(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  const Output normalizer = tensor_argument(c.graph, c.args, "normalizer", DType::kFloat32);
+  const NameScope scope(c.graph, c.name("mean_relative_error"));
+  const FloatSides sides = compatible_floats(c.graph, in);
+  const Output errors = c.graph.op("Abs", {subtract(c.graph, sides.labels, sides.predictions)});
+  const Output relative = c.graph.op("DivNoNan", {errors, as_float(c.graph, normalizer)});
+  return mean_in_scope(c.graph, relative, in.weights);
+}
+
+// 1 - the mean inner product along `dim`; 1 without any batch.
+Metric mean_cosine_distance(const MetricCall& c) {
+  Graph& graph = c.graph;
+  const MetricInputs in = c.whole_inputs();
+  const NameScope scope(graph, c.name("mean_cosine_distance"));
+  const FloatSides sides = compatible_floats(graph, in);
   const Output products = multiply(graph, sides.predictions, sides.labels);
-  const Metric mean = mean_in_scope(graph, sum_along(graph, products, {dim}, true), weights);
-  return mapped(
-      mean, [&graph](Output x) { return subtract(graph, graph.scalar(DType::kFloat32, 1), x); });
+  const Output sums = sum_along(graph, products, {c.args.integer("dim")}, true);
+  return mapped(mean_in_scope(graph, sums, in.weights), [&graph](Output x) {
+    return subtract(graph, graph.scalar(DType::kFloat32, 1), x);
+  });
 }
 
-Metric percentage_below_metric(
-    Graph& graph, Output values, double threshold, Output weights, const std::string& name) {
-  const NameScope scope(graph, name);
-  const Output limit = graph.scalar(values.dtype(), threshold, "threshold");
-  return mean_in_scope(graph, graph.op("Less", {values, limit}), weights);
+Metric percentage_below(const MetricCall& c) {
+  const Output weights = c.weights(), values = c.values();
+  const NameScope scope(c.graph, c.name("percentage_below_threshold"));
+  const Output limit = c.graph.scalar(values.dtype(), c.args.number("threshold"), "threshold");
+  return mean_in_scope(c.graph, c.graph.op("Less", {values, limit}), weights);
 }
 
-Metric mean_tensor_metric(Graph& graph, Output values, Output weights, const std::string& name) {
-  const NameScope scope(graph, name);
-  values = as_float(graph, values);
+// The elementwise mean over batches of equal shape.
+Metric mean_tensor(const MetricCall& c) {
+  Graph& graph = c.graph;
+  const Output weights = c.weights(), given = c.values();
+  const NameScope scope(graph, c.name("mean_tensor"));
+  const Output values = as_float(graph, given);
   if (!values.shape().is_fully_defined()) {
     invalid_argument("mean_tensor needs values of a known shape; got ", values.shape(), ".");
   }
@@ -163,5 +176,33 @@ Metric mean_tensor_metric(Graph& graph, Output values, Output weights, const std
   return make_metric(graph.op("DivNoNan", {total->snapshot, count->snapshot}).named("value"),
                      graph.op("DivNoNan", {new_total, new_count}).named("update_op"));
 }
+
+}  // namespace
+
+RUNHOOKS_REGISTER_METRIC("mean(values, weights = NULL", "The weighted mean.", mean);
+RUNHOOKS_REGISTER_METRIC("mean_tensor(values, weights = NULL",
+                         "The weighted mean by element.",
+                         mean_tensor);
+RUNHOOKS_REGISTER_METRIC("accuracy(labels, predictions, weights = NULL",
+                         "The share of predictions that are right.",
+                         accuracy);
+RUNHOOKS_REGISTER_METRIC("mean_squared_error(labels, predictions, weights = NULL",
+                         "The mean of the squared errors.",
+                         mean_squared_error);
+RUNHOOKS_REGISTER_METRIC("root_mean_squared_error(labels, predictions, weights = NULL",
+                         "Its square root.",
+                         root_mean_squared_error);
+RUNHOOKS_REGISTER_METRIC("mean_absolute_error(labels, predictions, weights = NULL",
+                         "The mean of the absolute errors.",
+                         mean_absolute_error);
+RUNHOOKS_REGISTER_METRIC("mean_relative_error(labels, predictions, normalizer, weights = NULL",
+                         "The mean of the errors divided by the normalizer.",
+                         mean_relative_error);
+RUNHOOKS_REGISTER_METRIC("mean_cosine_distance(labels, predictions, dim, weights = NULL",
+                         "The mean of 1 minus the cosine.",
+                         mean_cosine_distance);
+RUNHOOKS_REGISTER_METRIC("percentage_below(values, threshold, weights = NULL",
+                         "The share of values below the threshold.",
+                         percentage_below);
 
 }  // namespace runhooks

@@ -13,9 +13,8 @@ struct Metric {
 };
 
 // Each metric opens a name scope `name` for its operations and variables. Weights are optional and
-// broadcast to the values. Without any batch the value is 0 unless stated otherwise.
-
-// --- means
+// broadcast to the values. Without any batch the value is 0 unless stated otherwise. Metrics that
+// only scripts use are registered next to their definitions (nn/metric_call.h).
 
 Metric mean_metric(Graph& graph, Output values, Output weights, const std::string& name = "mean");
 // The fraction of predictions equal to the labels.
@@ -24,57 +23,7 @@ Metric accuracy_metric(Graph& graph,
                        Output predictions,
                        Output weights,
                        const std::string& name = "accuracy");
-Metric mean_squared_error_metric(Graph& graph,
-                                 Output labels,
-                                 Output predictions,
-                                 Output weights,
-                                 const std::string& name = "mean_squared_error");
-Metric root_mean_squared_error_metric(Graph& graph,
-                                      Output labels,
-                                      Output predictions,
-                                      Output weights,
-                                      const std::string& name = "root_mean_squared_error");
-Metric mean_absolute_error_metric(Graph& graph,
-                                  Output labels,
-                                  Output predictions,
-                                  Output weights,
-                                  const std::string& name = "mean_absolute_error");
-// The absolute error divided by `normalizer`; 0 where the normalizer is 0.
-Metric mean_relative_error_metric(Graph& graph,
-                                  Output labels,
-                                  Output predictions,
-                                  Output normalizer,
-                                  Output weights,
-                                  const std::string& name = "mean_relative_error");
-// 1 - the mean inner product along `dim`; 1 without any batch.
-Metric mean_cosine_distance_metric(Graph& graph,
-                                   Output labels,
-                                   Output predictions,
-                                   int64_t dim,
-                                   Output weights,
-                                   const std::string& name = "mean_cosine_distance");
-Metric percentage_below_metric(Graph& graph,
-                               Output values,
-                               double threshold,
-                               Output weights,
-                               const std::string& name = "percentage_below_threshold");
-// The elementwise mean over batches of equal shape.
-Metric mean_tensor_metric(Graph& graph,
-                          Output values,
-                          Output weights,
-                          const std::string& name = "mean_tensor");
-
-// --- binary confusion counts
-
-enum class Outcome { kTruePositives, kFalsePositives, kTrueNegatives, kFalseNegatives };
-const char* outcome_name(Outcome outcome);
 // Nonzero labels and predictions count as TRUE.
-Metric count_metric(Graph& graph,
-                    Outcome outcome,
-                    Output labels,
-                    Output predictions,
-                    Output weights,
-                    const std::string& name);
 Metric precision_metric(Graph& graph,
                         Output labels,
                         Output predictions,
@@ -85,16 +34,7 @@ Metric recall_metric(Graph& graph,
                      Output predictions,
                      Output weights,
                      const std::string& name = "recall");
-
-// --- binary metrics at probability thresholds; greater is positive
-
-Metric count_at_thresholds_metric(Graph& graph,
-                                  Outcome outcome,
-                                  Output labels,
-                                  Output predictions,
-                                  const std::vector<float>& thresholds,
-                                  Output weights,
-                                  const std::string& name);
+// At probability thresholds; greater is positive.
 Metric precision_at_thresholds_metric(Graph& graph,
                                       Output labels,
                                       Output predictions,
@@ -119,63 +59,6 @@ Metric auc_metric(Graph& graph,
                   Output weights,
                   const AucOptions& options = {},
                   const std::string& name = "auc");
-Metric sensitivity_at_specificity_metric(Graph& graph,
-                                         Output labels,
-                                         Output predictions,
-                                         double specificity,
-                                         Output weights,
-                                         int64_t num_thresholds = 200,
-                                         const std::string& name = "sensitivity_at_specificity");
-Metric specificity_at_sensitivity_metric(Graph& graph,
-                                         Output labels,
-                                         Output predictions,
-                                         double sensitivity,
-                                         Output weights,
-                                         int64_t num_thresholds = 200,
-                                         const std::string& name = "specificity_at_sensitivity");
-
-// --- classes 0 ... num_classes - 1
-
-// Its update returns the accuracy of each class.
-Metric mean_per_class_accuracy_metric(Graph& graph,
-                                      Output labels,
-                                      Output predictions,
-                                      int64_t num_classes,
-                                      Output weights,
-                                      const std::string& name = "mean_accuracy");
-// Its update returns the confusion matrix, one row per label.
-Metric mean_iou_metric(Graph& graph,
-                       Output labels,
-                       Output predictions,
-                       int64_t num_classes,
-                       Output weights,
-                       const std::string& name = "mean_iou");
-
-// --- metrics of the top k predictions; one or several label classes per row
-
-struct AtKOptions {
-  int64_t k = 1;
-  int64_t class_id = -1;  // count this class only; -1: all
-};
-// NaN if nothing was counted.
-Metric recall_at_k_metric(Graph& graph,
-                          Output labels,
-                          Output predictions,
-                          const AtKOptions& options,
-                          Output weights,
-                          const std::string& name = "");
-Metric precision_at_k_metric(Graph& graph,
-                             Output labels,
-                             Output predictions,
-                             const AtKOptions& options,
-                             Output weights,
-                             const std::string& name = "");
-Metric average_precision_at_k_metric(Graph& graph,
-                                     Output labels,
-                                     Output predictions,
-                                     int64_t k,
-                                     Output weights,
-                                     const std::string& name = "");
 
 // --- helpers
 
@@ -189,5 +72,6 @@ Output add_to_variable(Graph& graph, const VariablePtr& variable, Output amount)
 // The weights broadcast to the values' shape; ones if absent.
 Output spread_weights(Graph& graph, Output weights, Output values);
 Metric make_metric(Output value, Output update);
+void check_compatible_shapes(Output labels, Output predictions);
 
 }  // namespace runhooks

@@ -1,5 +1,5 @@
 // Multi-class metrics: per class, of the confusion matrix, and of the top k predictions.
-#include "nn/metric.h"
+#include "nn/metric_call.h"
 #include "nn/nn_functions.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -23,8 +23,10 @@ Output class_numbers(Graph& graph, Output x) {
   return is_integer(x.dtype()) ? x : cast(graph, x, DType::kInt64);
 }
 
-void check_classes(int64_t num_classes) {
+int64_t num_classes_of(const MetricCall& c) {
+  const int64_t num_classes = c.args.integer("num_classes");
   if (num_classes < 1) invalid_argument("`num_classes` must be 1 or more, not ", num_classes, ".");
+  return num_classes;
 }
 
 Output mean_iou_of(Graph& graph, Output confusion) {
@@ -47,8 +49,8 @@ Output mean_iou_of(Graph& graph, Output confusion) {
 
 // Matches of labels with the top k predictions, one row per example.
 struct TopK {
-  Output places;  // [rows, k], int64
-  Output labels;  // [rows, labels], int64
+  Output places;    // [rows, k], int64
+  Output labels;    // [rows, labels], int64
   Output is_right;  // [rows, k], 1 or 0 in float64
 };
 
@@ -102,23 +104,28 @@ Metric share_at_k(Graph& graph,
   return make_metric(share(tp->snapshot, rest->snapshot), share(new_tp, new_rest));
 }
 
-std::string name_or(const std::string& name, const char* prefix, int64_t k) {
-  return name.empty() ? str_cat(prefix, k) : name;
-}
+// The arguments, the name scope and the matches of a metric of the top k predictions.
+struct AtK {
+  AtK(const MetricCall& c, const char* prefix)
+      : k(c.args.integer("k")),
+        inputs(c.whole_inputs()),
+        scope(c.graph, c.args.text("name", str_cat(prefix, k))),
+        top(top_k_of(c.graph, inputs.labels, inputs.predictions, k)) {}
+  const int64_t k;
+  const MetricInputs inputs;
+  const NameScope scope;
+  const TopK top;
+};
 
-}  // namespace
-
-Metric mean_per_class_accuracy_metric(Graph& graph,
-                                      Output labels,
-                                      Output predictions,
-                                      int64_t num_classes,
-                                      Output weights,
-                                      const std::string& name) {
-  check_classes(num_classes);
-  const NameScope scope(graph, name);
-  labels = class_numbers(graph, labels);
-  const Output weight = as_column(graph, spread_weights(graph, weights, labels));
-  const Output is_right = graph.op("Equal", {labels, cast(graph, predictions, labels.dtype())});
+// Its update returns the accuracy of each class.
+Metric mean_per_class_accuracy(const MetricCall& c) {
+  Graph& graph = c.graph;
+  const MetricInputs in = c.inputs();
+  const int64_t num_classes = num_classes_of(c);
+  const NameScope scope(graph, c.name("mean_accuracy"));
+  const Output labels = class_numbers(graph, in.labels);
+  const Output weight = as_column(graph, spread_weights(graph, in.weights, labels));
+  const Output is_right = graph.op("Equal", {labels, cast(graph, in.predictions, labels.dtype())});
   const Output right = as_column(graph, cast(graph, is_right, DType::kFloat32));
   const Output of_class =
       multiply(graph, one_hot(graph, labels, num_classes, DType::kFloat32), weight);
@@ -132,19 +139,17 @@ Metric mean_per_class_accuracy_metric(Graph& graph,
   return make_metric(mean, graph.op("DivNoNan", {new_count, new_total}).named("update_op"));
 }
 
-Metric mean_iou_metric(Graph& graph,
-                       Output labels,
-                       Output predictions,
-                       int64_t num_classes,
-                       Output weights,
-                       const std::string& name) {
-  check_classes(num_classes);
-  const NameScope scope(graph, name);
-  labels = class_numbers(graph, labels);
-  predictions = class_numbers(graph, predictions);
+// Its update returns the confusion matrix, one row per label.
+Metric mean_iou(const MetricCall& c) {
+  Graph& graph = c.graph;
+  const MetricInputs in = c.inputs();
+  const int64_t num_classes = num_classes_of(c);
+  const NameScope scope(graph, c.name("mean_iou"));
+  const Output labels = class_numbers(graph, in.labels);
+  const Output predictions = class_numbers(graph, in.predictions);
   Output predicted = one_hot(graph, predictions, num_classes, DType::kFloat64);
-  if (weights) {
-    const Output weight = as_column(graph, spread_weights(graph, weights, labels));
+  if (in.weights) {
+    const Output weight = as_column(graph, spread_weights(graph, in.weights, labels));
     predicted = multiply(graph, predicted, cast(graph, weight, DType::kFloat64));
   }
   const Output batch =
@@ -156,47 +161,35 @@ Metric mean_iou_metric(Graph& graph,
   return make_metric(mean_iou_of(graph, confusion->snapshot), graph.op("Identity", {update}));
 }
 
-Metric recall_at_k_metric(Graph& graph,
-                          Output labels,
-                          Output predictions,
-                          const AtKOptions& options,
-                          Output weights,
-                          const std::string& name) {
-  const NameScope scope(graph, name_or(name, "recall_at_", options.k));
-  const TopK top = top_k_of(graph, labels, predictions, options.k);
-  const Output right =
-      multiply(graph, top.is_right, is_counted(graph, top.places, options.class_id));
-  const Output hits = weighted_sum(graph, right, weights);
+// NaN if nothing was counted. A `class_id` counts this class only.
+Metric recall_at_k(const MetricCall& c) {
+  Graph& graph = c.graph;
+  const AtK at(c, "recall_at_");
+  const int64_t class_id = c.args.integer("class_id", -1);
+  const Output right = multiply(graph, at.top.is_right, is_counted(graph, at.top.places, class_id));
+  const Output hits = weighted_sum(graph, right, at.inputs.weights);
   const Output wanted =
-      weighted_sum(graph, is_counted(graph, top.labels, options.class_id), weights);
-  return share_at_k(graph, str_cat("true_positive_at_", options.k),
-                    str_cat("false_negative_at_", options.k), hits, subtract(graph, wanted, hits));
+      weighted_sum(graph, is_counted(graph, at.top.labels, class_id), at.inputs.weights);
+  return share_at_k(graph, str_cat("true_positive_at_", at.k), str_cat("false_negative_at_", at.k),
+                    hits, subtract(graph, wanted, hits));
 }
 
-Metric precision_at_k_metric(Graph& graph,
-                             Output labels,
-                             Output predictions,
-                             const AtKOptions& options,
-                             Output weights,
-                             const std::string& name) {
-  const NameScope scope(graph, name_or(name, "precision_at_", options.k));
-  const TopK top = top_k_of(graph, labels, predictions, options.k);
-  const Output counted = is_counted(graph, top.places, options.class_id);
-  const Output hits = weighted_sum(graph, multiply(graph, top.is_right, counted), weights);
-  const Output predicted = weighted_sum(graph, counted, weights);
-  return share_at_k(graph, str_cat("true_positive_at_", options.k),
-                    str_cat("false_positive_at_", options.k), hits,
-                    subtract(graph, predicted, hits));
+Metric precision_at_k(const MetricCall& c) {
+  Graph& graph = c.graph;
+  const AtK at(c, "precision_at_");
+  const Output counted = is_counted(graph, at.top.places, c.args.integer("class_id", -1));
+  const Output hits =
+      weighted_sum(graph, multiply(graph, at.top.is_right, counted), at.inputs.weights);
+  const Output predicted = weighted_sum(graph, counted, at.inputs.weights);
+  return share_at_k(graph, str_cat("true_positive_at_", at.k), str_cat("false_positive_at_", at.k),
+                    hits, subtract(graph, predicted, hits));
 }
 
-Metric average_precision_at_k_metric(Graph& graph,
-                                     Output labels,
-                                     Output predictions,
-                                     int64_t k,
-                                     Output weights,
-                                     const std::string& name) {
-  const NameScope scope(graph, name_or(name, "average_precision_at_", k));
-  const TopK top = top_k_of(graph, labels, predictions, k);
+Metric average_precision_at_k(const MetricCall& c) {
+  Graph& graph = c.graph;
+  const AtK at(c, "average_precision_at_");
+  const TopK& top = at.top;
+  const int64_t k = at.k;
   // Column j sums the matches among the first j + 1 and divides by j + 1.
   const auto size = static_cast<size_t>(k);
   std::vector<double> shares(size * size, 0);
@@ -210,7 +203,8 @@ Metric average_precision_at_k_metric(Graph& graph,
   const Output possible =
       graph.op("Minimum", {relevant, graph.scalar(DType::kFloat64, static_cast<double>(k))});
   Output averages = graph.op("DivNoNan", {gained, possible});
-  const Output weight = cast(graph, spread_weights(graph, weights, averages), DType::kFloat64);
+  const Output weight =
+      cast(graph, spread_weights(graph, at.inputs.weights, averages), DType::kFloat64);
   averages = multiply(graph, averages, weight);
   const VariablePtr total = metric_variable(graph, "total", Shape(), DType::kFloat64);
   const VariablePtr count = metric_variable(graph, "max", Shape(), DType::kFloat64);
@@ -219,5 +213,27 @@ Metric average_precision_at_k_metric(Graph& graph,
   return make_metric(graph.op("DivNoNan", {total->snapshot, count->snapshot}).named("value"),
                      graph.op("DivNoNan", {new_total, new_count}).named("update_op"));
 }
+
+}  // namespace
+
+RUNHOOKS_REGISTER_METRIC("mean_per_class_accuracy(labels, predictions, num_classes, weights = NULL",
+                         "The mean of the classes' accuracies.",
+                         mean_per_class_accuracy);
+RUNHOOKS_REGISTER_METRIC("mean_iou(labels, predictions, num_classes, weights = NULL",
+                         "The mean of the classes' intersection over union.",
+                         mean_iou);
+RUNHOOKS_REGISTER_METRIC("recall_at_k(labels, predictions, k, class_id = NULL, weights = NULL",
+                         "Recall of the k best predictions.",
+                         recall_at_k);
+RUNHOOKS_REGISTER_METRIC(
+    "precision_at_k, metrics.sparse_precision_at_k(labels, predictions, k, class_id = NULL, "
+    "weights = NULL",
+    "Precision of the k best predictions.",
+    precision_at_k);
+RUNHOOKS_REGISTER_METRIC(
+    "average_precision_at_k, metrics.sparse_average_precision_at_k(labels, predictions, k, "
+    "weights = NULL",
+    "The mean precision of the 1 to k best predictions.",
+    average_precision_at_k);
 
 }  // namespace runhooks

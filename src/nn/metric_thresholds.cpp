@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "nn/metric.h"
+#include "nn/metric_call.h"
 #include "nn/nn_functions.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -15,6 +15,14 @@ Output float32_scalar(Graph& g, double value) { return g.scalar(DType::kFloat32,
 Output add_epsilon(Graph& g, Output x) { return add(g, x, float32_scalar(g, kEpsilon)); }
 
 Output as_bool(Graph& graph, Output x) { return cast(graph, x, DType::kBool); }
+
+enum class Outcome { kTruePositives, kFalsePositives, kTrueNegatives, kFalseNegatives };
+
+const char* outcome_name(Outcome outcome) {
+  static const char* const kNames[] = {"true_positives", "false_positives", "true_negatives",
+                                       "false_negatives"};
+  return kNames[static_cast<int>(outcome)];
+}
 
 bool label_of(Outcome outcome) {
   return outcome == Outcome::kTruePositives || outcome == Outcome::kFalseNegatives;
@@ -54,11 +62,6 @@ Output share(Graph& graph, Output hits, Output misses, const char* name) {
 Metric share_metric(Graph& graph, const Count& hits, const Count& misses) {
   return make_metric(share(graph, hits.value, misses.value, "value"),
                      share(graph, hits.update, misses.update, "update_op"));
-}
-
-void check_compatible_shapes(Output labels, Output predictions) {
-  if (labels.shape().is_compatible_with(predictions.shape())) return;
-  invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
 }
 
 // Counts at each threshold, in the order of Outcome.
@@ -202,8 +205,10 @@ Output element(Graph& graph, Output x, Output place, int64_t n) {
   return sum_along(graph, multiply(graph, x, mask), {});
 }
 
-void check_share(double x, const char* name) {
+double share_argument(const MetricCall& call, const char* name) {
+  const double x = call.args.number(name);
   if (x < 0 || x > 1) invalid_argument("`", name, "` must be between 0 and 1, not ", x, ".");
+  return x;
 }
 
 // True positives / (true positives + `others`), at each threshold.
@@ -223,24 +228,6 @@ Metric true_share_metric(Graph& graph,
 
 }  // namespace
 
-const char* outcome_name(Outcome outcome) {
-  static const char* const kNames[] = {"true_positives", "false_positives", "true_negatives",
-                                       "false_negatives"};
-  return kNames[static_cast<int>(outcome)];
-}
-
-Metric count_metric(Graph& graph,
-                    Outcome outcome,
-                    Output labels,
-                    Output predictions,
-                    Output weights,
-                    const std::string& name) {
-  check_compatible_shapes(labels, predictions);
-  const NameScope scope(graph, name);
-  const Count count = count_in_scope(graph, outcome, labels, predictions, weights);
-  return make_metric(count.value, count.update);
-}
-
 Metric precision_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
   check_compatible_shapes(labels, predictions);
@@ -257,22 +244,6 @@ Metric recall_metric(
   const Count hits = counted(graph, Outcome::kTruePositives, labels, predictions, weights);
   return share_metric(graph, hits,
                       counted(graph, Outcome::kFalseNegatives, labels, predictions, weights));
-}
-
-Metric count_at_thresholds_metric(Graph& graph,
-                                  Outcome outcome,
-                                  Output labels,
-                                  Output predictions,
-                                  const std::vector<float>& thresholds,
-                                  Output weights,
-                                  const std::string& name) {
-  const NameScope scope(graph, name);
-  const ConfusionMetric c =
-      confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
-  const Output values[] = {c.value.tp, c.value.fp, c.value.tn, c.value.fn};
-  const Output updates[] = {c.update.tp, c.update.fp, c.update.tn, c.update.fn};
-  const auto i = static_cast<size_t>(outcome);
-  return make_metric(values[i], graph.op("Identity", {updates[i]}));
 }
 
 Metric precision_at_thresholds_metric(Graph& graph,
@@ -307,17 +278,66 @@ Metric auc_metric(Graph& graph,
                      area_under_curve(graph, c.update, options));
 }
 
-Metric sensitivity_at_specificity_metric(Graph& graph,
-                                         Output labels,
-                                         Output predictions,
-                                         double specificity,
-                                         Output weights,
-                                         int64_t num_thresholds,
-                                         const std::string& name) {
-  check_share(specificity, "specificity");
-  const NameScope scope(graph, name);
-  const ConfusionMetric streamed =
-      confusion_at_thresholds(graph, labels, predictions, even_thresholds(num_thresholds), weights);
+namespace {
+
+// Nonzero labels and predictions count as TRUE.
+template <Outcome kOutcome>
+Metric count(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  check_compatible_shapes(in.labels, in.predictions);
+  const NameScope scope(c.graph, c.name(outcome_name(kOutcome)));
+  const Count counts = count_in_scope(c.graph, kOutcome, in.labels, in.predictions, in.weights);
+  return make_metric(counts.value, counts.update);
+}
+
+template <Outcome kOutcome>
+Metric count_at_thresholds(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  const std::vector<float> thresholds = c.thresholds();
+  const NameScope scope(c.graph, c.name(outcome_name(kOutcome)));
+  const ConfusionMetric all =
+      confusion_at_thresholds(c.graph, in.labels, in.predictions, thresholds, in.weights);
+  const Output values[] = {all.value.tp, all.value.fp, all.value.tn, all.value.fn};
+  const Output updates[] = {all.update.tp, all.update.fp, all.update.tn, all.update.fn};
+  const auto i = static_cast<size_t>(kOutcome);
+  return make_metric(values[i], c.graph.op("Identity", {updates[i]}));
+}
+
+Metric precision(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  return precision_metric(c.graph, in.labels, in.predictions, in.weights, c.name("precision"));
+}
+Metric recall(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  return recall_metric(c.graph, in.labels, in.predictions, in.weights, c.name("recall"));
+}
+Metric precision_at_thresholds(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  return precision_at_thresholds_metric(c.graph, in.labels, in.predictions, c.thresholds(),
+                                        in.weights, c.name("precision_at_thresholds"));
+}
+Metric recall_at_thresholds(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  return recall_at_thresholds_metric(c.graph, in.labels, in.predictions, c.thresholds(), in.weights,
+                                     c.name("recall_at_thresholds"));
+}
+Metric auc(const MetricCall& c) {
+  const MetricInputs in = c.inputs();
+  AucOptions options;
+  options.num_thresholds = c.args.integer("num_thresholds", 200);
+  options.curve = c.args.text("curve", "ROC");
+  options.summation_method = c.args.text("summation_method", "trapezoidal");
+  return auc_metric(c.graph, in.labels, in.predictions, in.weights, options, c.name("auc"));
+}
+
+Metric sensitivity_at_specificity(const MetricCall& call) {
+  Graph& graph = call.graph;
+  const MetricInputs in = call.inputs();
+  const double specificity = share_argument(call, "specificity");
+  const int64_t num_thresholds = call.args.integer("num_thresholds", 200);
+  const NameScope scope(graph, call.name("sensitivity_at_specificity"));
+  const ConfusionMetric streamed = confusion_at_thresholds(
+      graph, in.labels, in.predictions, even_thresholds(num_thresholds), in.weights);
   // At the threshold with the nearest specificity, the first on ties.
   auto at = [&](const Confusion& c) {
     const Output found = share_at(graph, c.tn, c.fp);
@@ -330,18 +350,16 @@ Metric sensitivity_at_specificity_metric(Graph& graph,
   return make_metric(at(streamed.value), at(streamed.update));
 }
 
-Metric specificity_at_sensitivity_metric(Graph& graph,
-                                         Output labels,
-                                         Output predictions,
-                                         double sensitivity,
-                                         Output weights,
-                                         int64_t num_thresholds,
-                                         const std::string& name) {
-  check_share(sensitivity, "sensitivity");
-  const NameScope scope(graph, name);
+Metric specificity_at_sensitivity(const MetricCall& call) {
+  Graph& graph = call.graph;
+  const MetricInputs in = call.inputs();
+  const double sensitivity = share_argument(call, "sensitivity");
+  const int64_t num_thresholds = call.args.integer("num_thresholds", 200);
+  const NameScope scope(graph, call.name("specificity_at_sensitivity"));
   // TensorFlow ends this metric's thresholds below 1, unlike those of its other metrics.
-  const ConfusionMetric streamed = confusion_at_thresholds(
-      graph, labels, predictions, even_thresholds(num_thresholds, 1.0 - kEpsilon), weights);
+  const ConfusionMetric streamed =
+      confusion_at_thresholds(graph, in.labels, in.predictions,
+                              even_thresholds(num_thresholds, 1.0 - kEpsilon), in.weights);
   std::vector<int32_t> all;
   for (int64_t i = 0; i < num_thresholds; ++i) all.push_back(static_cast<int32_t>(i));
   const Output places = graph.int_vector(all), none = graph.scalar(DType::kInt32, -1);
@@ -358,5 +376,47 @@ Metric specificity_at_sensitivity_metric(Graph& graph,
   };
   return make_metric(at(streamed.value), at(streamed.update));
 }
+
+}  // namespace
+
+RUNHOOKS_REGISTER_METRIC("precision(labels, predictions, weights = NULL",
+                         "Of what is predicted true the share that is.",
+                         precision);
+RUNHOOKS_REGISTER_METRIC("recall(labels, predictions, weights = NULL",
+                         "Of what is true the share that is predicted.",
+                         recall);
+RUNHOOKS_REGISTER_METRIC("precision_at_thresholds(labels, predictions, thresholds, weights = NULL",
+                         "Precision at each threshold.",
+                         precision_at_thresholds);
+RUNHOOKS_REGISTER_METRIC("recall_at_thresholds(labels, predictions, thresholds, weights = NULL",
+                         "Recall at each threshold.",
+                         recall_at_thresholds);
+RUNHOOKS_REGISTER_METRIC(
+    "sensitivity_at_specificity(labels, predictions, specificity, weights = NULL, "
+    "num_thresholds = 200",
+    "Sensitivity where the specificity is the given one.",
+    sensitivity_at_specificity);
+RUNHOOKS_REGISTER_METRIC(
+    "specificity_at_sensitivity(labels, predictions, sensitivity, weights = NULL, "
+    "num_thresholds = 200",
+    "Specificity where the sensitivity is the given one.",
+    specificity_at_sensitivity);
+RUNHOOKS_REGISTER_FUNCTION(
+    "metrics.auc(labels, predictions, weights = NULL, num_thresholds = 200, metrics_collections = "
+    "NULL, updates_collections = NULL, curve = 'ROC', name = NULL, summation_method = "
+    "'trapezoidal', thresholds = NULL)",
+    "The area under the curve ROC or PR.",
+    call_metric<auc>);
+
+// Counts, and counts at each threshold.
+#define RUNHOOKS_REGISTER_COUNT(name, text, outcome)                                               \
+  RUNHOOKS_REGISTER_METRIC(name "(labels, predictions, weights = NULL", "The number of " text ".", \
+                           count<outcome>);                                                        \
+  RUNHOOKS_REGISTER_METRIC(name "_at_thresholds(labels, predictions, thresholds, weights = NULL",  \
+                           "The same at each threshold.", count_at_thresholds<outcome>)
+RUNHOOKS_REGISTER_COUNT("true_positives", "true positives", Outcome::kTruePositives);
+RUNHOOKS_REGISTER_COUNT("false_positives", "false positives", Outcome::kFalsePositives);
+RUNHOOKS_REGISTER_COUNT("true_negatives", "true negatives", Outcome::kTrueNegatives);
+RUNHOOKS_REGISTER_COUNT("false_negatives", "false negatives", Outcome::kFalseNegatives);
 
 }  // namespace runhooks

@@ -1,7 +1,7 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "nn/metric.cpp"
+#include "nn/metric_call.cpp"
 #include "nn/metric_classes.cpp"
-#include "nn/metric_functions.cpp"
 #include "nn/metric_thresholds.cpp"
 #include "nn/nn_functions.cpp"
 #include "nn/pad.cpp"

@@ -46,11 +46,7 @@ struct ProductShape {
 
 template <typename T>
 auto products_of(const Kernels& table) {
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return std::make_pair(table.gemm->sgemm, table.gemm->sgemm_each);
-  } else {
-    return std::make_pair(table.gemm->dgemm, table.gemm->dgemm_each);
-  }
+  return std::make_pair(table.gemm->of<T>().product, table.gemm->of<T>().each);
 }
 
 template <typename T>
@@ -116,10 +112,11 @@ TEST(batched_products_with_a_number_match_single_rows) {
       const std::vector<float> a = numbers<float>(random, n), b = numbers<float>(random, 1);
       for (const bool accumulate : {false, true}) {
         std::vector<float> all = numbers<float>(random, n), each = all;
-        table->gemm->sgemm(false, false, n, 1, 1, a.data(), b.data(), all.data(), accumulate, 1);
+        table->gemm->of_float.product(false, false, n, 1, 1, a.data(), b.data(), all.data(),
+                                      accumulate, 1);
         for (int64_t i = 0; i < n; ++i) {
-          table->gemm->sgemm(false, false, 1, 1, 1, a.data() + i, b.data(), each.data() + i,
-                             accumulate, 1);
+          table->gemm->of_float.product(false, false, 1, 1, 1, a.data() + i, b.data(),
+                                        each.data() + i, accumulate, 1);
         }
         CHECK(same_bits(all, each));
       }
@@ -142,11 +139,8 @@ void check_sums(const Kernels& table, size_t count, int64_t n, std::mt19937& ran
     for (size_t i = 1; i < count; ++i) sum += to_x[i][j];
     expected[static_cast<size_t>(j)] = sum;
   }
-  if constexpr (sizeof(T) == sizeof(float)) {
-    table.dense->sadd_all(static_cast<int64_t>(count), first, length, to_x.data(), is.data());
-  } else {
-    table.dense->dadd_all(static_cast<int64_t>(count), first, length, to_x.data(), is.data());
-  }
+  const auto add_all = table.dense->of<T>().add_all;
+  add_all(static_cast<int64_t>(count), first, length, to_x.data(), is.data());
   CHECK(same_bits(is, expected));
 }
 

@@ -40,8 +40,8 @@ TEST(interrupt_within_a_long_product) {
   Tensor product(DType::kFloat32, {kRows, kInner});
   for (const int threads : {1, 2}) {
     const Threads set(threads);
-    sgemm(false, false, kRows, kInner, kInner, a.data<float>(), b.data<float>(),
-          product.data<float>(), false, threads);
+    kernels().gemm->of_float.product(false, false, kRows, kInner, kInner, a.data<float>(),
+                                     b.data<float>(), product.data<float>(), false, threads);
     const auto graph = std::make_shared<Graph>();
     const Output x = graph->op("Placeholder").attr("dtype", DType::kFloat32);
     const Output y = graph->op("MatMul", {x, graph->constant(b, "b")});
@@ -99,7 +99,8 @@ TEST(interrupt_of_gradients_and_graph_export) {
   questions_of([&] { gradients(*graph, {y}, {x}); }, 1, &stopped);
   CHECK(stopped);
   WireWriter nodes;
-  questions_of([&] { GraphDefWriter(*graph, GraphDefOptions()).put_new_nodes(nodes); }, 1, &stopped);
+  questions_of([&] { GraphDefWriter(*graph, GraphDefOptions()).put_new_nodes(nodes); }, 1,
+               &stopped);
   CHECK(stopped);
 }
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "kernels/gemm.h"
+#include "kernels/instruction_sets.h"
 #include "kernels/kernels.h"
 #include "test.h"
 
@@ -43,11 +43,7 @@ std::vector<Kernels> all_gemms() {
 
 template <typename T>
 auto gemm_of(const Kernels& table) {
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return table.gemm->sgemm;
-  } else {
-    return table.gemm->dgemm;
-  }
+  return table.gemm->of<T>().product;
 }
 
 struct Shape {
@@ -209,12 +205,12 @@ TEST(kernel_gemm_is_exact_for_vectors) {
 TEST(kernel_gemm_with_nothing_to_sum_gives_zero) {
   for (const Kernels& table : all_gemms()) {
     std::vector<float> c(6, 3.0f);
-    table.gemm->sgemm(false, false, 2, 3, 0, nullptr, nullptr, c.data(), true, 2);
+    table.gemm->of_float.product(false, false, 2, 3, 0, nullptr, nullptr, c.data(), true, 2);
     CHECK_EQ(c[5], 3.0f);
-    table.gemm->sgemm(false, false, 0, 3, 4, nullptr, nullptr, c.data(), false, 2);
-    table.gemm->sgemm(false, false, 2, 0, 4, nullptr, nullptr, c.data(), false, 2);
+    table.gemm->of_float.product(false, false, 0, 3, 4, nullptr, nullptr, c.data(), false, 2);
+    table.gemm->of_float.product(false, false, 2, 0, 4, nullptr, nullptr, c.data(), false, 2);
     CHECK_EQ(c[5], 3.0f);
-    table.gemm->sgemm(false, true, 2, 3, 0, nullptr, nullptr, c.data(), false, 2);
+    table.gemm->of_float.product(false, true, 2, 3, 0, nullptr, nullptr, c.data(), false, 2);
     for (float value : c) CHECK_EQ(value, 0.0f);
   }
 }
@@ -262,12 +258,10 @@ template <typename T>
 void check_dense(const Kernels& table, int64_t rows, int64_t cols, std::mt19937& random) {
   context() = str_cat(table.isa, " ", rows, " x ", cols, "; RUNHOOKS_TEST_SEED=", seed());
   auto add_bias = [&](const T* x, const T* bias, T* out, int threads) {
-    if constexpr (sizeof(T) == 4) table.dense->sadd_bias(rows, cols, x, bias, out, threads);
-    if constexpr (sizeof(T) == 8) table.dense->dadd_bias(rows, cols, x, bias, out, threads);
+    table.dense->of<T>().add_bias(rows, cols, x, bias, out, threads);
   };
   auto column_sums = [&](const T* x, T* out, int threads) {
-    if constexpr (sizeof(T) == 4) table.dense->scolumn_sums(rows, cols, x, out, threads);
-    if constexpr (sizeof(T) == 8) table.dense->dcolumn_sums(rows, cols, x, out, threads);
+    table.dense->of<T>().column_sums(rows, cols, x, out, threads);
   };
   std::vector<T> x(static_cast<size_t>(rows * cols)), bias(static_cast<size_t>(cols)),
       out(x.size());
@@ -324,12 +318,12 @@ TEST(kernel_sums_of_few_columns_have_the_bits_of_single_ones) {
       for (const int64_t cols : {2, 3}) {
         std::vector<float> x(static_cast<size_t>(rows * cols)), sums(static_cast<size_t>(cols));
         for (float& value : x) value = draw(random);
-        table.dense->scolumn_sums(rows, cols, x.data(), sums.data(), 1);
+        table.dense->of_float.column_sums(rows, cols, x.data(), sums.data(), 1);
         for (int64_t j = 0; j < cols; ++j) {
           std::vector<float> column;
           for (int64_t i = 0; i < rows; ++i) column.push_back(x[static_cast<size_t>(i * cols + j)]);
           float alone;
-          table.dense->scolumn_sums(rows, 1, column.data(), &alone, 1);
+          table.dense->of_float.column_sums(rows, 1, column.data(), &alone, 1);
           CHECK_EQ(sums[static_cast<size_t>(j)], alone);
         }
       }
@@ -339,13 +333,7 @@ TEST(kernel_sums_of_few_columns_have_the_bits_of_single_ones) {
 
 template <typename T>
 void check_gathered(const Kernels& table, int64_t rows, int64_t n, std::mt19937& random) {
-  const auto product = [&] {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      return table.gemm->sgathered;
-    } else {
-      return table.gemm->dgathered;
-    }
-  }();
+  const auto product = table.gemm->of<T>().gathered;
   std::uniform_int_distribution<int> draw(-3, 3);
   std::uniform_int_distribution<int64_t> place(0, 400), length(1, kLongestRun);
   std::vector<int64_t> offsets;

@@ -36,7 +36,8 @@ class MatMulGroup : public KernelGroup {
     y_.push_back(y);
   }
   bool compute() override {
-    matrix_products(ta_, tb_, m_, n_, k_, a_, b_, y_);
+    kernels().gemm->of<T>().each(static_cast<int64_t>(y_.size()), ta_, tb_, m_, n_, k_, a_.data(),
+                                 b_.data(), y_.data(), kernel_threads());
     return true;
   }
 
@@ -102,33 +103,25 @@ Grads matmul_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 template <typename T>
 void add_bias(int64_t rows, int64_t width, const T* x, const T* bias, T* y) {
-  for (int64_t r = 0; r < rows; ++r, x += width, y += width) {
-    for (int64_t j = 0; j < width; ++j) y[j] = wrapping_add(x[j], bias[j]);
+  if constexpr (std::is_floating_point_v<T>) {
+    kernels().dense->of<T>().add_bias(rows, width, x, bias, y, kernel_threads());
+  } else {
+    for (int64_t r = 0; r < rows; ++r, x += width, y += width) {
+      for (int64_t j = 0; j < width; ++j) y[j] = wrapping_add(x[j], bias[j]);
+    }
   }
-}
-
-void add_bias(int64_t rows, int64_t width, const float* x, const float* bias, float* y) {
-  kernels().dense->sadd_bias(rows, width, x, bias, y, kernel_threads());
-}
-
-void add_bias(int64_t rows, int64_t width, const double* x, const double* bias, double* y) {
-  kernels().dense->dadd_bias(rows, width, x, bias, y, kernel_threads());
 }
 
 template <typename T>
 void sum_columns(int64_t rows, int64_t width, const T* x, T* sums) {
-  for (int64_t j = 0; j < width; ++j) sums[j] = 0;
-  for (int64_t r = 0; r < rows; ++r, x += width) {
-    for (int64_t j = 0; j < width; ++j) sums[j] = wrapping_add(sums[j], x[j]);
+  if constexpr (std::is_floating_point_v<T>) {
+    kernels().dense->of<T>().column_sums(rows, width, x, sums, kernel_threads());
+  } else {
+    for (int64_t j = 0; j < width; ++j) sums[j] = 0;
+    for (int64_t r = 0; r < rows; ++r, x += width) {
+      for (int64_t j = 0; j < width; ++j) sums[j] = wrapping_add(sums[j], x[j]);
+    }
   }
-}
-
-void sum_columns(int64_t rows, int64_t width, const float* x, float* sums) {
-  kernels().dense->scolumn_sums(rows, width, x, sums, kernel_threads());
-}
-
-void sum_columns(int64_t rows, int64_t width, const double* x, double* sums) {
-  kernels().dense->dcolumn_sums(rows, width, x, sums, kernel_threads());
 }
 
 int64_t rows_of(const Tensor& x, int64_t width) {
@@ -211,19 +204,15 @@ class BiasAddGradKernel : public Kernel {
 
 template <typename T>
 void add_all(const std::vector<const T*>& x, int64_t first, int64_t n, T* y) {
-  for (int64_t i = first; i < first + n; ++i) {
-    T sum = x[0][i];
-    for (size_t k = 1; k < x.size(); ++k) sum = wrapping_add(sum, x[k][i]);
-    y[i] = sum;
+  if constexpr (std::is_floating_point_v<T>) {
+    kernels().dense->of<T>().add_all(static_cast<int64_t>(x.size()), first, n, x.data(), y);
+  } else {
+    for (int64_t i = first; i < first + n; ++i) {
+      T sum = x[0][i];
+      for (size_t k = 1; k < x.size(); ++k) sum = wrapping_add(sum, x[k][i]);
+      y[i] = sum;
+    }
   }
-}
-
-void add_all(const std::vector<const float*>& x, int64_t first, int64_t n, float* y) {
-  kernels().dense->sadd_all(static_cast<int64_t>(x.size()), first, n, x.data(), y);
-}
-
-void add_all(const std::vector<const double*>& x, int64_t first, int64_t n, double* y) {
-  kernels().dense->dadd_all(static_cast<int64_t>(x.size()), first, n, x.data(), y);
 }
 
 template <typename T>
@@ -236,7 +225,7 @@ class AddNKernel : public Kernel {
   void compute(KernelContext& c) override {
     T* y = c.output(0).template data<T>();
     parallel_for_range(c.output(0).num_elements(),
-                [&](int64_t first, int64_t n) { add_all(inputs_, first, n, y); });
+                       [&](int64_t first, int64_t n) { add_all(inputs_, first, n, y); });
   }
 
  private:

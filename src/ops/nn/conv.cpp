@@ -38,16 +38,6 @@ struct Convolution {
   int64_t batch, channels, outputs;
 };
 
-inline void gathered_product(
-    const GatheredRows& rows, int64_t n, const float* a, const float* b, float* c, bool add) {
-  kernels().gemm->sgathered(rows, n, a, b, c, add);
-}
-
-inline void gathered_product(
-    const GatheredRows& rows, int64_t n, const double* a, const double* b, double* c, bool add) {
-  kernels().gemm->dgathered(rows, n, a, b, c, add);
-}
-
 // Patches, and a buffer for each lane that reads them.
 template <typename T>
 class PatchReader {
@@ -66,8 +56,8 @@ class PatchReader {
   // y [positions, outputs] = patches of x times the filter.
   void multiply(const T* x, const T* filter, int64_t outputs, T* y) {
     each(x, outputs, [&](size_t, const Patches::Chunk& piece, const T* from, bool) {
-      gathered_product(patches_.by_position(piece), outputs, from, filter,
-                       y + piece.place * outputs, false);
+      kernels().gemm->of<T>().gathered(patches_.by_position(piece), outputs, from, filter,
+                                       y + piece.place * outputs, false);
     });
   }
   // Accumulates transpose(patches of x) times dy [positions, outputs], one sum per lane.
@@ -76,8 +66,8 @@ class PatchReader {
                        int64_t outputs,
                        std::vector<std::vector<T>>& sums) {
     each(x, outputs, [&](size_t lane, const Patches::Chunk& piece, const T* from, bool is_first) {
-      gathered_product(patches_.by_cell(piece), outputs, from, dy + piece.place * outputs,
-                       sums[lane].data(), !is_first);
+      kernels().gemm->of<T>().gathered(patches_.by_cell(piece), outputs, from,
+                                       dy + piece.place * outputs, sums[lane].data(), !is_first);
     });
   }
 
@@ -208,20 +198,22 @@ class Conv2DBackpropInputKernel : public Kernel {
     const Convolution& c = *conv_;
     const auto lanes = static_cast<int64_t>(patches_.size());
     const int64_t work = c.places() * c.patch() * c.outputs;
-    for_each_cancellable_chunk((c.batch + lanes - 1) / lanes, lanes * work, [&](int64_t first, int64_t last) {
-      parallel_for(lanes, [&](int64_t lane) {
-        T* patches = patches_[static_cast<size_t>(lane)].data();
-        for (int64_t i = first * lanes + lane; i < std::min(c.batch, last * lanes); i += lanes) {
-          matrix_product(false, true, c.places(), c.patch(), c.outputs,
-                         dy + i * c.places() * c.outputs, filter, patches);
-          add_patches(c, patches, dx + i * c.image());
-        }
-      });
-    });
+    for_each_cancellable_chunk(
+        (c.batch + lanes - 1) / lanes, lanes * work, [&](int64_t first, int64_t last) {
+          parallel_for(lanes, [&](int64_t lane) {
+            T* patches = patches_[static_cast<size_t>(lane)].data();
+            for (int64_t i = first * lanes + lane; i < std::min(c.batch, last * lanes);
+                 i += lanes) {
+              matrix_product(false, true, c.places(), c.patch(), c.outputs,
+                             dy + i * c.places() * c.outputs, filter, patches);
+              add_patches(c, patches, dx + i * c.image());
+            }
+          });
+        });
   }
   std::unique_ptr<Convolution> conv_;
   std::unique_ptr<PatchReader<T>> reader_;
-  std::vector<T> filter_;  // rotated
+  std::vector<T> filter_;                // rotated
   std::vector<std::vector<T>> patches_;  // per lane
 };
 
@@ -281,9 +273,9 @@ Shape convolved_shape(const Operation& op, const Shape& x, const Shape& filter) 
   const Shape weights = known_rank(filter, 4, "The filter of a convolution");
   const int64_t channels = image.dim(3), depth = weights.dim(2);
   if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The input and the filter must have equal depth: the input of shape ",
-                     image, " has ", channels, " channels, the filter of shape ", weights,
-                     " expects ", depth, ".");
+    invalid_argument("The input and the filter must have equal depth: the input of shape ", image,
+                     " has ", channels, " channels, the filter of shape ", weights, " expects ",
+                     depth, ".");
   }
   const Window window(op, image, weights.dim(0), weights.dim(1));
   return Shape{image.dim(0), window.height.out, window.width.out, weights.dim(3)};

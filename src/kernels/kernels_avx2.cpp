@@ -1,5 +1,6 @@
-// Kernels of dense layers (bias, column sums), compiled for AVX2 and FMA.
-#include "kernels/dense.h"
+// All kernels, compiled for AVX2 and FMA.
+// The target must be a string literal because GCC does not expand macros in this pragma.
+#include "kernels/instruction_sets.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -10,9 +11,12 @@
 #pragma GCC target("avx2,fma")
 #endif
 
-#define RUNHOOKS_TABLE dense_avx2
+#define RUNHOOKS_ISA "avx2"
+#define RUNHOOKS_TABLE avx2_kernels
 #define RUNHOOKS_VECTOR_BYTES 32
-#include "kernels/dense.inc"
+#define RUNHOOKS_TILE_ROWS 6
+#define RUNHOOKS_PANEL_BYTES 20480
+#include "kernels/kernels.inc"
 
 #ifdef __clang__
 #pragma clang attribute pop

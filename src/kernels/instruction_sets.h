@@ -1,20 +1,23 @@
-// Declares the kernel tables of the three builds of gemm.inc, and their packing buffer.
+// Declares the kernel tables of the instruction sets, and what their builds need.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
-#include "kernels/kernels.h"
 #include "base/thread_pool.h"
+#include "kernels/kernels.h"
 
 namespace runhooks {
 
-extern const GemmKernels gemm_base;
-extern const GemmKernels gemm_avx2;
-extern const GemmKernels gemm_avx512;
+extern const Kernels base_kernels;
+extern const Kernels avx2_kernels;
+extern const GemmKernels avx512_gemm;
+extern const DenseKernels avx512_dense;
 
 // Returns the calling thread's buffer, at least `bytes` long and aligned to 64; null if out of
 // memory. The next call on this thread reuses it, so repeated steps do not allocate.
