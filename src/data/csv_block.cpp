@@ -116,9 +116,12 @@ bool CsvBlock::read_record(Piece& piece, int64_t row, int64_t place, CsvRows& ro
     }
     const bool is_in_text =
         field.data() >= piece.text.data() && field.data() <= piece.text.data() + piece.text.size();
+    std::string decoded;
+    if (!columns_.decoder().decode(&field, &decoded)) return false;
+    const bool is_decoded = field.data() == decoded.data();
     if (!columns_.try_word(k, &field)) return false;
     if (needs_utf8_ && !is_utf8(field)) return false;
-    if (!is_in_text) field = piece.copies.emplace_back(field);
+    if (!is_in_text || is_decoded) field = piece.copies.emplace_back(field);
     words_[j++][static_cast<size_t>(row)] = field;
   }
   return true;
