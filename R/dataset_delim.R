@@ -5,8 +5,8 @@
 #' Returns a specification of delimited text: names and types of columns, and values for empty
 #' fields. What you do not specify is inferred from the first 1000 rows of an example file.
 #'
-#' @param example_file Path of a file with the same columns as the data. Not needed if you give `names`
-#'   and `types`.
+#' @param example_file Path of a file with the same columns as the data. Not needed if you give
+#'   `names` and `types`.
 #' @param skip Number of lines to skip before the header. Default: 0.
 #' @param names Names of the columns. Default, `NULL`: the first line is a header with the names. An
 #'   empty name becomes `"...1"`, with the number of the column.
@@ -113,7 +113,8 @@ decoded_header <- function(x, encoding, file, call) {
   decoded <- iconv(lapply(x, charToRaw), iconv_name(encoding), "UTF-8")
   if (!anyNA(decoded)) return(decoded)
   abort_runhooks(
-    "{.path {file}} has text that is not valid {encoding}: {.val {iconv(x[is.na(decoded)], sub = \"byte\")}}.",
+    "{.path {file}} has text that is not valid {encoding}:
+     {.val {iconv(x[is.na(decoded)], sub = \"byte\")}}.",
     kind = "invalid_argument", call = call
   )
 }

@@ -142,13 +142,14 @@ text_decoding <- function(encoding, call = parent.frame()) {
   }
   high <- as.raw(128:255)
   pairs <- c(lapply(high, c, as.raw(0x41)), lapply(high, c, as.raw(0xa1)))
-  if (!identical(ascii, intToUtf8(1:127, TRUE)) || any(nchar(characters(pairs)) == 1, na.rm = TRUE)) {
+  is_single <- all(nchar(characters(pairs)) != 1, na.rm = TRUE)
+  if (!is_single || !identical(ascii, intToUtf8(1:127, TRUE))) {
     abort_runhooks(
       c(
         "{.arg encoding} must be {.val UTF-8} or a single-byte encoding such as {.val latin1} and
          {.val windows-1252}, not {.val {encoding}}.",
-        i = "Convert the file first: {.code lines <- readLines(file(path, encoding = \"{encoding}\"))},
-             then {.code writeLines(lines, new_path, useBytes = TRUE)}."
+        i = "Convert the file first: {.code lines <- readLines(file(path, encoding =
+             \"{encoding}\"))}, then {.code writeLines(lines, new_path, useBytes = TRUE)}."
       ),
       kind = "invalid_argument", call = call
     )

@@ -11,10 +11,7 @@
 #' |---|---|
 #' | `step_numeric_column()` | [column_numeric()] |
 #' | `step_bucketized_column()` | [column_bucketized()] of a numeric column |
-#' | `step_categorical_column_with_vocabulary_list()` | [column_categorical_with_vocabulary_list()] |
-#' | `step_categorical_column_with_vocabulary_file()` | [column_categorical_with_vocabulary_file()] |
-#' | `step_categorical_column_with_hash_bucket()` | [column_categorical_with_hash_bucket()] |
-#' | `step_categorical_column_with_identity()` | [column_categorical_with_identity()] |
+#' | `step_categorical_column_with_...()` | the function of this name; see [categorical_columns] |
 #' | `step_indicator_column()` | [column_indicator()] of a categorical column |
 #' | `step_embedding_column()` | [column_embedding()] of a categorical column |
 #' | `step_shared_embeddings_column()` | [column_shared_embedding()] of categorical columns |
@@ -290,8 +287,8 @@ step_categorical_column_with_identity <- function(spec, ..., num_buckets, defaul
 }
 
 #' @rdname feature_spec
-#' @param vocabulary_file,vocabulary_size See [column_categorical_with_vocabulary_file()]. Default of
-#'   the size, `NULL`: all lines of the file.
+#' @param vocabulary_file,vocabulary_size See [column_categorical_with_vocabulary_file()]. Default
+#'   of the size, `NULL`: all lines of the file.
 #' @export
 step_categorical_column_with_vocabulary_file <- function(spec, ..., vocabulary_file,
                                                          vocabulary_size = NULL,

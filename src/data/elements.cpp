@@ -188,7 +188,9 @@ std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements
 
 namespace {
 
-std::shared_ptr<const Dataset> window_of(std::vector<Components> column, const Dataset& of, size_t k) {
+std::shared_ptr<const Dataset> window_of(std::vector<Components> column,
+                                         const Dataset& of,
+                                         size_t k) {
   const DType dtype = of.dtypes()[k];
   return elements_dataset(std::move(column), {dtype}, {of.shapes()[k]},
                           dtype == DType::kVariant ? of.inner(k) : nullptr);

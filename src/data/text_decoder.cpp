@@ -61,7 +61,8 @@ void TextDecoder::throw_invalid(const std::string& where, std::string_view text)
     break;
   }
   const std::string shown = characters_.empty() ? "" : byte;
-  invalid_argument(where, " is not valid ", name_, shown, ". Give the encoding of the file as `encoding`.");
+  invalid_argument(where, " is not valid ", name_, shown,
+                   ". Give the encoding of the file as `encoding`.");
 }
 
 }  // namespace runhooks

@@ -198,7 +198,8 @@ class ConcatenateDataset : public InputsOfOneType {
       : InputsOfOneType({dataset_argument(args), dataset_argument(args, "other")}, args) {}
   int64_t cardinality() const override {
     const int64_t first = inputs()[0]->cardinality(), second = inputs()[1]->cardinality();
-    if (first == kInfiniteCardinality || second == kInfiniteCardinality) return kInfiniteCardinality;
+    const bool is_infinite = first == kInfiniteCardinality || second == kInfiniteCardinality;
+    if (is_infinite) return kInfiniteCardinality;
     return first < 0 || second < 0 ? kUnknownCardinality : first + second;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;

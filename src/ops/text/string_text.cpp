@@ -191,9 +191,11 @@ std::string_view without_leading_space(std::string_view text) {
   return at == std::string_view::npos ? std::string_view() : text.substr(at);
 }
 
-// As in Python: at each separator, or at runs of whitespace if it is empty; `most` limits the number
-// of splits unless it is negative.
-std::vector<std::string> split_at(std::string_view text, const std::string& separator, int64_t most) {
+// As in Python: at each separator, or at runs of whitespace if it is empty. `most` limits the
+// number of splits unless it is negative.
+std::vector<std::string> split_at(std::string_view text,
+                                  const std::string& separator,
+                                  int64_t most) {
   if (most == 0) return {std::string(text)};
   const bool at_space = separator.empty();
   if (at_space) text = without_leading_space(text);
