@@ -236,7 +236,10 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
 # `.` means all components except the response.
 formula_components <- function(formula, names, call) {
   chosen <- parse_formula(formula)[c("features", "response")]
-  if (identical(chosen$features, ".")) chosen$features <- setdiff(names, chosen$response)
+  if ("." %in% all.names(formula[[length(formula)]])) {
+    stub <- as.data.frame(setNames(as.list(names), names), optional = TRUE)
+    chosen$features <- gsub("`", "", labels(stats::terms(formula, data = stub)), fixed = TRUE)
+  }
   unknown <- setdiff(unlist(chosen), names)
   if (length(unknown)) {
     abort_runhooks(

@@ -76,6 +76,7 @@ test_that("other steps and arguments work", {
     step_shared_embeddings_column(both = c(thal, sex), dimension = 3) %>%
     fit()
   expect_named(dense_features(shared), c("both1", "both2"))
+  expect_identical(feature_spec(hearts, target ~ . - age)$x, c("chol", "thal", "sex"))
   expect_error(feature_spec(3, target ~ .), "dataset")
   expect_error(step_numeric_column(spec, nosuch), "nosuch")
   expect_error(step_numeric_column(3, age), "feature_spec")
