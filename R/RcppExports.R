@@ -85,6 +85,10 @@ cpp_dataset_is_constant <- function(handle) {
     .Call(`_runhooks_cpp_dataset_is_constant`, handle)
 }
 
+cpp_dataset_cardinality <- function(handle) {
+    .Call(`_runhooks_cpp_dataset_cardinality`, handle)
+}
+
 cpp_dataset_collect <- function(handle, n) {
     .Call(`_runhooks_cpp_dataset_collect`, handle, n)
 }

@@ -194,8 +194,40 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
       call = call
     )
   }
+  if (type == "TensorSliceDataset") check_equal_rows(tensors, call)
   dtypes <- vapply(parts, component_type, "")
   tf_dataset(cpp_tensors_dataset(type, parts, dtypes, owner), structure_of(as_components(tensors)))
+}
+
+# The components of a list may be tensors, whose rows the core counts.
+check_equal_rows <- function(tensors, call) {
+  if (!is_structure(tensors) || is.null(names(tensors))) return(invisible())
+  rows <- vapply(tensors, function(x) {
+    if (is_tensor(x) || is_variable(x)) return(NA_real_)
+    parts <- flatten_form(x)
+    counts <- vapply(parts, function(part) if (is_tensor(part)) NA else NROW(part), 0)
+    if (length(unique(counts)) == 1) counts[[1]] else -1
+  }, 0)
+  lists <- names(tensors)[vapply(tensors, function(x) is.list(x) && !is.data.frame(x), NA)]
+  odd <- if (is.data.frame(tensors)) lists else intersect(lists, names(rows)[rows %in% -1])
+  if (length(odd)) {
+    abort_runhooks(
+      c(
+        "The column {.val {odd[[1]]}} is a list, which has no rows of one length.",
+        i = "Make it a matrix, for example with {.code do.call(rbind, x)}, or use
+             {.fn generator_dataset} and {.fn dataset_padded_batch}."
+      ),
+      kind = "invalid_argument", call = call
+    )
+  }
+  counts <- rows[!is.na(rows)]
+  if (length(unique(counts)) <= 1) return(invisible())
+  other <- names(counts)[counts != counts[[1]]][[1]]
+  abort_runhooks(
+    "All components must have the same number of rows: {.val {names(counts)[[1]]}} has
+     {counts[[1]]} and {.val {other}} has {counts[[other]]}.",
+    kind = "invalid_argument", call = call
+  )
 }
 
 plain_sparse <- function(x) if (is_matrix_package(x)) plain_matrix(x) else x

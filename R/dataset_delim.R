@@ -5,8 +5,8 @@
 #' Returns a specification of delimited text: names and types of columns, and values for empty
 #' fields. What you do not specify is inferred from the first 1000 rows of an example file.
 #'
-#' @param example_file Path of a file with the same columns as the data. Not needed if you give `names`
-#'   and `types`.
+#' @param example_file Path of a file with the same columns as the data. Not needed if you give
+#'   `names` and `types`.
 #' @param skip Number of lines to skip before the header. Default: 0.
 #' @param names Names of the columns. Default, `NULL`: the first line is a header with the names. An
 #'   empty name becomes `"...1"`, with the number of the column.
@@ -20,6 +20,7 @@
 #'   dataset is passed directly to a formula model, empty fields are NA instead; see `na.action` in
 #'   [linear_regressor()].
 #' @param delim Field delimiter, a single character.
+#' @param encoding Encoding of the files; see [text_line_dataset()].
 #' @return A specification for [text_line_dataset()] and [dataset_decode_delim()].
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: the file is empty, a row has another number of fields than
@@ -38,32 +39,37 @@
 #' tsv_record_spec(file)
 #' writeLines(c("id;size", "1;2.5"), file)
 #' delim_record_spec(file, delim = ";")
-csv_record_spec <- function(example_file, skip = 0, names = NULL, types = NULL, defaults = NULL) {
-  record_spec(example_file, ",", skip, names, types, defaults)
+csv_record_spec <- function(example_file, skip = 0, names = NULL, types = NULL, defaults = NULL,
+                            encoding = NULL) {
+  record_spec(example_file, ",", skip, names, types, defaults, encoding)
 }
 
 #' @rdname csv_record_spec
 #' @export
-tsv_record_spec <- function(example_file, skip = 0, names = NULL, types = NULL, defaults = NULL) {
-  record_spec(example_file, "\t", skip, names, types, defaults)
+tsv_record_spec <- function(example_file, skip = 0, names = NULL, types = NULL, defaults = NULL,
+                            encoding = NULL) {
+  record_spec(example_file, "\t", skip, names, types, defaults, encoding)
 }
 
 #' @rdname csv_record_spec
 #' @export
 delim_record_spec <- function(example_file, delim = ",", skip = 0, names = NULL, types = NULL,
-                              defaults = NULL) {
-  record_spec(example_file, delim, skip, names, types, defaults)
+                              defaults = NULL, encoding = NULL) {
+  record_spec(example_file, delim, skip, names, types, defaults, encoding)
 }
 
-record_spec <- function(example_file, delim, skip, names, types, defaults,
+record_spec <- function(example_file, delim, skip, names, types, defaults, encoding = NULL,
                         compression_type = NULL, use_quotes = TRUE, na_value = "", rows = 1000,
                         has_header = is.null(names), call = parent.frame()) {
   check_string(delim, call = call)
   check_whole(skip, call = call)
+  text_decoding(encoding, call)
   records <- list()
   if (!missing(example_file)) {
     compression <- if (is.null(compression_type)) "" else compression_type
-    records <- example_records(example_file, compression, delim, use_quotes, skip, rows + has_header, call)
+    records <- example_records(
+      example_file, compression, delim, use_quotes, skip, rows + has_header, encoding, call
+    )
   } else if (is.null(names) || is.null(types)) {
     abort_runhooks(
       "Without {.arg example_file}, both {.arg names} and {.arg types} are needed.", call = call
@@ -85,7 +91,7 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
       list(
         names = names, types = types, delim = delim, skip = skip, has_header = has_header,
         header = header, use_quotes = use_quotes, na_value = na_value,
-        num_fields = length(names), fields = seq_along(names) - 1
+        num_fields = length(names), fields = seq_along(names) - 1, encoding = encoding
       ),
       column_defaults(defaults, types, names, call)
     ),
@@ -93,20 +99,31 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
   )
 }
 
-example_records <- function(file, compression, delim, use_quotes, skip, n, call) {
+example_records <- function(file, compression, delim, use_quotes, skip, n, encoding, call) {
   check_string(file, arg = "example_file", call = call)
   records <- cpp_csv_peek(path.expand(file), compression, delim, use_quotes, skip, n)
+  if (!is.null(encoding)) records <- lapply(records, decoded_header, encoding, file, call)
   if (length(records) == 0) {
     abort_runhooks("{.path {file}} has no records.", kind = "invalid_argument", call = call)
   }
   records
 }
 
+decoded_header <- function(x, encoding, file, call) {
+  decoded <- iconv(lapply(x, charToRaw), iconv_name(encoding), "UTF-8")
+  if (!anyNA(decoded)) return(decoded)
+  abort_runhooks(
+    "{.path {file}} has text that is not valid {encoding}:
+     {.val {iconv(x[is.na(decoded)], sub = \"byte\")}}.",
+    kind = "invalid_argument", call = call
+  )
+}
+
 warn_header_encoding <- function(file) {
   cli::cli_warn(
     c(
       "The header of {.path {file}} is not valid UTF-8; it is read as Latin-1.",
-      i = "Convert the file to UTF-8, for example with {.fn iconv}."
+      i = "If it has another encoding, give {.arg encoding}."
     ),
     class = c("runhooks_warning_encoding", "runhooks_warning"), call = NULL
   )
@@ -220,11 +237,14 @@ csv_arguments <- function(spec) {
   )
 }
 
-csv_dataset <- function(fun, args, spec) {
-  own <- list(skip = spec$skip, has_header = spec$has_header, header = as.list(spec$header))
+csv_records <- function(fun, args, spec) {
+  own <- c(
+    list(skip = spec$skip, has_header = spec$has_header, header = as.list(spec$header)),
+    text_decoding(spec$encoding)
+  )
   made <- new_dataset("CsvDataset", fun, c(args, own, csv_arguments(spec)))
   made <- tf_dataset(made$handle, setNames(as.list(seq_along(spec$names)), spec$names))
-  csv_with_na(made, spec, function(spec) csv_dataset(fun, args, spec))
+  csv_with_na(made, spec, function(spec) csv_records(fun, args, spec))
 }
 
 # `make` creates the dataset from a modified specification. Defaults of the user have priority.
@@ -309,7 +329,7 @@ dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) 
 #' @param sloppy Ignored; the order never depends on threads.
 #' @param num_rows_for_inference Number of rows of the first file from which types are inferred.
 #' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for uncompressed files.
-#' @param on_error See [text_line_dataset()].
+#' @param on_error,encoding See [text_line_dataset()].
 #' @return A dataset; see [datasets].
 #' @inheritSection dataset_decode_delim Errors
 #' @family datasets
@@ -326,7 +346,7 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
                              num_epochs = NULL, shuffle = TRUE, shuffle_buffer_size = 10000,
                              shuffle_seed = NULL, prefetch_buffer_size = 1, num_parallel_reads = 1,
                              sloppy = FALSE, num_rows_for_inference = 100, compression_type = NULL,
-                             on_error = c("stop", "skip")) {
+                             on_error = c("stop", "skip"), encoding = NULL) {
   check_flag(shuffle)
   check_flag(sloppy)
   check_positive_whole(batch_size)
@@ -336,7 +356,7 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
   files <- matching_files(file_pattern)
   spec <- csv_file_spec(
     files[[1]], field_delim, column_names, header, compression_type, use_quote_delim, na_value,
-    num_rows_for_inference
+    num_rows_for_inference, encoding
   )
   spec <- select_spec_columns(spec, select_columns, column_defaults)
   label <- split_label(spec, label_name)
@@ -345,7 +365,7 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
       args <- list(
         filenames = filenames, compression_type = compression_type, on_error = on_error
       )
-      csv_dataset("make_csv_dataset", args, spec)
+      csv_records("make_csv_dataset", args, spec)
     }
   }
   batches <- function(spec) {
@@ -365,7 +385,7 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
 }
 
 csv_file_spec <- function(file, delim, names, header, compression_type, use_quotes, na_value, rows,
-                          call = parent.frame()) {
+                          encoding, call = parent.frame()) {
   check_flag(header, call = call)
   check_flag(use_quotes, "use_quote_delim", call = call)
   check_string(na_value, call = call)
@@ -375,7 +395,8 @@ csv_file_spec <- function(file, delim, names, header, compression_type, use_quot
     )
   }
   spec <- record_spec(
-    file, delim, 0, names, NULL, NULL, compression_type, use_quotes, na_value, rows, header, call
+    file, delim, 0, names, NULL, NULL, encoding, compression_type, use_quotes, na_value, rows,
+    header, call
   )
   # user-specified names may differ from those of the header
   if (!is.null(names)) spec["header"] <- list(NULL)
@@ -407,6 +428,38 @@ select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
   spec
 }
 
+#' Read CSV files as records
+#'
+#' Returns a dataset of the records of CSV files, as `text_line_dataset()` with `csv_record_spec()`
+#' does. [make_csv_dataset()] also shuffles and batches; `tf$data$experimental$CsvDataset()` returns
+#' tuples without names.
+#'
+#' @param filenames Paths of files, which may contain wildcards. Names and types are inferred from
+#'   the first file.
+#' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for uncompressed files.
+#' @param skip,encoding See [csv_record_spec()].
+#' @param col_names,col_types,col_defaults `names`, `types` and `defaults` of [csv_record_spec()].
+#' @param parallel_records,on_error See [text_line_dataset()].
+#' @return A dataset; see [datasets].
+#' @inheritSection dataset_decode_delim Errors
+#' @family datasets
+#' @export
+#' @examples
+#' file <- tempfile(fileext = ".csv")
+#' write.csv(cars, file, row.names = FALSE)
+#' csv_dataset(file) %>% dataset_batch(2) %>% dataset_collect(1)
+csv_dataset <- function(filenames, compression_type = NULL, skip = 0, col_names = NULL,
+                        col_types = NULL, col_defaults = NULL, parallel_records = NULL,
+                        on_error = c("stop", "skip"), encoding = NULL) {
+  files <- matching_files(filenames, "filenames")
+  spec <- record_spec(
+    files[[1]], ",", skip, col_names, col_types, col_defaults, encoding, compression_type
+  )
+  text_line_dataset(
+    files, compression_type, spec, parallel_records, check_one_of(on_error, c("stop", "skip"))
+  )
+}
+
 # tf$data$experimental$CsvDataset. With `select_cols`, records may have additional fields at the
 # end.
 tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, buffer_size = NULL,
@@ -435,7 +488,7 @@ tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, 
   )
   spec <- c(spec, column_defaults(record_defaults, types, names))
   args <- list(filenames = file_names(filenames), compression_type = compression_type)
-  made <- csv_dataset("tf$data$experimental$CsvDataset", args, spec)
+  made <- csv_records("tf$data$experimental$CsvDataset", args, spec)
   tf_dataset(made$handle, if (count == 1) 1L else as.list(seq_len(count)))
 }
 

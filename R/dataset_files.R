@@ -27,6 +27,9 @@
 #'   number. `"skip"`: bad records are skipped, and a warning at the end of each file contains their
 #'   number.
 #' @param stream Whether paths may be pipes and devices, a logical. Default: `FALSE`.
+#' @param encoding Encoding of the files: a single-byte encoding of [iconv()], such as `"latin1"` or
+#'   `"windows-1252"`, or `"UTF-8"`. Text that is not valid in it is an error. Default, `NULL`:
+#'   UTF-8, with a warning about text that is not.
 #' @return A dataset; see [datasets].
 #' @section Errors: These errors are raised when the record is read.
 #'   * `runhooks_error_not_found`: a file does not exist.
@@ -48,7 +51,7 @@
 #'   dataset_collect(2)
 text_line_dataset <- function(filenames, compression_type = NULL, record_spec = NULL,
                               parallel_records = NULL, on_error = c("stop", "skip"),
-                              stream = FALSE) {
+                              stream = FALSE, encoding = NULL) {
   check_flag(stream)
   args <- list(
     filenames = file_names(filenames), compression_type = compression_type,
@@ -56,10 +59,12 @@ text_line_dataset <- function(filenames, compression_type = NULL, record_spec = 
   )
   check_positive_whole(parallel_records, null = TRUE)
   if (is.null(record_spec)) {
+    args <- c(args, text_decoding(encoding))
     dataset <- new_dataset("TextLineDataset", "text_line_dataset", args)
   } else {
     check_record_spec(record_spec)
-    dataset <- csv_dataset("text_line_dataset", args, record_spec)
+    if (!is.null(encoding)) record_spec$encoding <- encoding
+    dataset <- csv_records("text_line_dataset", args, record_spec)
   }
   if (is.null(parallel_records)) dataset else dataset_prefetch(dataset, parallel_records)
 }
@@ -114,6 +119,44 @@ fixed_length_record_dataset <- function(filenames, record_bytes, header_bytes = 
     footer_bytes = footer_bytes, stream = stream
   )
   new_dataset("FixedLengthRecordDataset", "fixed_length_record_dataset", args)
+}
+
+iconv_name <- function(encoding) {
+  if (tolower(encoding) %in% c("latin1", "latin-1")) "ISO-8859-1" else encoding
+}
+
+# Arguments of the core: the encoding, and the characters of the bytes 128 to 255 as UTF-8.
+text_decoding <- function(encoding, call = parent.frame()) {
+  if (is.null(encoding)) return(list())
+  check_string(encoding, arg = "encoding", call = call)
+  if (toupper(encoding) %in% c("UTF-8", "UTF8")) return(list(encoding = "UTF-8"))
+  characters <- function(bytes) {
+    tryCatch(iconv(bytes, iconv_name(encoding), "UTF-8"), error = function(e) NULL)
+  }
+  ascii <- characters(as.list(as.raw(1:127)))
+  if (is.null(ascii)) {
+    abort_runhooks(
+      c("{.arg encoding} {.val {encoding}} is not known.", i = "{.fn iconvlist} lists encodings."),
+      kind = "invalid_argument", call = call
+    )
+  }
+  high <- as.raw(128:255)
+  pairs <- c(lapply(high, c, as.raw(0x41)), lapply(high, c, as.raw(0xa1)))
+  is_single <- all(nchar(characters(pairs)) != 1, na.rm = TRUE)
+  if (!is_single || !identical(ascii, intToUtf8(1:127, TRUE))) {
+    abort_runhooks(
+      c(
+        "{.arg encoding} must be {.val UTF-8} or a single-byte encoding such as {.val latin1} and
+         {.val windows-1252}, not {.val {encoding}}.",
+        i = "Convert the file first: {.code lines <- readLines(file(path, encoding =
+             \"{encoding}\"))}, then {.code writeLines(lines, new_path, useBytes = TRUE)}."
+      ),
+      kind = "invalid_argument", call = call
+    )
+  }
+  table <- characters(as.list(high))
+  table[is.na(table)] <- "\ufffd"
+  list(encoding = encoding, decoding = charToRaw(paste(table, collapse = "")))
 }
 
 file_names <- function(x, arg = "filenames", call = parent.frame()) {

@@ -26,17 +26,23 @@
 dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padding_values = NULL,
                                  drop_remainder = FALSE) {
   check_dataset(dataset)
+  shapes <- if (!is.null(padded_shapes)) {
+    lapply(plain_shapes(padded_shapes, dataset$form, "padded_shapes"), function(dims) {
+      if (!is.null(dims)) as.list(ifelse(is.na(dims), -1, dims))
+    })
+  }
+  padded_batches(dataset, batch_size, shapes, padding_values, drop_remainder)
+}
+
+# `shapes`: for each component, a list of dimensions, which may be tensors; -1 is unknown.
+padded_batches <- function(dataset, batch_size, shapes, padding_values, drop_remainder,
+                           call = parent.frame()) {
   args <- list(
-    dataset = dataset, batch_size = batch_size,
-    padded_shapes = if (!is.null(padded_shapes)) {
-      lapply(plain_shapes(padded_shapes, dataset$form, "padded_shapes"), function(dims) {
-        if (!is.null(dims)) as.list(ifelse(is.na(dims), -1, dims))
-      })
-    },
+    dataset = dataset, batch_size = batch_size, padded_shapes = shapes,
     padding_values = if (!is.null(padding_values)) flatten_structure(padding_values),
     drop_remainder = drop_remainder
   )
-  new_dataset("PaddedBatchDataset", "dataset_padded_batch", args)
+  new_dataset("PaddedBatchDataset", "dataset_padded_batch", args, call)
 }
 
 #' Split a dataset into windows
@@ -218,6 +224,7 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
   features <- select_names(stub, x, x_quo, args[[1]], call)
   response <- select_names(stub, y, y_quo, args[[2]], call)
   if (length(features) == 0) abort_runhooks("{.arg {args[[1]]}} selects no column.", call = call)
+  warn_response_feature(features, response)
   if (length(response) > 1) {
     abort_runhooks(
       "{.arg {args[[2]]}} must be one column, not {length(response)}: {.val {response}}.",
@@ -230,7 +237,10 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
 # `.` means all components except the response.
 formula_components <- function(formula, names, call) {
   chosen <- parse_formula(formula)[c("features", "response")]
-  if (identical(chosen$features, ".")) chosen$features <- setdiff(names, chosen$response)
+  if ("." %in% all.names(formula[[length(formula)]])) {
+    stub <- as.data.frame(setNames(as.list(names), names), optional = TRUE)
+    chosen$features <- gsub("`", "", labels(stats::terms(formula, data = stub)), fixed = TRUE)
+  }
   unknown <- setdiff(unlist(chosen), names)
   if (length(unknown)) {
     abort_runhooks(

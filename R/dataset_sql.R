@@ -36,9 +36,14 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
   check_arg(good, connection, "a connection of DBI", "connection", environment())
   check_string(query)
   check_positive_whole(chunk_size)
-  types <- query_types(connection, query)
+  query_dataset(query, chunk_size, connect = function() connection)
+}
+
+# `connect` returns a connection, and `disconnect` closes it when a stream ends.
+query_dataset <- function(query, chunk_size, connect, disconnect = function(connection) NULL) {
+  types <- query_types(query, connect, disconnect)
   rows <- function(types, has_gaps) {
-    open <- function() sql_stream(connection, query, chunk_size, types, has_gaps)
+    open <- function() sql_stream(connect, disconnect, query, chunk_size, types, has_gaps)
     chunks_dataset(types, open, query)
   }
   set_na_version(rows(types, FALSE), function(wide) {
@@ -51,7 +56,8 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
 #' Read a query of an SQLite file as tfdatasets does
 #'
 #' `sqlite_dataset()` returns a dataset of the rows of a query, with the columns of a record
-#' specification. [sql_dataset()] reads from any connection and finds the columns itself.
+#' specification. [sql_dataset()] reads from any connection and finds the columns itself. Each
+#' iterator opens a connection of its own and closes it at its end.
 #'
 #' @param filename Path of the database.
 #' @param query A query that returns rows, a string.
@@ -81,8 +87,11 @@ sqlite_dataset <- function(filename, query, record_spec) {
   if (!file.exists(filename)) {
     abort_runhooks("{.path {filename}} does not exist.", kind = "not_found")
   }
-  # the dataset keeps the connection, which R closes when it is collected
-  rows <- sql_dataset(DBI::dbConnect(RSQLite::SQLite(), filename), query)
+  check_string(query)
+  path <- normalizePath(filename)
+  rows <- query_dataset(
+    query, 10000, function() DBI::dbConnect(RSQLite::SQLite(), path), DBI::dbDisconnect
+  )
   n <- length(record_spec$types)
   if (length(rows$form) != n) {
     abort_runhooks(
@@ -125,9 +134,11 @@ chunks_dataset <- function(types, open, declared) {
   dataset_flat_map(chunks, tensor_slices_dataset)
 }
 
-query_types <- function(connection, query) {
+query_types <- function(query, connect, disconnect) {
+  connection <- connect()
+  on.exit(disconnect(connection))
   result <- send_query(connection, query)
-  on.exit(DBI::dbClearResult(result))
+  on.exit(DBI::dbClearResult(result), add = TRUE, after = FALSE)
   sql_types(DBI::dbFetch(result, n = 1))
 }
 
@@ -144,16 +155,20 @@ send_query <- function(connection, query) {
 }
 
 # The position of a stream is the number of chunks fetched and a hash of their contents.
-sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
+sql_stream <- function(connect, disconnect, query, chunk_size, types, has_gaps = FALSE) {
+  connection <- NULL
   result <- NULL
   fetched <- 0
   hash <- ""
   finish <- function() {
     if (!is.null(result) && DBI::dbIsValid(result)) DBI::dbClearResult(result)
     result <<- NULL
+    if (!is.null(connection)) disconnect(connection)
+    connection <<- NULL
   }
   begin <- function() {
     finish()
+    connection <<- connect()
     result <<- send_query(connection, query)
     fetched <<- 0
     hash <<- ""
@@ -191,7 +206,7 @@ sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
       unname(sql_columns(chunk, types, before, has_gaps)), error = function(e) finish()
     )
   }
-  list(draw = draw, rewind = begin, save = save, restore = restore)
+  list(draw = draw, rewind = begin, save = save, restore = restore, close = finish)
 }
 
 sql_types <- function(frame) {

@@ -510,6 +510,15 @@ check_no_list <- function(x, name, call) {
       kind = "unimplemented", call = call
     )
   }
+  if (inherits(x, "Period")) {
+    abort_runhooks(
+      c(
+        "{.val {name}} in the formula is a Period, whose length is not a fixed number.",
+        i = "Convert it first, for example with {.code as.numeric({name}, \"hours\")}."
+      ),
+      kind = "invalid_argument", call = call
+    )
+  }
   if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
   abort_runhooks(
     c(

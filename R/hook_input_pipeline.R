@@ -25,7 +25,8 @@
 #'   * `runhooks_error_invalid_argument` ("No variables to save"): the input has no iterator.
 #'   * `runhooks_error_failed_precondition`: the state belongs to another pipeline, or a
 #'     [generator_dataset()] has no `save` function.
-#'   * `runhooks_error_data_loss`: the state is damaged.
+#'   * `runhooks_error_data_loss`: all saved states are damaged. If only the newest is damaged, a
+#'     warning names its file, and the input continues from the state before it.
 #' @seealso The class `tf.data.experimental.CheckpointInputPipelineHook` of TensorFlow.
 #' @family hooks
 #' @family datasets

@@ -98,6 +98,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
+  warn_response_feature(features, response)
   inform_unused(...)
   new_input_fn(
     as.list(object), features, response, batch_size, shuffle, num_epochs, resume = resume,
@@ -117,6 +118,7 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
+  warn_response_feature(features, response)
   inform_unused(...)
   new_input_fn(
     object, features, response, batch_size, shuffle, num_epochs, resume = resume,
@@ -142,6 +144,7 @@ input_fn_of_matrix <- function(object, features, response = NULL, ..., call = pa
   stub <- setNames(as.list(seq_along(names)), names)
   features <- select_names(stub, substitute(features), rlang::enquo(features), "features", call)
   response <- select_names(stub, substitute(response), rlang::enquo(response), "response", call)
+  warn_response_feature(features, response)
   columns <- lapply(setNames(nm = unique(c(features, response))), function(name) object[, name])
   input_fn.list(columns, features, if (length(response)) response, ...)
 }
@@ -184,6 +187,19 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
     # renames such as c(new = old) are ignored
     names(columns)[tidyselect::eval_select(expr, columns)],
     error = function(error) abort_selection(expr, names(data), arg, error, call)
+  )
+}
+
+# Selections such as everything() include the response.
+warn_response_feature <- function(features, response) {
+  both <- intersect(response, features) # nolint: used by cli
+  if (length(both) == 0) return(invisible())
+  cli::cli_warn(
+    c(
+      "The response {.val {both}} is also a feature, so the model can copy it.",
+      i = "Leave it out: {.code features = -{both}}."
+    ),
+    class = c("runhooks_warning_response_feature", "runhooks_warning"), call = NULL
   )
 }
 

@@ -46,5 +46,8 @@ features_matrix <- function(features) {
   columns <- lapply(features, function(x) {
     if (identical(length(x$shape), 1L)) tf$expand_dims(x, 1L) else x
   })
-  tf$concat(unname(columns), 1L)
+  matrix <- tf$concat(unname(columns), 1L)
+  widths <- vapply(columns, function(x) as.integer(dim(x)[2]), 1L)
+  if (!anyNA(widths)) attr(matrix, "columns") <- rep(names(columns), widths)
+  matrix
 }

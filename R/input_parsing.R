@@ -78,15 +78,15 @@ fixed_len_feature <- function(shape, dtype, default_value = NULL) {
   )
 }
 
-feature_spec <- function(kind, ...) {
+parsing_spec <- function(kind, ...) {
   structure(list(...), class = c(kind, "runhooks_feature_spec"))
 }
 
-var_len_feature <- function(dtype) feature_spec("VarLenFeature", dtype = as_dtype(dtype))
+var_len_feature <- function(dtype) parsing_spec("VarLenFeature", dtype = as_dtype(dtype))
 
 fixed_len_sequence_feature <- function(shape, dtype, allow_missing = FALSE, default_value = NULL) {
   check_flag(allow_missing)
-  feature_spec("FixedLenSequenceFeature",
+  parsing_spec("FixedLenSequenceFeature",
     shape = known_dims(shape), dtype = as_dtype(dtype),
     allow_missing = allow_missing, default_value = default_value
   )
@@ -97,7 +97,7 @@ sparse_feature <- function(index_key, value_key, dtype, size, already_sorted = F
   check_string(value_key)
   check_positive_whole(size)
   check_flag(already_sorted)
-  feature_spec("SparseFeature",
+  parsing_spec("SparseFeature",
     index_key = index_key, value_key = value_key, dtype = as_dtype(dtype), size = size,
     already_sorted = already_sorted
   )

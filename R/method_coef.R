@@ -151,7 +151,16 @@ residuals.tf_estimator <- function(object, type = c("response", "pearson", "devi
   fit <- model_fit(object, frame)
   seen <- observed_response(object, frame$response)
   if (ncol(fit) != ncol(seen)) abort_no_residuals(ncol(fit), ncol(seen))
+  if (type != "response") fit <- unrounded_means(object, frame, fit)
   as_fitted(object, frame, residuals_of_type(seen, fit, type, frame$weight, object))
+}
+
+# Probabilities in double precision, which single precision rounds to 1.
+unrounded_means <- function(object, frame, fit) {
+  if (model_labels(object)$family != "binomial" || ncol(fit) != 1) return(fit)
+  link <- predict(object, newdata = frame$data, type = "link")[frame$rows, , drop = FALSE]
+  fit[] <- stats::binomial()$linkinv(link[[ncol(link)]])
+  fit
 }
 
 # The types of glm(), for an observed value and its mean. "working" of lm() is "response".

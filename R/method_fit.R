@@ -1,13 +1,13 @@
-# fit(), train() and evaluate() of the package generics, registered when it is loaded.
+# fit(), and train() and evaluate() of the package generics, registered when it is loaded.
 
 #' Fit a model
 #'
 #' `fit()` trains a model and returns the model, so that a pipe can continue. [train()] returns the
-#' history of the training instead. The generic comes from the package generics; parsnip, workflows
-#' and others re-export it.
+#' history of the training instead. For a [feature_spec()], `fit()` learns vocabularies and scales.
 #'
-#' The package generics also has the generics `train()` and `evaluate()`. If it is attached after
-#' runhooks, its functions mask [train()] and [evaluate()] and have the same effect on estimators.
+#' The package generics also has `fit()`, which parsnip, workflows and others re-export, `train()`
+#' and `evaluate()`. If it is attached after runhooks, its functions mask these and have the same
+#' effect on estimators. `fit()` of runhooks passes other objects to the package generics.
 #'
 #' @param object An estimator, such as [linear_regressor()].
 #' @param ... Arguments of [train()], such as data, `steps` or `hooks`. Without data, the model is
@@ -15,16 +15,25 @@
 #' @return `object`, trained. [last_history()] returns the history of the training.
 #' @section Errors: The errors of [train()].
 #' @family estimator methods
-#' @exportS3Method generics::fit
+#' @export
+#' @rawNamespace S3method(fit, tf_estimator)
+#' @rawNamespace S3method(fit, default, fit_elsewhere)
+#' @rawNamespace S3method(generics::fit, tf_estimator)
 #' @rawNamespace S3method(generics::train, tf_estimator)
 #' @rawNamespace S3method(generics::train, tf_estimator_history)
 #' @rawNamespace S3method(generics::evaluate, tf_estimator)
 #' @rawNamespace S3method(generics::evaluate, tf_estimator_history)
 #' @examples
-#' if (requireNamespace("generics", quietly = TRUE)) {
-#'   model <- linear_regressor(mpg ~ wt, mtcars) %>% generics::fit()
-#'   coef(model)
-#' }
+#' model <- linear_regressor(mpg ~ wt, mtcars) %>% fit()
+#' coef(model)
+fit <- function(object, ...) UseMethod("fit")
+
+# Registered as fit.default, a name that generics::fit() would find here, too.
+fit_elsewhere <- function(object, ...) {
+  if (isNamespaceLoaded("generics")) return(generics::fit(object, ...))
+  abort_runhooks("{.fn fit} has no method for {kind_of(object)}.")
+}
+
 fit.tf_estimator <- function(object, ...) {
   train(object, ...)
   object

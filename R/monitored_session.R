@@ -245,6 +245,9 @@ new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, 
   abort_unsupported_arguments(ready_op, ready_for_local_init_op, copy_from_scaffold)
   check_function(init_fn, null = TRUE)
   check_saver(saver)
+  check_scaffold_op(init_op)
+  check_scaffold_op(local_init_op)
+  check_scaffold_op(summary_op)
   scaffold <- new.env(parent = emptyenv())
   initialize <- if (!is.null(init_fn)) function(session) init_fn(scaffold, session)
   pointer <- cpp_scaffold_new(
@@ -261,6 +264,16 @@ new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, 
   })
   class(scaffold) <- "runhooks_scaffold"
   checked_members(scaffold)
+}
+
+check_scaffold_op <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+  good <- is.null(x) || inherits(x, "tensorflow.operation") || is_tensor(x)
+  wanted <- if (is.function(x)) {
+    "an operation or a tensor, made before the scaffold, or NULL"
+  } else {
+    "an operation, a tensor or NULL"
+  }
+  check_arg(good, x, wanted, arg, call)
 }
 
 #' @export

@@ -24,7 +24,8 @@ absorbed_fit <- function(object, frame) {
     family = model_labels(object)$family, weights = weights[used], code = code, x = x,
     logits = logits[used, , drop = FALSE], response = response[used, , drop = FALSE],
     beta = solve(logits[used, 1] - offset)$beta,
-    is_penalized = is_penalized(optimizer_argument_of(object))
+    is_penalized = is_penalized(optimizer_argument_of(object)),
+    is_iterative = wants_all_rows(optimizer_argument_of(object))
   )
   fit$means <- as.matrix(inverse_link(fit$family)(fit$logits))
   fit$errors <- fit$response - fit$means

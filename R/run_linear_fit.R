@@ -44,7 +44,8 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
     frame = frame, offset = offset[used],
     kept = !is.na(coefficients[, 1]), decomposed = fitted$qr,
     response = response, weights = weights[used],
-    is_penalized = is_penalized(optimizer_argument_of(object))
+    is_penalized = is_penalized(optimizer_argument_of(object)),
+    is_iterative = wants_all_rows(optimizer_argument_of(object))
   )
   if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
@@ -213,6 +214,8 @@ warn_convergence <- function(fit) {
       x = paste0("The norm of the gradient is ", format(fit$gradient, digits = 2), "."),
       i = if (is_nearly_perfect_fit(fit)) {
         "The residuals are at the limit of single precision; use `lm()` for more digits."
+      } else if (is.finite(distance) && isTRUE(fit$is_iterative)) {
+        "Train longer, for example with `steps = 1000`."
       } else if (is.finite(distance)) {
         "Use `train(model)` with the default optimizer to reach the optimum."
       } else {
@@ -222,6 +225,13 @@ warn_convergence <- function(fit) {
     class = c("runhooks_warning_not_converged", "runhooks_warning")
   )
   invisible(TRUE)
+}
+
+# The hook accepts a small gradient, because separable classes have no optimum. Responses of
+# linear_regressor() have one. Data with many rows are not read again.
+warn_unfinished_fit <- function(object) {
+  is_checked <- has_coefficients(object) && identical(model_labels(object)$family, "gaussian")
+  if (is_checked) warn_convergence(coefficient_fit(object, "train"))
 }
 
 # Residuals near single precision contain rounding errors; summary() of lm() warns, too.

@@ -135,14 +135,21 @@ train.tf_estimator <- function(
     folder = current_model_dir(object)$path
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
-  history <- run_training(
-    object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
-    watched$record,
-    run_args = list(
-      validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)
+  has_warned <- FALSE
+  before <- folder$step
+  history <- withCallingHandlers(
+    run_training(
+      object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
+      watched$record,
+      run_args = list(
+        validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)
+      ),
+      notes_few_rows = is.null(validation), limit = if (!may_stop) limit
     ),
-    notes_few_rows = is.null(validation), limit = if (!may_stop) limit
+    runhooks_warning_not_converged = function(w) has_warned <<- TRUE
   )
+  is_cut_short <- ends_itself && cpp_saved_global_step(watch$folder) - before >= most_iterations
+  if (is_cut_short && !has_warned && nrow(input_fn) <= 1e5) warn_unfinished_fit(object)
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) inform_one_pass(planned, nrow(input_fn))
   invisible(history)

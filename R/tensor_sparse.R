@@ -172,20 +172,19 @@ string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL
   sparse_tensor(parts[[1]], parts[[2]], parts[[3]])
 }
 
-# Without `sep` at runs of whitespace, else at each `sep`, which keeps empty parts.
+# Without `sep` at runs of whitespace, else at each `sep`, with empty parts.
 strings_split <- function(input = NULL, sep = NULL, maxsplit = -1, result_type = "SparseTensor",
                           source = NULL, name = NULL) {
-  abort_unsupported_arguments(maxsplit, result_type)
+  abort_unsupported_arguments(result_type)
   check_string(sep, null = TRUE)
+  check_whole(maxsplit)
   input <- as_tensor(if (is.null(input)) source else input)
   if (length(dim(input)) == 0) input <- tf$reshape(input, -1L)
-  if (is.null(sep) || !nzchar(sep)) return(string_split(input, " \t\n\v\f\r", name = name))
-  if (nchar(sep, "bytes") > 1) {
-    mark <- "\x1f"
-    input <- tf$strings$regex_replace(input, gsub("([^A-Za-z0-9 ])", "\\\\\\1", sep), mark)
-    sep <- mark
-  }
-  string_split(input, sep, skip_empty = FALSE, name = name)
+  parts <- tf_op(
+    "StringSplitV2", input, as_tensor(if (is.null(sep)) "" else sep),
+    attrs = list(maxsplit = maxsplit), name = name
+  )
+  sparse_tensor(parts[[1]], parts[[2]], parts[[3]])
 }
 
 # --- embedding lookups by sparse ids, with a combiner for each row

@@ -25,7 +25,13 @@ data_symbols <- function() {
       data.experimental.make_saveable_from_iterator = make_saveable_from_iterator,
       contrib.data.make_saveable_from_iterator = make_saveable_from_iterator,
       data.experimental.sample_from_datasets = sample_from_datasets,
-      data.experimental.AUTOTUNE = -1L
+      data.experimental.AUTOTUNE = -1L,
+      data.experimental.cardinality = function(dataset) {
+        check_dataset(dataset)
+        tf$constant(cpp_dataset_cardinality(dataset$handle), "int64")
+      },
+      data.experimental.INFINITE_CARDINALITY = -1L,
+      data.experimental.UNKNOWN_CARDINALITY = -2L
     ),
     file_symbols(),
     applied_symbols()
@@ -60,6 +66,35 @@ applied_symbols <- function() {
       }
     },
     unbatch = function() unbatched,
+    unique = function() dataset_unique,
+    enumerate_dataset = function(start = 0) {
+      function(dataset) zip_datasets(range_dataset(start, 2^53), dataset)
+    },
+    group_by_window = function(key_func, reduce_func, window_size = NULL,
+                               window_size_func = NULL) {
+      function(dataset) {
+        dataset_group_by_window(dataset, key_func, reduce_func, window_size, window_size_func)
+      }
+    },
+    bucket_by_sequence_length = function(element_length_func, bucket_boundaries, bucket_batch_sizes,
+                                         padded_shapes = NULL, padding_values = NULL,
+                                         pad_to_bucket_boundary = FALSE, no_padding = FALSE,
+                                         drop_remainder = FALSE) {
+      function(dataset) {
+        dataset_bucket_by_sequence_length(
+          dataset, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
+          padding_values, pad_to_bucket_boundary, no_padding, drop_remainder
+        )
+      }
+    },
+    scan = function(initial_state, scan_func) {
+      function(dataset) dataset_scan(dataset, initial_state, scan_func)
+    },
+    rejection_resample = function(class_func, target_dist, initial_dist = NULL, seed = NULL) {
+      function(dataset) {
+        dataset_rejection_resample(dataset, class_func, target_dist, initial_dist, seed)
+      }
+    },
     parallel_interleave = function(map_func, cycle_length, block_length = 1, sloppy = FALSE,
                                    buffer_output_elements = NULL, prefetch_input_elements = NULL) {
       check_flag(sloppy)

@@ -255,6 +255,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_dataset_cardinality
+double cpp_dataset_cardinality(SEXP handle);
+RcppExport SEXP _runhooks_cpp_dataset_cardinality(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_cardinality(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_dataset_collect
 SEXP cpp_dataset_collect(SEXP handle, double n);
 RcppExport SEXP _runhooks_cpp_dataset_collect(SEXP handleSEXP, SEXP nSEXP) {
@@ -2353,6 +2363,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
     {"_runhooks_cpp_dataset_shard_by_file", (DL_FUNC) &_runhooks_cpp_dataset_shard_by_file, 3},
     {"_runhooks_cpp_dataset_is_constant", (DL_FUNC) &_runhooks_cpp_dataset_is_constant, 1},
+    {"_runhooks_cpp_dataset_cardinality", (DL_FUNC) &_runhooks_cpp_dataset_cardinality, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},

@@ -20,6 +20,9 @@ class BatchDataset : public Transformation {
                           drop_remainder_ ? constant_or_nullopt("batch_size") : std::nullopt);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override {
+    return batched_cardinality(input().cardinality(), batch_size_, drop_remainder_);
+  }
   int64_t batch_size() const { return batch_size_; }
   bool drops_remainder() const { return drop_remainder_; }
 

@@ -10,6 +10,7 @@ class CacheDataset : public Transformation {
  public:
   explicit CacheDataset(const Args& args) : Transformation(dataset_argument(args)) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override { return input().cardinality(); }
 
  private:
   bool commutes_with_sharding() const override { return true; }

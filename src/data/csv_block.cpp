@@ -116,9 +116,12 @@ bool CsvBlock::read_record(Chunk& chunk, int64_t row, int64_t place, CsvRows& ro
     }
     const bool is_in_text =
         field.data() >= chunk.text.data() && field.data() <= chunk.text.data() + chunk.text.size();
+    std::string decoded;
+    if (!columns_.decoder().decode(&field, &decoded)) return false;
+    const bool is_decoded = field.data() == decoded.data();
     if (!columns_.try_string(k, &field)) return false;
     if (needs_utf8_ && !is_utf8(field)) return false;
-    if (!is_in_text) field = chunk.copies.emplace_back(field);
+    if (!is_in_text || is_decoded) field = chunk.copies.emplace_back(field);
     words_[j++][static_cast<size_t>(row)] = field;
   }
   return true;

@@ -5,7 +5,8 @@
 
 namespace runhooks {
 
-CsvColumns::CsvColumns(const Args& args) : na_value_(args.text("na_value", "")) {
+CsvColumns::CsvColumns(const Args& args)
+    : decoder_(args), na_value_(args.text("na_value", "")) {
   const std::string delim = args.text("delim", ",");
   if (delim.size() != 1 || delim == "\"" || delim == "\n" || delim == "\r") {
     invalid_argument("The delimiter of ", args.owner(), " must be one character, not \"", delim,
@@ -78,6 +79,10 @@ CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
                                      std::string_view field,
                                      void* place,
                                      StringDictionary* dictionary) const {
+  std::string decoded;
+  if (column.dtype == DType::kString && !decoder_.decode(&field, &decoded)) {
+    return Problem::kNotDecoded;
+  }
   if (field.empty() || field == na_value_) {
     if (column.is_required) return Problem::kEmpty;
     field = column.fallback;
@@ -114,6 +119,9 @@ void CsvColumns::throw_field(const CsvColumn& column,
   if (problem == Problem::kEmpty) {
     invalid_argument(where, ", column '", column.name,
                      "': the field is empty, and the column has no default.");
+  }
+  if (problem == Problem::kNotDecoded) {
+    decoder_.throw_invalid(str_cat(where, ", column '", column.name, "'"), field);
   }
   constexpr size_t kShown = 60;
   invalid_argument(where, ", column '", column.name, "': '", std::string(field.substr(0, kShown)),

@@ -9,6 +9,7 @@
 #include "base/unicode.h"
 #include "data/file_source.h"
 #include "data/one_input_dataset.h"
+#include "data/text_decoder.h"
 #include "io/formats/csv_reader.h"
 
 namespace runhooks {
@@ -36,6 +37,7 @@ class CsvColumns {
   explicit CsvColumns(const Args& args);
 
   const CsvFormat& format() const { return format_; }
+  const TextDecoder& decoder() const { return decoder_; }
   const std::vector<CsvColumn>& columns() const { return columns_; }
   std::vector<DType> dtypes() const;
   // Throws if a record has a wrong number of fields; `where` formats its position.
@@ -63,6 +65,7 @@ class CsvColumns {
   // Warns and returns true if a string field of the record is not valid UTF-8.
   template <typename Where>
   bool warns_of_encoding(const std::vector<std::string_view>& fields, Where where) const {
+    if (decoder_.is_given()) return false;
     for (const CsvColumn& column : columns_) {
       if (column.dtype != DType::kString || is_utf8(fields[column.field])) continue;
       warn_of_encoding(str_cat(where(), ", column '", column.name, "'"));
@@ -72,7 +75,7 @@ class CsvColumns {
   }
 
  private:
-  enum class Problem { kNone, kEmpty, kOtherType };
+  enum class Problem { kNone, kEmpty, kOtherType, kNotDecoded };
   Problem read(const CsvColumn& column,
                std::string_view field,
                void* place,
@@ -85,6 +88,7 @@ class CsvColumns {
                                 const std::string& where) const;
 
   CsvFormat format_;
+  TextDecoder decoder_;
   std::string na_value_;
   size_t fewest_ = 0, most_ = 0;  // limits on the fields of a record
   std::vector<CsvColumn> columns_;

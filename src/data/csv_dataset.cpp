@@ -82,9 +82,13 @@ class CsvRecords : public FileRecords {
   void check_header() {
     const std::vector<std::string>& expected = dataset_.header();
     if (expected.empty()) return;
-    const auto& found = reader_.fields();
-    if (std::vector<std::string>(found.begin(), found.end()) == expected) return;
-    std::vector<std::string> words(found.begin(), found.end());
+    std::vector<std::string> words;
+    for (std::string_view field : reader_.fields()) {
+      std::string decoded;
+      dataset_.columns().decoder().decode(&field, &decoded);
+      words.emplace_back(field);
+    }
+    if (words == expected) return;
     fail(Code::kFailedPrecondition, "'", reader_.path(), "' has columns ", str_join(words, ", "),
          "; expected ", str_join(expected, ", "), ".");
   }
@@ -182,7 +186,7 @@ RUNHOOKS_REGISTER_DATASET(
      "has_header = FALSE: flag. Whether a header follows the skipped lines.",
      "header: any. Expected header; empty accepts any.",
      "on_error = \"stop\": string. What to do about an invalid record.", RUNHOOKS_STREAM_ARGUMENT,
-     RUNHOOKS_CSV_ARGUMENTS},
+     RUNHOOKS_ENCODING_ARGUMENTS, RUNHOOKS_CSV_ARGUMENTS},
     "Read records from files of delimited text.");
 
 }  // namespace

@@ -84,6 +84,9 @@ class IteratorContext {
   int64_t used_ = 0;  // number of automatic seeds issued
 };
 
+// TensorFlow's values for a dataset whose number of elements is infinite or unknown.
+constexpr int64_t kInfiniteCardinality = -1, kUnknownCardinality = -2;
+
 class DatasetIterator {
  public:
   virtual ~DatasetIterator() = default;
@@ -150,6 +153,8 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   virtual bool runs_on_main_thread() const { return false; }
   // True if the dataset certainly never ends, so it must not be read to its end.
   virtual bool is_endless() const { return false; }
+  // The number of elements, as far as it follows from the arguments without reading.
+  virtual int64_t cardinality() const { return kUnknownCardinality; }
   // The rows that the elements correspond to, or NULL. Iterators then provide row numbers, too.
   virtual const RowTable* row_table() const { return nullptr; }
   // True if TensorFlow fuses this dataset with a following `repeat()`, which then starts no extra

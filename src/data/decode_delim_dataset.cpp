@@ -21,6 +21,7 @@ class DecodeDelimDataset : public Transformation {
     return std::vector<Shape>(columns_.columns().size());
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override { return input().cardinality(); }
   const CsvColumns& columns() const { return columns_; }
 
  private:

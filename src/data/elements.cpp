@@ -130,6 +130,7 @@ class ElementsDataset : public Dataset {
         inner_(std::move(inner)) {}
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
+  int64_t cardinality() const override { return static_cast<int64_t>(elements_.size()); }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override { return "Elements()"; }
   std::shared_ptr<const Dataset> inner(size_t k) const override {
@@ -183,6 +184,35 @@ std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements
                                                 std::shared_ptr<const Dataset> inner) {
   return std::make_shared<ElementsDataset>(std::move(elements), std::move(dtypes),
                                            std::move(shapes), std::move(inner));
+}
+
+namespace {
+
+std::shared_ptr<const Dataset> window_of(std::vector<Components> column,
+                                         const Dataset& of,
+                                         size_t k) {
+  const DType dtype = of.dtypes()[k];
+  return elements_dataset(std::move(column), {dtype}, {of.shapes()[k]},
+                          dtype == DType::kVariant ? of.inner(k) : nullptr);
+}
+
+}  // namespace
+
+void put_window(const std::vector<const Components*>& elements,
+                const Dataset& of,
+                int first,
+                ElementSink& sink) {
+  for (size_t k = 0; k < of.dtypes().size(); ++k) {
+    std::vector<Components> column;
+    for (const Components* element : elements) column.push_back({(*element)[k]});
+    const auto window = window_of(std::move(column), of, k);
+    sink.put(first + static_cast<int>(k),
+             Tensor::variant(std::const_pointer_cast<Dataset>(window)));
+  }
+}
+
+std::shared_ptr<const Dataset> window_pattern(const Dataset& of, size_t k) {
+  return window_of({}, of, k);
 }
 
 // --- serialization

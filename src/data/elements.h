@@ -26,6 +26,15 @@ std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements
                                                 std::vector<Shape> shapes,
                                                 std::shared_ptr<const Dataset> inner = nullptr);
 
+// Emits a window: from component `first` of the sink on, a dataset for each component of the
+// elements, which are elements of dataset `of`.
+void put_window(const std::vector<const Components*>& elements,
+                const Dataset& of,
+                int first,
+                ElementSink& sink);
+// A dataset with the types and shapes of component `k` of such a window.
+std::shared_ptr<const Dataset> window_pattern(const Dataset& of, size_t k);
+
 // The name of component `k` in a state.
 std::string component_name(size_t k);
 

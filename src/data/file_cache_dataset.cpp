@@ -16,6 +16,7 @@ class FileCacheDataset : public Transformation {
   explicit FileCacheDataset(const Args& args)
       : Transformation(dataset_argument(args)), path_(args.text("filename")) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override { return input().cardinality(); }
   const std::string& path() const { return path_; }
   // The first record. A cache file with a different header belongs to other data.
   std::string header() const {

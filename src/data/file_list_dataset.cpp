@@ -14,6 +14,7 @@ class FileListDataset : public Dataset, public RowTable {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return this; }
   int64_t num_rows() const override { return static_cast<int64_t>(files_.size()); }
+  int64_t cardinality() const override { return num_rows(); }
   void put(int64_t number, ElementSink& sink) const override {
     sink.put(0, Tensor::string_scalar(files_[static_cast<size_t>(number)]));
   }

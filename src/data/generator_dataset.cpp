@@ -2,6 +2,7 @@
 #include "data/data_fingerprint.h"
 #include "data/element_source.h"
 #include "data/one_input_dataset.h"
+#include "tensor/scalar_advice.h"
 
 namespace runhooks {
 
@@ -97,10 +98,12 @@ class GeneratorIterator : public DatasetIterator {
       const bool fits =
           element[k].dtype() == dtypes[k] && shapes[k].is_compatible_with(element[k].shape());
       if (fits) continue;
-      invalid_argument("Element ", position_ + 1, " of a generator has component ",
-                       static_cast<unsigned long>(k + 1), " of type ",
-                       dtype_name(element[k].dtype()), " and shape ", element[k].shape(),
-                       "; expected ", dtype_name(dtypes[k]), " and ", shapes[k], ".");
+      throw Error(Code::kInvalidArgument,
+                  str_cat("Element ", position_ + 1, " of a generator has component ", k + 1,
+                          " of type ", dtype_name(element[k].dtype()), " and shape ",
+                          element[k].shape(), "; expected ", dtype_name(dtypes[k]), " and ",
+                          shapes[k], "."),
+                  advice_for_scalar(element[k].shape(), shapes[k]));
     }
   }
 

@@ -15,6 +15,7 @@ class MapDataset : public Transformation {
   std::vector<DType> dtypes() const override { return function_->dtypes(); }
   std::vector<Shape> shapes() const override { return function_->shapes(); }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override { return input().cardinality(); }
   bool runs_on_main_thread() const override {
     return input().runs_on_main_thread() || function_->runs_on_main_thread();
   }

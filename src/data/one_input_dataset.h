@@ -53,6 +53,12 @@ class Transformation : public Dataset {
   std::shared_ptr<const Dataset> input_;
 };
 
+// The number of batches of `n` elements.
+inline int64_t batched_cardinality(int64_t n, int64_t batch_size, bool drop_remainder) {
+  if (n < 0) return n;
+  return n / batch_size + (n % batch_size > 0 && !drop_remainder ? 1 : 0);
+}
+
 // An iterator of dataset D, a Transformation. Saves its own state next to "input/".
 template <typename D>
 class TransformationIterator : public DatasetIterator {

@@ -46,7 +46,12 @@ Shape padded_shape(const Value& value, const Shape& own, const Args& args) {
     dims = {value};
   }
   for (const Value& dim : dims) {
-    if (!value_number(dim, &number)) {
+    const auto* tensor = dim.get_if<Tensor>();
+    if (dim.get_if<Output>()) {  // not known yet
+      number = -1;
+    } else if (tensor && tensor->num_elements() == 1 && tensor->dtype() != DType::kString) {
+      number = tensor->number_at(0);
+    } else if (!value_number(dim, &number)) {
       invalid_argument("`padded_shapes` of ", args.owner(), " must be whole numbers.");
     }
     shape.append(number >= 0 ? static_cast<int64_t>(number) : Shape::kUnknownDim);
@@ -83,6 +88,9 @@ class PaddedBatchDataset : public Transformation {
                           drop_remainder_ ? constant_or_nullopt("batch_size") : std::nullopt);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override {
+    return batched_cardinality(input().cardinality(), batch_size_, drop_remainder_);
+  }
   size_t batch_size() const { return static_cast<size_t>(batch_size_); }
   bool drops_remainder() const { return drop_remainder_; }
   const Shape& padded(size_t k) const { return shapes_[k]; }

@@ -15,6 +15,7 @@ class PrefetchDataset : public Transformation {
     if (buffer_size_ < 0) buffer_size_ = kAuto;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override { return input().cardinality(); }
 
  private:
   bool commutes_with_sharding() const override { return true; }

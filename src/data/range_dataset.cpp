@@ -22,6 +22,7 @@ class RangeDataset : public Dataset, public RowTable {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return this; }
   int64_t num_rows() const override { return size_; }
+  int64_t cardinality() const override { return num_rows(); }
   void put(int64_t number, ElementSink& sink) const override {
     *sink.allocate(0, DType::kInt64, Shape()).data<int64_t>() = at(number);
   }

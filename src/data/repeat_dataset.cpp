@@ -20,6 +20,13 @@ class RepeatDataset : public Transformation {
   bool may_start_extra_pass() const { return count_ != 1 && !input().fuses_with_repeat(); }
   bool has_last_pass() const { return count_ != kForever; }
   bool is_endless() const override { return count_ == kForever || input().is_endless(); }
+  int64_t cardinality() const override {
+    const int64_t n = input().cardinality();
+    if (n == 0 || count_ == 0) return 0;
+    if (count_ == kForever || n == kInfiniteCardinality) return kInfiniteCardinality;
+    if (n == kUnknownCardinality || n > kMostCounted / count_) return kUnknownCardinality;
+    return n * count_;
+  }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
   int64_t epochs() const { return count_ == kForever ? kMaxCount : count_; }
 

@@ -15,6 +15,10 @@ class ShardDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
   bool is_part() const override { return true; }
+  int64_t cardinality() const override {
+    const int64_t n = input().cardinality();
+    return n < 0 ? n : n / num_shards_ + (index_ < n % num_shards_ ? 1 : 0);
+  }
   bool has(int64_t position) const { return position % num_shards_ == index_; }
 
  private:

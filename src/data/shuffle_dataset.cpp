@@ -27,6 +27,7 @@ class ShuffleDataset : public Transformation {
         seed_(seed_argument(args)),
         reshuffles_(args.flag("reshuffle_each_iteration", true)) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override { return input().cardinality(); }
   const RowTable* row_table() const override { return input().row_table(); }
   bool fuses_with_repeat() const override { return reshuffles_; }
 

@@ -13,6 +13,11 @@ class SkipDataset : public Transformation {
   explicit SkipDataset(const Args& args)
       : Transformation(dataset_argument(args)), count_(args.integer("count")) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override {
+    const int64_t n = input().cardinality();
+    if (count_ < 0) return 0;
+    return n < 0 ? n : std::max<int64_t>(n - count_, 0);
+  }
   int64_t count() const { return count_; }
 
  private:

@@ -14,6 +14,11 @@ class TakeDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
   bool is_endless() const override { return count_ < 0 && input().is_endless(); }
+  int64_t cardinality() const override {
+    const int64_t n = input().cardinality();
+    if (count_ < 0 || n == kUnknownCardinality) return n;
+    return n == kInfiniteCardinality ? count_ : std::min(n, count_);
+  }
   bool has(int64_t taken) const { return count_ < 0 || taken < count_; }
   int64_t most() const { return count_ < 0 ? kMaxCount : count_; }
   // How many of the next `n` elements may be read after `taken`.

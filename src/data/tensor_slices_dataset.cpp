@@ -39,6 +39,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return this; }
   int64_t num_rows() const override { return rows_; }
+  int64_t cardinality() const override { return num_rows(); }
   void put(int64_t number, ElementSink& sink) const override {
     put_rows(&number, 1, shapes_, sink);
   }

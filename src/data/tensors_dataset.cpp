@@ -25,6 +25,7 @@ class TensorsDataset : public Dataset {
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override { return 1; }
   int64_t num_rows() const { return 1; }
   void put(int64_t, ElementSink& sink) const { sink.emit_all_rows(components_); }
   void add_content(DataFingerprint& content) const override {

@@ -1,6 +1,9 @@
 // Reads the lines of text files.
+#include <utility>
+
 #include "base/unicode.h"
 #include "data/file_source.h"
+#include "data/text_decoder.h"
 #include "io/files/buffered_bytes.h"
 
 namespace runhooks {
@@ -9,8 +12,11 @@ namespace {
 
 class Lines : public StringRecords {
  public:
-  Lines(const ByteSource& source, Compression compression, int64_t skip)
-      : bytes_(source, compression), path_(source.path) {
+  Lines(const ByteSource& source,
+        Compression compression,
+        const TextDecoder& decoder,
+        int64_t skip)
+      : bytes_(source, compression), decoder_(decoder), path_(source.path) {
     bytes_.begin_text();
     while (place_.lines < skip && next()) {
     }
@@ -22,13 +28,18 @@ class Lines : public StringRecords {
     ++place_.records;
     return true;
   }
-  // Only a damaged compressed file causes errors, and nothing can be read after one.
-  bool skip() override { return false; }
+  // Nothing can be read after an error in a compressed file. A line that is not valid in its
+  // encoding has been read.
+  bool skip() override { return std::exchange(is_invalid_, false); }
   const std::string& text() const override { return line_; }
   void check_text() override {
+    std::string_view text = line_;
+    is_invalid_ = !decoder_.decode(&text, &decoded_);
+    if (is_invalid_) decoder_.throw_invalid(where(), text);
+    if (text.data() != line_.data()) line_ = decoded_;
     if (has_warned_ || is_utf8(line_)) return;
     has_warned_ = true;
-    warn_of_encoding(str_cat("Line ", place_.lines, " of '", path_, "'"));
+    warn_of_encoding(where());
   }
   FilePosition place() const override {
     FilePosition place = place_;
@@ -41,21 +52,26 @@ class Lines : public StringRecords {
   }
 
  private:
+  std::string where() const { return str_cat("Line ", place_.lines, " of '", path_, "'"); }
+
   BufferedBytes bytes_;
+  const TextDecoder& decoder_;
   FilePosition place_;
-  std::string path_, line_;
-  bool has_warned_ = false;
+  std::string path_, line_, decoded_;
+  bool has_warned_ = false, is_invalid_ = false;
 };
 
 class TextLineDataset : public FileSource {
  public:
-  explicit TextLineDataset(const Args& args) : FileSource(args), skip_(args.integer("skip", 0)) {}
+  explicit TextLineDataset(const Args& args)
+      : FileSource(args), decoder_(args), skip_(args.integer("skip", 0)) {}
   std::unique_ptr<FileRecords> open(const ByteSource& source) const override {
-    return std::make_unique<Lines>(source, compression(), skip_);
+    return std::make_unique<Lines>(source, compression(), decoder_, skip_);
   }
   const char* unit() const override { return "line"; }
 
  private:
+  TextDecoder decoder_;
   int64_t skip_;
 };
 
@@ -69,7 +85,8 @@ RUNHOOKS_REGISTER_DATASET(
     {"filenames: any. Paths of the files.",
      "compression_type = NULL: string. Compression of the files.",
      "skip = 0: number in [0, Inf). Number of lines to skip at the start of each file.",
-     "on_error = \"stop\": string. What to do about an invalid line.", RUNHOOKS_STREAM_ARGUMENT},
+     "on_error = \"stop\": string. What to do about an invalid line.", RUNHOOKS_STREAM_ARGUMENT,
+     RUNHOOKS_ENCODING_ARGUMENTS},
     "Read the lines of text files.");
 
 }  // namespace

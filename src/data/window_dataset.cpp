@@ -27,13 +27,15 @@ class WindowDataset : public Transformation {
     return std::vector<Shape>(input().dtypes().size(), Shape());
   }
   std::shared_ptr<const Dataset> inner(size_t k) const override {
-    return elements_dataset({}, {input().dtypes()[k]}, {input().shapes()[k]}, inner_of(k));
-  }
-  // The elements of component k of the input, if that is a dataset.
-  std::shared_ptr<const Dataset> inner_of(size_t k) const {
-    return input().dtypes()[k] == DType::kVariant ? input().inner(k) : nullptr;
+    return window_pattern(input(), k);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  int64_t cardinality() const override {
+    const int64_t n = input().cardinality(), span = (size_ - 1) * stride_ + 1;
+    if (n < 0) return n;
+    if (drop_remainder_) return n < span ? 0 : (n - span) / shift_ + 1;
+    return batched_cardinality(n, shift_, false);
+  }
   size_t size() const { return static_cast<size_t>(size_); }
   size_t shift() const { return static_cast<size_t>(shift_); }
   size_t stride() const { return static_cast<size_t>(stride_); }
@@ -123,13 +125,9 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     skips_ = static_cast<int64_t>(dataset_->shift() - gone);
   }
   void put_window(ElementSink& sink) {
-    for (size_t k = 0; k < taken(0).components.size(); ++k) {
-      std::vector<Components> column;
-      for (size_t i = 0; i < taken(); ++i) column.push_back({taken(i).components[k]});
-      const auto window = elements_dataset(std::move(column), {dataset_->input().dtypes()[k]},
-                                           {dataset_->input().shapes()[k]}, dataset_->inner_of(k));
-      sink.put(static_cast<int>(k), Tensor::variant(std::const_pointer_cast<Dataset>(window)));
-    }
+    std::vector<const Components*> elements;
+    for (size_t i = 0; i < taken(); ++i) elements.push_back(&taken(i).components);
+    runhooks::put_window(elements, dataset_->input(), 0, sink);
   }
 
   std::deque<ElementOrError> buffer_;

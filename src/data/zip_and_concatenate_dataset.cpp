@@ -48,6 +48,15 @@ class ZipDataset : public Dataset {
     return std::all_of(inputs_.begin(), inputs_.end(),
                        [](const auto& input) { return input->is_endless(); });
   }
+  int64_t cardinality() const override {
+    int64_t least = kInfiniteCardinality;
+    for (const auto& input : inputs_) {
+      const int64_t n = input->cardinality();
+      if (n == kUnknownCardinality) return n;
+      if (n >= 0 && (least < 0 || n < least)) least = n;
+    }
+    return least;
+  }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const Inputs& inputs() const { return inputs_; }
 
@@ -187,6 +196,12 @@ class ConcatenateDataset : public InputsOfOneType {
  public:
   explicit ConcatenateDataset(const Args& args)
       : InputsOfOneType({dataset_argument(args), dataset_argument(args, "other")}, args) {}
+  int64_t cardinality() const override {
+    const int64_t first = inputs()[0]->cardinality(), second = inputs()[1]->cardinality();
+    const bool is_infinite = first == kInfiniteCardinality || second == kInfiniteCardinality;
+    if (is_infinite) return kInfiniteCardinality;
+    return first < 0 || second < 0 ? kUnknownCardinality : first + second;
+  }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 };
 

@@ -1,6 +1,6 @@
 #include "hooks/final_ops_hook.h"
 
-#include "base/log.h"
+#include "hooks/run_at_end.h"
 
 namespace runhooks {
 
@@ -17,18 +17,8 @@ void FinalOpsHook::after_create_session(Session& session, Coordinator&) {
 }
 
 void FinalOpsHook::end(Session& session) {
-  try {
-    values_ = session.run(ops_, feed_source_ ? feed_source_->feeds(session.graph()) : Feeds());
-  } catch (const Error& error) {
-    if (error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration) {
-      warn(
-          "final_ops",
-          "The data have ended, but the operations of FinalOpsHook read more of them. Use "
-          "operations that depend on variables only, such as the values of metrics, not on the "
-          "input.");
-    }
-    throw;
-  }
+  values_ = run_at_end(session, "FinalOpsHook", ops_,
+                       feed_source_ ? feed_source_->feeds(session.graph()) : Feeds());
   if (!store_) return;
   auto list = std::make_shared<ValueList>();
   for (const Tensor& value : values_) {

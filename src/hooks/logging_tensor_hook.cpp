@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/number_text.h"
 #include "hooks/hook_registry.h"
+#include "hooks/run_at_end.h"
 #include "hooks/value_format.h"
 
 namespace runhooks {
@@ -65,7 +66,7 @@ class LoggingTensorHook : public RunHook {
     ++iterations_;
   }
   void end(Session& session) override {
-    if (at_end_) log_values(session.run(run_args_.fetches));
+    if (at_end_) log_values(run_at_end(session, name(), run_args_.fetches));
   }
 
  private:

@@ -1,5 +1,6 @@
 // Saves summaries once when a loop ends normally (tf.contrib.training.SummaryAtEndHook).
 #include "hooks/hook_registry.h"
+#include "hooks/run_at_end.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {
@@ -22,7 +23,7 @@ class SummaryAtEndHook : public RunHook {
   }
   void end(Session& session) override {
     std::string merged;  // concatenated protobuf messages are one merged message
-    for (const Tensor& summary : session.run(summaries(session.graph()))) {
+    for (const Tensor& summary : run_at_end(session, name(), summaries(session.graph()))) {
       for (int64_t k = 0; k < summary.num_elements(); ++k) merged += summary.string_at(k);
     }
     // Like TensorFlow's hook, works without a global step.

@@ -13,6 +13,7 @@
 #include "session/executor_levels.h"
 #include "session/partial_run.h"
 #include "session/step_stats_collector.h"
+#include "tensor/scalar_advice.h"
 
 namespace runhooks {
 
@@ -201,8 +202,10 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
                      output.name(), "', which has type ", dtype_name(output.dtype()), ".");
   }
   if (!output.shape().is_compatible_with(value.shape())) {
-    invalid_argument("Cannot feed value of shape ", value.shape(), " for Tensor '", output.name(),
-                     "', which has shape '", output.shape(), "'.");
+    throw Error(Code::kInvalidArgument,
+                str_cat("Cannot feed value of shape ", value.shape(), " for Tensor '",
+                        output.name(), "', which has shape '", output.shape(), "'."),
+                advice_for_scalar(value.shape(), output.shape()));
   }
   if (value.dtype() == DType::kVariant || is_shared) {
     share_feed(slot, value);

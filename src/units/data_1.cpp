@@ -17,3 +17,4 @@
 #include "data/prefetch_iterator.cpp"
 #include "data/row_gather.cpp"
 #include "data/shuffled_row_prefetcher.cpp"
+#include "data/text_decoder.cpp"

@@ -7,6 +7,7 @@
 #include "data/filter_dataset.cpp"
 #include "data/fixed_length_record_dataset.cpp"
 #include "data/generator_dataset.cpp"
+#include "data/group_by_window_dataset.cpp"
 #include "data/in_memory.cpp"
 #include "data/input_progress.cpp"
 #include "data/interleave_dataset.cpp"

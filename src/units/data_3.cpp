@@ -9,6 +9,7 @@
 #include "data/range_dataset.cpp"
 #include "data/repeat_dataset.cpp"
 #include "data/resumable_input.cpp"
+#include "data/scan_dataset.cpp"
 #include "data/shard_dataset.cpp"
 #include "data/shuffle_buffer.cpp"
 #include "data/shuffle_dataset.cpp"

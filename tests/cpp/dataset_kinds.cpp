@@ -73,6 +73,20 @@ Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
       std::shared_ptr<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern)));
 }
 
+// A function that returns the first component of an element modulo 3, or the constant `n`.
+Value int64_function(const DatasetPtr& of, int64_t n) {
+  return function_value(of, [n](Graph& g, const std::vector<Output>& args) {
+    if (n > 0) return std::vector<Output>{g.constant(Tensor::scalar(n))};
+    return std::vector<Output>{g.op("FloorMod", {args[0], g.constant(Tensor::scalar<int64_t>(3))})};
+  });
+}
+
+DatasetPtr grouped(const DatasetPtr& of) {
+  return dataset_of("GroupByWindowDataset", {{"key_func", int64_function(of, 0)},
+                                             {"window_size_func", int64_function(range_of(1), 4)}},
+                    of);
+}
+
 DatasetPtr flat_mapped(const DatasetPtr& of) {
   return dataset_of("FlatMapDataset", {{"map_func", maker_of(of, 2, false)}}, of);
 }
@@ -91,6 +105,21 @@ Value list_of(const std::vector<DatasetPtr>& datasets) {
     list->push_back(Value::of(std::shared_ptr<CoreObject>(dataset)));
   }
   return Value::of(list);
+}
+
+DatasetPtr scanned(const DatasetPtr& of) {
+  const auto first = std::make_shared<ValueList>();
+  first->push_back(Value::of(Tensor::scalar<int64_t>(0)));
+  const auto state = dataset_of("TensorDataset", {{"components", Value::of(first)}});
+  const DatasetPtr pairs = dataset_of("ZipDataset", {{"datasets", list_of({state, of})}});
+  const auto builder = [](Graph& g, const std::vector<Output>& args) {
+    const Output sum = g.op("Add", {args[0], args[1]});
+    return std::vector<Output>{sum, sum};
+  };
+  return dataset_of("ScanDataset",
+                    {{"initial_state", Value::of(std::shared_ptr<CoreObject>(state))},
+                     {"scan_func", function_value(pairs, builder)}},
+                    of);
 }
 
 DatasetPtr windows(const DatasetPtr& of,
@@ -191,7 +220,8 @@ std::vector<DatasetPtr> kinds_in_memory() {
       dataset_of("UniqueDataset", {},
                  dataset_of("RepeatDataset", {{"count", number(3)}}, range_of(7))),
       dataset_of("SkipDataset", {{"count", number(5)}}, rows_of(20)),
-      dataset_of("IgnoreErrorsDataset", {}, rows_of(20)),
+      dataset_of("IgnoreErrorsDataset", {}, rows_of(20)), grouped(range_of(20)),
+      scanned(range_of(20)),
       dataset_of("RepeatDataset", {}, rows_of(7)),
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}}, rows_of(20)),
       dataset_of("RepeatDataset", {{"count", number(3)}},

@@ -262,3 +262,31 @@ test_that("an input function's dataset can depend on variables, and resumes", {
   expect_equal(c(first, losses(run(folder, 7))), whole)
   expect_equal(length(whole), 12)
 })
+
+test_that("list columns and unequal columns are named", {
+  d <- data.frame(id = 1:2)
+  d$tokens <- list(1:3, 4:5)
+  error <- rlang::catch_cnd(tensor_slices_dataset(d))
+  expect_match(conditionMessage(error), "\"tokens\" is a list")
+  expect_s3_class(error, "runhooks_error_invalid_argument")
+  expect_error(tensor_slices_dataset(tibble::as_tibble(d)), "\"tokens\" is a list")
+  expect_error(tensor_slices_dataset(list(id = 1:2, tokens = list(1:3, 4:5))), "\"tokens\"")
+  expect_error(tensor_slices_dataset(list(a = 1:2, b = 1:3)), "\"a\" has 2 and \"b\" has 3")
+  pair <- tensor_slices_dataset(list(a = 1:2, b = list(1:2, c("x", "y"))))
+  expect_equal(dataset_collect(pair)[[2]], list(a = 2L, b = list(2L, "y")))
+})
+
+test_that("one value where a vector is declared is refused with advice", {
+  with(tf$Graph()$as_default(), {
+    x <- tf$placeholder(tf$float32, shape(NULL))
+    session <- tf$Session()
+    expect_error(session$run(x, feed_dict = dict(x = 1)), "array[(]x[)].*I[(]x[)]")
+    expect_equal(as.vector(session$run(x, feed_dict = dict(x = array(1)))), 1)
+    expect_equal(as.vector(session$run(x, feed_dict = dict(x = I(1)))), 1)
+  })
+  n <- 0
+  one <- generator_dataset(
+    function() if ((n <<- n + 1) > 2) stop_iteration() else 1, "float32", shape(NULL)
+  )
+  expect_error(dataset_collect(one), "array[(]x[)]")
+})

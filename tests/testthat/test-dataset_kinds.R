@@ -68,3 +68,13 @@ test_that("tf$python_io writes and reads records", {
   })
   expect_equal(dataset_collect(parsed)[[1]]$a, 7)
 })
+
+test_that("formulas with a dot leave out what they subtract", {
+  rows <- tensor_slices_dataset(list(y = 1:2, `a b` = 3:4, c = 5:6))
+  element <- function(formula) {
+    lapply(dataset_collect(dataset_prepare(rows, formula), 1)[[1]], as.vector)
+  }
+  expect_equal(element(y ~ .)$x, c(3, 5))
+  expect_equal(element(y ~ . - c)$x, 3)
+  expect_equal(element(y ~ c + `a b`)$x, c(5, 3))
+})

@@ -37,7 +37,7 @@ test_that("unreadable queries are errors that name them", {
 test_that("a query resumes on unchanged rows only", {
   connection <- table_of(data.frame(i = 1:7))
   stream <- function() {
-    sql_stream(connection, "SELECT i FROM data ORDER BY i", 2, c(i = "int32"))
+    sql_stream(function() connection, function(connection) NULL, "SELECT i FROM data ORDER BY i", 2, c(i = "int32"))
   }
   first <- stream()
   first$draw(1)
@@ -83,4 +83,33 @@ test_that("training and evaluation on the same query each see all rows once", {
   # A limit, because a training that never ends could not fail.
   train(model, input_fn(batches, x, y), hooks = list(spy, evaluator), steps = 100)
   expect_equal(seen, 1:64)
+})
+
+test_that("sqlite_dataset() closes its connection at the end of each iterator", {
+  skip_if_not_installed("RSQLite", "2.0") # the database under test
+  file <- withr::local_tempfile(fileext = ".sqlite3")
+  connection <- DBI::dbConnect(RSQLite::SQLite(), file)
+  DBI::dbWriteTable(connection, "data", data.frame(i = 1:5, w = letters[1:5]))
+  DBI::dbDisconnect(connection)
+  skip_if_not(dir.exists("/proc/self/fd"), "open files are listed")
+  file <- normalizePath(file)
+  are_open <- function() {
+    sum(Sys.readlink(list.files("/proc/self/fd", full.names = TRUE)) %in% file)
+  }
+  spec <- sql_record_spec(names = c("i", "w"), types = list(tf$int32, tf$string))
+  rows <- sqlite_dataset(file, "SELECT * FROM data ORDER BY i", spec)
+  expect_equal(are_open(), 0)
+  expect_identical(column(rows, "i"), 1:5)
+  expect_equal(are_open(), 0)
+  expect_identical(column(dataset_repeat(rows, 2), "i"), rep(1:5, 2))
+  expect_equal(are_open(), 0)
+  expect_identical(column(dataset_take(rows, 2), "i"), 1:2)
+  expect_equal(are_open(), 0)
+  iterator <- as_iterator(rows)
+  iter_next(iterator)
+  expect_equal(are_open(), 1)
+  while (!is.null(iter_next(iterator))) NULL
+  expect_equal(are_open(), 0)
+  expect_error(sqlite_dataset(file, "SELECT nothing FROM data", spec), "nothing")
+  expect_equal(are_open(), 0)
 })

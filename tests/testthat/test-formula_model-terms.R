@@ -139,3 +139,13 @@ test_that("an infinite value in new data is reported in the words of a formula",
   error <- expect_error(predict(model, new), "\"wt\".*1 value is infinite.*row 2")
   expect_no_match(conditionMessage(error), "column_numeric")
 })
+
+test_that("a Period in a formula is refused by name", {
+  skip_if_not_installed("lubridate")
+  data <- data.frame(y = rnorm(9), x = 1:9)
+  data$span <- lubridate::hours(1:9)
+  expect_error(linear_regressor(y ~ span + x, data), "\"span\" in the formula is a Period")
+  expect_error(boosted_trees_regressor(y ~ span, data), "is a Period")
+  data$span <- as.numeric(data$span, "hours")
+  expect_s3_class(linear_regressor(y ~ span + x, data), "tf_estimator")
+})

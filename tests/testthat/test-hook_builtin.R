@@ -119,3 +119,22 @@ test_that("built-in hooks print and survive saveRDS()", {
   train(model, mtcars_input(), hooks = readRDS(file))
   expect_equal(variable_value(model, "global_step")[[1]], 2)
 })
+
+test_that("hooks that run at the end name themselves when the data have ended", {
+  batch <- "linear/head/weighted_loss/Sum:0"
+  at_end <- list(
+    LoggingTensorHook = hook_logging_tensor(batch, every_n_iter = 100, at_end = TRUE),
+    LoggingTensorHook = hook_logging_tensor(list(loss = "loss"), at_end = TRUE)
+  )
+  for (i in seq_along(at_end)) {
+    model <- mtcars_model()
+    lines <- lines_of_log(expect_error(
+      train(model, mtcars_input(num_epochs = 1), hooks = at_end[[i]]),
+      class = "runhooks_error_out_of_range"
+    ))
+    expect_match(
+      lines, paste("The data have ended, but the operations of", names(at_end)[[i]]), all = FALSE
+    )
+    expect_false(is.null(latest_checkpoint(model_dir(model))))
+  }
+})

@@ -175,3 +175,32 @@ test_that("an input function works for an estimator object without a folder", {
   bare <- structure(list(), class = c("tf_estimator_regressor", "tf_estimator"))
   expect_equal(names(input(bare)()[[1]]), names(input(NULL)()[[1]]))
 })
+
+test_that("a response among the features is warned about", {
+  expect_warning(
+    input_fn(mtcars, everything(), mpg), class = "runhooks_warning_response_feature"
+  )
+  expect_warning(input_fn(as.list(mtcars), c("wt", "mpg"), "mpg"), "\"mpg\" is also a feature")
+  batches <- dataset_batch(tensor_slices_dataset(mtcars), 8)
+  expect_warning(input_fn(batches, everything(), mpg), "also a feature")
+  expect_warning(dataset_prepare(batches, everything(), mpg), "also a feature")
+  expect_no_warning(input_fn(mtcars, -mpg, mpg))
+  expect_no_warning(input_fn(mpg ~ ., mtcars))
+})
+
+test_that("a model function finds columns of datasets by name", {
+  seen <- NULL
+  model <- estimator(function(features, labels, mode) {
+    seen <<- dim(features$wt)
+    out <- features$wt * 2 + features[, "hp"]
+    loss <- tf$losses$mean_squared_error(tf$cast(labels, tf$float32), tf$cast(out, tf$float32))
+    estimator_spec(mode, predictions = list(p = out), loss = loss,
+      train_op = tf$assign_add(tf$train$get_global_step(), tf$constant(1, tf$int64)))
+  })
+  batches <- dataset_batch(tensor_slices_dataset(mtcars), 8)
+  train(model, input_fn(batches, c(wt, hp), mpg), steps = 1)
+  expect_length(seen, 1)
+  ours <- evaluate(model, input_fn(batches, c(wt, hp), mpg))$loss
+  frame <- input_fn(mtcars, c(wt, hp), mpg, batch_size = 8)
+  expect_equal(ours, evaluate(model, frame)$loss, tolerance = 1e-6)
+})

@@ -217,3 +217,17 @@ test_that("library(runhooks) masks nothing of dplyr and tidyr, in either order",
   )$stdout
   expect_no_match(sub(".*[|]", "", said), "masked")
 })
+
+test_that("residuals of probabilities that single precision rounds to 1 are finite", {
+  data <- data.frame(x = c(-3, -2, -1, -0.5, 0.5, 1, 2, 40), y = c(0, 0, 1, 0, 1, 0, 1, 1))
+  model <- linear_classifier(y ~ x, data)
+  train(model)
+  theirs <- suppressWarnings(glm(y ~ x, binomial, data)) # a fitted probability is 1
+  expect_equal(fitted(model)[[8]], 1)
+  for (type in c("pearson", "deviance", "working")) {
+    ours <- residuals(model, type = type)
+    expect_true(all(is.finite(ours)))
+    expect_equal(ours, residuals(theirs, type), tolerance = 1e-2)
+  }
+  expect_lt(abs(residuals(model, type = "pearson")[[8]]), 1e-4)
+})

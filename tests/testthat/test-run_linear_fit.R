@@ -161,3 +161,26 @@ test_that("the graph size is linear in the number of columns", {
   }, 0)
   expect_lt(sizes[[2]] / sizes[[1]], 2.2)
 })
+
+test_that("train() says that a regression is not at its optimum after its last step", {
+  set.seed(1)
+  d <- data.frame(y = rnorm(50), a = rnorm(50), b = rnorm(50))
+  model <- linear_regressor(y ~ a + b, d)
+  suppressWarnings(train(model, steps = 1))
+  expect_warning(warn_unfinished_fit(model), class = "runhooks_warning_not_converged")
+  train(model)
+  expect_no_warning(warn_unfinished_fit(model))
+  classes <- linear_classifier(a ~ b, transform(d, a = a > 0))
+  suppressWarnings(train(classes, steps = 1))
+  expect_no_warning(warn_unfinished_fit(classes))
+})
+
+test_that("the advice of a model that has not converged fits its optimizer", {
+  d <- data.frame(y = rnorm(50), a = rnorm(50), b = rnorm(50))
+  model <- linear_regressor(y ~ a + b, d)
+  suppressWarnings(train(model, steps = 1))
+  expect_warning(coef(model), "steps = 1000")
+  other <- linear_regressor(y ~ a + b, d, optimizer = "SGD")
+  suppressWarnings(train(other, steps = 1))
+  expect_warning(coef(other), "default optimizer")
+})

@@ -11,6 +11,7 @@ constexpr size_t kBlock = 128 * 1024, kMaxRead = size_t{64} << 20;
 // Upper limit on a record. A longer one usually means a missing closing quote.
 constexpr size_t kLargest = size_t{1} << 28;
 constexpr std::string_view kMark = "\xef\xbb\xbf", kGzip = "\x1f\x8b";
+constexpr std::string_view kUtf16[] = {"\xff\xfe", "\xfe\xff"};  // byte order marks
 }  // namespace
 
 BufferedBytes::BufferedBytes(const ByteSource& source, Compression compression)
@@ -49,6 +50,12 @@ void BufferedBytes::begin_text() {
   if (compression_ == Compression::kNone && view().substr(0, kGzip.size()) == kGzip) {
     throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is compressed."),
                 {"Use `compression_type = \"GZIP\"`."});
+  }
+  for (const std::string_view mark : kUtf16) {
+    if (view().substr(0, mark.size()) != mark) continue;
+    throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is UTF-16."),
+                {"Convert it first: `lines <- readLines(file(path, encoding = \"UTF-16\"))`, then "
+                 "`writeLines(lines, new_path, useBytes = TRUE)`."});
   }
   if (view().substr(0, kMark.size()) == kMark) take(kMark.size());
 }

@@ -186,17 +186,42 @@ std::vector<std::string> split_text(const std::string& text,
   return parts;
 }
 
+std::string_view without_leading_space(std::string_view text) {
+  const size_t at = text.find_first_not_of(" \t\n\v\f\r");
+  return at == std::string_view::npos ? std::string_view() : text.substr(at);
+}
+
+// As in Python: at each separator, or at runs of whitespace if it is empty. `most` limits the
+// number of splits unless it is negative.
+std::vector<std::string> split_at(std::string_view text,
+                                  const std::string& separator,
+                                  int64_t most) {
+  if (most == 0) return {std::string(text)};
+  const bool at_space = separator.empty();
+  if (at_space) text = without_leading_space(text);
+  std::vector<std::string> parts;
+  while (!at_space || !text.empty()) {
+    const size_t end = at_space ? text.find_first_of(" \t\n\v\f\r") : text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + separator.size());
+    if (at_space) text = without_leading_space(text);
+    if (static_cast<int64_t>(parts.size()) != most) continue;
+    parts.emplace_back(text);
+    break;
+  }
+  return parts;
+}
+
 class StringSplitKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
-    const std::string& delimiters = c.input(1).string_at(0);
-    const bool skip_empty = c.op().attr_bool("skip_empty");
     const int64_t rows = x.num_elements();
     std::vector<std::vector<std::string>> parts;
     int64_t count = 0, longest = 0;
     for (int64_t i = 0; i < rows; ++i) {
-      parts.push_back(split_text(x.string_at(i), delimiters, skip_empty));
+      parts.push_back(split(c, x.string_at(i)));
       count += static_cast<int64_t>(parts.back().size());
       longest = std::max(longest, static_cast<int64_t>(parts.back().size()));
     }
@@ -218,7 +243,17 @@ class StringSplitKernel : public Kernel {
   }
 
  private:
+  virtual std::vector<std::string> split(KernelContext& c, const std::string& text) const {
+    return split_text(text, c.input(1).string_at(0), c.op().attr_bool("skip_empty"));
+  }
+
   OutputDictionary dictionary_;
+};
+
+class StringSplitV2Kernel : public StringSplitKernel {
+  std::vector<std::string> split(KernelContext& c, const std::string& text) const override {
+    return split_at(text, c.input(1).string_at(0), c.op().attr_int("maxsplit"));
+  }
 };
 
 // An argument that is an input, or an attribute of the Static... variant of the op.
@@ -359,6 +394,12 @@ class HashBucketKernel : public Kernel {
   PerString<int64_t> buckets_;
 };
 
+void string_split_shape(ShapeContext& c) {
+  c.set_output(0, Shape{-1, 2});
+  c.set_output(1, Shape{-1});
+  c.set_output(2, Shape{2});
+}
+
 }  // namespace
 
 #define RUNHOOKS_TEXT_OP(type, Of, shape_function) \
@@ -430,17 +471,28 @@ RUNHOOKS_REGISTER_OP("StringSplit")
     .output("values: string")
     .output("shape: int64")
     .attr("skip_empty: bool = true")
-    .shape([](ShapeContext& c) {
-      c.set_output(0, Shape{-1, 2});
-      c.set_output(1, Shape{-1});
-      c.set_output(2, Shape{2});
-    })
+    .shape(string_split_shape)
     .kernel(kernel_of<StringSplitKernel>())
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.StringSplit")
     .summary("Splits strings; returns a sparse tensor with one row per string.")
     .example("s{a_b,c} s:_");
+
+RUNHOOKS_REGISTER_OP("StringSplitV2")
+    .input("input: string, vector")
+    .input("sep: string, scalar")
+    .output("indices: int64")
+    .output("values: string")
+    .output("shape: int64")
+    .attr("maxsplit: int = -1")
+    .shape(string_split_shape)
+    .kernel(kernel_of<StringSplitV2Kernel>())
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.StringSplitV2")
+    .summary("Splits strings at a separator, or at whitespace; returns a sparse tensor.")
+    .example("s{a_-b,c} s:_-");
 
 RUNHOOKS_REGISTER_OP("RegexReplace")
     .input("input: string")

@@ -1,5 +1,8 @@
 #include "data/dataset_function.h"
 
+#include <thread>
+
+#include "base/deferred_errors.h"
 #include "data/element_source.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
@@ -45,10 +48,23 @@ SEXP require_alive(const EphemeronValue& part, const char* what) {
 }
 
 // A stream of R closures: draw an element (a list; NULL at the end), rewind, save and restore.
+// `close`, which is optional, releases what the stream holds.
 class RStream : public ElementStream {
  public:
   RStream(SEXP source, SEXP closures, std::vector<DType> dtypes)
       : closures_(source, closures), dtypes_(std::move(dtypes)) {}
+  ~RStream() override {
+    SEXP closures = closures_.get();
+    if (closures == R_NilValue || std::this_thread::get_id() != opened_by_) return;
+    SEXP close = list_element(closures, "close");
+    if (close == R_NilValue) return;
+    try {
+      const DeferErrorsScope deferred;
+      Rcpp::Shield<SEXP> call(Rf_lang1(close));
+      Rcpp::Shield<SEXP> done(eval_r(call, R_GlobalEnv));
+    } catch (const std::exception&) {  // destructors must not throw
+    }
+  }
 
   bool next(int64_t number, Components& element) override {
     Rcpp::Shield<SEXP> n(Rf_ScalarReal(static_cast<double>(number + 1)));
@@ -88,6 +104,7 @@ class RStream : public ElementStream {
     return list_element(require_alive(closures_, "the generator's stream"), name);
   }
 
+  const std::thread::id opened_by_ = std::this_thread::get_id();  // R's main thread
   EphemeronValue closures_;  // owned by the source
   std::vector<DType> dtypes_;
 };

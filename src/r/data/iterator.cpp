@@ -150,6 +150,17 @@ bool cpp_dataset_is_constant(SEXP handle) {
   return guarded_entry([&] { return has_constants_only(*dataset_from_r(handle)); });
 }
 
+// -1 for an infinite and -2 for an unknown number of elements.
+// [[Rcpp::export(rng = false)]]
+double cpp_dataset_cardinality(SEXP handle) {
+  return guarded_entry([&] {
+    const auto dataset = dataset_from_r(handle);
+    const bool is_known = has_constants_only(*dataset);
+    return static_cast<double>(is_known ? with_constants(dataset)->cardinality()
+                                        : kUnknownCardinality);
+  });
+}
+
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_collect(SEXP handle, double n) {
   return guarded_entry([&]() -> SEXP {

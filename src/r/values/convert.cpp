@@ -79,7 +79,7 @@ Shape shape_of_r(SEXP x) {
   if (TYPEOF(x) == VECSXP && dim == R_NilValue) return Shape{Rf_xlength(x)};
   if (dim != R_NilValue) {
     for (R_xlen_t i = 0; i < Rf_xlength(dim); ++i) shape.append(INTEGER(dim)[i]);
-  } else if (Rf_xlength(x) != 1) {
+  } else if (Rf_xlength(x) != 1 || (Rf_isObject(x) && Rf_inherits(x, "AsIs"))) {
     shape.append(Rf_xlength(x));
   }
   return shape;

@@ -1,0 +1,170 @@
+// Groups elements by a key into windows (tf.data.experimental.group_by_window).
+#include <map>
+
+#include "base/interrupt.h"
+#include "data/elements.h"
+#include "data/function_iterator.h"
+
+namespace runhooks {
+
+namespace {
+
+std::shared_ptr<const DatasetFunction> int64_function(const Args& args, const std::string& name) {
+  auto function = args.made<const DatasetFunction>(name, "a graph function");
+  const bool is_number = function->dtypes() == std::vector<DType>{DType::kInt64} &&
+                         function->shapes()[0].is_compatible_with(Shape());
+  if (!is_number) {
+    invalid_argument("`", name, "` of ", args.owner(), " must return one whole number.");
+  }
+  return function;
+}
+
+int64_t number_of(DatasetFunction::Instance& function, const Components& arguments) {
+  return function.run(arguments)[0].integers().at(0);
+}
+
+// An element is a key and a window for each component of the input.
+class GroupByWindowDataset : public Transformation {
+ public:
+  explicit GroupByWindowDataset(const Args& args)
+      : Transformation(dataset_argument(args)),
+        key_(int64_function(args, "key_func")),
+        size_(int64_function(args, "window_size_func")) {}
+  std::vector<DType> dtypes() const override {
+    std::vector<DType> all(input().dtypes().size() + 1, DType::kVariant);
+    all[0] = DType::kInt64;
+    return all;
+  }
+  std::vector<Shape> shapes() const override {
+    return std::vector<Shape>(input().dtypes().size() + 1);
+  }
+  std::shared_ptr<const Dataset> inner(size_t k) const override {
+    return window_pattern(input(), k - 1);
+  }
+  bool runs_on_main_thread() const override {
+    return input().runs_on_main_thread() || key_->runs_on_main_thread() ||
+           size_->runs_on_main_thread();
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const DatasetFunction& function() const { return *key_; }
+  const DatasetFunction& size() const { return *size_; }
+
+ private:
+  std::shared_ptr<const DatasetFunction> key_, size_;
+};
+
+class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
+ public:
+  GroupByWindowIterator(std::shared_ptr<const GroupByWindowDataset> dataset,
+                        IteratorContext& context)
+      : FunctionIterator(std::move(dataset), context),
+        size_(dataset_->size().instantiate(context)) {}
+  bool next(ElementSink& sink) override {
+    ComponentsSink element;
+    InterruptPoll poll;
+    while (!is_over_) {
+      poll();
+      if (!input_->next(element)) {
+        is_over_ = true;
+        break;
+      }
+      const Components components = element.take();
+      const int64_t key = number_of(*function_, components);
+      const auto found = groups_.find(key);
+      const int64_t size = found == groups_.end() ? window_size(key) : found->second.size;
+      Group& group = groups_[key];
+      group.size = size;
+      group.elements.push_back(components);
+      if (static_cast<int64_t>(group.elements.size()) < size) continue;
+      put_group(key, sink);
+      return true;
+    }
+    if (groups_.empty()) return false;
+    put_group(groups_.begin()->first, sink);
+    return true;
+  }
+
+ protected:
+  void rewind_own() override {
+    groups_.clear();
+    is_over_ = false;
+  }
+  NamedTensors save_own() const override {
+    NamedTensors state = FunctionIterator::save_own();
+    add_subtree(state, "window_size/", size_->save());
+    state["is_over"] = Tensor::scalar(is_over_);
+    state["groups"] = Tensor::scalar(static_cast<int64_t>(groups_.size()));
+    size_t i = 0;
+    for (const auto& [key, group] : groups_) {
+      const std::string path = group_path(i++);
+      state[path + "key"] = Tensor::scalar(key);
+      state[path + "size"] = Tensor::scalar(group.size);
+      add_subtree(state, path, save_elements(pointers_to(group)));
+    }
+    return state;
+  }
+  void restore_own(const NamedTensors& state) override {
+    FunctionIterator::restore_own(state);
+    size_->restore(subtree(state, "window_size/"));
+    const auto count = static_cast<size_t>(state_count(state, "groups"));
+    std::map<int64_t, Group> groups;
+    for (size_t i = 0; i < count; ++i) {
+      const NamedTensors own = subtree(state, group_path(i));
+      Group& group = groups[state_integer(own, "key")];
+      group.size = state_count(own, "size");
+      group.elements = read_elements(own, dataset_->input(), group.size - 1);
+      if (group.elements.empty()) fail(Code::kDataLoss, "A saved group has no elements.");
+    }
+    is_over_ = state_flag(state, "is_over");
+    groups_ = std::move(groups);
+  }
+
+ private:
+  struct Group {
+    int64_t size = 0;
+    std::vector<Components> elements;
+  };
+  static std::string group_path(size_t i) { return str_cat("group_", i, "/"); }
+  static std::vector<const Components*> pointers_to(const Group& group) {
+    std::vector<const Components*> all;
+    for (const Components& element : group.elements) all.push_back(&element);
+    return all;
+  }
+  int64_t window_size(int64_t key) {
+    const int64_t size = number_of(*size_, {Tensor::scalar(key)});
+    if (size <= 0) {
+      invalid_argument("The window size of key ", key, " must be 1 or more, not ", size, ".");
+    }
+    return size;
+  }
+  void put_group(int64_t key, ElementSink& sink) {
+    const auto found = groups_.find(key);
+    const Group group = std::move(found->second);
+    groups_.erase(found);
+    sink.put(0, Tensor::scalar(key));
+    put_window(pointers_to(group), dataset_->input(), 1, sink);
+  }
+
+  std::unique_ptr<DatasetFunction::Instance> size_;
+  std::map<int64_t, Group> groups_;
+  bool is_over_ = false;
+};
+
+std::unique_ptr<DatasetIterator> GroupByWindowDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<GroupByWindowIterator>(self(this), context);
+}
+
+// The R function maps each window to a dataset.
+RUNHOOKS_REGISTER_DATASET(
+    "GroupByWindowDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<GroupByWindowDataset>(args);
+    },
+    "",
+    {"dataset: dataset.", "key_func: graph function. Key of an element.",
+     "window_size_func: graph function. Number of elements per window of a key."},
+    "Group the elements by a key into windows.");
+
+}  // namespace
+
+}  // namespace runhooks

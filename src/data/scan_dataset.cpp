@@ -1,0 +1,98 @@
+// Maps the elements of the input by a function with a state (tf.data.experimental.scan).
+#include <algorithm>
+
+#include "data/elements.h"
+#include "data/function_iterator.h"
+
+namespace runhooks {
+
+namespace {
+
+class ScanDataset : public Transformation {
+ public:
+  explicit ScanDataset(const Args& args)
+      : Transformation(dataset_argument(args)),
+        state_(dataset_argument(args, "initial_state")),
+        function_(args.made<const DatasetFunction>("scan_func", "a graph function")) {
+    const std::vector<DType> state = state_->dtypes(), all = function_->dtypes();
+    if (all.size() <= state.size() || !std::equal(state.begin(), state.end(), all.begin())) {
+      invalid_argument("`scan_func` of ", args.owner(),
+                       " must return a state of the types of `initial_state`, and an element.");
+    }
+  }
+  std::vector<DType> dtypes() const override { return results(function_->dtypes()); }
+  std::vector<Shape> shapes() const override { return results(function_->shapes()); }
+  int64_t cardinality() const override { return input().cardinality(); }
+  bool runs_on_main_thread() const override {
+    return input().runs_on_main_thread() || function_->runs_on_main_thread();
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  const DatasetFunction& function() const { return *function_; }
+  const Dataset& state() const { return *state_; }
+
+ private:
+  template <typename T>
+  std::vector<T> results(const std::vector<T>& all) const {
+    return std::vector<T>(all.begin() + static_cast<long>(state_->dtypes().size()), all.end());
+  }
+
+  std::shared_ptr<const Dataset> state_;  // its only element is the initial state
+  std::shared_ptr<const DatasetFunction> function_;
+};
+
+class ScanIterator : public FunctionIterator<ScanDataset> {
+ public:
+  ScanIterator(std::shared_ptr<const ScanDataset> dataset, IteratorContext& context)
+      : FunctionIterator(std::move(dataset), context) {
+    ComponentsSink state;
+    dataset_->state().iterator(context)->next(state);
+    initial_ = state_ = state.take();
+  }
+  bool next(ElementSink& sink) override {
+    ComponentsSink element;
+    if (!input_->next(element)) return false;
+    Components arguments = state_;
+    for (Tensor& component : element.take()) arguments.push_back(std::move(component));
+    Components results = function_->run(arguments);
+    const auto element_begin = results.begin() + static_cast<long>(state_.size());
+    state_.assign(results.begin(), element_begin);
+    sink.emit_all_rows(Components(element_begin, results.end()));
+    return true;
+  }
+
+ protected:
+  void rewind_own() override { state_ = initial_; }
+  NamedTensors save_own() const override {
+    NamedTensors state = FunctionIterator::save_own();
+    add_subtree(state, "state/", save_elements({&state_}));
+    return state;
+  }
+  void restore_own(const NamedTensors& state) override {
+    FunctionIterator::restore_own(state);
+    const std::vector<Components> found =
+        read_elements(subtree(state, "state/"), dataset_->state(), 1);
+    if (found.empty()) fail(Code::kDataLoss, "The saved position has no state.");
+    state_ = found[0];
+  }
+
+ private:
+  Components initial_, state_;
+};
+
+std::unique_ptr<DatasetIterator> ScanDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<ScanIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "ScanDataset",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<ScanDataset>(args);
+    },
+    "",
+    {"dataset: dataset.", "initial_state: dataset. A dataset whose element is the first state.",
+     "scan_func: graph function. Function of state and element."},
+    "Map the elements by a function with a state.");
+
+}  // namespace
+
+}  // namespace runhooks
