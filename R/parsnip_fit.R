@@ -42,21 +42,14 @@ parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NUL
   data$quantiles <- quantile_levels
   # the minimum is at a kink of the loss, which L-BFGS does not report as converged
   if (!is.null(quantile_levels) && is.null(c(epochs, batch_size, optimizer))) epochs <- 200
-  if (!is.null(penalty) && penalty > 0) {
-    abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, quantile_levels, call)
-    optimizer <- penalized_optimizer(penalty, mixture, data)
-    # terms of a penalized model are not orthogonalized, so collinear ones need many steps
-    epochs <- 5000
-    hooks <- c(as_hook_list(hooks, call), list(hook_stop_when_converged()))
-  }
-  # the default optimizer for batches
-  if (!is.null(epochs) && is.null(quantile_levels) && is.null(c(batch_size, optimizer))) {
-    batch_size <- min(512, nrow(data$data))
-  }
+  given <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
+  given <- linear_settings(data, penalty, mixture, given, as_hook_list(hooks, call), call)
   args <- list(
-    optimizer = optimizer, learning_rate = learn_rate, class_weights = class_weights
+    optimizer = given$optimizer, learning_rate = learn_rate, class_weights = class_weights
   )
-  fit_estimator("linear", data, args, epochs, batch_size, hooks, model_dir, seed, call)
+  fit_estimator(
+    "linear", data, args, given$epochs, given$batch_size, given$hooks, model_dir, seed, call
+  )
 }
 
 #' @rdname parsnip_fit
@@ -180,14 +173,30 @@ formula_with_offset <- function(formula, data, offset, call) {
   formula
 }
 
-abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, quantiles, call) {
+# Completes `optimizer`, `batch_size` and `epochs`.
+linear_settings <- function(data, penalty, mixture, given, hooks, call) {
+  is_penalized <- !is.null(penalty) && penalty > 0
+  if (is_penalized) {
+    abort_penalty_of_batches(penalty, given, data$quantiles, call)
+    given$optimizer <- penalized_optimizer(penalty, mixture, data)
+    # terms of a penalized model are not orthogonalized, so collinear ones need many steps
+    given$epochs <- 5000
+    hooks <- c(hooks, list(hook_stop_when_converged()))
+  }
+  # the default optimizer for batches
+  if (!is.null(given$epochs) && is.null(data$quantiles)) {
+    if (is.null(c(given$batch_size, given$optimizer))) given$batch_size <- min(512, nrow(data$data))
+  }
+  c(given, list(hooks = hooks))
+}
+
+abort_penalty_of_batches <- function(penalty, given, quantiles, call) {
   if (!is.null(quantiles)) {
     abort_runhooks(
       "{.arg penalty} is {penalty}, but quantiles have no penalty. Use {.code penalty = 0}.",
       call = call
     )
   }
-  given <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
   given <- names(Filter(Negate(is.null), given))
   if (length(given) == 0) return(invisible())
   abort_runhooks(
@@ -342,16 +351,32 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   hooks <- as_hook_list(hooks, call)
   # an argument that may be NULL, such as the activation, keeps its NULL
   args <- args[!vapply(args, is.null, NA) | grepl("activation_fn", names(args))]
-  head <- fit_head(data, args)
-  if (is.null(head)) args["weight_column"] <- list(data$weight) else args$head <- head
   training <- list(num_epochs = epochs, batch_size = batch_size)
   training <- training[lengths(training) > 0]
+  head <- fit_head(data, args)
+  if (is.null(head)) args["weight_column"] <- list(data$weight) else args$head <- head
   folder <- if (!is.null(model_dir)) {
     file.path(model_dir, fit_hash(list(kind, data, args, training, seed)))
   }
-  type <- if (!is.null(head)) "estimator" else if (data$is_class) "classifier" else "regressor"
+  model <- new_fit(kind, data, args, folder, run_config(tf_random_seed = seed))
+  finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
+  if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
+    train_fit(model, data, training, hooks)
+    if (!is.null(finished)) file.create(finished)
+  }
+  model
+}
+
+# An estimator for the data, not yet trained.
+new_fit <- function(kind, data, args, folder, config) {
+  type <- if (!is.null(args$head)) {
+    "estimator"
+  } else if (data$is_class) {
+    "classifier"
+  } else {
+    "regressor"
+  }
   make <- get(paste0(kind, "_", type), topenv(), mode = "function")
-  config <- run_config(tf_random_seed = seed)
   model <- rlang::exec(
     make, formula = data$formula, data = data$data, model_dir = folder, config = config, !!!args
   )
@@ -359,13 +384,28 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   # without its environment
   attributes(formula) <- NULL
   model$call <- call(paste0(kind, "_", type), formula = formula, data = quote(data))
-  finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
-  if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
-    stop <- early_stop(data)
-    rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
-    if (!is.null(finished)) file.create(finished)
-  }
   model
+}
+
+train_fit <- function(model, data, training, hooks) {
+  stop <- early_stop(data)
+  muffle_training(
+    rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
+  )
+}
+
+# Messages that advise on the arguments of train(), which other interfaces do not have.
+training_messages <- paste0(
+  "runhooks_message_", c("few_rows", "one_pass", "skipped", "early_stopping", "interrupted")
+)
+
+muffle_training <- function(expr) {
+  withCallingHandlers(
+    expr,
+    message = function(message) {
+      if (inherits(message, training_messages)) invokeRestart("muffleMessage")
+    }
+  )
 }
 
 # NULL for regressors and classifiers.

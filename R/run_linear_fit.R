@@ -213,7 +213,7 @@ warn_convergence <- function(fit) {
       i = if (is_met_closely(fit)) {
         "The residuals are at the limit of single precision; use `lm()` for more digits."
       } else if (is.finite(distance)) {
-        "Use `train(model)` with the default optimizer to reach the optimum."
+        "Use the default optimizer, which reaches the optimum."
       } else {
         "Separable classes have no finite optimum."
       }

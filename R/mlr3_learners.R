@@ -1,0 +1,277 @@
+# Learners of mlr3, registered when mlr3 is loaded.
+
+register_mlr3 <- function() {
+  for (type in c("regr", "classif")) {
+    for (family in names(mlr3_families)) {
+      # mlr3 creates a learner for each use
+      local({
+        class <- mlr3_class(type, family)
+        mlr3::mlr_learners$add(paste(type, "runhooks", family, sep = "."), function() class$new())
+      })
+    }
+  }
+}
+
+mlr3_families <- list(
+  linear = list(label = "Linear Model", kind = "linear", number = "epochs"),
+  dnn = list(label = "Deep Neural Network", kind = "dnn", number = "epochs"),
+  wide_deep = list(label = "Wide and Deep Model", kind = "dnn_linear_combined", number = "epochs"),
+  trees = list(label = "Boosted Trees", kind = "boosted_trees", number = "n_trees")
+)
+
+# The class is created at run time, because R6 is installed with mlr3.
+mlr3_class <- function(type, family) {
+  about <- c(mlr3_families[[family]], list(type = type, family = family))
+  words <- tools::toTitleCase(strsplit(family, "_", fixed = TRUE)[[1]])
+  name <- paste0("Learner", tools::toTitleCase(type), "Runhooks", paste(words, collapse = ""))
+  base <- if (type == "regr") quote(mlr3::LearnerRegr) else quote(mlr3::LearnerClassif)
+  public <- list(
+    initialize = rlang::inject(function() mlr3_initialize(super, !!about))
+  )
+  if (family == "trees") public$importance <- function() mlr3_importance(self)
+  private <- list(
+    .validate = NULL,
+    .train = rlang::inject(function(task) mlr3_train(self, private, task, !!about)),
+    .hotstart = rlang::inject(function(task) mlr3_train(self, private, task, !!about, self$model)),
+    .predict = function(task) mlr3_predict(self, task),
+    .extract_internal_tuned_values = rlang::inject(function() mlr3_tuned(self, !!about)),
+    .extract_internal_valid_scores = function() mlr3_scores(self),
+    # early stopping restores the best weights
+    .extract_best_valid_scores = function() mlr3_scores(self)
+  )
+  active <- list(
+    internal_valid_scores = function() self$state$internal_valid_scores,
+    best_valid_scores = function() self$state$best_valid_scores,
+    internal_tuned_values = function() self$state$internal_tuned_values,
+    validate = function(rhs) {
+      if (!missing(rhs)) private$.validate <- mlr3::assert_validate(rhs)
+      private$.validate
+    }
+  )
+  rlang::inject(
+    R6::R6Class(name, inherit = !!base, public = public, private = private, active = active)
+  )
+}
+
+mlr3_initialize <- function(super, about) {
+  properties <- c(
+    "weights", "validation", "internal_tuning", "hotstart_forward",
+    if (about$family == "trees") c("missings", "importance"),
+    if (about$type == "classif") c("twoclass", "multiclass")
+  )
+  super$initialize(
+    id = paste(about$type, "runhooks", about$family, sep = "."),
+    param_set = mlr3_params(about),
+    predict_types = c("response", if (about$type == "classif") "prob"),
+    feature_types = c(
+      "logical", "integer", "numeric", "character", "factor", "ordered", "POSIXct", "Date"
+    ),
+    properties = properties, packages = "runhooks", label = about$label,
+    man = "runhooks::runhooks-mlr3"
+  )
+}
+
+# --- parameters
+
+mlr3_params <- function(about) {
+  uty <- function() paradox::p_uty(tags = "train")
+  dbl <- function(lower = 0, upper = Inf) paradox::p_dbl(lower, upper, tags = "train")
+  int <- function(lower = 1L) paradox::p_int(lower, tags = "train")
+  common <- list(
+    learning_rate = dbl(), seed = int(0L), hooks = uty(), patience = int(),
+    class_weights = if (about$type == "classif") uty()
+  )
+  epochs <- list(epochs = mlr3_tuned_number("epochs"), batch_size = int())
+  own <- switch(about$family,
+    linear = list(penalty = dbl(), mixture = dbl(0, 1), optimizer = uty()),
+    dnn = list(
+      hidden_units = uty(), dropout = dbl(0, 1), activation_fn = uty(), optimizer = uty(),
+      batch_norm = paradox::p_lgl(tags = "train")
+    ),
+    wide_deep = list(
+      dnn_hidden_units = uty(), dnn_dropout = dbl(0, 1), dnn_activation_fn = uty(),
+      dnn_optimizer = uty(), linear_optimizer = uty(), batch_norm = paradox::p_lgl(tags = "train")
+    ),
+    trees = list(
+      n_trees = mlr3_tuned_number("n_trees"), max_depth = paradox::p_int(1L, 20L, tags = "train"),
+      l1_regularization = dbl(), l2_regularization = dbl(), tree_complexity = dbl(),
+      min_node_weight = dbl(), pruning_mode = paradox::p_fct(c("none", "pre", "post"), tags = "train"),
+      center_bias = paradox::p_lgl(tags = "train"), sample_size = dbl(0, 1), mtry = int()
+    )
+  )
+  all <- c(own, if (about$family != "trees") epochs, common)
+  params <- rlang::exec(paradox::ps, !!!Filter(Negate(is.null), all))
+  params$values <- switch(about$family,
+    linear = list(), dnn = list(hidden_units = 16), wide_deep = list(dnn_hidden_units = 16),
+    trees = list(n_trees = 100L)
+  )
+  params
+}
+
+# The number that validation can choose, and at which a hotstart continues.
+mlr3_tuned_number <- function(name) {
+  paradox::p_int(
+    1L, tags = c("train", "hotstart", "internal_tuning"),
+    aggr = function(x) as.integer(ceiling(mean(unlist(x)))),
+    in_tune_fn = rlang::inject(function(domain, param_vals) {
+      check_internal_tuning(!!name, domain, param_vals)
+    }),
+    disable_in_tune = list(patience = NULL)
+  )
+}
+
+check_internal_tuning <- function(name, domain, values) {
+  call <- call("to_tune", internal = TRUE)
+  if (is.null(values$patience)) {
+    abort_runhooks(
+      "To tune {.arg {name}} internally, set {.arg patience}, and {.code validate} of the learner.",
+      call = call
+    )
+  }
+  upper <- domain$upper
+  check_arg(is_number(upper) && is.finite(upper), upper, "a finite number", "upper", call)
+  as.integer(upper)
+}
+
+# --- training
+
+mlr3_train <- function(learner, private, task, about, start = NULL) {
+  call <- quote(learner$train())
+  given <- learner$param_set$get_values(tags = "train")
+  data <- mlr3_data(task, private$.get_weights(task), about$family == "trees", call)
+  valid <- task$internal_valid_task
+  if (!is.null(valid)) {
+    data$held_out <- mlr3_rows(valid, task, data$weight, private$.get_weights(valid, 1))
+  }
+  data$stop_iter <- given$patience
+  if (!is.null(given$patience) && is.null(valid)) {
+    abort_runhooks("{.arg patience} needs {.code validate} of the learner.", call = call)
+  }
+  settings <- mlr3_settings(data, given, about, call)
+  data$iteration <- settings$iteration
+  number <- given[[about$number]]
+  config <- run_config(tf_random_seed = given$seed)
+  if (!is.null(start)) {
+    was <- learner$state$param_vals
+    if (!is.null(was$patience) || is.null(was[[about$number]])) {
+      abort_runhooks(
+        "A hotstart needs {.arg {about$number}}, and no {.arg patience}.", call = call
+      )
+    }
+    folder <- copied_model_dir(start)
+    config <- estimator_config(start, folder)
+    if (about$number == "epochs") settings$training$num_epochs <- number - was$epochs
+  } else {
+    folder <- NULL
+  }
+  model <- new_fit(about$kind, data, settings$args, folder, config)
+  history <- train_fit(model, data, settings$training, settings$hooks)
+  if (!is.null(valid)) attr(model, "mlr3") <- mlr3_validation(model, history, settings, about)
+  model
+}
+
+# The data as that of parsnip's models.
+mlr3_data <- function(task, weights, is_tree, call) {
+  name <- task$target_names
+  formula <- all_terms(name)
+  fit_data(formula, mlr3_rows(task, task), weights, NULL, call, is_tree = is_tree)
+}
+
+mlr3_rows <- function(task, train_task, weight = NULL, weights = NULL) {
+  rows <- as.data.frame(task$data(cols = c(train_task$target_names, train_task$feature_names)))
+  if (!is.null(weight)) rows[[weight]] <- weights
+  rows
+}
+
+mlr3_settings <- function(data, given, about, call) {
+  n <- nrow(data$data)
+  args <- given[setdiff(
+    names(given), c("epochs", "batch_size", "patience", "penalty", "mixture", "hooks", "seed")
+  )]
+  for (name in intersect(c("dropout", "dnn_dropout"), names(args))) {
+    if (args[[name]] == 0) args[[name]] <- NULL
+  }
+  args["weight_column"] <- list(data$weight)
+  hooks <- as_hook_list(given$hooks, call)
+  batch_size <- given$batch_size
+  epochs <- given$epochs
+  iteration <- 1
+  if (about$family == "linear") {
+    chosen <- given[intersect(c("optimizer", "batch_size", "epochs"), names(given))]
+    chosen <- linear_settings(data, given$penalty, given$mixture, chosen, hooks, call)
+    args$optimizer <- chosen$optimizer
+    hooks <- chosen$hooks
+    batch_size <- chosen$batch_size
+    epochs <- chosen$epochs
+  } else if (about$family == "trees") {
+    iteration <- if (is.null(given$max_depth)) 6 else given$max_depth
+  } else if (is.null(batch_size)) {
+    batch_size <- min(64, n)
+  }
+  if (!is.null(batch_size)) iteration <- ceiling(n / batch_size)
+  training <- Filter(Negate(is.null), list(num_epochs = epochs, batch_size = batch_size))
+  list(args = args, training = training, hooks = hooks, iteration = iteration)
+}
+
+# A copy, so that the model from which training continues does not change.
+copied_model_dir <- function(model) {
+  folder <- tempfile("runhooks-")
+  dir.create(folder)
+  file.copy(list.files(model_dir(model), full.names = TRUE), folder, recursive = TRUE)
+  folder
+}
+
+estimator_config <- function(model, folder) {
+  config <- unclass(model$estimator)$config
+  config$model_dir <- folder
+  config
+}
+
+# --- predictions, importance and validation
+
+mlr3_predict <- function(learner, task) {
+  data <- mlr3_rows_of(task, learner$state$train_task$feature_names)
+  model <- learner$model
+  if (learner$task_type == "regr") return(list(response = predict(model, data)$.pred))
+  if (learner$predict_type == "response") {
+    return(list(response = predict(model, data, type = "class")$.pred_class))
+  }
+  prob <- as.matrix(predict(model, data, type = "prob"))
+  colnames(prob) <- sub("^[.]pred_", "", colnames(prob))
+  list(prob = prob)
+}
+
+mlr3_rows_of <- function(task, names) as.data.frame(task$data(cols = names))
+
+mlr3_importance <- function(learner) {
+  if (is.null(learner$model)) {
+    abort_runhooks("The learner has no model. Train it first.", call = quote(learner$importance()))
+  }
+  found <- suppressMessages(
+    feature_importances(learner$model), classes = "runhooks_message_no_splits"
+  )
+  stats::setNames(found$importance, found$feature)
+}
+
+mlr3_validation <- function(model, history, settings, about) {
+  step <- current_model_dir(model)$step
+  row <- history$validation[history$validation$step == step, , drop = FALSE]
+  scores <- as.list(row[nrow(row), setdiff(names(row), "step")])
+  number <- if (about$number == "n_trees") {
+    nodes <- trees_of(model, "train")$nodes
+    length(unique(nodes$tree[nodes$is_finished]))
+  } else {
+    as.integer(ceiling(step / settings$iteration))
+  }
+  list(scores = scores, number = number)
+}
+
+mlr3_scores <- function(learner) {
+  scores <- attr(learner$model, "mlr3")$scores
+  if (is.null(scores)) stats::setNames(list(), character()) else scores
+}
+
+mlr3_tuned <- function(learner, about) {
+  if (is.null(learner$state$param_vals$patience)) return(stats::setNames(list(), character()))
+  stats::setNames(list(attr(learner$model, "mlr3")$number), about$number)
+}
