@@ -37,6 +37,7 @@ parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NUL
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
   check_fit_number(mixture, "mixture", 0, 1, call)
+  check_learn_rate(learn_rate, call)
   data <- fit_data(formula, data, weights, class_weights, call, offset = offset)
   data$family <- family
   data$quantiles <- quantile_levels
@@ -62,8 +63,8 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
-  check_fit_number(dropout, "dropout", 0, 1, call)
-  check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
+  check_dropout(dropout, call)
+  check_learn_rate(learn_rate, call)
   hidden_units <- fit_hidden_units(hidden_units, call)
   data <- fit_data(formula, data, weights, class_weights, call)
   data <- hold_out(data, validation, stop_iter, seed, call)
@@ -101,7 +102,7 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   check_fit_number(tree_depth, "tree_depth", 1, 20, call, whole = TRUE)
   check_fit_number(min_n, "min_n", 1, Inf, call)
   check_fit_number(loss_reduction, "loss_reduction", 0, Inf, call)
-  check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
+  check_learn_rate(learn_rate, call)
   data <- fit_data(formula, data, weights, class_weights, call, is_tree = TRUE)
   data <- hold_out(data, validation, stop_iter, seed, call)
   # a step grows a layer
@@ -147,6 +148,16 @@ check_fit_number <- function(x, name, least, most, call, whole = FALSE) {
   }
   good <- is_number(x) && x >= least && x <= most && (!whole || x == round(x))
   check_arg(good, x, paste(if (whole) "a whole number" else "a number", wanted), name, call)
+}
+
+check_learn_rate <- function(x, call) {
+  good <- is.null(x) || is_number(x) && is.finite(x) && x > 0
+  check_arg(good, x, "a positive number", "learn_rate", call)
+}
+
+check_dropout <- function(x, call) {
+  good <- is.null(x) || is_number(x) && x >= 0 && x < 1
+  check_arg(good, x, "a number of at least 0 and below 1", "dropout", call)
 }
 
 fit_hidden_units <- function(units, call) {
@@ -236,11 +247,12 @@ abort_penalty_of_network <- function(penalty, call) {
 # deviation of a numeric outcome, because it standardizes the outcome.
 penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   if (is.null(mixture)) mixture <- 1
-  rows <- if (is.null(data$weight)) nrow(data$data) else sum(data$data[[data$weight]])
+  weights <- if (!is.null(data$weight)) data$data[[data$weight]]
+  rows <- if (is.null(weights)) nrow(data$data) else sum(weights)
   total <- penalty * rows
   if (!data$is_class && is.null(data$family) && !is_scaled) {
     # the squared error loss has no factor 1/2
-    total <- 2 * total / column_scale(as.numeric(data$y), TRUE)$scale
+    total <- 2 * total / column_scale(as.numeric(data$y), TRUE, weights)$scale
   }
   tf$train$LBFGSOptimizer(
     l1_regularization_strength = total * mixture,
@@ -275,16 +287,17 @@ mlp_activation <- function(activation, call) {
 # parsnip names the outcome `..y`.
 fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE, offset = NULL) {
   data <- as.data.frame(data, optional = TRUE)
-  check_arg(
-    is.null(weights) || is.numeric(weights) && length(weights) == nrow(data), weights,
-    paste("NULL or", nrow(data), "numbers, one for each row"), "case_weights", call
-  )
+  if (nrow(data) == 0) abort_runhooks("The data have no rows.", call = call)
+  check_case_weights(weights, nrow(data), call)
   if (identical(formula[[2]], quote(..y))) {
     response <- free_name("y", setdiff(names(data), "..y"))
     names(data)[names(data) == "..y"] <- response
     formula <- all_terms(response)
   }
   formula <- formula_with_offset(formula, data, offset, call)
+  if (identical(formula[[3]], quote(.)) && length(setdiff(names(data), all.vars(formula[[2]]))) == 0) {
+    abort_runhooks("The data have no predictors.", call = call)
+  }
   y <- fit_response(formula, data, call)
   weight <- if (!is.null(weights)) free_name("weights", names(data))
   used <- if (is_tree) character() else variables_of(formula)
@@ -300,6 +313,23 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
   list(
     data = data, formula = formula, weight = weight, y = y[rows], is_class = is.factor(y)
   )
+}
+
+check_case_weights <- function(weights, rows, call) {
+  if (is.null(weights)) return(invisible())
+  if (length(weights) != rows) {
+    abort_runhooks(
+      "{.arg case_weights} must have {rows} element{?s}, one for each row, not {length(weights)}.",
+      call = call
+    )
+  }
+  good <- is.numeric(weights) && all(is.finite(weights)) && all(weights >= 0)
+  check_arg(good, weights, "finite numbers of at least 0", "case_weights", call)
+  if (all(weights == 0)) {
+    abort_runhooks(
+      "All {.arg case_weights} are 0, so no row contributes to the loss.", call = call
+    )
+  }
 }
 
 # Moves a random part of the rows to `held_out`, for early stopping.
@@ -358,10 +388,13 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   folder <- if (!is.null(model_dir)) {
     file.path(model_dir, fit_hash(list(kind, data, args, training, seed)))
   }
-  model <- new_fit(kind, data, args, folder, run_config(tf_random_seed = seed))
+  check_fit_number(seed, "seed", 0, .Machine$integer.max, call, whole = TRUE)
+  model <- in_words_of_fit(
+    new_fit(kind, data, args, folder, run_config(tf_random_seed = seed)), call
+  )
   finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
   if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
-    train_fit(model, data, training, hooks)
+    in_words_of_fit(train_fit(model, data, training, hooks), call)
     if (!is.null(finished)) file.create(finished)
   }
   model
@@ -391,6 +424,23 @@ train_fit <- function(model, data, training, hooks) {
   stop <- early_stop(data)
   muffle_training(
     rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
+  )
+}
+
+# Errors name the call of the user, and not arguments that only train() and the constructors have.
+# An error of a hook has its own call.
+in_words_of_fit <- function(expr, call) {
+  withCallingHandlers(
+    expr,
+    runhooks_error = function(error) {
+      if (inherits(error, "runhooks_error_hook")) return()
+      error$call <- call
+      if (inherits(error, "runhooks_error_nan_loss")) {
+        error$message <- sub("\n.*", "", error$message[[1]])
+        error$body <- c(i = "Try a lower learning rate, or rescale features of very different scales.")
+      }
+      rlang::cnd_signal(error)
+    }
   )
 }
 
