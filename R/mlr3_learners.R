@@ -1,5 +1,61 @@
 # Learners of mlr3, registered when mlr3 is loaded.
 
+#' Use runhooks with mlr3
+#'
+#' runhooks provides these learners for the package mlr3. They are available if both packages are
+#' loaded, in any order; `library(runhooks)` does not load mlr3.
+#'
+#' * `regr.runhooks.linear` and `classif.runhooks.linear`: [linear_regressor()] and
+#'   [linear_classifier()].
+#' * `regr.runhooks.dnn` and `classif.runhooks.dnn`: [dnn_regressor()] and [dnn_classifier()].
+#' * `regr.runhooks.wide_deep` and `classif.runhooks.wide_deep`: [dnn_linear_combined_regressor()]
+#'   and [dnn_linear_combined_classifier()].
+#' * `regr.runhooks.trees` and `classif.runhooks.trees`: [boosted_trees_regressor()] and
+#'   [boosted_trees_classifier()].
+#'
+#' The field `model` of a trained learner is the estimator, for functions such as [coef()] or
+#' [feature_importances()].
+#'
+#' @section Parameters: The parameters are arguments of the constructors, and:
+#'   * `epochs`, `batch_size`: the number of times that training reads the data, and the number of
+#'     rows in each step. The defaults are those of the engine in [runhooks-parsnip].
+#'   * `penalty`, `mixture` of the linear models: as in [runhooks-parsnip].
+#'   * `patience`: training stops if the mean loss of the validation data has not decreased for this
+#'     number of epochs or trees, and the model returns to the best one. It needs the field
+#'     `validate`.
+#'   * `hooks`: a hook or a list of hooks for the training, see [session_run_hook()].
+#'   * `seed`: the seed of all random numbers. By default, seeds are drawn from R's generator, so
+#'     `set.seed()` makes a training reproducible.
+#'
+#'   The initial values are 16 hidden units and 100 trees.
+#' @section Properties:
+#'   * Weights: the role `weights_learner` of a task.
+#'   * Missing values and `$importance()`: the tree models. The importance is the gain of
+#'     [feature_importances()].
+#'   * Validation: the field `validate`. `$internal_valid_scores` has the metrics of [evaluate()].
+#'   * Internal tuning: `epochs`, or `n_trees` of the tree models, with `patience`.
+#'   * Hotstart: training continues from a learner with fewer `epochs` or `n_trees` and gives the
+#'     same model as one training. The first learner does not change.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a parameter is invalid or not available for the model, or
+#'     `patience` is set without `validate`. Nothing has been trained.
+#'   * The errors of [train()] and [predict()][predict.tf_estimator].
+#' @name runhooks-mlr3
+#' @aliases mlr3
+#' @family estimators
+#' @examplesIf requireNamespace("mlr3", quietly = TRUE)
+#' task <- mlr3::tsk("mtcars")
+#' learner <- mlr3::lrn("regr.runhooks.trees", n_trees = 50, max_depth = 2)
+#' learner$train(task)
+#' learner$predict(task)$score()
+#' learner$importance()
+#'
+#' # the number of trees from held-out rows
+#' learner <- mlr3::lrn("regr.runhooks.trees", n_trees = 500, patience = 10, validate = 0.3)
+#' learner$train(task)
+#' learner$internal_tuned_values
+NULL
+
 register_mlr3 <- function() {
   for (type in c("regr", "classif")) {
     for (family in names(mlr3_families)) {
@@ -148,8 +204,7 @@ mlr3_train <- function(learner, private, task, about, start = NULL) {
     abort_runhooks("{.arg patience} needs {.code validate} of the learner.", call = call)
   }
   settings <- mlr3_settings(data, given, about, call)
-  data$iteration <- settings$iteration
-  number <- given[[about$number]]
+  data$iteration <- ceiling(settings$iteration)
   config <- run_config(tf_random_seed = given$seed)
   if (!is.null(start)) {
     was <- learner$state$param_vals
@@ -160,7 +215,6 @@ mlr3_train <- function(learner, private, task, about, start = NULL) {
     }
     folder <- copied_model_dir(start)
     config <- estimator_config(start, folder)
-    if (about$number == "epochs") settings$training$num_epochs <- number - was$epochs
   } else {
     folder <- NULL
   }
@@ -208,8 +262,14 @@ mlr3_settings <- function(data, given, about, call) {
   } else if (is.null(batch_size)) {
     batch_size <- min(64, n)
   }
-  if (!is.null(batch_size)) iteration <- ceiling(n / batch_size)
-  training <- Filter(Negate(is.null), list(num_epochs = epochs, batch_size = batch_size))
+  training <- list(num_epochs = epochs)
+  if (!is.null(batch_size)) {
+    iteration <- n / batch_size
+    # a training that ends by its steps can continue in the middle of the data
+    training <- list(batch_size = batch_size)
+    if (!is.null(epochs)) training$max_steps <- ceiling(epochs * iteration)
+  }
+  training <- Filter(Negate(is.null), training)
   list(args = args, training = training, hooks = hooks, iteration = iteration)
 }
 
@@ -261,7 +321,7 @@ mlr3_validation <- function(model, history, settings, about) {
     nodes <- trees_of(model, "train")$nodes
     length(unique(nodes$tree[nodes$is_finished]))
   } else {
-    as.integer(ceiling(step / settings$iteration))
+    max(1L, as.integer(floor(step / settings$iteration)))
   }
   list(scores = scores, number = number)
 }

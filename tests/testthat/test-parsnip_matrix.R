@@ -188,31 +188,50 @@ test_that("fits predict the same after saving, butchering and bundling, in anoth
   skip_if_not_installed("butcher", "0.3.0")
   skip_if_not_installed("bundle")
   saved <- list()
+  expect_error(
+    predict(butcher::butcher(fit_by(cases$linear_reg, "xy", FALSE)), rows$x, "conf_int"),
+    "Intervals need the training data"
+  )
   for (name in names(cases)) for (interface in interfaces) {
     fitted <- suppressWarnings(fit_by(cases[[name]], interface, has_weights = TRUE))
     small <- butcher::butcher(fitted)
+    types <- grep("_int$", cases[[name]]$types, value = TRUE, invert = TRUE)
     saved[[paste(name, interface)]] <- list(
-      fits = list(plain = fitted, butchered = small, bundled = bundle::bundle(small)),
-      new_data = new_rows(interface), types = cases[[name]]$types,
-      expected = lapply(cases[[name]]$types, function(type) predict(fitted, new_rows(interface), type))
+      fits = list(
+        plain = fitted, butchered = small, bundled = bundle::bundle(small)
+      ),
+      new_data = new_rows(interface), types = types,
+      intervals = setdiff(cases[[name]]$types, types)
     )
+  }
+  # the predictions of each way to save; only complete fits have intervals
+  all_predictions <- function(saved) {
+    lapply(saved, function(one) {
+      one$fits$bundled <- bundle::unbundle(one$fits$bundled)
+      types <- list(plain = c(one$types, one$intervals), butchered = one$types, bundled = one$types)
+      Map(
+        function(fitted, types) {
+          lapply(types, function(type) predict(fitted, one$new_data, type))
+        },
+        one$fits, types[names(one$fits)]
+      )
+    })
   }
   file <- withr::local_tempfile()
   saveRDS(saved, file)
   found <- callr::r(
-    function(file) {
-      lapply(readRDS(file), function(one) {
-        loadNamespace("workflows")
-        one$fits$bundled <- bundle::unbundle(one$fits$bundled)
-        lapply(one$fits, function(fitted) {
-          lapply(one$types, function(type) predict(fitted, one$new_data, type))
-        })
-      })
+    function(file, all_predictions) {
+      loadNamespace("workflows")
+      all_predictions(readRDS(file))
     },
-    list(file), libpath = .libPaths()
+    list(file, rlang::set_env(all_predictions, globalenv())), libpath = .libPaths()
   )
-  for (name in names(found)) for (way in names(found[[name]])) {
-    expect_identical(found[[name]][[way]], saved[[name]]$expected, label = paste(name, way))
+  for (name in names(saved)) {
+    expected <- all_predictions(saved[name])[[1]]
+    expect_identical(found[[name]], expected, label = name)
+    types <- seq_along(expected$butchered)
+    expect_identical(expected$butchered, expected$plain[types], label = paste(name, "butchered"))
+    expect_identical(expected$bundled, expected$plain[types], label = paste(name, "bundled"))
   }
 })
 
@@ -234,8 +253,8 @@ test_that("penalties equal those of glmnet", {
       given <- if (!is.null(weights)) hardhat::frequency_weights(weights)
       fitted <- parsnip::fit_xy(spec, as.data.frame(x), y, case_weights = given)
       reference <- glmnet::glmnet(
-        x, y, family, weights = weights, alpha = mixture, lambda = penalty, thresh = 1e-14,
-        maxit = 1e6
+        x, y, family, weights = weights, alpha = mixture, lambda = penalty,
+        control = list(thresh = 1e-14, maxit = 1e6)
       )
       expected <- predict(reference, x, type = "response")
       found <- if (is.factor(y)) {
