@@ -151,7 +151,8 @@ mlr3_params <- function(about) {
     trees = list(
       n_trees = mlr3_tuned_number("n_trees"), max_depth = paradox::p_int(1L, 20L, tags = "train"),
       l1_regularization = dbl(), l2_regularization = dbl(), tree_complexity = dbl(),
-      min_node_weight = dbl(), pruning_mode = paradox::p_fct(c("none", "pre", "post"), tags = "train"),
+      min_node_weight = dbl(),
+      pruning_mode = paradox::p_fct(c("none", "pre", "post"), tags = "train"),
       center_bias = paradox::p_lgl(tags = "train"), sample_size = dbl(0, 1), mtry = int()
     )
   )
@@ -205,23 +206,22 @@ mlr3_train <- function(learner, private, task, about, start = NULL) {
   }
   settings <- mlr3_settings(data, given, about, call)
   data$iteration <- ceiling(settings$iteration)
+  folder <- NULL
   config <- run_config(tf_random_seed = given$seed)
   if (!is.null(start)) {
-    was <- learner$state$param_vals
-    if (!is.null(was$patience) || is.null(was[[about$number]])) {
-      abort_runhooks(
-        "A hotstart needs {.arg {about$number}}, and no {.arg patience}.", call = call
-      )
-    }
+    check_hotstart(learner$state$param_vals, about, call)
     folder <- copied_model_dir(start)
     config <- estimator_config(start, folder)
-  } else {
-    folder <- NULL
   }
   model <- new_fit(about$kind, data, settings$args, folder, config)
   history <- train_fit(model, data, settings$training, settings$hooks)
   if (!is.null(valid)) attr(model, "mlr3") <- mlr3_validation(model, history, settings, about)
   model
+}
+
+check_hotstart <- function(start, about, call) {
+  if (is.null(start$patience) && !is.null(start[[about$number]])) return(invisible())
+  abort_runhooks("A hotstart needs {.arg {about$number}}, and no {.arg patience}.", call = call)
 }
 
 # The data as that of parsnip's models.
@@ -290,7 +290,7 @@ estimator_config <- function(model, folder) {
 # --- predictions, importance and validation
 
 mlr3_predict <- function(learner, task) {
-  data <- mlr3_rows_of(task, learner$state$train_task$feature_names)
+  data <- as.data.frame(task$data(cols = learner$state$train_task$feature_names))
   model <- learner$model
   if (learner$task_type == "regr") return(list(response = predict(model, data)$.pred))
   if (learner$predict_type == "response") {
@@ -300,8 +300,6 @@ mlr3_predict <- function(learner, task) {
   colnames(prob) <- sub("^[.]pred_", "", colnames(prob))
   list(prob = prob)
 }
-
-mlr3_rows_of <- function(task, names) as.data.frame(task$data(cols = names))
 
 mlr3_importance <- function(learner) {
   if (is.null(learner$model)) {

@@ -295,7 +295,8 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
     formula <- all_terms(response)
   }
   formula <- formula_with_offset(formula, data, offset, call)
-  if (identical(formula[[3]], quote(.)) && length(setdiff(names(data), all.vars(formula[[2]]))) == 0) {
+  predictors <- setdiff(names(data), all.vars(formula[[2]]))
+  if (identical(formula[[3]], quote(.)) && length(predictors) == 0) {
     abort_runhooks("The data have no predictors.", call = call)
   }
   y <- fit_response(formula, data, call)
@@ -437,7 +438,7 @@ in_words_of_fit <- function(expr, call) {
       error$call <- call
       if (inherits(error, "runhooks_error_nan_loss")) {
         error$message <- sub("\n.*", "", error$message[[1]])
-        error$body <- c(i = "Try a lower learning rate, or rescale features of very different scales.")
+        error$body <- c(i = "Try a lower learning rate, or rescale features that are large.")
       }
       rlang::cnd_signal(error)
     }

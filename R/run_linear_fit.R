@@ -339,7 +339,9 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
     )
   }
   if (is.null(unclass(object$estimator)$kept$data) && is.null(object$data)) {
-    abort_runhooks("Intervals need the training data, which were removed from this model.", call = call)
+    abort_runhooks(
+      "Intervals need the training data, which were removed from this model.", call = call
+    )
   }
   fit <- inference_fit(object, "predict", call)
   abort_interval(fit, interval, object, call)
