@@ -5,7 +5,8 @@
 # mlp() is compared with the defaults of brulee_mlp() in brulee 1.1: 3 relu units, L-BFGS on all
 # rows for at most 100 epochs, penalty 0.001, a tenth of the rows held out, and an end after 5
 # epochs without improvement. torch is not available everywhere, so the program below computes that
-# model with R's matrices; both networks read the same standardized numbers and indicators.
+# model with R's matrices. It minimizes by optim(), not by brulee's steps of rate 0.01, and starts
+# from torch's uniform weights. Both networks read the same standardized numbers and indicators.
 suppressPackageStartupMessages({
   library(runhooks)
   library(parsnip)
