@@ -323,10 +323,18 @@ wants_all_rows <- function(x) {
 is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(unclass_deep(x))
 
 is_full_batch_linear <- function(args, traits) {
+  optimizer <- optimizer_of_all_rows(args, traits)
+  !is.null(optimizer) && !is_penalized(optimizer)
+}
+
+is_penalized_linear <- function(args, traits) is_penalized(optimizer_of_all_rows(args, traits))
+
+# NULL if the model is not linear or trains in batches.
+optimizer_of_all_rows <- function(args, traits) {
   parts <- traits$parts
-  if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(FALSE)
+  if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(NULL)
   optimizer <- args[[parts[[1]]$optimizer]]
-  wants_all_rows(optimizer) && !is_penalized(optimizer)
+  if (wants_all_rows(optimizer)) optimizer
 }
 
 named_optimizer <- function(name, rate) {

@@ -59,6 +59,8 @@ formula_arguments <- function(matched, folder, call) {
   check_recorded_bias(blueprint, folder, call)
   for (slot in names(terms)) terms[[slot]] <- split_matrix_terms(terms[[slot]], blueprint)
   blueprint <- orthogonalize_terms(blueprint, frame, wants$is_whitened)
+  # a penalty refers to the scales, and a row with weight 2 counts as two rows
+  if (is_penalized_linear(args, matched$traits)) frame$scale_weight <- frame$weight
   # tree models compare numbers, so they need no scaling
   by_gradients <- length(matched$traits$trained_parts) > 0
   blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response, by_gradients)

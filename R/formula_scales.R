@@ -41,12 +41,14 @@ has_basis <- function(blueprint, name) {
 
 # `frame` has values, or moments if it comes from a stream.
 feature_scale <- function(frame, numbers, is_centered) {
-  if (is.null(frame$moments)) return(column_scale(feature_value(numbers, frame$values), is_centered))
+  if (is.null(frame$moments)) {
+    return(column_scale(feature_value(numbers, frame$values), is_centered, frame$scale_weight))
+  }
   moments_scale(frame$moments[[product_name(numbers)]], is_centered)
 }
 
 response_scale <- function(frame, is_centered) {
-  if (is.null(frame$moments)) return(column_scale(frame$response, is_centered))
+  if (is.null(frame$moments)) return(column_scale(frame$response, is_centered, frame$scale_weight))
   moments_scale(frame$moments$.response, is_centered)
 }
 
@@ -60,10 +62,18 @@ feature_value <- function(numbers, values) {
 }
 
 # Mean and standard deviation, or 0 and root mean square. Constant columns are not scaled.
-column_scale <- function(x, is_centered) {
+column_scale <- function(x, is_centered, weights = NULL) {
   columns <- matrix(as.numeric(x), n_rows(x))
+  if (!is.null(weights)) return(weighted_scale(columns, is_centered, as.numeric(weights)))
   center <- if (is_centered) colMeans(columns) else numeric(ncol(columns))
   spread <- sqrt(colMeans(sweep(columns, 2, center)^2))
+  scale_of(center, spread, apply(abs(columns), 2, max))
+}
+
+weighted_scale <- function(columns, is_centered, weights) {
+  mean_of <- function(columns) colSums(columns * weights) / sum(weights)
+  center <- if (is_centered) mean_of(columns) else numeric(ncol(columns))
+  spread <- sqrt(mean_of(sweep(columns, 2, center)^2))
   scale_of(center, spread, apply(abs(columns), 2, max))
 }
 

@@ -37,26 +37,20 @@ parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NUL
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
   check_fit_number(mixture, "mixture", 0, 1, call)
+  check_learn_rate(learn_rate, call)
   data <- fit_data(formula, data, weights, class_weights, call, offset = offset)
   data$family <- family
   data$quantiles <- quantile_levels
   # the minimum is at a kink of the loss, which L-BFGS does not report as converged
   if (!is.null(quantile_levels) && is.null(c(epochs, batch_size, optimizer))) epochs <- 200
-  if (!is.null(penalty) && penalty > 0) {
-    abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, quantile_levels, call)
-    optimizer <- penalized_optimizer(penalty, mixture, data)
-    # terms of a penalized model are not orthogonalized, so collinear ones need many steps
-    epochs <- 5000
-    hooks <- c(as_hook_list(hooks, call), list(hook_stop_when_converged()))
-  }
-  # the default optimizer for batches
-  if (!is.null(epochs) && is.null(quantile_levels) && is.null(c(batch_size, optimizer))) {
-    batch_size <- min(512, nrow(data$data))
-  }
+  given <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
+  given <- linear_settings(data, penalty, mixture, given, as_hook_list(hooks, call), call)
   args <- list(
-    optimizer = optimizer, learning_rate = learn_rate, class_weights = class_weights
+    optimizer = given$optimizer, learning_rate = learn_rate, class_weights = class_weights
   )
-  fit_estimator("linear", data, args, epochs, batch_size, hooks, model_dir, seed, call)
+  fit_estimator(
+    "linear", data, args, given$epochs, given$batch_size, given$hooks, model_dir, seed, call
+  )
 }
 
 #' @rdname parsnip_fit
@@ -69,8 +63,8 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
-  check_fit_number(dropout, "dropout", 0, 1, call)
-  check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
+  check_dropout(dropout, call)
+  check_learn_rate(learn_rate, call)
   hidden_units <- fit_hidden_units(hidden_units, call)
   data <- fit_data(formula, data, weights, class_weights, call)
   data <- hold_out(data, validation, stop_iter, seed, call)
@@ -108,7 +102,7 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   check_fit_number(tree_depth, "tree_depth", 1, 20, call, whole = TRUE)
   check_fit_number(min_n, "min_n", 1, Inf, call)
   check_fit_number(loss_reduction, "loss_reduction", 0, Inf, call)
-  check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
+  check_learn_rate(learn_rate, call)
   data <- fit_data(formula, data, weights, class_weights, call, is_tree = TRUE)
   data <- hold_out(data, validation, stop_iter, seed, call)
   # a step grows a layer
@@ -156,6 +150,16 @@ check_fit_number <- function(x, name, least, most, call, whole = FALSE) {
   check_arg(good, x, paste(if (whole) "a whole number" else "a number", wanted), name, call)
 }
 
+check_learn_rate <- function(x, call) {
+  good <- is.null(x) || is_number(x) && is.finite(x) && x > 0
+  check_arg(good, x, "a positive number", "learn_rate", call)
+}
+
+check_dropout <- function(x, call) {
+  good <- is.null(x) || is_number(x) && x >= 0 && x < 1
+  check_arg(good, x, "a number of at least 0 and below 1", "dropout", call)
+}
+
 fit_hidden_units <- function(units, call) {
   if (is.null(units)) return(16)
   if (is.list(units)) units <- unlist(units)
@@ -180,14 +184,30 @@ formula_with_offset <- function(formula, data, offset, call) {
   formula
 }
 
-abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, quantiles, call) {
+# Completes `optimizer`, `batch_size` and `epochs`.
+linear_settings <- function(data, penalty, mixture, given, hooks, call) {
+  is_penalized <- !is.null(penalty) && penalty > 0
+  if (is_penalized) {
+    abort_penalty_of_batches(penalty, given, data$quantiles, call)
+    given$optimizer <- penalized_optimizer(penalty, mixture, data)
+    # terms of a penalized model are not orthogonalized, so collinear ones need many steps
+    given$epochs <- 5000
+    hooks <- c(hooks, list(hook_stop_when_converged()))
+  }
+  # the default optimizer for batches
+  if (!is.null(given$epochs) && is.null(data$quantiles)) {
+    if (is.null(c(given$batch_size, given$optimizer))) given$batch_size <- min(512, nrow(data$data))
+  }
+  c(given, list(hooks = hooks))
+}
+
+abort_penalty_of_batches <- function(penalty, given, quantiles, call) {
   if (!is.null(quantiles)) {
     abort_runhooks(
       "{.arg penalty} is {penalty}, but quantiles have no penalty. Use {.code penalty = 0}.",
       call = call
     )
   }
-  given <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
   given <- names(Filter(Negate(is.null), given))
   if (length(given) == 0) return(invisible())
   abort_runhooks(
@@ -227,11 +247,12 @@ abort_penalty_of_network <- function(penalty, call) {
 # deviation of a numeric outcome, because it standardizes the outcome.
 penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   if (is.null(mixture)) mixture <- 1
-  rows <- if (is.null(data$weight)) nrow(data$data) else sum(data$data[[data$weight]])
+  weights <- if (!is.null(data$weight)) data$data[[data$weight]]
+  rows <- if (is.null(weights)) nrow(data$data) else sum(weights)
   total <- penalty * rows
   if (!data$is_class && is.null(data$family) && !is_scaled) {
     # the squared error loss has no factor 1/2
-    total <- 2 * total / column_scale(as.numeric(data$y), TRUE)$scale
+    total <- 2 * total / column_scale(as.numeric(data$y), TRUE, weights)$scale
   }
   tf$train$LBFGSOptimizer(
     l1_regularization_strength = total * mixture,
@@ -266,16 +287,18 @@ mlp_activation <- function(activation, call) {
 # parsnip names the outcome `..y`.
 fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE, offset = NULL) {
   data <- as.data.frame(data, optional = TRUE)
-  check_arg(
-    is.null(weights) || is.numeric(weights) && length(weights) == nrow(data), weights,
-    paste("NULL or", nrow(data), "numbers, one for each row"), "case_weights", call
-  )
+  if (nrow(data) == 0) abort_runhooks("The data have no rows.", call = call)
+  check_case_weights(weights, nrow(data), call)
   if (identical(formula[[2]], quote(..y))) {
     response <- unused_name("y", setdiff(names(data), "..y"))
     names(data)[names(data) == "..y"] <- response
     formula <- formula_of_all_columns(response)
   }
   formula <- formula_with_offset(formula, data, offset, call)
+  predictors <- setdiff(names(data), all.vars(formula[[2]]))
+  if (identical(formula[[3]], quote(.)) && length(predictors) == 0) {
+    abort_runhooks("The data have no predictors.", call = call)
+  }
   y <- fit_response(formula, data, call)
   weight <- if (!is.null(weights)) unused_name("weights", names(data))
   used <- if (is_tree) character() else variables_of(formula)
@@ -291,6 +314,23 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
   list(
     data = data, formula = formula, weight = weight, y = y[rows], is_class = is.factor(y)
   )
+}
+
+check_case_weights <- function(weights, rows, call) {
+  if (is.null(weights)) return(invisible())
+  if (length(weights) != rows) {
+    abort_runhooks(
+      "{.arg case_weights} must have {rows} element{?s}, one for each row, not {length(weights)}.",
+      call = call
+    )
+  }
+  good <- is.numeric(weights) && all(is.finite(weights)) && all(weights >= 0)
+  check_arg(good, weights, "finite numbers of at least 0", "case_weights", call)
+  if (all(weights == 0)) {
+    abort_runhooks(
+      "All {.arg case_weights} are 0, so no row contributes to the loss.", call = call
+    )
+  }
 }
 
 # Moves a random part of the rows to `held_out`, for early stopping.
@@ -342,16 +382,35 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   hooks <- as_hook_list(hooks, call)
   # an argument that may be NULL, such as the activation, keeps its NULL
   args <- args[!vapply(args, is.null, NA) | grepl("activation_fn", names(args))]
-  head <- fit_head(data, args)
-  if (is.null(head)) args["weight_column"] <- list(data$weight) else args$head <- head
   training <- list(num_epochs = epochs, batch_size = batch_size)
   training <- training[lengths(training) > 0]
+  head <- fit_head(data, args)
+  if (is.null(head)) args["weight_column"] <- list(data$weight) else args$head <- head
   folder <- if (!is.null(model_dir)) {
     file.path(model_dir, fit_hash(list(kind, data, args, training, seed)))
   }
-  type <- if (!is.null(head)) "estimator" else if (data$is_class) "classifier" else "regressor"
+  check_fit_number(seed, "seed", 0, .Machine$integer.max, call, whole = TRUE)
+  model <- in_words_of_fit(
+    new_fit(kind, data, args, folder, run_config(tf_random_seed = seed)), call
+  )
+  finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
+  if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
+    in_words_of_fit(train_fit(model, data, training, hooks), call)
+    if (!is.null(finished)) file.create(finished)
+  }
+  model
+}
+
+# An estimator for the data, not yet trained.
+new_fit <- function(kind, data, args, folder, config) {
+  type <- if (!is.null(args$head)) {
+    "estimator"
+  } else if (data$is_class) {
+    "classifier"
+  } else {
+    "regressor"
+  }
   make <- get(paste0(kind, "_", type), topenv(), mode = "function")
-  config <- run_config(tf_random_seed = seed)
   model <- rlang::exec(
     make, formula = data$formula, data = data$data, model_dir = folder, config = config, !!!args
   )
@@ -359,13 +418,45 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   # without its environment
   attributes(formula) <- NULL
   model$call <- call(paste0(kind, "_", type), formula = formula, data = quote(data))
-  finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
-  if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
-    stop <- early_stop(data)
-    rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
-    if (!is.null(finished)) file.create(finished)
-  }
   model
+}
+
+train_fit <- function(model, data, training, hooks) {
+  stop <- early_stop(data)
+  muffle_training(
+    rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
+  )
+}
+
+# Errors name the call of the user, and not arguments that only train() and the constructors have.
+# An error of a hook has its own call.
+in_words_of_fit <- function(expr, call) {
+  withCallingHandlers(
+    expr,
+    runhooks_error = function(error) {
+      if (inherits(error, "runhooks_error_hook")) return()
+      error$call <- call
+      if (inherits(error, "runhooks_error_nan_loss")) {
+        error$message <- sub("\n.*", "", error$message[[1]])
+        error$body <- c(i = "Try a lower learning rate, or rescale features that are large.")
+      }
+      rlang::cnd_signal(error)
+    }
+  )
+}
+
+# Messages that advise on the arguments of train(), which other interfaces do not have.
+training_messages <- paste0(
+  "runhooks_message_", c("few_rows", "one_pass", "skipped", "early_stopping", "interrupted")
+)
+
+muffle_training <- function(expr) {
+  withCallingHandlers(
+    expr,
+    message = function(message) {
+      if (inherits(message, training_messages)) invokeRestart("muffleMessage")
+    }
+  )
 }
 
 # NULL for regressors and classifiers.

@@ -68,7 +68,8 @@
 #' @section Predictions: The types are `"numeric"`, `"class"`, `"prob"` and `"raw"`, the tibble of
 #'   [predict()][predict.tf_estimator]. `linear_reg()` also has `"conf_int"` and `"pred_int"`,
 #'   `logistic_reg()` and `poisson_reg()` have `"conf_int"`. The mode quantile regression has
-#'   `"quantile"`, with a [quantile_head()]. `parsnip::multi_predict()` of `boost_tree()` predicts
+#'   `"quantile"`, with a [quantile_head()]. Intervals need the training data, which
+#'   `butcher::butcher()` removes. `parsnip::multi_predict()` of `boost_tree()` predicts
 #'   by several values of `trees`. `tune::tune_grid()` uses it, so that a grid over `trees` needs one
 #'   fit for each combination of the other arguments.
 #' @section Case weights: All models accept frequency weights and importance weights.

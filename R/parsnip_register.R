@@ -1,23 +1,20 @@
 # Registers the engine "runhooks" of parsnip's models, when parsnip is loaded.
 
-register_parsnip_on_load <- function() {
-  if (isNamespaceLoaded("parsnip")) register_parsnip()
-  setHook(packageEvent("parsnip", "onLoad"), function(...) register_parsnip())
+# Calls `register` now or when the package is loaded.
+register_on_load <- function(package, register) {
+  safely <- function(...) {
+    # an error here must not prevent that a package is loaded
+    tryCatch(register(), error = function(error) {
+      packageStartupMessage("runhooks is not available in ", package, ": ", conditionMessage(error))
+    })
+  }
+  if (isNamespaceLoaded(package)) safely()
+  setHook(packageEvent(package, "onLoad"), safely)
 }
 
-# An error here must not prevent that a package is loaded.
 register_parsnip <- function() {
-  tryCatch(
-    {
-      register_wide_deep()
-      for (model in names(parsnip_models)) register_model(model, parsnip_models[[model]])
-    },
-    error = function(error) {
-      packageStartupMessage(
-        "The engine \"runhooks\" is not available in parsnip: ", conditionMessage(error)
-      )
-    }
-  )
+  register_wide_deep()
+  for (model in names(parsnip_models)) register_model(model, parsnip_models[[model]])
 }
 
 register_wide_deep <- function() {

@@ -55,8 +55,8 @@ parsnip_wide_deep_fit <- function(formula, data, weights = NULL, ..., hidden_uni
                                   seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
-  check_fit_number(dropout, "dropout", 0, 1, call)
-  check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
+  check_dropout(dropout, call)
+  check_learn_rate(learn_rate, call)
   hidden_units <- fit_hidden_units(hidden_units, call)
   data <- fit_data(formula, data, weights, class_weights, call, offset = offset)
   data <- hold_out(data, validation, stop_iter, seed, call)

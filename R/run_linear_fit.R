@@ -217,7 +217,7 @@ warn_convergence <- function(fit) {
       } else if (is.finite(distance) && isTRUE(fit$is_iterative)) {
         "Train longer, for example with `steps = 1000`."
       } else if (is.finite(distance)) {
-        "Use `train(model)` with the default optimizer to reach the optimum."
+        "Use the default optimizer, which reaches the optimum."
       } else {
         "Separable classes have no finite optimum."
       }
@@ -347,6 +347,11 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
         i = "Drop {.arg interval} to get predictions."
       ),
       call = call
+    )
+  }
+  if (is.null(unclass(object$estimator)$kept$data) && is.null(object$data)) {
+    abort_runhooks(
+      "Intervals need the training data, which were removed from this model.", call = call
     )
   }
   fit <- inference_fit(object, "predict", call)

@@ -20,6 +20,7 @@
 #'   * `tidy()`, `glance()` and `augment()`: [tidy_models].
 #'   * `plot(model)`: [autoplot_models].
 #'   * `fit()`: [fit.tf_estimator()]. parsnip, workflows and tune: [runhooks-parsnip].
+#'   * mlr3: [runhooks-mlr3].
 #'   * More metrics: [add_metrics()]. Importance of features: [feature_importances()].
 #' @section Runs:
 #'   * Print, plot or convert the value of [train()]: [histories][plot.tf_estimator_history].

@@ -3,5 +3,6 @@
   complete_constructors(topenv())
   the$pid <- Sys.getpid()
   promise_reexports(parent.env(topenv()))
-  register_parsnip_on_load()
+  register_on_load("parsnip", register_parsnip)
+  register_on_load("mlr3", register_mlr3)
 }

@@ -51,7 +51,7 @@ extra_headers <- list(kernels = "base/thread_pool.h", mpi = "cluster/mpi_calls.h
 r_modules <- c(
   "base", "tensor", "builtin", "graph", "session", "optimizer", "column", "estimator", "checkpoint",
   "model_dir", "dataset", "input", "formula", "hook", "model", "file", "run", "method", "monitored",
-  "script", "tf", "parsnip"
+  "script", "tf", "parsnip", "mlr3"
 )
 
 # Additional single functions: members of a tensor are functions of `tf`, and a model object has

@@ -1,5 +1,5 @@
-# Tunes a network with a folder for each fit, for test-suite_parsnip_kills.R. Arguments: the model
-# directory, and the file for the metrics.
+# Tunes a network with a folder for each fit, for test-suite_parsnip_kills.R: 10 candidates and 4 folds, so
+# 40 fits. Arguments: the model directory, and the file for the metrics.
 args <- commandArgs(TRUE)
 suppressPackageStartupMessages({
   library(runhooks)
@@ -11,8 +11,8 @@ spec <- set_engine(
 )
 flow <- workflows::workflow(mpg ~ wt + hp, spec)
 set.seed(1)
-folds <- rsample::vfold_cv(mtcars, v = 3)
-grid <- expand.grid(hidden_units = 2:3, epochs = c(200, 400))
+folds <- rsample::vfold_cv(mtcars, v = 4)
+grid <- expand.grid(hidden_units = 2:6, epochs = c(100, 200))
 tuned <- tune::tune_grid(
   flow, folds, grid = grid, metrics = yardstick::metric_set(yardstick::rmse)
 )

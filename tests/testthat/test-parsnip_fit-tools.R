@@ -123,3 +123,74 @@ test_that("stacks blends candidates", {
   stack <- suppressWarnings(stacks::fit_members(stacks::blend_predictions(stack)))
   expect_true(all(is.finite(predict(stack, cars_data())$.pred)))
 })
+
+test_that("vetiver pins a workflow, which predicts the same in another process and by plumber", {
+  for (package in c("vetiver", "pins", "callr")) skip_if_not_installed(package)
+  withr::local_options(rlib_message_verbosity = "quiet")
+  tree <- parsnip::boost_tree("classification", trees = 5, tree_depth = 2)
+  network <- parsnip::mlp("regression", hidden_units = 3, epochs = 2)
+  flows <- list(
+    linear = linear_flow(), network = linear_flow(network),
+    classes = generics::fit(
+      workflows::workflow(am ~ wt + cyl, parsnip::set_engine(tree, "runhooks")), cars_data()
+    )
+  )
+  board <- pins::board_folder(withr::local_tempdir())
+  for (name in names(flows)) {
+    model <- vetiver::vetiver_model(flows[[name]], name)
+    expect_match(model$description, "runhooks")
+    suppressMessages(vetiver::vetiver_pin_write(board, model))
+    found <- callr::r(
+      function(board, name, data) {
+        model <- vetiver::vetiver_pin_read(board, name)
+        vetiver::load_pkgs(model$metadata$required_pkgs)
+        predict(model, data)
+      },
+      list(board, name, cars_data()), libpath = .libPaths()
+    )
+    expect_identical(found, predict(flows[[name]], cars_data()), label = name)
+  }
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("jsonlite")
+  api <- vetiver::vetiver_api(
+    plumber::pr(), suppressMessages(vetiver::vetiver_pin_read(board, "linear"))
+  )
+  body <- charToRaw(jsonlite::toJSON(cars_data()[1:3, c("wt", "cyl")]))
+  request <- as.environment(list(
+    REQUEST_METHOD = "POST", PATH_INFO = "/predict", QUERY_STRING = "",
+    HTTP_CONTENT_TYPE = "application/json", CONTENT_TYPE = "application/json",
+    HTTP_CONTENT_LENGTH = as.character(length(body)),
+    rook.input = list(read = function() body, rewind = function() length(body), read_lines = function() {
+      rawToChar(body)
+    })
+  ))
+  answer <- api$call(request)
+  expect_identical(answer$status, 200L)
+  served <- jsonlite::fromJSON(answer$body)$.pred
+  expect_equal(served, predict(flows$linear, cars_data()[1:3, ])$.pred, tolerance = 1e-3)
+})
+
+test_that("vip finds the importance of predictors by shuffling", {
+  skip_if_not_installed("vip")
+  by_shuffling <- vip::vi_permute(
+    linear_flow(), train = cars_data()[c("mpg", "wt", "cyl", "hp")], target = "mpg", metric = "rmse",
+    pred_wrapper = predict_numbers, nsim = 2
+  )
+  importance <- setNames(by_shuffling$Importance, by_shuffling$Variable)
+  expect_identical(importance[["hp"]], 0)
+  expect_gt(importance[["wt"]], 0)
+})
+
+test_that("marginaleffects computes slopes and comparisons of fits and workflows", {
+  skip_if_not_installed("marginaleffects")
+  slope <- coef(reference())[["wt"]]
+  # marginaleffects extracts the training data by insight, which warns once
+  for (object in list(linear_fit(), linear_flow())) {
+    found <- suppressWarnings(marginaleffects::avg_slopes(
+      object, variables = "wt", newdata = cars_data(), vcov = FALSE
+    ))
+    expect_equal(found$estimate, slope, tolerance = 1e-3)
+    found <- marginaleffects::avg_predictions(object, newdata = cars_data(), vcov = FALSE)
+    expect_equal(found$estimate, mean(cars_data()$mpg), tolerance = 1e-4)
+  }
+})

@@ -508,6 +508,26 @@ test_that("tune_grid() fits once for all values of trees", {
   expect_equal(chosen$.estimate, rmse, tolerance = 1e-12)
 })
 
+test_that("a grid over trees has one run in the history for each fold", {
+  skip_on_cran()
+  skip_if_not_installed("tune", "2.0.0")
+  for (package in c("workflows", "rsample", "yardstick")) skip_if_not_installed(package)
+  folder <- withr::local_tempdir()
+  spec <- engine(
+    parsnip::boost_tree(trees = tune::tune(), tree_depth = 2), model_dir = folder, seed = 1,
+    mode = "regression"
+  )
+  set.seed(1)
+  tuned <- tune::tune_grid(
+    workflows::workflow(mpg ~ ., spec), rsample::vfold_cv(mtcars, v = 2),
+    grid = data.frame(trees = c(10, 50, 100)), metrics = yardstick::metric_set(yardstick::rmse)
+  )
+  expect_identical(tune::collect_metrics(tuned)$trees, c(10, 50, 100))
+  fits <- list.dirs(folder, recursive = FALSE)
+  expect_length(fits, 2)
+  for (fit in fits) expect_identical(nrow(run_history(fit)), 1L)
+})
+
 test_that("dials has a range for each argument", {
   skip_if_not_installed("dials", "1.4.2")
   skip_if_not_installed("hardhat")

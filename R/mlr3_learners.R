@@ -1,0 +1,335 @@
+# Learners of mlr3, registered when mlr3 is loaded.
+
+#' Use runhooks with mlr3
+#'
+#' runhooks provides these learners for the package mlr3. They are available if both packages are
+#' loaded, in any order; `library(runhooks)` does not load mlr3.
+#'
+#' * `regr.runhooks.linear` and `classif.runhooks.linear`: [linear_regressor()] and
+#'   [linear_classifier()].
+#' * `regr.runhooks.dnn` and `classif.runhooks.dnn`: [dnn_regressor()] and [dnn_classifier()].
+#' * `regr.runhooks.wide_deep` and `classif.runhooks.wide_deep`: [dnn_linear_combined_regressor()]
+#'   and [dnn_linear_combined_classifier()].
+#' * `regr.runhooks.trees` and `classif.runhooks.trees`: [boosted_trees_regressor()] and
+#'   [boosted_trees_classifier()].
+#'
+#' The field `model` of a trained learner is the estimator, for functions such as [coef()] or
+#' [feature_importances()].
+#'
+#' @section Parameters: The parameters are arguments of the constructors, and:
+#'   * `epochs`, `batch_size`: the number of times that training reads the data, and the number of
+#'     rows in each step. The defaults are those of the engine in [runhooks-parsnip].
+#'   * `penalty`, `mixture` of the linear models: as in [runhooks-parsnip].
+#'   * `patience`: training stops if the mean loss of the validation data has not decreased for this
+#'     number of epochs or trees, and the model returns to the best one. It needs the field
+#'     `validate`.
+#'   * `hooks`: a hook or a list of hooks for the training, see [session_run_hook()].
+#'   * `seed`: the seed of all random numbers. By default, seeds are drawn from R's generator, so
+#'     `set.seed()` makes a training reproducible.
+#'
+#'   The initial values are 16 hidden units and 100 trees.
+#' @section Properties:
+#'   * Weights: the role `weights_learner` of a task.
+#'   * Missing values and `$importance()`: the tree models. The importance is the gain of
+#'     [feature_importances()].
+#'   * Validation: the field `validate`. `$internal_valid_scores` has the metrics of [evaluate()].
+#'   * Internal tuning: `epochs`, or `n_trees` of the tree models, with `patience`.
+#'   * Hotstart: training continues from a learner with fewer `epochs` or `n_trees` and gives the
+#'     same model as one training. The first learner does not change.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a parameter is invalid or not available for the model, or
+#'     `patience` is set without `validate`. Nothing has been trained.
+#'   * The errors of [train()] and [predict()][predict.tf_estimator].
+#' @name runhooks-mlr3
+#' @aliases mlr3
+#' @family estimators
+#' @examplesIf requireNamespace("mlr3", quietly = TRUE)
+#' task <- mlr3::tsk("mtcars")
+#' learner <- mlr3::lrn("regr.runhooks.trees", n_trees = 50, max_depth = 2)
+#' learner$train(task)
+#' learner$predict(task)$score()
+#' learner$importance()
+#'
+#' # the number of trees from held-out rows
+#' learner <- mlr3::lrn("regr.runhooks.trees", n_trees = 500, patience = 10, validate = 0.3)
+#' learner$train(task)
+#' learner$internal_tuned_values
+NULL
+
+register_mlr3 <- function() {
+  for (type in c("regr", "classif")) {
+    for (family in names(mlr3_families)) {
+      # mlr3 creates a learner for each use
+      local({
+        class <- mlr3_class(type, family)
+        mlr3::mlr_learners$add(paste(type, "runhooks", family, sep = "."), function() class$new())
+      })
+    }
+  }
+}
+
+mlr3_families <- list(
+  linear = list(label = "Linear Model", kind = "linear", number = "epochs"),
+  dnn = list(label = "Deep Neural Network", kind = "dnn", number = "epochs"),
+  wide_deep = list(label = "Wide and Deep Model", kind = "dnn_linear_combined", number = "epochs"),
+  trees = list(label = "Boosted Trees", kind = "boosted_trees", number = "n_trees")
+)
+
+# The class is created at run time, because R6 is installed with mlr3.
+mlr3_class <- function(type, family) {
+  about <- c(mlr3_families[[family]], list(type = type, family = family))
+  words <- tools::toTitleCase(strsplit(family, "_", fixed = TRUE)[[1]])
+  name <- paste0("Learner", tools::toTitleCase(type), "Runhooks", paste(words, collapse = ""))
+  base <- if (type == "regr") quote(mlr3::LearnerRegr) else quote(mlr3::LearnerClassif)
+  public <- list(
+    initialize = rlang::inject(function() mlr3_initialize(super, !!about))
+  )
+  if (family == "trees") public$importance <- function() mlr3_importance(self)
+  private <- list(
+    .validate = NULL,
+    .train = rlang::inject(function(task) mlr3_train(self, private, task, !!about)),
+    .hotstart = rlang::inject(function(task) mlr3_train(self, private, task, !!about, self$model)),
+    .predict = function(task) mlr3_predict(self, task),
+    .extract_internal_tuned_values = rlang::inject(function() mlr3_tuned(self, !!about)),
+    .extract_internal_valid_scores = function() mlr3_scores(self),
+    # early stopping restores the best weights
+    .extract_best_valid_scores = function() mlr3_scores(self)
+  )
+  active <- list(
+    internal_valid_scores = function() self$state$internal_valid_scores,
+    best_valid_scores = function() self$state$best_valid_scores,
+    internal_tuned_values = function() self$state$internal_tuned_values,
+    validate = function(rhs) {
+      if (!missing(rhs)) private$.validate <- mlr3::assert_validate(rhs)
+      private$.validate
+    }
+  )
+  rlang::inject(
+    R6::R6Class(name, inherit = !!base, public = public, private = private, active = active)
+  )
+}
+
+mlr3_initialize <- function(super, about) {
+  properties <- c(
+    "weights", "validation", "internal_tuning", "hotstart_forward",
+    if (about$family == "trees") c("missings", "importance"),
+    if (about$type == "classif") c("twoclass", "multiclass")
+  )
+  super$initialize(
+    id = paste(about$type, "runhooks", about$family, sep = "."),
+    param_set = mlr3_params(about),
+    predict_types = c("response", if (about$type == "classif") "prob"),
+    feature_types = c(
+      "logical", "integer", "numeric", "character", "factor", "ordered", "POSIXct", "Date"
+    ),
+    properties = properties, packages = "runhooks", label = about$label,
+    man = "runhooks::runhooks-mlr3"
+  )
+}
+
+# --- parameters
+
+mlr3_params <- function(about) {
+  uty <- function() paradox::p_uty(tags = "train")
+  dbl <- function(lower = 0, upper = Inf) paradox::p_dbl(lower, upper, tags = "train")
+  int <- function(lower = 1L) paradox::p_int(lower, tags = "train")
+  common <- list(
+    learning_rate = dbl(), seed = int(0L), hooks = uty(), patience = int(),
+    class_weights = if (about$type == "classif") uty()
+  )
+  epochs <- list(epochs = mlr3_tuned_number("epochs"), batch_size = int())
+  own <- switch(about$family,
+    linear = list(penalty = dbl(), mixture = dbl(0, 1), optimizer = uty()),
+    dnn = list(
+      hidden_units = uty(), dropout = dbl(0, 1), activation_fn = uty(), optimizer = uty(),
+      batch_norm = paradox::p_lgl(tags = "train")
+    ),
+    wide_deep = list(
+      dnn_hidden_units = uty(), dnn_dropout = dbl(0, 1), dnn_activation_fn = uty(),
+      dnn_optimizer = uty(), linear_optimizer = uty(), batch_norm = paradox::p_lgl(tags = "train")
+    ),
+    trees = list(
+      n_trees = mlr3_tuned_number("n_trees"), max_depth = paradox::p_int(1L, 20L, tags = "train"),
+      l1_regularization = dbl(), l2_regularization = dbl(), tree_complexity = dbl(),
+      min_node_weight = dbl(),
+      pruning_mode = paradox::p_fct(c("none", "pre", "post"), tags = "train"),
+      center_bias = paradox::p_lgl(tags = "train"), sample_size = dbl(0, 1), mtry = int()
+    )
+  )
+  all <- c(own, if (about$family != "trees") epochs, common)
+  params <- rlang::exec(paradox::ps, !!!Filter(Negate(is.null), all))
+  params$values <- switch(about$family,
+    linear = list(), dnn = list(hidden_units = 16), wide_deep = list(dnn_hidden_units = 16),
+    trees = list(n_trees = 100L)
+  )
+  params
+}
+
+# The number that validation can choose, and at which a hotstart continues.
+mlr3_tuned_number <- function(name) {
+  paradox::p_int(
+    1L, tags = c("train", "hotstart", "internal_tuning"),
+    aggr = function(x) as.integer(ceiling(mean(unlist(x)))),
+    in_tune_fn = rlang::inject(function(domain, param_vals) {
+      check_internal_tuning(!!name, domain, param_vals)
+    }),
+    disable_in_tune = list(patience = NULL)
+  )
+}
+
+check_internal_tuning <- function(name, domain, values) {
+  call <- call("to_tune", internal = TRUE)
+  if (is.null(values$patience)) {
+    abort_runhooks(
+      "To tune {.arg {name}} internally, set {.arg patience}, and {.code validate} of the learner.",
+      call = call
+    )
+  }
+  upper <- domain$upper
+  check_arg(is_number(upper) && is.finite(upper), upper, "a finite number", "upper", call)
+  as.integer(upper)
+}
+
+# --- training
+
+mlr3_train <- function(learner, private, task, about, start = NULL) {
+  call <- quote(learner$train())
+  given <- learner$param_set$get_values(tags = "train")
+  data <- mlr3_data(task, private$.get_weights(task), about$family == "trees", call)
+  valid <- task$internal_valid_task
+  if (!is.null(valid)) {
+    data$held_out <- mlr3_rows(valid, task, data$weight, private$.get_weights(valid, 1))
+  }
+  data$stop_iter <- given$patience
+  if (!is.null(given$patience) && is.null(valid)) {
+    abort_runhooks("{.arg patience} needs {.code validate} of the learner.", call = call)
+  }
+  settings <- mlr3_settings(data, given, about, call)
+  data$iteration <- ceiling(settings$iteration)
+  folder <- NULL
+  config <- run_config(tf_random_seed = given$seed)
+  if (!is.null(start)) {
+    check_hotstart(learner$state$param_vals, about, call)
+    folder <- copied_model_dir(start)
+    config <- estimator_config(start, folder)
+  }
+  model <- new_fit(about$kind, data, settings$args, folder, config)
+  history <- train_fit(model, data, settings$training, settings$hooks)
+  if (!is.null(valid)) attr(model, "mlr3") <- mlr3_validation(model, history, settings, about)
+  model
+}
+
+check_hotstart <- function(start, about, call) {
+  if (is.null(start$patience) && !is.null(start[[about$number]])) return(invisible())
+  abort_runhooks("A hotstart needs {.arg {about$number}}, and no {.arg patience}.", call = call)
+}
+
+# The data as that of parsnip's models.
+mlr3_data <- function(task, weights, is_tree, call) {
+  name <- task$target_names
+  formula <- all_terms(name)
+  fit_data(formula, mlr3_rows(task, task), weights, NULL, call, is_tree = is_tree)
+}
+
+mlr3_rows <- function(task, train_task, weight = NULL, weights = NULL) {
+  rows <- as.data.frame(task$data(cols = c(train_task$target_names, train_task$feature_names)))
+  if (!is.null(weight)) rows[[weight]] <- weights
+  rows
+}
+
+mlr3_settings <- function(data, given, about, call) {
+  n <- nrow(data$data)
+  args <- given[setdiff(
+    names(given), c("epochs", "batch_size", "patience", "penalty", "mixture", "hooks", "seed")
+  )]
+  for (name in intersect(c("dropout", "dnn_dropout"), names(args))) {
+    if (args[[name]] == 0) args[[name]] <- NULL
+  }
+  args["weight_column"] <- list(data$weight)
+  hooks <- as_hook_list(given$hooks, call)
+  batch_size <- given$batch_size
+  epochs <- given$epochs
+  iteration <- 1
+  if (about$family == "linear") {
+    chosen <- given[intersect(c("optimizer", "batch_size", "epochs"), names(given))]
+    chosen <- linear_settings(data, given$penalty, given$mixture, chosen, hooks, call)
+    args$optimizer <- chosen$optimizer
+    hooks <- chosen$hooks
+    batch_size <- chosen$batch_size
+    epochs <- chosen$epochs
+  } else if (about$family == "trees") {
+    iteration <- if (is.null(given$max_depth)) 6 else given$max_depth
+  } else if (is.null(batch_size)) {
+    batch_size <- min(64, n)
+  }
+  training <- list(num_epochs = epochs)
+  if (!is.null(batch_size)) {
+    iteration <- n / batch_size
+    # a training that ends by its steps can continue in the middle of the data
+    training <- list(batch_size = batch_size)
+    if (!is.null(epochs)) training$max_steps <- ceiling(epochs * iteration)
+  }
+  training <- Filter(Negate(is.null), training)
+  list(args = args, training = training, hooks = hooks, iteration = iteration)
+}
+
+# A copy, so that the model from which training continues does not change.
+copied_model_dir <- function(model) {
+  folder <- tempfile("runhooks-")
+  dir.create(folder)
+  file.copy(list.files(model_dir(model), full.names = TRUE), folder, recursive = TRUE)
+  folder
+}
+
+estimator_config <- function(model, folder) {
+  config <- unclass(model$estimator)$config
+  config$model_dir <- folder
+  config
+}
+
+# --- predictions, importance and validation
+
+mlr3_predict <- function(learner, task) {
+  data <- as.data.frame(task$data(cols = learner$state$train_task$feature_names))
+  model <- learner$model
+  if (learner$task_type == "regr") return(list(response = predict(model, data)$.pred))
+  if (learner$predict_type == "response") {
+    return(list(response = predict(model, data, type = "class")$.pred_class))
+  }
+  prob <- as.matrix(predict(model, data, type = "prob"))
+  colnames(prob) <- sub("^[.]pred_", "", colnames(prob))
+  list(prob = prob)
+}
+
+mlr3_importance <- function(learner) {
+  if (is.null(learner$model)) {
+    abort_runhooks("The learner has no model. Train it first.", call = quote(learner$importance()))
+  }
+  found <- suppressMessages(
+    feature_importances(learner$model), classes = "runhooks_message_no_splits"
+  )
+  stats::setNames(found$importance, found$feature)
+}
+
+mlr3_validation <- function(model, history, settings, about) {
+  step <- current_model_dir(model)$step
+  row <- history$validation[history$validation$step == step, , drop = FALSE]
+  scores <- as.list(row[nrow(row), setdiff(names(row), "step")])
+  number <- if (about$number == "n_trees") {
+    nodes <- trees_of(model, "train")$nodes
+    length(unique(nodes$tree[nodes$is_finished]))
+  } else {
+    max(1L, as.integer(floor(step / settings$iteration)))
+  }
+  list(scores = scores, number = number)
+}
+
+mlr3_scores <- function(learner) {
+  scores <- attr(learner$model, "mlr3")$scores
+  if (is.null(scores)) stats::setNames(list(), character()) else scores
+}
+
+mlr3_tuned <- function(learner, about) {
+  if (is.null(learner$state$param_vals$patience)) return(stats::setNames(list(), character()))
+  stats::setNames(list(attr(learner$model, "mlr3")$number), about$number)
+}
