@@ -441,7 +441,8 @@ new_variable <- function(name, expr, data, blueprint, call) {
   list(
     expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
-    time = time, origin = number_origin(value, name, time, blueprint)
+    time = time, origin = number_origin(value, name, time, blueprint),
+    is_logical = is.logical(value)
   )
 }
 
