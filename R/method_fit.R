@@ -22,7 +22,7 @@
 #' @rawNamespace S3method(generics::evaluate, tf_estimator_history)
 #' @examples
 #' if (requireNamespace("generics", quietly = TRUE)) {
-#'   model <- linear_regressor(mpg ~ wt, mtcars) %>% generics::fit()
+#'   model <- linear_regressor(mpg ~ wt, mtcars) |> generics::fit()
 #'   coef(model)
 #' }
 fit.tf_estimator <- function(object, ...) {

@@ -23,8 +23,8 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
-#' model %>% evaluate(input_fn(mpg ~ drat, mtcars))
+#' model |> train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
+#' model |> evaluate(input_fn(mpg ~ drat, mtcars))
 evaluate <- function(object, ...) UseMethod("evaluate")
 
 #' @export

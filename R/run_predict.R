@@ -58,8 +58,8 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
-#' predictions <- model %>% predict(input_fn(mpg ~ drat, mtcars))
+#' model |> train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
+#' predictions <- model |> predict(input_fn(mpg ~ drat, mtcars))
 #' unlist(predictions$predictions)
 #' predict(model, data.frame(drat = c(3, 4)))
 predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,

@@ -62,7 +62,7 @@
 "_PACKAGE"
 
 #' @useDynLib runhooks, .registration = TRUE
-#' @importFrom magrittr %>%
+#' @importFrom magrittr |>
 #' @importFrom stats predict setNames
 NULL
 

@@ -39,7 +39,7 @@ train_more_symbols <- function() {
     },
     summary_iterator = function(path) {
       check_string(path)
-      events <- read_event_files(path.expand(path))
+      events <- read_event_files(absolute_path(path, "path"))
       split(events, seq_len(nrow(events)))
     }
   )

@@ -67,7 +67,7 @@ test_that("memory that R lacks in a step ends the training with R's error", {
   expect_no_error(train(model, mtcars_input(), steps = 2))
 })
 
-test_that("classed vectors and bytes are refused where they are converted to whole numbers or types", {
+test_that("classed vectors and bytes are refused as whole numbers and types", {
   invalid <- "runhooks_error_invalid_argument"
   x <- tf$constant(rbind(c(1, 2), c(3, 4)))
   odd <- list(
@@ -85,7 +85,8 @@ test_that("classed vectors and bytes are refused where they are converted to who
   )
   bytes <- `Encoding<-`("\xe9t\xe9", "bytes")
   expect_error(tf$zeros(2L, dtype = bytes), class = invalid)
-  labelled <- structure(c(1, 2), labels = c(no = 1), class = c("haven_labelled", "vctrs_vctr", "double"))
+  classes <- c("haven_labelled", "vctrs_vctr", "double")
+  labelled <- structure(c(1, 2), labels = c(no = 1), class = classes)
   expect_no_error(np_array(labelled))
   expect_error(parsnip_linear_fit(y ~ x, sum), "data frame", class = invalid)
   expect_error(parsnip_mlp_fit(2L, mtcars), "formula", class = invalid)
