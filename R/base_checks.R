@@ -78,6 +78,16 @@ is_number <- function(x) {
 }
 is_whole <- function(x) is_number(x) && x == trunc(x) && abs(x) <= largest_whole
 
+# Whole numbers in a vector or a list, as integers. Other classes are not taken by their storage.
+as_whole_numbers <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+  given <- x
+  if (is.list(x) && !is.object(x)) x <- unlist(x)
+  good <- is.numeric(x) && !is.object(x) && all(is.finite(x)) && all(abs(x) <= 2^31 - 1) &&
+    all(x == trunc(x))
+  check_arg(good, given, "whole numbers", arg, call)
+  as.integer(x)
+}
+
 check_number <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg((null && is.null(x)) || is_number(x), x, "a number", arg, call)
 }

@@ -4,6 +4,8 @@
 absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   if (is.null(path) || identical(path, "")) return(path)
   check_string(path, arg = arg, call = call)
+  # R's functions of files refuse strings that are marked as bytes
+  if (Encoding(path) == "bytes") Encoding(path) <- "unknown"
   path <- path.expand(path)
   if (is_absolute_path(path)) return(path)
   here <- getwd()

@@ -50,8 +50,8 @@
 #' @name datasets
 #' @family datasets
 #' @examples
-#' numbers <- range_dataset(0, 10) %>%
-#'   dataset_shuffle(10, seed = 1) %>%
+#' numbers <- range_dataset(0, 10) |>
+#'   dataset_shuffle(10, seed = 1) |>
 #'   dataset_batch(4)
 #' numbers
 #' dataset_collect(numbers)
@@ -163,8 +163,8 @@ fill_structure <- function(form, components) {
 #' @family datasets
 #' @export
 #' @examples
-#' tensor_slices_dataset(list(x = c(1, 2, 3), y = c("a", "b", "c"))) %>%
-#'   dataset_batch(2) %>%
+#' tensor_slices_dataset(list(x = c(1, 2, 3), y = c("a", "b", "c"))) |>
+#'   dataset_batch(2) |>
 #'   dataset_collect()
 tensor_slices_dataset <- function(tensors) {
   memory_dataset("TensorSliceDataset", tensors, "tensor_slices_dataset()")
@@ -174,7 +174,7 @@ tensor_slices_dataset <- function(tensors) {
 #' @export
 #' @examples
 #'
-#' tensors_dataset(matrix(1:4, 2)) %>% dataset_collect()
+#' tensors_dataset(matrix(1:4, 2)) |> dataset_collect()
 tensors_dataset <- function(tensors) {
   memory_dataset("TensorDataset", tensors, "tensors_dataset()")
 }
@@ -266,7 +266,7 @@ component_type <- function(x) wanted_type(x)
 #' @export
 #' @examples
 #' dataset_collect(range_dataset(0, 3))
-#' range_dataset(0, 100) %>% dataset_collect(n = 2)
+#' range_dataset(0, 100) |> dataset_collect(n = 2)
 dataset_collect <- function(dataset, n = Inf) {
   check_dataset(dataset)
   check_arg(is_number(n) && n >= 0, n, "a number of elements", "n", environment())
@@ -286,7 +286,7 @@ dataset_collect <- function(dataset, n = Inf) {
 #' @family datasets
 #' @export
 #' @examples
-#' batches <- range_dataset(0, 10) %>% dataset_batch(4)
+#' batches <- range_dataset(0, 10) |> dataset_batch(4)
 #' output_types(batches)
 #' output_shapes(batches)
 output_types <- function(object) {

@@ -24,8 +24,8 @@
 #' @family datasets
 #' @export
 #' @examplesIf requireNamespace("nanoarrow", quietly = TRUE)
-#' arrow_dataset(function() nanoarrow::as_nanoarrow_array_stream(mtcars)) %>%
-#'   dataset_batch(4) %>%
+#' arrow_dataset(function() nanoarrow::as_nanoarrow_array_stream(mtcars)) |>
+#'   dataset_batch(4) |>
 #'   dataset_collect(1)
 arrow_dataset <- function(x) {
   read_once <- inherits(x, "RecordBatchReader")

@@ -33,7 +33,7 @@
 #' writeLines(c("id,size,word", "1,2.5,a", "2,,b"), file)
 #' spec <- csv_record_spec(file)
 #' spec
-#' text_line_dataset(file, record_spec = spec) %>% dataset_batch(2) %>% dataset_collect()
+#' text_line_dataset(file, record_spec = spec) |> dataset_batch(2) |> dataset_collect()
 #'
 #' writeLines(c("id\tsize", "1\t2.5"), file)
 #' tsv_record_spec(file)
@@ -285,9 +285,9 @@ spec_with_na <- function(spec, wide) {
 #' @examples
 #' file <- tempfile()
 #' writeLines(c("x,word", "1,a", "2,b"), file)
-#' text_line_dataset(file) %>%
-#'   dataset_skip(1) %>%
-#'   dataset_decode_delim(csv_record_spec(file)) %>%
+#' text_line_dataset(file) |>
+#'   dataset_skip(1) |>
+#'   dataset_decode_delim(csv_record_spec(file)) |>
 #'   dataset_collect()
 dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) {
   check_dataset(dataset)

@@ -40,14 +40,14 @@
 #' @examples
 #' file <- tempfile()
 #' writeLines(c("x,word", "1,a", "2,b"), file)
-#' text_line_dataset(file) %>% dataset_skip(1) %>% dataset_collect()
-#' text_line_dataset(file, record_spec = csv_record_spec(file)) %>% dataset_collect(1)
+#' text_line_dataset(file) |> dataset_skip(1) |> dataset_collect()
+#' text_line_dataset(file, record_spec = csv_record_spec(file)) |> dataset_collect(1)
 #'
 #' write_tfrecord(data.frame(x = 1:3), file)
-#' tfrecord_dataset(file) %>%
+#' tfrecord_dataset(file) |>
 #'   dataset_map(function(record) {
 #'     tf$parse_single_example(record, list(x = tf$FixedLenFeature(1L, tf$int64)))
-#'   }) %>%
+#'   }) |>
 #'   dataset_collect(2)
 text_line_dataset <- function(filenames, compression_type = NULL, record_spec = NULL,
                               parallel_records = NULL, on_error = c("stop", "skip"),
@@ -108,7 +108,7 @@ tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = N
 #' @examples
 #'
 #' writeBin(charToRaw("headaaabbb"), file)
-#' fixed_length_record_dataset(file, 3, header_bytes = 4) %>% dataset_collect()
+#' fixed_length_record_dataset(file, 3, header_bytes = 4) |> dataset_collect()
 fixed_length_record_dataset <- function(filenames, record_bytes, header_bytes = NULL,
                                         footer_bytes = NULL, buffer_size = NULL,
                                         stream = FALSE) {
@@ -219,8 +219,8 @@ file_list_dataset <- function(file_pattern, shuffle = NULL, seed = NULL) {
 #' @export
 #' @examples
 #'
-#' read_files(file.path(folder, "*"), text_line_dataset, parallel_files = 2) %>%
-#'   dataset_collect() %>%
+#' read_files(file.path(folder, "*"), text_line_dataset, parallel_files = 2) |>
+#'   dataset_collect() |>
 #'   unlist()
 read_files <- function(files, reader, ..., parallel_files = 1, parallel_interleave = 1,
                        num_shards = NULL, shard_index = NULL) {

@@ -29,9 +29,9 @@
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 5) %>%
-#'   dataset_map(function(x) list(x = x, square = x * x)) %>%
-#'   dataset_filter(function(record) record$square > 3) %>%
+#' range_dataset(0, 5) |>
+#'   dataset_map(function(x) list(x = x, square = x * x)) |>
+#'   dataset_filter(function(record) record$square > 3) |>
 #'   dataset_collect()
 dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
   check_dataset(dataset)
@@ -65,9 +65,9 @@ dataset_filter <- function(dataset, predicate) {
 #' @export
 #' @examples
 #'
-#' range_dataset(1, 4) %>%
-#'   dataset_flat_map(function(n) range_dataset(0, n)) %>%
-#'   dataset_collect() %>%
+#' range_dataset(1, 4) |>
+#'   dataset_flat_map(function(n) range_dataset(0, n)) |>
+#'   dataset_collect() |>
 #'   unlist()
 dataset_flat_map <- function(dataset, map_func) {
   check_dataset(dataset)
@@ -85,9 +85,9 @@ dataset_flat_map <- function(dataset, map_func) {
 #' @examples
 #'
 #' # read two datasets at a time, one element from each in turn
-#' range_dataset(1, 4) %>%
-#'   dataset_interleave(function(n) dataset_repeat(tensors_dataset(n), 3), cycle_length = 2) %>%
-#'   dataset_collect() %>%
+#' range_dataset(1, 4) |>
+#'   dataset_interleave(function(n) dataset_repeat(tensors_dataset(n), 3), cycle_length = 2) |>
+#'   dataset_collect() |>
 #'   unlist()
 dataset_interleave <- function(dataset, map_func, cycle_length, block_length = 1) {
   check_dataset(dataset)
@@ -106,8 +106,8 @@ dataset_interleave <- function(dataset, map_func, cycle_length, block_length = 1
 #' @export
 #' @examples
 #'
-#' range_dataset(0, 4) %>%
-#'   dataset_map_and_batch(function(x) x * x, batch_size = 2) %>%
+#' range_dataset(0, 4) |>
+#'   dataset_map_and_batch(function(x) x * x, batch_size = 2) |>
 #'   dataset_collect()
 dataset_map_and_batch <- function(dataset, map_func, batch_size, num_parallel_batches = NULL,
                                   drop_remainder = FALSE, num_parallel_calls = NULL) {
@@ -124,8 +124,8 @@ dataset_map_and_batch <- function(dataset, map_func, batch_size, num_parallel_ba
 #' @export
 #' @examples
 #'
-#' tensor_slices_dataset(c("a b", "c")) %>%
-#'   dataset_map(on_values(function(x) length(strsplit(x, " ")[[1]]))) %>%
+#' tensor_slices_dataset(c("a b", "c")) |>
+#'   dataset_map(on_values(function(x) length(strsplit(x, " ")[[1]]))) |>
 #'   dataset_collect()
 on_values <- function(f, output_types = NULL) {
   good <- is.function(f) || rlang::is_formula(f)

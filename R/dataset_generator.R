@@ -45,7 +45,7 @@
 #'   save = function() at,
 #'   restore = function(state) at <<- state
 #' )
-#' squares %>% dataset_repeat(2) %>% dataset_collect() %>% unlist()
+#' squares |> dataset_repeat(2) |> dataset_collect() |> unlist()
 #'
 #' # a function that makes a generator
 #' count_down <- function() {
@@ -56,7 +56,7 @@
 #'   }
 #' }
 #' counts <- generator_dataset(count_down)
-#' zip_datasets(counts, counts) %>% dataset_collect()
+#' zip_datasets(counts, counts) |> dataset_collect()
 generator_dataset <- function(generator, output_types = NULL, output_shapes = NULL, save = NULL,
                               restore = NULL) {
   check_function(generator)

@@ -28,9 +28,9 @@
 #' @family datasets
 #' @export
 #' @examples
-#' batch <- range_dataset(0, 4) %>%
-#'   dataset_batch(2) %>%
-#'   make_iterator_one_shot() %>%
+#' batch <- range_dataset(0, 4) |>
+#'   dataset_batch(2) |>
+#'   make_iterator_one_shot() |>
 #'   iterator_get_next()
 #' with(tf$Session() %as% sess, {
 #'   until_out_of_range(print(sess$run(batch)))
@@ -257,7 +257,7 @@ make_saveable_from_iterator <- function(iterator, on_other_data = c("stop", "beg
 #' @family datasets
 #' @export
 #' @examples
-#' batch <- next_batch(range_dataset(0, 4) %>% dataset_batch(2))
+#' batch <- next_batch(range_dataset(0, 4) |> dataset_batch(2))
 #' with(tf$Session() %as% sess, until_out_of_range(print(sess$run(batch))))
 next_batch <- function(dataset) {
   if (inherits(dataset, "tf_iterator")) return(iterator_get_next(dataset))
@@ -363,7 +363,7 @@ as_iterator <- function(x) {
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 3) %>% dataset_prefetch_to_device("/gpu:0") %>% dataset_collect()
+#' range_dataset(0, 3) |> dataset_prefetch_to_device("/gpu:0") |> dataset_collect()
 dataset_prefetch_to_device <- function(dataset, device, buffer_size = NULL) {
   check_string(device)
   dataset_prefetch(dataset, buffer_size)

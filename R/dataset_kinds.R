@@ -19,9 +19,9 @@
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(1, 4) %>%
-#'   dataset_map(on_values(function(n) array(seq_len(n)), "int32")) %>%
-#'   dataset_padded_batch(3) %>%
+#' range_dataset(1, 4) |>
+#'   dataset_map(on_values(function(n) array(seq_len(n)), "int32")) |>
+#'   dataset_padded_batch(3) |>
 #'   dataset_collect()
 dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padding_values = NULL,
                                  drop_remainder = FALSE) {
@@ -62,9 +62,9 @@ padded_batches <- function(dataset, batch_size, shapes, padding_values, drop_rem
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 5) %>%
-#'   dataset_window(3, shift = 1, drop_remainder = TRUE) %>%
-#'   dataset_flat_map(function(window) dataset_batch(window, 3)) %>%
+#' range_dataset(0, 5) |>
+#'   dataset_window(3, shift = 1, drop_remainder = TRUE) |>
+#'   dataset_flat_map(function(window) dataset_batch(window, 3)) |>
 #'   dataset_collect()
 dataset_window <- function(dataset, size, shift = NULL, stride = 1, drop_remainder = FALSE) {
   args <- list(
@@ -88,7 +88,7 @@ dataset_window <- function(dataset, size, shift = NULL, stride = 1, drop_remaind
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 3) %>% dataset_cache() %>% dataset_repeat(2) %>% dataset_collect() %>% unlist()
+#' range_dataset(0, 3) |> dataset_cache() |> dataset_repeat(2) |> dataset_collect() |> unlist()
 dataset_cache <- function(dataset, filename = NULL) {
   check_string(filename, null = TRUE)
   if (is.null(filename)) {
@@ -117,7 +117,7 @@ dataset_cache <- function(dataset, filename = NULL) {
 #' @family datasets
 #' @export
 #' @examples
-#' zip_datasets(x = range_dataset(0, 3), y = range_dataset(10, 13)) %>% dataset_collect()
+#' zip_datasets(x = range_dataset(0, 3), y = range_dataset(10, 13)) |> dataset_collect()
 zip_datasets <- function(...) {
   given <- list(...)
   if (length(given) == 1 && !is_dataset(given[[1]])) given <- given[[1]]
@@ -135,8 +135,8 @@ zip_datasets <- function(...) {
 #' @export
 #' @examples
 #'
-#' sample_from_datasets(list(range_dataset(0, 3), range_dataset(10, 13)), seed = 1) %>%
-#'   dataset_collect() %>%
+#' sample_from_datasets(list(range_dataset(0, 3), range_dataset(10, 13)), seed = 1) |>
+#'   dataset_collect() |>
 #'   unlist()
 sample_from_datasets <- function(datasets, weights = NULL, seed = NULL) {
   good <- is.list(datasets) && !is_dataset(datasets) && length(datasets) > 0 &&
@@ -176,8 +176,8 @@ sample_from_datasets <- function(datasets, weights = NULL, seed = NULL) {
 #' @family datasets
 #' @export
 #' @examples
-#' tensor_slices_dataset(mtcars) %>%
-#'   dataset_prepare(x = c(wt, hp), y = mpg, batch_size = 2) %>%
+#' tensor_slices_dataset(mtcars) |>
+#'   dataset_prepare(x = c(wt, hp), y = mpg, batch_size = 2) |>
 #'   dataset_collect(1)
 dataset_prepare <- function(dataset, x, y = NULL, named = TRUE, named_features = FALSE,
                             parallel_records = NULL, batch_size = NULL,

@@ -10,7 +10,7 @@
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 5) %>% dataset_batch(2) %>% dataset_collect()
+#' range_dataset(0, 5) |> dataset_batch(2) |> dataset_collect()
 dataset_batch <- function(dataset, batch_size, drop_remainder = FALSE) {
   new_dataset("BatchDataset", "dataset_batch", mget(names(formals())))
 }
@@ -24,7 +24,7 @@ dataset_batch <- function(dataset, batch_size, drop_remainder = FALSE) {
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 2) %>% dataset_concatenate(range_dataset(7, 9)) %>% dataset_collect()
+#' range_dataset(0, 2) |> dataset_concatenate(range_dataset(7, 9)) |> dataset_collect()
 dataset_concatenate <- function(dataset, other) {
   new_dataset("ConcatenateDataset", "dataset_concatenate", mget(names(formals())))
 }
@@ -41,7 +41,7 @@ dataset_concatenate <- function(dataset, other) {
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 5) %>% dataset_batch(2) %>% dataset_prefetch(1) %>% dataset_collect()
+#' range_dataset(0, 5) |> dataset_batch(2) |> dataset_prefetch(1) |> dataset_collect()
 dataset_prefetch <- function(dataset, buffer_size = NULL) {
   new_dataset("PrefetchDataset", "dataset_prefetch", mget(names(formals())))
 }
@@ -55,7 +55,7 @@ dataset_prefetch <- function(dataset, buffer_size = NULL) {
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 3) %>% dataset_repeat(2) %>% dataset_collect()
+#' range_dataset(0, 3) |> dataset_repeat(2) |> dataset_collect()
 dataset_repeat <- function(dataset, count = NULL) {
   new_dataset("RepeatDataset", "dataset_repeat", mget(names(formals())))
 }
@@ -70,7 +70,7 @@ dataset_repeat <- function(dataset, count = NULL) {
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 5) %>% dataset_shard(2, 1) %>% dataset_collect()
+#' range_dataset(0, 5) |> dataset_shard(2, 1) |> dataset_collect()
 dataset_shard <- function(dataset, num_shards, index) {
   new_dataset("ShardDataset", "dataset_shard", mget(names(formals())))
 }
@@ -87,7 +87,7 @@ dataset_shard <- function(dataset, num_shards, index) {
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 5) %>% dataset_shuffle(5, seed = 1) %>% dataset_batch(5) %>% dataset_collect()
+#' range_dataset(0, 5) |> dataset_shuffle(5, seed = 1) |> dataset_batch(5) |> dataset_collect()
 dataset_shuffle <- function(dataset, buffer_size, seed = NULL, reshuffle_each_iteration = NULL) {
   new_dataset("ShuffleDataset", "dataset_shuffle", mget(names(formals())))
 }
@@ -104,9 +104,9 @@ dataset_shuffle <- function(dataset, buffer_size, seed = NULL, reshuffle_each_it
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 3) %>%
-#'   dataset_shuffle_and_repeat(3, 2, seed = 1) %>%
-#'   dataset_batch(6) %>%
+#' range_dataset(0, 3) |>
+#'   dataset_shuffle_and_repeat(3, 2, seed = 1) |>
+#'   dataset_batch(6) |>
 #'   dataset_collect()
 dataset_shuffle_and_repeat <- function(dataset, buffer_size, count = NULL, seed = NULL) {
   new_dataset("ShuffleAndRepeatDataset", "dataset_shuffle_and_repeat", mget(names(formals())))
@@ -121,7 +121,7 @@ dataset_shuffle_and_repeat <- function(dataset, buffer_size, count = NULL, seed 
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 5) %>% dataset_skip(3) %>% dataset_collect()
+#' range_dataset(0, 5) |> dataset_skip(3) |> dataset_collect()
 dataset_skip <- function(dataset, count) {
   new_dataset("SkipDataset", "dataset_skip", mget(names(formals())))
 }
@@ -135,7 +135,7 @@ dataset_skip <- function(dataset, count) {
 #' @family datasets
 #' @export
 #' @examples
-#' range_dataset(0, 5) %>% dataset_take(2) %>% dataset_collect()
+#' range_dataset(0, 5) |> dataset_take(2) |> dataset_collect()
 dataset_take <- function(dataset, count) {
   new_dataset("TakeDataset", "dataset_take", mget(names(formals())))
 }
@@ -148,7 +148,7 @@ dataset_take <- function(dataset, count) {
 #' @family datasets
 #' @export
 #' @examples
-#' tensor_slices_dataset(c("a", "b", "a")) %>% dataset_unique() %>% dataset_collect()
+#' tensor_slices_dataset(c("a", "b", "a")) |> dataset_unique() |> dataset_collect()
 dataset_unique <- function(dataset) {
   new_dataset("UniqueDataset", "dataset_unique", mget(names(formals())))
 }

@@ -26,8 +26,8 @@
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE)
 #' connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
 #' DBI::dbWriteTable(connection, "cars", mtcars)
-#' sql_dataset(connection, "SELECT wt, mpg FROM cars ORDER BY wt LIMIT 4") %>%
-#'   dataset_batch(4) %>%
+#' sql_dataset(connection, "SELECT wt, mpg FROM cars ORDER BY wt LIMIT 4") |>
+#'   dataset_batch(4) |>
 #'   dataset_collect()
 #' DBI::dbDisconnect(connection)
 sql_dataset <- function(connection, query, chunk_size = 10000) {
@@ -77,7 +77,7 @@ query_dataset <- function(query, chunk_size, connect, disconnect = function(conn
 #' DBI::dbWriteTable(connection, "cars", mtcars)
 #' DBI::dbDisconnect(connection)
 #' spec <- sql_record_spec(names = c("wt", "mpg"), types = list(tf$float64, tf$float64))
-#' sqlite_dataset(file, "SELECT wt, mpg FROM cars ORDER BY wt LIMIT 4", spec) %>%
+#' sqlite_dataset(file, "SELECT wt, mpg FROM cars ORDER BY wt LIMIT 4", spec) |>
 #'   dataset_collect()
 sqlite_dataset <- function(filename, query, record_spec) {
   check_string(filename)

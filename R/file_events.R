@@ -20,8 +20,8 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
-#' model %>% evaluate(input_fn(mpg ~ drat, mtcars))
+#' model |> train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
+#' model |> evaluate(input_fn(mpg ~ drat, mtcars))
 #' read_events(model_dir(model))
 #' read_events(file.path(model_dir(model), "eval"))
 read_events <- function(dir) {

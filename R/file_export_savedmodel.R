@@ -56,7 +56,7 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars))
+#' model |> train(input_fn(mpg ~ drat, mtcars))
 #' path <- export_savedmodel(model, tempfile("export"))
 #' list.files(path, recursive = TRUE)
 #'

@@ -43,7 +43,7 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars))
+#' model |> train(input_fn(mpg ~ drat, mtcars))
 #' loaded <- load_savedmodel(export_savedmodel(model, tempfile("export")))
 #' loaded
 #' predict(loaded, data.frame(drat = c(3, 4)))
@@ -172,11 +172,11 @@ print.runhooks_saved_model <- function(x, ...) {
 #' @examples
 #' path <- tempfile(fileext = ".tfrecord")
 #' write_tfrecord(data.frame(x = c(1.5, 2), n = 1:2, word = c("a", NA)), path)
-#' tfrecord_dataset(path) %>%
+#' tfrecord_dataset(path) |>
 #'   dataset_map(function(record) {
 #'     tf$parse_single_example(record, list(x = tf$FixedLenFeature(1L, tf$float32)))
-#'   }) %>%
-#'   dataset_collect() %>%
+#'   }) |>
+#'   dataset_collect() |>
 #'   str()
 write_tfrecord <- function(data, path, compression_type = NULL) {
   check_string(path)

@@ -92,20 +92,8 @@ formula_arguments <- function(matched, folder, call) {
 add_weight_vector <- function(matched, call) {
   weight <- unclassed_column(matched$args$weight_column)
   data <- matched$args$data
-<<<<<<< HEAD
-  if (is.null(weight) || is_string(weight) || is_column(weight) || !is.data.frame(data)) {
-    return(matched)
-  }
-  check_arg(
-    is.numeric(weight) && length(weight) == nrow(data), weight,
-    sprintf("the name of a column, or %d numbers, one for each row of the data", nrow(data)),
-    "weight_column", call
-  )
-  name <- free_name("weights", names(data))
-=======
   if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
   name <- unused_name("weights", names(data))
->>>>>>> 400e25a22a1da5c3b5a1270cf3dc265cc47ed1fe
   matched$args$data[[name]] <- as.numeric(weight)
   matched$args$weight_column <- name
   matched
@@ -459,7 +447,8 @@ new_variable <- function(name, expr, data, blueprint, call) {
   list(
     expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
-    time = time_class, origin = number_origin(value, name, time_class, blueprint)
+    time = time_class, origin = number_origin(value, name, time_class, blueprint),
+    is_logical = is.logical(value)
   )
 }
 

@@ -71,7 +71,7 @@ hook_methods <- list(
 #'   )
 #' }
 #' model <- linear_regressor(column_numeric("wt"))
-#' model %>% train(input_fn(mpg ~ wt, mtcars), steps = 1, hooks = count_steps())
+#' model |> train(input_fn(mpg ~ wt, mtcars), steps = 1, hooks = count_steps())
 session_run_hook <- function(begin = function() {},
                              after_create_session = function(session, coord) {},
                              before_run = function(context) {},

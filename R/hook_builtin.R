@@ -28,7 +28,7 @@ new_builtin_hook <- function(type, ...) {
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("wt"))
-#' model %>% train(
+#' model |> train(
 #'   input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 2),
 #'   hooks = hook_logging_tensor(
 #'     list(bias = "linear/linear_model/bias_weights:0"), every_n_iter = 4
@@ -180,7 +180,7 @@ hook_nan_tensor <- builtin_hook("NanTensorHook")
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("wt"))
-#' history <- model %>% train(
+#' history <- model |> train(
 #'   input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 2),
 #'   hooks = hook_history_saver(
 #'     every_n_step = 2, tensors = list(bias = "linear/linear_model/bias_weights:0")
@@ -269,8 +269,8 @@ complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
 #' @examples
 #' model <- linear_regressor(column_numeric("wt"))
 #' cars <- input_fn(mpg ~ wt, mtcars, batch_size = 4)
-#' model %>% train(cars, steps = 2)
-#' model %>% evaluate(cars, hooks = hook_stop_after_n_evals(2))
+#' model |> train(cars, steps = 2)
+#' model |> evaluate(cars, hooks = hook_stop_after_n_evals(2))
 hook_stop_after_n_evals <- builtin_hook("StopAfterNEvalsHook")
 
 #' Stop when the optimizer has converged

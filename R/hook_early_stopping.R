@@ -21,7 +21,7 @@
 #' @examples
 #' model <- linear_regressor(column_numeric("wt"))
 #' deadline <- Sys.time() + 5
-#' model %>% train(
+#' model |> train(
 #'   input_fn(mpg ~ wt, mtcars, batch_size = 8),
 #'   hooks = hook_early_stopping(model, function() Sys.time() > deadline)
 #' )
@@ -183,7 +183,7 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 #' @export
 #' @examples
 #' model <- linear_regressor(mpg ~ wt + hp, data = mtcars[1:24, ])
-#' history <- model %>% train(
+#' history <- model |> train(
 #'   mtcars[1:24, ], steps = 2000, validation = mtcars[25:32, ],
 #'   stop = early_stopping("average_loss", patience = 500)
 #' )

@@ -29,7 +29,7 @@
 #' @examples
 #' model <- linear_regressor(column_numeric("wt"))
 #' test <- input_fn(mpg ~ wt, mtcars[25:32, ])
-#' model %>% train(
+#' model |> train(
 #'   input_fn(mpg ~ wt, mtcars[1:24, ], batch_size = 8, num_epochs = 10),
 #'   hooks = hook_in_memory_evaluator(model, test, every_n_iter = 10)
 #' )

@@ -20,7 +20,7 @@
 #' @examples
 #' hook <- hook_final_ops(list(step = "global_step:0"))
 #' model <- linear_regressor(column_numeric("wt"))
-#' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8), hooks = hook)
+#' model |> train(input_fn(mpg ~ wt, mtcars, batch_size = 8), hooks = hook)
 #' hook$final_ops_values
 hook_final_ops <- function(final_ops, final_ops_feed_dict = NULL) {
   abort_abbreviated_arguments()

@@ -32,9 +32,9 @@
 #' @family datasets
 #' @export
 #' @examples
-#' data <- tensor_slices_dataset(mtcars) %>%
-#'   dataset_shuffle(32) %>%
-#'   dataset_repeat() %>%
+#' data <- tensor_slices_dataset(mtcars) |>
+#'   dataset_shuffle(32) |>
+#'   dataset_repeat() |>
 #'   dataset_batch(8)
 #' model <- linear_regressor(column_numeric("wt"))
 #' hook <- hook_checkpoint_input_pipeline(model)

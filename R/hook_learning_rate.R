@@ -26,11 +26,11 @@
 #' halve <- hook_learning_rate(function(epoch, rate) rate * 0.5^(epoch - 1))
 #' input <- input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 3)
 #' saver <- hook_history_saver(every_n_step = 4, tensors = "learning_rate")
-#' history <- model %>% train(input, hooks = list(halve, saver))
+#' history <- model |> train(input, hooks = list(halve, saver))
 #' as.data.frame(history)
 #'
 #' # reduce_on_plateau() needs evaluations, such as those of `validation`
-#' model %>% train(
+#' model |> train(
 #'   input, validation = input_fn(mpg ~ wt, mtcars),
 #'   hooks = hook_learning_rate(reduce_on_plateau("average_loss", patience = 100))
 #' )

@@ -22,7 +22,7 @@
 #' @examples
 #' traces <- tempfile("traces")
 #' model <- linear_regressor(column_numeric("wt"))
-#' model %>% train(
+#' model |> train(
 #'   input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 2),
 #'   hooks = hook_profiler(save_steps = 5, output_dir = traces)
 #' )

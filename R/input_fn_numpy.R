@@ -24,8 +24,8 @@
 #'   list(x = as.matrix(mtcars[c("drat", "cyl")])), mtcars$mpg, batch_size = 8, shuffle = TRUE
 #' )
 #' model <- linear_regressor(column_numeric("x", shape = 2))
-#' model %>% train(input)
-#' model %>% evaluate(input)
+#' model |> train(input)
+#' model |> evaluate(input)
 numpy_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuffle = NULL,
                            queue_capacity = 1000, num_threads = 1) {
   good <- is.list(x) && length(x) > 0 && !is.null(names(x)) && all(nzchar(names(x)))

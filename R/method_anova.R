@@ -48,7 +48,7 @@ extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its 
 
 # The fit of a model with one response; glm() defines no criterion for several.
 fit_of_one_response <- function(object, what, call = parent.frame()) {
-  fit <- inference_fit(object, what, call)
+  fit <- inference_fit(object, what, call, needs_design = TRUE)
   if (fit$family == "multinomial" || ncol(fit$errors) == 1) return(fit)
   abort_runhooks(
     "{.fn {what}} needs a model with one response; this one has {ncol(fit$errors)}.", call = call

@@ -271,7 +271,7 @@ summary.tf_estimator <- function(object, ...) {
   check_trained(object, "summary")
   frame <- training_frame(object, "summary")
   coefficients <- if (has_coefficients(object)) {
-    fit <- linear_fit(object, "summary", frame)
+    fit <- coefficient_fit(object, "summary", frame = frame)
     record_inference(fit)
     coefficient_table(fit)
   }

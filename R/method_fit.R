@@ -24,7 +24,7 @@
 #' @rawNamespace S3method(generics::evaluate, tf_estimator)
 #' @rawNamespace S3method(generics::evaluate, tf_estimator_history)
 #' @examples
-#' model <- linear_regressor(mpg ~ wt, mtcars) %>% fit()
+#' model <- linear_regressor(mpg ~ wt, mtcars) |> fit()
 #' coef(model)
 fit <- function(object, ...) UseMethod("fit")
 

@@ -53,6 +53,7 @@ vcov.tf_estimator <- function(object, complete = TRUE, ...) {
 }
 
 covariance_matrix <- function(fit) {
+  if (!is.null(fit$factor)) return(absorbed_covariance(fit))
   names <- coefficient_names(fit)
   all <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
   kept <- rep(fit$kept, ncol(fit$coefficients))
@@ -66,7 +67,11 @@ coefficient_table <- function(fit) {
   table <- cbind(Estimate = estimate)
   rownames(table) <- coefficient_names(fit)
   if (!nzchar(fit$family) || fit$is_penalized) return(table)
-  error <- sqrt(diag(covariance_matrix(fit)))
+  error <- if (is.null(fit$factor)) {
+    sqrt(diag(covariance_matrix(fit)))
+  } else {
+    absorbed_standard_errors(fit)
+  }
   ratio <- estimate / error
   if (fit$family == "gaussian") {
     p <- 2 * stats::pt(-abs(ratio), fit_df(fit))

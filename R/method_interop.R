@@ -122,7 +122,7 @@ bread.tf_estimator <- function(x, ...) {
 }
 
 fit_of_one_predictor <- function(object, what, call = parent.frame()) {
-  fit <- inference_fit(object, what, call)
+  fit <- inference_fit(object, what, call, needs_design = TRUE)
   if (ncol(fit$errors) == 1) return(fit)
   abort_runhooks("{.fn {what}} needs a model with one linear predictor.", call = call)
 }

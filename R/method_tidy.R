@@ -45,7 +45,7 @@ tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
   if (!conf.int && !missing(conf.level)) {
     abort_runhooks("{.arg conf.level} needs {.code conf.int = TRUE}.")
   }
-  fit <- if (conf.int) inference_fit(x, "tidy") else linear_fit(x, "tidy")
+  fit <- if (conf.int) inference_fit(x, "tidy") else coefficient_fit(x, "tidy")
   if (!conf.int) record_inference(fit)
   table <- coefficient_table(fit)
   terms <- rownames(fit$coefficients)
@@ -76,7 +76,7 @@ glance.tf_estimator <- function(x, ...) {
   steps <- cpp_saved_global_step(model_dir(x))
   known <- c(list(nobs = num_weighted_rows(frame), steps = steps), measures)
   if (has_coefficients(x)) known <- c(known, likelihood_measures(
-    linear_fit(x, "glance", frame), known$r.squared
+    coefficient_fit(x, "glance", frame = frame), known$r.squared
   ))
   tibble::as_tibble(known)
 }

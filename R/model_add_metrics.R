@@ -24,12 +24,12 @@
 #' @family estimator methods
 #' @export
 #' @examples
-#' model <- linear_regressor(column_numeric("wt")) %>%
+#' model <- linear_regressor(column_numeric("wt")) |>
 #'   add_metrics(function(labels, predictions) {
 #'     list(mae = tf$metrics$mean_absolute_error(labels, predictions$predictions))
 #'   })
-#' model %>% train(input_fn(mpg ~ wt, mtcars, num_epochs = 5))
-#' model %>% evaluate(input_fn(mpg ~ wt, mtcars))
+#' model |> train(input_fn(mpg ~ wt, mtcars, num_epochs = 5))
+#' model |> evaluate(input_fn(mpg ~ wt, mtcars))
 add_metrics <- function(estimator, metric_fn) {
   check_stopped_estimator(estimator)
   check_function(metric_fn)

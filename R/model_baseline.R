@@ -26,17 +26,17 @@ NULL
 #' @export
 #' @examples
 #' model <- baseline_regressor(optimizer = tf$train$AdamOptimizer(0.5))
-#' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 50))
-#' model %>% evaluate(input_fn(mpg ~ wt, mtcars))
+#' model |> train(input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 50))
+#' model |> evaluate(input_fn(mpg ~ wt, mtcars))
 #'
 #' # predicts the frequency of each class
 #' input <- input_fn(Species ~ Petal.Width, iris, num_epochs = 20)
 #' classes <- baseline_classifier(n_classes = 3)
-#' classes %>% train(input)
-#' classes %>% evaluate(input)
+#' classes |> train(input)
+#' classes |> evaluate(input)
 #'
 #' counts <- baseline_estimator(head = poisson_regression_head())
-#' counts %>% train(input_fn(carb ~ wt, mtcars, num_epochs = 20))
+#' counts |> train(input_fn(carb ~ wt, mtcars, num_epochs = 20))
 baseline_regressor <- builtin_estimator("baseline_regressor")
 
 #' @rdname baseline_regressor

@@ -12,8 +12,16 @@ NULL
 #'
 #' Creates an estimator that predicts numbers (`boosted_trees_regressor()`), classes
 #' (`boosted_trees_classifier()`) or the output of a head (`boosted_trees_estimator()`) by a sum of
-#' decision trees. Each tree corrects the errors of the previous trees. One layer of a tree grows
-#' for every `n_batches_per_layer` batches.
+#' decision trees, from a formula and a data frame:
+#'
+#' ```
+#' model <- boosted_trees_regressor(mpg ~ wt + hp, data = mtcars)
+#' train(model)
+#' predict(model, mtcars[1:3, ])
+#' ```
+#'
+#' Each tree corrects the errors of the previous trees. Instead of a formula, you can give feature
+#' columns; then one layer of a tree grows for every `n_batches_per_layer` batches.
 #'
 #' Splits compare buckets of a column. [column_bucketized()] defines its buckets, and each category
 #' of a [column_indicator()] is one. For other dense columns, such as [column_numeric()], the
@@ -81,17 +89,18 @@ NULL
 #' @family estimators
 #' @export
 #' @examples
+#' # a step is a layer of a tree
+#' species <- boosted_trees_classifier(Species ~ ., iris, n_trees = 5, max_depth = 2)
+#' train(species)
+#' predict(species, iris[c(1, 51, 101), ])
+#'
+#' # feature columns
 #' columns <- feature_columns(
 #'   column_bucketized(column_numeric("wt"), c(2, 2.5, 3, 3.5)), column_numeric("hp")
 #' )
 #' model <- boosted_trees_regressor(columns, n_batches_per_layer = 1, n_trees = 20, max_depth = 3)
 #' train(model, input_fn(mpg ~ wt + hp, mtcars, batch_size = 32, num_epochs = NULL))
 #' evaluate(model, input_fn(mpg ~ wt + hp, mtcars))
-#'
-#' # from a formula: a step is a layer of a tree
-#' species <- boosted_trees_classifier(Species ~ ., iris, n_trees = 5, max_depth = 2)
-#' train(species)
-#' predict(species, iris[c(1, 51, 101), ])
 #'
 #' counts <- boosted_trees_estimator(
 #'   columns, n_batches_per_layer = 1, head = poisson_regression_head(), n_trees = 5

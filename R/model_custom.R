@@ -60,8 +60,8 @@
 #'   )
 #' }
 #' model <- estimator(model_fn, params = list(learning_rate = 0.01))
-#' model %>% train(input_fn(mpg ~ drat + cyl, mtcars, batch_size = 8, num_epochs = 10))
-#' model %>% evaluate(input_fn(mpg ~ drat + cyl, mtcars))
+#' model |> train(input_fn(mpg ~ drat + cyl, mtcars, batch_size = 8, num_epochs = 10))
+#' model |> evaluate(input_fn(mpg ~ drat + cyl, mtcars))
 estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, class = NULL,
                       warm_start_from = NULL) {
   abort_abbreviated_arguments()

@@ -10,8 +10,17 @@ NULL
 
 #' Create a deep neural network
 #'
-#' Creates an estimator with fully connected layers after dense feature columns. It predicts numbers
-#' (`dnn_regressor()`), classes (`dnn_classifier()`) or the output of a head (`dnn_estimator()`).
+#' Creates an estimator with fully connected layers. It predicts numbers (`dnn_regressor()`),
+#' classes (`dnn_classifier()`) or the output of a head (`dnn_estimator()`) from a formula and a
+#' data frame:
+#'
+#' ```
+#' model <- dnn_regressor(mpg ~ wt + hp, data = mtcars, hidden_units = c(16, 8))
+#' train(model)
+#' predict(model, mtcars[1:3, ])
+#' ```
+#'
+#' Instead of a formula, you can give dense feature columns, such as [column_numeric()].
 #'
 #' @eval estimator_params("dnn")
 #' @param ... Not used; a further argument is an error that suggests the right one.
@@ -28,6 +37,18 @@ NULL
 #' @family estimators
 #' @export
 #' @examples
+#' model <- dnn_regressor(mpg ~ wt + hp + factor(cyl), mtcars, hidden_units = c(16, 8))
+#' train(model, steps = 200)
+#' predict(model, mtcars[1:3, ])
+#'
+#' # quantiles instead of a mean
+#' spread <- dnn_estimator(
+#'   quantile_head(c(0.1, 0.5, 0.9)), mpg ~ wt, data = mtcars, hidden_units = 8
+#' )
+#' train(spread, steps = 200)
+#' predict(spread, mtcars[1:3, ])
+#'
+#' # feature columns
 #' model <- dnn_classifier(
 #'   hidden_units = c(10, 10), n_classes = 3,
 #'   feature_columns = feature_columns(column_numeric("Petal.Length", "Petal.Width"))
@@ -35,21 +56,8 @@ NULL
 #' input <- input_fn(
 #'   iris, features = c(Petal.Length, Petal.Width), response = Species, num_epochs = 20
 #' )
-#' model %>% train(input)
-#' model %>% evaluate(input)
-#'
-#' # from a formula
-#' cars <- dnn_regressor(mpg ~ wt + hp + factor(cyl), mtcars, hidden_units = c(16, 8))
-#' cars %>% train(steps = 200)
-#' cars %>% predict(newdata = mtcars[1:3, ])
-#'
-#' # quantiles instead of a mean
-#' spread <- dnn_estimator(
-#'   head = quantile_head(c(0.1, 0.5, 0.9)), hidden_units = 8,
-#'   feature_columns = column_numeric("wt")
-#' )
-#' spread %>% train(input_fn(mpg ~ wt, mtcars, num_epochs = 5))
-#' spread %>% predict(newdata = mtcars[1:3, ])
+#' model |> train(input)
+#' model |> evaluate(input)
 dnn_regressor <- builtin_estimator("dnn_regressor")
 
 #' @rdname dnn_regressor

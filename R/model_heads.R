@@ -95,14 +95,14 @@ describe_head <- function(x) {
 #'   head = binary_class_head(thresholds = c(0.3, 0.7)), feature_columns = column_numeric("wt")
 #' )
 #' cars <- transform(mtcars, am = as.integer(am))
-#' model %>% train(input_fn(am ~ wt, cars, batch_size = 8, num_epochs = 10))
-#' model %>% evaluate(input_fn(am ~ wt, cars))
+#' model |> train(input_fn(am ~ wt, cars, batch_size = 8, num_epochs = 10))
+#' model |> evaluate(input_fn(am ~ wt, cars))
 #'
 #' # counts: the mean is exp() of the linear predictor
 #' counts <- linear_estimator(
 #'   head = poisson_regression_head(), feature_columns = column_numeric("wt")
 #' )
-#' counts %>% train(input_fn(carb ~ wt, mtcars, num_epochs = 10))
+#' counts |> train(input_fn(carb ~ wt, mtcars, num_epochs = 10))
 #'
 #' # printing a head shows its arguments
 #' regression_head(label_dimension = 2)

@@ -35,7 +35,7 @@
 #' @export
 #' @examples
 #' first <- linear_regressor(column_numeric("wt"))
-#' first %>% train(input_fn(mpg ~ wt, mtcars))
+#' first |> train(input_fn(mpg ~ wt, mtcars))
 #' second <- linear_regressor(
 #'   column_numeric("wt"), warm_start_from = warm_start_settings(model_dir(first), ".*weights")
 #' )

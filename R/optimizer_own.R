@@ -56,7 +56,7 @@
 #'   )
 #' }
 #' model <- linear_regressor(column_numeric("wt"), optimizer = momentum(0.01))
-#' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 5))
+#' model |> train(input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 5))
 #' variable_names(model)
 #'
 #' # update only the rows of an embedding that are in the batch

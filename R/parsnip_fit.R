@@ -286,6 +286,8 @@ mlp_activation <- function(activation, call) {
 # Rows with missing values are dropped, as by lm(). Trees need only the outcome. For fit_xy(),
 # parsnip names the outcome `..y`.
 fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE, offset = NULL) {
+  check_arg(is_formula(formula), formula, "a formula", "formula", call)
+  check_arg(is.data.frame(data), data, "a data frame", "data", call)
   data <- as.data.frame(data, optional = TRUE)
   if (nrow(data) == 0) abort_runhooks("The data have no rows.", call = call)
   check_case_weights(weights, nrow(data), call)

@@ -28,6 +28,8 @@
 wide_deep <- function(mode = "unknown", engine = "runhooks", hidden_units = NULL, dropout = NULL,
                       epochs = NULL, activation = NULL, learn_rate = NULL) {
   rlang::check_installed("parsnip", "for `wide_deep()`.", version = "1.5.0")
+  check_string(mode)
+  check_one_of(engine, "runhooks")
   args <- list(
     hidden_units = rlang::enquo(hidden_units), dropout = rlang::enquo(dropout),
     epochs = rlang::enquo(epochs), activation = rlang::enquo(activation),

@@ -23,8 +23,8 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
-#' model %>% evaluate(input_fn(mpg ~ drat, mtcars))
+#' model |> train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
+#' model |> evaluate(input_fn(mpg ~ drat, mtcars))
 evaluate <- function(object, ...) UseMethod("evaluate")
 
 #' @export
@@ -71,9 +71,24 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   # without times, so that two equal evaluations give equal results
   record <- result$history[names(result$history) != "input"]
   history <- recorded_history(hooks, record, metrics$global_step)
+  warn_evaluated_loss(metrics$loss)
   if (simplify) metrics <- fast_tibble(lapply(metrics, metric_cell), 1L)
   attr(metrics, "history") <- history
   metrics
+}
+
+warn_evaluated_loss <- function(loss) {
+  if (!is_number_or_nan(loss) || is.finite(loss)) return(invisible())
+  rlang::warn(
+    c(
+      paste0("The loss of the evaluation is ", loss, ", so other metrics may be wrong."),
+      i = paste(
+        "A value of the data, or a number computed from it and the weights, is too large for",
+        "float32, whose largest number is 3.4e38."
+      )
+    ),
+    class = c("runhooks_warning_infinite", "runhooks_warning")
+  )
 }
 
 # A vector becomes a row of a matrix; data frames cannot bind the rows of larger arrays.

@@ -51,8 +51,8 @@ runs_file <- "runhooks.runs"
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
-#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = NULL), steps = 10)
+#' model |> train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
+#' model |> train(input_fn(mpg ~ drat, mtcars, num_epochs = NULL), steps = 10)
 #' run_history(model)
 #' run_history(model)$reason
 run_history <- function(model_dir) {

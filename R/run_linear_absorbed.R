@@ -1,5 +1,5 @@
-# Coefficients of a linear model of numbers and one factor with many levels. The levels are absorbed
-# by centering the rows within them, because the design matrix would need gigabytes.
+# Linear models of numbers and one factor with many levels. The levels are absorbed by centering the
+# rows within them, because the design matrix would need gigabytes.
 
 min_levels_to_absorb <- 200
 
@@ -12,28 +12,37 @@ absorbed_fit <- function(object, frame) {
   if (ncol(logits) != 1 || ncol(response) != 1) return(NULL)
   weights <- row_weights(object, frame, nrow(logits))
   used <- weights != 0
-  code <- match(as.character(frame$values[[factor$name]])[used], factor$levels)
+  code <- level_codes(factor, frame$values)[used]
   if (length(unique(code)) < length(factor$levels)) return(NULL)
-  x <- do.call(cbind, c(list(matrix(0, sum(used), 0)), lapply(
-    frame$values[factor$numbers], function(x) as.numeric(x)[used]
-  )))
-  offset <- if (is.null(frame$offset)) 0 else frame$offset[used]
-  solve <- absorbed_solver(code, x, rep(1, sum(used)))
-  if (is.null(solve)) return(NULL)
+  x <- number_columns(factor, frame$values)[used, , drop = FALSE]
+  plain <- absorbed_solver(code, x, rep(1, sum(used)))
+  if (is.null(plain)) return(NULL)
   fit <- list(
     family = model_labels(object)$family, weights = weights[used], code = code, x = x,
     logits = logits[used, , drop = FALSE], response = response[used, , drop = FALSE],
-    beta = solve(logits[used, 1] - offset)$beta,
-    is_penalized = is_penalized(optimizer_argument_of(object)),
-    is_iterative = wants_all_rows(optimizer_argument_of(object))
+    is_penalized = is_penalized(optimizer_argument_of(object)), factor = factor,
+    is_iterative = wants_all_rows(optimizer_argument_of(object)),
+    offset = if (is.null(frame$offset)) 0 else frame$offset[used]
   )
+  fit$beta <- plain$solve(fit$logits[, 1] - fit$offset)$beta
   fit$means <- as.matrix(inverse_link(fit$family)(fit$logits))
   fit$errors <- fit$response - fit$means
-  fit$gradient <- sqrt(sum(solve(fit$weights * fit$errors[, 1])$fitted^2))
-  fit$distance <- if (nzchar(fit$family)) absorbed_newton_step_size(fit)
+  fit$gradient <- sqrt(sum(plain$solve(fit$weights * fit$errors[, 1])$fitted^2))
+  if (nzchar(fit$family)) {
+    fit$absorbed <- absorbed_solver(code, x, fit$weights * row_variance(fit))
+    fit$step <- fit$absorbed$solve(fit$errors[, 1] / row_variance(fit))
+    fit$distance <- absorbed_newton_step_size(fit)
+  }
   fit$coefficients <- as.matrix(order_as_factor_levels(fit$beta, factor))
   fit$kept <- rep(TRUE, nrow(fit$coefficients))
   fit
+}
+
+level_codes <- function(factor, values) match(as.character(values[[factor$name]]), factor$levels)
+
+number_columns <- function(factor, values) {
+  n <- n_rows(values[[factor$name]])
+  do.call(cbind, c(list(matrix(0, n, 0)), lapply(values[factor$numbers], as.numeric)))
 }
 
 # The name and levels of the factor, and the names of the numbers.
@@ -77,7 +86,7 @@ absorbed_solver <- function(code, x, w) {
   if (!all(is.finite(sums)) || any(sizes <= 1e-7 * sqrt(colSums(w * x^2)))) return(NULL)
   unscaled_covariance <- if (ncol(x)) chol2inv(qr.R(decomposed)) else matrix(0, 0, 0)
   spread <- function(d) rowSums((d %*% unscaled_covariance) * d)
-  function(z) {
+  solver <- function(z) {
     of_level <- as.vector(rowsum(w * z, code)) / sums
     slopes <- if (ncol(x)) qr.coef(decomposed, sqrt(w) * (z - of_level[code])) else numeric()
     level <- of_level - as.vector(means %*% slopes)
@@ -88,20 +97,22 @@ absorbed_solver <- function(code, x, w) {
       variances = c(
         1 / sums[[1]] + spread(means[1, , drop = FALSE]),
         (1 / sums + 1 / sums[[1]] + spread(away))[-1], diag(unscaled_covariance)
-      ),
-      of_rows = (1 / sums)[code] + spread(x - means[code, , drop = FALSE])
+      )
     )
   }
+  row_variances <- function(code, x) (1 / sums)[code] + spread(x - means[code, , drop = FALSE])
+  list(
+    solve = solver, row_variances = row_variances, sums = sums, means = means,
+    unscaled_covariance = unscaled_covariance
+  )
 }
 
 # newton_step_size() without a design matrix.
 absorbed_newton_step_size <- function(fit) {
-  variance <- row_variance(fit)
-  solve <- absorbed_solver(fit$code, fit$x, fit$weights * variance)
-  if (is.null(solve)) return(Inf)
-  step <- solve(fit$errors[, 1] / variance)
+  step <- fit$step
+  if (is.null(step)) return(Inf)
   if (!all(is.finite(step$beta))) return(Inf)
-  is_far <- sqrt(step$of_rows) > 10 * (1 + abs(fit$logits[, 1]))
+  is_far <- sqrt(fit$absorbed$row_variances(fit$code, fit$x)) > 10 * (1 + abs(fit$logits[, 1]))
   if (fit$family != "gaussian" && any(is_far)) return(Inf)
   centered <- fit$logits[, 1] - mean(fit$logits[, 1])
   scale <- 1
@@ -116,6 +127,52 @@ absorbed_newton_step_size <- function(fit) {
   errors <- sqrt(scale * step$variances)
   errors[!is.finite(errors)] <- 0
   max(abs(step$beta) / pmax(abs(fit$beta), errors, .Machine$double.xmin))
+}
+
+absorbed_standard_errors <- function(fit) {
+  if (is.null(fit$step)) return(rep(NaN, nrow(fit$coefficients)))
+  unname(order_as_factor_levels(sqrt(fit_dispersion(fit)[[1]] * fit$step$variances), fit$factor))
+}
+
+# The matrix is computed by one product, because it may take hundreds of megabytes.
+absorbed_covariance <- function(fit) {
+  names <- rownames(fit$coefficients)
+  size <- length(names)
+  if (is.null(fit$absorbed)) return(matrix(NaN, size, size, dimnames = list(names, names)))
+  about <- fit$absorbed
+  k <- length(about$sums)
+  slopes <- ncol(about$means)
+  first <- about$means[1, ]
+  along <- rbind(-first, -sweep(about$means[-1, , drop = FALSE], 2, first), diag(slopes))
+  of_first <- c(1, rep(-1, k - 1), numeric(slopes))
+  of_level <- c(0, 1 / about$sums[-1], numeric(slopes))
+  order <- order_as_factor_levels(seq_len(size), fit$factor)
+  scale <- fit_dispersion(fit)[[1]]
+  left <- scale * cbind(along %*% about$unscaled_covariance, of_first / about$sums[[1]])
+  right <- cbind(along, of_first)
+  all <- tcrossprod(left[order, , drop = FALSE], right[order, , drop = FALSE])
+  at <- cbind(seq_len(size), seq_len(size))
+  all[at] <- all[at] + scale * of_level[order]
+  dimnames(all) <- list(names, names)
+  all
+}
+
+# As linear_predictions(), for rows of other data.
+absorbed_predictions <- function(object, data, fit, call) {
+  frame <- blueprint_frame(object$blueprint, data, FALSE, call)
+  rows <- !Reduce(`|`, frame$missing, logical(frame$n))
+  frame <- only_rows(frame, rows)
+  frame$rows <- rep(TRUE, sum(rows))
+  code <- level_codes(fit$factor, frame$values)
+  variances <- NaN
+  if (!is.null(fit$absorbed)) {
+    variances <- fit$absorbed$row_variances(code, number_columns(fit$factor, frame$values))
+  }
+  error <- sqrt(fit_dispersion(fit)[[1]] * variances)
+  # a level that training has not seen has no coefficient
+  logits <- linear_logits(object, frame)
+  logits[is.na(code), ] <- NA
+  list(logits = spread_rows(logits, rows), error = spread_rows(cbind(error), rows))
 }
 
 order_as_factor_levels <- function(beta, factor) {

@@ -13,6 +13,7 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
     )
   }
   check_trained(object, what, call)
+  check_design_size(object, frame, call)
   labels <- model_labels(object)
   logits <- linear_logits(object, frame)
   classes <- tidy_classes_of(object)
@@ -51,16 +52,40 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
 }
 
-# The coefficients only, which are also available for factors with thousands of levels.
-coefficient_fit <- function(object, what, call = parent.frame()) {
-  if (has_coefficients(object)) {
-    check_trained(object, what, call)
-    frame <- training_frame(object, what, call)
-    fit <- absorbed_fit(object, frame)
-    if (!is.null(fit)) return(fit)
-    return(linear_fit(object, what, frame, call))
-  }
-  linear_fit(object, what, call = call)
+# A fit without a design matrix if there is a factor with many levels.
+coefficient_fit <- function(object, what, call = parent.frame(), frame = NULL) {
+  if (!has_coefficients(object)) return(linear_fit(object, what, call = call))
+  check_trained(object, what, call)
+  if (is.null(frame)) frame <- training_frame(object, what, call)
+  fit <- absorbed_fit(object, frame)
+  if (is.null(fit)) linear_fit(object, what, frame, call) else fit
+}
+
+# lm() would need four times this memory, and hours.
+most_columns <- 1000
+most_bytes <- 500e6
+
+check_design_size <- function(object, frame, call) {
+  levels <- vapply(object$blueprint$variables, function(v) max(1, length(v$levels)), 0)
+  widths <- vapply(object$blueprint$variables, `[[`, 1L, "width")
+  columns <- sum(vapply(object$blueprint$terms, function(term) {
+    crossed <- object$blueprint$crosses[[product_name(term$words)]]
+    words <- if (is.null(crossed)) prod(levels[term$words]) else length(crossed)
+    words * max(1, widths[term$numbers])
+  }, 0))
+  bytes <- 8 * columns * sum(frame$rows)
+  if (columns <= most_columns || bytes <= most_bytes) return(invisible())
+  rows <- format(sum(frame$rows), big.mark = ",") # nolint: used by cli
+  columns <- format(columns, big.mark = ",") # nolint: used by cli
+  abort_runhooks(
+    c(
+      "This needs a design matrix of {rows} rows and about {columns} columns, which takes
+       {format(bytes / 1e9, digits = 2)} GB.",
+      i = "Use {.code predict(model, data)}, {.code evaluate(model, data)} or
+           {.code variable_value(model)}, or combine rare levels of factors."
+    ),
+    kind = "resource_exhausted", call = call
+  )
 }
 
 optimizer_argument_of <- function(object) {
@@ -147,6 +172,7 @@ orthonormal_columns <- function(fit) {
 }
 
 residuals_at_optimum <- function(fit) {
+  if (!is.null(fit$factor)) return(fit$errors - fit$step$fitted)
   rest <- matrix(0, nrow(fit$errors) - nrow(fit$newton_step_in_basis), ncol(fit$errors))
   fit$errors - qr.qy(fit$decomposed, rbind(fit$newton_step_in_basis, rest))
 }
@@ -236,7 +262,8 @@ warn_unfinished_fit <- function(object) {
 
 # Residuals near single precision contain rounding errors; summary() of lm() warns, too.
 warn_perfect_fit <- function(fit) {
-  if (fit$family != "gaussian" || is.null(fit$root) || fit_df(fit) < 1) return(invisible())
+  is_known <- !is.null(fit$root) || !is.null(fit$step)
+  if (fit$family != "gaussian" || !is_known || fit_df(fit) < 1) return(invisible())
   size <- function(x) colSums(fit$weights * x^2)
   left <- size(fit$errors)
   least <- size(residuals_at_optimum(fit))
@@ -266,8 +293,13 @@ record_inference <- function(fit) {
   if (!warn_convergence(fit)) warn_perfect_fit(fit)
 }
 
-inference_fit <- function(object, what, call = parent.frame()) {
-  fit <- linear_fit(object, what, call = call)
+# `needs_design`: for functions that use the design matrix.
+inference_fit <- function(object, what, call = parent.frame(), needs_design = FALSE) {
+  fit <- if (needs_design) {
+    linear_fit(object, what, call = call)
+  } else {
+    coefficient_fit(object, what, call)
+  }
   if (!nzchar(fit$family) || fit$is_penalized) {
     abort_runhooks(
       c(
@@ -322,6 +354,7 @@ interval_factor <- function(fit, level, call = parent.frame()) {
 }
 
 linear_predictions <- function(object, data, fit, call = parent.frame()) {
+  if (!is.null(fit$factor)) return(absorbed_predictions(object, data, fit, call))
   design <- design_matrix(object, fit$frame, data)[, fit$kept, drop = FALSE]
   logits <- design %*% fit$coefficients[fit$kept, , drop = FALSE]
   offset <- offset_value(fill_missing(data, object$blueprint$na$constants), object$blueprint, call)

@@ -47,6 +47,9 @@
 #'   the recipe; `predict()` then reports this.
 #' @section Levels: Factors use the levels of the training, whatever levels the data have. New
 #'   levels have no weight. One warning of class `runhooks_warning_new_levels` lists them.
+#' @section Warnings:
+#'   * `runhooks_warning_infinite`: a prediction is NaN or infinite, because a number is too large
+#'     for float32. The class of such a row is `NA` if its logits are NaN.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: the model has none of the `predict_keys`.
 #'   * The errors of [train()].
@@ -55,8 +58,8 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
-#' predictions <- model %>% predict(input_fn(mpg ~ drat, mtcars))
+#' model |> train(input_fn(mpg ~ drat, mtcars, num_epochs = 5))
+#' predictions <- model |> predict(input_fn(mpg ~ drat, mtcars))
 #' unlist(predictions$predictions)
 #' predict(model, data.frame(drat = c(3, 4)))
 predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
@@ -123,9 +126,21 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     return(prediction_iterator(first, yield_single_examples, class_label_decoder(object)))
   }
   batches <- run_collective(together, "predict()", gathered_batches(start(all = TRUE), input))
+  if (!is_custom(object)) warn_batches(batches)
   batches <- lapply(batches, class_label_decoder(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
+}
+
+warn_batches <- function(batches) {
+  odd <- lapply(batches, function(batch) {
+    batch <- Filter(is.double, batch)
+    # each row by its first value that is not finite
+    Reduce(function(a, b) ifelse(is_not_finite(a), a, b), lapply(batch, function(x) {
+      apply(matrix(x, n_rows(x)), 1, function(row) c(row[is_not_finite(row)], 0)[[1]])
+    }))
+  })
+  warn_not_finite(unlist(odd))
 }
 
 # Gathers the batches of all processes in the order of the data, if the package sharded them.

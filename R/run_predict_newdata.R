@@ -47,11 +47,15 @@ prediction_shape <- function(object, labels, forms, type) {
   }
   forms <- unname(if (is.null(type)) forms else forms[type])
   keys <- vapply(forms, `[[`, "", "key")
+  # a class has no value that shows an overflow
+  is_class <- identical(type, "class")
   finish <- function(values) {
+    if (is_class) warn_not_finite(values$logits)
+    values <- without_undefined_classes(values, forms)
     columns <- lapply(forms, function(form) tidy_prediction(values[[form$key]], form, classes))
     fast_tibble(do.call(c, columns), nrow(values[[keys[[1]]]]))
   }
-  list(keys = keys, finish = finish)
+  list(keys = c(keys, if (is_class) "logits"), finish = finish)
 }
 
 predict_stream <- function(object, newdata, type, interval, level, checkpoint_path, hooks, call) {
@@ -65,13 +69,27 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
   parts <- list()
   each_chunk(stream, columns, function(chunk) {
     parts[[length(parts) + 1]] <<- if (is.null(interval)) {
-      predict_newdata(object, chunk, type, checkpoint_path, hooks, call)
+      suppressWarnings(
+        predict_newdata(object, chunk, type, checkpoint_path, hooks, call),
+        classes = if (!identical(type, "class")) "runhooks_warning_infinite" else character()
+      )
     } else {
       predict_interval(object, chunk, type, interval, level, call)
     }
   })
   if (length(parts) == 0) abort_runhooks("The data have no rows.", call = call)
-  do.call(rbind, parts)
+  parts <- do.call(rbind, parts)
+  warn_not_finite(as.matrix(parts[vapply(parts, is.double, NA)]))
+  parts
+}
+
+# The largest of several numbers is not defined if one is NaN.
+without_undefined_classes <- function(values, forms) {
+  others <- Filter(is.double, values)
+  undefined <- Reduce(`|`, lapply(others, function(x) rowSums(is.nan(x)) > 0), FALSE)
+  if (!any(undefined)) return(values)
+  for (form in forms) if (form$columns == "class") values[[form$key]][undefined, ] <- NA
+  values
 }
 
 # NA for omitted rows. The attribute `checkpoint` is the number of the checkpoint in the core.
@@ -220,17 +238,28 @@ numbered_names <- function(values) {
 }
 
 prediction_columns <- function(values, names) {
-  infinite <- is.infinite(values)
-  if (any(infinite)) warn_infinite(values, which(infinite)[[1]])
+  warn_not_finite(values)
   setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
 }
 
-warn_infinite <- function(values, place) {
-  row <- (place - 1) %% nrow(values) + 1
+# Missing values in omitted rows are NA and not NaN.
+is_not_finite <- function(x) is.nan(x) | is.infinite(x)
+
+warn_not_finite <- function(values) {
+  odd <- which(is_not_finite(values))
+  if (length(odd) == 0) return(invisible())
+  rows <- sort(unique((odd - 1) %% n_rows(values) + 1))
+  value <- values[[odd[match(rows[[1]], (odd - 1) %% n_rows(values) + 1)]]]
+  others <- length(rows) - 1
   rlang::warn(
     c(
-      sprintf("The prediction of row %d is %s.", row, values[[place]]),
-      i = "A value of this row is too large for float32, whose largest number is 3.4e38."
+      sprintf("The prediction of row %d is %s%s.", rows[[1]], value, if (others) {
+        sprintf(", and %d other%s NaN or infinite", others, if (others > 1) "s are" else " is")
+      } else ""),
+      i = paste(
+        "A value of this row, or a number computed from it and the weights, is too large for",
+        "float32, whose largest number is 3.4e38."
+      )
     ),
     class = c("runhooks_warning_infinite", "runhooks_warning")
   )

@@ -80,7 +80,7 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' history <- model %>% train(input_fn(mpg ~ drat, mtcars, batch_size = 8, num_epochs = 5))
+#' history <- model |> train(input_fn(mpg ~ drat, mtcars, batch_size = 8, num_epochs = 5))
 #' history
 train <- function(object, ...) UseMethod("train")
 

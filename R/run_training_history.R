@@ -104,7 +104,7 @@ validation_table <- function(record) {
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars, batch_size = 8))
+#' model |> train(input_fn(mpg ~ drat, mtcars, batch_size = 8))
 #' last_history()
 last_history <- function() the$last_history
 
@@ -174,7 +174,7 @@ read_evaluations <- function(folder, started, has_validation) {
 #' @family history
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' history <- model %>% train(input_fn(mpg ~ drat, mtcars, batch_size = 8, num_epochs = 5))
+#' history <- model |> train(input_fn(mpg ~ drat, mtcars, batch_size = 8, num_epochs = 5))
 #' history
 #' as.data.frame(history)
 #' plot(history)

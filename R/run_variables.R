@@ -19,7 +19,7 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("drat"))
-#' model %>% train(input_fn(mpg ~ drat, mtcars))
+#' model |> train(input_fn(mpg ~ drat, mtcars))
 #' variable_names(model)
 #' variable_value(model, "linear/linear_model/drat/weights")
 variable_names <- function(object) {

@@ -63,7 +63,7 @@
 "_PACKAGE"
 
 #' @useDynLib runhooks, .registration = TRUE
-#' @importFrom magrittr %>%
+#' @importFrom magrittr |>
 #' @importFrom stats predict setNames
 NULL
 

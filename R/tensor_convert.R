@@ -2,7 +2,8 @@
 
 dtype_name <- function(dtype, arg = "dtype") {
   if (inherits(dtype, "tensorflow.dtype")) return(unclass(dtype)$name)
-  if (is_string(dtype)) return(dtype)
+  # names of variables cannot be bytes
+  if (is_string(dtype) && Encoding(dtype) != "bytes") return(dtype)
   abort_runhooks(
     c(
       "{.arg {arg}} must be a data type, not {describe(dtype)}.",
@@ -79,7 +80,8 @@ as_dims <- function(shape) {
 #' @export
 np_array <- function(data, dtype = NULL) {
   check_arg(is.atomic(data) && !is.null(data), data, "a vector or an array", "data", environment())
-  if (is.null(dim(data))) dim(data) <- length(data) # keeps the class integer64
+  # keeps the class integer64; other classes may have no `dim<-`
+  if (is.null(dim(data))) attr(data, "dim") <- length(data)
   structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
 }
 

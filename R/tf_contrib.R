@@ -109,6 +109,10 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
   force(optimizer)
   abort_unsupported_arguments(colocate_gradients_with_ops)
   check_flag(increment_global_step)
+  check_arg(
+    is.null(learning_rate_decay_fn) || is.function(learning_rate_decay_fn), learning_rate_decay_fn,
+    "a function", "learning_rate_decay_fn", environment()
+  )
   if (is.null(global_step)) global_step <- cpp_global_step(NULL, FALSE)
   if (is.null(summaries)) summaries <- c("loss", "learning_rate", "global_gradient_norm")
   summaries <- as_strings(summaries)

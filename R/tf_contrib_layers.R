@@ -283,7 +283,8 @@ contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_f
 contrib_unit_norm <- function(inputs, dim, epsilon = 1e-07, scope = NULL) {
   force(inputs)
   with(variable_scope(scope, "UnitNorm"), {
-    lengths <- tf$sqrt(epsilon + tf$reduce_sum(tf$square(inputs), as.integer(dim), keepdims = TRUE))
+    squares <- tf$reduce_sum(tf$square(inputs), as_whole_numbers(dim), keepdims = TRUE)
+    lengths <- tf$sqrt(epsilon + squares)
     inputs / lengths
   })
 }

@@ -114,7 +114,7 @@ resize_images <- function(images, size, method = 0, align_corners = FALSE,
 }
 
 as_tensor_of_sizes <- function(size) {
-  if (is_graph_element(size)) tf$cast(size, "int32") else as.integer(unlist(size))
+  if (is_graph_element(size)) tf$cast(size, "int32") else as_whole_numbers(size)
 }
 
 flip <- function(image, from_end) {

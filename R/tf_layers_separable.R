@@ -35,7 +35,7 @@ separable_layer <- function(dims) {
         abort_runhooks("The channel dimension of the inputs should be defined. Found NULL.")
       }
       sizes <- function(x, what) {
-        x <- as.integer(unlist(x))
+        x <- as_whole_numbers(x, what, environment())
         check_arg(length(x) %in% c(1, dims), x, "a whole number for each dimension", what,
           environment()
         )

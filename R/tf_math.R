@@ -203,7 +203,7 @@ tensor_norm <- function(tensor, ord = "euclidean", axis = NULL, keepdims = NULL,
                         keep_dims = NULL) {
   if (is.null(keepdims)) keepdims <- isTRUE(keep_dims)
   tensor <- as_tensor(tensor)
-  axis <- if (!is.null(axis)) as.integer(unlist(axis))
+  axis <- if (!is.null(axis)) as_whole_numbers(axis)
   if (length(axis) > 2) abort_runhooks("{.arg axis} must be one or two axes.")
   is_matrix <- length(axis) == 2
   sum <- function(x, axis) tf$reduce_sum(x, axis, keepdims = TRUE)
@@ -404,11 +404,14 @@ conv1d <- function(value = NULL, filters = NULL, stride = NULL, padding = NULL,
 
 roll_tensor <- function(input, shift, axis, name = NULL) {
   x <- as_tensor(input)
-  axes <- as.integer(unlist(axis))
-  shifts <- if (has_value(shift)) list(shift) else as.list(as.integer(unlist(shift)))
+  axes <- as_whole_numbers(axis)
+  shifts <- if (has_value(shift)) list(shift) else as.list(as_whole_numbers(shift))
   if (has_value(shift) && length(axes) > 1) shifts <- tf$unstack(shift, num = length(axes))
   if (length(shifts) != length(axes)) {
-    abort_runhooks("{.arg shift} and {.arg axis} must have the same length.")
+    abort_runhooks(
+      "{.arg shift} has {length(shifts)} number{?s} and {.arg axis} {length(axes)}; there must be one
+       shift for each axis."
+    )
   }
   with(name_scope(name, "roll"), {
     for (i in seq_along(axes)) {

@@ -39,7 +39,7 @@ train_more_symbols <- function() {
     },
     summary_iterator = function(path) {
       check_string(path)
-      events <- read_event_files(path.expand(path))
+      events <- read_event_files(absolute_path(path, "path"))
       split(events, seq_len(nrow(events)))
     }
   )
@@ -57,6 +57,8 @@ read_event_files <- function(path, call = parent.frame()) {
 
 checkpoint_prefix <- function(x, call = parent.frame()) {
   check_string(x, arg = "ckpt_dir_or_file", call = call)
+  # a path of bytes is taken as the bytes of a file's name
+  if (Encoding(x) == "bytes") Encoding(x) <- "unknown"
   path <- path.expand(x)
   found <- if (dir.exists(path)) cpp_latest_checkpoint(path) else path
   if (is.null(found) || !checkpoint_exists(found)) {

@@ -158,6 +158,8 @@ report_uninitialized_variables <- function(var_list = NULL,
                                            name = "report_uninitialized_variables") {
   variables <- if (is.null(var_list)) c(tf$global_variables(), tf$local_variables()) else var_list
   if (is_variable(variables)) variables <- list(variables)
+  good <- is.list(variables) && all(vapply(variables, is_variable, NA))
+  check_arg(good, variables, "a list of variables", "var_list", environment())
   with(name_scope(name, "report_uninitialized_variables"), {
     if (length(variables) == 0) return(tf$constant(character(), shape = 0L, dtype = "string"))
     are_missing <- lapply(variables, function(v) {

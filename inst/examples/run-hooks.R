@@ -5,7 +5,7 @@ model <- linear_regressor(
   feature_columns = feature_columns(column_numeric("drat"), column_numeric("cyl")),
   optimizer = tf$train$AdamOptimizer(0.5)
 )
-history <- model %>% train(
+history <- model |> train(
   cars_input(mtcars, num_epochs = 200),
   hooks = list(hook_progress_bar(), hook_history_saver(every_n_step = 40))
 )
@@ -21,6 +21,6 @@ CustomHook <- function() {
     end = function(session) cat("done after", count, "steps\n")
   )
 }
-model %>% train(cars_input(mtcars), steps = 2, hooks = CustomHook())
-model %>% evaluate(cars_input(mtcars))
+model |> train(cars_input(mtcars), steps = 2, hooks = CustomHook())
+model |> evaluate(cars_input(mtcars))
 data.frame(mpg = mtcars$mpg, predict(model, newdata = mtcars))[1:5, ]

@@ -31,7 +31,16 @@ functions_to_call <- function() {
   below <- core$tf_names()
   below <- below[vapply(below, function(name) is.function(core$tf_symbol(name)), NA)]
   below <- setNames(lapply(below, core$tf_symbol), paste0("tf$", gsub(".", "$", below, fixed = TRUE)))
-  c(mget(exported, envir = core), below)
+  c(mget(exported, envir = core), below, tensor_generics())
+}
+
+# The generics of R that have a method for tensors or variables.
+tensor_generics <- function() {
+  methods <- ls(core$.__S3MethodsTable__., all.names = TRUE)
+  of_tensors <- "[.]tensorflow[.](tensor|variable)$"
+  names <- sort(unique(sub(of_tensors, "", grep(of_tensors, methods, value = TRUE))))
+  names <- setdiff(Filter(exists, names), getNamespaceExports("runhooks"))
+  lapply(setNames(nm = names), get)
 }
 
 # --- arguments, which are evaluated anew for each call in the current graph
@@ -99,7 +108,24 @@ ill <- list(
   deep = quote(deep_list(50)), deepest = quote(deep_list(1e5)),
   many = quote(as.list(1:200)), flags = quote(c(TRUE, NA)),
   no_dims = quote(array(1, c(2, 0, 3))), operation = quote(tf$no_op()), primitive = quote(sum),
-  pointer = quote(methods::new("externalptr")), class = quote(methods::getClass("numeric"))
+  pointer = quote(methods::new("externalptr")), class = quote(methods::getClass("numeric")),
+  integer64 = quote(structure(c(4.94e-324, 9.9e-324), class = "integer64")),
+  factors = quote(factor(c("b", NA, "a"))), ordered = quote(ordered(c("low", "high"))),
+  dates = quote(as.Date(c("2020-01-01", NA))), times = quote(as.POSIXct(c(0, 1.5), "UTC", "1970-01-01")),
+  spans = quote(as.difftime(c(1, 2), units = "hours")),
+  units = quote(structure(c(1, 2), units = structure(
+    list(numerator = "km", denominator = character()), class = "symbolic_units"
+  ), class = "units")),
+  hms = quote(structure(c(60, NA), units = "secs", class = c("hms", "difftime"))),
+  labelled = quote(structure(c(1, 2), labels = c(no = 1), class = c("haven_labelled", "vctrs_vctr", "double"))),
+  as_is = quote(I(c(1, 2))), table = quote(table(c(1, 1, 2))), version = quote(numeric_version("1.2")),
+  classed_frame = quote(data.frame(d = as.Date("2020-01-01") + 0:2, f = factor(c("a", "b", NA)))),
+  latin_words = quote(iconv(c("\u00e9t\u00e9", "a"), to = "latin1")),
+  byte_words = quote(`Encoding<-`("\xe9t\xe9", "bytes")),
+  odd_names_list = quote(setNames(list(1, 2), c("\xff", iconv("\u00e9", to = "latin1"))))
+)
+tensors <- c(
+  "float", "matrix", "scalar", "int", "int_scalar", "text", "bool", "images", "variable", "sparse"
 )
 
 # Likely values by argument name, so that checks of the other arguments are reached.
@@ -128,6 +154,7 @@ draw_argument <- function(name) {
 }
 
 draw_call <- function(f, name) {
+  if (name %in% names(generics)) return(draw_generic_call(f, name))
   parameters <- formals(args(f))
   given <- list()
   for (parameter in names(parameters)) {
@@ -142,6 +169,15 @@ draw_call <- function(f, name) {
   }
   target <- if (startsWith(name, "tf$")) str2lang(gsub("[$]([^$]+)", "$`\\1`", name)) else as.name(name)
   as.call(c(target, given))
+}
+
+# A tensor comes first, and other arguments have no names.
+draw_generic_call <- function(f, name) {
+  most <- if (is.primitive(f) || is.null(formals(f))) 1 else 2
+  others <- lapply(seq_len(sample(0:most, 1)), function(i) {
+    if (runif(1) < 0.5) good[[draw(tensors)]] else draw_argument("...")
+  })
+  as.call(c(as.name(name), good[[draw(tensors)]], others))
 }
 
 # --- errors that are not informative
@@ -203,6 +239,7 @@ tidy_up <- function(options) {
 
 nowhere <- file(file.path(tempdir(), "printed"), "w+")
 set.seed(seed)
+generics <- tensor_generics()
 functions <- functions_to_call()
 is_raw <- startsWith(names(functions), "tf$raw_ops")
 weights <- ifelse(startsWith(names(functions), "tf$"), ifelse(is_raw, 0.5, 1), 3)

@@ -4,48 +4,6 @@ skip_on_cran()
 skip_if_not_installed("tidypredict")
 skip_if_not_installed("dplyr")
 
-sql_data <- function(n = 200) {
-  withr::local_seed(4)
-  data <- data.frame(x = round(rnorm(n), 1), w = rexp(n))
-  data$f <- factor(sample(c("a", "b c", "d"), n, TRUE))
-  data$l <- data$w > 1
-  data$y <- data$x + (data$f == "d") * data$w + 0.1 * rnorm(n)
-  data$two <- factor(ifelse(data$y + rnorm(n) > 0.5, "yes", "no"))
-  data$three <- cut(data$y + rnorm(n), c(-Inf, 0, 1, Inf), c("low", "mid", "high"))
-  data$count <- rpois(n, exp(data$x / 2))
-  data
-}
-
-gappy <- function(data) {
-  data$x[c(1, 5)] <- NA
-  data$f[c(2, 5)] <- NA
-  data
-}
-
-fitted_model <- function(make, ...) {
-  model <- make(...)
-  suppressWarnings(suppressMessages(train(model)))
-  model
-}
-
-# The columns that the expressions give in R and in SQLite.
-computed <- function(model, data) {
-  found <- tidypredict::tidypredict_fit(model)
-  if (!is.list(found)) found <- list(found)
-  here <- lapply(found, function(expr) eval(expr, data, globalenv()))
-  if (requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("dbplyr", quietly = TRUE)) {
-    connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-    on.exit(DBI::dbDisconnect(connection))
-    DBI::dbWriteTable(connection, "data", transform(data, f = as.character(f)))
-    for (i in seq_along(found)) {
-      sql <- dbplyr::translate_sql(!!found[[i]], con = connection)
-      values <- DBI::dbGetQuery(connection, paste("SELECT", sql, "AS p FROM data"))$p
-      expect_equal(as.numeric(values), as.numeric(here[[i]]), tolerance = 1e-12)
-    }
-  }
-  lapply(here, as.numeric)
-}
-
 test_that("linear models are expressions and SQL", {
   data <- sql_data()
   formula <- y ~ x * f + I(x^2) + log(w + 1) + l
@@ -83,15 +41,47 @@ test_that("trees are expressions and SQL, also at thresholds and with missing va
   }
 })
 
+test_that("several responses, filled values, NA levels and aliased terms have expressions", {
+  data <- sql_data()
+  rows <- gappy(data)
+  model <- fitted_model(linear_regressor, cbind(y, w) ~ x + f, data)
+  found <- computed(model, rows)
+  for (k in 1:2) expect_equal(found[[k]], predict(model, rows)[[k]], tolerance = 1e-5)
+  trees <- function(...) boosted_trees_regressor(..., n_trees = 8, max_depth = 3)
+  for (make in list(linear_regressor, trees)) {
+    model <- fitted_model(make, y ~ x + I(x^2) + l, rows[c("y", "x", "l")], na.action = "mean")
+    expected <- predict(model, rows)$.pred
+    expect_false(anyNA(expected))
+    expect_equal(computed(model, rows)[[1]], expected, tolerance = 1e-5)
+  }
+  rows$f <- addNA(rows$f)
+  model <- fitted_model(linear_regressor, y ~ x + f, rows, na.action = na.omit)
+  expect_equal(computed(model, rows)[[1]], predict(model, rows)$.pred, tolerance = 1e-5)
+  twice <- transform(data, twice = 2 * x, whole = round(3 * w))
+  model <- fitted_model(linear_regressor, y ~ x + twice + factor(whole) + (w > 1), twice)
+  expect_equal(computed(model, twice)[[1]], predict(model, twice)$.pred, tolerance = 1e-5)
+})
+
+test_that("trees with identifiers beyond single precision have the same thresholds", {
+  data <- data.frame(id = 2e7 + 0:199)
+  data$y <- sin((0:199) / 20)
+  model <- fitted_model(boosted_trees_regressor, y ~ id, data, n_trees = 30)
+  expect_equal(computed(model, data)[[1]], predict(model, data)$.pred, tolerance = 1e-5)
+})
+
 test_that("models without expressions are errors", {
   invalid <- "runhooks_error_invalid_argument"
   data <- sql_data(50)
-  model <- fitted_model(dnn_regressor, y ~ x, data, hidden_units = 2)
-  expect_error(tidypredict::tidypredict_fit(model), "linear model or boosted", class = invalid)
+  model <- fitted_model(baseline_regressor, y ~ x, data)
+  expect_error(tidypredict::tidypredict_fit(model), "linear model, a network", class = invalid)
   model <- fitted_model(linear_regressor, y ~ poly(x, 2), data)
   expect_error(tidypredict::tidypredict_fit(model), "has no expression", class = invalid)
-  model <- linear_regressor(list(column_numeric("x")))
-  expect_error(tidypredict::tidypredict_fit(model), "formula", class = invalid)
+  trees <- boosted_trees_regressor(list(column_numeric("x")))
+  expect_error(tidypredict::tidypredict_fit(trees), "formula", class = invalid)
+  quantiles <- fitted_model(linear_estimator, quantile_head(c(0.1, 0.9)), y ~ x, data = data)
+  expect_error(tidypredict::tidypredict_fit(quantiles), "quantile_head", class = invalid)
+  model <- fitted_model(linear_regressor, y ~ x + factor(w > 1), data)
+  expect_error(tidypredict::tidypredict_fit(model), "factor.w > 1", class = invalid)
 })
 
 test_that("orbital() predicts fits of parsnip", {

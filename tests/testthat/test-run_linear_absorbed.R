@@ -64,7 +64,57 @@ test_that("coefficients that are not determined are NA, as in lm()", {
   }
 })
 
-test_that("coef() of 5,000 levels takes little time and memory", {
+without_absorbing <- function(code) {
+  namespace <- asNamespace("runhooks")
+  least <- many_levels
+  assign_least <- function(x) {
+    unlockBinding("many_levels", namespace)
+    assign("many_levels", x, envir = namespace)
+    lockBinding("many_levels", namespace)
+  }
+  assign_least(Inf)
+  on.exit(assign_least(least))
+  force(code)
+}
+
+test_that("inference without a design matrix is that of the dense computation", {
+  data <- large_factor()
+  models <- list(
+    linear_regressor(y ~ x + f + log(z), data, weight_column = "w", model_dir = new_folder()),
+    linear_regressor(y ~ f + offset(x), data, model_dir = new_folder()),
+    linear_estimator(
+      poisson_regression_head(), counts ~ f + x, data = data, model_dir = new_folder()
+    )
+  )
+  rows <- data[c(1:5, 7), ]
+  rows$x[2] <- NA
+  functions <- list(
+    vcov, confint, deviance, df.residual, logLik, sigma, function(m) summary(m)$coefficients,
+    function(m) generics::tidy(m, conf.int = TRUE), generics::glance,
+    function(m) predict(m, rows, interval = "confidence"),
+    function(m) coef(summary(m))
+  )
+  for (model in models) {
+    suppressMessages(train(model))
+    expect_false(is.null(absorbed_fit(model, training_frame(model, "coef"))))
+    own <- suppressWarnings(lapply(functions, function(f) f(model)))
+    dense <- without_absorbing(suppressWarnings(lapply(functions, function(f) f(model))))
+    expect_equal(own, dense, tolerance = 1e-5)
+  }
+})
+
+test_that("a design matrix of gigabytes is refused before it is allocated", {
+  data <- large_factor(40000, 3000)
+  data$g <- rev(data$f)
+  model <- linear_regressor(y ~ f + g, data, model_dir = new_folder())
+  suppressWarnings(suppressMessages(train(model, steps = 2)))
+  refused <- "runhooks_error_resource_exhausted"
+  for (f in list(coef, vcov, summary, confint, anova)) {
+    expect_error(f(model), "40,000 rows.*6,000 columns.*1.9 GB", class = refused)
+  }
+})
+
+test_that("inference with 5,000 levels takes little time and memory", {
   skip_on_cran() # time
   data <- large_factor(50000, 5000)
   model <- linear_regressor(y ~ f + x, data, model_dir = new_folder())
@@ -75,4 +125,11 @@ test_that("coef() of 5,000 levels takes little time and memory", {
   expect_length(coefficients, 5001)
   expect_lt(time[["user.self"]], 2)
   expect_lt(sum(gc()[, 6]) - before, 300)
+  functions <- list(vcov, summary, function(model) generics::tidy(model, conf.int = TRUE))
+  for (f in functions) {
+    gc(reset = TRUE)
+    time <- system.time(suppressWarnings(f(model)))
+    expect_lt(time[["user.self"]], 5)
+    expect_lt(sum(gc()[, 6]) - before, 500)
+  }
 })

@@ -96,6 +96,40 @@ test_that("incompatible arguments are errors", {
   )
 })
 
+test_that("a number that leaves float32 inside the model gives one warning", {
+  data <- transform(mtcars, gear = factor(gear), two = factor(vs))
+  rows <- data[1:4, ]
+  rows$wt[2] <- 1e200
+  rows$hp[3:4] <- c(-1e200, NA)
+  infinite <- "runhooks_warning_infinite"
+  models <- list(
+    dnn_regressor(mpg ~ wt + hp, data, hidden_units = c(4, 4), activation_fn = NULL),
+    dnn_classifier(gear ~ wt + hp, data, hidden_units = 4, activation_fn = NULL),
+    linear_classifier(two ~ wt + hp + qsec, data)
+  )
+  for (model in models) {
+    suppressWarnings(suppressMessages(train(model, steps = 5)))
+    labels <- model_labels(model)
+    types <- if (labels$n_classes > 0) list(NULL, "class", "prob") else list(NULL, "response")
+    for (type in types) {
+      for (i in 1:2) {
+        warnings <- testthat::capture_warnings(found <- predict(model, rows, type = type))
+        expect_length(warnings, 1)
+        expect_match(warnings, "row [23] is")
+        expect_false(is.nan(found[[1]][[4]]))
+      }
+    }
+    expect_no_warning(predict(model, data))
+    complete <- rows[1:3, ]
+    expect_warning(evaluate(model, complete), "loss of the evaluation", class = infinite)
+  }
+  # no class is the most probable of NaN
+  expect_true(is.na(suppressWarnings(predict(models[[2]], rows[2:3, ], type = "class"))[[1]][[2]]))
+  input <- input_fn(mpg ~ wt + hp, rows[1:3, ], shuffle = FALSE)
+  expect_warning(predict(models[[1]], input), "row 2 is", class = infinite)
+  expect_warning(evaluate(models[[1]], input), class = infinite)
+})
+
 test_that("a prediction that is too large for float32 gives a warning", {
   model <- linear_regressor(mpg ~ wt, mtcars)
   train(model)

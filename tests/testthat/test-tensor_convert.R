@@ -66,3 +66,57 @@ test_that("memory that R lacks in a step ends the training with R's error", {
   square <- NULL
   expect_no_error(train(model, mtcars_input(), steps = 2))
 })
+
+test_that("classed vectors and bytes are refused as whole numbers and types", {
+  invalid <- "runhooks_error_invalid_argument"
+  x <- tf$constant(rbind(c(1, 2), c(3, 4)))
+  odd <- list(
+    as.POSIXlt("2020-01-01"), factor("1"), as.Date("2020-01-01"), "1", 0.5, NA, list("a"),
+    linear_regressor(column_numeric("x"))
+  )
+  for (axis in odd) {
+    expect_error(tf$roll(x, 1L, axis), "whole numbers", class = invalid)
+    expect_error(tf$roll(x, axis, 0L), "whole numbers", class = invalid)
+    expect_error(tf$norm(x, axis = axis), "whole numbers", class = invalid)
+  }
+  expect_error(
+    tf$report_uninitialized_variables(methods::new("externalptr")), "list of variables",
+    class = invalid
+  )
+  bytes <- `Encoding<-`("\xe9t\xe9", "bytes")
+  expect_error(tf$zeros(2L, dtype = bytes), class = invalid)
+  classes <- c("haven_labelled", "vctrs_vctr", "double")
+  labelled <- structure(c(1, 2), labels = c(no = 1), class = classes)
+  expect_no_error(np_array(labelled))
+  expect_error(parsnip_linear_fit(y ~ x, sum), "data frame", class = invalid)
+  expect_error(parsnip_mlp_fit(2L, mtcars), "formula", class = invalid)
+})
+
+test_that("memory that R lacks in a container of Rcpp is an error that unwinds C++", {
+  withr::defer(mem.maxVSize(Inf))
+  warns <- function() {
+    x <- tf$constant(NaN)
+    hook <- hook_nan_tensor(x, fail_on_nan_loss = FALSE)
+    with(tf$train$SingularMonitoredSession(hooks = list(hook)) %as% session, session$run(x))
+  }
+  with(tf$Graph()$as_default(), {
+    expect_warning(warns(), "NaN")
+    bounds <- tf$raw_ops$Bucketize(input = tf$constant(1), boundaries = as.list(seq_len(4e5)))$op
+    used <- gc()["Vcells", 2]
+    for (i in 1:3) {
+      mem.maxVSize(used + 150)
+      filler <- list()
+      # 2 MB at a time
+      while (!is.null(x <- tryCatch(numeric(2^18), error = function(error) NULL))) {
+        filler[[length(filler) + 1]] <- x
+      }
+      expect_error(bounds$get_attr("boundaries"), "memory|allocate")
+      mem.maxVSize(Inf)
+      filler <- NULL
+      gc()
+    }
+    expect_length(bounds$get_attr("boundaries"), 4e5)
+    # a frame that was jumped over would still count as a running call, which delays warnings
+    expect_warning(warns(), "NaN")
+  })
+})

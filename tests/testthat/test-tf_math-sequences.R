@@ -8,7 +8,7 @@ test_that("tf$roll() moves elements along axes", {
       expect_equal(session$run(roll(x, c(1L, 4L), axis = c(0L, 1L))), x[2:1, c(3, 1, 2)])
       expect_equal(session$run(roll(x, tf$constant(2L), axis = 1L)), x[, c(2, 3, 1)])
     }
-    expect_error(tf$roll(x, 1L, axis = c(0L, 1L)), "same length")
+    expect_error(tf$roll(x, 1L, axis = c(0L, 1L)), "shift for each axis")
     v <- tf$constant(c(1, 2, 3))
     slope <- tf$gradients(tf$roll(v, 1L, 0L) * c(1, 10, 100), v)[[1]]
     expect_equal(as.vector(session$run(slope)), c(10, 100, 1))

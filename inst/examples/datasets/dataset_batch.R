@@ -1,1 +1,1 @@
-range_dataset(0, 5) %>% dataset_batch(2) %>% dataset_collect()
+range_dataset(0, 5) |> dataset_batch(2) |> dataset_collect()

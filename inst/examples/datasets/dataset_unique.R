@@ -1,1 +1,1 @@
-tensor_slices_dataset(c("a", "b", "a")) %>% dataset_unique() %>% dataset_collect()
+tensor_slices_dataset(c("a", "b", "a")) |> dataset_unique() |> dataset_collect()

@@ -203,15 +203,16 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
-SEXP allocate_vector(unsigned type, R_xlen_t length) {
+SEXP guard_allocation(SEXP (*function)(void*), void* data) {
   static UnwindToken& token = *new UnwindToken;  // never released, because R may be gone at exit
-  std::pair<unsigned, R_xlen_t> wanted(type, length);
-  const auto allocate = [](void* data) -> SEXP {
-    const auto* pair = static_cast<std::pair<unsigned, R_xlen_t>*>(data);
-    return Rf_allocVector(pair->first, pair->second);
-  };
-  return call_r(allocate, &wanted, token);
+  // allocations do not count as calls of R code
+  const uint64_t before = number_of_calls;
+  SEXP result = call_r(function, data, token);
+  number_of_calls = before;
+  return result;
 }
+
+SEXP allocate_vector(unsigned type, R_xlen_t length) { return Rf_allocVector(type, length); }
 
 EntryDepth::EntryDepth() { outermost_calls += entry_depth++ == 0; }
 EntryDepth::~EntryDepth() { --entry_depth; }

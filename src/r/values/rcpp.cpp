@@ -27,13 +27,12 @@ namespace Rcpp {
 
 SEXP Rcpp_precious_preserve(SEXP object) {
   if (object == R_NilValue) return R_NilValue;
-  PROTECT(object);
+  Shield<SEXP> kept(object);
   SEXP head = precious_objects();
-  SEXP cell = PROTECT(Rf_cons(head, CDR(head)));
+  Shield<SEXP> cell(Rf_cons(head, CDR(head)));
   SET_TAG(cell, object);
   SETCDR(head, cell);
   if (CDR(cell) != R_NilValue) SETCAR(CDR(cell), cell);
-  UNPROTECT(2);
   return cell;
 }
 

@@ -3,6 +3,8 @@
 
 // Loading Rcpp's namespace for its library would double the time that the package takes to load.
 #define COMPILING_RCPP
+#include "r/values/guarded_allocation.h"
+#define RCPP_NO_R_HEADERS_CHECK  // guarded_allocation.h includes R's headers
 #include <Rcpp/Lightest>
 
 namespace Rcpp {
