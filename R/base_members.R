@@ -4,7 +4,7 @@ abort_no_member <- function(x, name, known = NULL, call = parent.frame()) {
   columns <- attr(x, "columns") # nolint: used by cli
   abort_runhooks(
     c(
-      "{kind_of(x)} has no member {.field {name}}.",
+      "{describe_type(x)} has no member {.field {name}}.",
       if (!is.null(known)) did_you_mean(name, known[!startsWith(known, ".")]),
       i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
     ),

@@ -204,7 +204,7 @@ check_equal_rows <- function(tensors, call) {
   if (!is_structure(tensors) || is.null(names(tensors))) return(invisible())
   rows <- vapply(tensors, function(x) {
     if (is_tensor(x) || is_variable(x)) return(NA_real_)
-    parts <- flatten_form(x)
+    parts <- flatten_structure(x)
     counts <- vapply(parts, function(part) if (is_tensor(part)) NA else NROW(part), 0)
     if (length(unique(counts)) == 1) counts[[1]] else -1
   }, 0)

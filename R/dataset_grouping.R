@@ -41,7 +41,7 @@ dataset_group_by_window <- function(dataset, key_func, reduce_func, window_size 
   key <- tensor_function(dataset, int64_result(key_func), "key_func")
   args <- list(dataset = dataset, key_func = key$handle, window_size_func = size$handle)
   groups <- new_dataset("GroupByWindowDataset", "dataset_group_by_window", args)
-  count <- length(flatten_form(dataset$form))
+  count <- length(flatten_structure(dataset$form))
   groups <- tf_dataset(groups$handle, list(1L, as.list(1L + seq_len(count))))
   dataset_flat_map(groups, function(key, window) {
     parts <- cpp_dataset(
@@ -168,11 +168,11 @@ dataset_scan <- function(dataset, initial_state, scan_func) {
     if (!is.list(result) || length(result) != 2) {
       abort_runhooks("{.arg scan_func} must return a list of the next state and the result.")
     }
-    if (!identical(form_of(result[[1]]), first$form)) {
+    if (!identical(structure_of(result[[1]]), first$form)) {
       abort_runhooks("{.arg scan_func} must return a state like {.arg initial_state}.")
     }
-    result_form <<- form_of(result[[2]])
-    c(flatten_form(result[[1]]), flatten_form(result[[2]]))
+    result_form <<- structure_of(result[[2]])
+    c(flatten_structure(result[[1]]), flatten_structure(result[[2]]))
   }
   built <- tensor_function(zip_datasets(first, dataset), step, "scan_func")
   args <- list(dataset = dataset, initial_state = first, scan_func = built$handle)

@@ -312,7 +312,7 @@ formula_words_input <- function(key, words, source) {
   variables <- blueprint$features[[match(key, blueprint$keys)]]
   levels <- lapply(variables, function(name) blueprint$variables[[name]]$levels)
   grid <- do.call(expand.grid, c(levels, stringsAsFactors = FALSE))
-  crossed <- if (length(levels) == 1) grid[[1]] else crossed_words(grid)
+  crossed <- if (length(levels) == 1) grid[[1]] else crossed_strings(grid)
   both <- function(a, b) base::call("&", a, b)
   is_level <- function(i, row) {
     level_condition(variables[[i]], grid[row, i], blueprint, source$call)

@@ -227,7 +227,7 @@ check_hotstart <- function(start, about, call) {
 # The data as that of parsnip's models.
 mlr3_data <- function(task, weights, is_tree, call) {
   name <- task$target_names
-  formula <- all_terms(name)
+  formula <- formula_of_all_columns(name)
   fit_data(formula, mlr3_rows(task, task), weights, NULL, call, is_tree = is_tree)
 }
 

@@ -152,11 +152,7 @@ custom_model <- function(object) {
 # If the function has used `labels` in prediction, the message of an error says that it is NULL.
 call_model_fn <- function(model_fn, given, mode) {
   if (mode != "infer" || !"labels" %in% names(given)) {
-<<<<<<< HEAD
-    return(as_users_code(with_tensor_generics(do.call(model_fn, given, quote = TRUE))))
-=======
-    return(eval_user_code(do.call(model_fn, given, quote = TRUE)))
->>>>>>> 400e25a22a1da5c3b5a1270cf3dc265cc47ed1fe
+    return(eval_user_code(with_tensor_generics(do.call(model_fn, given, quote = TRUE))))
   }
   is_used <- FALSE
   frame <- list2env(given)
@@ -164,11 +160,7 @@ call_model_fn <- function(model_fn, given, mode) {
   delayedAssign("labels", if (!use_labels()) TRUE, assign.env = frame)
   call <- as.call(c(list(model_fn), lapply(setNames(nm = names(given)), as.name)))
   withCallingHandlers(
-<<<<<<< HEAD
-    as_users_code(with_tensor_generics(eval(call, frame))),
-=======
-    eval_user_code(eval(call, frame)),
->>>>>>> 400e25a22a1da5c3b5a1270cf3dc265cc47ed1fe
+    eval_user_code(with_tensor_generics(eval(call, frame))),
     error = function(condition) {
       if (is_used) stop(add_note(condition, "`labels` is NULL in mode \"infer\"."))
     }

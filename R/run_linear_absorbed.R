@@ -161,7 +161,7 @@ absorbed_covariance <- function(fit) {
 absorbed_predictions <- function(object, data, fit, call) {
   frame <- blueprint_frame(object$blueprint, data, FALSE, call)
   rows <- !Reduce(`|`, frame$missing, logical(frame$n))
-  frame <- only_rows(frame, rows)
+  frame <- select_frame_rows(frame, rows)
   frame$rows <- rep(TRUE, sum(rows))
   code <- level_codes(fit$factor, frame$values)
   variances <- NaN
@@ -172,7 +172,7 @@ absorbed_predictions <- function(object, data, fit, call) {
   # a level that training has not seen has no coefficient
   logits <- linear_logits(object, frame)
   logits[is.na(code), ] <- NA
-  list(logits = spread_rows(logits, rows), error = spread_rows(cbind(error), rows))
+  list(logits = scatter_rows_to_na(logits, rows), error = scatter_rows_to_na(cbind(error), rows))
 }
 
 order_as_factor_levels <- function(beta, factor) {

@@ -148,7 +148,7 @@ train.tf_estimator <- function(
     ),
     runhooks_warning_not_converged = function(w) has_warned <<- TRUE
   )
-  is_cut_short <- ends_itself && cpp_saved_global_step(watch$folder) - before >= most_iterations
+  is_cut_short <- ends_itself && cpp_saved_global_step(watch$folder) - before >= max_iterations
   if (is_cut_short && !has_warned && nrow(input_fn) <= 1e5) warn_unfinished_fit(object)
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) inform_one_pass(planned, nrow(input_fn))

@@ -144,20 +144,6 @@ load_variable_value <- function(x, value, session, call = parent.frame()) {
   )
 }
 
-<<<<<<< HEAD
-=======
-abort_no_member <- function(x, name, call = parent.frame()) {
-  columns <- attr(x, "columns") # nolint: used by cli
-  abort_runhooks(
-    c(
-      "{describe_type(x)} has no member {.field {name}}.",
-      i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
-    ),
-    kind = "not_found", call = call
-  )
-}
-
->>>>>>> 400e25a22a1da5c3b5a1270cf3dc265cc47ed1fe
 # An integer vector, as reticulate converts a list of numbers; a list if a dimension is unknown.
 dims_as_list <- function(dims) {
   if (is.null(dims)) return(list())

@@ -10,7 +10,7 @@ namespace runhooks {
 namespace {
 
 std::shared_ptr<const DatasetFunction> int64_function(const Args& args, const std::string& name) {
-  auto function = args.made<const DatasetFunction>(name, "a graph function");
+  auto function = args.object<const DatasetFunction>(name, "a graph function");
   const bool is_number = function->dtypes() == std::vector<DType>{DType::kInt64} &&
                          function->shapes()[0].is_compatible_with(Shape());
   if (!is_number) {

@@ -24,7 +24,7 @@ class RepeatDataset : public Transformation {
     const int64_t n = input().cardinality();
     if (n == 0 || count_ == 0) return 0;
     if (count_ == kForever || n == kInfiniteCardinality) return kInfiniteCardinality;
-    if (n == kUnknownCardinality || n > kMostCounted / count_) return kUnknownCardinality;
+    if (n == kUnknownCardinality || n > kMaxCount / count_) return kUnknownCardinality;
     return n * count_;
   }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }

@@ -13,7 +13,7 @@ class ScanDataset : public Transformation {
   explicit ScanDataset(const Args& args)
       : Transformation(dataset_argument(args)),
         state_(dataset_argument(args, "initial_state")),
-        function_(args.made<const DatasetFunction>("scan_func", "a graph function")) {
+        function_(args.object<const DatasetFunction>("scan_func", "a graph function")) {
     const std::vector<DType> state = state_->dtypes(), all = function_->dtypes();
     if (all.size() <= state.size() || !std::equal(state.begin(), state.end(), all.begin())) {
       invalid_argument("`scan_func` of ", args.owner(),
