@@ -277,3 +277,16 @@ near_name <- function(name, known) {
   near <- cpp_near_names(name, known)
   if (nzchar(name) && length(near)) near[[1]]
 }
+
+# Selections such as everything() include the response.
+warn_response_feature <- function(features, response) {
+  both <- intersect(response, features) # nolint: used by cli
+  if (length(both) == 0) return(invisible())
+  cli::cli_warn(
+    c(
+      "The response {.val {both}} is also a feature, so the model can copy it.",
+      i = "Leave it out: {.code features = -{both}}."
+    ),
+    class = c("runhooks_warning_response_feature", "runhooks_warning"), call = NULL
+  )
+}

@@ -122,14 +122,14 @@ fixed_length_record_dataset <- function(filenames, record_bytes, header_bytes = 
 }
 
 iconv_name <- function(encoding) {
-  if (tolower(encoding) %in% c("latin1", "latin-1")) "ISO-8859-1" else encoding
+  if (ascii_lower(encoding) %in% c("latin1", "latin-1")) "ISO-8859-1" else encoding
 }
 
 # Arguments of the core: the encoding, and the characters of the bytes 128 to 255 as UTF-8.
 text_decoding <- function(encoding, call = parent.frame()) {
   if (is.null(encoding)) return(list())
   check_string(encoding, arg = "encoding", call = call)
-  if (toupper(encoding) %in% c("UTF-8", "UTF8")) return(list(encoding = "UTF-8"))
+  if (ascii_upper(encoding) %in% c("UTF-8", "UTF8")) return(list(encoding = "UTF-8"))
   characters <- function(bytes) {
     tryCatch(iconv(bytes, iconv_name(encoding), "UTF-8"), error = function(e) NULL)
   }

@@ -47,6 +47,29 @@
 #' train(model, function() {
 #'   tensor_slices_dataset(cars) %>% dataset_use_spec(spec) %>% dataset_batch(8)
 #' })
+#'
+#' towns <- data.frame(
+#'   y = c(1, 0, 1), age = c(20, 35, 50), zone = c(0L, 2L, 1L), town = c("Ulm", "Bonn", "Ulm"),
+#'   job = c("cook", "pilot", "cook")
+#' )
+#' jobs <- tempfile()
+#' writeLines(c("cook", "pilot"), jobs)
+#' feature_spec(towns, y ~ .) %>%
+#'   step_numeric_column(age, normalizer_fn = scaler_min_max()) %>%
+#'   step_bucketized_column(age, boundaries = c(30, 40)) %>%
+#'   step_categorical_column_with_identity(has_type("int32"), num_buckets = 3) %>%
+#'   step_categorical_column_with_hash_bucket(town, hash_bucket_size = 10) %>%
+#'   step_categorical_column_with_vocabulary_file(job, vocabulary_file = jobs) %>%
+#'   step_embedding_column(zone, dimension = 2) %>%
+#'   step_shared_embeddings_column(c(job, town), dimension = 2) %>%
+#'   step_crossed_column(c(bucketized_age, zone), hash_bucket_size = 20) %>%
+#'   step_remove_column(zone) %>%
+#'   fit()
+#'
+#' feature_spec(towns, y ~ town + job) %>%
+#'   step_categorical_column_with_vocabulary_list(all_nominal()) %>%
+#'   step_indicator_column(all_nominal()) %>%
+#'   fit()
 feature_spec <- function(dataset, x, y = NULL) {
   if (is.data.frame(dataset)) dataset <- dataset_batch(tensor_slices_dataset(dataset), 1000)
   check_dataset(dataset)
@@ -295,11 +318,9 @@ step_categorical_column_with_vocabulary_file <- function(spec, ..., vocabulary_f
                                                          dtype = tf$string, default_value = NULL,
                                                          num_oov_buckets = 0L) {
   check_string(vocabulary_file)
-  size <- vocabulary_size
-  if (is.null(size)) size <- length(readLines(vocabulary_file, warn = FALSE))
   base_step(spec, rlang::enquos(...), dtype_name(dtype), function(key, learned) {
     column_categorical_with_vocabulary_file(
-      key, vocabulary_file = vocabulary_file, vocabulary_size = size, dtype = dtype,
+      key, vocabulary_file = vocabulary_file, vocabulary_size = vocabulary_size, dtype = dtype,
       default_value = default_value, num_oov_buckets = num_oov_buckets
     )
   })

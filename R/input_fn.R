@@ -190,19 +190,6 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   )
 }
 
-# Selections such as everything() include the response.
-warn_response_feature <- function(features, response) {
-  both <- intersect(response, features) # nolint: used by cli
-  if (length(both) == 0) return(invisible())
-  cli::cli_warn(
-    c(
-      "The response {.val {both}} is also a feature, so the model can copy it.",
-      i = "Leave it out: {.code features = -{both}}."
-    ),
-    class = c("runhooks_warning_response_feature", "runhooks_warning"), call = NULL
-  )
-}
-
 # The value of `"a"`, `c("a", "b")` or NULL; NULL for other expressions.
 strings_in_call <- function(expr) {
   if (is.null(expr)) return(character())

@@ -28,7 +28,7 @@
 #' coef(model)
 fit <- function(object, ...) UseMethod("fit")
 
-# Registered as fit.default, a name that generics::fit() would find here, too.
+# Registered as fit.default, a name that generics::fit() would find here, too. lint: allow caller
 fit_elsewhere <- function(object, ...) {
   if (isNamespaceLoaded("generics")) return(generics::fit(object, ...))
   abort_runhooks("{.fn fit} has no method for {kind_of(object)}.")

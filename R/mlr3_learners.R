@@ -277,6 +277,7 @@ mlr3_settings <- function(data, given, about, call) {
 copied_model_dir <- function(model) {
   folder <- tempfile("runhooks-")
   dir.create(folder)
+  # lint: allow file
   file.copy(list.files(model_dir(model), full.names = TRUE), folder, recursive = TRUE)
   folder
 }

@@ -8,7 +8,7 @@ cran_files <- c(
   "checkpoint", "column", "column_categorical-hashes", "column_dense", "dataset", "dataset_delim",
   "dataset_registered", "estimator", "estimator_run_config", "file_events", "file_foreign",
   "file_load_savedmodel", "formula_model", "graph_contexts", "graph_def", "hook-states",
-  "hook_builtin", "hook_fetch_feed", "input_fn", "input_parsing", "method_interop",
+  "hook_builtin", "hook_fetch_feed", "input_fn", "input_parsing", "method_interop", "mlr3_learners",
   "model_boosted_trees-errors", "model_custom", "model_kernel_linear", "optimizer", "parsnip_fit",
   "run_predict", "script_compat", "session", "suite_golden_boosted_trees", "tensor", "tf",
   "tf-metrics", "tf-values", "tf_control_flow"

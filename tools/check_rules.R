@@ -105,7 +105,7 @@ pattern_rules <- list(
   ),
   list(
     rule = "text", folders = "src/r", files = cpp_files, view = "code",
-    except = "^src/r/values/text[.](h|cpp)$",
+    except = "^src/r/values/(text[.](h|cpp)|guarded_allocation[.]h)$",
     pattern = paste0(
       "\\bRf_mk(String|Char\\w*)\\b|\\bRf_translateChar\\w*|(?<!\\w)(R_)?CHAR\\s*\\(|",
       "\\bRcpp::String\\b|\\bas<\\s*(const\\s+)?(char|(std::vector<\\s*)?std::string)"

@@ -19,7 +19,7 @@ std::shared_ptr<const DatasetFunction> int64_function(const Args& args, const st
   return function;
 }
 
-int64_t number_of(DatasetFunction::Instance& function, const Components& arguments) {
+int64_t whole_number_of(DatasetFunction::Instance& function, const Components& arguments) {
   return function.run(arguments)[0].integers().at(0);
 }
 
@@ -69,7 +69,7 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
         break;
       }
       const Components components = element.take();
-      const int64_t key = number_of(*function_, components);
+      const int64_t key = whole_number_of(*function_, components);
       const auto found = groups_.find(key);
       const int64_t size = found == groups_.end() ? window_size(key) : found->second.size;
       Group& group = groups_[key];
@@ -98,7 +98,7 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
     for (const auto& [key, group] : groups_) {
       const std::string path = group_path(i++);
       state[path + "key"] = Tensor::scalar(key);
-      state[path + "size"] = Tensor::scalar(group.size);
+      state[path + "window_size"] = Tensor::scalar(group.size);
       add_subtree(state, path, save_elements(pointers_to(group)));
     }
     return state;
@@ -111,7 +111,7 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
     for (size_t i = 0; i < count; ++i) {
       const NamedTensors own = subtree(state, group_path(i));
       Group& group = groups[state_integer(own, "key")];
-      group.size = state_count(own, "size");
+      group.size = state_count(own, "window_size");
       group.elements = read_elements(own, dataset_->input(), group.size - 1);
       if (group.elements.empty()) fail(Code::kDataLoss, "A saved group has no elements.");
     }
@@ -131,7 +131,7 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
     return all;
   }
   int64_t window_size(int64_t key) {
-    const int64_t size = number_of(*size_, {Tensor::scalar(key)});
+    const int64_t size = whole_number_of(*size_, {Tensor::scalar(key)});
     if (size <= 0) {
       invalid_argument("The window size of key ", key, " must be 1 or more, not ", size, ".");
     }
