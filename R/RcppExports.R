@@ -749,8 +749,12 @@ cpp_scaffold_parts <- function(pointer) {
     .Call(`_runhooks_cpp_scaffold_parts`, pointer)
 }
 
-cpp_predict_cached <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
-    .Call(`_runhooks_cpp_predict_cached`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
+cpp_predictor_make <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, max_rows) {
+    .Call(`_runhooks_cpp_predictor_make`, model, folder, checkpoint, features, columns, dtypes, levels, keys, max_rows)
+}
+
+cpp_predictor_run <- function(predictor, data) {
+    .Call(`_runhooks_cpp_predictor_run`, predictor, data)
 }
 
 cpp_run_folder <- function(path, writes) {

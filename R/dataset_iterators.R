@@ -64,7 +64,7 @@ make_iterator_one_shot <- function(dataset) {
 
 # The shard of this process: of the files or records in training, otherwise of the batches.
 sharded_dataset <- function(dataset) {
-  shard <- the$shard
+  shard <- the$reading$shard
   if (is.null(shard)) return(dataset)
   is_part <- cpp_dataset_info(dataset$handle)$is_part
   shard$sharded_by <- if (is_part) "input_fn" else "package"

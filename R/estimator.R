@@ -9,16 +9,39 @@ new_canned_estimator <- function(type, traits, class, spec, args, config) {
   )
 }
 
-# The value of `model$estimator`. All copies of the object share the environment
-# `shared_state`, which contains the snapshot of the newest checkpoint.
+# The value of `model$estimator`. All copies of the object share `shared_state`.
 new_engine <- function(description, config) {
   engine <- list(
     description = description, model_dir = config$model_dir, config = config,
-    shared_state = new.env(parent = emptyenv()),
-    is_temporary = is_within(config$model_dir, tempdir())
+    shared_state = new_shared_state(), is_temporary = is_within(config$model_dir, tempdir())
   )
   engine$shared_state$files <- checkpoint_snapshot(engine, config$model_dir)
   structure(engine, class = "runhooks_engine")
+}
+
+# `data` and `recipe` are those of the last training, `trained_in` and `trained_to` its directory
+# and mark. `files` is the snapshot of the newest checkpoint, `model_dir` the directory of a
+# restored model if it is not the original one (R/estimator_snapshot.R). Except for `cache`, saved
+# with the object.
+new_shared_state <- function(data = NULL, recipe = NULL, trained_in = NULL, trained_to = NULL,
+                             files = NULL, model_dir = NULL) {
+  state <- list2env(as.list(environment()), parent = emptyenv())
+  state$cache <- new_model_cache(state)
+  state
+}
+
+# An environment for what later calls reuse. It is in a weak reference, because it may refer to the
+# object; R's collector can free this cycle. Files do not contain it.
+new_model_cache <- function(state) cpp_attach_ephemeron(state, new.env(parent = emptyenv()))
+
+# `cached`: see make_model(); `plans`: see cache_predict_plan(); `rows`: see cached_rows();
+# `informed_of`: see inform_other_training().
+model_cache <- function(object) {
+  state <- unclass(object$estimator)$shared_state
+  cache <- if (typeof(state$cache) == "weakref") cpp_part(state$cache)
+  if (!is.null(cache)) return(cache)
+  state$cache <- new_model_cache(state) # the object was read from a file
+  cpp_part(state$cache)
 }
 
 #' @export
@@ -156,27 +179,11 @@ describe_estimator <- function(x) {
   )
 }
 
-# Created once per specification, and never serialized. It is in a weak reference with the key
-# `shared_state`, because the model's functions may refer to the object; R's collector can free this
-# cycle.
+# Created once per specification.
 cached_core_model <- function(object) {
-  shared_state <- unclass(object$estimator)$shared_state
-  cached <- if (typeof(shared_state$cached) == "weakref") cpp_part(shared_state$cached)
-  if (!is.null(cached) && identical(cached$source, model_cache_key(object))) return(cached)
-  cached <- make_model(object)
-  shared_state$cached <- cpp_attach_ephemeron(shared_state, cached)
-  cached
-}
-
-# Never serialized. The environment is reused: R releases the value of a weak reference only with
-# its key, so replacing it would leak.
-object_cache <- function(shared_state, name) {
-  place <- if (typeof(shared_state[[name]]) == "weakref") cpp_part(shared_state[[name]])
-  if (is.null(place)) {
-    place <- new.env(parent = emptyenv())
-    shared_state[[name]] <- cpp_attach_ephemeron(shared_state, place)
-  }
-  place
+  cache <- model_cache(object)
+  if (!identical(cache$cached$source, model_cache_key(object))) cache$cached <- make_model(object)
+  cache$cached
 }
 
 model_cache_key <- function(object) {

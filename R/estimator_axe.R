@@ -34,10 +34,9 @@ axe_data.tf_estimator <- function(x, verbose = FALSE, ...) {
   x$args["data"] <- NULL
   engine <- unclass(x$estimator)
   # copies share `shared_state`, and the original must keep its data
-  shared_state <- list2env(as.list(engine$shared_state, all.names = TRUE), parent = emptyenv())
-  if (exists("cached", shared_state)) rm("cached", envir = shared_state)
-  shared_state$data <- NULL
-  engine$shared_state <- shared_state
+  state <- mget(names(formals(new_shared_state)), engine$shared_state, ifnotfound = list(NULL))
+  state$data <- NULL
+  engine$shared_state <- do.call(new_shared_state, state)
   x$estimator <- structure(engine, class = "runhooks_engine")
   x
 }

@@ -243,7 +243,7 @@ inform_batches <- function(size) {
 stream_input_fn <- function(model, stream, reading) {
   input <- function(estimator) {
     function() {
-      mode <- the$mode
+      mode <- the$reading$mode
       rows <- stream_features(stream, estimator, mode)
       shuffle <- reading$shuffle
       if (identical(shuffle, "auto")) shuffle <- identical(mode, "train")
@@ -338,9 +338,9 @@ chunk_features <- function(chunk, model, types, mode, note) {
   if (has_response) {
     check_weights(columns, labels$reads)
     response <- if (blueprint$as_words) as.character(frame$response) else frame$response
-    columns[[length(types)]] <- with_mode(mode, as_labels(
-      response, blueprint$response$name, NULL, labels, model$spec$type
-    ))
+    columns[[length(types)]] <- as_labels(
+      response, blueprint$response$name, NULL, labels, model$spec$type, mode
+    )
     names(columns)[[length(types)]] <- blueprint$response$name
   }
   at <- c(names(types)[seq_len(length(types) - has_response)])
@@ -353,13 +353,6 @@ as_component <- function(x, type) {
   if (is.character(x)) x[is.na(x)] <- "" else if (is.logical(x)) storage.mode(x) <- "double"
   if (is.factor(x)) x <- as.character(x)
   if (is.null(type$shape)) array(x, length(x)) else x
-}
-
-with_mode <- function(mode, expr) {
-  outer <- the$mode
-  on.exit(the$mode <- outer)
-  the$mode <- mode
-  expr
 }
 
 # Like drop_incomplete_rows(), but a chunk may lose all rows. `note` reports the first drop.
@@ -397,7 +390,7 @@ formula_batches <- function(dataset, features, response, model) {
     abort_other_response(response, blueprint$response$name)
   }
   function() {
-    mode <- the$mode
+    mode <- the$reading$mode
     if (!identical(mode, "infer") && length(response) == 0) return(next_batch(dataset)[features])
     batches <- tf_dataset(with_na_values(dataset)$handle, form)
     is_twice <- is_batched_twice(cpp_dataset_info(dataset$handle), form)

@@ -22,16 +22,16 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
 # Caches `make()` while model, mode and schema are unchanged, for repeated evaluations. Training
 # updates the schema, and conditions must be repeated, so both are not cached.
 cached_rows <- function(input, estimator, n_values, make) {
-  changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$shard)
-  shared_state <- if (!changes) unclass(estimator$estimator)$shared_state
-  if (is.null(shared_state) || n_values > max_cached_values) return(make())
-  place <- object_cache(shared_state, "rows")
+  mode <- the$reading$mode
+  changes <- is.null(estimator$estimator) || identical(mode, "train") || !is.null(the$reading$shard)
+  if (changes || n_values > max_cached_values) return(make())
+  cache <- model_cache(estimator)
   key <- list(
-    input, the$mode, model_cache_key(estimator), estimator$blueprint, training_record(estimator)
+    input, mode, model_cache_key(estimator), estimator$blueprint, training_record(estimator)
   )
-  if (identical(place$key, key)) return(place$rows)
+  if (identical(cache$rows$key, key)) return(cache$rows$value)
   is_quiet <- TRUE
   rows <- withCallingHandlers(make(), condition = function(condition) is_quiet <<- FALSE)
-  if (is_quiet) list2env(list(key = key, rows = rows), place)
+  if (is_quiet) cache$rows <- list(key = key, value = rows)
   rows
 }

@@ -1,9 +1,21 @@
 # Input functions: how estimators read data.
 
 the <- new.env(parent = emptyenv())
-the$mode <- NULL
-# TRUE if tensors are passed to the core without being visible to user code.
-the$internal_only <- FALSE
+
+# What a call of an input function reads: the mode, the shard of this process (see new_shard();
+# NULL: all data), and whether the tensors are invisible to user code.
+new_reading <- function(mode = NULL, shard = NULL, internal_only = FALSE) {
+  list(mode = mode, shard = shard, internal_only = internal_only)
+}
+the$reading <- new_reading()
+
+with_reading <- function(reading, expr) {
+  outer <- the$reading
+  on.exit(the$reading <- outer)
+  the$reading <- reading
+  expr
+}
+
 the$users_depth <- 0L # number of frames at the call of the user's function
 
 #' Create an input function from data in memory
@@ -353,19 +365,19 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
 next_rows <- function(rows, features, response, options) {
   for (text in rows$messages) message(text)
   shuffle <- options$shuffle
-  if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
+  if (identical(shuffle, "auto")) shuffle <- !identical(the$reading$mode, "infer")
   endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
     rows$columns, rows$types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
-    if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
-    identical(the$mode, "train"), if (!isFALSE(options$auto_shard)) batch_shard(),
-    the$internal_only
+    if (isTRUE(options$resume) && identical(the$reading$mode, "train")) options$on_other_data,
+    identical(the$reading$mode, "train"), if (!isFALSE(options$auto_shard)) batch_shard(),
+    the$reading$internal_only
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   # recorded in the model directory
-  data <- if (is.null(the$shard)) {
+  data <- if (is.null(the$reading$shard)) {
     list(content = attr(tensors, "content"), rows = as.double(n_rows(rows$columns[[1]])))
   }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
@@ -452,20 +464,18 @@ as_model_input <- function(
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
   sharding <- new.env(parent = emptyenv())
   read <- function(mode) {
-    outer <- mget(c("mode", "internal_only"), envir = the)
-    on.exit(list2env(outer, the))
-    the$mode <- mode
-    the$internal_only <- inherits(input_fn, "runhooks_input_fn") && !is_custom(estimator)
-    shards <- shards || identical(mode, "train")
-    result <- with_shard(estimator, mode, shards, shards_itself = takes_context, function(context) {
-      argument <- if (takes_context) context else estimator
-      made <- if (n == 1) input_fn(argument) else input_fn()
+    shard <- new_shard(estimator, mode, shards || identical(mode, "train"))
+    internal_only <- inherits(input_fn, "runhooks_input_fn") && !is_custom(estimator)
+    reading <- new_reading(mode, shard_to_apply(shard, takes_context), internal_only)
+    result <- with_reading(reading, {
+      context <- list(num_input_pipelines = shard$size, input_pipeline_id = shard$rank)
+      made <- if (n == 1) input_fn(if (takes_context) context else estimator) else input_fn()
       if (is.function(made)) made <- made()
       if (is_dataset(made)) next_batch(made) else made
     })
-    sharded_by <- sharding$sharded_by <- result$sharded_by
-    input <- split_input(result$input)
-    data <- attr(result$input, "data", exact = TRUE)
+    sharded_by <- sharding$sharded_by <- shard$sharded_by
+    input <- split_input(result)
+    data <- attr(result, "data", exact = TRUE)
     if (is_custom(estimator)) {
       input <- list(given = lapply(input, as_tensors))
       return(structure(input, data = data, sharded_by = sharded_by))

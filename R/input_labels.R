@@ -1,8 +1,8 @@
 # Converts responses to labels, and checks labels, weights and ids before the training starts.
 
 # Models with several heads or without a head get the response unchanged.
-as_labels <- function(x, name, known, labels, type) {
-  if (identical(the$mode, "infer")) return(x)
+as_labels <- function(x, name, known, labels, type, mode) {
+  if (identical(mode, "infer")) return(x)
   if (is.null(labels)) return(if (is.factor(x)) codes_of_known_classes(x, name, known) else x)
   if (labels$is_by_head) return(x)
   if (labels$n_classes == 0) return(number_labels(x, name, labels, type))
@@ -332,7 +332,8 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   known <- if (!is.null(folder)) read_metadata(folder)
   labels <- model_labels(estimator)
   record <- known
-  if (identical(the$mode, "train")) {
+  mode <- the$reading$mode
+  if (identical(mode, "train")) {
     read <- if (is.null(labels)) features else feature_keys(c(reads, labels$reads))
     record <- record_schema(
       known, columns, intersect(features, read), if (length(response)) response_name
@@ -341,7 +342,7 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
     record$order <- order
   }
   check_order_compatible(known, order, folder$path)
-  if (identical(the$mode, "train")) {
+  if (identical(mode, "train")) {
     inform_useless_features(columns[intersect(features, feature_keys(reads))], estimator, folder)
   }
   open <- feature_keys(Filter(function(read) read$takes_unknown, reads))
@@ -352,14 +353,14 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
     columns[[name]] <- strings_for_graph(columns[[name]], blanks[[name]]$levels)
   }
   check_feature_values(columns[is_feature], reads)
-  if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
+  if (!identical(mode, "infer")) check_weights(columns[is_feature], labels$reads)
   if (length(response)) {
     last <- length(columns) # by position, because a feature may have the same name
     columns[[last]] <- as_labels(
-      columns[[last]], response, record$response, labels, estimator$spec$type
+      columns[[last]], response, record$response, labels, estimator$spec$type, mode
     )
   }
-  if (!identical(the$mode, "infer")) check_response_compatible(known, response_name, folder$path)
+  if (!identical(mode, "infer")) check_response_compatible(known, response_name, folder$path)
   # recorded only after all checks have passed
   if (!is.null(folder) && !identical(record, known)) update_metadata(folder, record)
   columns

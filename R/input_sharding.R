@@ -1,27 +1,27 @@
 # How data are sharded between processes (mpi_strategy()).
 
-# Calls `read` with the context of an input, as in TensorFlow, and returns list(input, sharded_by).
-# `sharded_by` tells who sharded the data: "package", "input_fn", or NULL if each process reads all
-# data. `shards_itself` means that `read` shards.
-with_shard <- function(estimator, mode, shards, shards_itself, read) {
-  outer <- the$shard
-  on.exit(the$shard <- outer)
+# The data that this process reads: an environment, so that readers can set `sharded_by` to what sharded
+# the data: "package" for the package, "input_fn" for the input function, NULL if each process reads all.
+new_shard <- function(estimator, mode, shards) {
   config <- if (is_estimator(estimator)) engine_config(estimator)
   shards <- shards && replicas_of(config) > 1
   strategy <- if (shards) unclass(config)$train_distribute else list(size = 1L, rank = 0L)
-  shard <- new.env(parent = emptyenv())
-  shard$size <- strategy$size
-  shard$rank <- strategy$rank
+  shard <- list2env(list(size = strategy$size, rank = strategy$rank), parent = emptyenv())
   # training shards rows, so that steps have batches of equal size; other modes shard batches
   shard$shards_rows <- identical(mode, "train")
-  if (shards && shards_itself) shard$sharded_by <- "input_fn"
-  the$shard <- if (shards && !shards_itself) shard
-  input <- read(list(num_input_pipelines = strategy$size, input_pipeline_id = strategy$rank))
-  list(input = input, sharded_by = shard$sharded_by)
+  shard
+}
+
+# NULL if the input function shards, or if there is one process.
+shard_to_apply <- function(shard, by_user) {
+  if (shard$size == 1) return(NULL)
+  if (!by_user) return(shard)
+  shard$sharded_by <- "input_fn"
+  NULL
 }
 
 shard_rows <- function(columns, auto_shard) {
-  shard <- the$shard
+  shard <- the$reading$shard
   if (is.null(shard)) return(columns)
   if (!auto_shard) shard$sharded_by <- "input_fn"
   if (!auto_shard || !shard$shards_rows) return(columns)
@@ -39,23 +39,22 @@ shard_rows <- function(columns, auto_shard) {
 
 # A batch of all rows has all rows of each process; these numbers may differ by one.
 per_replica_batch <- function(batch_size, n, own) {
-  shard <- the$shard
+  shard <- the$reading$shard
   is_whole <- !is.null(shard) && own < n && batch_size %in% c(n, ceiling(n / shard$size))
   if (is_whole) own else batch_size
 }
 
 batch_shard <- function() {
-  shard <- the$shard
+  shard <- the$reading$shard
   if (is.null(shard) || shard$shards_rows) return(NULL)
   shard$sharded_by <- "package"
   list(shard$rank, shard$size)
 }
 
 without_sharding <- function(auto_shard, expr) {
-  shard <- the$shard
-  if (auto_shard || is.null(shard)) return(expr)
-  on.exit(the$shard <- shard)
-  the$shard <- NULL
-  shard$sharded_by <- "input_fn"
-  expr
+  reading <- the$reading
+  if (auto_shard || is.null(reading$shard)) return(expr)
+  reading$shard$sharded_by <- "input_fn"
+  reading["shard"] <- list(NULL)
+  with_reading(reading, expr)
 }

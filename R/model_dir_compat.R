@@ -116,11 +116,11 @@ abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
 
 # Informs once for each training that another object or process did in the model directory.
 inform_other_training <- function(object, folder) {
-  shared_state <- unclass(object$estimator)$shared_state
-  was <- shared_state$trained_to
-  is_same <- folder$checkpoint_id %in% c(was, "")
-  if (is.null(was) || folder$is_training || is_same) return(invisible())
-  shared_state$trained_to <- folder$checkpoint_id
+  was <- unclass(object$estimator)$shared_state$trained_to
+  cache <- model_cache(object)
+  if (is.null(was) || folder$is_training) return(invisible())
+  if (folder$checkpoint_id %in% c(was, cache$informed_of, "")) return(invisible())
+  cache$informed_of <- folder$checkpoint_id
   then <- sub(":.*", "", was) # nolint: used by cli
   now <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
   cli::cli_inform(

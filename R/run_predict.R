@@ -74,17 +74,19 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
                                  hooks = NULL, as_iterable = FALSE, simplify = TRUE,
                                  yield_single_examples = TRUE, type = NULL, interval = NULL,
                                  level = 0.95, input_fn = NULL, ...) {
-  # fast path for calls with data only, such as those of a server
-  if (!missing(newdata) && nargs() == 2L + !missing(type) && is.data.frame(newdata)) {
-    known <- predict_from_cache(object, newdata, type)
-    if (!is.null(known)) return(known)
+  if (missing(newdata)) newdata <- NULL
+  # plain rows need no loop
+  is_plain <- is.data.frame(newdata) && is.null(input_fn) && is.null(checkpoint_path) &&
+    is.null(hooks) && is.null(interval) && missing(level) && ...length() == 0L
+  if (is_plain) {
+    predictions <- predict_from_cache(object, newdata, type)
+    if (!is.null(predictions)) return(predictions)
   }
   abort_abbreviated_arguments()
   check_string(checkpoint_path, null = TRUE)
   together <- begin_collective(object, "predict()")
   local_model_dir(object)
   abort_extra_prediction_args(list(...), environment())
-  if (missing(newdata)) newdata <- NULL
   if (!is.null(newdata) && !is.null(input_fn)) {
     abort_runhooks("Give either {.arg newdata} or {.arg input_fn}, not both.")
   }

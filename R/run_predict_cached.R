@@ -1,21 +1,18 @@
-# Fast path of predict() for plain data (src/r/loop/predict_fast_path.cpp). The predict plan maps
-# columns to features. It is valid while the model, the directory and the checkpoint are unchanged.
+# Predictors for plain data (src/r/loop/predictor.cpp). The predict plan maps columns to features.
+# It is valid while the model, the directory and the checkpoint are unchanged.
 
 # Predicts with the cached plan. Returns NULL if no plan is valid for these data.
 predict_from_cache <- function(object, data, type) {
-  shared_state <- unclass(object$estimator)$shared_state
   # a restored model may belong to another directory (R/estimator_snapshot.R)
-  if (typeof(shared_state$plans) != "weakref" || is.list(shared_state$files)) return(NULL)
-  plans <- cpp_part(shared_state$plans)
-  plan <- if (is.null(type)) plans$all else if (is_string(type)) plans$typed[[type]]
+  if (is.list(unclass(object$estimator)$shared_state$files)) return(NULL)
+  plan <- model_cache(object)$plans[[plan_name(type)]]
   if (is.null(plan) || !identical(plan$source, predict_plan_key(object))) return(NULL)
-  values <- cpp_predict_cached(
-    plan$model, plan$folder, plan$checkpoint, plan$features, plan$columns, plan$dtypes, plan$levels,
-    plan$keys, data, plan$most_rows
-  )
+  values <- cpp_predictor_run(plan$predictor, data)
   if (is.null(values)) return(NULL)
   plan$finish(lapply(values, as_rows))
 }
+
+plan_name <- function(type) if (is_string(type)) type else if (is.null(type)) "all" else ""
 
 as_rows <- function(values) {
   if (length(dim(values)) == 2) values else matrix(values, nrow = n_rows(values))
@@ -35,15 +32,15 @@ cache_predict_plan <- function(object, newdata, type, shape, checkpoint) {
   if (!is.data.frame(newdata) || is.null(checkpoint)) return(invisible())
   fields <- predict_plan_features(object)
   if (is.null(fields)) return(invisible())
-  shared_state <- unclass(object$estimator)$shared_state
-  plan <- c(fields, list(
-    source = predict_plan_key(object), model = core_model(object), folder = model_dir(object),
-    checkpoint = checkpoint, keys = unname(shape$keys), finish = shape$finish,
-    most_rows = prediction_batch_size(object)
-  ))
-  plans <- object_cache(shared_state, "plans")
-  if (is.null(plans$typed)) plans$typed <- list()
-  if (is.null(type)) plans$all <- plan else plans$typed[[type]] <- plan
+  predictor <- cpp_predictor_make(
+    core_model(object), model_dir(object), checkpoint, fields$features, fields$columns,
+    fields$dtypes, fields$levels, unname(shape$keys), prediction_batch_size(object)
+  )
+  if (is.null(predictor)) return(invisible())
+  cache <- model_cache(object)
+  cache$plans[[plan_name(type)]] <- list(
+    source = predict_plan_key(object), predictor = predictor, finish = shape$finish
+  )
 }
 
 # Column, type and levels (NULL: any) of each feature. NULL if a feature is not a plain column.
@@ -53,7 +50,7 @@ predict_plan_features <- function(object) {
     !is.null(unclass(object$estimator)$shared_state$recipe)
   if (has_recipe || !is.null(record$order) || is_custom(object)) return(NULL)
   reads <- model_reads(object)
-  columns <- predict_plan_columns(object, reads)
+  columns <- plan_columns(object, reads)
   if (length(columns) == 0) return(NULL)
   features <- sort_bytewise(names(columns))
   # ids need a check of their range
@@ -83,7 +80,7 @@ predict_plan_features <- function(object) {
 }
 
 # The columns of the features, named by feature, or NULL if a feature is computed.
-predict_plan_columns <- function(object, reads) {
+plan_columns <- function(object, reads) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) {
     keys <- feature_keys(reads)

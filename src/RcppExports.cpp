@@ -2074,9 +2074,9 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_predict_cached
-SEXP cpp_predict_cached(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
-RcppExport SEXP _runhooks_cpp_predict_cached(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
+// cpp_predictor_make
+SEXP cpp_predictor_make(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, double max_rows);
+RcppExport SEXP _runhooks_cpp_predictor_make(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP max_rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
@@ -2087,9 +2087,19 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
     Rcpp::traits::input_parameter< Texts >::type keys(keysSEXP);
+    Rcpp::traits::input_parameter< double >::type max_rows(max_rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_predictor_make(model, folder, checkpoint, features, columns, dtypes, levels, keys, max_rows));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_predictor_run
+SEXP cpp_predictor_run(SEXP predictor, SEXP data);
+RcppExport SEXP _runhooks_cpp_predictor_run(SEXP predictorSEXP, SEXP dataSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type predictor(predictorSEXP);
     Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
-    Rcpp::traits::input_parameter< double >::type most_rows(most_rowsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_predict_cached(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows));
+    rcpp_result_gen = Rcpp::wrap(cpp_predictor_run(predictor, data));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2529,7 +2539,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
-    {"_runhooks_cpp_predict_cached", (DL_FUNC) &_runhooks_cpp_predict_cached, 10},
+    {"_runhooks_cpp_predictor_make", (DL_FUNC) &_runhooks_cpp_predictor_make, 9},
+    {"_runhooks_cpp_predictor_run", (DL_FUNC) &_runhooks_cpp_predictor_run, 2},
     {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
     {"_runhooks_cpp_write_metadata", (DL_FUNC) &_runhooks_cpp_write_metadata, 2},
     {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},

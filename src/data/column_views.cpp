@@ -4,11 +4,25 @@
 #include <type_traits>
 
 #include "base/interruptible_chunks.h"
-#include "data/tiling.h"
 
 namespace runhooks {
 
 namespace {
+
+// Calls use(x) with an unsigned integer x of the same size as `dtype`.
+template <typename Use>
+void dispatch_by_size(DType dtype, const Use& use) {
+  switch (dtype_size(dtype)) {
+    case 1:
+      return use(uint8_t{});
+    case 2:
+      return use(uint16_t{});
+    case 4:
+      return use(uint32_t{});
+    default:
+      return use(uint64_t{});
+  }
+}
 
 // Calls use(from, x): `from` points to the column's numbers, and x has the C++ type of `dtype`.
 template <typename Use>
@@ -72,41 +86,38 @@ size_t ColumnViews::num_bytes() const {
   return bytes;
 }
 
-void ColumnViews::read(int64_t first, int64_t n, void* to, size_t stride) const {
+void ColumnViews::read(int64_t first, int64_t n, void* to) const {
+  // A tile of this size keeps the source columns in the CPU cache while rows are written.
+  constexpr int64_t kTileRows = 128, kTileColumns = 16;
+  const auto read_tile = [&](int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
+    for (int64_t c = c0; c < c1; ++c) {
+      with_types(columns_[static_cast<size_t>(c)], dtype_, [&](const auto* from, auto type) {
+        using To = decltype(type);
+        To* const out = static_cast<To*>(to) + c;
+        for (int64_t r = r0; r < r1; ++r) out[r * width()] = converted<To>(from[first + r]);
+      });
+    }
+  };
   for_each_interruptible_chunk(n, row_bytes(), [&](int64_t begin, int64_t end) {
-    for_each_tile(end - begin, width(), [&](int64_t c0, int64_t c1, int64_t r0, int64_t r1) {
-      for (int64_t c = c0; c < c1; ++c) {
-        with_types(columns_[static_cast<size_t>(c)], dtype_, [&](const auto* from, auto type) {
-          using To = decltype(type);
-          const auto step = static_cast<int64_t>(stride / sizeof(To));
-          To* out = static_cast<To*>(to) + begin * step + c;
-          from += first + begin;
-          for (int64_t r = r0; r < r1; ++r) out[r * step] = converted<To>(from[r]);
-        });
+    for (int64_t r = begin; r < end; r += kTileRows) {
+      for (int64_t c = 0; c < width(); c += kTileColumns) {
+        read_tile(r, std::min(end, r + kTileRows), c, std::min(width(), c + kTileColumns));
       }
-    });
-  });
-}
-
-void ColumnViews::gather(int64_t k, const int64_t* rows, int64_t n, void* to) const {
-  with_types(columns_[static_cast<size_t>(k)], dtype_, [&](const auto* from, auto type) {
-    using To = decltype(type);
-    To* out = static_cast<To*>(to);
-    for (int64_t i = 0; i < n; ++i) out[i] = converted<To>(from[rows[i]]);
-  });
-}
-
-void ColumnViews::scatter(int64_t k,
-                          const std::vector<Place>& places,
-                          char* to,
-                          size_t block_bytes) const {
-  with_types(columns_[static_cast<size_t>(k)], dtype_, [&](const auto* from, auto type) {
-    using To = decltype(type);
-    for (const Place& place : places) {
-      To* const block = reinterpret_cast<To*>(to + static_cast<size_t>(place.block) * block_bytes);
-      block[place.at] = converted<To>(from[place.row]);
     }
   });
+}
+
+void ColumnViews::scatter(const Place* places, int64_t n, char* to, size_t stride) const {
+  for (const ColumnView& column : columns_) {
+    with_types(column, dtype_, [&](const auto* from, auto type) {
+      using To = decltype(type);
+      for (int64_t i = 0; i < n; ++i) {
+        To* const out = reinterpret_cast<To*>(to + static_cast<size_t>(places[i].slot) * stride);
+        *out = converted<To>(from[places[i].row]);
+      }
+    });
+    to += dtype_size(dtype_);
+  }
 }
 
 }  // namespace runhooks

@@ -36,18 +36,13 @@ class ColumnViews {
   // Size in bytes of the memory that the view refers to.
   size_t num_bytes() const;
 
-  // Writes rows `first` to `first + n` in the layout of a tensor, or with a given stride in bytes.
-  void read(int64_t first, int64_t n, void* to) const { read(first, n, to, row_bytes()); }
-  void read(int64_t first, int64_t n, void* to, size_t stride) const;
-  // Writes the values of column `k` in `n` rows contiguously.
-  void gather(int64_t k, const int64_t* rows, int64_t n, void* to) const;
-  // The same for increasing rows, each with its own target: element `at` of a block of the given
-  // size.
+  // Writes rows `first` to `first + n` in the layout of a tensor.
+  void read(int64_t first, int64_t n, void* to) const;
+  // Writes `n` rows to slots of `stride` bytes.
   struct Place {
-    int64_t row;
-    int32_t block, at;
+    int64_t row, slot;
   };
-  void scatter(int64_t k, const std::vector<Place>& places, char* to, size_t block_bytes) const;
+  void scatter(const Place* places, int64_t n, char* to, size_t stride) const;
 
  private:
   DType dtype_;

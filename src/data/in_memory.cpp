@@ -7,8 +7,8 @@
 #include "base/random.h"
 #include "data/data_fingerprint.h"
 #include "data/one_input_dataset.h"
+#include "data/packed_rows.h"
 #include "data/row_gather.h"
-#include "data/shuffled_row_prefetcher.h"
 
 namespace runhooks {
 
@@ -82,7 +82,7 @@ class InMemoryIterator : public DatasetIterator {
     for (const InMemoryColumn& column : dataset_->columns()) {
       row_bytes_.push_back(bytes_of_row(column));
     }
-    if (dataset_->options().shuffle) select_prefetched_columns();
+    if (dataset_->options().shuffle) select_packed_columns();
   }
 
   bool next(ElementSink& sink) override {
@@ -154,25 +154,24 @@ class InMemoryIterator : public DatasetIterator {
     const auto rows = static_cast<size_t>(dataset_->rows());
     return rows == 0 ? 0 : column.tensor.num_bytes() / rows;
   }
-  // Selects column views, and tensors with one element per row if there are many.
-  void select_prefetched_columns() {
-    is_prefetched_.assign(row_bytes_.size(), false);
-    const auto is_narrow = [](const InMemoryColumn& column) {
-      return !column.sparse && !column.in_place && column.tensor.shape().rank() == 1;
-    };
+  // With fewer tensors of one element per row, packing them does not pay.
+  static constexpr int64_t kMinPackedColumns = 32;
+  // Selects column views, and tensors with one element per row if there are enough.
+  void select_packed_columns() {
     const auto& columns = dataset_->columns();
-    const auto narrow = std::count_if(columns.begin(), columns.end(), is_narrow);
-    const bool takes_narrow = narrow >= static_cast<int64_t>(ShuffledRowPrefetcher::kManyColumns);
+    const auto narrow = std::count_if(columns.begin(), columns.end(),
+                                      [](const auto& column) { return column.is_narrow(); });
+    packs_narrow_ = narrow >= kMinPackedColumns;
     for (size_t i = 0; i < columns.size(); ++i) {
-      std::shared_ptr<const ColumnViews> rows = columns[i].in_place;
-      if (takes_narrow && is_narrow(columns[i])) {
-        rows = std::make_shared<const ColumnViews>(columns[i].tensor);
-      }
-      if (!rows) continue;
-      is_prefetched_[i] = true;
-      prefetched_columns_.push_back(i);
-      in_place_.push_back(std::move(rows));
+      if (!is_packed(columns[i])) continue;
+      packed_.push_back(i);
+      views_.push_back(columns[i].is_narrow()
+                           ? std::make_shared<const ColumnViews>(columns[i].tensor)
+                           : columns[i].in_place);
     }
+  }
+  bool is_packed(const InMemoryColumn& column) const {
+    return column.in_place || (packs_narrow_ && column.is_narrow());
   }
   // Emits all rows in order without copying them; returns false if that is not possible.
   bool emit_all_rows(ElementSink& sink) {
@@ -233,7 +232,7 @@ class InMemoryIterator : public DatasetIterator {
     epoch_ = epoch;
     position_ = 0;
     order_.clear();
-    prefetcher_.clear();
+    rows_.clear();
   }
 
   void shuffle() {
@@ -248,10 +247,9 @@ class InMemoryIterator : public DatasetIterator {
     while (true) {
       if (dataset_->options().shuffle && order_.empty()) shuffle();
       const int64_t part = std::min(n - done, dataset_->rows() - position_);
-      if (!order_.empty() && !in_place_.empty()) prefetch_rows(done, part);
+      if (!order_.empty() && !packed_.empty()) fill_packed(done, part);
       copies_.clear();
       for (size_t i = 0; i < row_bytes_.size(); ++i) {
-        if (is_prefetched(i)) continue;
         fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], part);
       }
       copies_.make(order_.data() + position_, part);
@@ -262,16 +260,16 @@ class InMemoryIterator : public DatasetIterator {
     }
   }
 
-  bool is_prefetched(size_t i) const { return !order_.empty() && is_prefetched_[i]; }
   // Appends the next n rows of this epoch after the first `done` rows of the batch.
-  void prefetch_rows(int64_t done, int64_t n) {
-    prefetch_targets_.clear();
-    for (const size_t i : prefetched_columns_) {
-      prefetch_targets_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
+  void fill_packed(int64_t done, int64_t n) {
+    packed_targets_.clear();
+    for (const size_t i : packed_) {
+      packed_targets_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
     }
-    prefetcher_.take(in_place_, order_, position_, n, prefetch_targets_.data());
+    rows_.take(views_, order_, position_, n, packed_targets_.data());
   }
-  // Shuffled rows are copied for all columns in one call.
+  // The same for one column, unless fill_packed() fills it. Shuffled tensors are copied in one
+  // call for all columns.
   void fill_column(size_t i, char* target, int64_t n) {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
@@ -279,6 +277,7 @@ class InMemoryIterator : public DatasetIterator {
       column.sparse->scatter(reinterpret_cast<double*>(target), order, position_, n);
       return;
     }
+    if (order && is_packed(column)) return;
     if (column.in_place) return column.in_place->read(position_, n, target);
     const auto* source = static_cast<const char*>(column.tensor.raw());
     const size_t bytes = row_bytes_[i];
@@ -295,13 +294,13 @@ class InMemoryIterator : public DatasetIterator {
   };
   std::vector<Form> forms_;  // for the columns of the last batch
   int64_t rows_of_forms_ = -1;
-  std::vector<char*> targets_, prefetch_targets_;
+  std::vector<char*> targets_, packed_targets_;
   RowGather copies_;  // of this batch
   std::vector<int64_t> order_;  // of this epoch; empty if not shuffled
-  AllRowsInPlace in_place_;  // prefetched columns
-  std::vector<bool> is_prefetched_;         // flags the prefetched columns
-  std::vector<size_t> prefetched_columns_;  // indices of the prefetched columns
-  ShuffledRowPrefetcher prefetcher_;
+  bool packs_narrow_ = false;
+  std::vector<size_t> packed_;  // indices of the packed columns
+  AllRowsInPlace views_;  // of these
+  ShuffledRows rows_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;
 };

@@ -26,6 +26,8 @@ struct InMemoryColumn {
   InMemoryColumn(std::shared_ptr<const ColumnViews> rows) : in_place(std::move(rows)) {}
   DType dtype() const;
   Shape shape() const;
+  // True for a tensor with one element per row.
+  bool is_narrow() const { return !sparse && !in_place && tensor.shape().rank() == 1; }
 
   Tensor tensor;
   std::shared_ptr<const SparseRows> sparse;

@@ -16,5 +16,4 @@
 #include "data/packed_rows.cpp"
 #include "data/prefetch_iterator.cpp"
 #include "data/row_gather.cpp"
-#include "data/shuffled_row_prefetcher.cpp"
 #include "data/text_decoder.cpp"

@@ -5,7 +5,7 @@
 #include "r/loop/listener.cpp"
 #include "r/loop/model_fn.cpp"
 #include "r/loop/monitored.cpp"
-#include "r/loop/predict_fast_path.cpp"
+#include "r/loop/predictor.cpp"
 #include "r/loop/run_folder.cpp"
 #include "r/loop/session.cpp"
 #include "r/loop/threads.cpp"

@@ -1,10 +1,12 @@
 // Batches of ColumnViews match those of tensors with the same numbers.
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 #include <random>
 
 #include "data/data_fingerprint.h"
 #include "data/in_memory.h"
-#include "data/shuffled_row_prefetcher.h"
+#include "data/packed_rows.h"
 #include "io_test.h"
 #include "test.h"
 #include "threads_test.h"
@@ -129,7 +131,7 @@ TEST(column_views_shuffle_many_columns_like_few) {
     const std::vector<DType> types = {DType::kFloat32, DType::kInt64,  DType::kBool,
                                       DType::kFloat64, DType::kString, DType::kInt32};
     std::vector<InMemoryColumn> columns;
-    for (size_t k = 0; k < ShuffledRowPrefetcher::kManyColumns; ++k) {
+    for (size_t k = 0; k < 40; ++k) {
       columns.emplace_back(random_rows(random, types[k % types.size()], rows));
     }
     InMemoryOptions options;
@@ -182,6 +184,50 @@ TEST(batches_gathered_by_two_threads_match_one_thread) {
       }
       CHECK_EQ(sinks[0].tensors.size(), size_t{12});
       for (size_t i = 0; i < 12; ++i) CHECK(same(sinks[0].tensors[i], sinks[1].tensors[i]));
+    }
+  }
+}
+
+TEST(packed_rows_read_any_window_of_an_order) {
+  std::mt19937_64 random = seeded_generator();
+  const DType types[] = {DType::kFloat32, DType::kFloat64, DType::kInt32};
+  for (const int64_t rows : {1, 700, 300000}) {
+    std::vector<Kept> all;
+    AllRowsInPlace views;
+    std::vector<Tensor> batch;
+    for (int k = 0; k < 5; ++k) {
+      all.push_back(kept(random, types[k % 3], rows, k == 3 ? 7 : 1, k != 3));
+    }
+    for (const Kept& one : all) views.push_back(in_place(one).in_place);
+    std::vector<int64_t> order(static_cast<size_t>(rows));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    ShuffledRows shuffled;
+    for (int64_t read = 0, position = rows; read < 3 * rows && read < 40000;) {
+      if (position == rows) {
+        std::shuffle(order.begin(), order.end(), random);
+        shuffled.clear();
+        position = 0;
+      }
+      const int64_t n = std::min(static_cast<int64_t>(1 + random() % 900), rows - position);
+      std::vector<char*> to;
+      batch.clear();
+      for (const auto& view : views) {
+        Shape shape = view->shape();
+        shape.set_dim(0, n);
+        batch.emplace_back(view->dtype(), shape);
+        to.push_back(static_cast<char*>(batch.back().raw()));
+      }
+      shuffled.take(views, order, position, n, to.data());
+      for (size_t k = 0; k < all.size(); ++k) {
+        const size_t bytes = views[k]->row_bytes();
+        for (int64_t i = 0; i < n; ++i) {
+          const auto row = static_cast<size_t>(order[static_cast<size_t>(position + i)]);
+          const char* const expected = static_cast<const char*>(all[k].tensor.raw()) + row * bytes;
+          CHECK(std::memcmp(to[k] + static_cast<size_t>(i) * bytes, expected, bytes) == 0);
+        }
+      }
+      position += n;
+      read += n;
     }
   }
 }

@@ -427,6 +427,10 @@ SEXP cpp_model_graphs() {
   });
 }
 
+void cpp_reset_model_graphs() {
+  guarded_entry([] { ModelGraphCache::reset(); });
+}
+
 void cpp_write_plain_file(Text path, SEXP x, Text owner) {
   guarded_entry([&] {
     create_directories(parent_folder(path));
@@ -538,6 +542,13 @@ SEXP inside_kernel_threads_set(SEXP threads) {
 SEXP inside_model_graphs() {
   BEGIN_RCPP
   return cpp_model_graphs();
+  END_RCPP
+}
+
+SEXP inside_reset_model_graphs() {
+  BEGIN_RCPP
+  cpp_reset_model_graphs();
+  return R_NilValue;
   END_RCPP
 }
 

@@ -41,6 +41,7 @@ cpp_kernel_threads_set <- function(threads) {
   invisible(inside("kernel_threads_set", as.integer(threads)))
 }
 cpp_model_graphs <- function() inside("model_graphs")
+cpp_reset_model_graphs <- function() invisible(inside("reset_model_graphs"))
 cpp_write_plain_file <- function(path, x, owner) {
   invisible(inside("write_plain_file", path.expand(path), x, owner))
 }

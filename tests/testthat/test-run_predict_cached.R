@@ -83,7 +83,54 @@ test_that("a second predict() creates no graph and no session, and gives the sam
     }
     # Columns that are features also need no loop.
     crossed <- border_crossings(predict(model, iris_rows(5, 1)))
-    if (kind != "computed") expect_equal(crossed, "cpp_predict_cached", info = kind)
+    if (kind != "computed") expect_equal(crossed, "cpp_predictor_run", info = kind)
+  }
+})
+
+test_that("the path of predict() depends on the values of its arguments only", {
+  model <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = withr::local_tempdir())
+  train(model, steps = 2)
+  rows <- mtcars[1:2, ]
+  first <- predict(model, rows)
+  calls <- list(
+    function() predict(model, newdata = rows),
+    function() predict(newdata = rows, object = model),
+    function() predict(model, rows, NULL),
+    function() predict(model, rows, checkpoint_path = NULL, hooks = NULL, type = NULL),
+    function() predict(model, rows, interval = NULL, input_fn = NULL, as_iterable = FALSE),
+    function() do.call(predict, list(model, tibble::as_tibble(rows)))
+  )
+  for (call in calls) {
+    expect_equal(border_crossings(again <- call()), "cpp_predictor_run")
+    expect_identical(again, first)
+  }
+  # loops that a test observes
+  cpp_observe_loops(function(...) NULL)
+  withr::defer(cpp_observe_loops(NULL))
+  expect_equal(border_crossings(predict(model, rows)), "cpp_predictor_run")
+  expect_error(predict(model, rows, level = 0.9), "no `interval`")
+  expect_error(predict(model, rows, typ = "numeric"), "type")
+  expect_error(predict(model, rows, kind = "numeric"), "no argument")
+})
+
+test_that("predictions and evaluations do not change the hash of a model", {
+  models <- list(
+    linear_regressor(mpg ~ wt + hp, mtcars, model_dir = withr::local_tempdir()),
+    mtcars_model(withr::local_tempdir())
+  )
+  train(models[[1]], steps = 2)
+  train(models[[2]], mtcars_input(), steps = 2)
+  file <- withr::local_tempfile()
+  saveRDS(models[[1]], file)
+  restored <- readRDS(file)
+  for (model in c(models, list(restored, axe_data.tf_estimator(models[[1]])))) {
+    hash <- rlang::hash(model)
+    for (i in 1:2) predict(model, mtcars[1:3, ])
+    predict(model, mtcars[1, ], type = "numeric")
+    input <- input_fn(mtcars, features = c("drat", "cyl", "wt", "hp"), response = "mpg")
+    predict(model, input)
+    evaluate(model, input)
+    expect_identical(rlang::hash(model), hash)
   }
 })
 
@@ -268,6 +315,10 @@ test_that("the number of cached graphs is limited, and graphs of deleted models 
     model
   })
   expect_equal(cpp_model_graphs()[["kept"]], 16)
+  then <- predict(models[[20]], mtcars[1, ])
+  cpp_reset_model_graphs()
+  expect_equal(cpp_model_graphs()[["kept"]], 0)
+  expect_identical(predict(models[[20]], mtcars[1, ]), then)
   for (model in models[c(1, 20)]) {
     expect_identical(predict(model, mtcars[1, ]), predict(model, mtcars[1, ]))
   }

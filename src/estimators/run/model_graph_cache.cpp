@@ -198,7 +198,6 @@ bool ModelGraphCache::predict(const std::string& folder,
                               Named<Tensor>* predictions) {
   // A model in training has newer weights than its directory.
   if (checkpoint != number_ || ActiveTraining::is_in(folder)) return false;
-  if (hook_decorator()) return false;
   const std::string path = checkpoint_in(folder);
   if (path.empty()) return false;
   const ModelGraph* found = predictions_of(features);
@@ -237,6 +236,10 @@ size_t ModelGraphCache::num_cached() {
   size_t n = 0;
   for (const ModelGraphCache* model : all_models()) n += model->graphs_.size();
   return n;
+}
+
+void ModelGraphCache::reset() {
+  for (ModelGraphCache* model : all_models()) model->graphs_.clear();
 }
 
 void ModelGraphCache::evict_lru() {

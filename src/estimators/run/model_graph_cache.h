@@ -83,6 +83,8 @@ class ModelGraphCache : public std::enable_shared_from_this<ModelGraphCache> {
   static constexpr uint64_t kMaxCachedBytes = uint64_t{128} << 20;
   // Number of graphs in all caches; lint: allow caller (tests count them)
   static size_t num_cached();
+  // Removes all graphs from all caches; lint: allow caller (tests compare with new graphs)
+  static void reset();
 
  private:
   friend class CachedSessionCreator;

@@ -1,0 +1,157 @@
+// Predictors: feed plain data to a cached graph, without input function, loop or model directory.
+// All other data, including invalid ones, return NULL and take the regular path of predict().
+#include <algorithm>
+#include <cmath>
+
+#include "r/loop/loop.h"
+#include "r/values/guarded_entry.h"
+#include "r/values/handles.h"
+#include "r/values/named_values.h"
+#include "r/values/values.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+struct Predictor {
+  std::shared_ptr<ModelGraphCache> graphs;
+  std::string folder;
+  uint64_t checkpoint;
+  std::vector<std::string> features, keys;
+  std::vector<DType> dtypes;
+  Preserved columns, levels;  // of each feature
+  double max_rows;
+};
+const HandleKind kPredictor("runhooks_predictor");
+
+bool are_logicals(SEXP x) {
+  if (TYPEOF(x) != LGLSXP) return false;
+  const int* const end = LOGICAL(x) + Rf_xlength(x);
+  return std::find(static_cast<const int*>(LOGICAL(x)), end, NA_LOGICAL) == end;
+}
+
+bool are_numbers(SEXP x, DType dtype) {
+  // Doubles from here on round to infinity in float32.
+  static const double kBeyondFloat32 = std::ldexp(1.0, 128) - std::ldexp(1.0, 103);
+  if (Rf_isFactor(x)) return false;
+  const R_xlen_t n = Rf_xlength(x);
+  if (TYPEOF(x) == INTSXP) {
+    const int* const begin = INTEGER(x);
+    return std::find(begin, begin + n, NA_INTEGER) == begin + n;
+  }
+  if (TYPEOF(x) != REALSXP) return false;
+  const bool is_whole = dtype == DType::kInt32;
+  const double limit = dtype == DType::kFloat32 ? kBeyondFloat32 : is_whole ? 0x1p31 : HUGE_VAL;
+  return std::all_of(REAL(x), REAL(x) + n, [=](double value) {
+    return std::fabs(value) < limit && (!is_whole || value == std::trunc(value));  // not NaN
+  });
+}
+
+// Compares addresses, since R caches each string once. Any string is accepted if `levels` is NULL.
+bool are_strings(SEXP strings, SEXP levels) {
+  for (R_xlen_t i = 0; i < Rf_xlength(strings); ++i) {
+    SEXP element = STRING_ELT(strings, i);
+    if (element == NA_STRING || element == R_BlankString) return false;
+    bool is_known = levels == R_NilValue;
+    for (R_xlen_t k = 0; !is_known && k < Rf_xlength(levels); ++k) {
+      is_known = STRING_ELT(levels, k) == element;
+    }
+    if (!is_known) return false;
+  }
+  return true;
+}
+
+// Returns false for dimensions, classes other than factors, and missing, unknown or large values.
+bool as_tensor(SEXP x, DType dtype, SEXP levels, Tensor* to) {
+  if (Rf_isObject(x) && !Rf_isFactor(x)) return false;
+  if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return false;
+  const bool has_levels = Rf_isFactor(x) && TYPEOF(Rf_getAttrib(x, R_LevelsSymbol)) == STRSXP;
+  const bool is_text = dtype == DType::kString;
+  Rcpp::Shield<SEXP> values(is_text && has_levels ? Rf_asCharacterFactor(x) : x);
+  const bool is_good = is_text ? TYPEOF(values) == STRSXP && are_strings(values, levels)
+                       : dtype == DType::kBool ? are_logicals(x)
+                                               : are_numbers(x, dtype);
+  if (is_good) *to = rows_from_r(values, dtype);
+  return is_good;
+}
+
+// The element with this name; NULL if the name is missing or duplicated.
+SEXP column_called(SEXP data, SEXP names, SEXP name) {
+  SEXP found = nullptr;
+  for (R_xlen_t i = 0; i < Rf_xlength(data); ++i) {
+    if (STRING_ELT(names, i) != name) continue;
+    if (found) return nullptr;
+    found = VECTOR_ELT(data, i);
+  }
+  return found;
+}
+
+}  // namespace
+
+// `checkpoint` is the attribute of cpp_estimator_predict(). `columns`, `dtypes` and `levels` (NULL:
+// any) describe the `features`, which are sorted by name. NULL if the model caches no graphs.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_predictor_make(SEXP model,
+                        Text folder,
+                        double checkpoint,
+                        Texts features,
+                        SEXP columns,
+                        Texts dtypes,
+                        SEXP levels,
+                        Texts keys,
+                        double max_rows) {
+  return guarded_entry([&]() -> SEXP {
+    const auto made = std::make_shared<Predictor>();
+    made->graphs = graph_cache_of(model);
+    if (!made->graphs) return R_NilValue;
+    const RList known(levels, "the levels of features");
+    const auto n = static_cast<R_xlen_t>(features.size());
+    bool is_complete = TYPEOF(columns) == STRSXP && Rf_xlength(columns) == n && known.size() == n;
+    for (R_xlen_t i = 0; is_complete && i < n; ++i) {
+      is_complete = known[i] == R_NilValue || TYPEOF(known[i]) == STRSXP;
+    }
+    if (!is_complete || dtypes.size() != features.size()) {
+      invalid_argument("Each feature needs a column, a type and levels or NULL.");
+    }
+    for (const std::string& name : dtypes) made->dtypes.push_back(dtype_from_name(name));
+    made->folder = folder;
+    made->checkpoint = static_cast<uint64_t>(checkpoint);
+    made->features = features;
+    made->keys = keys;
+    made->columns.reset(columns);
+    made->levels.reset(levels);
+    made->max_rows = max_rows;
+    return make_handle(made, kPredictor);
+  });
+}
+
+// Predictions for the rows of `data` as a named list of arrays, or NULL if the regular path is
+// needed.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_predictor_run(SEXP predictor, SEXP data) {
+  return guarded_entry([&]() -> SEXP {
+    const auto own = from_handle<Predictor>(predictor, kPredictor);
+    SEXP names = Rf_getAttrib(data, R_NamesSymbol);
+    if (TYPEOF(data) != VECSXP || TYPEOF(names) != STRSXP) return R_NilValue;
+    Named<Tensor> rows;
+    for (size_t k = 0; k < own->features.size(); ++k) {
+      const auto i = static_cast<R_xlen_t>(k);
+      SEXP x = column_called(data, names, STRING_ELT(own->columns.get(), i));
+      if (!x) return R_NilValue;
+      const R_xlen_t length = Rf_xlength(x);
+      const bool fits = length > 0 && static_cast<double>(length) <= own->max_rows &&
+                        (rows.empty() || rows[0].second.num_elements() == length);
+      Tensor tensor;
+      if (!fits || !as_tensor(x, own->dtypes[k], VECTOR_ELT(own->levels.get(), i), &tensor)) {
+        return R_NilValue;
+      }
+      rows.emplace_back(own->features[k], std::move(tensor));
+    }
+    Named<Tensor> predictions;
+    if (!own->graphs->predict(own->folder, own->checkpoint, rows, own->keys, &predictions)) {
+      return R_NilValue;
+    }
+    return named_values_to_r(predictions, [](const Tensor& values) { return tensor_to_r(values); });
+  });
+}
