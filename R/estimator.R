@@ -64,12 +64,11 @@ print.runhooks_engine <- function(x, ...) {
   invisible(x)
 }
 
+# Packages that take models of any kind look for members that only some models have.
 #' @export
 `$.tf_estimator` <- function(x, name) {
-  member_of(x, name, c(
-    "args", "spec", "blueprint", "formula", "data", "call", "recipe", "model_fn", "metric_fns",
-    "warm_start_from", "params"
-  ))
+  value <- .subset2(x, name)
+  if (is.null(value) && !isNamespace(topenv(parent.frame()))) member_of(x, name) else value
 }
 
 is_estimator <- function(x) inherits(x, "tf_estimator")

@@ -16,10 +16,13 @@ test_that("a member that is not there is an error that offers a near name", {
   missing_member(tf$constant(1)$shape$as_lst(), "\"as_list\"")
   missing_member(tf$float32$nam, "\"name\"")
   model <- linear_regressor(column_numeric("wt"), model_dir = withr::local_tempdir())
-  missing_member(model$nosuch, "nosuch")
+  user <- new.env(parent = globalenv())
+  user$model <- model
+  missing_member(evalq(model$nosuch, user), "nosuch")
   missing_member(run_config()$nosuch, "nosuch")
   history <- train(model, input_fn(mtcars, wt, mpg), steps = 1)
   missing_member(history$losss, "\"losses\"")
+  # a package
   expect_null(model$blueprint)
   expect_null(history$validation)
 })

@@ -24,29 +24,29 @@ test_that("end_processes() without other processes is an error", {
 })
 
 test_that("a dataset is sharded unless the user did so, whatever its files are called", {
-  withr::defer(the$shard <- NULL)
-  the$shard <- list2env(list(size = 2L, rank = 1L, shards_rows = TRUE))
+  withr::defer(the$reading$shard <- NULL)
+  the$reading$shard <- list2env(list(size = 2L, rank = 1L, shards_rows = TRUE))
   path <- file.path(withr::local_tempdir(), "ShardDataset.txt")
   writeLines(letters[1:4], path)
   lines <- text_line_dataset(path)
   elements <- function(dataset) unlist(dataset_collect(sharded_dataset(dataset)))
   expect_identical(unname(elements(lines)), c("b", "d"))
   part <- dataset_repeat(dataset_map(dataset_shard(lines, 2, 0), identity), 1)
-  expect_identical(the$shard$sharded_by, "package")
+  expect_identical(the$reading$shard$sharded_by, "package")
   expect_identical(unname(elements(part)), c("a", "c"))
-  expect_identical(the$shard$sharded_by, "input_fn")
+  expect_identical(the$reading$shard$sharded_by, "input_fn")
 })
 
 test_that("data are sharded by file, by record if there are few files, else by batch", {
-  withr::defer(the$shard <- NULL)
+  withr::defer(the$reading$shard <- NULL)
   folder <- withr::local_tempdir()
   files <- file.path(folder, c("a", "b", "c"))
   for (file in files) writeLines(paste0(basename(file), 1:4), file)
   rows_of <- function(rank, dataset, size = 2, shards_rows = TRUE) {
-    the$shard <- list2env(list(size = size, rank = rank, shards_rows = shards_rows))
-    on.exit(the$shard <- NULL)
+    the$reading$shard <- list2env(list(size = size, rank = rank, shards_rows = shards_rows))
+    on.exit(the$reading$shard <- NULL)
     rows <- unlist(dataset_collect(sharded_dataset(dataset)), use.names = FALSE)
-    expect_identical(the$shard$sharded_by, "package")
+    expect_identical(the$reading$shard$sharded_by, "package")
     rows
   }
   of <- function(...) c(outer(1:4, c(...), function(i, file) paste0(file, i)))
@@ -88,8 +88,8 @@ test_that("data are sharded by file, by record if there are few files, else by b
 })
 
 test_that("input_fn(<dataset>, auto_shard = FALSE) gives all data to each process", {
-  withr::defer(the$shard <- NULL)
-  shard <- the$shard <- list2env(list(size = 2L, rank = 1L, shards_rows = TRUE))
+  withr::defer(the$reading$shard <- NULL)
+  shard <- the$reading$shard <- list2env(list(size = 2L, rank = 1L, shards_rows = TRUE))
   rows <- dataset_batch(tensor_slices_dataset(list(x = 1:4, y = 1:4)), 1)
   batches <- function(...) {
     with(tf$Graph()$as_default(), {
@@ -104,7 +104,7 @@ test_that("input_fn(<dataset>, auto_shard = FALSE) gives all data to each proces
   expect_identical(shard$sharded_by, "package")
   expect_identical(batches(auto_shard = FALSE), 1:4)
   expect_identical(shard$sharded_by, "input_fn")
-  expect_identical(the$shard, shard)
+  expect_identical(the$reading$shard, shard)
 })
 
 test_that("the launcher determines which MPI is loaded, and which one to install", {
