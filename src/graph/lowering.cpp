@@ -1,6 +1,7 @@
 #include "graph/lowering.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/complexity_counter.h"
@@ -47,6 +48,7 @@ class ReadersFirst {
       visit(entry.second);
     }
   }
+  // Operations that were added later are not part of that step.
   const Operations& readers_before(const Operation& op) const {
     static const Operations kNone;
     return static_cast<size_t>(op.id()) < before_.size() ? of(before_, &op) : kNone;
@@ -94,24 +96,42 @@ class ReadersFirst {
   std::vector<Operations> readers_, before_;
 };
 
+}  // namespace
+
 // Copies the operations of `from` into `to` in creation order and replaces those that have a
 // `lower_fn`. `made_` maps the id of an operation of `from` to its counterpart in `to`; the last
 // replacement of an op is its counterpart.
 class Lowering {
  public:
-  Lowering(const Graph& from, Graph& to) : from_(from), readers_first_(from), to_(to) {}
+  Lowering(const Graph& from, Graph& to)
+      : from_(from), readers_first_(from), to_(to), extensions_(from.extensions()) {}
 
+  // Lowers all operations, or those that were added since the last call.
   void run() {
     const auto& all = from_.operations();
+    const size_t known = made_.size();
     // Reserves the names of all operations, so that added ones do not take them.
-    for (const auto& op : all) reserve_names(*op);
-    for (const CollectionItem& item : from_.collection(collection_keys::kLocalInitOp)) {
-      if (auto* const* op = std::get_if<Operation*>(&item)) local_init_ops_.push_back(*op);
+    for (size_t i = known; i < all.size(); ++i) reserve_names(*all[i]);
+    for (const Operation* op : new_operations_in(collection_keys::kLocalInitOp)) {
+      local_init_ops_.push_back(op);
     }
     made_.resize(all.size());
     is_same_.resize(all.size());
-    for (const auto& op : all) make(*op);
+    for (size_t i = known; i < all.size(); ++i) make(*all[i]);
     for (const std::string& name : from_.collection_names()) add_collection(name);
+  }
+  // Whether lowering only the new operations gives the same result as lowering the whole graph.
+  bool can_go_on() const {
+    const auto& all = from_.operations();
+    const auto is_known = [this](const Operation* op) { return is_lowered(*op); };
+    const auto init_ops = new_operations_in(collection_keys::kLocalInitOp);
+    const auto first_new = all.begin() + static_cast<std::ptrdiff_t>(made_.size());
+    return extensions_ == from_.extensions() &&
+           new_operations_in(collection_keys::kTrainOp).empty() &&
+           std::none_of(init_ops.begin(), init_ops.end(), is_known) &&
+           std::all_of(all.begin(), first_new,
+                       [this](const auto& op) { return has_shapes(*op); }) &&
+           std::all_of(first_new, all.end(), [this](const auto& op) { return has_names(*op); });
   }
   // Lowers the operations of a function that its results depend on.
   void run_function(const FuncGraph& from, FuncGraph& to) {
@@ -131,11 +151,45 @@ class Lowering {
   }
 
  private:
+  bool is_lowered(const Operation& op) const {
+    return &op.graph() == &from_ && static_cast<size_t>(op.id()) < made_.size();
+  }
+  // Whether the shapes of its outputs were already known when it was lowered.
+  bool has_shapes(const Operation& op) const {
+    const Operation* made = made_[static_cast<size_t>(op.id())];
+    bool has = true;
+    for (int i = 0; has && op.shapes_are_refined() && i < op.num_outputs(); ++i) {
+      const Shape& shape = made->output_shape(i);
+      has = shape.merge_with(op.output_shape(i)) == shape;
+    }
+    return has;
+  }
+  // Whether its names are unused.
+  bool has_names(const Operation& op) const {
+    bool has = to_.unique_name(op.name(), false) == op.name();
+    for (const FunctionPtr& function : functions_of(op)) {
+      const auto& inner = function->operations();
+      has = has && std::all_of(inner.begin(), inner.end(),
+                               [this](const auto& one) { return has_names(*one); });
+    }
+    return has;
+  }
+  std::vector<const Operation*> new_operations_in(const std::string& name) const {
+    const std::vector<CollectionItem> items = from_.collection(name);
+    const auto known = exported_items_.find(name);
+    std::vector<const Operation*> operations;
+    for (size_t i = known == exported_items_.end() ? 0 : known->second; i < items.size(); ++i) {
+      if (auto* const* op = std::get_if<Operation*>(&items[i])) operations.push_back(*op);
+    }
+    return operations;
+  }
   void add_collection(const std::string& name) {
-    for (const CollectionItem& item : from_.collection(name)) {
-      const Operation* op = operation_of(item);
+    const std::vector<CollectionItem> items = from_.collection(name);
+    size_t& known = exported_items_[name];
+    for (; known < items.size(); ++known) {
+      const Operation* op = operation_of(items[known]);
       // others cannot refer to operations inside of functions
-      if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(item));
+      if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(items[known]));
     }
   }
   void reserve_names(const Operation& op) {
@@ -279,18 +333,31 @@ class Lowering {
   const Graph& from_;
   const ReadersFirst readers_first_;
   Graph& to_;
+  const int extensions_;                       // number of extensions of the graph
+  std::map<std::string, size_t> exported_items_;  // sizes of its collections
   // By the id of the original operation.
   std::vector<Operation*> made_;
   std::vector<bool> is_same_;  // whether types, shapes and values of the outputs are unchanged
   std::vector<const Operation*> local_init_ops_;
 };
 
-}  // namespace
-
 std::shared_ptr<Graph> lowered_graph(const Graph& graph) {
   auto to = std::make_shared<Graph>();
   Lowering(graph, *to).run();
   return to;
+}
+
+IncrementalLowering::IncrementalLowering(const Graph& graph)
+    : to_(std::make_shared<Graph>()), lowering_(std::make_unique<Lowering>(graph, *to_)) {
+  lowering_->run();
+}
+
+IncrementalLowering::~IncrementalLowering() = default;
+
+bool IncrementalLowering::grow() {
+  if (!lowering_->can_go_on()) return false;
+  lowering_->run();
+  return true;
 }
 
 }  // namespace runhooks

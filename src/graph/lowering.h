@@ -1,4 +1,5 @@
 // lowered_graph(): a copy of a graph that contains only TensorFlow's ops, as files require.
+// IncrementalLowering: the same for a graph that grows.
 #pragma once
 
 #include <memory>
@@ -13,5 +14,24 @@ namespace runhooks {
 // `graph`. Updates of a training step get control dependencies on the reads before them, an order
 // that our sessions guarantee without them.
 std::shared_ptr<Graph> lowered_graph(const Graph& graph);
+
+class Lowering;
+
+// Lowers only new operations of a growing graph. Must not outlive the graph. Operations that others
+// add to lowered() are kept.
+class IncrementalLowering {
+ public:
+  explicit IncrementalLowering(const Graph& graph);
+  ~IncrementalLowering();
+  // Lowers the operations that were added since the last call. Returns FALSE without any effect if
+  // the whole graph must be lowered again, because an existing operation has changed or a name is
+  // taken.
+  bool grow();
+  Graph& lowered() const { return *to_; }
+
+ private:
+  const std::shared_ptr<Graph> to_;
+  const std::unique_ptr<Lowering> lowering_;
+};
 
 }  // namespace runhooks

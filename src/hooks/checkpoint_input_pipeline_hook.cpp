@@ -64,11 +64,9 @@ class CheckpointInputPipelineHook : public RunHook {
     step_.find(graph, name());
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
+    writer_ = summary_writer(checkpoint_dir_, graph);
   }
-  void after_create_session(Session& session, Coordinator&) override {
-    writer_ = summary_writer(checkpoint_dir_, session.graph());
-  }
-  // Does not restore in after_create_session(), because initializers run by other hooks may follow.
+  // Not in after_create_session(), because initializers run by other hooks may come after it.
   const RunArgs* before_run(RunContext& context) override {
     if (!is_ready_) restore_or_save(context.session());
     is_ready_ = true;

@@ -37,17 +37,19 @@ void CheckpointSaverHook::begin(Graph& graph) {
   run_args_.fetches = {step_.tensor()};
   run_args_.changed();
   remove_stale_files(checkpoint_dir_, {"graph.pbtxt"});
+  writer_ = summary_writer(checkpoint_dir_, graph);
   for (const ListenerPtr& listener : listeners_) listener->begin(graph);
 }
 
 void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   const int64_t step = step_.now(session);
   saver(session);  // fails before anything is written if there is no saver
-  writer_ = summary_writer(checkpoint_dir_, session.graph());  // creates the directory
+  GraphExport& exported = GraphExport::of(session.graph());
   if (saves_graph_) {
-    const std::string text = GraphExport::of(session.graph()).graph_text();
-    write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", text);
+    write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text());
   }
+  writer_->add_graph_def(exported.graph_def());
+  writer_->add_meta_graph(exported.meta_graph());
   has_session_ = true;
   save(session, step);
   trigger_.update(step);

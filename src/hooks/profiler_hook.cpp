@@ -35,11 +35,10 @@ class ProfilerHook : public RunHook {
       args->fetches = {step_.tensor()};
       args->changed();
     }
-    create_directories(folder());
-    remove_stale_files(folder(), {kTimeline});
-  }
-  void after_create_session(Session& session, Coordinator&) override {
-    writer_ = summary_writer(folder(), session.graph());
+    const std::string folder = output_dir_.empty() ? "." : output_dir_;
+    create_directories(folder);
+    remove_stale_files(folder, {kTimeline});
+    writer_ = summary_writer(folder, graph);
   }
   // Never traces the first run, because it is slower than the others.
   const RunArgs* before_run(RunContext&) override {
@@ -61,7 +60,6 @@ class ProfilerHook : public RunHook {
   void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
 
  private:
-  std::string folder() const { return output_dir_.empty() ? "." : output_dir_; }
   void save(const StepStats& stats, int64_t step) const {
     const std::string path = join_path(output_dir_, str_cat(kTimeline, step, ".json"));
     log(LogLevel::kInfo, str_cat("Saving timeline for ", step, " into '", path, "'."));

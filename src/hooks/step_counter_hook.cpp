@@ -33,9 +33,7 @@ class StepCounterHook : public RunHook {
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
     tag_ = step_.variable().op_name() + "/sec";
-  }
-  void after_create_session(Session& session, Coordinator&) override {
-    if (!output_dir_.empty()) writer_ = summary_writer(output_dir_, session.graph());
+    if (!output_dir_.empty()) writer_ = summary_writer(output_dir_, graph);
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {

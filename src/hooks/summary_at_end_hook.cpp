@@ -17,9 +17,9 @@ class SummaryAtEndHook : public RunHook {
   std::string name() const override { return "SummaryAtEndHook"; }
   bool is_for_chief() const override { return true; }
 
-  void begin(Graph& graph) override { step_ = global_step(graph); }
-  void after_create_session(Session& session, Coordinator&) override {
-    writer_ = summary_writer(args_.text("log_dir"), session.graph());
+  void begin(Graph& graph) override {
+    step_ = global_step(graph);
+    writer_ = summary_writer(args_.text("log_dir"), graph);
   }
   void end(Session& session) override {
     std::string merged;  // concatenated protobuf messages are one merged message

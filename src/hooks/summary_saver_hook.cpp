@@ -25,6 +25,7 @@ void SummarySaverHook::begin(Graph& graph) {
   is_first_ = true;
   requests_ = false;
   step_.find(graph, name());
+  if (!output_dir_.empty()) writer_ = summary_writer(output_dir_, graph);
 }
 
 // Not in begin(), because the scaffold adds "Merge/MergeSummary:0" later.
@@ -35,7 +36,6 @@ void SummarySaverHook::after_create_session(Session& session, Coordinator&) {
   }
   if (scaffold_ && scaffold_->summary_op) run_args_.fetches.emplace_back(scaffold_->summary_op);
   run_args_.changed();
-  if (!output_dir_.empty()) writer_ = summary_writer(output_dir_, session.graph());
 }
 
 const RunArgs* SummarySaverHook::before_run(RunContext& context) {

@@ -1,9 +1,6 @@
 #include "training/graph_export.h"
 
 #include "base/fingerprint.h"
-#include "graph/lowering.h"
-#include "io/graphs/graph_def.h"
-#include "io/graphs/meta_graph.h"
 #include "io/proto/text_format.h"
 #include "training/export_saver.h"
 
@@ -17,6 +14,12 @@ GraphDefOptions with_shapes() {
   return options;
 }
 
+std::vector<std::string> names_of(const std::vector<SaveablePtr>& saveables) {
+  std::vector<std::string> names;
+  for (const SaveablePtr& saveable : saveables) names.push_back(saveable->name());
+  return names;
+}
+
 }  // namespace
 
 GraphExport& GraphExport::of(const Graph& graph) {
@@ -24,43 +27,73 @@ GraphExport& GraphExport::of(const Graph& graph) {
   return *static_cast<GraphExport*>(graph.exported.get());
 }
 
+GraphExport::Incremental::Incremental(const Graph& graph)
+    : lowering(graph), writer(lowering.lowered(), with_shapes()) {}
+
+// Brings the nodes in graph_def_ up to date, reusing the previous export if the graph has only
+// grown. An exception discards the export, so the next call starts from scratch.
+std::unique_ptr<GraphExport::Incremental> GraphExport::grown(
+    const std::vector<std::string>& saved) {
+  std::unique_ptr<Incremental> growing = std::move(growing_);
+  if (!growing || growing->saved != saved || !growing->lowering.grow()) {
+    growing = std::make_unique<Incremental>(graph_);
+    nodes_size_ = 0;
+  }
+  graph_def_.truncate(nodes_size_);
+  growing->writer.put_new_nodes(graph_def_);
+  nodes_size_ = graph_def_.bytes().size();
+  return growing;
+}
+
+bool GraphExport::is_current() const {
+  return version_ == graph_.version() && collections_version_ == graph_.collections_version();
+}
+
 void GraphExport::update() {
-  if (version_ == graph_.version() && collections_version_ == graph_.collections_version()) return;
-  version_ = -1;  // until everything is up to date
+  if (graph_.finalized() && is_current()) growing_.reset();
+  if (is_current()) return;
+  version_ = -1;
   fingerprint_.reset();
-  const std::shared_ptr<Graph> lowered = lowered_graph(graph_);
-  GraphDefWriter writer(*lowered, with_shapes());
-  WireWriter nodes, saver_nodes, end;
-  writer.put_new_nodes(nodes);
-  MetaGraphDef meta_graph;
   const std::vector<SaveablePtr> saveables = exported_saveables_in(graph_);
-  if (!saveables.empty()) {
-    meta_graph.saver_def = add_saver(*lowered, saveables);
-    writer.put_new_nodes(saver_nodes);
+  const std::vector<std::string> saved = names_of(saveables);
+  std::unique_ptr<Incremental> growing = grown(saved);
+  Graph& lowered = growing->lowering.lowered();
+  if (!saveables.empty() && !growing->saver_def) {
+    growing->saved = saved;
+    growing->saver_def = add_saver(lowered, saveables);
+    growing->writer.put_new_nodes(growing->saver_nodes);
   }
-  writer.put_end(end);
-  meta_graph.collections = collection_defs(*lowered);
-  if (meta_graph.saver_def) {
-    CollectionDef& savers = meta_graph.collections[collection_keys::kSavers];
-    savers.kind = CollectionDef::Kind::kBytesList;
-    savers.strings = {write_saver_def(*meta_graph.saver_def)};
-  }
-  meta_graph.op_list = write_op_list(*lowered);
-  meta_graph_ = write_meta_graph(meta_graph, {nodes.bytes(), saver_nodes.bytes(), end.bytes()});
-  graph_def_ = nodes.take();
-  graph_def_ += end.bytes();
+  growing->writer.put_end(graph_def_);
+  meta_graph_ = meta_graph_of(*growing);
+  if (!graph_.finalized()) growing_ = std::move(growing);
   version_ = graph_.version();
   collections_version_ = graph_.collections_version();
 }
 
+std::string GraphExport::meta_graph_of(const Incremental& growing) const {
+  const Graph& lowered = growing.lowering.lowered();
+  MetaGraphDef meta_graph;
+  meta_graph.collections = collection_defs(lowered);
+  if (growing.saver_def) {
+    meta_graph.saver_def = growing.saver_def;
+    CollectionDef& savers = meta_graph.collections[collection_keys::kSavers];
+    savers.kind = CollectionDef::Kind::kBytesList;
+    savers.strings = {write_saver_def(*growing.saver_def)};
+  }
+  meta_graph.op_list = write_op_list(lowered);
+  const std::string_view all = graph_def_.bytes();
+  return write_meta_graph(meta_graph, {all.substr(0, nodes_size_), growing.saver_nodes.bytes(),
+                                       all.substr(nodes_size_)});
+}
+
 const std::string& GraphExport::graph_def() {
   update();
-  return graph_def_;
+  return graph_def_.bytes();
 }
 
 uint64_t GraphExport::fingerprint() {
   update();
-  if (!fingerprint_) fingerprint_ = fingerprint64(graph_def_);
+  if (!fingerprint_) fingerprint_ = fingerprint64(graph_def_.bytes());
   return *fingerprint_;
 }
 

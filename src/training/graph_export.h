@@ -2,14 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "graph/graph.h"
+#include "graph/lowering.h"
+#include "io/graphs/graph_def.h"
+#include "io/graphs/meta_graph.h"
 
 namespace runhooks {
 
-// Caches the serialized graph in TensorFlow's ops until the graph changes.
+// Caches the graph in TensorFlow's ops. After the graph has grown, serializes only the new nodes.
 class GraphExport {
  public:
   explicit GraphExport(const Graph& graph) : graph_(graph) {}
@@ -26,11 +30,26 @@ class GraphExport {
   const std::string& meta_graph();
 
  private:
+  // The state of an export that can continue when the graph grows.
+  struct Incremental {
+    explicit Incremental(const Graph& graph);
+    IncrementalLowering lowering;
+    GraphDefWriter writer;
+    std::vector<std::string> saved;  // names of the saver's saveables
+    std::optional<SaverDef> saver_def;
+    WireWriter saver_nodes;
+  };
+  bool is_current() const;
   void update();
+  std::unique_ptr<Incremental> grown(const std::vector<std::string>& saved);
+  std::string meta_graph_of(const Incremental& growing) const;
 
   const Graph& graph_;
   int version_ = -1, collections_version_ = -1;
-  std::string graph_def_, meta_graph_;
+  std::unique_ptr<Incremental> growing_;  // NULL for a finalized graph
+  WireWriter graph_def_;
+  size_t nodes_size_ = 0;  // bytes of graph_def_ that hold nodes
+  std::string meta_graph_;
   std::optional<uint64_t> fingerprint_;  // computed on first use
 };
 

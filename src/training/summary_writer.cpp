@@ -18,7 +18,7 @@ struct LastEventFile {
   std::string path;
   FileVersions versions;
   int process = 0;
-  uint64_t graph = 0;  // fingerprint of the last graph in the file; 0 if none
+  uint64_t graph = 0;  // fingerprint of the last graph in the file; 0 if not computed
 };
 
 LastEventFile& last_event_file(const std::string& logdir) {
@@ -54,25 +54,25 @@ std::unique_ptr<EventFileWriter> reopen_last(const LastEventFile& last) {
 
 }  // namespace
 
-std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph) {
+std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
+                                                const Graph& graph,
+                                                OfGraph which) {
   LastEventFile& last = last_event_file(logdir);
-  std::shared_ptr<EventFileWriter> writer = last.writer.lock();
-  if (!writer) {
-    std::unique_ptr<EventFileWriter> made = reopen_last(last);
-    if (!made) {
-      made = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
-      last.graph = 0;
-    }
-    writer.reset(made.release(),
-                 [logdir](EventFileWriter* closed) { close_writer(closed, logdir); });
-    last.writer = writer;
-  }
+  if (auto writer = last.writer.lock()) return writer;
+  std::unique_ptr<EventFileWriter> made = reopen_last(last);
+  const bool is_new = !made;
+  if (is_new) made = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
   GraphExport& exported = GraphExport::of(graph);
-  if (last.graph != exported.fingerprint()) {
-    writer->add_graph_def(exported.graph_def());
-    writer->add_meta_graph(exported.meta_graph());
-    last.graph = exported.fingerprint();
+  const bool is_asked_for = which == OfGraph::kThis;
+  const uint64_t fingerprint = is_asked_for ? exported.fingerprint() : 0;
+  if (is_new || (is_asked_for && last.graph != fingerprint)) {
+    made->add_graph_def(exported.graph_def());
+    made->add_meta_graph(exported.meta_graph());
+    last.graph = fingerprint;
   }
+  const auto close = [logdir](EventFileWriter* writer) { close_writer(writer, logdir); };
+  const std::shared_ptr<EventFileWriter> writer(made.release(), close);
+  last.writer = writer;
   return writer;
 }
 

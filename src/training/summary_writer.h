@@ -10,9 +10,12 @@
 namespace runhooks {
 
 // Returns the open writer of the directory. Otherwise appends to the file that this process wrote
-// last, as TensorFlow does, unless the file has changed since. Otherwise creates a file. Adds the
-// graph, which must be complete, unless it is the last one of the file. The writer is closed with
-// its last reference.
-std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph);
+// last, as TensorFlow does, unless the file has changed since. Otherwise creates a file that begins
+// with the graph. The writer is closed with its last reference. With kThis, the graph is also added
+// to an existing file that does not end with it.
+enum class OfGraph { kAny, kThis };
+std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
+                                                const Graph& graph,
+                                                OfGraph which = OfGraph::kAny);
 
 }  // namespace runhooks

@@ -2,8 +2,11 @@
 // collections and types.
 #include <algorithm>
 
+#include "base/complexity_counter.h"
 #include "graph/lowering.h"
 #include "graph/variable.h"
+#include "io/graphs/graph_def.h"
+#include "io/graphs/meta_graph.h"
 #include "op_example.h"
 #include "session/session.h"
 #include "test.h"
@@ -121,6 +124,51 @@ TEST(lowering_keeps_names_types_and_control_inputs) {
   CHECK(lowered->operation("ids")->control_inputs() ==
         std::vector<Operation*>{lowered->operation("first")});
   CHECK(taken.name() == lowered->tensor("ids/AsString:0").name());
+}
+
+// Grows a graph after it was lowered. FALSE: the lowering starts over.
+TEST(lowering_of_a_growing_graph) {
+  const auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const auto bytes_of = [](const Graph& lowered) {
+    GraphDefOptions options;
+    options.add_shapes = true;
+    std::string bytes = write_graph_def(make_graph_def(lowered, options));
+    for (const auto& entry : collection_defs(lowered)) {
+      bytes += entry.first + ": " + str_join(entry.second.strings, " ");
+    }
+    return bytes;
+  };
+  const Output x = g.op("Placeholder").attr("dtype", DType::kInt64).attr("shape", Shape{-1, 1});
+  Output ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
+  Operation* first = g.group({}, "first");
+  auto growing = std::make_unique<IncrementalLowering>(g);
+  const auto check_grows = [&](bool grows) {
+    CHECK(growing->grow() == grows);
+    if (!grows) growing = std::make_unique<IncrementalLowering>(g);
+    CHECK(bytes_of(growing->lowered()) == bytes_of(*lowered_graph(g)));
+  };
+  check_grows(true);  // no new ops
+  ids = g.op("HashIds", {g.op("Identity", {ids})}).attr("num_buckets", 7).named("ids");
+  g.add_to_collection("of mine", ids);
+  check_grows(true);
+  g.add_to_collection("of mine", x);
+  g.add_to_collection(collection_keys::kLocalInitOp, g.group({first}, "init"));
+  check_grows(true);
+  g.op("Identity", {ids}).named("ids/AsString").build();  // the name of a lowered op
+  check_grows(false);
+  x.op->set_output_shape(0, Shape{3, 1});
+  check_grows(false);
+  g.add_to_collection(collection_keys::kLocalInitOp, first);
+  check_grows(false);
+  g.add_to_collection(collection_keys::kTrainOp, first);
+  check_grows(false);
+  g.op("Identity", {ids}).named("last").build();
+  check_grows(true);
+  g.op("Identity", {ids}).named("one_more").build();
+  const uint64_t before = pass_work_count();
+  CHECK(growing->grow());
+  CHECK_EQ(pass_work_count() - before, uint64_t{1});  // visits only its own input
 }
 
 TEST(lowered_tables_are_initialized_with_the_local_variables) {

@@ -153,7 +153,8 @@ TEST(summary_hook_shares_the_event_file_in_tensorflows_order) {
       {saver, make_hook("StepCounterHook", args_of({{"every_n_steps", two}, {"output_dir", dir}})),
        std::make_shared<SummarySaverHook>(args, counter.scaffold)},
       3, 0.25);
-  CHECK_EQ(events_of(folder), "0:SAVED 1:START 1:c=4 2:SAVED 3:global_step/sec=4 3:c=4 3:SAVED");
+  CHECK_EQ(events_of(folder),
+           "graph_def meta_graph 0:SAVED 1:START 1:c=4 2:SAVED 3:global_step/sec=4 3:c=4 3:SAVED");
   std::vector<std::string> files;
   for (const std::string& name : list_directory(folder)) {
     if (name.rfind("events", 0) != 0) files.push_back(name);

@@ -193,16 +193,9 @@ events_form <- function(dir, tag = "<DIR>") {
   })
 }
 
-# TensorFlow writes the graph before and after it creates a session; runhooks writes it afterwards.
-without_repeated_graphs <- function(golden, what = function(event) event$what) {
-  kinds <- vapply(golden, what, "")
-  is_repeated <- kinds == c("", "", kinds)[seq_along(kinds)]
-  golden[!(is_repeated & kinds %in% c("graph_def", "meta_graph_def"))]
-}
-
 # Events of a golden in the same form. `tags` maps tags to our names, and NA drops them.
 golden_events <- function(golden, tags = identity) {
-  lapply(without_repeated_graphs(golden), function(event) {
+  lapply(golden, function(event) {
     form <- list(step = event$step, what = event$what)
     if (event$what == "session_log") form$status <- event$status
     form$checkpoint_path <- event$checkpoint_path

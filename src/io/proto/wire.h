@@ -98,6 +98,7 @@ class WireWriter {
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
   void reserve(size_t size) { bytes_.reserve(size); }
+  void truncate(size_t size) { bytes_.resize(size); }
 
  private:
   void key(int field, WireType type) {
