@@ -423,10 +423,6 @@ test_that("a hook that tries to close its session cannot crash R", {
   }
 })
 
-test_that("all scenarios are replayed", {
-  expect_all_replayed(goldens)
-})
-
 test_that("a scaffold names an operation that is not one", {
   for (name in c("init_op", "local_init_op", "summary_op")) {
     error <- rlang::catch_cnd(do.call(tf$train$Scaffold, setNames(list(function() 1), name)))
@@ -434,4 +430,8 @@ test_that("a scaffold names an operation that is not one", {
     error <- rlang::catch_cnd(do.call(tf$train$Scaffold, setNames(list("x"), name)))
     expect_match(conditionMessage(error), paste0("`", name, "` must be an operation"))
   }
+})
+
+test_that("all scenarios are replayed", {
+  expect_all_replayed(goldens)
 })
