@@ -63,7 +63,6 @@
 "_PACKAGE"
 
 #' @useDynLib runhooks, .registration = TRUE
-#' @importFrom magrittr |>
 #' @importFrom stats predict setNames
 NULL
 
