@@ -92,7 +92,14 @@ formula_arguments <- function(matched, folder, call) {
 add_weight_vector <- function(matched, call) {
   weight <- unclassed_column(matched$args$weight_column)
   data <- matched$args$data
-  if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
+  if (is.null(weight) || is_string(weight) || is_column(weight) || !is.data.frame(data)) {
+    return(matched)
+  }
+  check_arg(
+    is.numeric(weight) && length(weight) == nrow(data), weight,
+    sprintf("the name of a column, or %d numbers, one for each row of the data", nrow(data)),
+    "weight_column", call
+  )
   name <- unused_name("weights", names(data))
   matched$args$data[[name]] <- as.numeric(weight)
   matched$args$weight_column <- name

@@ -31,7 +31,7 @@ fit <- function(object, ...) UseMethod("fit")
 # Registered as fit.default, a name that generics::fit() would find here, too. lint: allow caller
 fit_elsewhere <- function(object, ...) {
   if (isNamespaceLoaded("generics")) return(generics::fit(object, ...))
-  abort_runhooks("{.fn fit} has no method for {kind_of(object)}.")
+  abort_runhooks("{.fn fit} has no method for {describe_type(object)}.")
 }
 
 fit.tf_estimator <- function(object, ...) {

@@ -116,10 +116,11 @@ abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
 
 # Informs once for each training that another object or process did in the model directory.
 inform_other_training <- function(object, folder) {
-  was <- unclass(object$estimator)$shared_state$trained_to
   cache <- model_cache(object)
+  was <- cache$informed_of
+  if (is.null(was)) was <- unclass(object$estimator)$shared_state$trained_to
   if (is.null(was) || folder$is_training) return(invisible())
-  if (folder$checkpoint_id %in% c(was, cache$informed_of, "")) return(invisible())
+  if (folder$checkpoint_id %in% c(was, "")) return(invisible())
   cache$informed_of <- folder$checkpoint_id
   then <- sub(":.*", "", was) # nolint: used by cli
   now <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
@@ -195,7 +196,11 @@ is_recorded_model <- function(x) {
 record_training <- function(object, input_fn, folder, checkpoint_id = folder$checkpoint_id) {
   shared_state <- unclass(object$estimator)$shared_state
   shared_state$trained_in <- folder$path
-  if (nzchar(checkpoint_id)) shared_state$trained_to <- checkpoint_id
+  if (nzchar(checkpoint_id)) {
+    shared_state$trained_to <- checkpoint_id
+    cache <- model_cache(object)
+    cache$informed_of <- NULL
+  }
   keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 

@@ -68,7 +68,7 @@ test_that("other steps and arguments work", {
     step_embedding_column(sex) %>%
     step_numeric_column(starts_with("ag"), -chol)
   columns <- fit(spec)$features()
-  expect_equal(columns$thal$vocabulary_size, 2)
+  expect_equal(columns$thal$vocabulary_file, words)
   expect_equal(columns$embedding_sex$dimension, 4)
   expect_length(dense_features(fit(spec, hearts[1:3, ])), 2)
   shared <- feature_spec(hearts, target ~ thal + sex) %>%

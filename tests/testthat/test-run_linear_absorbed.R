@@ -66,11 +66,11 @@ test_that("coefficients that are not determined are NA, as in lm()", {
 
 without_absorbing <- function(code) {
   namespace <- asNamespace("runhooks")
-  least <- many_levels
+  least <- min_levels_to_absorb
   assign_least <- function(x) {
-    unlockBinding("many_levels", namespace)
-    assign("many_levels", x, envir = namespace)
-    lockBinding("many_levels", namespace)
+    unlockBinding("min_levels_to_absorb", namespace)
+    assign("min_levels_to_absorb", x, envir = namespace)
+    lockBinding("min_levels_to_absorb", namespace)
   }
   assign_least(Inf)
   on.exit(assign_least(least))
