@@ -186,6 +186,7 @@ cached_core_model <- function(object) {
 }
 
 model_cache_key <- function(object) {
+  object <- unclass(object) # because `$` of an absent member takes microseconds
   list(object$spec, object$metric_fns, object$model_fn, object$args, object$warm_start_from)
 }
 

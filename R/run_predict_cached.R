@@ -20,6 +20,7 @@ as_rows <- function(values) {
 
 # Everything in the object that predictions depend on, except the model directory.
 predict_plan_key <- function(object) {
+  object <- unclass(object) # as in model_cache_key()
   engine <- unclass(object$estimator)
   list(
     model_cache_key(object), object$blueprint, object$recipe, engine$shared_state$recipe,

@@ -47,11 +47,12 @@ prediction_shape <- function(object, labels, forms, type) {
   }
   forms <- unname(if (is.null(type)) forms else forms[type])
   keys <- vapply(forms, `[[`, "", "key")
+  has_class <- any(vapply(forms, function(form) form$columns == "class", NA))
   # a class has no value that shows an overflow
   is_class <- identical(type, "class")
   finish <- function(values) {
     if (is_class) warn_not_finite(values$logits)
-    values <- without_undefined_classes(values, forms)
+    if (has_class) values <- without_undefined_classes(values, forms)
     columns <- lapply(forms, function(form) tidy_prediction(values[[form$key]], form, classes))
     fast_tibble(do.call(c, columns), nrow(values[[keys[[1]]]]))
   }
