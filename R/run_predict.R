@@ -135,7 +135,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
 }
 
 warn_batches <- function(batches) {
-  if (all(vapply(batches, function(batch) all(all_finite(batch)), NA))) return(invisible())
+  if (all(all_finite(unlist(batches, recursive = FALSE)))) return(invisible())
   odd <- lapply(batches, function(batch) {
     batch <- Filter(is.double, batch)
     # each row by its first value that is not finite
