@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// An Error that was an R condition. Keeps the condition's classes, most specific first, because the
-// state of an iterator cannot store the condition.
+// An Error raised by an R condition. Keeps the condition's classes, most specific first, because
+// the saved state of an iterator cannot contain the condition itself.
 class ForeignError : public Error {
  public:
   ForeignError(Error error, std::vector<std::string> classes)
@@ -21,36 +21,38 @@ class ForeignError : public Error {
   std::vector<std::string> classes_;
 };
 
-// An R longjmp targets a frame of the current call, so it cannot be queued. Inside this scope,
-// errors raised by R code on this thread become C++ `Error`s that carry the R condition. Interrupts
-// and other jumps are unaffected.
+// Inside this scope, errors raised by R code on this thread become C++ `Error`s that carry the R
+// condition. An R longjmp targets a frame of the current call, so it could not be raised later.
+// Interrupts and other jumps are unaffected.
 class DeferErrorsScope {
  public:
-  DeferErrorsScope() : before_(held()) { held() = true; }
-  ~DeferErrorsScope() { held() = before_; }
+  DeferErrorsScope() : previous_(deferring()) { deferring() = true; }
+  ~DeferErrorsScope() { deferring() = previous_; }
   DeferErrorsScope(const DeferErrorsScope&) = delete;
   DeferErrorsScope& operator=(const DeferErrorsScope&) = delete;
-  static bool is_on() { return held(); }
+  static bool is_on() { return deferring(); }
 
  private:
   friend class PropagateErrorsScope;
-  static bool& held() {
-    static thread_local bool is_held = false;
-    return is_held;
+  static bool& deferring() {
+    static thread_local bool is_deferring = false;
+    return is_deferring;
   }
-  bool before_;
+  bool previous_;
 };
 
-// Restores direct errors inside a DeferErrorsScope, for callees whose caller handles R errors.
+// Suspends an enclosing DeferErrorsScope, for code that handles R errors itself.
 class PropagateErrorsScope {
  public:
-  PropagateErrorsScope() : before_(DeferErrorsScope::held()) { DeferErrorsScope::held() = false; }
-  ~PropagateErrorsScope() { DeferErrorsScope::held() = before_; }
+  PropagateErrorsScope() : previous_(DeferErrorsScope::deferring()) {
+    DeferErrorsScope::deferring() = false;
+  }
+  ~PropagateErrorsScope() { DeferErrorsScope::deferring() = previous_; }
   PropagateErrorsScope(const PropagateErrorsScope&) = delete;
   PropagateErrorsScope& operator=(const PropagateErrorsScope&) = delete;
 
  private:
-  bool before_;
+  bool previous_;
 };
 
 }  // namespace runhooks

@@ -11,15 +11,15 @@ namespace runhooks {
 // Only the innermost active capture receives a line, before it is shown.
 class LogCapture {
  public:
-  using Seen = std::function<void(LogLevel level, const std::string& text)>;
-  explicit LogCapture(Seen seen);
+  using Callback = std::function<void(LogLevel level, const std::string& text)>;
+  explicit LogCapture(Callback callback);
   ~LogCapture();
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
 
  private:
   friend void show_line(LogLevel level, const char* kind, const std::string& text);
-  Seen seen_;
+  Callback callback_;
   LogCapture* outer_;
 };
 

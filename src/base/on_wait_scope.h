@@ -8,10 +8,10 @@ namespace runhooks {
 class OnWaitScope {
  public:
   OnWaitScope(void (*call)(void* context), void* context) : call_(call), context_(context) {
-    before_ = current_;
+    previous_ = current_;
     current_ = this;
   }
-  ~OnWaitScope() { current_ = before_; }
+  ~OnWaitScope() { current_ = previous_; }
   OnWaitScope(const OnWaitScope&) = delete;
   OnWaitScope& operator=(const OnWaitScope&) = delete;
   static void call() {
@@ -22,7 +22,7 @@ class OnWaitScope {
   static inline thread_local const OnWaitScope* current_ = nullptr;
   void (*call_)(void* context);
   void* context_;
-  const OnWaitScope* before_;
+  const OnWaitScope* previous_;
 };
 
 }  // namespace runhooks

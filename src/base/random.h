@@ -20,7 +20,9 @@ class Philox {
     }
     return words_[used_++];
   }
+  // A random number below `n`, which must not exceed 2^32.
   uint64_t below(uint64_t n) { return (static_cast<uint64_t>(next()) * n) >> 32; }
+  // Computes the four numbers at a position of the stream.
   void block(uint64_t position, uint32_t out[4]) const;
   // Computes kLanes consecutive blocks with vector instructions.
   static constexpr int kLanes = 8;

@@ -44,12 +44,13 @@ class Error : public std::exception {
 
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
-  // Additional lines for the user: available values, expected values, advice.
+  // Additional lines for the user, such as valid values or advice.
   const std::vector<std::string>& hints() const { return hints_; }
   const char* what() const noexcept override { return message_.c_str(); }
 
   // Name of the graph operation that failed, if any: "dnn/hiddenlayer_0/MatMul".
   const std::string& op_name() const { return op_name_; }
+  // Adds the operation to the message, unless the error already names one.
   Error& at_op(const std::string& type, std::string name);
 
   // The original R condition, which the bindings signal unchanged.

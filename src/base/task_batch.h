@@ -7,9 +7,10 @@
 
 namespace runhooks {
 
-// `work_` packs a batch counter and the unclaimed range [begin, end). A thread claims a task by
-// moving one end with compare-and-swap; the counter rules out ABA. The caller claims from the front
-// and helpers from the back, to keep cache affinity across batches.
+// `work_` packs the number of the batch and the range [begin, end) of unclaimed tasks. A thread
+// claims a task by moving one end with compare-and-swap; the batch number prevents ABA errors. The
+// caller claims from the front and helpers from the back, so a thread tends to get the same tasks,
+// and cached data, in each batch.
 class TaskBatch {
  public:
   static constexpr size_t kMaxTasks = 0xffff;
@@ -19,21 +20,23 @@ class TaskBatch {
     run_ = run;
     context_ = context;
     done_.store(0, std::memory_order_relaxed);
-    ++round_;
-    work_.store(round_ << 32 | static_cast<uint64_t>(n) << 16);
+    ++batch_number_;
+    work_.store(batch_number_ << 32 | static_cast<uint64_t>(n) << 16);
   }
-  bool take(bool from_back) {
+  // Claims a task and runs it; FALSE if none is left.
+  bool try_run_one(bool from_back) {
     uint64_t seen = work_.load(std::memory_order_acquire);
     while (has_task(seen)) {
-      const uint64_t left = from_back ? seen - (uint64_t{1} << 16) : seen + 1;
-      if (!work_.compare_exchange_weak(seen, left, std::memory_order_acq_rel)) continue;
-      run_(context_, from_back ? end_of(left) : begin_of(seen));
+      const uint64_t remaining = from_back ? seen - (uint64_t{1} << 16) : seen + 1;
+      if (!work_.compare_exchange_weak(seen, remaining, std::memory_order_acq_rel)) continue;
+      run_(context_, from_back ? end_of(remaining) : begin_of(seen));
       done_.fetch_add(1, std::memory_order_release);
       return true;
     }
     return false;
   }
   bool has_task() const { return has_task(work_.load()); }
+  // Number of tasks that have finished.
   size_t done() const { return done_.load(std::memory_order_acquire); }
 
  private:
@@ -43,7 +46,7 @@ class TaskBatch {
 
   std::atomic<uint64_t> work_{0};
   std::atomic<size_t> done_{0};
-  uint64_t round_ = 0;
+  uint64_t batch_number_ = 0;
   void (*run_)(void*, size_t) = nullptr;
   void* context_ = nullptr;
 };

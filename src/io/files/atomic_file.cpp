@@ -260,7 +260,7 @@ bool is_directory(const std::string& path) {
 double modification_time(const std::string& path) {
   FileInfo info;
   if (!stat_path(path, &info)) throw_system("Cannot access", path, errno);
-  return static_cast<double>(info.written / 1000000000);
+  return static_cast<double>(info.modified / 1000000000);
 }
 
 uint64_t file_size(const std::string& path) {

@@ -154,7 +154,7 @@ bool remove_claim_of(const LockOwner& gone, const std::string& path) {
 bool is_same_file(int file, const std::string& path) {
   FileInfo opened, there;
   return stat_descriptor(file, &opened) && stat_path(path, &there) &&
-         opened.number == there.number && opened.device == there.device;
+         opened.inode == there.inode && opened.device == there.device;
 }
 
 // Returns a descriptor that holds the claim, or kNone if another process holds it.
@@ -162,9 +162,9 @@ int claim_file(const std::string& path, LockOwner* holder) {
   const std::string parent = parent_folder(path), folder = parent.empty() ? "." : parent;
   for (int tries = 0;; ++tries) {
     check_is_file(path);
-    int file = open_descriptor(path, Access::kNewClaim);
+    int file = open_descriptor(path, Access::kNewLock);
     const bool is_new = file >= 0;
-    if (!is_new && errno == EEXIST) file = open_descriptor(path, Access::kClaim);
+    if (!is_new && errno == EEXIST) file = open_descriptor(path, Access::kLock);
     if (file < 0 && errno == ENOENT && is_directory(folder)) continue;
     if (file < 0) throw_system("Cannot write", path, errno);
     const Lock lock = lock_file(file, /*is_probe=*/false);
