@@ -3,24 +3,25 @@
 
 namespace runhooks {
 
-// Inside this scope, parallel_for() on this thread calls call(context) repeatedly while it waits
-// for helpers. The callback must not throw.
+// Inside this scope, parallel_for() on this thread calls callback(context) repeatedly while it
+// waits for helper threads. The callback must not throw.
 class OnWaitScope {
  public:
-  OnWaitScope(void (*call)(void* context), void* context) : call_(call), context_(context) {
+  OnWaitScope(void (*callback)(void* context), void* context)
+      : callback_(callback), context_(context) {
     previous_ = current_;
     current_ = this;
   }
   ~OnWaitScope() { current_ = previous_; }
   OnWaitScope(const OnWaitScope&) = delete;
   OnWaitScope& operator=(const OnWaitScope&) = delete;
-  static void call() {
-    if (current_) current_->call_(current_->context_);
+  static void run_callback() {
+    if (current_) current_->callback_(current_->context_);
   }
 
  private:
   static inline thread_local const OnWaitScope* current_ = nullptr;
-  void (*call_)(void* context);
+  void (*callback_)(void* context);
   void* context_;
   const OnWaitScope* previous_;
 };

@@ -69,7 +69,7 @@ class ThreadPool {
         cpu_relax();
       } else {
         std::this_thread::yield();
-        OnWaitScope::call();
+        OnWaitScope::run_callback();
       }
     }
     busy_.store(false, std::memory_order_release);

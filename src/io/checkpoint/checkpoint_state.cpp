@@ -39,10 +39,10 @@ CheckpointState from_bytes(const std::string& bytes) {
 std::string relative_to(const std::string& path, const std::string& dir) {
   const fs::path to = fs::absolute(fs_path(path)).lexically_normal();
   const fs::path folder = fs::absolute(fs_path(dir.empty() ? "." : dir));
-  // Make "a/" and "a/." equal to "a".
+  // Treats "a/" and "a/." as "a".
   const fs::path from = (folder / "").lexically_normal().parent_path();
-  const fs::path way = to.lexically_relative(from);
-  return path_text(way.empty() ? to : way);  // there is no relative path to another drive
+  const fs::path result = to.lexically_relative(from);
+  return path_text(result.empty() ? to : result);  // there is no relative path to another drive
 }
 
 void warn(std::vector<std::string>* warnings, const std::string& text) {
@@ -71,9 +71,9 @@ CheckpointState make_checkpoint_state(const std::string& dir,
   const bool dir_is_absolute = is_absolute_path(dir);
   for (std::string& path : all) {
     // A relative path refers to the working directory, or to `dir` if that is absolute.
-    const bool changes = relative ? is_absolute_path(path) || !dir_is_absolute
-                                  : !is_absolute_path(path) && !dir_is_absolute;
-    if (changes) path = relative_to(path, dir);
+    const bool converts = relative ? is_absolute_path(path) || !dir_is_absolute
+                                   : !is_absolute_path(path) && !dir_is_absolute;
+    if (converts) path = relative_to(path, dir);
   }
   state.model_checkpoint_path = all.back();
   state.all_model_checkpoint_paths = std::move(all);
@@ -120,10 +120,10 @@ std::string obsolete_state_after(const std::string& path) {
   return str_cat(" The checkpoint before it, ", path, ", is used.");
 }
 
-std::string checkpoint_problem(const std::string& prefix, CheckpointLook look) {
+std::string checkpoint_problem(const std::string& prefix, CheckpointLook check) {
   const bool is_bundle = file_exists(prefix + ".index");
   // Version 1 has a single file without an index, which is not checked.
-  return is_bundle ? bundle_problem(prefix, look == CheckpointLook::kContent) : "";
+  return is_bundle ? bundle_problem(prefix, check == CheckpointLook::kContent) : "";
 }
 
 bool checkpoint_exists(const std::string& prefix) {
@@ -142,27 +142,29 @@ std::vector<std::string> newest_first(const CheckpointState& state) {
 std::string latest_checkpoint(const std::string& dir,
                               std::vector<std::string>* warnings,
                               const std::string& name,
-                              CheckpointLook look) {
+                              CheckpointLook check) {
   const auto state = read_checkpoint_state(dir, warnings, name);
   if (!state) return "";
-  std::vector<std::string> passed;
+  std::vector<std::string> skipped_messages;
   for (const std::string& path : newest_first(*state)) {
     if (!checkpoint_exists(path)) {
-      passed.push_back("Couldn't match files for checkpoint " + path);  // TensorFlow's message
+      skipped_messages.push_back("Couldn't match files for checkpoint " +
+                                 path);  // TensorFlow's message
       continue;
     }
-    const std::string problem = checkpoint_problem(path, look);
+    const std::string problem = checkpoint_problem(path, check);
     if (problem.empty()) {
-      for (const std::string& one : passed) {
-        warn(warnings, one + (one.back() == '.' ? "" : ".") + obsolete_state_after(path));
+      for (const std::string& message : skipped_messages) {
+        warn(warnings, message + (message.back() == '.' ? "" : ".") + obsolete_state_after(path));
       }
       return path;
     }
-    passed.push_back(str_cat("Checkpoint ", path, " cannot be read: ", problem));
+    skipped_messages.push_back(str_cat("Checkpoint ", path, " cannot be read: ", problem));
   }
-  // The newest checkpoint exists but is damaged: return it, so that reading it reports why.
+  // The newest checkpoint exists but is damaged. Returns it, so that reading it reports the
+  // problem.
   if (checkpoint_exists(state->model_checkpoint_path)) return state->model_checkpoint_path;
-  warn(warnings, passed.front());
+  warn(warnings, skipped_messages.front());
   return "";
 }
 

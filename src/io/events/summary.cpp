@@ -48,9 +48,9 @@ Histogram make_histogram(const double* values, size_t count) {
   }
   h.num = static_cast<double>(count);
   for (size_t i = 0; i < limits.size(); ++i) {
-    // Joins an empty bucket with the next one if that is empty too.
-    const bool goes_up = counts[i] <= 0 && i + 1 < limits.size() && counts[i + 1] <= 0;
-    if (goes_up) continue;
+    // Joins consecutive empty buckets.
+    const bool joins_next = counts[i] <= 0 && i + 1 < limits.size() && counts[i + 1] <= 0;
+    if (joins_next) continue;
     h.bucket_limit.push_back(limits[i]);
     h.bucket.push_back(counts[i]);
   }
@@ -145,7 +145,7 @@ SummaryMetadata read_metadata(WireReader r) {
   return metadata;
 }
 
-// Writes the oneof member. Fields are ordered by number, so a tensor comes after the node name.
+// Writes the value. TensorFlow orders fields by number, so only a tensor comes after the node name.
 void write_content(WireWriter& out, const SummaryValue& value, bool after_node_name) {
   const auto* raw = std::get_if<RawSummary>(&value.value);
   if (value.tensor()) {

@@ -9,7 +9,7 @@ namespace {
 using Kind = PlainData::Kind;
 
 template <typename T>
-PlainData of_numbers(Kind kind, const T* x, size_t n) {
+PlainData numeric_vector(Kind kind, const T* x, size_t n) {
   PlainData data;
   data.kind = kind;
   data.numbers.assign(reinterpret_cast<const char*>(x), n * sizeof(T));
@@ -17,8 +17,8 @@ PlainData of_numbers(Kind kind, const T* x, size_t n) {
 }
 
 const PlainData* attribute(const PlainData& data, std::string_view name) {
-  for (const auto& one : data.attributes) {
-    if (one.first == name) return &one.second;
+  for (const auto& candidate : data.attributes) {
+    if (candidate.first == name) return &candidate.second;
   }
   return nullptr;
 }
@@ -26,12 +26,12 @@ const PlainData* attribute(const PlainData& data, std::string_view name) {
 }  // namespace
 
 PlainData plain_numbers(const std::vector<double>& x) {
-  return of_numbers(Kind::kDouble, x.data(), x.size());
+  return numeric_vector(Kind::kDouble, x.data(), x.size());
 }
-PlainData plain_number(double x) { return of_numbers(Kind::kDouble, &x, 1); }
+PlainData plain_number(double x) { return numeric_vector(Kind::kDouble, &x, 1); }
 PlainData plain_flag(bool x) {
   const auto flag = static_cast<int32_t>(x);
-  return of_numbers(Kind::kLogical, &flag, 1);
+  return numeric_vector(Kind::kLogical, &flag, 1);
 }
 PlainData plain_string(const std::string& x) { return plain_strings({x}); }
 
@@ -72,19 +72,21 @@ const PlainData* plain_field(const PlainData& list, std::string_view name) {
   return nullptr;
 }
 
-double number_field(const PlainData& list, std::string_view name, double otherwise) {
+double number_field(const PlainData& list, std::string_view name, double default_value) {
   const PlainData* field = plain_field(list, name);
-  if (!field || field->kind != Kind::kDouble || field->length() != 1) return otherwise;
+  if (!field || field->kind != Kind::kDouble || field->length() != 1) return default_value;
   double number = 0;
   std::memcpy(&number, field->numbers.data(), sizeof number);
   return number;
 }
 
-std::string text_field(const PlainData& list, std::string_view name, const std::string& otherwise) {
+std::string text_field(const PlainData& list,
+                       std::string_view name,
+                       const std::string& default_value) {
   const PlainData* field = plain_field(list, name);
   const bool is_text = field && field->kind == Kind::kCharacter && field->texts.size() == 1 &&
                        field->texts[0].mark == PlainData::Text::Mark::kUtf8;
-  return is_text ? field->texts[0].bytes : otherwise;
+  return is_text ? field->texts[0].bytes : default_value;
 }
 
 }  // namespace runhooks
