@@ -52,12 +52,6 @@ RuneSet perl_class(char letter) {
   }
 }
 
-int hex_digit(char c) {
-  if (is_ascii_digit(c)) return c - '0';
-  const int lower = ascii_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 struct ParsedNode {
   PatternNodePtr node;
   int repeats = 1;  // product of nested counted repetitions
@@ -422,8 +416,8 @@ class Parser {
     const auto throw_invalid = [&] { error("invalid escape sequence", begin, at_); };
     const auto take_digit = [&] {
       if (at_end()) throw_invalid();
-      const int digit = hex_digit(text_[at_++]);
-      if (digit < 0) throw_invalid();
+      const int digit = hex_digit_value(text_[at_++]);
+      if (digit > 15) throw_invalid();
       code = code * 16 + digit;
       if (code > kLastRune) throw_invalid();
     };

@@ -159,8 +159,7 @@ void EventFileWriter::add_event(Event event) {
 void EventFileWriter::add_scalars(const std::vector<std::pair<std::string, double>>& values,
                                   int64_t step) {
   Summary summary;
-  for (const auto& value : values)
-    summary.push_back(scalar_summary(value.first, value.second));
+  for (const auto& value : values) summary.push_back(scalar_summary(value.first, value.second));
   add_summary(std::move(summary), step);
 }
 
@@ -217,7 +216,7 @@ void EventFileWriter::close() { records_->close(); }
 
 std::vector<Event> read_events(const std::string& path, bool* truncated) {
   std::vector<Event> events;
-  const FilledBytes filled;
+  const ExpandedBytesLimit expanded_bytes_limit;
   InterruptPoll poll;
   for (const std::string& record : read_records(path, truncated)) {
     poll();

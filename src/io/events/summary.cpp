@@ -78,7 +78,7 @@ SummaryValue histogram_summary(const std::string& tag, const Tensor& values) {
   return summary;
 }
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
+// lint: allow caller (only tests write text summaries)
 SummaryValue text_summary(const std::string& tag, const Tensor& strings) {
   SummaryValue summary;
   summary.tag = tag;
@@ -167,16 +167,6 @@ WireWriter write_summary_value(const SummaryValue& value) {
   return out;
 }
 
-// Keeps a tensor of an unsupported type as raw bytes, so that the rest of the file is readable.
-decltype(SummaryValue::value) read_tensor_or_raw(const WireReader& r) {
-  try {
-    return read_tensor(r.message());
-  } catch (const Error& error) {
-    if (error.code() != Code::kUnimplemented) throw;
-    return RawSummary{r.field(), r.text()};
-  }
-}
-
 SummaryValue read_summary_value(WireReader r) {
   SummaryValue value;
   while (r.next()) {
@@ -199,7 +189,13 @@ SummaryValue read_summary_value(WireReader r) {
         value.node_name = r.text();
         break;
       case kValueTensor:
-        value.value = read_tensor_or_raw(r);
+        // A tensor of an unsupported type stays serialized, so that the rest of the file can be
+        // read.
+        if (auto tensor = read_supported_tensor(r.message())) {
+          value.value = std::move(*tensor);
+        } else {
+          value.value = RawSummary{r.field(), r.text()};
+        }
         break;
       case kMetadata:
         value.metadata = read_metadata(r.message());

@@ -22,7 +22,7 @@ uint32_t crc32c_of_large(const void* data, size_t size);
 // Stored checksums are masked, because a CRC of data that contain their own CRC is weak.
 constexpr uint32_t kCrcMaskDelta = 0xa282ead8u;
 inline uint32_t mask_crc(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + kCrcMaskDelta; }
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
+// lint: allow caller (only tests unmask a checksum)
 inline uint32_t unmask_crc(uint32_t masked) {
   const uint32_t rotated = masked - kCrcMaskDelta;
   return (rotated >> 17) | (rotated << 15);

@@ -20,7 +20,6 @@ int window_bits(Compression compression) {
 
 }  // namespace
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
 Compression compression_from_name(const std::string& name) {
   if (name.empty()) return Compression::kNone;
   if (name == "GZIP") return Compression::kGzip;

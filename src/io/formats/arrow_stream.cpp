@@ -9,9 +9,9 @@ namespace runhooks {
 namespace {
 
 template <typename T>
-struct Released {
+struct ReleasedAtExit {
   T value = {};
-  ~Released() {
+  ~ReleasedAtExit() {
     if (value.release) value.release(&value);
   }
 };
@@ -54,8 +54,8 @@ bool bit_at(const void* bits, int64_t i) {
 }
 
 const void* buffer_of(const ArrowArray& array, int64_t k, const std::string& name) {
-  const bool is_there = k < array.n_buffers && array.buffers && array.buffers[k];
-  if (!is_there) fail(Code::kDataLoss, "Column '", name, "' of an Arrow stream has no values.");
+  const bool has_buffer = k < array.n_buffers && array.buffers && array.buffers[k];
+  if (!has_buffer) fail(Code::kDataLoss, "Column '", name, "' of an Arrow stream has no values.");
   return array.buffers[k];
 }
 
@@ -86,7 +86,7 @@ std::string_view text_at(const ArrowArray& array,
                                         : text_at<int32_t>(offsets, bytes, i);
 }
 
-int64_t whole_at(const void* values, char format, int64_t i) {
+int64_t integer_at(const void* values, char format, int64_t i) {
   switch (format) {
     case 'c':
       return static_cast<const int8_t*>(values)[i];
@@ -105,7 +105,7 @@ int64_t whole_at(const void* values, char format, int64_t i) {
   }
 }
 
-void put_whole(Tensor& tensor, int64_t row, int64_t value) {
+void store_integer(Tensor& tensor, int64_t row, int64_t value) {
   switch (tensor.dtype()) {
     case DType::kInt8:
       tensor.data<int8_t>()[row] = static_cast<int8_t>(value);
@@ -143,15 +143,15 @@ ArrowReader::~ArrowReader() {
   if (stream_.release) stream_.release(&stream_);
 }
 
-void ArrowReader::check(int status, const char* what) {
+void ArrowReader::check(int status, const char* part) {
   if (status == 0) return;
-  const char* why = stream_.get_last_error(&stream_);
-  fail(Code::kDataLoss, "Cannot read the ", what,
-       " of an Arrow stream: ", why ? why : "unknown error", ".");
+  const char* last_error = stream_.get_last_error(&stream_);
+  fail(Code::kDataLoss, "Cannot read the ", part,
+       " of an Arrow stream: ", last_error ? last_error : "unknown error", ".");
 }
 
 void ArrowReader::read_schema() {
-  Released<ArrowSchema> schema;
+  ReleasedAtExit<ArrowSchema> schema;
   check(stream_.get_schema(&stream_, &schema.value), "schema");
   const bool has_columns = schema.value.format && std::string(schema.value.format) == "+s" &&
                            schema.value.n_children > 0 && schema.value.children;
@@ -171,9 +171,9 @@ void ArrowReader::add_column(const ArrowSchema& schema) {
   DType dtype = dtype_of_format(format);
   if (schema.dictionary) {
     values = schema.dictionary->format;
-    const bool has_codes =
+    const bool has_integer_codes =
         format.size() == 1 && std::string_view("cCsSiIl").find(format) != std::string_view::npos;
-    dtype = has_codes && is_text(values) ? DType::kString : DType::kInvalid;
+    dtype = has_integer_codes && is_text(values) ? DType::kString : DType::kInvalid;
   }
   if (dtype == DType::kInvalid) {
     throw Error(Code::kInvalidArgument,
@@ -183,12 +183,12 @@ void ArrowReader::add_column(const ArrowSchema& schema) {
   }
   names_.push_back(name);
   formats_.push_back(format);
-  values_.push_back(values);
+  dictionary_formats_.push_back(values);
   dtypes_.push_back(dtype);
 }
 
 bool ArrowReader::next(std::vector<Tensor>* columns) {
-  Released<ArrowArray> batch;
+  ReleasedAtExit<ArrowArray> batch;
   check(stream_.get_next(&stream_, &batch.value), "next batch");
   if (!batch.value.release) return false;
   const ArrowArray& array = batch.value;
@@ -208,7 +208,7 @@ bool ArrowReader::next(std::vector<Tensor>* columns) {
     }
     columns->push_back(read_column(k, child, child.offset + array.offset, array.length));
   }
-  rows_ += array.length;
+  num_rows_read_ += array.length;
   return true;
 }
 
@@ -227,7 +227,7 @@ Tensor ArrowReader::read_column(size_t k,
     const bool is_missing = is_null(array, i);
     if (is_missing && !is_float) {
       invalid_argument("Column '", names_[k], "' of an Arrow stream has no value in row ",
-                       rows_ + row + 1, "; only float columns may have missing values.");
+                       num_rows_read_ + row + 1, "; only float columns may have missing values.");
     }
     if (is_float) {
       const void* values = buffer_of(array, 1, names_[k]);
@@ -240,19 +240,20 @@ Tensor ArrowReader::read_column(size_t k,
       }
     } else if (tensor.dtype() == DType::kBool) {
       tensor.data<bool>()[row] = bit_at(buffer_of(array, 1, names_[k]), i);
-    } else if (!values_[k].empty()) {
-      const int64_t code = whole_at(buffer_of(array, 1, names_[k]), format[0], i);
-      const ArrowArray* words = array.dictionary;
-      if (!words || code < 0 || code >= words->length || is_null(*words, words->offset + code)) {
+    } else if (!dictionary_formats_[k].empty()) {
+      const int64_t code = integer_at(buffer_of(array, 1, names_[k]), format[0], i);
+      const ArrowArray* dictionary = array.dictionary;
+      if (!dictionary || code < 0 || code >= dictionary->length ||
+          is_null(*dictionary, dictionary->offset + code)) {
         fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream has code ", code,
              ", which is not in its dictionary.");
       }
-      tensor.data<int32_t>()[row] =
-          tensor.dictionary()->code(text_at(*words, values_[k], names_[k], words->offset + code));
+      tensor.data<int32_t>()[row] = tensor.dictionary()->code(
+          text_at(*dictionary, dictionary_formats_[k], names_[k], dictionary->offset + code));
     } else if (tensor.dtype() == DType::kString) {
       tensor.data<int32_t>()[row] = tensor.dictionary()->code(text_at(array, format, names_[k], i));
     } else {
-      put_whole(tensor, row, whole_at(buffer_of(array, 1, names_[k]), format[0], i));
+      store_integer(tensor, row, integer_at(buffer_of(array, 1, names_[k]), format[0], i));
     }
   }
   return tensor;
