@@ -1,4 +1,5 @@
-// LoopLocation: the hook, method and step that each running loop is at, for error messages.
+// LoopLocation: which hook method a training loop is running, and at which step, for error
+// messages.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace runhooks {
 
-// The position of one loop. Loops may nest, as when a hook trains another model, and their
-// lifetimes may overlap, as with lazily read predictions.
+// The position of one loop. Loops can nest, because a hook can train another model. Their lifetimes
+// can also overlap, because predictions are read lazily.
 struct LoopLocation {
   const class RunHook* hook = nullptr;
   const char* method = "";
@@ -20,25 +21,28 @@ struct LoopLocation {
   // The loop whose hook is running, or NULL.
   static LoopLocation*& innermost() { return innermost_; }
 
-  // Marks `method` of `hook` as running.
+  // Inside this scope, `method` of `hook` is running.
   class Scope {
    public:
-    Scope(LoopLocation& where, const RunHook* hook, const char* method)
-        : where_(where), outer_(innermost()), outer_hook_(where.hook), outer_method_(where.method) {
-      where.hook = hook;
-      where.method = method;
-      innermost() = &where;
+    Scope(LoopLocation& location, const RunHook* hook, const char* method)
+        : location_(location),
+          outer_(innermost()),
+          outer_hook_(location.hook),
+          outer_method_(location.method) {
+      location.hook = hook;
+      location.method = method;
+      innermost() = &location;
     }
     ~Scope() {
-      where_.hook = outer_hook_;
-      where_.method = outer_method_;
+      location_.hook = outer_hook_;
+      location_.method = outer_method_;
       innermost() = outer_;
     }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
-    LoopLocation& where_;
+    LoopLocation& location_;
     LoopLocation* outer_;
     const RunHook* outer_hook_;  // restored on exit, because savers call other hooks
     const char* outer_method_;
