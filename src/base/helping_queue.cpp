@@ -12,7 +12,6 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kSpinsPerClockCheck = 200;
 // Consumers stop helping after this time without tasks.
 constexpr std::chrono::microseconds kHelpDuration(200);
 // help() returns after this time, so that the caller can poll for interrupts.
@@ -32,15 +31,7 @@ void HelpingQueue::run_batch(size_t n, void (*run)(void*, size_t), void* context
   recently_active_.store(true, std::memory_order_relaxed);
   batch_.begin(n, run, context);
   if (sleeping_.load() > 0) wake_(context_);
-  while (batch_.try_run_one(false)) {
-  }
-  for (int spins = 0; batch_.done() < n; ++spins) {
-    if (spins < kSpinsPerClockCheck) {
-      cpu_relax();
-    } else {
-      std::this_thread::yield();
-    }
-  }
+  batch_.run_to_end(n, [] {});
   busy_.store(false, std::memory_order_release);
 }
 
@@ -58,7 +49,7 @@ void HelpingQueue::help(const std::atomic<unsigned>& version, unsigned seen_vers
       if (last_task_time - begin > kMaxHelpTime) return;
       continue;
     }
-    for (int i = 0; i < kSpinsPerClockCheck && !has_task(); ++i) cpu_relax();
+    for (int i = 0; i < TaskBatch::kSpinsBeforeYield && !has_task(); ++i) cpu_relax();
     if (has_task()) continue;
     if (Clock::now() - last_task_time > kHelpDuration) {
       recently_active_.store(false, std::memory_order_relaxed);

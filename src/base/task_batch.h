@@ -4,8 +4,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 namespace runhooks {
+
+// Tells the CPU that this thread waits in a loop.
+inline void cpu_relax() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");  // stalls about as long as x86's pause; `yield` has no effect on most cores
+#endif
+}
 
 // `work_` packs the number of the batch and the range [begin, end) of unclaimed tasks. A thread
 // claims a task by moving one end with compare-and-swap; the batch number prevents ABA errors. The
@@ -14,6 +24,8 @@ namespace runhooks {
 class TaskBatch {
  public:
   static constexpr size_t kMaxTasks = 0xffff;
+  // A thread that waits spins this often before it yields its core.
+  static constexpr int kSpinsBeforeYield = 200;
 
   // Only one thread may call this, after the previous batch is done.
   void begin(size_t n, void (*run)(void*, size_t), void* context) {
@@ -36,8 +48,22 @@ class TaskBatch {
     return false;
   }
   bool has_task() const { return has_task(work_.load()); }
-  // Number of tasks that have finished.
-  size_t done() const { return done_.load(std::memory_order_acquire); }
+  // Runs all unclaimed tasks, and waits until helpers have finished the others. After some
+  // spinning, yields the core and calls on_wait() while it waits. `n` is the number of tasks of the
+  // batch.
+  template <typename OnWait>
+  void run_to_end(size_t n, const OnWait& on_wait) {
+    while (try_run_one(/*from_back=*/false)) {
+    }
+    for (int spins = 0; done_.load(std::memory_order_acquire) < n; ++spins) {
+      if (spins < kSpinsBeforeYield) {
+        cpu_relax();
+      } else {
+        std::this_thread::yield();
+        on_wait();
+      }
+    }
+  }
 
  private:
   static size_t begin_of(uint64_t work) { return work & kMaxTasks; }
@@ -50,13 +76,5 @@ class TaskBatch {
   void (*run_)(void*, size_t) = nullptr;
   void* context_ = nullptr;
 };
-
-inline void cpu_relax() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb");  // stalls about as long as x86's pause; `yield` has no effect on most cores
-#endif
-}
 
 }  // namespace runhooks

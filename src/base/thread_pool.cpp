@@ -25,7 +25,6 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kSpinsPerClockCheck = 200;
 // Idle time in nanoseconds after which a helper sleeps.
 constexpr int64_t kSpinBeforeSleep = 1000 * 1000;
 
@@ -62,16 +61,7 @@ class ThreadPool {
       { std::lock_guard<std::mutex> lock(mutex_); }
       wake_.notify_all();
     }
-    while (batch_.try_run_one(false)) {
-    }
-    for (int spins = 0; batch_.done() < n; ++spins) {
-      if (spins < kSpinsPerClockCheck) {
-        cpu_relax();
-      } else {
-        std::this_thread::yield();
-        OnWaitScope::run_callback();
-      }
-    }
+    batch_.run_to_end(n, OnWaitScope::run_callback);
     busy_.store(false, std::memory_order_release);
     return true;
   }
@@ -104,7 +94,7 @@ class ThreadPool {
         idle_since = 0;
         continue;
       }
-      for (int i = 0; i < kSpinsPerClockCheck && !has_task_for(index); ++i) cpu_relax();
+      for (int i = 0; i < TaskBatch::kSpinsBeforeYield && !has_task_for(index); ++i) cpu_relax();
       const int64_t now = now_ns();
       if (idle_since == 0) idle_since = now;
       if (now - idle_since > kSpinBeforeSleep) {

@@ -84,25 +84,26 @@ Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output
   return graph.constant(Tensor::zeros(gradient_dtype(argument), gradient_shape(argument)));
 }
 
-Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like) {
-  if (!argument.is_handle()) return graph.op("Shape", {like}).attr("out_type", DType::kInt32);
+namespace {
+
+// A constant vector of the dimensions.
+Output dims_vector(Graph& graph, const Shape& shape) {
   std::vector<int32_t> dims;
-  const Shape shape = gradient_shape(argument);
   for (int d = 0; d < shape.rank(); ++d) dims.push_back(static_cast<int32_t>(shape.dim(d)));
   return graph.int_vector(dims);
 }
 
+}  // namespace
+
+Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like) {
+  if (!argument.is_handle()) return graph.op("Shape", {like}).attr("out_type", DType::kInt32);
+  return dims_vector(graph, gradient_shape(argument));
+}
+
 Output empty_list(Graph& graph, DType dtype, const Shape& element_shape) {
-  Output shape;
-  if (element_shape.has_rank() && dtype != DType::kVariant) {
-    std::vector<int32_t> dims;
-    for (int d = 0; d < element_shape.rank(); ++d) {
-      dims.push_back(static_cast<int32_t>(element_shape.dim(d)));
-    }
-    shape = graph.int_vector(dims);
-  } else {
-    shape = graph.scalar(DType::kInt32, -1);
-  }
+  const bool is_known = element_shape.has_rank() && dtype != DType::kVariant;
+  const Output shape =
+      is_known ? dims_vector(graph, element_shape) : graph.scalar(DType::kInt32, -1);
   return graph.op("EmptyTensorList", {shape, graph.scalar(DType::kInt32, -1)})
       .attr("element_dtype", dtype);
 }

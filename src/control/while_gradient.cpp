@@ -93,13 +93,12 @@ class BackwardBody {
     const Output list = body_->capture(saved_values_of(op_, x));
     const ControlDependencies no_dependencies(*body_, {}, true);
     const NameScope scope(*body_, body_->scope());
-    Operation* pop =
-        body_->op("TensorListPopBack", {list, element_shape(x)}).attr("element_dtype", x.dtype());
+    Operation* pop = body_->op("TensorListPopBack", {list, body_->scalar(DType::kInt32, -1)})
+                         .attr("element_dtype", x.dtype());
     pop->set_output_shape(1, x.shape());
     remaining_lists_[{list.op, list.index}] = pop->output(0);
     return pop->output(1);
   }
-  Output element_shape(const Output&) { return body_->scalar(DType::kInt32, -1); }
 
   Operation& op_;
   const FuncGraph& forward_;

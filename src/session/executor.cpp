@@ -124,7 +124,7 @@ void Executor::run_fed(WriteFeeds write_feeds) {
     if (observer_) {
       run_all_from(0);
     } else if (!run_on_threads()) {
-      run_in_order();
+      is_verified() ? run_hot() : run_all_from(0);
     }
   } catch (...) {
     ++table.epoch;
@@ -239,14 +239,6 @@ void Executor::share_feed(Slot& slot, const Tensor& value) {
   ++plan_.table().epoch;
 }
 
-void Executor::run_in_order() {
-  if (is_verified()) {
-    run_hot();
-  } else {
-    run_all_from(0);
-  }
-}
-
 void Executor::run_hot() {
   if (relocations_seen_ != VariableState::relocation_count() && refresh_cached_reads())
     return run_all_from(0);
@@ -297,13 +289,9 @@ void Executor::run_all_from(size_t first) {
       execute(step);
     }
     if (step.item->layout_changed) commit_layout_change(step);
-    poll_if_long(step);
+    if (step.is_long) check_interrupt();
   }
   if (always_prepare_changed) choose_hot_steps();
-}
-
-void Executor::poll_if_long(const Step& step) {
-  if (step.is_long) check_interrupt();
 }
 
 // Returns true if this call changed the step to one that is prepared in every run.

@@ -106,7 +106,6 @@ class Executor {
   void share_feed(Slot& slot, const Tensor& value);
   void run_all_from(size_t first);
   void run_hot();
-  void run_in_order();
   bool refresh_cached_reads();
   bool prepare_if_needed(Step& step);
   void commit_layout_change(Step& step);
@@ -129,7 +128,6 @@ class Executor {
   void execute_hot(Step& step);
   static void compute_long(Step& step);
   [[noreturn]] void rethrow_with_op(const Step& step) const;
-  static void poll_if_long(const Step& step);
   void execute_observed(Step& step);
   void copy_result(const Plan::ResultCopy& copy, const std::string& name);
 

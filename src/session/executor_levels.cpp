@@ -50,7 +50,7 @@ void Executor::run_measured() {
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     execute(step);
     if (step.item->layout_changed) commit_layout_change(step);
-    poll_if_long(step);
+    if (step.is_long) check_interrupt();
     const int64_t ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     // The minimum excludes delays by other processes.
@@ -116,7 +116,7 @@ void Executor::run_levels() {
     const auto run_serially = [&](Step& step) {
       run_step(step);
       finish(step);
-      poll_if_long(step);
+      if (step.is_long) check_interrupt();
     };
     if (layout_changed) {
       for (Step* step : level.prepare_only) run_serially(*step);
@@ -124,7 +124,8 @@ void Executor::run_levels() {
     for (Step* step : level.serial) run_serially(*step);
     levels_->run_parallel(level.parallel, run_step);
     for (Step* step : level.parallel) finish(*step);
-    if (!level.parallel.empty()) poll_if_long(*level.parallel[0]);  // the longest step
+    // The first step is the longest.
+    if (!level.parallel.empty() && level.parallel[0]->is_long) check_interrupt();
     layout_changed = layout_changed || has_changes;
   }
   if (always_prepare_changed) choose_hot_steps();

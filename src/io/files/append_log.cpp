@@ -12,18 +12,16 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kHeaderSize = 12, kFooterSize = 4;
-
 // Size of the record at `at`, with header and footer; 0 if the bytes are not a valid record.
 size_t valid_record_size(const std::string& bytes, size_t at) {
-  if (bytes.size() - at < kHeaderSize + kFooterSize) return 0;
+  if (bytes.size() - at < kRecordHeaderSize + kRecordFooterSize) return 0;
   const char* header = bytes.data() + at;
   if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return 0;
   const uint64_t length = load_fixed64(header);
-  if (length > bytes.size() - at - kHeaderSize - kFooterSize) return 0;
-  const char* data = header + kHeaderSize;
+  if (length > bytes.size() - at - kRecordHeaderSize - kRecordFooterSize) return 0;
+  const char* data = header + kRecordHeaderSize;
   if (mask_crc(crc32c(data, length)) != load_fixed32(data + length)) return 0;
-  return kHeaderSize + length + kFooterSize;
+  return kRecordHeaderSize + length + kRecordFooterSize;
 }
 
 }  // namespace
@@ -65,7 +63,8 @@ std::vector<std::string> read_appended_records(const std::string& path, size_t* 
       ++at;
       continue;
     }
-    records.push_back(bytes.substr(at + kHeaderSize, size - kHeaderSize - kFooterSize));
+    records.push_back(
+        bytes.substr(at + kRecordHeaderSize, size - kRecordHeaderSize - kRecordFooterSize));
     at += size;
   }
   return records;

@@ -16,9 +16,12 @@ PlainData numeric_vector(Kind kind, const T* x, size_t n) {
   return data;
 }
 
-const PlainData* attribute(const PlainData& data, std::string_view name) {
-  for (const auto& candidate : data.attributes) {
-    if (candidate.first == name) return &candidate.second;
+// The names of the elements; NULL unless every element has one.
+const std::vector<PlainData::Text>* names_of(const PlainData& data) {
+  for (const auto& [attribute, value] : data.attributes) {
+    if (attribute != "names") continue;
+    const bool is_complete = value.kind == Kind::kCharacter && value.length() == data.length();
+    return is_complete ? &value.texts : nullptr;
   }
   return nullptr;
 }
@@ -55,19 +58,16 @@ PlainData PlainFields::take() {
 }
 
 std::vector<std::string> plain_names(const PlainData& data) {
-  const PlainData* names = attribute(data, "names");
-  std::vector<std::string> texts;
-  if (!names || names->kind != Kind::kCharacter || names->length() != data.length()) return texts;
-  for (const PlainData::Text& text : names->texts) texts.push_back(text.bytes);
-  return texts;
+  std::vector<std::string> names;
+  const std::vector<PlainData::Text>* texts = names_of(data);
+  for (size_t i = 0; texts && i < texts->size(); ++i) names.push_back((*texts)[i].bytes);
+  return names;
 }
 
 const PlainData* plain_field(const PlainData& list, std::string_view name) {
-  if (list.kind != Kind::kList) return nullptr;
-  const PlainData* names = attribute(list, "names");
-  if (!names || names->kind != Kind::kCharacter || names->length() != list.length()) return nullptr;
-  for (size_t i = 0; i < list.items.size(); ++i) {
-    if (names->texts[i].bytes == name) return &list.items[i];
+  const std::vector<PlainData::Text>* names = list.kind == Kind::kList ? names_of(list) : nullptr;
+  for (size_t i = 0; names && i < list.items.size(); ++i) {
+    if ((*names)[i].bytes == name) return &list.items[i];
   }
   return nullptr;
 }

@@ -10,7 +10,6 @@
 namespace runhooks {
 
 namespace {
-constexpr size_t kHeaderSize = 12, kFooterSize = 4;
 // Limit if the file size is unknown, because a small compressed file can expand to any length.
 constexpr uint64_t kMaxLengthIfSizeUnknown = uint64_t{1} << 28;
 
@@ -82,7 +81,7 @@ void RecordReader::throw_checksum_mismatch(const char* part) const {
 }
 
 RecordReader::Result RecordReader::read_header(uint64_t* length) {
-  char header[kHeaderSize];
+  char header[kRecordHeaderSize];
   const size_t got = stream_.read(header, sizeof header);
   if (got == 0) return Result::kEnd;
   if (got < sizeof header) return Result::kTruncated;
@@ -108,7 +107,7 @@ RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data)
       return Result::kTruncated;
     }
   }
-  char footer[kFooterSize];
+  char footer[kRecordFooterSize];
   if (stream_.read(footer, sizeof footer) < sizeof footer) return Result::kTruncated;
   end_of_last_read_ = stream_.offset();
   if (mask_crc(crc32c(data)) != load_fixed32(footer)) throw_checksum_mismatch("data");
@@ -143,13 +142,13 @@ bool RecordReader::skip() {
     return is_read_in_full;
   }
   stream_.seek(offset_);
-  char header[kHeaderSize];
+  char header[kRecordHeaderSize];
   if (stream_.read(header, sizeof header) < sizeof header) return false;
   if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return false;
   const uint64_t length = load_fixed64(header);
   constexpr uint64_t kMaxLength = uint64_t{1} << 62;
   if (length > kMaxLength || length > stream_.remaining()) return false;
-  seek(stream_.offset() + length + kFooterSize);
+  seek(stream_.offset() + length + kRecordFooterSize);
   return true;
 }
 

@@ -10,6 +10,9 @@
 
 namespace runhooks {
 
+// Sizes of the length and its checksum before the data, and of the checksum after the data.
+constexpr size_t kRecordHeaderSize = 12, kRecordFooterSize = 4;
+
 // Appends the record, with length and checksums, to a buffer.
 void append_record(std::string& out, std::string_view data);
 

@@ -105,7 +105,7 @@ int64_t integer_at(const void* values, char format, int64_t i) {
   }
 }
 
-void store_integer(Tensor& tensor, int64_t row, int64_t value) {
+void set_integer(Tensor& tensor, int64_t row, int64_t value) {
   switch (tensor.dtype()) {
     case DType::kInt8:
       tensor.data<int8_t>()[row] = static_cast<int8_t>(value);
@@ -253,7 +253,7 @@ Tensor ArrowReader::read_column(size_t k,
     } else if (tensor.dtype() == DType::kString) {
       tensor.data<int32_t>()[row] = tensor.dictionary()->code(text_at(array, format, names_[k], i));
     } else {
-      store_integer(tensor, row, integer_at(buffer_of(array, 1, names_[k]), format[0], i));
+      set_integer(tensor, row, integer_at(buffer_of(array, 1, names_[k]), format[0], i));
     }
   }
   return tensor;
