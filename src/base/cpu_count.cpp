@@ -161,12 +161,12 @@ CpuCount count_system_cpus() {
   count.logical = count_bits(allowed);
   DWORD bytes = 0;
   GetLogicalProcessorInformation(nullptr, &bytes);
-  std::vector<SYSTEM_LOGICAL_PROCESSOR_INFORMATION> parts(
+  std::vector<SYSTEM_LOGICAL_PROCESSOR_INFORMATION> infos(
       bytes / sizeof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION));
-  if (parts.empty() || !GetLogicalProcessorInformation(parts.data(), &bytes)) return count;
-  for (const auto& part : parts) {
-    const bool is_core = part.Relationship == RelationProcessorCore;
-    if (is_core && (part.ProcessorMask & allowed) != 0) ++count.physical;
+  if (infos.empty() || !GetLogicalProcessorInformation(infos.data(), &bytes)) return count;
+  for (const auto& info : infos) {
+    const bool is_core = info.Relationship == RelationProcessorCore;
+    if (is_core && (info.ProcessorMask & allowed) != 0) ++count.physical;
   }
   return count;
 }

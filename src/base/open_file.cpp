@@ -68,7 +68,7 @@ FileKind file_kind(const std::string& path) {
 const char* file_kind_description(FileKind kind) {
   switch (kind) {
     case FileKind::kNone:
-      return "not there";
+      return "missing";
     case FileKind::kRegular:
       return "a regular file";
     case FileKind::kFolder:
@@ -77,8 +77,8 @@ const char* file_kind_description(FileKind kind) {
       return "a pipe";
     case FileKind::kDevice:
       return "a device";
-    case FileKind::kDisk:
-      return "a disk";
+    case FileKind::kBlockDevice:
+      return "a block device";
     case FileKind::kOther:
       break;
   }

@@ -13,8 +13,8 @@ namespace runhooks {
 [[noreturn]] void throw_system(const char* problem, const std::string& path, int error_number);
 
 // Callers check the kind before they open a path: opening a pipe or a device could block, and
-// reading it may never end. kDisk is a block device. Links are followed.
-enum class FileKind { kNone, kRegular, kFolder, kPipe, kDevice, kDisk, kOther };
+// reading it may never end. Links are followed.
+enum class FileKind { kNone, kRegular, kFolder, kPipe, kDevice, kBlockDevice, kOther };
 FileKind file_kind(const std::string& path);
 const char* file_kind_description(FileKind kind);
 

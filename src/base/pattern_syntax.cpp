@@ -203,8 +203,8 @@ class Parser {
       at_ = begin;
       return false;
     }
-    const bool is_bad = *min_repeats > kMaxRepeats || *max_repeats > kMaxRepeats;
-    if (is_bad || (*max_repeats >= 0 && *max_repeats < *min_repeats))
+    const bool is_too_large = *min_repeats > kMaxRepeats || *max_repeats > kMaxRepeats;
+    if (is_too_large || (*max_repeats >= 0 && *max_repeats < *min_repeats))
       error("invalid repetition size", begin, at_);
     return true;
   }
@@ -283,10 +283,10 @@ class Parser {
     const size_t name = at_, end = text_.find('>', at_);
     if (end == std::string::npos) error("invalid named capture group", begin, text_.size());
     at_ = end + 1;
-    const bool is_good = std::all_of(text_.begin() + name, text_.begin() + end, [](char c) {
+    const bool is_valid_name = std::all_of(text_.begin() + name, text_.begin() + end, [](char c) {
       return is_ascii_alnum(c) || c == '_' || (c & 0x80);
     });
-    if (name == end || !is_good) error("invalid named capture group", begin, at_);
+    if (name == end || !is_valid_name) error("invalid named capture group", begin, at_);
   }
 
   bool parse_flags(size_t begin) {

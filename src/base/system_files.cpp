@@ -175,7 +175,7 @@ FileKind kind_of_mode(mode_t mode) {
   if (S_ISDIR(mode)) return FileKind::kFolder;
   if (S_ISFIFO(mode)) return FileKind::kPipe;
   if (S_ISCHR(mode)) return FileKind::kDevice;
-  return S_ISBLK(mode) ? FileKind::kDisk : FileKind::kOther;
+  return S_ISBLK(mode) ? FileKind::kBlockDevice : FileKind::kOther;
 }
 
 int64_t nanoseconds_of(const struct timespec& time) {

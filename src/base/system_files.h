@@ -28,7 +28,7 @@ bool stat_descriptor(int file, FileInfo* info);
 
 // Opening never blocks on a pipe, and child processes do not inherit the descriptor. Writing never
 // follows a symbolic link, except for kStream. On Windows, other processes may rename and remove an
-// open file, except for kNewClaim and kClaim.
+// open file, except for kNewLock and kLock.
 enum class Access {
   kRead,
   kNew,     // write; EEXIST if the file exists

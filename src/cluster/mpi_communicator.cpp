@@ -70,9 +70,9 @@ class MpiCommunicator : public Communicator {
     if (all_reduce_) return all_reduce_->add(values, n, dtype);
     calls_.add(values, n, mpi_type(dtype));
   }
-  void average(const std::vector<ReduceBuffer>& parts, DType dtype) override {
-    if (all_reduce_) return all_reduce_->average(parts, dtype);
-    Communicator::average(parts, dtype);
+  void average(const std::vector<ReduceBuffer>& buffers, DType dtype) override {
+    if (all_reduce_) return all_reduce_->average(buffers, dtype);
+    Communicator::average(buffers, dtype);
   }
   void largest(int64_t* values, int64_t n) override {
     if (all_reduce_) return all_reduce_->largest(values, n);

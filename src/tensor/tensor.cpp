@@ -102,10 +102,10 @@ Tensor scalar_of_bits(DType dtype, T bits) {
 // A scalar of an integer type. Throws if the value is not of the type.
 template <typename T>
 Tensor small_scalar(DType dtype, double value) {
-  const bool fits = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
-                    value < static_cast<double>(std::numeric_limits<T>::max()) + 1 &&
-                    value == std::floor(value);
-  if (!fits) invalid_argument(value, " is not a value of type ", dtype_name(dtype), ".");
+  const bool is_exact = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                        value < static_cast<double>(std::numeric_limits<T>::max()) + 1 &&
+                        value == std::floor(value);
+  if (!is_exact) invalid_argument(value, " is not a value of type ", dtype_name(dtype), ".");
   return scalar_of_bits(dtype, static_cast<T>(value));
 }
 

@@ -87,10 +87,11 @@ TEST(io_crc32c_of_chunks_can_be_combined) {
   const char* p = bytes.data();
   for (int i = 0; i < 100; ++i) {
     const size_t size = random() % (i < 50 ? 40 : 20000), cut = random() % (size + 1);
-    CHECK_EQ(crc32c_joined(crc32c(p, cut), crc32c(p + cut, size - cut), size - cut), crc32c(p, size));
+    CHECK_EQ(crc32c_combine(crc32c(p, cut), crc32c(p + cut, size - cut), size - cut),
+             crc32c(p, size));
   }
   const size_t part = size_t{1} << 20;
   for (const size_t size : {part, 2 * part - 1, 2 * part, 3 * part + 1, bytes.size()}) {
-    CHECK_EQ(crc32c_of_large(p, size), crc32c(p, size));
+    CHECK_EQ(crc32c_parallel(p, size), crc32c(p, size));
   }
 }

@@ -64,19 +64,19 @@ bool parse_checkpoint_state(const std::string& text, CheckpointState* state, std
 
 CheckpointState make_checkpoint_state(const std::string& dir,
                                       const std::string& newest,
-                                      std::vector<std::string> all,
+                                      std::vector<std::string> paths,
                                       bool relative) {
   CheckpointState state;
-  if (all.empty() || all.back() != newest) all.push_back(newest);
+  if (paths.empty() || paths.back() != newest) paths.push_back(newest);
   const bool dir_is_absolute = is_absolute_path(dir);
-  for (std::string& path : all) {
+  for (std::string& path : paths) {
     // A relative path refers to the working directory, or to `dir` if that is absolute.
     const bool converts = relative ? is_absolute_path(path) || !dir_is_absolute
                                    : !is_absolute_path(path) && !dir_is_absolute;
     if (converts) path = relative_to(path, dir);
   }
-  state.model_checkpoint_path = all.back();
-  state.all_model_checkpoint_paths = std::move(all);
+  state.model_checkpoint_path = paths.back();
+  state.all_model_checkpoint_paths = std::move(paths);
   return state;
 }
 
@@ -131,12 +131,12 @@ bool checkpoint_exists(const std::string& prefix) {
 }
 
 std::vector<std::string> newest_first(const CheckpointState& state) {
-  std::vector<std::string> all = {state.model_checkpoint_path};
-  const auto& paths = state.all_model_checkpoint_paths;
-  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
-    if (std::find(all.begin(), all.end(), *path) == all.end()) all.push_back(*path);
+  std::vector<std::string> paths = {state.model_checkpoint_path};
+  const auto& listed = state.all_model_checkpoint_paths;
+  for (auto path = listed.rbegin(); path != listed.rend(); ++path) {
+    if (std::find(paths.begin(), paths.end(), *path) == paths.end()) paths.push_back(*path);
   }
-  return all;
+  return paths;
 }
 
 std::string latest_checkpoint(const std::string& dir,

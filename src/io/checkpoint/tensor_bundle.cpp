@@ -99,7 +99,7 @@ BundleEntry describe_tensor(const Tensor& tensor, ConsumeBytes consume_bytes) {
     bytes = strings.bytes;
   } else {
     bytes = tensor_bytes(tensor, copy);
-    strings.crc = crc32c_of_large(bytes.data(), bytes.size());
+    strings.crc = crc32c_parallel(bytes.data(), bytes.size());
   }
   entry.size = static_cast<int64_t>(bytes.size());
   entry.masked_crc = mask_crc(strings.crc);
@@ -283,8 +283,8 @@ BundleReader::Info BundleReader::info(const std::string& name) const {
 }
 
 const BundleEntry& BundleReader::entry(const std::string& name) const {
-  const auto found = entries_.find(name);
-  if (found != entries_.end()) return found->second;
+  const auto entry = entries_.find(name);
+  if (entry != entries_.end()) return entry->second;
   std::vector<std::string> names;
   for (const auto& item : entries_) names.push_back(item.first);
   std::vector<std::string> hints = did_you_mean(name, names);
@@ -301,13 +301,13 @@ std::vector<BundleReader::StoredSlice> BundleReader::stored_slices(const std::st
   std::vector<StoredSlice> stored_slices;
   for (size_t i = 0; i < entry.slices.size(); ++i) {
     const TensorSlice& slice = entry.slices[i];
-    const auto part = slice_entries_.find(entry.slice_keys[i]);
-    if (part == slice_entries_.end() || part->second.dtype != entry.dtype ||
-        part->second.shape.dims() != slice.length) {
+    const auto stored = slice_entries_.find(entry.slice_keys[i]);
+    if (stored == slice_entries_.end() || stored->second.dtype != entry.dtype ||
+        stored->second.shape.dims() != slice.length) {
       throw_damaged(bundle_index_path(prefix_), name,
                     "has no entry for its slice " + slice.to_string());
     }
-    stored_slices.push_back({slice, &part->second});
+    stored_slices.push_back({slice, &stored->second});
   }
   return stored_slices;
 }
@@ -359,14 +359,14 @@ size_t read_with_crc(InputFile& file, uint64_t offset, char* to, size_t size, ui
       const auto i = static_cast<size_t>(chunk_index);
       const size_t at = begin + i * kChunkBytes;
       Chunk& chunk = chunks[i];
-      chunk.num_read = file.read_part(offset + at, to + at, size_of(i));
+      chunk.num_read = file.read_at_thread_safe(offset + at, to + at, size_of(i));
       if (chunk.num_read < 0) chunk.error = errno;
       if (chunk.num_read > 0) chunk.crc = crc32c(to + at, static_cast<size_t>(chunk.num_read));
     });
     for (size_t i = 0; i < count; ++i) {
       if (chunks[i].num_read < 0) throw_system("Cannot read", file.path(), chunks[i].error);
       const auto chunk_size = static_cast<size_t>(chunks[i].num_read);
-      *crc = crc32c_joined(*crc, chunks[i].crc, chunk_size);
+      *crc = crc32c_combine(*crc, chunks[i].crc, chunk_size);
       num_read += chunk_size;
       if (chunk_size < size_of(i)) return num_read;
     }

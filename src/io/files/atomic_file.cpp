@@ -140,7 +140,7 @@ bool is_written_directly(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::kFolder:
       throw_system("Cannot write", path, EISDIR);
-    case FileKind::kDisk:
+    case FileKind::kBlockDevice:
     case FileKind::kOther:
       fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ",
            file_kind_description(file_kind(path)), ", not a regular file.");
@@ -420,7 +420,7 @@ size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
   return read(data, size);
 }
 
-int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
+int64_t InputFile::read_at_thread_safe(uint64_t offset, void* data, size_t size) noexcept {
 #if !defined(_WIN32)
   if (feature_enabled(SystemFeature::kPread)) return read_all_at(fileno(file_), offset, data, size);
 #endif

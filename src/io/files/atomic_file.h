@@ -49,7 +49,7 @@ class InputFile {
   // Reads `size` bytes at `offset`, or fewer at the end of the file; returns the number of bytes.
   size_t read_at(uint64_t offset, void* data, size_t size);
   // Thread-safe variant of read_at(). Returns -1 and sets errno on failure.
-  int64_t read_part(uint64_t offset, void* data, size_t size) noexcept;
+  int64_t read_at_thread_safe(uint64_t offset, void* data, size_t size) noexcept;
   size_t read(void* data, size_t size);
 
  private:

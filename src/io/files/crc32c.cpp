@@ -207,7 +207,7 @@ uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size) {
   return internal::crc32c_extend_hardware(crc, data, size);
 }
 
-uint32_t crc32c_joined(uint32_t crc, uint32_t next_crc, uint64_t next_size) {
+uint32_t crc32c_combine(uint32_t crc, uint32_t next_crc, uint64_t next_size) {
   LinearMap map = applied_twice(applied_twice(applied_twice(append_one_zero_bit())));
   for (; next_size > 0; next_size >>= 1) {
     if (next_size & 1) crc = apply_map(map, crc);
@@ -216,7 +216,7 @@ uint32_t crc32c_joined(uint32_t crc, uint32_t next_crc, uint64_t next_size) {
   return crc ^ next_crc;
 }
 
-uint32_t crc32c_of_large(const void* data, size_t size) {
+uint32_t crc32c_parallel(const void* data, size_t size) {
   constexpr size_t kChunkBytes = size_t{1} << 20;
   if (size < 2 * kChunkBytes) return crc32c(data, size);
   const size_t count = (size - 1) / kChunkBytes + 1;
@@ -228,7 +228,7 @@ uint32_t crc32c_of_large(const void* data, size_t size) {
     crcs[i] = crc32c(bytes + i * kChunkBytes, size_of(i));
   });
   uint32_t crc = 0;
-  for (size_t i = 0; i < count; ++i) crc = crc32c_joined(crc, crcs[i], size_of(i));
+  for (size_t i = 0; i < count; ++i) crc = crc32c_combine(crc, crcs[i], size_of(i));
   return crc;
 }
 

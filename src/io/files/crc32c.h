@@ -15,9 +15,9 @@ inline uint32_t crc32c(const void* data, size_t size) { return crc32c_extend(0, 
 inline uint32_t crc32c(std::string_view bytes) { return crc32c(bytes.data(), bytes.size()); }
 
 // The checksum of two consecutive blocks, from their checksums and the size of the second block.
-uint32_t crc32c_joined(uint32_t crc, uint32_t next_crc, uint64_t next_size);
+uint32_t crc32c_combine(uint32_t crc, uint32_t next_crc, uint64_t next_size);
 // crc32c() on several threads.
-uint32_t crc32c_of_large(const void* data, size_t size);
+uint32_t crc32c_parallel(const void* data, size_t size);
 
 // Stored checksums are masked, because a CRC of data that contain their own CRC is weak.
 constexpr uint32_t kCrcMaskDelta = 0xa282ead8u;

@@ -79,11 +79,11 @@ std::pair<std::string, PlainData> read_attribute(WireReader r, int depth) {
 
 void check_value(const WireReader& r, const PlainData& data) {
   const size_t size = PlainData::element_size(data.kind);
-  const bool fits = (size ? data.numbers.size() % size == 0 : data.numbers.empty()) &&
-                    (data.texts.empty() || data.kind == Kind::kCharacter) &&
-                    (data.items.empty() || data.kind == Kind::kList) &&
-                    (data.attributes.empty() || data.kind != Kind::kNull);
-  if (!fits) r.damaged("a vector whose fields do not match its kind");
+  const bool is_consistent = (size ? data.numbers.size() % size == 0 : data.numbers.empty()) &&
+                             (data.texts.empty() || data.kind == Kind::kCharacter) &&
+                             (data.items.empty() || data.kind == Kind::kList) &&
+                             (data.attributes.empty() || data.kind != Kind::kNull);
+  if (!is_consistent) r.damaged("a vector whose fields do not match its kind");
 }
 
 PlainData read_value(WireReader r, int depth) {

@@ -82,9 +82,9 @@ void RecordReader::throw_checksum_mismatch(const char* part) const {
 
 RecordReader::Result RecordReader::read_header(uint64_t* length) {
   char header[kRecordHeaderSize];
-  const size_t got = stream_.read(header, sizeof header);
-  if (got == 0) return Result::kEnd;
-  if (got < sizeof header) return Result::kTruncated;
+  const size_t num_read = stream_.read(header, sizeof header);
+  if (num_read == 0) return Result::kEnd;
+  if (num_read < sizeof header) return Result::kTruncated;
   if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) throw_checksum_mismatch("length");
   *length = load_fixed64(header);
   return Result::kRecord;

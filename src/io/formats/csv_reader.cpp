@@ -92,7 +92,7 @@ class StopFinder {
 
 }  // namespace
 
-CsvSplit CsvSplitter::split(std::string_view text, bool is_all) {
+CsvSplit CsvSplitter::split(std::string_view text, bool is_end_of_file) {
   fields_.clear();
   num_unescaped_ = size_ = 0;
   lines_ = 1;
@@ -100,7 +100,7 @@ CsvSplit CsvSplitter::split(std::string_view text, bool is_all) {
   stop_finder.start_at(0);
   for (;;) {
     if (format_.has_quotes && size_ < text.size() && text[size_] == '"') {
-      const CsvSplit result = split_quoted_field(text, is_all);
+      const CsvSplit result = split_quoted_field(text, is_end_of_file);
       if (result != CsvSplit::kRecord) return result;
       stop_finder.start_at(size_ + (size_ < text.size() ? 1 : 0));
     } else {
@@ -109,23 +109,24 @@ CsvSplit CsvSplitter::split(std::string_view text, bool is_all) {
       if (format_.has_quotes && size_ < text.size() && text[size_] == '"') {
         return CsvSplit::kStrayQuote;
       }
-      if (size_ == text.size() && !is_all) return CsvSplit::kCutOff;
+      if (size_ == text.size() && !is_end_of_file) return CsvSplit::kCutOff;
       fields_.push_back(text.substr(begin, size_ - begin));
     }
     if (size_ < text.size() && text[size_] == format_.delim) {
       ++size_;
       continue;
     }
-    return end_record(text, is_all);
+    return end_record(text, is_end_of_file);
   }
 }
 
-CsvSplit CsvSplitter::split_quoted_field(std::string_view text, bool is_all) {
+CsvSplit CsvSplitter::split_quoted_field(std::string_view text, bool is_end_of_file) {
   const size_t begin = ++size_;
   std::string* unescaped = nullptr;
   for (size_t from = begin;;) {
     const size_t quote = text.find('"', size_);
-    const bool is_complete = quote != std::string_view::npos && (quote + 1 < text.size() || is_all);
+    const bool is_complete =
+        quote != std::string_view::npos && (quote + 1 < text.size() || is_end_of_file);
     if (!is_complete) return CsvSplit::kCutOff;
     size_ = quote + 1;
     const bool is_escape = size_ < text.size() && text[size_] == '"';
@@ -150,9 +151,9 @@ CsvSplit CsvSplitter::split_quoted_field(std::string_view text, bool is_all) {
   return is_end ? CsvSplit::kRecord : CsvSplit::kAfterQuote;
 }
 
-CsvSplit CsvSplitter::end_record(std::string_view text, bool is_all) {
+CsvSplit CsvSplitter::end_record(std::string_view text, bool is_end_of_file) {
   if (size_ < text.size() && text[size_] == '\r') {
-    if (size_ + 1 == text.size() && !is_all) return CsvSplit::kCutOff;  // a \n may follow
+    if (size_ + 1 == text.size() && !is_end_of_file) return CsvSplit::kCutOff;  // a \n may follow
     if (size_ + 1 < text.size() && text[size_ + 1] == '\n') ++size_;
   }
   if (size_ < text.size()) ++size_;
@@ -225,13 +226,13 @@ CsvReader::CsvReader(const ByteSource& source, Compression compression, const Cs
 }
 
 bool CsvReader::next() {
-  bool is_all = false;
+  bool is_end_of_file = false;
   line_ = lines_ + 1;
   if (bytes_.view().empty() && !bytes_.read_more()) return false;
-  CsvSplit split = splitter_.split(bytes_.view(), is_all);
-  while (split == CsvSplit::kCutOff && !is_all) {
-    is_all = !bytes_.read_more();
-    split = splitter_.split(bytes_.view(), is_all);
+  CsvSplit split = splitter_.split(bytes_.view(), is_end_of_file);
+  while (split == CsvSplit::kCutOff && !is_end_of_file) {
+    is_end_of_file = !bytes_.read_more();
+    split = splitter_.split(bytes_.view(), is_end_of_file);
   }
   if (split != CsvSplit::kRecord) throw_quotes(split);
   bytes_.take(splitter_.size());  // the fields stay valid until more is read

@@ -27,8 +27,8 @@ enum class CsvSplit {
 class CsvSplitter {
  public:
   explicit CsvSplitter(const CsvFormat& format) : format_(format) {}
-  // `is_all`: the file ends after `text`, so the end of the text ends the record.
-  CsvSplit split(std::string_view text, bool is_all);
+  // `is_end_of_file`: the file ends after `text`, so the end of the text ends the record.
+  CsvSplit split(std::string_view text, bool is_end_of_file);
 
   const std::vector<std::string_view>& fields() const { return fields_; }
   size_t size() const { return size_; }  // bytes of the record, including its end
@@ -39,8 +39,8 @@ class CsvSplitter {
   size_t field_number() const { return fields_.size(); }
 
  private:
-  CsvSplit split_quoted_field(std::string_view text, bool is_all);
-  CsvSplit end_record(std::string_view text, bool is_all);
+  CsvSplit split_quoted_field(std::string_view text, bool is_end_of_file);
+  CsvSplit end_record(std::string_view text, bool is_end_of_file);
 
   CsvFormat format_;
   std::vector<std::string_view> fields_;
