@@ -18,7 +18,7 @@ class HelpingQueue {
   HelpingQueue(const HelpingQueue&) = delete;
   HelpingQueue& operator=(const HelpingQueue&) = delete;
 
-  // Inside this scope, helping_for() on this thread publishes its tasks here.
+  // Inside this scope, helping_for() on this thread publishes its tasks in `queue`.
   class ProducerScope {
    public:
     explicit ProducerScope(HelpingQueue& queue) : previous_(current_) { current_ = &queue; }

@@ -76,7 +76,7 @@ std::string Pattern::replace_all(const std::string& text, const std::string& rew
     const char *begin = match.captures[0], *match_end = match.captures[1];
     out.append(at, begin);
     if (begin == last_end && begin == match_end) {
-      // Ignore an empty match at the end of the previous one; advance by one character.
+      // Ignores an empty match at the end of the previous match, and advances by one character.
       if (begin == end) break;
       const int length = rune_at(begin, end).length;
       out.append(begin, static_cast<size_t>(length));

@@ -121,8 +121,8 @@ int PatternProgram::compile_repeat(const PatternNode& node, int next) {
   return next;
 }
 
-// Compiles x* or x+. If x can be empty, x* becomes (x+)?, because a thread that returns to the loop
-// without consuming text must have lower priority than a thread that leaves the loop.
+// Compiles x* or x+. If x can be empty, x* becomes (x+)?. A thread that returns to the loop without
+// consuming text must have lower priority than a thread that leaves it.
 int PatternProgram::compile_loop(const PatternNode& body,
                                  bool is_lazy,
                                  int next,

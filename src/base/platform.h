@@ -6,9 +6,9 @@
 
 namespace runhooks {
 
-// Each feature has a portable fallback next to its use. `RUNHOOKS_DISABLE=exchange,mmap` in the
-// environment makes the process behave like a system without these features, and
-// `RUNHOOKS_DISABLE=all` like one without any, so that every fallback can be tested on one machine:
+// Each feature has a portable fallback next to its use. The environment variable
+// `RUNHOOKS_DISABLE=exchange,mmap` makes the process behave as if the system lacked these features,
+// `RUNHOOKS_DISABLE=all` as if it lacked all. So every fallback can be tested on one machine:
 //
 //   name           feature                                        fallback
 //   exchange       atomic exchange of two names                   two renames

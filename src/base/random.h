@@ -37,7 +37,7 @@ class Philox {
 // Unpredictable number from the system, for file names and default seeds.
 uint64_t random_device_u64();
 
-// Seed for an op without one. Drawn from the generator registered with set_seed_source(), so that
+// The default seed of an op. Drawn from the generator registered with set_seed_source(), so that
 // set.seed() makes R scripts reproducible. Call it only on the thread that builds and runs graphs.
 uint64_t fresh_seed();
 void set_seed_source(uint64_t (*source)());

@@ -19,8 +19,8 @@ inline void cpu_relax() {
 
 // `work_` packs the number of the batch and the range [begin, end) of unclaimed tasks. A thread
 // claims a task by moving one end with compare-and-swap; the batch number prevents ABA errors. The
-// caller claims from the front and helpers from the back, so a thread tends to get the same tasks,
-// and cached data, in each batch.
+// caller claims from the front and helpers from the back. So in each batch a thread tends to run
+// the same tasks, whose data are in its cache.
 class TaskBatch {
  public:
   static constexpr size_t kMaxTasks = 0xffff;

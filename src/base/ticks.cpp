@@ -44,7 +44,7 @@ int64_t read_counter() {
 struct ClockReading {
   int64_t ns = 0, ticks = 0;
   static ClockReading now() {
-    // Of four tries, uses the one that took the shortest time.
+    // Tries four times and returns the reading that took the shortest time.
     ClockReading closest;
     int64_t shortest_delay = std::numeric_limits<int64_t>::max();
     for (int i = 0; i < 4; ++i) {

@@ -1,5 +1,5 @@
-// Communicator over MPI, loaded from a shared object. Processes of one machine reduce in shared
-// memory.
+// Communicator over MPI, loaded from a shared object. Processes on one machine reduce in shared
+// memory instead.
 #include <algorithm>
 #include <cstdlib>
 

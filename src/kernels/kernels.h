@@ -110,8 +110,8 @@ struct UpdateKernels {
       int64_t n, const AdamRates* rates, float* var, float* m, float* v, const float* grad);
 };
 
-// Histograms of boosted trees. A row stores the bins of up to 8 features in kBinRowBytes bytes (4
-// features if bins need 2 bytes), so that the histograms fit into the L1 cache. Integer gradients g
+// Histograms of boosted trees. A row stores the bins of up to 8 features in kBinRowBytes bytes, or
+// of 4 features if bins need 2 bytes. So the histograms fit into the L1 cache. Integer gradients g
 // and hessians h are packed as g * 2^32 + h, so that one addition sums both. The sums are exact in
 // any order as long as each sum fits into 31 bits.
 constexpr int64_t kBinRowBytes = 8;

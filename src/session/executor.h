@@ -68,10 +68,10 @@ class Executor {
   //      |                                               | advances (commit_layout_change())
   //      +-- consumers, prepared in the same run <-------+
   //
-  // A feed in a new buffer, a buffer lost to the pool and a lost invariant value also outdate
-  // steps. run_all_from() checks all steps. run_hot() is used while `verified_epoch_` equals the
-  // table's epoch, that is, while no step is outdated. It executes only the lists of
-  // choose_hot_steps():
+  // A step also becomes outdated if a feed has a new buffer, if the pool takes its buffer, or if an
+  // invariant value is overwritten. run_all_from() checks all steps. run_hot() is used while
+  // `verified_epoch_` equals the table's epoch, that is, while no step is outdated. It executes
+  // only the lists of choose_hot_steps():
   //   hot_           computes or copies a result in each run, or always_prepare is set
   //   cached_reads_  only aliases a variable; executed after a variable has moved
   //   (none)         is_hot is false: preparation does all the work

@@ -362,8 +362,8 @@ TEST(io_tensor_proto_expands_shapes_up_to_a_limit) {
                             DType::kUint8, DType::kString}) {
     const int64_t max_elements = kMaxFilledBytes / static_cast<int64_t>(dtype_size(dtype));
     CHECK_THROWS(read(proto(dtype, {max_elements + 1})), Code::kResourceExhausted,
-                 "One element may stand");
+                 "Repeating an element");
     CHECK_THROWS(read(proto(dtype, {int64_t{1} << 28, int64_t{1} << 28})), Code::kResourceExhausted,
-                 "One element may stand");
+                 "Repeating an element");
   }
 }

@@ -81,8 +81,8 @@ WireWriter write_slice(const TensorSlice& slice) {
   return out;
 }
 
-// A slice that spans a whole dimension may omit its length. It is -1 here, and resolve_slices()
-// sets it.
+// A slice that spans a whole dimension may omit its length. Such a length is -1 until
+// resolve_slices() sets it.
 TensorSlice read_slice(WireReader r) {
   TensorSlice slice;
   while (r.next()) {

@@ -19,8 +19,8 @@ size_t common_prefix_size(std::string_view a, std::string_view b) {
   return i;
 }
 
-// A short key k with a <= k < b. In the index it separates a block that ends with a from the next
-// one.
+// A short key k with a <= k < b. In the index it separates a block that ends with a from a block
+// that begins with b.
 std::string shortest_separator(const std::string& a, std::string_view b) {
   const size_t n = common_prefix_size(a, b);
   if (n == a.size() || n == b.size()) return a;

@@ -138,9 +138,9 @@ void BundleWriter::finish() {
   items_.clear();
 }
 
-// Writes all data to shard 0. With two shards, the second is empty: the number of shards is part of
-// the file names, so the bundle does not overwrite the data files of an existing bundle with one
-// shard.
+// Writes all data to shard 0. A second shard is empty; it only changes the file names, which
+// contain the number of shards. So the bundle does not overwrite the data of an existing bundle
+// with one shard.
 void BundleWriter::write(int num_shards) {
   AtomicFile data(bundle_data_path(prefix_, 0, num_shards)), index(bundle_index_path(prefix_));
   std::map<std::string, std::string> entries;

@@ -26,7 +26,8 @@ constexpr uint32_t kPolynomial = 0x82f63b78u;  // Castagnoli, bit-reversed
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// Table k advances the checksum of one byte over k zero bytes, so eight bytes take eight lookups.
+// Table k contains the checksums of a byte that k zero bytes follow. So the checksum of eight bytes
+// takes eight lookups.
 constexpr Tables make_tables() {
   Tables tables{};
   for (uint32_t i = 0; i < 256; ++i) {

@@ -197,8 +197,8 @@ void check_fields(const TensorFields& fields, const WireReader& r) {
   const bool is_expanded = fields.content.empty() && static_cast<int64_t>(fields.count()) < count;
   if (is_expanded && count > kMaxFilledBytes / static_cast<int64_t>(dtype_size(fields.dtype))) {
     fail(Code::kResourceExhausted, "A tensor in '", std::string(r.where()), "' has shape ",
-         fields.shape, ", but ", fields.count(), " elements. One element may stand for at most ",
-         kMaxFilledBytes >> 20, " MB.");
+         fields.shape, ", but ", fields.count(),
+         " elements. Repeating an element may fill at most ", kMaxFilledBytes >> 20, " MB.");
   }
   if (is_expanded) {
     ExpandedBytesLimit::add(count * static_cast<int64_t>(dtype_size(fields.dtype)),
@@ -236,7 +236,7 @@ void ExpandedBytesLimit::add(int64_t bytes, const std::string& where) {
   outermost_limit->bytes_ += bytes;
   if (outermost_limit->bytes_ <= kMaxBytes) return;
   fail(Code::kResourceExhausted, "The tensors of '", where, "' take more than ", kMaxBytes >> 20,
-       " MB in expanded form: single elements stand for many.");
+       " MB, because the file stores one element for many equal ones.");
 }
 
 void put_shape(WireWriter& out, int field, const Shape& shape) {
