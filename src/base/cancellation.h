@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/interrupt.h"
+#include "base/scoped_value.h"
 
 namespace runhooks {
 
@@ -13,15 +14,12 @@ namespace runhooks {
 // check_cancelled() does nothing.
 class CancellableScope {
  public:
-  explicit CancellableScope(bool can_cancel) : previous_(is_active_) { is_active_ = can_cancel; }
-  ~CancellableScope() { is_active_ = previous_; }
-  CancellableScope(const CancellableScope&) = delete;
-  CancellableScope& operator=(const CancellableScope&) = delete;
+  explicit CancellableScope(bool can_cancel) : scope_(is_active_, can_cancel) {}
   static bool is_active() { return is_active_; }
 
  private:
   static inline thread_local bool is_active_ = false;
-  bool previous_;
+  ScopedValue<bool> scope_;
 };
 inline void check_cancelled() {
   if (CancellableScope::is_active()) check_interrupt();

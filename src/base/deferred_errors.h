@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/scoped_value.h"
 #include "base/status.h"
 
 namespace runhooks {
@@ -26,10 +27,7 @@ class ForeignError : public Error {
 // Interrupts and other jumps are unaffected.
 class DeferErrorsScope {
  public:
-  DeferErrorsScope() : previous_(deferring()) { deferring() = true; }
-  ~DeferErrorsScope() { deferring() = previous_; }
-  DeferErrorsScope(const DeferErrorsScope&) = delete;
-  DeferErrorsScope& operator=(const DeferErrorsScope&) = delete;
+  DeferErrorsScope() : scope_(deferring(), true) {}
   static bool is_on() { return deferring(); }
 
  private:
@@ -38,21 +36,16 @@ class DeferErrorsScope {
     static thread_local bool is_deferring = false;
     return is_deferring;
   }
-  bool previous_;
+  ScopedValue<bool> scope_;
 };
 
 // Suspends an enclosing DeferErrorsScope, for code that handles R errors itself.
 class PropagateErrorsScope {
  public:
-  PropagateErrorsScope() : previous_(DeferErrorsScope::deferring()) {
-    DeferErrorsScope::deferring() = false;
-  }
-  ~PropagateErrorsScope() { DeferErrorsScope::deferring() = previous_; }
-  PropagateErrorsScope(const PropagateErrorsScope&) = delete;
-  PropagateErrorsScope& operator=(const PropagateErrorsScope&) = delete;
+  PropagateErrorsScope() : scope_(DeferErrorsScope::deferring(), false) {}
 
  private:
-  bool previous_;
+  ScopedValue<bool> scope_;
 };
 
 }  // namespace runhooks

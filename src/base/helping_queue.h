@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "base/scoped_value.h"
 #include "base/task_batch.h"
 
 namespace runhooks {
@@ -21,15 +22,12 @@ class HelpingQueue {
   // Inside this scope, helping_for() on this thread publishes its tasks in `queue`.
   class ProducerScope {
    public:
-    explicit ProducerScope(HelpingQueue& queue) : previous_(current_) { current_ = &queue; }
-    ~ProducerScope() { current_ = previous_; }
-    ProducerScope(const ProducerScope&) = delete;
-    ProducerScope& operator=(const ProducerScope&) = delete;
+    explicit ProducerScope(HelpingQueue& queue) : scope_(current_, &queue) {}
     static HelpingQueue* current() { return current_; }
 
    private:
     static inline thread_local HelpingQueue* current_ = nullptr;
-    HelpingQueue* previous_;
+    ScopedValue<HelpingQueue*> scope_;
   };
 
   // Runs `n` tasks on this thread and on the consumers that wait, and returns when all have

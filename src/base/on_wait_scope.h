@@ -1,6 +1,8 @@
 // OnWaitScope: a callback that runs while a thread waits for helper threads.
 #pragma once
 
+#include "base/scoped_value.h"
+
 namespace runhooks {
 
 // Inside this scope, parallel_for() on this thread calls callback(context) repeatedly while it
@@ -8,13 +10,7 @@ namespace runhooks {
 class OnWaitScope {
  public:
   OnWaitScope(void (*callback)(void* context), void* context)
-      : callback_(callback), context_(context) {
-    previous_ = current_;
-    current_ = this;
-  }
-  ~OnWaitScope() { current_ = previous_; }
-  OnWaitScope(const OnWaitScope&) = delete;
-  OnWaitScope& operator=(const OnWaitScope&) = delete;
+      : callback_(callback), context_(context), scope_(current_, this) {}
   static void run_callback() {
     if (current_) current_->callback_(current_->context_);
   }
@@ -23,7 +19,7 @@ class OnWaitScope {
   static inline thread_local const OnWaitScope* current_ = nullptr;
   void (*callback_)(void* context);
   void* context_;
-  const OnWaitScope* previous_;
+  ScopedValue<const OnWaitScope*> scope_;
 };
 
 }  // namespace runhooks

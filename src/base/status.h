@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -79,14 +80,12 @@ void append(std::string& out, const char* x);
 void append(std::string& out, const std::string& x);
 void append(std::string& out, char x);
 void append(std::string& out, bool x);
-void append(std::string& out, int x);
-void append(std::string& out, long x);
-void append(std::string& out, long long x);
-void append(std::string& out, unsigned x);
-void append(std::string& out, unsigned long x);
-void append(std::string& out, unsigned long long x);
 void append(std::string& out, float x);
 void append(std::string& out, double x);
+template <typename T>
+auto append(std::string& out, T x) -> std::enable_if_t<std::is_integral_v<T>> {
+  out += std::to_string(x);
+}
 template <typename T>
 auto append(std::string& out, const T& x) -> decltype(x.to_string(), void()) {
   out += x.to_string();

@@ -1,7 +1,6 @@
 #include "base/thread_pool.h"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "base/block_signals.h"
 #include "base/cancellation.h"
+#include "base/clock.h"
 #include "base/denormals.h"
 #include "base/on_wait_scope.h"
 #include "base/task_batch.h"
@@ -27,12 +27,6 @@ namespace {
 
 // Idle time in nanoseconds after which a helper sleeps.
 constexpr int64_t kSpinBeforeSleep = 1000 * 1000;
-
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 class ThreadPool {
  public:
@@ -88,14 +82,14 @@ class ThreadPool {
   void run_helper(int index) {
     const SingleThreaded single_threaded;
     const FlushDenormals flush_denormals;
-    int64_t idle_since = now_ns();
+    int64_t idle_since = steady_ns();
     while (!stops_.load(std::memory_order_relaxed)) {
       if (has_task_for(index) && batch_.try_run_one(true)) {
         idle_since = 0;
         continue;
       }
       for (int i = 0; i < TaskBatch::kSpinsBeforeYield && !has_task_for(index); ++i) cpu_relax();
-      const int64_t now = now_ns();
+      const int64_t now = steady_ns();
       if (idle_since == 0) idle_since = now;
       if (now - idle_since > kSpinBeforeSleep) {
         sleep(index);

@@ -27,8 +27,7 @@ int configured_threads() noexcept { return is_forked_child ? 1 : max_kernel_thre
 
 bool in_forked_child() noexcept { return is_forked_child; }
 
-SingleThreaded::SingleThreaded() noexcept : previous_(is_single) { is_single = true; }
-SingleThreaded::~SingleThreaded() { is_single = previous_; }
+SingleThreaded::SingleThreaded() noexcept : scope_(is_single, true) {}
 
 void set_kernel_threads(int threads) noexcept {
   register_fork_handler();

@@ -1,6 +1,8 @@
 // The number of threads that this thread may use for a computation.
 #pragma once
 
+#include "base/scoped_value.h"
+
 namespace runhooks {
 
 // Number of threads that a kernel may use: 1 inside a SingleThreaded scope and in a forked child,
@@ -15,12 +17,9 @@ bool in_forked_child() noexcept;
 class SingleThreaded {
  public:
   SingleThreaded() noexcept;
-  ~SingleThreaded();
-  SingleThreaded(const SingleThreaded&) = delete;
-  SingleThreaded& operator=(const SingleThreaded&) = delete;
 
  private:
-  bool previous_;
+  ScopedValue<bool> scope_;
 };
 
 }  // namespace runhooks

@@ -1,8 +1,8 @@
 #include "base/ticks.h"
 
-#include <chrono>
 #include <limits>
 
+#include "base/clock.h"
 #include "base/platform.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -14,11 +14,6 @@
 namespace runhooks {
 
 namespace {
-
-int64_t clock_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
 
 #ifdef RUNHOOKS_HAS_TSC
 // Whether the counter has the same constant rate on all cores and at all CPU frequencies.
@@ -48,7 +43,7 @@ struct ClockReading {
     ClockReading closest;
     int64_t shortest_delay = std::numeric_limits<int64_t>::max();
     for (int i = 0; i < 4; ++i) {
-      const int64_t before = now_ticks(), ns = clock_ns(), delay = now_ticks() - before;
+      const int64_t before = now_ticks(), ns = steady_ns(), delay = now_ticks() - before;
       if (delay >= shortest_delay) continue;
       shortest_delay = delay;
       closest = {ns, before + delay / 2};
@@ -65,7 +60,7 @@ int64_t now_ticks() {
 #ifdef RUNHOOKS_HAS_TSC
   if (has_counter) return read_counter();
 #endif
-  return clock_ns();
+  return steady_ns();
 }
 
 double seconds_of_ticks(int64_t ticks) {

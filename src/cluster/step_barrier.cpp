@@ -25,26 +25,16 @@ void interrupt_with(int rank) {
   fail(Code::kCancelled, "Process ", rank, " was interrupted.");
 }
 
-bool& CollectiveSaveScope::flag() {
-  static bool is_collective = false;
-  return is_collective;
-}
-
-StepBarrier::State& StepBarrier::state() {
-  static State current = kClosed;
-  return current;
-}
-
 void StepBarrier::vote_ready() {
-  if (state() != kOpen) {
+  if (state_ != kOpen) {
     fail(Code::kFailedPrecondition,
          "Collective operations can run only in the steps of train(), because "
          "other processes do not take part otherwise.");
   }
   const VoteResult result = vote(StepDecision::kYes);
-  state() = kPassed;
+  state_ = kPassed;
   if (result.goes_on == StepDecision::kYes) return;
-  state() = kClosed;
+  state_ = kClosed;
   if (result.goes_on == StepDecision::kInterrupted) interrupt_with(result.rank);
   fail(Code::kOutOfRange, "Process ", result.rank, " has no more data.");
 }

@@ -1,7 +1,7 @@
 // StepBarrier: before each step, all processes vote on whether to run the step.
 #pragma once
 
-#include <string>
+#include "base/scoped_value.h"
 
 namespace runhooks {
 
@@ -23,10 +23,10 @@ VoteResult vote(StepDecision own_decision);
 // for a process that does not run the step.
 class StepBarrier {
  public:
-  static void open() { state() = kOpen; }
-  static void close() { state() = kClosed; }
-  static bool is_passed() { return state() == kPassed; }
-  static bool is_open() { return state() == kOpen; }
+  static void open() { state_ = kOpen; }
+  static void close() { state_ = kClosed; }
+  static bool is_passed() { return state_ == kPassed; }
+  static bool is_open() { return state_ == kOpen; }
   // Votes to run the step. Throws if a process does not run it, with kOutOfRange if that has no
   // data.
   static void vote_ready();
@@ -37,22 +37,19 @@ class StepBarrier {
 
  private:
   enum State { kClosed, kOpen, kPassed };
-  static State& state();
+  static inline State state_ = kClosed;
 };
 
 // Inside this scope, if `is_collective` is TRUE, all processes save the same step, so that saving
 // may use collective operations.
 class CollectiveSaveScope {
  public:
-  explicit CollectiveSaveScope(bool is_collective) : outer_(flag()) { flag() = is_collective; }
-  ~CollectiveSaveScope() { flag() = outer_; }
-  CollectiveSaveScope(const CollectiveSaveScope&) = delete;
-  CollectiveSaveScope& operator=(const CollectiveSaveScope&) = delete;
-  static bool is_now() { return flag(); }
+  explicit CollectiveSaveScope(bool is_collective) : scope_(is_active_, is_collective) {}
+  static bool is_now() { return is_active_; }
 
  private:
-  static bool& flag();
-  bool outer_;
+  static inline bool is_active_ = false;
+  ScopedValue<bool> scope_;
 };
 
 }  // namespace runhooks

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/denormals.h"
 #include "base/interrupt.h"
+#include "base/scoped_value.h"
 #include "graph/func_graph.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
@@ -157,11 +158,7 @@ void Executor::run(const std::vector<Tensor>& feed_values,
     metadata.step_stats->start_seconds = now_seconds();
   }
   StepStatsCollector collector(options.timeout_in_ms, metadata.step_stats.get());
-  struct ObserverReset {
-    Executor& self;
-    ~ObserverReset() { self.observer_ = nullptr; }
-  } observer_reset{*this};
-  observer_ = &collector;
+  const ScopedValue<StepStatsCollector*> observer_scope(observer_, &collector);
   run(feed_values);
 }
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/on_wait_scope.h"
 #include "base/thread_pool.h"
@@ -43,16 +43,14 @@ bool Executor::run_on_threads() {
 }
 
 void Executor::run_measured() {
-  using Clock = std::chrono::steady_clock;
   bool always_prepare_changed = false;
   for (Step& step : steps_) {
-    const Clock::time_point start = Clock::now();
+    const int64_t start_ns = steady_ns();
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     execute(step);
     if (step.item->layout_changed) commit_layout_change(step);
     if (step.is_long) check_interrupt();
-    const int64_t ns =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    const int64_t ns = steady_ns() - start_ns;
     // The minimum excludes delays by other processes.
     if (step.cost_ns == 0 || ns < step.cost_ns) step.cost_ns = ns;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/scoped_value.h"
 #include "graph/graph.h"
 #include "graph/kernel.h"
 #include "session/buffer_pool.h"
@@ -73,15 +74,13 @@ class NodeTable {
   void release(const Operation& op, bool runs);
 
   bool is_running() const { return is_running_; }
+  // Inside this scope, is_running() is TRUE.
   class Run {
    public:
-    explicit Run(NodeTable& table) : table_(table) { table_.is_running_ = true; }
-    ~Run() { table_.is_running_ = false; }
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
+    explicit Run(NodeTable& table) : scope_(table.is_running_, true) {}
 
    private:
-    NodeTable& table_;
+    ScopedValue<bool> scope_;
   };
 
   // Changes whenever the version of a slot changes.

@@ -44,7 +44,7 @@ Buffer* Buffer::allocate(size_t bytes) {
   }
   auto* buffer = new Buffer;
   buffer->capacity_ = bytes;
-  if (in_persistent_scope()) {
+  if (PersistentAllocScope::is_active()) {
     buffer->data_ = arena_allocate(bytes);
     if (buffer->data_) return buffer;
   }

@@ -84,18 +84,7 @@ void free_chunk(Chunk* chunk) {
   --num_chunks;
 }
 
-bool& persistent_flag() {
-  static thread_local bool is_enabled = false;
-  return is_enabled;
-}
-
 }  // namespace
-
-PersistentAllocScope::PersistentAllocScope() : outer_(persistent_flag()) {
-  persistent_flag() = true;
-}
-PersistentAllocScope::~PersistentAllocScope() { persistent_flag() = outer_; }
-bool in_persistent_scope() { return persistent_flag(); }
 
 void* arena_allocate(size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)

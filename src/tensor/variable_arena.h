@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "base/scoped_value.h"
+
 namespace runhooks {
 
 constexpr size_t kHugePage = size_t{2} << 20;
@@ -13,15 +15,13 @@ constexpr size_t kMaxArenaBytes = size_t{1} << 20;
 // freed as a whole, so buffers that live for a step must not be allocated here.
 class PersistentAllocScope {
  public:
-  PersistentAllocScope();
-  ~PersistentAllocScope();
-  PersistentAllocScope(const PersistentAllocScope&) = delete;
-  PersistentAllocScope& operator=(const PersistentAllocScope&) = delete;
+  PersistentAllocScope() : scope_(is_active_, true) {}
+  static bool is_active() { return is_active_; }
 
  private:
-  bool outer_;
+  static inline thread_local bool is_active_ = false;
+  ScopedValue<bool> scope_;
 };
-bool in_persistent_scope();
 
 // Returns memory aligned to a cache line; NULL if `bytes` exceeds kMaxArenaBytes or memory is
 // exhausted.

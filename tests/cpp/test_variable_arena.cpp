@@ -102,5 +102,5 @@ TEST(arena_holds_variables_however_they_are_initialized) {
   CHECK(reserved_before.value().equals(Tensor::vector<float>({7, 8, 9})));
   CHECK_EQ(reinterpret_cast<uintptr_t>(reserved_before.value().raw()),
            reinterpret_cast<uintptr_t>(address) + 64);
-  CHECK(!in_persistent_scope());
+  CHECK(!PersistentAllocScope::is_active());
 }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <string_view>
 
+#include "io/proto/tensor_proto.h"
+
 namespace runhooks {
 
 namespace {
@@ -22,31 +24,35 @@ bool is_text(const std::string& format) {
   return format == "u" || format == "U" || format == "z" || format == "Z";
 }
 
-DType dtype_of_format(const std::string& format) {
-  if (is_text(format)) return DType::kString;
-  if (format.size() != 1) return DType::kInvalid;
-  switch (format[0]) {
-    case 'b':
-      return DType::kBool;
-    case 'c':
-      return DType::kInt8;
-    case 'C':
-      return DType::kUint8;
-    case 's':
-      return DType::kInt16;
-    case 'S':
-    case 'i':
-      return DType::kInt32;
-    case 'I':
-    case 'l':
-      return DType::kInt64;
-    case 'f':
-      return DType::kFloat32;
-    case 'g':
-      return DType::kFloat64;
-    default:
-      return DType::kInvalid;
+template <typename T>
+int64_t load_arrow_integer(const void* values, int64_t i) {
+  return static_cast<const T*>(values)[i];
+}
+
+struct ArrowFormat {
+  char name;
+  DType dtype;
+  int64_t (*load)(const void* values, int64_t i);  // NULL unless the values are integers
+};
+constexpr ArrowFormat kArrowFormats[] = {
+    {'b', DType::kBool, nullptr},
+    {'c', DType::kInt8, load_arrow_integer<int8_t>},
+    {'C', DType::kUint8, load_arrow_integer<uint8_t>},
+    {'s', DType::kInt16, load_arrow_integer<int16_t>},
+    {'S', DType::kInt32, load_arrow_integer<uint16_t>},
+    {'i', DType::kInt32, load_arrow_integer<int32_t>},
+    {'I', DType::kInt64, load_arrow_integer<uint32_t>},
+    {'l', DType::kInt64, load_arrow_integer<int64_t>},
+    {'f', DType::kFloat32, nullptr},
+    {'g', DType::kFloat64, nullptr},
+};
+
+// NULL for formats other than these fixed-width types.
+const ArrowFormat* find_arrow_format(const std::string& name) {
+  for (const ArrowFormat& format : kArrowFormats) {
+    if (name.size() == 1 && name[0] == format.name) return &format;
   }
+  return nullptr;
 }
 
 bool bit_at(const void* bits, int64_t i) {
@@ -84,44 +90,6 @@ std::string_view text_at(const ArrowArray& array,
   const void* bytes = array.n_buffers > 2 ? array.buffers[2] : nullptr;
   return format == "U" || format == "Z" ? text_at<int64_t>(offsets, bytes, i)
                                         : text_at<int32_t>(offsets, bytes, i);
-}
-
-int64_t integer_at(const void* values, char format, int64_t i) {
-  switch (format) {
-    case 'c':
-      return static_cast<const int8_t*>(values)[i];
-    case 'C':
-      return static_cast<const uint8_t*>(values)[i];
-    case 's':
-      return static_cast<const int16_t*>(values)[i];
-    case 'S':
-      return static_cast<const uint16_t*>(values)[i];
-    case 'i':
-      return static_cast<const int32_t*>(values)[i];
-    case 'I':
-      return static_cast<const uint32_t*>(values)[i];
-    default:
-      return static_cast<const int64_t*>(values)[i];
-  }
-}
-
-void set_integer(Tensor& tensor, int64_t row, int64_t value) {
-  switch (tensor.dtype()) {
-    case DType::kInt8:
-      tensor.data<int8_t>()[row] = static_cast<int8_t>(value);
-      break;
-    case DType::kUint8:
-      tensor.data<uint8_t>()[row] = static_cast<uint8_t>(value);
-      break;
-    case DType::kInt16:
-      tensor.data<int16_t>()[row] = static_cast<int16_t>(value);
-      break;
-    case DType::kInt32:
-      tensor.data<int32_t>()[row] = static_cast<int32_t>(value);
-      break;
-    default:
-      tensor.data<int64_t>()[row] = value;
-  }
 }
 
 }  // namespace
@@ -167,13 +135,14 @@ void ArrowReader::read_schema() {
 
 void ArrowReader::add_column(const ArrowSchema& schema) {
   const std::string name = schema.name ? schema.name : "", format = schema.format;
-  std::string values;
-  DType dtype = dtype_of_format(format);
+  const std::string dictionary_format = schema.dictionary ? schema.dictionary->format : "";
+  const ArrowFormat* fixed_width = find_arrow_format(format);
+  DType dtype = is_text(format) ? DType::kString : DType::kInvalid;
   if (schema.dictionary) {
-    values = schema.dictionary->format;
-    const bool has_integer_codes =
-        format.size() == 1 && std::string_view("cCsSiIl").find(format) != std::string_view::npos;
-    dtype = has_integer_codes && is_text(values) ? DType::kString : DType::kInvalid;
+    const bool is_valid = fixed_width && fixed_width->load && is_text(dictionary_format);
+    dtype = is_valid ? DType::kString : DType::kInvalid;
+  } else if (fixed_width) {
+    dtype = fixed_width->dtype;
   }
   if (dtype == DType::kInvalid) {
     throw Error(Code::kInvalidArgument,
@@ -183,7 +152,7 @@ void ArrowReader::add_column(const ArrowSchema& schema) {
   }
   names_.push_back(name);
   formats_.push_back(format);
-  dictionary_formats_.push_back(values);
+  dictionary_formats_.push_back(dictionary_format);
   dtypes_.push_back(dtype);
 }
 
@@ -222,6 +191,7 @@ Tensor ArrowReader::read_column(size_t k,
   }
   const bool is_float = tensor.dtype() == DType::kFloat32 || tensor.dtype() == DType::kFloat64;
   const std::string& format = formats_[k];
+  const ArrowFormat* fixed_width = find_arrow_format(format);
   for (int64_t row = 0; row < n; ++row) {
     const int64_t i = offset + row;
     const bool is_missing = is_null(array, i);
@@ -241,7 +211,7 @@ Tensor ArrowReader::read_column(size_t k,
     } else if (tensor.dtype() == DType::kBool) {
       tensor.data<bool>()[row] = bit_at(buffer_of(array, 1, names_[k]), i);
     } else if (!dictionary_formats_[k].empty()) {
-      const int64_t code = integer_at(buffer_of(array, 1, names_[k]), format[0], i);
+      const int64_t code = fixed_width->load(buffer_of(array, 1, names_[k]), i);
       const ArrowArray* dictionary = array.dictionary;
       if (!dictionary || code < 0 || code >= dictionary->length ||
           is_null(*dictionary, dictionary->offset + code)) {
@@ -253,7 +223,7 @@ Tensor ArrowReader::read_column(size_t k,
     } else if (tensor.dtype() == DType::kString) {
       tensor.data<int32_t>()[row] = tensor.dictionary()->code(text_at(array, format, names_[k], i));
     } else {
-      set_integer(tensor, row, integer_at(buffer_of(array, 1, names_[k]), format[0], i));
+      store_integer(tensor, row, fixed_width->load(buffer_of(array, 1, names_[k]), i));
     }
   }
   return tensor;

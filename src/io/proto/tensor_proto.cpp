@@ -22,79 +22,36 @@ enum TensorField : int {
   kUint64s = 17,
 };
 
-int field_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return kFloats;
-    case DType::kFloat64:
-      return kDoubles;
-    case DType::kInt32:
-    case DType::kInt16:
-    case DType::kInt8:
-    case DType::kUint16:
-    case DType::kUint8:
-      return kInts;
-    case DType::kInt64:
-      return kInt64s;
-    case DType::kBool:
-      return kBools;
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return kHalfs;
-    case DType::kUint32:
-      return kUint32s;
-    case DType::kUint64:
-      return kUint64s;
-    case DType::kString:
-      return kStrings;
-    default:
-      fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype), " cannot be written.");
-  }
-}
-
 template <typename T>
 int64_t load_as(const Tensor& tensor, int64_t i) {
   return static_cast<int64_t>(tensor.data<T>()[i]);
 }
 
-int64_t load_integer(const Tensor& tensor, int64_t i) {
-  switch (tensor.dtype()) {
-    case DType::kInt8:
-      return load_as<int8_t>(tensor, i);
-    case DType::kInt16:
-      return load_as<int16_t>(tensor, i);
-    case DType::kInt32:
-      return load_as<int32_t>(tensor, i);
-    case DType::kUint8:
-      return load_as<uint8_t>(tensor, i);
-    case DType::kBool:
-      return load_as<bool>(tensor, i);
-    case DType::kUint32:
-      return load_as<uint32_t>(tensor, i);
-    case DType::kUint16:
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return load_as<uint16_t>(tensor, i);
-    default:
-      return load_as<int64_t>(tensor, i);
-  }
-}
+// The field for the elements of a type.
+struct ElementField {
+  DType dtype;
+  int field;
+  int64_t (*load)(const Tensor& tensor, int64_t i);  // NULL if the field does not contain integers
+};
+constexpr ElementField kElementFields[] = {
+    {DType::kFloat32, kFloats, nullptr},           {DType::kFloat64, kDoubles, nullptr},
+    {DType::kString, kStrings, nullptr},           {DType::kInt8, kInts, load_as<int8_t>},
+    {DType::kInt16, kInts, load_as<int16_t>},      {DType::kInt32, kInts, load_as<int32_t>},
+    {DType::kUint8, kInts, load_as<uint8_t>},      {DType::kUint16, kInts, load_as<uint16_t>},
+    {DType::kInt64, kInt64s, load_as<int64_t>},    {DType::kBool, kBools, load_as<bool>},
+    {DType::kFloat16, kHalfs, load_as<uint16_t>},  {DType::kBfloat16, kHalfs, load_as<uint16_t>},
+    {DType::kUint32, kUint32s, load_as<uint32_t>}, {DType::kUint64, kUint64s, load_as<int64_t>},
+};
 
-// Stores the low bytes of `value`, which works for all integer types.
-void store_integer(Tensor& tensor, int64_t i, int64_t value) {
-  const size_t size = dtype_size(tensor.dtype());
-  char* element = static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * size;
-  const auto narrow8 = static_cast<uint8_t>(tensor.dtype() == DType::kBool ? value != 0 : value);
-  const auto narrow16 = static_cast<uint16_t>(value);
-  const auto narrow32 = static_cast<uint32_t>(value);
-  if (size == 1) std::memcpy(element, &narrow8, 1);
-  if (size == 2) std::memcpy(element, &narrow16, 2);
-  if (size == 4) std::memcpy(element, &narrow32, 4);
-  if (size == 8) std::memcpy(element, &value, 8);
+const ElementField& field_of(DType dtype) {
+  for (const ElementField& field : kElementFields) {
+    if (field.dtype == dtype) return field;
+  }
+  fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype), " cannot be written.");
 }
 
 void write_elements(WireWriter& out, const Tensor& tensor, int64_t count) {
-  const int field = field_of(tensor.dtype());
+  const auto& [dtype, field, load] = field_of(tensor.dtype());
   if (field == kFloats) {
     out.add_packed_floats(field, tensor.data<float>(), static_cast<size_t>(count));
   } else if (field == kDoubles) {
@@ -103,7 +60,7 @@ void write_elements(WireWriter& out, const Tensor& tensor, int64_t count) {
     for (int64_t i = 0; i < count; ++i) out.put_bytes(field, tensor.string_at(i));
   } else {
     std::vector<int64_t> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(load_integer(tensor, i));
+    for (int64_t i = 0; i < count; ++i) values.push_back(load(tensor, i));
     out.add_packed_ints(field, values);
   }
 }
@@ -204,7 +161,7 @@ void check_fields(const TensorFields& fields, const WireReader& r) {
     ExpandedBytesLimit::add(count * static_cast<int64_t>(dtype_size(fields.dtype)),
                             std::string(r.where()));
   }
-  const int field = field_of(fields.dtype);
+  const int field = field_of(fields.dtype).field;
   const size_t num_elements_of_type = field == kFloats    ? fields.floats.size()
                                       : field == kDoubles ? fields.doubles.size()
                                       : field == kStrings ? fields.strings.size()
@@ -237,6 +194,18 @@ void ExpandedBytesLimit::add(int64_t bytes, const std::string& where) {
   if (outermost_limit->bytes_ <= kMaxBytes) return;
   fail(Code::kResourceExhausted, "The tensors of '", where, "' take more than ", kMaxBytes >> 20,
        " MB, because the file stores one element for many equal ones.");
+}
+
+void store_integer(Tensor& tensor, int64_t i, int64_t value) {
+  const size_t size = dtype_size(tensor.dtype());
+  char* element = static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * size;
+  const auto narrow8 = static_cast<uint8_t>(tensor.dtype() == DType::kBool ? value != 0 : value);
+  const auto narrow16 = static_cast<uint16_t>(value);
+  const auto narrow32 = static_cast<uint32_t>(value);
+  if (size == 1) std::memcpy(element, &narrow8, 1);
+  if (size == 2) std::memcpy(element, &narrow16, 2);
+  if (size == 4) std::memcpy(element, &narrow32, 4);
+  if (size == 8) std::memcpy(element, &value, 8);
 }
 
 void put_shape(WireWriter& out, int field, const Shape& shape) {

@@ -44,6 +44,9 @@ Tensor read_tensor(WireReader message);
 // Like read_tensor(), but returns nothing for a type that Tensor does not support.
 std::optional<Tensor> read_supported_tensor(const WireReader& message);
 
+// Stores an integer in element i of a tensor of any integer type or bool; drops the high bytes.
+void store_integer(Tensor& tensor, int64_t i, int64_t value);
+
 // The little-endian bytes of a numeric tensor; big-endian hosts convert them in `copy`.
 std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy);
 
