@@ -50,7 +50,6 @@ class Plan {
   // Copies of fetches that are also fed.
   const std::vector<ResultCopy>& fed_copies() const { return fed_copies_; }
   size_t num_results() const { return num_results_; }
-  const Liveness& liveness() const { return liveness_; }
 
  private:
   bool is_fed(const Output& output) const { return fed_.count(output) > 0; }
