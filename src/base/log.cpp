@@ -47,10 +47,7 @@ LogLevel log_verbosity() { return verbosity; }
 void set_log_sink(LogSink new_sink) { sink = new_sink; }
 
 LogCapture::LogCapture(Callback callback)
-    : callback_(std::move(callback)), outer_(innermost_capture) {
-  innermost_capture = this;
-}
-LogCapture::~LogCapture() { innermost_capture = outer_; }
+    : callback_(std::move(callback)), scope_(innermost_capture, this) {}
 
 void show_line(LogLevel level, const char* kind, const std::string& text) {
   if (innermost_capture) innermost_capture->callback_(level, text);

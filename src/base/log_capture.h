@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/scoped_value.h"
 
 namespace runhooks {
 
@@ -13,14 +14,11 @@ class LogCapture {
  public:
   using Callback = std::function<void(LogLevel level, const std::string& text)>;
   explicit LogCapture(Callback callback);
-  ~LogCapture();
-  LogCapture(const LogCapture&) = delete;
-  LogCapture& operator=(const LogCapture&) = delete;
 
  private:
   friend void show_line(LogLevel level, const char* kind, const std::string& text);
   Callback callback_;
-  LogCapture* outer_;
+  ScopedValue<LogCapture*> scope_;
 };
 
 }  // namespace runhooks

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/scoped_value.h"
 #include "session/session.h"
 
 namespace runhooks {
@@ -25,27 +26,15 @@ struct LoopLocation {
   class Scope {
    public:
     Scope(LoopLocation& location, const RunHook* hook, const char* method)
-        : location_(location),
-          outer_(innermost()),
-          outer_hook_(location.hook),
-          outer_method_(location.method) {
-      location.hook = hook;
-      location.method = method;
-      innermost() = &location;
-    }
-    ~Scope() {
-      location_.hook = outer_hook_;
-      location_.method = outer_method_;
-      innermost() = outer_;
-    }
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
+        : innermost_scope_(innermost(), &location),
+          hook_scope_(location.hook, hook),
+          method_scope_(location.method, method) {}
 
    private:
-    LoopLocation& location_;
-    LoopLocation* outer_;
-    const RunHook* outer_hook_;  // restored on exit, because savers call other hooks
-    const char* outer_method_;
+    ScopedValue<LoopLocation*> innermost_scope_;
+    // Restored afterwards, because savers call other hooks.
+    ScopedValue<const RunHook*> hook_scope_;
+    ScopedValue<const char*> method_scope_;
   };
 
  private:

@@ -16,8 +16,8 @@ namespace {
 size_t valid_record_size(const std::string& bytes, size_t at) {
   if (bytes.size() - at < kRecordHeaderSize + kRecordFooterSize) return 0;
   const char* header = bytes.data() + at;
-  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return 0;
-  const uint64_t length = load_fixed64(header);
+  uint64_t length = 0;
+  if (!parse_record_header(header, &length)) return 0;
   if (length > bytes.size() - at - kRecordHeaderSize - kRecordFooterSize) return 0;
   const char* data = header + kRecordHeaderSize;
   if (mask_crc(crc32c(data, length)) != load_fixed32(data + length)) return 0;

@@ -20,6 +20,11 @@ void append_header(std::string& out, uint64_t size) {
 }
 }  // namespace
 
+bool parse_record_header(const char* header, uint64_t* length) {
+  *length = load_fixed64(header);
+  return mask_crc(crc32c(header, 8)) == load_fixed32(header + 8);
+}
+
 void append_record(std::string& out, std::string_view data) {
   append_header(out, data.size());
   out.append(data);
@@ -85,8 +90,7 @@ RecordReader::Result RecordReader::read_header(uint64_t* length) {
   const size_t num_read = stream_.read(header, sizeof header);
   if (num_read == 0) return Result::kEnd;
   if (num_read < sizeof header) return Result::kTruncated;
-  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) throw_checksum_mismatch("length");
-  *length = load_fixed64(header);
+  if (!parse_record_header(header, length)) throw_checksum_mismatch("length");
   return Result::kRecord;
 }
 
@@ -144,8 +148,8 @@ bool RecordReader::skip() {
   stream_.seek(offset_);
   char header[kRecordHeaderSize];
   if (stream_.read(header, sizeof header) < sizeof header) return false;
-  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return false;
-  const uint64_t length = load_fixed64(header);
+  uint64_t length = 0;
+  if (!parse_record_header(header, &length)) return false;
   constexpr uint64_t kMaxLength = uint64_t{1} << 62;
   if (length > kMaxLength || length > stream_.remaining()) return false;
   seek(stream_.offset() + length + kRecordFooterSize);

@@ -13,6 +13,8 @@ namespace runhooks {
 // Sizes of the length and its checksum before the data, and of the checksum after the data.
 constexpr size_t kRecordHeaderSize = 12, kRecordFooterSize = 4;
 
+// Reads the length of the data; FALSE if its checksum is wrong.
+bool parse_record_header(const char* header, uint64_t* length);
 // Appends the record, with length and checksums, to a buffer.
 void append_record(std::string& out, std::string_view data);
 
