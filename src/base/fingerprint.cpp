@@ -12,7 +12,7 @@ constexpr uint64_t kK0 = 0xc3a5c85c97cb3127;
 constexpr uint64_t kK1 = 0xb492b66fbe98f273;
 constexpr uint64_t kK2 = 0x9ae16a3b2f90404f;
 
-// Reads little-endian values on every machine.
+// Reads a little-endian number, on any machine.
 template <typename T>
 T fetch(const char* s) {
   T value = 0;

@@ -6,7 +6,8 @@
 
 namespace runhooks {
 
-// Bytes of the machine or, if smaller, of the container; the largest uint64_t if unknown.
+// The memory of the machine in bytes or, if smaller, the limit of the container; the largest
+// uint64_t if unknown.
 uint64_t memory_limit();
 // Sets the limit and returns the previous one.
 uint64_t set_memory_limit(uint64_t bytes);

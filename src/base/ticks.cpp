@@ -26,7 +26,7 @@ const bool has_counter = has_invariant_tsc() && feature_enabled(SystemFeature::k
 int64_t read_counter() { return static_cast<int64_t>(__rdtsc()); }
 #elif defined(__aarch64__) && defined(__GNUC__)
 #define RUNHOOKS_HAS_TSC 1
-// The architecture guarantees one system-wide counter with a constant rate.
+// The arm64 architecture guarantees one counter for all cores, with a constant rate.
 const bool has_counter = feature_enabled(SystemFeature::kCycleCounter);
 int64_t read_counter() {
   uint64_t now;

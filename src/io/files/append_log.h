@@ -14,8 +14,8 @@ void append_record_to(const std::string& path, std::string_view data);
 // Replaces the whole log by these records.
 void write_appended_records(const std::string& path, const std::vector<std::string>& records);
 
-// Reads all valid records; empty if the file does not exist. `*num_skipped` counts the
-// skipped bytes, which a system crash can leave.
+// Reads all valid records; empty if the file does not exist. `*num_skipped` counts the skipped
+// bytes, which a system crash can leave.
 std::vector<std::string> read_appended_records(const std::string& path, size_t* num_skipped);
 
 }  // namespace runhooks

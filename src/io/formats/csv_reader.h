@@ -70,7 +70,8 @@ class CsvReader {
   // Reads a record; FALSE at the end. Invalid quotes throw kDataLoss with file and line.
   bool next();
   void skip_lines(int64_t n);
-  // After an error in a record, continues with the next line; FALSE at the end of the file.
+  // Continues after an error: after the record if only the value of a field was invalid, otherwise
+  // after the first line of the record. FALSE at the end of the file.
   bool skip();
   const std::vector<std::string_view>& fields() const { return splitter_.fields(); }
   const std::string& path() const { return bytes_.path(); }

@@ -133,7 +133,7 @@ class WireReader {
   std::string text() const { return std::string(bytes()); }
   WireReader message() const { return WireReader(bytes(), where_); }
 
-  // Append repeated numbers, packed or not.
+  // Append the numbers of a repeated field, packed or not.
   void append_ints(std::vector<int64_t>& out) const;
   void append_floats(std::vector<float>& out) const;
   void append_doubles(std::vector<double>& out) const;
