@@ -115,14 +115,14 @@ struct BranchGradient {
   std::vector<Gradient> of_arguments;
 };
 
-BranchGradient branch_gradient(Graph& grad_graph,
+BranchGradient branch_gradient(Graph& graph,
                                Operation& op,
                                int branch,
                                const std::vector<Output>& dy,
                                const std::string& scope) {
   const FuncGraph& forward = function_attr(op, kBranches[branch]);
   BranchGradient gradient;
-  gradient.function = std::make_shared<FuncGraph>(grad_graph, scope, str_cat("grad_", branch));
+  gradient.function = std::make_shared<FuncGraph>(graph, scope, str_cat("grad_", branch));
   gradient.function->differentiates(
       forward, [&op, branch](const Output& x) { return forward_value(op, branch, x); });
   std::vector<Output> ys, grad_ys, xs;
@@ -216,17 +216,15 @@ void add_branch_gradient(const Operation& op,
   function.results.push_back(function.capture(sparse.indices));
 }
 
-std::vector<Gradient> if_gradient(Graph& grad_graph,
-                                  Operation& op,
-                                  const std::vector<Output>& all_dy) {
+std::vector<Gradient> if_gradient(Graph& graph, Operation& op, const std::vector<Output>& all_dy) {
   std::vector<Output> dy = all_dy;
   for (Output& d : dy) {
     if (d && !is_floating(d.dtype()) && d.dtype() != DType::kVariant) d = Output();
   }
-  const NameScope scope(grad_graph, "cond");
+  const NameScope scope(graph, "cond");
   BranchGradient branches[2];
   for (int branch = 0; branch < 2; ++branch) {
-    branches[branch] = branch_gradient(grad_graph, op, branch, dy, scope.name());
+    branches[branch] = branch_gradient(graph, op, branch, dy, scope.name());
   }
   const FuncGraph& forward = function_attr(op, kBranches[0]);
   std::vector<size_t> indices;
@@ -242,7 +240,7 @@ std::vector<Gradient> if_gradient(Graph& grad_graph,
   }
   std::vector<Gradient> result(op.inputs().size());
   if (indices.empty()) return result;
-  Operation* if_op = add_if(grad_graph, op.input(0), branches[0].function, branches[1].function);
+  Operation* if_op = add_if(graph, op.input(0), branches[0].function, branches[1].function);
   int output = 0;
   for (const size_t i : indices) {
     Gradient& gradient = result[i + 1];
@@ -250,7 +248,7 @@ std::vector<Gradient> if_gradient(Graph& grad_graph,
     if (!is_sparse[i]) continue;
     gradient.indices = if_op->output(output++);
     gradient.dense_shape =
-        shape_for(grad_graph, forward.arguments()[i], op.input(static_cast<int>(i) + 1));
+        shape_for(graph, forward.arguments()[i], op.input(static_cast<int>(i) + 1));
   }
   return result;
 }

@@ -74,10 +74,10 @@ Output saved_values_of(Operation& op, const Output& x) {
 
 class BackwardBody {
  public:
-  BackwardBody(Graph& grad_graph, Operation& op, const std::string& scope)
+  BackwardBody(Graph& graph, Operation& op, const std::string& scope)
       : op_(op),
         forward_(function_attr(op, "body")),
-        body_(std::make_shared<FuncGraph>(grad_graph, scope, "grad_body")) {
+        body_(std::make_shared<FuncGraph>(graph, scope, "grad_body")) {
     body_->differentiates(forward_, [this](const Output& x) { return value_of(x); });
   }
   const std::shared_ptr<FuncGraph>& function() const { return body_; }
@@ -124,25 +124,21 @@ class GradientAccumulator {
     }
   }
   // Adds the accumulator to the loop. `initial` is optional; `like` is the argument's value.
-  Gradient add_to(Operation& loop,
-                  Graph& grad_graph,
-                  const Output& initial,
-                  const Output& like) const {
+  Gradient add_to(Operation& loop, Graph& graph, const Output& initial, const Output& like) const {
     if (!contribution_.is_indexed_slices()) {
-      const Output start = initial ? initial : zeros_for(grad_graph, argument_, like);
+      const Output start = initial ? initial : zeros_for(graph, argument_, like);
       return add_loop_accumulator(loop, start, gradient_shape(argument_),
                                   [this](const Output& sum) {
                                     return body_.op("AddN", {sum, contribution_.values});
                                   });
     }
     Gradient rows =
-        add_loop_accumulator(loop, row_of_zeros(grad_graph, like), contribution_.values.shape(),
+        add_loop_accumulator(loop, row_of_zeros(graph, like), contribution_.values.shape(),
                              append_update(contribution_.values));
-    const Output no_indices =
-        grad_graph.constant(Tensor::zeros(contribution_.indices.dtype(), {1}));
+    const Output no_indices = graph.constant(Tensor::zeros(contribution_.indices.dtype(), {1}));
     rows.indices = add_loop_accumulator(loop, no_indices, Shape::unknown_of_rank(1),
                                         append_update(contribution_.indices));
-    rows.dense_shape = shape_for(grad_graph, argument_, like);
+    rows.dense_shape = shape_for(graph, argument_, like);
     return rows;
   }
 
@@ -167,17 +163,16 @@ class GradientAccumulator {
     loop.graph().extend(loop, {initial}, {{initial.dtype(), shape}});
     return loop.output(loop.num_outputs() - 1);
   }
-  Output row_of_zeros(Graph& grad_graph, const Output& like) const {
+  Output row_of_zeros(Graph& graph, const Output& like) const {
     const DType dtype = contribution_.values.dtype();
     Shape shape = gradient_shape(argument_);
     if (shape.has_rank() && shape.rank() > 0) shape.set_dim(0, 1);
-    if (shape.is_fully_defined()) return grad_graph.constant(Tensor::zeros(dtype, shape));
-    const Output row_shape =
-        grad_graph.op("Slice", {shape_for(grad_graph, argument_, like), grad_graph.int_vector({1}),
-                                grad_graph.int_vector({-1})});
-    const Output dims = grad_graph.op(
-        "ConcatV2", {grad_graph.int_vector({1}), row_shape, grad_graph.scalar(DType::kInt32, 0)});
-    return grad_graph.op("Fill", {dims, grad_graph.constant(Tensor::zeros(dtype, Shape()))});
+    if (shape.is_fully_defined()) return graph.constant(Tensor::zeros(dtype, shape));
+    const Output row_shape = graph.op("Slice", {shape_for(graph, argument_, like),
+                                                graph.int_vector({1}), graph.int_vector({-1})});
+    const Output dims =
+        graph.op("ConcatV2", {graph.int_vector({1}), row_shape, graph.scalar(DType::kInt32, 0)});
+    return graph.op("Fill", {dims, graph.constant(Tensor::zeros(dtype, Shape()))});
   }
 
   FuncGraph& body_;
@@ -189,14 +184,14 @@ class GradientAccumulator {
 // body changes.
 class LoopGradient {
  public:
-  LoopGradient(Graph& grad_graph, Operation& op, const std::vector<Output>& dy)
-      : grad_graph_(grad_graph),
+  LoopGradient(Graph& graph, Operation& op, const std::vector<Output>& dy)
+      : graph_(graph),
         op_(op),
         dy_(dy),
         forward_(function_attr(op, "body")),
-        scope_(grad_graph, "while"),
-        backward_(grad_graph, op, scope_.name()),
-        cond_(std::make_shared<FuncGraph>(grad_graph, scope_.name(), "grad_cond")),
+        scope_(graph, "while"),
+        backward_(graph, op, scope_.name()),
+        cond_(std::make_shared<FuncGraph>(graph, scope_.name(), "grad_cond")),
         body_(*backward_.function()) {}
 
   std::vector<Gradient> of_inputs(const std::vector<size_t>& indices) {
@@ -221,7 +216,7 @@ class LoopGradient {
     }
     cond_->results = {cond_->op("Less", {cond_counter, cond_->capture(op_.output(0))})};
     Operation* loop = add_loop(
-        grad_graph_, initial_, cond_, backward_.function(),
+        graph_, initial_, cond_, backward_.function(),
         [this](const Output& argument) { return backward_.next(argument); },
         op_.attr_int("parallel_iterations"));
     std::vector<Gradient> result(op_.inputs().size());
@@ -230,7 +225,7 @@ class LoopGradient {
       result[i] = is_loop_invariant(forward_, i) ? initial_gradient(i) : loop->output(output++);
     }
     for (const auto& [i, accumulator] : accumulators) {
-      result[i] = accumulator.add_to(*loop, grad_graph_, dy_[i], value_outside(i));
+      result[i] = accumulator.add_to(*loop, graph_, dy_[i], value_outside(i));
     }
     return result;
   }
@@ -241,10 +236,10 @@ class LoopGradient {
     return is_loop_invariant(forward_, i) ? op_.input(k) : op_.output(k);
   }
   Output initial_gradient(size_t i) {
-    return dy_[i] ? dy_[i] : zeros_for(grad_graph_, forward_.arguments()[i], value_outside(i));
+    return dy_[i] ? dy_[i] : zeros_for(graph_, forward_.arguments()[i], value_outside(i));
   }
   void add_grad_variables(const std::vector<size_t>& indices) {
-    initial_ = {grad_graph_.scalar(DType::kInt32, 0, "loop_counter")};
+    initial_ = {graph_.scalar(DType::kInt32, 0, "loop_counter")};
     for (const size_t i : indices) {
       if (is_loop_invariant(forward_, i)) continue;
       const auto& argument = forward_.arguments()[i];
@@ -265,7 +260,7 @@ class LoopGradient {
     return gradients(body_, ys, xs, grad_variables_, {}, "gradients");
   }
 
-  Graph& grad_graph_;
+  Graph& graph_;
   Operation& op_;
   const std::vector<Output>& dy_;
   const FuncGraph& forward_;
@@ -280,7 +275,7 @@ class LoopGradient {
 
 }  // namespace
 
-std::vector<Gradient> while_gradient(Graph& grad_graph,
+std::vector<Gradient> while_gradient(Graph& graph,
                                      Operation& op,
                                      const std::vector<Output>& all_dy) {
   const FuncGraph& forward = function_attr(op, "body");
@@ -290,7 +285,7 @@ std::vector<Gradient> while_gradient(Graph& grad_graph,
   }
   const std::vector<size_t> indices = arguments_with_gradient(forward, dy);
   if (indices.empty()) return std::vector<Gradient>(op.inputs().size());
-  return LoopGradient(grad_graph, op, dy).of_inputs(indices);
+  return LoopGradient(graph, op, dy).of_inputs(indices);
 }
 
 }  // namespace runhooks

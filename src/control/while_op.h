@@ -23,8 +23,6 @@ Operation* add_loop(Graph& graph,
                     const std::function<Output(const Output&)>& next,
                     int64_t parallel_iterations);
 
-std::vector<Gradient> while_gradient(Graph& grad_graph,
-                                     Operation& op,
-                                     const std::vector<Output>& dy);
+std::vector<Gradient> while_gradient(Graph& graph, Operation& op, const std::vector<Output>& dy);
 
 }  // namespace runhooks
