@@ -53,11 +53,8 @@ std::unique_ptr<Communicator>& current() {
 }  // namespace
 
 void Communicator::average(const std::vector<ReduceBuffer>& buffers, DType dtype) {
-  if (dtype == DType::kFloat64) {
-    average_in_one_message(*this, buffers, dtype, packed_doubles_);
-  } else {
-    average_in_one_message(*this, buffers, dtype, packed_floats_);
-  }
+  dtype == DType::kFloat64 ? average_in_one_message(*this, buffers, dtype, packed_doubles_)
+                           : average_in_one_message(*this, buffers, dtype, packed_floats_);
 }
 
 Communicator& communicator() { return *current(); }

@@ -122,19 +122,13 @@ class Tokenizer {
 void append_utf8(std::string& out, unsigned code) {
   if (code < 0x80) {
     out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | (code >> 18 & 7));
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
+    return;
   }
+  // The first byte starts with a one for each byte of the character.
+  const int num_more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  const unsigned marker = 0xff & ~(0x7fu >> num_more);
+  out += static_cast<char>(marker | (code >> (6 * num_more) & (0x3fu >> num_more)));
+  for (int i = num_more; i-- > 0;) out += static_cast<char>(0x80 | (code >> (6 * i) & 0x3f));
 }
 
 unsigned parse_digits(const std::string& text, size_t& at, int base, int max_digits) {
