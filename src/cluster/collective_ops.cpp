@@ -175,22 +175,50 @@ void lower_replica_gate(Graph& g, const Operation& op, const std::vector<Output>
 
 }  // namespace
 
-RUNHOOKS_REGISTER_OP("CollectiveReduce")
+#define RUNHOOKS_COLLECTIVE_OP(type)            \
+  RUNHOOKS_REGISTER_OP(type)                    \
+      .output("data: T")                        \
+      .attr("T: {float, double, int32, int64}") \
+      .attr("group_size: int >= 1")             \
+      .attr("group_key: int")                   \
+      .attr("instance_key: int")                \
+      .stateful()                               \
+      .not_differentiable()                     \
+      .endpoint("raw_ops." type)
+
+RUNHOOKS_COLLECTIVE_OP("CollectiveReduce")
     .input("input: T")
-    .output("data: T")
-    .attr("T: {float, double, int32, int64}")
-    .attr("group_size: int >= 1")
-    .attr("group_key: int")
-    .attr("instance_key: int")
     .attr("merge_op: {'Add'}")
     .attr("final_op: {'Id', 'Div'}")
     .attr("subdiv_offsets: list(int)")
     .shape(unchanged_shape)
     .kernel(kernel_by_type<ReduceKernel, float, double, int32_t, int64_t>())
-    .stateful()
-    .not_differentiable()
-    .endpoint("raw_ops.CollectiveReduce")
     .summary("The sum or mean of a tensor over all processes of a run.");
+
+RUNHOOKS_COLLECTIVE_OP("CollectiveGather")
+    .input("input: T, rank >= 1")
+    .attr("shape: shape")
+    .shape([](ShapeContext& c) {
+      Shape shape = c.input(0);
+      if (shape.has_rank()) shape.set_dim(0, -1);
+      c.set_output(0, shape);
+    })
+    .kernel(kernel_of<GatherKernel>())
+    .allocates_outputs()
+    .summary("The concatenated rows of all processes of a run, in order of rank.");
+
+RUNHOOKS_COLLECTIVE_OP("CollectiveBcastSend")
+    .input("input: T")
+    .attr("shape: shape")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<BcastSendKernel>())
+    .summary("Sends a tensor to all other processes, which run CollectiveBcastRecv.");
+
+RUNHOOKS_COLLECTIVE_OP("CollectiveBcastRecv")
+    .attr("shape: shape")
+    .shape([](ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); })
+    .kernel(kernel_of<BcastRecvKernel>())
+    .summary("Receives the tensor of the process that runs CollectiveBcastSend.");
 
 RUNHOOKS_REGISTER_OP("CollectiveReduceTogether")
     .input("inputs: N * T")
@@ -207,55 +235,6 @@ RUNHOOKS_REGISTER_OP("CollectiveReduceTogether")
     .lower(lower_fused_reduce)
     .endpoint("raw_ops.CollectiveReduceTogether")
     .summary("The means of several tensors over all processes of a run, as one message.");
-
-RUNHOOKS_REGISTER_OP("CollectiveGather")
-    .input("input: T, rank >= 1")
-    .output("data: T")
-    .attr("T: {float, double, int32, int64}")
-    .attr("group_size: int >= 1")
-    .attr("group_key: int")
-    .attr("instance_key: int")
-    .attr("shape: shape")
-    .shape([](ShapeContext& c) {
-      Shape shape = c.input(0);
-      if (shape.has_rank()) shape.set_dim(0, -1);
-      c.set_output(0, shape);
-    })
-    .kernel(kernel_of<GatherKernel>())
-    .stateful()
-    .allocates_outputs()
-    .not_differentiable()
-    .endpoint("raw_ops.CollectiveGather")
-    .summary("The concatenated rows of all processes of a run, in order of rank.");
-
-RUNHOOKS_REGISTER_OP("CollectiveBcastSend")
-    .input("input: T")
-    .output("data: T")
-    .attr("T: {float, double, int32, int64}")
-    .attr("group_size: int >= 1")
-    .attr("group_key: int")
-    .attr("instance_key: int")
-    .attr("shape: shape")
-    .shape(unchanged_shape)
-    .kernel(kernel_of<BcastSendKernel>())
-    .stateful()
-    .not_differentiable()
-    .endpoint("raw_ops.CollectiveBcastSend")
-    .summary("Sends a tensor to all other processes, which run CollectiveBcastRecv.");
-
-RUNHOOKS_REGISTER_OP("CollectiveBcastRecv")
-    .output("data: T")
-    .attr("T: {float, double, int32, int64}")
-    .attr("group_size: int >= 1")
-    .attr("group_key: int")
-    .attr("instance_key: int")
-    .attr("shape: shape")
-    .shape([](ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); })
-    .kernel(kernel_of<BcastRecvKernel>())
-    .stateful()
-    .not_differentiable()
-    .endpoint("raw_ops.CollectiveBcastRecv")
-    .summary("Receives the tensor of the process that runs CollectiveBcastSend.");
 
 RUNHOOKS_REGISTER_OP("ReplicaGate")
     .shape(no_outputs)
