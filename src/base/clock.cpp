@@ -16,6 +16,11 @@ double now_seconds() {
   return std::chrono::duration<double>(since_epoch).count();
 }
 
+int64_t steady_ns() {
+  const auto since_origin = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_origin).count();
+}
+
 void set_clock(double (*clock)()) { clock_override = clock; }
 
 void sleep_seconds(double seconds) {

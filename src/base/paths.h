@@ -1,5 +1,5 @@
-// Path manipulation by the rules of an operating system, and conversions for system calls. No other
-// code splits paths.
+// Splits and joins paths by the rules of an operating system, and converts them for system calls.
+// Other code does not split paths itself.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ constexpr PathStyle kPathStyle = PathStyle::kPosix;
 #endif
 
 bool is_path_separator(char c, PathStyle style = kPathStyle);
-// True if the path has a root and therefore cannot be joined to a folder.
+// True if the path has a root; join_path() then ignores the folder.
 bool is_absolute_path(const std::string& path, PathStyle style = kPathStyle);
 std::string join_path(const std::string& folder,
                       const std::string& name,
@@ -43,7 +43,7 @@ std::string path_text(const std::filesystem::path& path);  // with "/" on Window
 std::wstring wide_path(const std::string& path);
 #else
 // The path in the encoding of the locale, which R's own file functions use for names. Unchanged on
-// macOS, in UTF-8 locales, and where the locale lacks a character.
+// macOS, in UTF-8 locales, and if the encoding lacks one of its characters.
 std::string system_path(const std::string& path);
 #endif
 

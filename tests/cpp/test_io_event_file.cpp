@@ -81,8 +81,8 @@ TEST(io_event_histograms_match_tensorflow) {
   CHECK(write_summary({histogram_summary("pred", Tensor::zeros(DType::kFloat32, {4, 1}))}) ==
         write_summary({events[7].summary[1]}));
   // TensorFlow 2.15.1's results for values beyond the limits, and for no values.
-  const std::vector<double> far = {-1, 2.5, 0, 1e-13, 1e30, -1e30};
-  const Histogram h = make_histogram(far.data(), far.size());
+  const std::vector<double> extreme_values = {-1, 2.5, 0, 1e-13, 1e30, -1e30};
+  const Histogram h = make_histogram(extreme_values.data(), extreme_values.size());
   CHECK(h.bucket_limit ==
         (std::vector<double>{-DBL_MAX, -9.9207756218597835e+19, -1.0089710279437536,
                              -0.917246389039776, 0, 1e-12, 2.3791009056258718, 2.6170109961884593,
@@ -195,7 +195,6 @@ TEST(io_event_reader_survives_random_messages) {
     reads_or_reports("a file", [&] { read_event(record, "a file"); });
   }
 }
-
 
 // Two tensors of 256 MB that expand from one element are accepted, a third is not.
 TEST(io_event_file_limits_expanded_tensors) {
