@@ -179,9 +179,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   Graph* root_;
   std::vector<std::unique_ptr<Operation>> operations_;
-  NameTable<Case::kSensitive> by_name_;             // ids of operations by name
+  NameTable<Case::kSensitive> by_name_;         // ids of operations by name
   NameTable<Case::kInsensitive> names_in_use_;  // next suffix of each name, ignoring case
-  std::string name_scope_;                       // "a/b/" or ""
+  std::string name_scope_;                      // "a/b/" or ""
   std::vector<ControlFrame> control_stack_;
   std::map<std::string, std::vector<CollectionItem>> collections_;
   int collections_version_ = 0;

@@ -81,8 +81,9 @@ std::optional<Tensor> array_of(const Value& value, DType dtype) {
   std::vector<Tensor> parts;
   for (const Value& item : **list) {
     auto part = array_of(item, dtype);
-    const bool fits = part && (parts.empty() || (part->dtype() == parts[0].dtype() &&
-                                                 part->shape() == parts[0].shape()));
+    const bool fits =
+        part &&
+        (parts.empty() || (part->dtype() == parts[0].dtype() && part->shape() == parts[0].shape()));
     if (!fits) return std::nullopt;
     parts.push_back(std::move(*part));
   }

@@ -333,7 +333,7 @@ class Lowering {
   const Graph& from_;
   const ReadersFirst readers_first_;
   Graph& to_;
-  const int extensions_;                       // number of extensions of the graph
+  const int extensions_;                          // number of extensions of the graph
   std::map<std::string, size_t> exported_items_;  // sizes of its collections
   // By the id of the original operation.
   std::vector<Operation*> made_;

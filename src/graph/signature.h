@@ -21,8 +21,8 @@ struct Signature {
 // Throws if the text cannot be parsed.
 Signature parse_signature(const std::string& text);
 
-// All signatures of an op: its own, and defaults for its other endpoints. A default has TensorFlow's
-// order: inputs, required attributes, optional attributes, name.
+// All signatures of an op: its own, and defaults for its other endpoints. A default has
+// TensorFlow's order: inputs, required attributes, optional attributes, name.
 std::vector<Signature> signatures_of(const OpDef& def);
 
 }  // namespace runhooks

@@ -235,8 +235,8 @@ VariablePtr VariableStore::get_full(const std::string& name,
 }
 
 VariableGetterResult VariableStore::obtain(const std::string& name,
-                                  const Shape& shape,
-                                  const VariableOptions& options) {
+                                           const Shape& shape,
+                                           const VariableOptions& options) {
   if (current_.getter) return current_.getter(graph_, full_name(name), shape, options);
   const VariablePtr variable = get(name, shape, options);
   return {variable, variable->snapshot};

@@ -141,7 +141,9 @@ class VariableStore {
                                            const Shape& shape,
                                            const VariableOptions& options);
   // The result of the scope's getter, or of get().
-  VariableGetterResult obtain(const std::string& name, const Shape& shape, const VariableOptions& options);
+  VariableGetterResult obtain(const std::string& name,
+                              const Shape& shape,
+                              const VariableOptions& options);
   // For getters: get() with a full name and the scope's defaults.
   VariablePtr get_full(const std::string& name, const Shape& shape, const VariableOptions& options);
   // The full name of a variable in the current scope.
