@@ -28,8 +28,8 @@ class FuncGraph : public Graph {
   void rename(std::string name) { name_ = std::move(name); }
   const std::string& scope() const { return scope_; }
 
-  // Arguments are in the order of the caller's inputs. If `outside` is valid, the caller passes this
-  // tensor. A handle is an argument without a value: the function finds the resource by name.
+  // Arguments are in the order of the caller's inputs. If `outside` is valid, the caller passes
+  // this tensor. A handle is an argument without a value: the function finds the resource by name.
   struct Argument {
     Output inside, outside;
     bool is_handle() const {

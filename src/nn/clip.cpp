@@ -64,7 +64,7 @@ namespace {
 Value call_clip_by_norm(Graph& graph, const Args& args) {
   const Gradient t = gradient_argument(graph, args, "t");
   const Output limit = tensor_argument(graph, args, "clip_norm", t.values.dtype());
-  return gradient_value(change_values(t, [&](const Output& values) {
+  return gradient_value(transform_values(t, [&](const Output& values) {
     return clip_by_norm(graph, values, limit, whole_numbers(args, "axes"));
   }));
 }

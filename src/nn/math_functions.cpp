@@ -70,7 +70,7 @@ Value clip_by_value(Graph& g, const Args& args) {
   const Gradient t = gradient_argument(g, args, "t");
   const Output largest = tensor_argument(g, args, "clip_value_max", t.values.dtype());
   const Output smallest = tensor_argument(g, args, "clip_value_min", t.values.dtype());
-  return gradient_value(change_values(t, [&](const Output& values) -> Output {
+  return gradient_value(transform_values(t, [&](const Output& values) -> Output {
     const Output below = g.op("Minimum", {values, largest});
     return g.op("Maximum", {below, smallest}).named(args.text("name", "Maximum"));
   }));
