@@ -56,6 +56,8 @@ class Value {
   static Value of(T x) {
     return Value(Variant(std::move(x)));
   }
+  // Adds the operation; the value is its first output.
+  static Value of(OpBuilder op) { return of(static_cast<Output>(op)); }
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   template <typename T>

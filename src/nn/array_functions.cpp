@@ -44,30 +44,28 @@ Value call_matmul(Graph& graph, const Args& args) {
   args.flag("b_is_sparse", false);
   const std::string name = args.text("name", "MatMul");
   if (may_have_batch(a) || may_have_batch(b)) {
-    return Value::of(static_cast<Output>(graph.op("BatchMatMulV2", {a, b})
-                                             .attr("adj_x", transpose_a)
-                                             .attr("adj_y", transpose_b)
-                                             .named(name)));
+    return Value::of(graph.op("BatchMatMulV2", {a, b})
+                         .attr("adj_x", transpose_a)
+                         .attr("adj_y", transpose_b)
+                         .named(name));
   }
-  return Value::of(static_cast<Output>(graph.op("MatMul", {a, b})
-                                           .attr("transpose_a", transpose_a)
-                                           .attr("transpose_b", transpose_b)
-                                           .named(name)));
+  return Value::of(graph.op("MatMul", {a, b})
+                       .attr("transpose_a", transpose_a)
+                       .attr("transpose_b", transpose_b)
+                       .named(name));
 }
 
 // Coordinates of TRUE elements, or elements selected from x and y.
 Value call_where(Graph& graph, const Args& args) {
   const Output condition = tensor_argument(graph, args, "condition");
   if (!args.has("x") && !args.has("y")) {
-    return Value::of(
-        static_cast<Output>(graph.op("Where", {condition}).named(args.text("name", "Where"))));
+    return Value::of(graph.op("Where", {condition}).named(args.text("name", "Where")));
   }
   if (!args.has("x") || !args.has("y")) {
     invalid_argument("`x` and `y` of ", args.owner(), " must both be given, or neither.");
   }
   const auto [x, y] = two_operands(graph, args, "x", "y");
-  return Value::of(static_cast<Output>(
-      graph.op("Select", {condition, x, y}).named(args.text("name", "Select"))));
+  return Value::of(graph.op("Select", {condition, x, y}).named(args.text("name", "Select")));
 }
 
 // The type to which a true division converts its operands.
@@ -96,8 +94,8 @@ Value call_truediv(Graph& graph, const Args& args) {
                      " and ", dtype_name(y.dtype()), ".");
   }
   const DType dtype = quotient_type(x.dtype());
-  return Value::of(static_cast<Output>(
-      graph.op("RealDiv", {cast(graph, x, dtype), cast(graph, y, dtype)}).named(scope.name())));
+  return Value::of(
+      graph.op("RealDiv", {cast(graph, x, dtype), cast(graph, y, dtype)}).named(scope.name()));
 }
 
 // Splits along an axis; the number of outputs may follow from the shape.
@@ -147,17 +145,16 @@ Value call_transpose(Graph& graph, const Args& args) {
     }
     return Value::of(result);
   }
-  return Value::of(static_cast<Output>(graph.op("Transpose", {a, perm}).named(scope.name())));
+  return Value::of(graph.op("Transpose", {a, perm}).named(scope.name()));
 }
 
 template <const char* const& kType>
 Value call_scan(Graph& graph, const Args& args) {
   const Output x = tensor_argument(graph, args, "x");
-  return Value::of(
-      static_cast<Output>(graph.op(kType, {x, tensor_argument(graph, args, "axis", DType::kInt32)})
-                              .attr("exclusive", args.flag("exclusive", false))
-                              .attr("reverse", args.flag("reverse", false))
-                              .named(args.text("name", kType))));
+  return Value::of(graph.op(kType, {x, tensor_argument(graph, args, "axis", DType::kInt32)})
+                       .attr("exclusive", args.flag("exclusive", false))
+                       .attr("reverse", args.flag("reverse", false))
+                       .named(args.text("name", kType)));
 }
 
 constexpr const char* kCumsum = "Cumsum";

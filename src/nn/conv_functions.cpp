@@ -63,14 +63,13 @@ Value call_nn_conv2d(Graph& graph, const Args& args) {
   const Output input = tensor_argument(graph, args, "input");
   const Output filter = first_tensor(graph, args, {"filter", "filters"});
   args.flag("use_cudnn_on_gpu", true);
-  return Value::of(static_cast<Output>(graph.op("Conv2D", {input, filter})
-                                           .attr("strides", image_sizes(args, "strides"))
-                                           .attr("padding", padding_argument(args))
-                                           .attr("data_format", format_argument(args))
-                                           .attr("dilations", args.has("dilations")
-                                                                  ? image_sizes(args, "dilations")
-                                                                  : Sizes{1, 1, 1, 1})
-                                           .named(args.text("name", "Conv2D"))));
+  return Value::of(graph.op("Conv2D", {input, filter})
+                       .attr("strides", image_sizes(args, "strides"))
+                       .attr("padding", padding_argument(args))
+                       .attr("data_format", format_argument(args))
+                       .attr("dilations", args.has("dilations") ? image_sizes(args, "dilations")
+                                                                : Sizes{1, 1, 1, 1})
+                       .named(args.text("name", "Conv2D")));
 }
 
 Value call_nn_conv2d_transpose(Graph& graph, const Args& args) {
@@ -78,14 +77,13 @@ Value call_nn_conv2d_transpose(Graph& graph, const Args& args) {
   const Output filter = first_tensor(graph, args, {"filter", "filters"});
   const NameScope scope(graph, args.text("name", "conv2d_transpose"));
   const Output shape = tensor_argument(graph, args, "output_shape", DType::kInt32);
-  return Value::of(static_cast<Output>(graph.op("Conv2DBackpropInput", {shape, filter, value})
-                                           .attr("strides", image_sizes(args, "strides"))
-                                           .attr("padding", padding_argument(args))
-                                           .attr("data_format", format_argument(args))
-                                           .attr("dilations", args.has("dilations")
-                                                                  ? image_sizes(args, "dilations")
-                                                                  : Sizes{1, 1, 1, 1})
-                                           .named(scope.name())));
+  return Value::of(graph.op("Conv2DBackpropInput", {shape, filter, value})
+                       .attr("strides", image_sizes(args, "strides"))
+                       .attr("padding", padding_argument(args))
+                       .attr("data_format", format_argument(args))
+                       .attr("dilations", args.has("dilations") ? image_sizes(args, "dilations")
+                                                                : Sizes{1, 1, 1, 1})
+                       .named(scope.name()));
 }
 
 Output depthwise(Graph& graph, const Args& args, Output x, Output filter, const std::string& name) {
@@ -114,22 +112,22 @@ Value call_nn_separable_conv2d(Graph& graph, const Args& args) {
   const Output pointwise = tensor_argument(graph, args, "pointwise_filter");
   const NameScope scope(graph, args.text("name", "separable_conv2d"));
   const Output spread = depthwise(graph, args, input, by_channel, "depthwise");
-  return Value::of(static_cast<Output>(graph.op("Conv2D", {spread, pointwise})
-                                           .attr("strides", Sizes{1, 1, 1, 1})
-                                           .attr("padding", "VALID")
-                                           .attr("data_format", format_argument(args))
-                                           .named(scope.name())));
+  return Value::of(graph.op("Conv2D", {spread, pointwise})
+                       .attr("strides", Sizes{1, 1, 1, 1})
+                       .attr("padding", "VALID")
+                       .attr("data_format", format_argument(args))
+                       .named(scope.name()));
 }
 
 template <const char* const& kType>
 Value call_nn_pool(Graph& graph, const Args& args) {
   const Output value = first_tensor(graph, args, {"value", "input"});
-  return Value::of(static_cast<Output>(graph.op(kType, {value})
-                                           .attr("ksize", image_sizes(args, "ksize"))
-                                           .attr("strides", image_sizes(args, "strides"))
-                                           .attr("padding", padding_argument(args))
-                                           .attr("data_format", format_argument(args))
-                                           .named(args.text("name", kType))));
+  return Value::of(graph.op(kType, {value})
+                       .attr("ksize", image_sizes(args, "ksize"))
+                       .attr("strides", image_sizes(args, "strides"))
+                       .attr("padding", padding_argument(args))
+                       .attr("data_format", format_argument(args))
+                       .named(args.text("name", kType)));
 }
 
 constexpr const char* kMaxPool = "MaxPool";

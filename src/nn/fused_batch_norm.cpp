@@ -10,7 +10,7 @@ namespace runhooks {
 namespace {
 
 struct Layout {
-  std::vector<int64_t> others;  // all axes except channels
+  std::vector<int64_t> others;    // all axes except channels
   std::vector<int32_t> channels;  // broadcast shape of a per-channel vector
 };
 

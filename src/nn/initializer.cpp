@@ -413,8 +413,7 @@ Output shape_argument(Graph& graph, const Args& args) {
   return shape_constant(graph, Shape(whole_numbers(args, "shape")));
 }
 
-Output scaled(
-    Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
+Output scaled(Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
   const Output factor = tensor_of_value(graph, scale, "scale", x.dtype());
   const Output larger = graph.op("Mul", {x, factor}).named("mul");
   return graph.op("AddV2", {larger, tensor_of_value(graph, shift, args.owner(), x.dtype())});
@@ -454,8 +453,7 @@ Value call_random_uniform(Graph& graph, const Args& args) {
   if (is_tensor_argument(args, "minval") || is_tensor_argument(args, "maxval")) {
     const Output unit = random_uniform(graph, shape, 0, 1, dtype, seed_argument(args));
     const Value low = value_or(args, "minval", 0);
-    const Output highest =
-        tensor_of_value(graph, value_or(args, "maxval", 1), "maxval", dtype);
+    const Output highest = tensor_of_value(graph, value_or(args, "maxval", 1), "maxval", dtype);
     const Output width =
         graph.op("Sub", {highest, tensor_of_value(graph, low, "minval", dtype)}).named("sub");
     return Value::of(scaled(graph, args, unit, Value::of(width), low));
@@ -473,8 +471,8 @@ Value call_normal(Graph& graph, const Args& args, Draw draw, const char* name) {
   const DType dtype = dtype_argument(args, "dtype", DType::kFloat32);
   if (is_tensor_argument(args, "mean") || is_tensor_argument(args, "stddev")) {
     const Output unit = draw(graph, shape, 0, 1, dtype, seed_argument(args), "unit");
-    return Value::of(scaled(graph, args, unit, value_or(args, "stddev", 1),
-                            value_or(args, "mean", 0)));
+    return Value::of(
+        scaled(graph, args, unit, value_or(args, "stddev", 1), value_or(args, "mean", 0)));
   }
   return with_known_shape(args, draw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
                                      dtype, seed_argument(args), scope.name()));

@@ -82,7 +82,10 @@ bool sync_batch_norm(const Graph& graph) {
 }
 
 // Updates the moving average by (1 - momentum) * (batch - average) and adds the op to `update_ops`.
-void update_moving_average(Graph& graph, const VariableGetterResult& moving, Output batch, double momentum) {
+void update_moving_average(Graph& graph,
+                           const VariableGetterResult& moving,
+                           Output batch,
+                           double momentum) {
   const VariablePtr& average = moving.variable;
   if (!average) {
     invalid_argument("Moving average '", moving.value.name(), "' must be a variable for ",
@@ -265,7 +268,8 @@ Output batch_normalization_layer(Graph& graph,
   variable.initializer = initial(options.moving_mean_initializer, zeros_initializer());
   const VariableGetterResult moving_mean = graph.variables().obtain("moving_mean", shape, variable);
   variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
-  const VariableGetterResult moving_variance = graph.variables().obtain("moving_variance", shape, variable);
+  const VariableGetterResult moving_variance =
+      graph.variables().obtain("moving_variance", shape, variable);
   // Reshapes parameters of an axis other than the last so that they broadcast.
   auto along_axis = [&](Output x) -> Output {
     if (!x || axis == rank - 1) return x;
@@ -389,7 +393,7 @@ Value drop(Graph& graph, const Args& args, Output x, const Value& rate, const st
   if (number < 0 || number >= 1) {
     invalid_argument("`rate` must be in [0, 1), not ", number, ".");
   }
-  if (number == 0) return Value::of(static_cast<Output>(graph.op("Identity", {x})));
+  if (number == 0) return Value::of(graph.op("Identity", {x}));
   if (!is_floating(x.dtype())) {
     invalid_argument("x has to be a floating point tensor since it's going to be scaled. Got a ",
                      dtype_name(x.dtype()), " tensor instead.");
@@ -419,7 +423,7 @@ Value call_dropout_layer(Graph& graph, const Args& args) {
   // Validate the other arguments, which take effect in training only.
   seed_argument(args);
   args.find("noise_shape");
-  return Value::of(static_cast<Output>(graph.op("Identity", {inputs})));
+  return Value::of(graph.op("Identity", {inputs}));
 }
 
 Value call_batch_normalization_layer(Graph& graph, const Args& args) {

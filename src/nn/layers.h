@@ -15,7 +15,7 @@ struct DenseOptions {
   TensorFunction activation;
   bool use_bias = true;
   Initializer kernel_initializer;  // default: glorot uniform
-  Initializer bias_initializer;  // default: zeros
+  Initializer bias_initializer;    // default: zeros
   // Their results join the collection `regularization_losses`.
   TensorFunction kernel_regularizer, bias_regularizer;
   // Regularizes the output of the layer; the loss is averaged over the batch.

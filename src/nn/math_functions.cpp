@@ -28,9 +28,9 @@ Value reduce_argument(Graph& g, const Args& args, const char* type) {
     const std::vector<int64_t> numbers = whole_numbers(args, "axis");
     axes = g.int_vector(std::vector<int32_t>(numbers.begin(), numbers.end()));
   }
-  return Value::of(static_cast<Output>(g.op(type, {x, axes})
-                                           .attr("keep_dims", args.flag("keepdims", false))
-                                           .named(args.text("name", type))));
+  return Value::of(g.op(type, {x, axes})
+                       .attr("keep_dims", args.flag("keepdims", false))
+                       .named(args.text("name", type)));
 }
 Value reduce_sum(Graph& g, const Args& args) { return reduce_argument(g, args, "Sum"); }
 Value reduce_mean(Graph& g, const Args& args) { return reduce_argument(g, args, "Mean"); }
@@ -45,10 +45,9 @@ Value extremum(Graph& g, const Args& args, const char* type) {
   const Value* given = args.find("axis");
   const Output axis = given ? tensor_of_value(g, *given, "dimension", DType::kInt32)
                             : g.scalar(DType::kInt32, 0, "dimension");
-  return Value::of(static_cast<Output>(
-      g.op(type, {input, axis})
-          .attr("output_type", dtype_argument(args, "output_type", DType::kInt64))
-          .named(args.text("name", type))));
+  return Value::of(g.op(type, {input, axis})
+                       .attr("output_type", dtype_argument(args, "output_type", DType::kInt64))
+                       .named(args.text("name", type)));
 }
 Value argmax(Graph& g, const Args& args) { return extremum(g, args, "ArgMax"); }
 Value argmin(Graph& g, const Args& args) { return extremum(g, args, "ArgMin"); }
@@ -61,9 +60,9 @@ Value gather(Graph& g, const Args& args) {
   const Value* axis = args.find("axis");
   const Output along = axis ? tensor_of_value(g, *axis, "axis", DType::kInt32)
                             : g.scalar(DType::kInt32, static_cast<double>(batch_dims), "axis");
-  return Value::of(static_cast<Output>(g.op("GatherV2", {params, indices, along})
-                                           .attr("batch_dims", batch_dims)
-                                           .named(args.text("name", "GatherV2"))));
+  return Value::of(g.op("GatherV2", {params, indices, along})
+                       .attr("batch_dims", batch_dims)
+                       .named(args.text("name", "GatherV2")));
 }
 
 Value clip_by_value(Graph& g, const Args& args) {
@@ -116,10 +115,10 @@ Value constants_like(Graph& g, const Args& args, double x, const char* name) {
   args.flag("optimize", true);  // a hint for graph construction
   const std::string own = args.text("name", name);
   if (x == 0 && dtype == tensor.dtype() && dtype != DType::kString) {
-    return Value::of(static_cast<Output>(g.op("ZerosLike", {tensor}).named(own)));
+    return Value::of(g.op("ZerosLike", {tensor}).named(own));
   }
   const Output value = g.constant(filled(dtype, Shape(), x));
-  return Value::of(static_cast<Output>(g.op("Fill", {shape_of(g, tensor), value}).named(own)));
+  return Value::of(g.op("Fill", {shape_of(g, tensor), value}).named(own));
 }
 Value zeros_like(Graph& g, const Args& args) { return constants_like(g, args, 0, "zeros_like"); }
 Value ones_like(Graph& g, const Args& args) { return constants_like(g, args, 1, "ones_like"); }

@@ -50,7 +50,7 @@ Metric recall_at_thresholds_metric(Graph& graph,
 
 struct AucOptions {
   int64_t num_thresholds = 200;
-  std::string curve = "ROC";  // or "PR"
+  std::string curve = "ROC";                     // or "PR"
   std::string summation_method = "trapezoidal";  // careful_interpolation, minoring, majoring
 };
 Metric auc_metric(Graph& graph,

@@ -275,7 +275,7 @@ Value call_along_axis(Graph& g, const Args& args) {
   const int64_t axis = args.integer("axis", -1);
   const std::string name = args.text("name", kType);
   if (is_last_axis(logits, axis)) {
-    return Value::of(static_cast<Output>(g.op(kType, {logits}).named(name)));
+    return Value::of(g.op(kType, {logits}).named(name));
   }
   const NameScope scope(g, name);
   return Value::of(kFunction(g, logits, axis));
@@ -356,8 +356,7 @@ Value call_top_k(Graph& g, const Args& args) {
 Value call_in_top_k(Graph& g, const Args& args) {
   const Output targets = tensor_argument(g, args, "targets", DType::kInt32);
   const Output k = g.scalar(targets.dtype(), args.number("k"), "k");
-  return Value::of(
-      static_cast<Output>(g.op("InTopKV2", {tensor_argument(g, args, "predictions"), targets, k})));
+  return Value::of(g.op("InTopKV2", {tensor_argument(g, args, "predictions"), targets, k}));
 }
 Value call_one_hot(Graph& g, const Args& args) {
   const Value *on = args.find("on_value"), *off = args.find("off_value");
@@ -372,9 +371,9 @@ Value call_one_hot(Graph& g, const Args& args) {
   const Output hot = on ? tensor_of_value(g, *on, "on_value", dtype) : g.scalar(dtype, 1, "Const");
   const Output cold =
       off ? tensor_of_value(g, *off, "off_value", dtype) : g.scalar(dtype, 0, "Const");
-  return Value::of(static_cast<Output>(g.op("OneHot", {indices, depth, hot, cold})
-                                           .attr("axis", args.integer("axis", -1))
-                                           .named(args.text("name", "one_hot"))));
+  return Value::of(g.op("OneHot", {indices, depth, hot, cold})
+                       .attr("axis", args.integer("axis", -1))
+                       .named(args.text("name", "one_hot")));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Value call_pad(Graph& g, const Args& args) {
   const std::string mode = ascii_upper(given);
   const auto made = [&name](OpBuilder builder) {
     if (!name.empty()) builder.named(name);
-    return Value::of(static_cast<Output>(builder));
+    return Value::of(builder);
   };
   if (mode == "CONSTANT" && is_zero(constant)) return made(g.op("Pad", {x, paddings}));
   if (mode == "CONSTANT") {

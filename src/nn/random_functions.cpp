@@ -13,10 +13,10 @@ OpSeeds seeds_argument(const Graph& graph, const Args& args) {
 Value call_random_shuffle(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const OpSeeds seeds = seeds_argument(graph, args);
-  return Value::of(static_cast<Output>(graph.op("RandomShuffle", {value})
-                                           .attr("seed", seeds.seed)
-                                           .attr("seed2", seeds.seed2)
-                                           .named(args.text("name", "RandomShuffle"))));
+  return Value::of(graph.op("RandomShuffle", {value})
+                       .attr("seed", seeds.seed)
+                       .attr("seed2", seeds.seed2)
+                       .named(args.text("name", "RandomShuffle")));
 }
 
 Value draw_classes(Graph& graph, const Args& args, const char* dtype, const char* scope_name) {
@@ -24,11 +24,10 @@ Value draw_classes(Graph& graph, const Args& args, const char* dtype, const char
   const Output logits = tensor_argument(graph, args, "logits");
   const Output n = tensor_argument(graph, args, "num_samples", DType::kInt32);
   const OpSeeds seeds = seeds_argument(graph, args);
-  return Value::of(static_cast<Output>(
-      graph.op("Multinomial", {logits, n})
-          .attr("seed", seeds.seed)
-          .attr("seed2", seeds.seed2)
-          .attr("output_dtype", dtype_argument(args, dtype, DType::kInt64))));
+  return Value::of(graph.op("Multinomial", {logits, n})
+                       .attr("seed", seeds.seed)
+                       .attr("seed2", seeds.seed2)
+                       .attr("output_dtype", dtype_argument(args, dtype, DType::kInt64)));
 }
 Value call_multinomial(Graph& graph, const Args& args) {
   return draw_classes(graph, args, "output_dtype", "multinomial");

@@ -35,8 +35,10 @@ Value call_split(Graph& graph, const Args& args) {
   const Output sizes = tensor_argument(graph, args, "num_or_size_splits", DType::kInt32);
   const int64_t n =
       sizes.shape().has_rank() && sizes.shape().rank() == 1 ? sizes.shape().dim(0) : -1;
-  if (n < 1) invalid_argument("`num_or_size_splits` must be a number, or a vector of sizes of "
-      "known length.");
+  if (n < 1)
+    invalid_argument(
+        "`num_or_size_splits` must be a number, or a vector of sizes of "
+        "known length.");
   return parts_of(graph.op("SplitV", {value, sizes, axis}).attr("num_split", n).named(name));
 }
 
@@ -65,8 +67,7 @@ Value call_range(Graph& graph, const Args& args) {
   };
   const Output start = from_zero ? graph.scalar(dtype, 0, "start") : number("start");
   const Output limit = number(from_zero ? "start" : "limit");
-  return Value::of(
-      static_cast<Output>(graph.op("Range", {start, limit, number("delta")}).named(scope.name())));
+  return Value::of(graph.op("Range", {start, limit, number("delta")}).named(scope.name()));
 }
 
 // `num` evenly spaced numbers from start to stop, both included.
@@ -160,8 +161,7 @@ Value call_boolean_mask(Graph& graph, const Args& args) {
   const Output row = graph.op("Reshape", {mask, graph.int_vector({-1})});
   const Output places =
       graph.op("Squeeze", {graph.op("Where", {row})}).attr("squeeze_dims", std::vector<int64_t>{1});
-  return Value::of(
-      static_cast<Output>(graph.op("GatherV2", {tensor, places, int_scalar(graph, first)})));
+  return Value::of(graph.op("GatherV2", {tensor, places, int_scalar(graph, first)}));
 }
 
 template <DType kType>
@@ -193,8 +193,8 @@ Value call_logical_xor(Graph& graph, const Args& args) {
   const Output y = tensor_argument(graph, args, "y", DType::kBool);
   const NameScope scope(graph, args.text("name", "LogicalXor"));
   const Output both = graph.op("LogicalAnd", {x, y});
-  return Value::of(static_cast<Output>(
-      graph.op("LogicalAnd", {graph.op("LogicalOr", {x, y}), graph.op("LogicalNot", {both})})));
+  return Value::of(
+      graph.op("LogicalAnd", {graph.op("LogicalOr", {x, y}), graph.op("LogicalNot", {both})}));
 }
 
 Value call_scalar_mul(Graph& graph, const Args& args) {
@@ -203,8 +203,7 @@ Value call_scalar_mul(Graph& graph, const Args& args) {
   if (scalar.shape().has_rank() && scalar.shape().rank() > 0) {
     invalid_argument("Only scalar multiply works, got shape ", scalar.shape(), ".");
   }
-  return Value::of(
-      static_cast<Output>(graph.op("Mul", {scalar, x}).named(args.text("name", "Mul"))));
+  return Value::of(graph.op("Mul", {scalar, x}).named(args.text("name", "Mul")));
 }
 
 Value call_count_nonzero(Graph& graph, const Args& args) {
@@ -222,7 +221,7 @@ Value call_zero_fraction(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "zero_fraction"));
   const Output is_zero = graph.op("Equal", {x, graph.op("ZerosLike", {x})});
   const Output share = cast(graph, is_zero, DType::kFloat32);
-  return Value::of(static_cast<Output>(graph.op("Mean", {share, axes_of(graph, share)})));
+  return Value::of(graph.op("Mean", {share, axes_of(graph, share)}));
 }
 
 template <bool kRelu>
@@ -257,7 +256,7 @@ Value call_matrix_transpose(Graph& graph, const Args& args) {
   std::vector<int32_t> perm;
   for (int i = 0; i < rank; ++i) perm.push_back(i);
   std::swap(perm[static_cast<size_t>(rank) - 1], perm[static_cast<size_t>(rank) - 2]);
-  return Value::of(static_cast<Output>(graph.op("Transpose", {a, graph.int_vector(perm)})));
+  return Value::of(graph.op("Transpose", {a, graph.int_vector(perm)}));
 }
 
 // With several partitions, row i is in partition i % n ("mod"), or partitions are contiguous
@@ -297,7 +296,7 @@ Value call_embedding_lookup(Graph& graph, const Args& args) {
     all.push_back(zero);
     rows = graph.op("GatherV2", {graph.op("ConcatV2", all), place, zero});
   }
-  if (!args.has("max_norm")) return Value::of(static_cast<Output>(graph.op("Identity", {rows})));
+  if (!args.has("max_norm")) return Value::of(graph.op("Identity", {rows}));
   const Output largest = graph.scalar(rows.dtype(), args.number("max_norm"));
   const Output squares =
       graph.op("Sum", {graph.op("Square", {rows}), graph.int_vector({-1})}).attr("keep_dims", true);
