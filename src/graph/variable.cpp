@@ -45,17 +45,21 @@ void VariableState::adopt_buffer(Tensor value) {
 
 std::atomic<uint64_t> VariableState::relocation_count_{1};
 
-Initializer constant_initializer(double value) {
-  return [value](Graph& graph, const Shape& shape, DType dtype) -> Output {
-    Tensor tensor = Tensor::zeros(dtype, shape);
-    if (value != 0) {
-      const Tensor element = Tensor::number(dtype, value);
-      for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-        std::memcpy(static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * dtype_size(dtype),
-                    element.raw(), dtype_size(dtype));
-      }
-    }
-    return graph.constant(tensor, value == 0 ? "zeros" : "Const");
+Tensor filled_tensor(DType dtype, const Shape& shape, double value) {
+  if (value == 0) return Tensor::zeros(dtype, shape);
+  Tensor tensor(dtype, shape);
+  const Tensor element = Tensor::number(dtype, value);
+  auto* to = static_cast<char*>(tensor.raw());
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, to += dtype_size(dtype)) {
+    std::memcpy(to, element.raw(), dtype_size(dtype));
+  }
+  return tensor;
+}
+
+Initializer constant_initializer(double value, const char* name) {
+  if (!name) name = value == 0 ? "zeros" : "Const";
+  return [value, name](Graph& graph, const Shape& shape, DType dtype) -> Output {
+    return graph.constant(filled_tensor(dtype, shape, value), name);
   };
 }
 

@@ -80,7 +80,10 @@ Initializer zeros_initializer();
 // The initializer of float variables without one. nn/initializer.cpp sets it, because this layer
 // has no random ops.
 Initializer& default_initializer();
-Initializer constant_initializer(double value);
+// `name` is the name of the constant; by default "zeros" or "Const".
+Initializer constant_initializer(double value, const char* name = nullptr);
+// A tensor whose elements are all `value`.
+Tensor filled_tensor(DType dtype, const Shape& shape, double value);
 
 // Sessions store values under the name of the op that holds the variable.
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
