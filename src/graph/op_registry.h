@@ -111,22 +111,24 @@ struct Gradient {
   bool is_indexed_slices() const { return static_cast<bool>(indices); }
 };
 
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
 // Computes the gradients of an operation's inputs from the gradients of its outputs. Outputs
 // without a gradient get zeros, except for ops that call functions (see OpDef::calls_functions).
-using GradientFn =
-    std::function<std::vector<Gradient>(Graph&, Operation&, const std::vector<Output>&)>;
+using GradientFn = std::function<Grads(Graph&, Operation&, const Outputs& dy)>;
 
 // Replaces the gradient function of the op's definition for one operation.
 class GradientOverride {
  public:
   virtual ~GradientOverride() = default;
-  virtual std::vector<Gradient> gradient(Graph&, Operation&, const std::vector<Output>& dy) = 0;
+  virtual Grads gradient(Graph&, Operation&, const Outputs& dy) = 0;
 };
 
 // Replaces an op that TensorFlow lacks by TensorFlow's ops (graph/lowering.h). Adds operations with
 // the given inputs to a graph, in a name scope with the name of the replaced operation. The last
 // one is named "<this name>/", which gives it exactly this name, and has the same outputs.
-using LowerFn = std::function<void(Graph&, const Operation&, const std::vector<Output>&)>;
+using LowerFn = std::function<void(Graph&, const Operation&, const Outputs& inputs)>;
 
 class StatefulResource;
 using ResourceFactory = std::unique_ptr<StatefulResource> (*)(const Operation& op);

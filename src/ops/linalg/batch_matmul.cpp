@@ -6,9 +6,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 Shape batch_of(const Shape& shape) {
   Shape batch;
   for (int i = 0; i + 2 < shape.rank(); ++i) batch.append(shape.dim(i));

@@ -60,9 +60,6 @@ inline void poll_between_sums() {
 namespace runhooks {
 namespace linalg {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 // Always computes in double: these ops are rare, and each Eigen instantiation compiles slowly.
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 

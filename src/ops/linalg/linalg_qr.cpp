@@ -16,7 +16,7 @@ void qr_shape(ShapeContext& c) {
   if (!x.has_rank()) return;
   const MatrixSize d = matrix_size(x);
   const Shape outer = outer_dims(x, 2);
-  const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.least();
+  const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.min_dim();
   c.set_output(0, with_dims(outer, {d.m, k}));
   c.set_output(1, with_dims(outer, {k, d.n}));
 }
@@ -27,7 +27,7 @@ class QrKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
     const MatrixSize d = matrix_size(shape);
-    const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.least();
+    const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.min_dim();
     if (k == 0) return;
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
       const Eigen::HouseholderQR<Matrix> qr(read(input(0), d.m, d.n));
@@ -44,7 +44,7 @@ Grads qr_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output q = op.output(0), r = op.output(1), dq = dy[0], dr = dy[1];
   const Shape& x = op.input(0).shape();
   const MatrixSize d = x.has_rank() ? matrix_size(x) : MatrixSize();
-  if (d.least() < 0 || d.m < d.n || (op.attr_bool("full_matrices") && d.m != d.n)) {
+  if (d.min_dim() < 0 || d.m < d.n || (op.attr_bool("full_matrices") && d.m != d.n)) {
     fail(Code::kUnimplemented, "The gradient of Qr needs matrices of known shape with at least as ",
          "many rows as columns, without full_matrices; got shape ", x, ".");
   }

@@ -20,14 +20,14 @@ void svd_shape(ShapeContext& c) {
   const MatrixSize d = matrix_size(x);
   const Shape outer = outer_dims(x, 2);
   const bool full = c.op().attr_bool("full_matrices");
-  c.set_output(0, with_dims(outer, {d.least()}));
+  c.set_output(0, with_dims(outer, {d.min_dim()}));
   if (!c.op().attr_bool("compute_uv")) {
     c.set_output(1, Shape{0});
     c.set_output(2, Shape{0});
     return;
   }
-  c.set_output(1, with_dims(outer, {d.m, full ? d.m : d.least()}));
-  c.set_output(2, with_dims(outer, {d.n, full ? d.n : d.least()}));
+  c.set_output(1, with_dims(outer, {d.m, full ? d.m : d.min_dim()}));
+  c.set_output(2, with_dims(outer, {d.n, full ? d.n : d.min_dim()}));
 }
 
 template <typename T>
@@ -42,7 +42,7 @@ class SvdKernel : public Kernel {
       options = full ? Eigen::ComputeFullU | Eigen::ComputeFullV
                      : Eigen::ComputeThinU | Eigen::ComputeThinV;
     }
-    const int64_t k = d.least();
+    const int64_t k = d.min_dim();
     if (k == 0) return empty(c, d, vectors && full);
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
       const Eigen::BDCSVD<Eigen::MatrixXd> svd(read(input(0), d.m, d.n), options);

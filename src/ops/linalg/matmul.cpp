@@ -11,9 +11,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 void matmul_shape(ShapeContext& c) {
   const Shape a = c.with_rank(0, 2), b = c.with_rank(1, 2);
   const bool ta = c.op().attr_bool("transpose_a"), tb = c.op().attr_bool("transpose_b");

@@ -62,8 +62,7 @@ int number_of_keys(const Operation& op) {
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const bool is_mask = static_cast<int>(i) >= keys;
     if (keys > 0 && is_mask == (op.inputs()[i].dtype() == DType::kBool)) continue;
-    invalid_argument(
-        "A cross takes its keys, then a bool mask for each sparse key.");
+    invalid_argument("A cross takes its keys, then a bool mask for each sparse key.");
   }
   return keys;
 }

@@ -422,13 +422,13 @@ void lookup_weights_grad_shape(ShapeContext& c) {
 }
 
 // Fails instead of returning a wrong second derivative.
-std::vector<Gradient> no_second_derivatives(Graph&, Operation& op, const std::vector<Output>&) {
+Grads no_second_derivatives(Graph&, Operation& op, const Outputs&) {
   fail(Code::kUnimplemented, "Second derivatives of embedding look-ups are not implemented ('",
        op.name(), "').");
 }
 
-std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
-  std::vector<Output> inputs = {dy[0]};
+Grads lookup_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  Outputs inputs = {dy[0]};
   inputs.insert(inputs.end(), op.inputs().begin(), op.inputs().end());
   const auto grad_op = [&](const char* type) -> Operation* {
     return g.op(type, inputs)
@@ -440,7 +440,7 @@ std::vector<Gradient> lookup_gradient(Graph& g, Operation& op, const std::vector
   };
   Operation* rows = grad_op("FusedEmbeddingLookupGrad");
   const int n = num_params(op);
-  std::vector<Gradient> gradients;
+  Grads gradients;
   for (int p = 0; p < n; ++p) {
     gradients.emplace_back(rows->output(p));
     gradients.back().indices = rows->output(n + p);

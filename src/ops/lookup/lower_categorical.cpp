@@ -10,8 +10,6 @@ namespace runhooks {
 
 namespace {
 
-using Outputs = std::vector<Output>;
-
 // TensorFlow's collection of files to export with a model.
 constexpr const char* kAssetFilepaths = "asset_filepaths";
 

@@ -7,8 +7,6 @@ namespace runhooks {
 
 namespace {
 
-using Outputs = std::vector<Output>;
-
 Output column(Graph& g, Output x) { return g.op("ExpandDims", {x, g.scalar(DType::kInt32, 1)}); }
 Output row_sums(Graph& g, Output x, bool keep_dims = false) {
   return g.op("Sum", {x, g.int_vector({1})}).attr("keep_dims", keep_dims);

@@ -20,22 +20,20 @@ Output dimension(Graph& g, Output x, int i);
 Output as_matrix(Graph& g, Output x);
 
 // Features to ids (categorical_ids.cpp, cross_ids.cpp).
-void lower_hash_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_vocabulary_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_vocabulary_file_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_identity_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_bucket_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_cross_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_multi_hot(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_hash_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_vocabulary_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_vocabulary_file_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_identity_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_bucket_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_cross_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_multi_hot(Graph& g, const Operation& op, const Outputs& inputs);
 
 // Look-ups and their gradients (embedding_lookup.cpp, sum_duplicate_rows.cpp).
-void lower_lookup(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_lookup_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_lookup_weights_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_lookup(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_lookup_grad(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_lookup_weights_grad(Graph& g, const Operation& op, const Outputs& inputs);
 // TensorFlow 1 has no op for this gradient (segment.cpp).
-void lower_sparse_segment_sum_grad(Graph& g,
-                                   const Operation& op,
-                                   const std::vector<Output>& inputs);
-void lower_sum_duplicate_rows(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_sparse_segment_sum_grad(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_sum_duplicate_rows(Graph& g, const Operation& op, const Outputs& inputs);
 
 }  // namespace runhooks

@@ -112,9 +112,6 @@ KernelFactory binary_of_floats() {
   return kernel_by_type<Arithmetic<F>::template Kernel, float, double>();
 }
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 Grads add_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, dy[0], dy[0]);
 }

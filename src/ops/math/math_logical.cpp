@@ -319,7 +319,7 @@ RUNHOOKS_REGISTER_OP("Select")
     .attr("T: type")
     .shape(select_shape)
     .kernel(make_select_kernel)
-    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) -> std::vector<Gradient> {
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output zeros = g.op("ZerosLike", {dy[0]});
       return {Gradient(), g.op("Select", {op.input(0), dy[0], zeros}),
               g.op("Select", {op.input(0), zeros, dy[0]})};
@@ -340,7 +340,7 @@ RUNHOOKS_REGISTER_OP("SelectV2")
       c.set_output(0, broadcast_shapes(c.input(0), broadcast_shapes(c.input(1), c.input(2))));
     })
     .kernel(make_select_kernel)
-    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) -> std::vector<Gradient> {
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output zeros = g.op("ZerosLike", {dy[0]});
       const Output dx = g.op("SelectV2", {op.input(0), dy[0], zeros});
       const Output dz = g.op("SelectV2", {op.input(0), zeros, dy[0]});

@@ -124,9 +124,6 @@ struct OfNumbers {
   using Binary = BinaryKernel<T, T, F>;
 };
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 GradientFn times_slope(std::function<Output(Graph&, Output x, Output y)> slope) {
   return [slope](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {multiply(g, dy[0], slope(g, op.input(0), op.output(0)))};

@@ -78,9 +78,6 @@ struct OfOutput {
   using Kernel = BinaryKernel<T, T, F>;
 };
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 // The gradient is an op on the output: `type`(y, dy).
 GradientFn through_output(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {

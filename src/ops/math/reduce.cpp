@@ -246,9 +246,6 @@ KernelFactory reduce_of_numbers() {
   return kernel_by_type<Reduce<F>::template Kernel, float, double, int32_t, int64_t>();
 }
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 // dy with the reduced axes restored at size 1.
 Output with_reduced_axes(Graph& g, Operation& op, Output dy) {
   if (op.attr_bool("keep_dims")) return dy;

@@ -5,9 +5,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 struct SumStep {
   template <typename T>
   static constexpr T initial = T(0);

@@ -10,9 +10,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 int64_t row_width(const Tensor& x, int64_t rows) { return rows > 0 ? x.num_elements() / rows : 0; }
 
 template <typename T>

@@ -8,9 +8,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 struct Largest {
   template <typename T>
   static T first() {

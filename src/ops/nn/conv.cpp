@@ -12,9 +12,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 // A convolution of x [batch, height, width, channels] with a filter [height, width, channels,
 // outputs].
 struct Convolution {

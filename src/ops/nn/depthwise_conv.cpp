@@ -9,9 +9,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 struct Depthwise {
   Depthwise(const Operation& op, const Shape& x, const Shape& filter)
       : window(op, x, filter.dim(0), filter.dim(1)),
@@ -42,13 +39,15 @@ struct Depthwise {
   template <typename Run>
   void each_image(const Run& run) const {
     const int64_t work = results() * window.height.size * window.width.size;
-    for_each_cancellable_chunk((batch + kLanes - 1) / kLanes, kLanes * work, [&](int64_t first, int64_t last) {
-      parallel_for(std::min(batch, kLanes), [&](int64_t lane) {
-        for (int64_t i = first * kLanes + lane; i < std::min(batch, last * kLanes); i += kLanes) {
-          run(static_cast<size_t>(lane), i);
-        }
-      });
-    });
+    for_each_cancellable_chunk((batch + kLanes - 1) / kLanes, kLanes * work,
+                               [&](int64_t first, int64_t last) {
+                                 parallel_for(std::min(batch, kLanes), [&](int64_t lane) {
+                                   for (int64_t i = first * kLanes + lane;
+                                        i < std::min(batch, last * kLanes); i += kLanes) {
+                                     run(static_cast<size_t>(lane), i);
+                                   }
+                                 });
+                               });
   }
 
   Window window;
@@ -148,9 +147,9 @@ Shape depthwise_shape(const Operation& op, const Shape& x, const Shape& filter) 
   const Shape weights = filter.has_rank() ? filter : Shape::unknown_of_rank(4);
   const int64_t channels = image.dim(3), depth = weights.dim(2);
   if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The input and the filter must have equal depth: the input of shape ",
-                     image, " has ", channels, " channels, the filter of shape ", weights,
-                     " expects ", depth, ".");
+    invalid_argument("The input and the filter must have equal depth: the input of shape ", image,
+                     " has ", channels, " channels, the filter of shape ", weights, " expects ",
+                     depth, ".");
   }
   const Window window(op, image, weights.dim(0), weights.dim(1));
   const int64_t known = channels >= 0 ? channels : depth;

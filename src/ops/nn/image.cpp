@@ -8,9 +8,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 // Maps a position of the resized image to the original, in TensorFlow's float arithmetic.
 struct Side {
   int64_t from = 0, to = 0;
@@ -88,20 +85,19 @@ class ResizeBilinearKernel : public Kernel {
     const Sizes from(c.input(0).shape()), to(c.output(0).shape());
     const T* image = c.input(0).data<T>();
     auto* out = c.output(0).data<float>();
-    each_resized(c.op(), from, to,
-                 [&](int64_t b, int64_t y, int64_t x, const Side& rows, const Side& columns) {
-                   const auto v = rows.neighbours_of(y), h = columns.neighbours_of(x);
-                   for (int64_t k = 0; k < to.channels; ++k) {
-                     const auto at = [&](int64_t row, int64_t column) {
-                       return static_cast<float>(image[from.place(b, row, column) + k]);
-                     };
-                     const float top =
-                         interpolate(at(v.lower, h.lower), at(v.lower, h.upper), h.share);
-                     const float low =
-                         interpolate(at(v.upper, h.lower), at(v.upper, h.upper), h.share);
-                     out[to.place(b, y, x) + k] = interpolate(top, low, v.share);
-                   }
-                 });
+    each_resized(
+        c.op(), from, to,
+        [&](int64_t b, int64_t y, int64_t x, const Side& rows, const Side& columns) {
+          const auto v = rows.neighbours_of(y), h = columns.neighbours_of(x);
+          for (int64_t k = 0; k < to.channels; ++k) {
+            const auto at = [&](int64_t row, int64_t column) {
+              return static_cast<float>(image[from.place(b, row, column) + k]);
+            };
+            const float top = interpolate(at(v.lower, h.lower), at(v.lower, h.upper), h.share);
+            const float low = interpolate(at(v.upper, h.lower), at(v.upper, h.upper), h.share);
+            out[to.place(b, y, x) + k] = interpolate(top, low, v.share);
+          }
+        });
   }
 
  private:

@@ -21,7 +21,7 @@ class Patches {
   // sizes only.
   struct Chunk {
     int64_t image, images;
-    int64_t top, rows;  // output rows in each of these images
+    int64_t top, rows;          // output rows in each of these images
     int64_t place, num_places;  // the matrix rows of the chunk
   };
   int64_t num_chunks() const { return groups_ * bands_; }
@@ -33,14 +33,15 @@ class Patches {
   template <typename Run>
   void each_chunk(int64_t lanes, int64_t work, const Run& run) const {
     const int64_t turns = (num_chunks() + lanes - 1) / lanes;
-    for_each_cancellable_chunk(turns, lanes * images_ * rows_ * width_.out * work, [&](int64_t first, int64_t last) {
-      parallel_for(lanes, [&](int64_t lane) {
-        for (int64_t turn = first; turn < last; ++turn) {
-          const int64_t i = turn * lanes + lane;
-          if (i < num_chunks()) run(lane, piece(i), turn == 0);
-        }
-      });
-    });
+    for_each_cancellable_chunk(turns, lanes * images_ * rows_ * width_.out * work,
+                               [&](int64_t first, int64_t last) {
+                                 parallel_for(lanes, [&](int64_t lane) {
+                                   for (int64_t turn = first; turn < last; ++turn) {
+                                     const int64_t i = turn * lanes + lane;
+                                     if (i < num_chunks()) run(lane, piece(i), turn == 0);
+                                   }
+                                 });
+                               });
   }
 
   // The matrix rows of a chunk, or their transpose: one row per cell, one step per position.
@@ -62,8 +63,8 @@ class Patches {
 
   WindowAxis height_, width_;
   int64_t batch_, channels_;
-  bool copies_;  // true if there is padding
-  int64_t row_size_;  // elements between two image rows
+  bool copies_;             // true if there is padding
+  int64_t row_size_;        // elements between two image rows
   int64_t image_size_ = 0;  // elements between two images
   int64_t images_ = 1, rows_ = 1, groups_ = 0, bands_ = 1;
   std::vector<int64_t> places_, cells_;  // offsets

@@ -9,9 +9,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 Window pooled_window(const Operation& op, const Shape& image) {
   const auto& size = op.attr<std::vector<int64_t>>("ksize");
   if (size[0] != 1 || size[3] != 1) {

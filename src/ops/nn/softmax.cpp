@@ -10,9 +10,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 int64_t last_dim(const Tensor& x) { return x.shape().dim(x.shape().rank() - 1); }
 int64_t softmax_rows(const Tensor& x) {
   return last_dim(x) == 0 ? 0 : x.num_elements() / last_dim(x);

@@ -62,10 +62,7 @@ Window::Window(const Operation& op, const Shape& image, int64_t rows, int64_t co
   set_output_size(width, is_same);
 }
 
-Output windowed(Graph& g,
-                const Operation& op,
-                const char* type,
-                const std::vector<Output>& inputs) {
+Output windowed(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
   OpBuilder result = g.op(type, inputs);
   for (const char* name : {"padding", "data_format"}) result.attr(name, op.attr<std::string>(name));
   for (const char* name : {"ksize", "strides", "dilations"}) {

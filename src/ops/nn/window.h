@@ -32,7 +32,7 @@ constexpr const char* kDataFormat = "data_format: {'NHWC', 'NCHW'} = 'NHWC'";
       .attr("T: {float, double}")
 
 // An op of this type with the window attributes of `op`.
-Output windowed(Graph& g, const Operation& op, const char* type, const std::vector<Output>& inputs);
+Output windowed(Graph& g, const Operation& op, const char* type, const Outputs& inputs);
 
 // Calls visit(y, x, ky, kx) for each window cell (ky, kx) of the window at output position (oy, ox)
 // that covers an image cell (y, x).

@@ -14,9 +14,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 class WhereKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {

@@ -14,9 +14,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 template <typename T>
 class SparseTensorDenseMatMulKernel : public Kernel {
  public:

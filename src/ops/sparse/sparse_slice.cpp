@@ -114,8 +114,8 @@ RUNHOOKS_REGISTER_OP("SparseSlice")
     })
     .kernel(kernel_of<SparseSliceKernel>())
     .allocates_outputs()
-    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) -> std::vector<Gradient> {
-      if (!dy[1]) return std::vector<Gradient>(5);
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      if (!dy[1]) return Grads(5);
       const Output values =
           g.op("SparseSliceGrad", {dy[1], op.input(0), op.input(3), op.output(0)});
       return {Gradient(), values, Gradient(), Gradient(), Gradient()};

@@ -7,10 +7,7 @@ namespace runhooks {
 
 // Reduces gradients with the shape of a broadcast result to the shapes of the two operands; either
 // may be absent.
-std::vector<Gradient> sum_to_operands(Graph& graph,
-                                      Operation& op,
-                                      Gradient grad_a,
-                                      Gradient grad_b);
+Grads sum_to_operands(Graph& graph, Operation& op, Gradient grad_a, Gradient grad_b);
 
 Output shape_of(Graph& graph, Output x);
 Output ones_like(Graph& graph, Output x);

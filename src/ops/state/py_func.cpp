@@ -74,7 +74,7 @@ RUNHOOKS_REGISTER_OP("PyFuncStateless")
 
 Operation* make_py_func(Graph& graph,
                         std::shared_ptr<TensorFunction> function,
-                        const std::vector<Output>& inputs,
+                        const Outputs& inputs,
                         const std::vector<DType>& output_types,
                         bool is_stateful,
                         const std::string& name) {

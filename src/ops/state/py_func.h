@@ -20,7 +20,7 @@ class TensorFunction {
 // tf.py_func(): calls the function whenever one of its outputs is computed.
 Operation* make_py_func(Graph& graph,
                         std::shared_ptr<TensorFunction> function,
-                        const std::vector<Output>& inputs,
+                        const Outputs& inputs,
                         const std::vector<DType>& output_types,
                         bool is_stateful,
                         const std::string& name);

@@ -9,9 +9,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 // A scalar -1 means an unknown shape.
 Shape shape_in(const Tensor& dims) {
   if (dims.shape().rank() == 0) return Shape::unknown();

@@ -167,9 +167,7 @@ RUNHOOKS_REGISTER_OP("ReadVariableOp")
     .reads_variable()
     .allocates_outputs()
     // The gradient with respect to a resource variable is the gradient with respect to its handle.
-    .gradient([](Graph&, Operation&, const std::vector<Output>& dy) -> std::vector<Gradient> {
-      return {dy[0]};
-    })
+    .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
     .endpoint("raw_ops.ReadVariableOp")
     .summary("The value of a variable.");
 
