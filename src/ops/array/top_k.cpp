@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-int64_t checked_axis(const Tensor& axis, int rank) {
+int64_t checked_reduction_axis(const Tensor& axis, int rank) {
   const int64_t argument = axis.integers()[0];
   const int64_t axis_index = argument < 0 ? argument + rank : argument;
   if (axis_index < 0 || axis_index >= rank) {
@@ -33,7 +33,7 @@ class ArgExtremumKernel : public Kernel {
   template <typename Index>
   void find_indices(KernelContext& c, Index* y) {
     const Shape& shape = c.input(0).shape();
-    const auto axis = static_cast<int>(checked_axis(c.input(1), shape.rank()));
+    const auto axis = static_cast<int>(checked_reduction_axis(c.input(1), shape.rank()));
     int64_t inner = 1, outer = 1;
     for (int i = 0; i < axis; ++i) outer *= shape.dim(i);
     for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
@@ -71,7 +71,7 @@ void arg_shape(ShapeContext& c) {
   const Tensor* axis = c.value(1);
   if (!input.has_rank()) return c.set_output(0, Shape::unknown());
   if (!axis) return c.set_output(0, Shape::unknown_of_rank(std::max(input.rank() - 1, 0)));
-  const int64_t reduced_axis = checked_axis(*axis, input.rank());
+  const int64_t reduced_axis = checked_reduction_axis(*axis, input.rank());
   Shape out;
   for (int i = 0; i < input.rank(); ++i) {
     if (i != reduced_axis) out.append(input.dim(i));
