@@ -25,9 +25,10 @@ class DistinctIds {
   void compute(const Tensor& x, int64_t* out) {
     const int64_t n = x.num_elements();
     if (x.dtype() == DType::kString) {
-      const int64_t* table = string_ids_.table(x.dictionary(), [this](const std::string& text) {
-        return drop_missing_ && text.empty() ? kAbsentId : text_to_id_(text);
-      });
+      const int64_t* table =
+          string_ids_.values_by_code(x.dictionary(), [this](const std::string& text) {
+            return drop_missing_ && text.empty() ? kAbsentId : text_to_id_(text);
+          });
       const auto* codes = x.data<int32_t>();
       for (int64_t i = 0; i < n; ++i) out[i] = table[codes[i]];
     } else if (x.dtype() == DType::kInt32) {
@@ -43,7 +44,7 @@ class DistinctIds {
     constexpr int64_t kPrefetchDistance = 16;
     for (int64_t i = 0; i < n; ++i) {
       if (i + kPrefetchDistance < n) integer_ids_.prefetch(x[i + kPrefetchDistance]);
-      if (integer_ids_.known(x[i], &out[i])) continue;
+      if (integer_ids_.find_small(x[i], &out[i])) continue;
       const bool is_absent = drop_missing_ && x[i] == T(-1);
       out[i] = is_absent ? kAbsentId : integer_ids_.get(x[i], number_to_id_);
     }

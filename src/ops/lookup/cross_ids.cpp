@@ -30,7 +30,7 @@ class CrossKey {
     hashes.resize(n);
     is_absent.assign(n, false);
     if (x.dtype() == DType::kString) {
-      const uint64_t* table = string_hashes_.table(
+      const uint64_t* table = string_hashes_.values_by_code(
           x.dictionary(), [](const std::string& text) { return fingerprint64(text); });
       const auto* codes = x.data<int32_t>();
       for (size_t i = 0; i < n; ++i) {

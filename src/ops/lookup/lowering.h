@@ -1,4 +1,4 @@
-// Lowering of this package's own ops to TensorFlow's ops, one function per op.
+// Functions that lower this package's own ops to TensorFlow's ops (see graph/lowering.h).
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ inline Output int64_scalar(Graph& g, int64_t x, const char* name = "Const") {
 }
 // Dimension i of x as an int32 scalar, constant if known.
 Output dimension(Graph& g, Output x, int i);
-// Reshapes to [batch, everything else].
+// Reshapes to two dimensions; the first one is unchanged.
 Output as_matrix(Graph& g, Output x);
 
-// Features to ids (categorical_ids.cpp, cross_ids.cpp).
+// Conversion of features to ids (categorical_ids.cpp, cross_ids.cpp).
 void lower_hash_ids(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_vocabulary_ids(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_vocabulary_file_ids(Graph& g, const Operation& op, const Outputs& inputs);
