@@ -60,12 +60,12 @@ class LeakyReluGradKernel : public Kernel {
 void merged_shape(ShapeContext& c) { c.set_output(0, c.input(0).merge_with(c.input(1))); }
 
 // Gradient functions that add the op `type`, whose inputs are dy and the input or the output.
-GradientFn gradient_from_input(const char* type) {
+GradientFn activation_grad_of_input(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {dy[0], op.input(0)})};
   };
 }
-GradientFn gradient_from_output(const char* type) {
+GradientFn activation_grad_of_output(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {dy[0], op.output(0)})};
   };
@@ -156,7 +156,7 @@ Gradient softsign_second_derivative(Graph& g, Operation& op, Output d) {
 
 RUNHOOKS_ACTIVATION("Relu")
     .kernel(float_unary_kernel<ReluFn>())
-    .gradient(gradient_from_output("ReluGrad"))
+    .gradient(activation_grad_of_output("ReluGrad"))
     .endpoint("nn.relu")
     .summary("max(x, 0), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("ReluGrad", "features")
@@ -166,7 +166,7 @@ RUNHOOKS_ACTIVATION_GRAD("ReluGrad", "features")
 
 RUNHOOKS_ACTIVATION("Relu6")
     .kernel(float_unary_kernel<Relu6Fn>())
-    .gradient(gradient_from_output("Relu6Grad"))
+    .gradient(activation_grad_of_output("Relu6Grad"))
     .endpoint("nn.relu6")
     .summary("min(max(x, 0), 6), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("Relu6Grad", "features")
@@ -176,7 +176,7 @@ RUNHOOKS_ACTIVATION_GRAD("Relu6Grad", "features")
 
 RUNHOOKS_ACTIVATION("Elu")
     .kernel(float_unary_kernel<EluFn>())
-    .gradient(gradient_from_output("EluGrad"))
+    .gradient(activation_grad_of_output("EluGrad"))
     .endpoint("nn.elu")
     .summary("exp(x) - 1 where x is negative, else x.");
 RUNHOOKS_ACTIVATION_GRAD("EluGrad", "outputs")
@@ -186,7 +186,7 @@ RUNHOOKS_ACTIVATION_GRAD("EluGrad", "outputs")
 
 RUNHOOKS_ACTIVATION("Selu")
     .kernel(float_unary_kernel<SeluFn>())
-    .gradient(gradient_from_output("SeluGrad"))
+    .gradient(activation_grad_of_output("SeluGrad"))
     .endpoint("nn.selu")
     .summary("The scaled exponential linear function, which keeps mean 0 and variance 1.");
 RUNHOOKS_ACTIVATION_GRAD("SeluGrad", "outputs")
@@ -196,7 +196,7 @@ RUNHOOKS_ACTIVATION_GRAD("SeluGrad", "outputs")
 
 RUNHOOKS_ACTIVATION("Softplus")
     .kernel(float_unary_kernel<SoftplusFn>())
-    .gradient(gradient_from_input("SoftplusGrad"))
+    .gradient(activation_grad_of_input("SoftplusGrad"))
     .endpoint("nn.softplus")
     .endpoint("math.softplus")
     .summary("log(exp(x) + 1), elementwise.");
@@ -207,7 +207,7 @@ RUNHOOKS_ACTIVATION_GRAD("SoftplusGrad", "features")
 
 RUNHOOKS_ACTIVATION("Softsign")
     .kernel(float_unary_kernel<SoftsignFn>())
-    .gradient(gradient_from_input("SoftsignGrad"))
+    .gradient(activation_grad_of_input("SoftsignGrad"))
     .endpoint("nn.softsign")
     .endpoint("math.softsign")
     .summary("x / (abs(x) + 1), elementwise.");
