@@ -290,7 +290,7 @@ Shape convolution_shape(const Operation& op, const Shape& x, const Shape& filter
 }
 
 // The shape that is the value of input i; unknown dimensions if the value is unknown.
-Shape shape_from_value(ShapeContext& c, int i) {
+Shape image_shape_from_value(ShapeContext& c, int i) {
   const Tensor* value = c.value(i);
   return value ? Shape(value->integers()) : Shape::unknown_of_rank(4);
 }
@@ -309,13 +309,13 @@ void conv2d_shape(ShapeContext& c) {
 }
 
 void backprop_input_shape(ShapeContext& c) {
-  const Shape x = shape_from_value(c, 0);
+  const Shape x = image_shape_from_value(c, 0);
   check_backprop(c, x, c.input(1));
   c.set_output(0, x);
 }
 
 void backprop_filter_shape(ShapeContext& c) {
-  const Shape filter = shape_from_value(c, 1);
+  const Shape filter = image_shape_from_value(c, 1);
   check_backprop(c, c.input(0), filter);
   c.set_output(0, filter);
 }

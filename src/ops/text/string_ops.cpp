@@ -17,9 +17,10 @@ class StringToHashBucketFastKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
     const auto buckets = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
-    const int64_t* bucket = buckets_.table(x.dictionary(), [buckets](const std::string& text) {
-      return static_cast<int64_t>(fingerprint64(text) % buckets);
-    });
+    const int64_t* bucket =
+        buckets_.values_by_code(x.dictionary(), [buckets](const std::string& text) {
+          return static_cast<int64_t>(fingerprint64(text) % buckets);
+        });
     auto* out = c.output(0).data<int64_t>();
     const auto* codes = x.data<int32_t>();
     for (int64_t i = 0; i < x.num_elements(); ++i) out[i] = bucket[codes[i]];

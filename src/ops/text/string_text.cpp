@@ -376,9 +376,9 @@ class HashBucketKernel : public Kernel {
     const Tensor& x = c.input(0);
     const auto n = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
     const Operation& op = c.op();
-    const int64_t* bucket = buckets_.table(x.dictionary(), [n, &op](const std::string& text) {
-      return static_cast<int64_t>(hash(op, text) % n);
-    });
+    const int64_t* bucket = buckets_.values_by_code(
+        x.dictionary(),
+        [n, &op](const std::string& text) { return static_cast<int64_t>(hash(op, text) % n); });
     const auto* codes = x.data<int32_t>();
     for (int64_t i = 0; i < x.num_elements(); ++i) {
       c.output(0).data<int64_t>()[i] = bucket[codes[i]];
