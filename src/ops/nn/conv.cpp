@@ -126,7 +126,7 @@ WindowAxis gradient_window(const WindowAxis& axis) {
   WindowAxis gradient_axis = axis;
   gradient_axis.in = axis.out;
   gradient_axis.out = axis.in;
-  gradient_axis.before = (axis.size - 1) * axis.dilation - axis.before;
+  gradient_axis.padding_before = (axis.size - 1) * axis.dilation - axis.padding_before;
   return gradient_axis;
 }
 
@@ -321,11 +321,11 @@ void backprop_filter_shape(ShapeContext& c) {
 }
 
 Output conv_input_gradient(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return windowed(g, op, "Conv2DBackpropInput", {shape_of(g, x), filter, dy});
+  return same_window_op(g, op, "Conv2DBackpropInput", {shape_of(g, x), filter, dy});
 }
 
 Output conv_filter_gradient(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return windowed(g, op, "Conv2DBackpropFilter", {x, shape_of(g, filter), dy});
+  return same_window_op(g, op, "Conv2DBackpropFilter", {x, shape_of(g, filter), dy});
 }
 
 }  // namespace
@@ -361,7 +361,7 @@ RUNHOOKS_REGISTER_OP("Conv2DBackpropInput")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output filter = op.input(1), inner_grad = op.input(2);
       return {Gradient(), conv_filter_gradient(g, op, dy[0], filter, inner_grad),
-              windowed(g, op, "Conv2D", {dy[0], filter})};
+              same_window_op(g, op, "Conv2D", {dy[0], filter})};
     })
     .endpoint("raw_ops.Conv2DBackpropInput")
     .summary("The gradient of a convolution with respect to the images.")
@@ -378,7 +378,7 @@ RUNHOOKS_REGISTER_OP("Conv2DBackpropFilter")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), inner_grad = op.input(2);
       return {conv_input_gradient(g, op, x, dy[0], inner_grad), Gradient(),
-              windowed(g, op, "Conv2D", {x, dy[0]})};
+              same_window_op(g, op, "Conv2D", {x, dy[0]})};
     })
     .endpoint("raw_ops.Conv2DBackpropFilter")
     .summary("The gradient of a convolution with respect to the filter.")

@@ -179,12 +179,12 @@ void depthwise_check_backprop(ShapeContext& c, const Shape& x, const Shape& filt
 }
 
 Output depthwise_input_gradient(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
+  return same_window_op(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
 }
 
 Output depthwise_filter_gradient(
     Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return windowed(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
+  return same_window_op(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
 }
 
 }  // namespace
@@ -226,7 +226,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropInput")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output filter = op.input(1), inner_grad = op.input(2);
       return {Gradient(), depthwise_filter_gradient(g, op, dy[0], filter, inner_grad),
-              windowed(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
+              same_window_op(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_input")
     .endpoint("nn.depthwise_conv2d_native_backprop_input")
@@ -250,7 +250,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropFilter")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output x = op.input(0), inner_grad = op.input(2);
       return {depthwise_input_gradient(g, op, x, dy[0], inner_grad), Gradient(),
-              windowed(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
+              same_window_op(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_filter")
     .endpoint("nn.depthwise_conv2d_native_backprop_filter")

@@ -15,7 +15,9 @@ int64_t input_extent(const WindowAxis& axis) {
   return (axis.out - 1) * axis.stride + (axis.size - 1) * axis.dilation + 1;
 }
 
-bool has_padding(const WindowAxis& axis) { return axis.before > 0 || input_extent(axis) > axis.in; }
+bool has_padding(const WindowAxis& axis) {
+  return axis.padding_before > 0 || input_extent(axis) > axis.in;
+}
 
 // Splits a run of `length` elements, which are `stride` apart, into runs of nearly equal length
 // that the kernels support. Returns their number.

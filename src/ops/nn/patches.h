@@ -79,9 +79,9 @@ class Patches {
 template <typename T>
 const T* Patches::gather_source(const Chunk& chunk, const T* images, T* buffer) const {
   const int64_t row = width_.in * channels_, image = height_.in * row;
-  const int64_t top = chunk.top * height_.stride - height_.before;
+  const int64_t top = chunk.top * height_.stride - height_.padding_before;
   if (!has_padding_) return images + chunk.image * image + top * row;
-  const int64_t left = width_.before * channels_, used = std::min(row, row_size_ - left);
+  const int64_t left = width_.padding_before * channels_, used = std::min(row, row_size_ - left);
   for (int64_t i = 0; i < chunk.images; ++i) {
     T* to = buffer + i * image_size_;
     for (int64_t y = top; y < top + input_rows_of(chunk.rows); ++y, to += row_size_) {

@@ -292,7 +292,7 @@ RUNHOOKS_REGISTER_OP("MaxPool")
     .RUNHOOKS_POOL_ATTRS.shape(pool_shape)
     .kernel(kernel_by_type<MaxPoolKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {windowed(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
+      return {same_window_op(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
     })
     .endpoint("raw_ops.MaxPool")
     .summary("Max pooling.")
@@ -309,7 +309,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGrad")
     .kernel(kernel_by_type<MaxPoolGradKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Outputs inputs = {op.input(0), op.input(1), dy[0]};
-      return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGradGrad", inputs)};
+      return {Gradient(), Gradient(), same_window_op(g, op, "MaxPoolGradGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGrad")
     .summary("The gradient of MaxPool.")
@@ -326,7 +326,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGradGrad")
     .kernel(kernel_by_type<MaxPoolGradGradKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Outputs inputs = {op.input(0), op.input(1), dy[0]};
-      return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGrad", inputs)};
+      return {Gradient(), Gradient(), same_window_op(g, op, "MaxPoolGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGradGrad")
     .summary("The gradient of MaxPoolGrad.")
@@ -339,7 +339,7 @@ RUNHOOKS_REGISTER_OP("AvgPool")
     .shape(pool_shape)
     .kernel(kernel_by_type<AvgPoolKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {windowed(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
+      return {same_window_op(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
     })
     .endpoint("raw_ops.AvgPool")
     .summary("Average pooling.")
@@ -354,7 +354,7 @@ RUNHOOKS_REGISTER_OP("AvgPoolGrad")
     .shape(avg_pool_grad_shape)
     .kernel(kernel_by_type<AvgPoolGradKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {Gradient(), windowed(g, op, "AvgPool", {dy[0]})};
+      return {Gradient(), same_window_op(g, op, "AvgPool", {dy[0]})};
     })
     .endpoint("raw_ops.AvgPoolGrad")
     .summary("The gradient of AvgPool.")
