@@ -1,5 +1,7 @@
 #include "graph/kernel.h"
 
+#include <cstring>
+
 #include "graph/operation.h"
 
 namespace runhooks {
@@ -39,6 +41,17 @@ void KernelContext::alias_output(int i, const Tensor& tensor) {
     slot.tensor = tensor;
     slot.owned = false;
     touch_output(i);
+  }
+}
+
+void KernelContext::copy_to_output(int i, const Tensor& value) {
+  if (value.dtype() == DType::kVariant) {
+    output(i) = value;
+  } else if (value.dtype() == DType::kString) {
+    alias_output(i, value);
+  } else {
+    Tensor& copy = allocate_output(i, value.dtype(), value.shape());
+    if (value.num_elements() > 0) std::memcpy(copy.raw(), value.raw(), value.num_bytes());
   }
 }
 

@@ -117,6 +117,9 @@ class KernelContext {
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
   // Lets output i share the buffer of `tensor`. Nothing may modify the output.
   void alias_output(int i, const Tensor& tensor);
+  // Sets output i to a copy of `value`, in the old buffer if the shape is unchanged, so that
+  // kernels that read it stay prepared. Strings and variants are shared instead.
+  void copy_to_output(int i, const Tensor& value);
   // Declares that the value of output i has changed, so that kernels that read it in prepare() are
   // prepared again.
   void touch_output(int i) {
