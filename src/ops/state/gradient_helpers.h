@@ -24,7 +24,7 @@ inline Output divide(Graph& g, Output a, Output b) {
 inline Output negative(Graph& g, Output a) { return g.op("Neg", {a}); }
 // A constant with the type of `like`.
 inline Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
-// The rows of a table at the indices.
+// The rows of `table` at the indices along its first axis.
 inline Output rows_at(Graph& g, Output table, Output indices) {
   return g.op("GatherV2", {table, indices, g.scalar(DType::kInt32, 0)});
 }
