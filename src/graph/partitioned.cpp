@@ -31,12 +31,12 @@ Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts) {
   std::vector<Output> values;
   for (const VariablePtr& part : parts) values.push_back(part_value(graph, *part));
   if (!parts[0]->slice) return values[0];
-  Output full_value = values[0];
+  Output concatenated = values[0];
   if (parts.size() > 1) {
     values.push_back(graph.scalar(DType::kInt32, split_axis(parts), "concat/axis"));
-    full_value = graph.op("ConcatV2", values).named("concat");
+    concatenated = graph.op("ConcatV2", values).named("concat");
   }
-  return graph.op("Identity", {full_value}).named(name + "/");
+  return graph.op("Identity", {concatenated}).named(name + "/");
 }
 
 std::vector<Output> row_parts(Graph& graph, const std::vector<VariablePtr>& parts) {
