@@ -17,8 +17,8 @@ Output dense_gradient(Graph& graph, const Gradient& gradient) {
 }
 
 const Gradient* rows_in(const Value& value) {
-  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
-  const auto* slices = made ? dynamic_cast<const IndexedSlices*>(made->get()) : nullptr;
+  const auto* object = value.get_if<std::shared_ptr<CoreObject>>();
+  const auto* slices = object ? dynamic_cast<const IndexedSlices*>(object->get()) : nullptr;
   return slices ? &slices->rows() : nullptr;
 }
 

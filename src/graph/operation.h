@@ -29,7 +29,7 @@ struct Output {
 
   DType dtype() const;
   const Shape& shape() const;
-  // Whether it refers to a variable's storage, which updates modify.
+  // Whether the tensor is a reference to a variable, so that updates modify its value.
   bool is_ref() const;
   std::string name() const;  // "scope/op:0"
   Graph& graph() const;
@@ -55,10 +55,10 @@ class Operation {
   DType output_dtype(int i) const { return outputs_[static_cast<size_t>(i)].dtype; }
   bool output_is_ref(int i) const { return outputs_[static_cast<size_t>(i)].is_ref; }
   const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
-  // Merges a known shape into the inferred one.
+  // Merges `shape` into the inferred shape of output i.
   void set_output_shape(int i, const Shape& shape);
-  // Whether set_output_shape() has refined an inferred shape. Consumers that were added before may
-  // not know.
+  // Whether set_output_shape() has refined an inferred shape. Operations that were added before
+  // then have inferred their shapes without it.
   bool shapes_are_refined() const { return shapes_are_refined_; }
 
   const AttrMap& attrs() const { return attrs_; }
@@ -73,7 +73,7 @@ class Operation {
   bool attr_bool(const char* name) const { return attr<bool>(name); }
   DType attr_type(const char* name) const { return attr<DType>(name); }
 
-  // Data that no attribute can hold, such as a dataset in memory.
+  // Data that cannot be an attribute, for example a dataset in memory.
   std::shared_ptr<void> payload;
   // Replaces the gradient function of the definition (tf.custom_gradient).
   std::shared_ptr<GradientOverride> own_gradient;
