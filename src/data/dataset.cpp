@@ -22,7 +22,7 @@ void ElementSink::copy(int i, const Tensor& value) {
   });
 }
 
-void ElementSink::emit_all_rows(Components components) {
+void ElementSink::emit(Components components) {
   for (size_t i = 0; i < components.size(); ++i) {
     put(static_cast<int>(i), std::move(components[i]));
   }
@@ -67,7 +67,7 @@ int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
     for (int d = 0; d < component.shape().rank(); ++d) shape.append(component.shape().dim(d));
     component = component.reshaped(shape);
   }
-  sink.emit_all_rows(std::move(components));
+  sink.emit(std::move(components));
   return 1;
 }
 

@@ -30,7 +30,7 @@ class ElementSink {
   void copy(int i, const Tensor& value);
   // Sets component i to a tensor that no longer changes.
   virtual void put(int i, Tensor value) { copy(i, value); }
-  void emit_all_rows(Components components);
+  void emit(Components components);
 };
 
 // Collects elements as newly allocated tensors.
@@ -96,7 +96,7 @@ class DatasetIterator {
   // which is less than `n` only at the end. Each element counts as one row.
   virtual int64_t next_rows(int64_t n, int64_t* numbers);
   // The cache that holds the rows returned by next_rows(), or NULL.
-  virtual const PackedRowCache* make_row_cache() const { return nullptr; }
+  virtual const PackedRowCache* row_cache() const { return nullptr; }
   // Stacks up to `n` elements into one. With `only_whole`, emits nothing if fewer are left.
   // Returns the number of elements read.
   virtual int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink);
@@ -114,7 +114,7 @@ class DatasetIterator {
   virtual int64_t rows_seen() const = 0;
   virtual int64_t epoch() const { return 0; }
   // The location of the last element for messages, such as "Line 3 of 'a.csv'"; empty if unknown.
-  virtual std::string place() const { return ""; }
+  virtual std::string location() const { return ""; }
 };
 
 // Values for the tensors a dataset depends on, bound when its iterator is created. Inside a
@@ -144,11 +144,11 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   }
   // Readable description, built from the type and arguments passed to make_dataset().
   virtual std::string description() const;
-  // What the elements depend on, except seeds: steps() describes the transformations, content()
+  // What the elements depend on, except seeds: pipeline_signature() describes the transformations, content()
   // the data. A saved state is valid if both match.
-  virtual std::string steps() const;
+  virtual std::string pipeline_signature() const;
   DataFingerprint content() const;
-  virtual void add_content(DataFingerprint& content) const;
+  virtual void add_data_to(DataFingerprint& content) const;
   // True if an iterator calls R code; it must then run on the main thread.
   virtual bool runs_on_main_thread() const { return false; }
   // True if the dataset certainly never ends, so it must not be read to its end.
@@ -161,7 +161,7 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   // pass.
   virtual bool fuses_with_repeat() const { return false; }
   // True if this dataset or an input is one of several shards.
-  virtual bool is_part() const { return reads_part_; }
+  virtual bool is_part() const { return is_shard_; }
   // One reader's shard: every `readers`-th element.
   std::shared_ptr<const Dataset> shard_by_element(int64_t readers, int64_t reader) const;
   // True if the elements come from files, directly or indirectly.
@@ -186,10 +186,10 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
  protected:
   // The number's value if it is a constant, even before binding.
   std::optional<int64_t> constant_or_nullopt(const std::string& argument) const;
-  std::shared_ptr<const Dataset> given_dataset(const std::string& name) const;
+  std::shared_ptr<const Dataset> input_argument(const std::string& name) const;
   // The same kind of dataset with one argument replaced.
   std::shared_ptr<const Dataset> with_argument(const std::string& name, Value value) const;
-  // True if an argument identifies the data: it belongs to content(), not to steps().
+  // True if an argument identifies the data: it belongs to content(), not to pipeline_signature().
   virtual bool identifies_data(const std::string& /*argument*/) const { return false; }
   // For iterators, which keep their dataset alive.
   template <typename D>
@@ -208,7 +208,7 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   Args args_;
   int depth_ = 1;  // including its inputs
   bool is_bound_ = true;
-  bool reads_part_ = false;
+  bool is_shard_ = false;
 };
 
 // Creates a dataset of a registered kind. Unbound numbers count as 1.

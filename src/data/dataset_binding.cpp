@@ -167,7 +167,7 @@ std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& given
   std::shared_ptr<Dataset> dataset = Factory<Dataset>::instance().make("dataset", type, probe);
   if (!has_free_tensors) dataset->validate_arguments(args);
   dataset->depth_ = depth;
-  dataset->reads_part_ = reads_part;
+  dataset->is_shard_ = reads_part;
   dataset->type_ = type;
   dataset->args_ = args;
   dataset->is_bound_ = std::all_of(args.items().begin(), args.items().end(),

@@ -14,7 +14,7 @@ namespace {
 enum class DescriptionFor { kReadable, kFingerprint };
 
 std::string description_of(const Dataset& dataset, DescriptionFor how) {
-  return how == DescriptionFor::kFingerprint ? dataset.steps() : dataset.description();
+  return how == DescriptionFor::kFingerprint ? dataset.pipeline_signature() : dataset.description();
 }
 
 template <typename Items, typename Describe>
@@ -108,7 +108,7 @@ std::string Dataset::description() const {
                        [](const std::string&) { return false; });
 }
 
-std::string Dataset::steps() const {
+std::string Dataset::pipeline_signature() const {
   return describe_kind(type_, args_, DescriptionFor::kFingerprint,
                        [this](const std::string& name) { return identifies_data(name); });
 }
@@ -124,9 +124,9 @@ void add_content_of(const Value& value, DataFingerprint& content) {
   const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
   if (!made) return;
   if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) {
-    dataset->add_content(content);
+    dataset->add_data_to(content);
   } else if (const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get())) {
-    maker->pattern().add_content(content);
+    maker->pattern().add_data_to(content);
   }
 }
 
@@ -134,11 +134,11 @@ void add_content_of(const Value& value, DataFingerprint& content) {
 
 DataFingerprint Dataset::content() const {
   DataFingerprint content;
-  add_content(content);
+  add_data_to(content);
   return content;
 }
 
-void Dataset::add_content(DataFingerprint& content) const {
+void Dataset::add_data_to(DataFingerprint& content) const {
   for (const auto& item : args_.items()) add_content_of(item.second, content);
 }
 

@@ -139,7 +139,7 @@ class ElementsDataset : public Dataset {
   const std::vector<Components>& elements() const { return elements_; }
   int64_t num_rows() const { return static_cast<int64_t>(elements_.size()); }
   void put(int64_t number, ElementSink& sink) const {
-    sink.emit_all_rows(elements_[static_cast<size_t>(number)]);
+    sink.emit(elements_[static_cast<size_t>(number)]);
   }
 
  private:

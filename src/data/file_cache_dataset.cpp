@@ -20,7 +20,7 @@ class FileCacheDataset : public Transformation {
   const std::string& path() const { return path_; }
   // The first record. A cache file with a different header belongs to other data.
   std::string header() const {
-    return str_cat("runhooks cache 2\n", input().steps(), "\n",
+    return str_cat("runhooks cache 2\n", input().pipeline_signature(), "\n",
                    static_cast<unsigned long>(input().content().fingerprint()));
   }
 
@@ -44,7 +44,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     }
     ++position_;
     ++rows_seen_;
-    sink.emit_all_rows(std::move(element));
+    sink.emit(std::move(element));
     return true;
   }
   // An incomplete pass leaves no file.

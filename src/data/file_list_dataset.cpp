@@ -24,13 +24,13 @@ class FileListDataset : public Dataset, public RowTable {
     sink.put(0, Tensor::strings({n}, paths));
   }
 
-  void add_content(DataFingerprint& content) const override { contents_.add_to(content, files_); }
+  void add_data_to(DataFingerprint& fingerprint) const override { fingerprints_.add_files_to(fingerprint, files_); }
 
  private:
   bool identifies_data(const std::string& argument) const override { return argument == "filenames"; }
 
   std::vector<std::string> files_;
-  FileFingerprints contents_;
+  FileFingerprints fingerprints_;
 };
 
 std::unique_ptr<DatasetIterator> FileListDataset::iterator(IteratorContext&) const {

@@ -32,7 +32,7 @@ std::shared_ptr<const Dataset> Transformation::with_input(
   return with_argument("dataset", value_of(input));
 }
 
-std::shared_ptr<const Dataset> Dataset::given_dataset(const std::string& name) const {
+std::shared_ptr<const Dataset> Dataset::input_argument(const std::string& name) const {
   return args_.object<const Dataset>(name, "a dataset");
 }
 
@@ -40,7 +40,7 @@ std::shared_ptr<const Dataset> Transformation::shard_by_file(int64_t readers,
                                                              int64_t reader) const {
   if (!commutes_with_sharding()) return nullptr;
   // replaces this dataset by its sharded input
-  const std::shared_ptr<const Dataset> part = given_dataset("dataset")->shard_by_file(readers,
+  const std::shared_ptr<const Dataset> part = input_argument("dataset")->shard_by_file(readers,
                                                                                       reader);
   return part ? with_input(part) : nullptr;
 }

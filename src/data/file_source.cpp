@@ -213,7 +213,7 @@ class StringIterator : public FileIterator {
 
 }  // namespace
 
-void warn_of_encoding(const std::string& where) {
+void warn_invalid_utf8(const std::string& where) {
   log_deferred(LogLevel::kWarn,
                str_cat(where,
                        " is not valid UTF-8. Such strings are marked as bytes; convert the "

@@ -33,7 +33,7 @@ class FileRecords {
 };
 
 // `where` is "Line 3 of 'a.csv'".
-void warn_of_encoding(const std::string& where);
+void warn_invalid_utf8(const std::string& where);
 
 // Records that consist of one string.
 class StringRecords : public FileRecords {
@@ -55,7 +55,7 @@ class FileSource : public Dataset {
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 
-  void add_content(DataFingerprint& content) const override { contents_.add_to(content, files_); }
+  void add_data_to(DataFingerprint& fingerprint) const override { fingerprints_.add_files_to(fingerprint, files_); }
   bool reads_files() const override { return true; }
   std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
@@ -73,7 +73,7 @@ class FileSource : public Dataset {
   }
 
   std::vector<std::string> files_;
-  FileFingerprints contents_;
+  FileFingerprints fingerprints_;
   Compression compression_ = Compression::kNone;
   bool skips_errors_ = false, takes_streams_ = false;
 };
@@ -140,7 +140,7 @@ class FileIterator : public DatasetIterator {
   NamedTensors save() const override;
   void restore(const NamedTensors& state) override;
   int64_t rows_seen() const override { return rows_seen_; }
-  std::string place() const override { return cursor_.last(); }
+  std::string location() const override { return cursor_.last(); }
 
  protected:
   std::shared_ptr<const FileSource> source_;

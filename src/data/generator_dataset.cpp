@@ -17,7 +17,7 @@ class GeneratorDataset : public Dataset {
   bool runs_on_main_thread() const override { return true; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::unique_ptr<ElementStream> open() const { return source_->open(); }
-  void add_content(DataFingerprint& content) const override {
+  void add_data_to(DataFingerprint& content) const override {
     std::vector<std::string> components;
     for (size_t k = 0; k < dtypes().size(); ++k) {
       components.push_back(str_cat(dtype_name(dtypes()[k]), shapes()[k]));
@@ -39,27 +39,27 @@ class GeneratorIterator : public DatasetIterator {
   explicit GeneratorIterator(std::shared_ptr<const GeneratorDataset> dataset)
       : dataset_(std::move(dataset)) {}
   bool next(ElementSink& sink) override {
-    if (is_over_) return false;
+    if (at_end_) return false;
     begin();
     Components element;
     if (!stream_->next(position_, element)) {
-      is_over_ = true;
+      at_end_ = true;
       return false;
     }
     check(element);
     ++position_;
     ++rows_seen_;
-    sink.emit_all_rows(std::move(element));
+    sink.emit(std::move(element));
     return true;
   }
   void rewind() override {
     position_ = 0;
-    is_over_ = has_begun_ = false;
+    at_end_ = has_begun_ = false;
   }
   NamedTensors save() const override {
     NamedTensors state = {{"position", Tensor::scalar(position_)},
                           {"rows_seen", Tensor::scalar(rows_seen_)},
-                          {"is_over", Tensor::scalar(is_over_)},
+                          {"is_over", Tensor::scalar(at_end_)},
                           {"has_begun", Tensor::scalar(has_begun_)}};
     if (has_begun_) add_subtree(state, "source/", stream_->save());
     return state;
@@ -67,14 +67,14 @@ class GeneratorIterator : public DatasetIterator {
   void restore(const NamedTensors& state) override {
     const int64_t position = state_count(state, "position"),
                   rows_seen = state_count(state, "rows_seen");
-    const bool is_over = state_flag(state, "is_over"), has_begun = state_flag(state, "has_begun");
+    const bool at_end = state_flag(state, "is_over"), has_begun = state_flag(state, "has_begun");
     if (has_begun) {
       if (!stream_) stream_ = dataset_->open();
       stream_->restore(subtree(state, "source/"));
     }
     position_ = position;
     rows_seen_ = rows_seen;
-    is_over_ = is_over;
+    at_end_ = at_end;
     has_begun_ = has_begun;
   }
   int64_t rows_seen() const override { return rows_seen_; }
@@ -110,7 +110,7 @@ class GeneratorIterator : public DatasetIterator {
   std::shared_ptr<const GeneratorDataset> dataset_;
   std::unique_ptr<ElementStream> stream_;  // set once the first element is read
   int64_t position_ = 0, rows_seen_ = 0;
-  bool is_over_ = false, has_begun_ = false;  // in the current pass
+  bool at_end_ = false, has_begun_ = false;  // in the current pass
 };
 
 std::unique_ptr<DatasetIterator> GeneratorDataset::iterator(IteratorContext&) const {

@@ -62,10 +62,10 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
   bool next(ElementSink& sink) override {
     ComponentsSink element;
     InterruptPoll poll;
-    while (!is_over_) {
+    while (!at_end_) {
       poll();
       if (!input_->next(element)) {
-        is_over_ = true;
+        at_end_ = true;
         break;
       }
       const Components components = element.take();
@@ -87,12 +87,12 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
  protected:
   void rewind_own() override {
     groups_.clear();
-    is_over_ = false;
+    at_end_ = false;
   }
   NamedTensors save_own() const override {
     NamedTensors state = FunctionIterator::save_own();
     add_subtree(state, "window_size/", size_->save());
-    state["is_over"] = Tensor::scalar(is_over_);
+    state["is_over"] = Tensor::scalar(at_end_);
     state["groups"] = Tensor::scalar(static_cast<int64_t>(groups_.size()));
     size_t i = 0;
     for (const auto& [key, group] : groups_) {
@@ -115,7 +115,7 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
       group.elements = read_elements(own, dataset_->input(), group.size - 1);
       if (group.elements.empty()) fail(Code::kDataLoss, "A saved group has no elements.");
     }
-    is_over_ = state_flag(state, "is_over");
+    at_end_ = state_flag(state, "is_over");
     groups_ = std::move(groups);
   }
 
@@ -147,7 +147,7 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
 
   std::unique_ptr<DatasetFunction::Instance> size_;
   std::map<int64_t, Group> groups_;
-  bool is_over_ = false;
+  bool at_end_ = false;
 };
 
 std::unique_ptr<DatasetIterator> GroupByWindowDataset::iterator(IteratorContext& context) const {

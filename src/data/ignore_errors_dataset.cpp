@@ -29,7 +29,7 @@ class IgnoreErrorsIterator : public TransformationIterator<IgnoreErrorsDataset> 
       }
     }
   }
-  std::string place() const override { return input_->place(); }
+  std::string location() const override { return input_->location(); }
 };
 
 std::unique_ptr<DatasetIterator> IgnoreErrorsDataset::iterator(IteratorContext& context) const {

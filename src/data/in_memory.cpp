@@ -51,12 +51,12 @@ class InMemoryDataset : public Dataset {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override;
   bool is_part() const override { return options_.readers > 1; }
-  std::string steps() const override {
+  std::string pipeline_signature() const override {
     return str_cat("rows in memory, batch_size = ", options_.batch_size,
                    ", num_epochs = ", options_.num_epochs,
                    ", shuffle = ", options_.shuffle ? "TRUE" : "FALSE");
   }
-  void add_content(DataFingerprint& content) const override {
+  void add_data_to(DataFingerprint& content) const override {
     content.add(std::string_view(str_join(options_.names, "\n")));
     add_columns(content, columns_, fingerprint_);
   }
@@ -89,7 +89,7 @@ class InMemoryIterator : public DatasetIterator {
     int64_t n = rows_of_batch();
     for (; n > 0 && !is_own(); n = rows_of_batch()) pass_over(n);
     if (n == 0) return false;
-    if (n == dataset_->rows() && position_ == 0 && emit_all_rows(sink)) {
+    if (n == dataset_->rows() && position_ == 0 && emit(sink)) {
       rows_seen_ += n;
       return true;
     }
@@ -174,14 +174,14 @@ class InMemoryIterator : public DatasetIterator {
     return column.in_place || (packs_narrow_ && column.is_narrow());
   }
   // Emits all rows in order without copying them; returns false if that is not possible.
-  bool emit_all_rows(ElementSink& sink) {
+  bool emit(ElementSink& sink) {
     if (dataset_->options().shuffle) return false;
     Components all;
     for (const InMemoryColumn& column : dataset_->columns()) {
       if (column.sparse || column.in_place) return false;
       all.push_back(column.tensor);
     }
-    sink.emit_all_rows(all);
+    sink.emit(all);
     position_ = dataset_->rows();
     return true;
   }
@@ -299,7 +299,7 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<int64_t> order_;  // of this epoch; empty if not shuffled
   bool packs_narrow_ = false;
   std::vector<size_t> packed_;  // indices of the packed columns
-  AllRowsInPlace views_;  // of these
+  ColumnViewsList views_;  // of these
   ShuffledRows rows_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;

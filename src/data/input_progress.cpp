@@ -18,7 +18,7 @@ InputProgress input_progress(Session& session) {
   for (const Output& handle : iterators) {
     const std::string& name = handle.op->name();
     const auto* own = session.resources().find<IteratorResource>(name);
-    if (own) progress.waited_seconds += seconds_of_ticks(own->waited_ticks);
+    if (own) progress.waited_seconds += seconds_of_ticks(own->wait_ticks);
     if (is_first && own && own->iterator) {
       progress.rows = own->iterator->rows_seen();
       progress.epoch = own->iterator->epoch() + 1;

@@ -85,12 +85,12 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     lanes_.clear();
     open_ = lane_ = 0;
     in_block_ = 0;
-    is_over_ = false;
+    at_end_ = false;
   }
   NamedTensors save_own() const override {
     NamedTensors state = {{"lane", Tensor::scalar(static_cast<int64_t>(lane_))},
                           {"in_block", Tensor::scalar(in_block_)},
-                          {"is_over", Tensor::scalar(is_over_)},
+                          {"is_over", Tensor::scalar(at_end_)},
                           {"lanes", Tensor::scalar(static_cast<int64_t>(lanes_.size()))},
                           {"rows_seen", Tensor::scalar(rows_seen_)}};
     add_subtree(state, "function/", function_->save());
@@ -113,9 +113,9 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     const int64_t lane = state_count(state, "lane", cycle - 1),
                   in_block = state_count(state, "in_block", dataset_->block_length() - 1),
                   rows_seen = state_count(state, "rows_seen");
-    const bool is_over = state_flag(state, "is_over");
+    const bool at_end = state_flag(state, "is_over");
     const int64_t lanes = num_lanes(state, lane);
-    if (lane > lanes && !is_over) {
+    if (lane > lanes && !at_end) {
       fail(Code::kDataLoss, "Invalid saved dataset number ", lane, " of ", lanes, ".");
     }
     function_->restore(subtree(state, "function/"));
@@ -125,7 +125,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     context_.restore(subtree(state, "seeds/"));
     lane_ = static_cast<size_t>(lane);
     in_block_ = in_block;
-    is_over_ = is_over;
+    at_end_ = at_end;
     rows_seen_ = rows_seen;
   }
 
@@ -153,11 +153,11 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   template <typename ReadLane>
   int64_t read(ReadLane read_lane) {
     InterruptPoll poll;
-    while (!is_over_ || open_ > 0) {
+    while (!at_end_ || open_ > 0) {
       poll();
       if (lane_ >= lanes_.size()) {
         // lanes are created on their first turn, because cycle_length may be large
-        if (is_over_) {
+        if (at_end_) {
           lane_ = 0;
           continue;
         }
@@ -191,8 +191,8 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   }
   // Opens a dataset for the next input element; false at the end of the input.
   bool open(Lane& lane) {
-    if (is_over_ || !read_element(lane)) {
-      is_over_ = true;
+    if (at_end_ || !read_element(lane)) {
+      at_end_ = true;
       return false;
     }
     lane.values = function_->run(lane.element);
@@ -260,7 +260,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   std::vector<Lane> lanes_;
   size_t lane_ = 0, open_ = 0;
   int64_t in_block_ = 0, rows_seen_ = 0;
-  bool is_over_ = false;
+  bool at_end_ = false;
 };
 
 std::unique_ptr<DatasetIterator> InterleaveDataset::iterator(IteratorContext& context) const {

@@ -41,7 +41,7 @@ class GetNextKernel : public Kernel, public ElementSink {
     }
     const int64_t asked = now_ticks();
     const bool has_element = own.read(*this);
-    own.waited_ticks += std::max<int64_t>(now_ticks() - asked, 0);
+    own.wait_ticks += std::max<int64_t>(now_ticks() - asked, 0);
     if (!has_element) throw Error(Code::kOutOfRange, "End of sequence");
   }
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {
@@ -183,7 +183,7 @@ void rebind_iterator(const Output& iterator,
                  ResourceManager& resources) {
   IteratorResource& own = iterator_resource(resources, *iterator.op);
   own.begin(std::move(dataset), iterator.graph());
-  own.waited_ticks = own.num_elements = 0;
+  own.wait_ticks = own.num_elements = 0;
 }
 
 std::shared_ptr<const Dataset> dataset_of(const Output& iterator) {

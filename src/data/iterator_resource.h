@@ -18,9 +18,9 @@ class IteratorResource : public Resource {
     check_idle();
     IteratorContext context(graph);
     std::shared_ptr<DatasetIterator> made = of->iterator(context);
-    if (take_up) {
-      if (auto restored = take_up(of)) made = std::move(restored);
-      take_up = nullptr;
+    if (restore_on_start) {
+      if (auto restored = restore_on_start(of)) made = std::move(restored);
+      restore_on_start = nullptr;
     }
     iterator = std::move(made);
     dataset = std::move(of);
@@ -50,9 +50,9 @@ class IteratorResource : public Resource {
   std::shared_ptr<DatasetIterator> iterator;
   // Set if a position was restored before the dataset was known. The next initializer calls it: it
   // returns the resumed iterator, or NULL to start anew.
-  std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)> take_up;
+  std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)> restore_on_start;
   // The time that steps of this session have waited for elements.
-  int64_t waited_ticks = 0;
+  int64_t wait_ticks = 0;
   int64_t num_elements = 0;  // number of elements read
 
  private:

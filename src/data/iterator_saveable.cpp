@@ -18,14 +18,14 @@ const std::string kState = "state/";
 
 // Signatures of the pipeline and the data that a position belongs to.
 struct Owner {
-  uint64_t steps = 0, data = 0;
+  uint64_t pipeline_signature = 0, data = 0;
   std::string pipeline_description, data_description;
 };
 
 Owner owner_of(const Dataset& dataset) {
   Owner owner;
-  owner.pipeline_description = dataset.steps();
-  owner.steps = fingerprint64(std::string_view(owner.pipeline_description));
+  owner.pipeline_description = dataset.pipeline_signature();
+  owner.pipeline_signature = fingerprint64(std::string_view(owner.pipeline_description));
   const DataFingerprint content = dataset.content();
   owner.data = content.fingerprint();
   owner.data_description = content.description();
@@ -54,7 +54,7 @@ class IteratorSaveable : public StateSaveable {
     own.check_idle();
     const Owner owner = owner_of(*own.dataset);
     NamedTensors state = {{"version", Tensor::scalar(kVersion)},
-                          {"fingerprint", Tensor::scalar(static_cast<int64_t>(owner.steps))},
+                          {"fingerprint", Tensor::scalar(static_cast<int64_t>(owner.pipeline_signature))},
                           {"pipeline", Tensor::string_scalar(owner.pipeline_description)},
                           {"content", Tensor::scalar(static_cast<int64_t>(owner.data))},
                           {"data", Tensor::string_scalar(owner.data_description)}};
@@ -84,7 +84,7 @@ class IteratorSaveable : public StateSaveable {
   Assign when_initialized(const NamedTensors& state, const std::string& where) const {
     const auto kept = std::make_shared<const IteratorSaveable>(op_, on_other_data_);
     return [this, kept, state, where](ResourceManager& resources) {
-      iterator_resource(resources, op_).take_up =
+      iterator_resource(resources, op_).restore_on_start =
           [kept, state, where](const std::shared_ptr<const Dataset>& dataset) {
             return kept->restored(dataset, state, where);
           };
@@ -138,7 +138,7 @@ class IteratorSaveable : public StateSaveable {
                       saved_and_now(text_in(state, "data"), now.data_description), where);
       return false;
     }
-    if (saved("fingerprint") != now.steps) {
+    if (saved("fingerprint") != now.pipeline_signature) {
       handle_mismatch(" belongs to another input pipeline.",
                       saved_and_now(text_in(state, "pipeline"), now.pipeline_description), where);
       return false;

@@ -38,7 +38,7 @@ class MapIterator : public FunctionIterator<MapDataset> {
   bool next(ElementSink& sink) override {
     ComponentsSink element;
     if (!input_->next(element)) return false;
-    sink.emit_all_rows(function_->run(element.take()));
+    sink.emit(function_->run(element.take()));
     return true;
   }
 };

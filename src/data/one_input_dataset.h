@@ -81,7 +81,7 @@ class TransformationIterator : public DatasetIterator {
   }
   int64_t rows_seen() const override { return input_->rows_seen(); }
   int64_t epoch() const override { return input_->epoch(); }
-  const PackedRowCache* make_row_cache() const override { return input_->make_row_cache(); }
+  const PackedRowCache* row_cache() const override { return input_->row_cache(); }
 
  protected:
   virtual void rewind_own() {}
@@ -98,7 +98,7 @@ class TransformationIterator : public DatasetIterator {
       poll();
       Components components = element.take();
       if (!passes(components)) continue;
-      sink.emit_all_rows(std::move(components));
+      sink.emit(std::move(components));
       return true;
     }
     return false;

@@ -30,9 +30,9 @@ constexpr size_t kBudgetShare = 8, kMinBudget = size_t{16} << 20;
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 // Slot i for row `rows[i]`, in the order of the data, so that columns are read from start to end.
-std::vector<ColumnViews::Place> in_data_order(const int64_t* rows, int64_t n, int64_t num_rows) {
+std::vector<ColumnViews::RowSlot> in_data_order(const int64_t* rows, int64_t n, int64_t num_rows) {
   constexpr int64_t kMaxScan = 64;  // rows per place
-  std::vector<ColumnViews::Place> places;
+  std::vector<ColumnViews::RowSlot> places;
   places.reserve(static_cast<size_t>(n));
   if (num_rows / kMaxScan > n) {
     for (int64_t i = 0; i < n; ++i) places.push_back({rows[i], i});
@@ -50,7 +50,7 @@ std::vector<ColumnViews::Place> in_data_order(const int64_t* rows, int64_t n, in
 
 }  // namespace
 
-std::vector<PackedRows::Part> PackedRows::parts_of(const AllRowsInPlace& all) {
+std::vector<PackedRows::Part> PackedRows::parts_of(const ColumnViewsList& all) {
   std::vector<Part> parts;
   size_t begin = 0;
   for (const auto& rows : all) {
@@ -83,7 +83,7 @@ std::vector<PackedRows::Run> PackedRows::runs_of(const std::vector<Part>& parts)
   return runs;
 }
 
-PackedRows::PackedRows(AllRowsInPlace all, int64_t slots)
+PackedRows::PackedRows(ColumnViewsList all, int64_t slots)
     : all_(std::move(all)),
       parts_(parts_of(all_)),
       runs_(runs_of(parts_)),
@@ -91,7 +91,7 @@ PackedRows::PackedRows(AllRowsInPlace all, int64_t slots)
   rows_ = Tensor(DType::kUint8, Shape{slots, static_cast<int64_t>(row_bytes_)});
 }
 
-void PackedRows::fill(const std::vector<ColumnViews::Place>& places) {
+void PackedRows::fill(const std::vector<ColumnViews::RowSlot>& places) {
   const auto n = static_cast<int64_t>(places.size());
   char* const to = static_cast<char*>(rows_.raw());
   const auto rows = static_cast<int64_t>(kFilledBytes / (row_bytes_ + 1) + 1);
@@ -149,7 +149,7 @@ void PackedRows::gather_run(
       [&](size_t i) { return out + i * run.bytes; });
 }
 
-void ShuffledRows::take(const AllRowsInPlace& all,
+void ShuffledRows::take(const ColumnViewsList& all,
                         const std::vector<int64_t>& order,
                         int64_t position,
                         int64_t n,
@@ -159,7 +159,7 @@ void ShuffledRows::take(const AllRowsInPlace& all,
   packed_->gather(has_all_ ? order.data() + position : nullptr, position - begin_, n, to);
 }
 
-void ShuffledRows::pack(const AllRowsInPlace& all,
+void ShuffledRows::pack(const ColumnViewsList& all,
                         const std::vector<int64_t>& order,
                         int64_t position,
                         int64_t n) {
@@ -177,7 +177,7 @@ void ShuffledRows::pack(const AllRowsInPlace& all,
     packed_ = std::make_unique<PackedRows>(all, count);
   }
   if (takes_all) {
-    std::vector<ColumnViews::Place> places;
+    std::vector<ColumnViews::RowSlot> places;
     for (int64_t row = 0; row < num_rows; ++row) places.push_back({row, row});
     packed_->fill(places);
     has_all_ = true;

@@ -12,12 +12,12 @@ namespace runhooks {
 class PackedRows {
  public:
   // Has `slots` slots for rows of these columns.
-  PackedRows(AllRowsInPlace all, int64_t slots);
+  PackedRows(ColumnViewsList all, int64_t slots);
   // The size of a packed row of `all`, in bytes.
-  static size_t row_bytes(const AllRowsInPlace& all) { return row_bytes(parts_of(all)); }
+  static size_t row_bytes(const ColumnViewsList& all) { return row_bytes(parts_of(all)); }
   int64_t num_slots() const { return rows_.shape().dim(0); }
   // Copies rows of the columns to slots.
-  void fill(const std::vector<ColumnViews::Place>& places);
+  void fill(const std::vector<ColumnViews::RowSlot>& places);
   // Writes the rows in slots `slots[0]` to `slots[n - 1]`, or in `n` slots from `first` on if
   // `slots` is NULL. The i-th column goes to `to[i]`, in the layout of a tensor.
   void gather(const int64_t* slots, int64_t first, int64_t n, char* const* to) const;
@@ -27,7 +27,7 @@ class PackedRows {
     size_t begin, bytes;  // within a row
   };
   // The layout of a row, with aligned parts.
-  static std::vector<Part> parts_of(const AllRowsInPlace& all);
+  static std::vector<Part> parts_of(const ColumnViewsList& all);
   static size_t row_bytes(const std::vector<Part>& parts);
   // One part, or adjacent parts of equal size; `bytes` is the size of each.
   struct Run {
@@ -37,7 +37,7 @@ class PackedRows {
   void gather_run(
       const Run& run, const char* const* rows, int64_t n, int64_t at, char* const* to) const;
 
-  AllRowsInPlace all_;
+  ColumnViewsList all_;
   std::vector<Part> parts_;
   std::vector<Run> runs_;
   size_t row_bytes_;
@@ -52,14 +52,14 @@ class ShuffledRows {
   void clear() { begin_ = end_ = 0; }
   // Writes rows `order[position]` to `order[position + n - 1]` of the i-th of `all` to `to[i]`, in
   // the layout of a tensor. `all` must be the same in every call.
-  void take(const AllRowsInPlace& all,
+  void take(const ColumnViewsList& all,
             const std::vector<int64_t>& order,
             int64_t position,
             int64_t n,
             char* const* to);
 
  private:
-  void pack(const AllRowsInPlace& all,
+  void pack(const ColumnViewsList& all,
             const std::vector<int64_t>& order,
             int64_t position,
             int64_t n);

@@ -100,7 +100,7 @@ class PrefetchIterator::Queue {
   std::deque<ItemPtr> items_;  // in order; finished or in progress
   // Items that no worker has claimed. Saving completes them inline.
   mutable std::deque<ItemPtr> pending_;
-  bool is_over_ = false, is_reading_ = false;
+  bool at_end_ = false, is_reading_ = false;
   std::atomic<bool> stops_{false};
   mutable int pauses_ = 0;
   int busy_ = 0;
@@ -169,7 +169,7 @@ void PrefetchIterator::Queue::stop() {
 bool PrefetchIterator::Queue::may_read() const {
   // reads on only after the consumer has received the error
   const bool has_failed = !items_.empty() && items_.back()->error;
-  return !is_over_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
+  return !at_end_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
 }
 
 PrefetchIterator::Queue::ItemPtr PrefetchIterator::Queue::read(std::unique_lock<std::mutex>& lock) {
@@ -189,7 +189,7 @@ PrefetchIterator::Queue::ItemPtr PrefetchIterator::Queue::read(std::unique_lock<
   lock.lock();
   is_reading_ = false;
   if (!has_element) {
-    is_over_ = true;
+    at_end_ = true;
     return nullptr;
   }
   item->is_done = item->error != nullptr;
@@ -262,13 +262,13 @@ bool PrefetchIterator::Queue::deliver(ElementSink& sink, Item& item) {
   rows_seen_ = item.rows_seen;
   epoch_ = item.epoch;
   if (item.error) std::rethrow_exception(item.error);
-  sink.emit_all_rows(std::move(item.components));
+  sink.emit(std::move(item.components));
   return true;
 }
 
 bool PrefetchIterator::Queue::next_without_workers(ElementSink& sink) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (items_.empty() && !is_over_) read(lock);
+  if (items_.empty() && !at_end_) read(lock);
   if (items_.empty()) return false;
   const ItemPtr item = items_.front();
   complete_inline(*item);
@@ -299,7 +299,7 @@ bool PrefetchIterator::Queue::next(ElementSink& sink) {
   while (true) {
     fill_queue(lock);
     if (!items_.empty() && items_.front()->is_done) break;
-    if (items_.empty() && is_over_ && !is_reading_) return false;
+    if (items_.empty() && at_end_ && !is_reading_) return false;
     wait_for_progress(lock);
   }
   const ItemPtr item = items_.front();
@@ -317,7 +317,7 @@ void PrefetchIterator::Queue::rewind() {
   items_.clear();
   pending_.clear();
   input_->rewind();
-  is_over_ = false;
+  at_end_ = false;
 }
 
 NamedTensors PrefetchIterator::Queue::save() const {
@@ -326,7 +326,7 @@ NamedTensors PrefetchIterator::Queue::save() const {
     complete_inline(*pending_.front());
     pending_.pop_front();
   }
-  NamedTensors state = {{"is_over", Tensor::scalar(is_over_)}};
+  NamedTensors state = {{"is_over", Tensor::scalar(at_end_)}};
   std::vector<const ElementOrError*> held;
   std::vector<int64_t> rows_seen = {rows_seen_}, epochs = {epoch_};
   for (const ItemPtr& item : items_) {
@@ -347,7 +347,7 @@ void PrefetchIterator::Queue::restore(const NamedTensors& state) {
   std::vector<ElementOrError> held = deserialize_buffered(state, "made/", *dataset_, capacity, 1);
   const std::vector<int64_t> rows_seen = state_counts(state, "rows_seen"),
                              epochs = state_counts(state, "epoch");
-  const bool is_over = state_flag(state, "is_over");
+  const bool at_end = state_flag(state, "is_over");
   const bool fits = rows_seen.size() == held.size() + 1 && epochs.size() == rows_seen.size();
   if (!fits) {
     fail(Code::kDataLoss, "The saved state of queued elements is damaged.");
@@ -365,7 +365,7 @@ void PrefetchIterator::Queue::restore(const NamedTensors& state) {
   }
   rows_seen_ = rows_seen[0];
   epoch_ = epochs[0];
-  is_over_ = is_over;
+  at_end_ = at_end;
 }
 
 // --- public interface

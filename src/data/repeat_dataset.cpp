@@ -55,7 +55,7 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     return taken;
   }
   int64_t epoch() const override { return passes_ + epoch_; }
-  std::string place() const override { return input_->place(); }
+  std::string location() const override { return input_->location(); }
 
  protected:
   void rewind_own() override {

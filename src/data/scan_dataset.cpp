@@ -56,7 +56,7 @@ class ScanIterator : public FunctionIterator<ScanDataset> {
     Components results = function_->run(arguments);
     const auto element_begin = results.begin() + static_cast<long>(state_.size());
     state_.assign(results.begin(), element_begin);
-    sink.emit_all_rows(Components(element_begin, results.end()));
+    sink.emit(Components(element_begin, results.end()));
     return true;
   }
 

@@ -86,7 +86,7 @@ void BufferedElements::move(const std::vector<Move>& moves) {
 }
 
 void BufferedElements::put_one(ElementSink& sink) {
-  sink.emit_all_rows(std::move(drawn_[0]));
+  sink.emit(std::move(drawn_[0]));
   drawn_.clear();
 }
 

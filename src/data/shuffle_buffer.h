@@ -11,7 +11,7 @@ namespace runhooks {
 
 // Interface of each kind of buffer:
 //   read()     reads elements of the input; returns their number, 0 at its end
-//   begin_in() the slot for element i of the ones just read
+//   slot_for() the slot for element i of the ones just read
 //   free()     releases the slot of a drawn element
 //   move()     in order: stores element `in[i]`, draws `out[i]` (kNone: neither)
 //   put_one(), put_stacked() emit the drawn elements
@@ -37,8 +37,8 @@ class BufferedRows {
   }
   // Caches rows that wait in a buffer of this size.
   void enable_row_cache(int64_t buffer_size) { near_ = table_.make_row_cache(buffer_size); }
-  const PackedRowCache* make_row_cache() const { return near_.get(); }
-  int64_t begin_in(int64_t i) const { return numbers_[static_cast<size_t>(i)]; }
+  const PackedRowCache* row_cache() const { return near_.get(); }
+  int64_t slot_for(int64_t i) const { return numbers_[static_cast<size_t>(i)]; }
   void free(int64_t) {}
   void move(const std::vector<Move>& moves) {
     for (const Move& each : moves) {
@@ -61,7 +61,7 @@ class BufferedRows {
   }
   void clear_drawn() { drawn_.clear(); }
   void clear() { waiting_ = 0; }
-  int64_t rows_waiting() const { return waiting_; }
+  int64_t num_buffered_rows() const { return waiting_; }
   NamedTensors save(const std::vector<int64_t>& waiting) const {
     return {{"numbers", Tensor::vector(waiting)}};
   }
@@ -78,7 +78,7 @@ class BufferedRows {
 // Slot allocator that also stores how many input rows each element took.
 class SlotPool {
  public:
-  int64_t begin_in() {
+  int64_t slot_for() {
     if (free_.empty()) return size_++;
     const int64_t place = free_.back();
     free_.pop_back();
@@ -92,7 +92,7 @@ class SlotPool {
     waiting_ += rows;
   }
   void erase(int64_t place) { waiting_ -= rows_[static_cast<size_t>(place)]; }
-  int64_t rows_waiting() const { return waiting_; }
+  int64_t num_buffered_rows() const { return waiting_; }
   // Saves the row counts of these slots; restoring numbers the slots 0, 1, ...
   void save(const std::vector<int64_t>& places, NamedTensors& state) const;
   static SlotPool restored(const NamedTensors& state, int64_t n, int64_t buffer_size);
@@ -108,7 +108,7 @@ class BufferedElements {
  public:
   explicit BufferedElements(const Dataset& dataset) : dataset_(dataset) {}
   int64_t read(DatasetIterator& input, int64_t n);
-  int64_t begin_in(int64_t) { return places_.begin_in(); }
+  int64_t slot_for(int64_t) { return places_.slot_for(); }
   void free(int64_t place) { places_.free(place); }
   void move(const std::vector<Move>& moves);
   void put_one(ElementSink& sink);
@@ -118,7 +118,7 @@ class BufferedElements {
     places_.clear();
     elements_.clear();
   }
-  int64_t rows_waiting() const { return places_.rows_waiting(); }
+  int64_t num_buffered_rows() const { return places_.num_buffered_rows(); }
   NamedTensors save(const std::vector<int64_t>& waiting) const;
   std::vector<int64_t> restore(const NamedTensors& state, int64_t buffer_size);
 

@@ -52,14 +52,14 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
         buffer_(*dataset_) {
     // rows in the buffer of an upstream shuffle are cached already
     if constexpr (kHasRows) {
-      if (!input_->make_row_cache()) buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
+      if (!input_->row_cache()) buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
     }
   }
-  const PackedRowCache* make_row_cache() const override {
+  const PackedRowCache* row_cache() const override {
     if constexpr (kHasRows) {
-      if (buffer_.make_row_cache()) return buffer_.make_row_cache();
+      if (buffer_.row_cache()) return buffer_.row_cache();
     }
-    return TransformationIterator::make_row_cache();
+    return TransformationIterator::row_cache();
   }
 
   bool next(ElementSink& sink) override {
@@ -81,25 +81,25 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     buffer_.clear_drawn();
     return drawn;
   }
-  int64_t rows_seen() const override { return input_->rows_seen() - buffer_.rows_waiting(); }
+  int64_t rows_seen() const override { return input_->rows_seen() - buffer_.num_buffered_rows(); }
 
  protected:
   void rewind_own() override {
     order_.rewind();
     buffer_.clear();
-    is_over_ = false;
+    at_end_ = false;
   }
   NamedTensors save_own() const override {
     NamedTensors state = buffer_.save(order_.numbers());
     for (const auto& [name, tensor] : order_.save()) state[name] = tensor;
-    state["is_over"] = Tensor::scalar(is_over_);
+    state["is_over"] = Tensor::scalar(at_end_);
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    const bool is_over = state_flag(state, "is_over");
+    const bool at_end = state_flag(state, "is_over");
     const auto size = static_cast<int64_t>(dataset_->buffer_size());
     order_.restore(state, buffer_.restore(state, size));
-    is_over_ = is_over;
+    at_end_ = at_end;
   }
   void check_restored() const override { check_state_count(rows_seen(), "rows_seen"); }
 
@@ -113,7 +113,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     InterruptPoll poll;
     while (drawn < n) {
       poll();
-      const int64_t missing = is_over_ ? 0 : order_.missing();
+      const int64_t missing = at_end_ ? 0 : order_.missing();
       if (missing > 1) {
         // leave one slot free: from then on, each new element is followed by a draw
         fill_buffer(missing - 1, false);
@@ -129,11 +129,11 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   // Reads up to `n` elements; with `draws`, draws one after each. Returns the number read.
   int64_t fill_buffer(int64_t n, bool draws) {
     const int64_t got = buffer_.read(*input_, std::min(n, kLargestBlock));
-    is_over_ = got == 0;
+    at_end_ = got == 0;
     moves_.resize(static_cast<size_t>(got));
     for (int64_t i = 0; i < got; ++i) {
       Move& move = moves_[static_cast<size_t>(i)];
-      move = {buffer_.begin_in(i), kNone};
+      move = {buffer_.slot_for(i), kNone};
       order_.push(move.in);
       if (draws) move.out = draw_number();
     }
@@ -156,7 +156,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   ShuffleOrder order_;
   Buffer buffer_;
   std::vector<Move> moves_;
-  bool is_over_ = false;  // of the input
+  bool at_end_ = false;  // of the input
 };
 
 std::unique_ptr<DatasetIterator> ShuffleDataset::iterator(IteratorContext& context) const {

@@ -37,7 +37,7 @@ class SkipIterator : public TransformationIterator<SkipDataset> {
     }
     return input_->next(sink);
   }
-  std::string place() const override { return input_->place(); }
+  std::string location() const override { return input_->location(); }
 
  protected:
   void rewind_own() override { skipped_ = 0; }

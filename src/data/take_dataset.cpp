@@ -43,7 +43,7 @@ class TakeIterator : public TransformationIterator<TakeDataset> {
     taken_ += taken;
     return taken;
   }
-  std::string place() const override { return input_->place(); }
+  std::string location() const override { return input_->location(); }
 
  protected:
   void rewind_own() override { taken_ = 0; }

@@ -46,7 +46,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
     put_rows(numbers, n, batched_shapes(shapes_, n), sink);
   }
-  void add_content(DataFingerprint& content) const override {
+  void add_data_to(DataFingerprint& content) const override {
     add_columns(content, columns_, fingerprint_);
   }
   void prefetch(const int64_t* numbers, int64_t n) const override {

@@ -27,8 +27,8 @@ class TensorsDataset : public Dataset {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   int64_t cardinality() const override { return 1; }
   int64_t num_rows() const { return 1; }
-  void put(int64_t, ElementSink& sink) const { sink.emit_all_rows(components_); }
-  void add_content(DataFingerprint& content) const override {
+  void put(int64_t, ElementSink& sink) const { sink.emit(components_); }
+  void add_data_to(DataFingerprint& content) const override {
     const std::vector<InMemoryColumn> columns(components_.begin(), components_.end());
     add_columns(content, columns, fingerprint_);
   }

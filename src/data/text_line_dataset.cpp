@@ -39,7 +39,7 @@ class Lines : public StringRecords {
     if (text.data() != line_.data()) line_ = decoded_;
     if (has_warned_ || is_utf8(line_)) return;
     has_warned_ = true;
-    warn_of_encoding(where());
+    warn_invalid_utf8(where());
   }
   FilePosition place() const override {
     FilePosition place = place_;

@@ -75,10 +75,10 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   void rewind_own() override {
     buffer_.clear();
     skips_ = 0;
-    is_over_ = false;
+    at_end_ = false;
   }
   NamedTensors save_own() const override {
-    NamedTensors state = {{"skips", Tensor::scalar(skips_)}, {"is_over", Tensor::scalar(is_over_)}};
+    NamedTensors state = {{"skips", Tensor::scalar(skips_)}, {"is_over", Tensor::scalar(at_end_)}};
     std::vector<const ElementOrError*> held;
     for (const ElementOrError& element : buffer_) held.push_back(&element);
     serialize_buffered(state, "buffer/", held, 0);
@@ -93,7 +93,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     if (skips > 0 && !buffer.empty()) {
       fail(Code::kDataLoss, "The saved state of a window is damaged.");
     }
-    is_over_ = state_flag(state, "is_over");
+    at_end_ = state_flag(state, "is_over");
     skips_ = skips;
     buffer_.assign(buffer.begin(), buffer.end());
   }
@@ -101,8 +101,8 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
  private:
   bool pull() {
     ElementOrError element;
-    if (is_over_ || !next_or_error(*input_, element)) {
-      is_over_ = true;
+    if (at_end_ || !next_or_error(*input_, element)) {
+      at_end_ = true;
       return false;
     }
     buffer_.push_back(std::move(element));
@@ -132,7 +132,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
 
   std::deque<ElementOrError> buffer_;
   int64_t skips_ = 0;  // elements to skip between two windows
-  bool is_over_ = false;
+  bool at_end_ = false;
 };
 
 std::unique_ptr<DatasetIterator> WindowDataset::iterator(IteratorContext& context) const {

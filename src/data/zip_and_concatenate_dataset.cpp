@@ -102,33 +102,33 @@ class ZipIterator : public DatasetIterator {
   bool next(ElementSink& sink) override {
     Components all;
     std::exception_ptr error;
-    for (size_t i = 0; i < inputs_.size() && !is_over_; ++i) {
+    for (size_t i = 0; i < inputs_.size() && !at_end_; ++i) {
       ElementOrError element;
       if (!next_or_error(inputs_[i], element)) {
-        is_over_ = true;
+        at_end_ = true;
       } else if (!error) {
         error = element.error;
       }
       for (Tensor& component : element.components) all.push_back(std::move(component));
     }
     if (error) std::rethrow_exception(error);
-    if (!is_over_) sink.emit_all_rows(std::move(all));
-    return !is_over_;
+    if (!at_end_) sink.emit(std::move(all));
+    return !at_end_;
   }
   void rewind() override {
     inputs_.rewind();
-    is_over_ = false;
+    at_end_ = false;
   }
   NamedTensors save() const override {
-    NamedTensors state = {{"is_over", Tensor::scalar(is_over_)}};
+    NamedTensors state = {{"is_over", Tensor::scalar(at_end_)}};
     inputs_.save(state);
     return state;
   }
   void restore(const NamedTensors& state) override {
     // states of earlier versions omit it, and reach the end again
-    const bool is_over = state.count("is_over") && state_flag(state, "is_over");
+    const bool at_end = state.count("is_over") && state_flag(state, "is_over");
     inputs_.restore(state);
-    is_over_ = is_over;
+    at_end_ = at_end;
   }
   int64_t rows_seen() const override { return inputs_[0].rows_seen(); }
   int64_t epoch() const override { return inputs_[0].epoch(); }
@@ -136,7 +136,7 @@ class ZipIterator : public DatasetIterator {
  private:
   std::shared_ptr<const ZipDataset> dataset_;
   InputIterators inputs_;
-  bool is_over_ = false;  // of any input
+  bool at_end_ = false;  // of any input
 };
 
 std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) const {
@@ -306,41 +306,41 @@ class SampleIterator : public DatasetIterator {
         seeds_(context.seeds(dataset_->seed())),
         random_(seeds_),
         inputs_(dataset_->inputs(), context),
-        is_over_(inputs_.size(), 0) {}
+        at_end_(inputs_.size(), 0) {}
   // Skips exhausted datasets and continues with the others.
   bool next(ElementSink& sink) override {
     InterruptPoll poll;
     while (has_open()) {
       poll();
       const size_t i = draw();
-      if (is_over_[i]) continue;
+      if (at_end_[i]) continue;
       if (inputs_[i].next(sink)) return true;
-      is_over_[i] = 1;
+      at_end_[i] = 1;
     }
     return false;
   }
   // With a seed, each pass has the same order, as in TensorFlow.
   void rewind() override {
     inputs_.rewind();
-    is_over_.assign(is_over_.size(), 0);
+    at_end_.assign(at_end_.size(), 0);
     if (dataset_->seed()) random_ = RandomStream(seeds_);
   }
   NamedTensors save() const override {
-    NamedTensors state = {{"is_over", Tensor::vector(is_over_)}};
+    NamedTensors state = {{"is_over", Tensor::vector(at_end_)}};
     add_subtree(state, "random/", random_.save());
     inputs_.save(state);
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const std::vector<int64_t> is_over = state_counts(state, "is_over");
-    if (is_over.size() != inputs_.size()) {
+    const std::vector<int64_t> at_end = state_counts(state, "is_over");
+    if (at_end.size() != inputs_.size()) {
       fail(Code::kDataLoss, "The saved state has a different number of datasets.");
     }
     const RandomStream random = RandomStream::restored(subtree(state, "random/"));
     inputs_.restore(state);
     random_ = random;
     seeds_ = random.seeds();
-    is_over_ = is_over;
+    at_end_ = at_end;
   }
   int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
@@ -348,8 +348,8 @@ class SampleIterator : public DatasetIterator {
   // True if a dataset with a positive weight is left.
   bool has_open() const {
     double before = 0;
-    for (size_t i = 0; i < is_over_.size(); ++i) {
-      if (!is_over_[i] && dataset_->bounds()[i] > before) return true;
+    for (size_t i = 0; i < at_end_.size(); ++i) {
+      if (!at_end_[i] && dataset_->bounds()[i] > before) return true;
       before = dataset_->bounds()[i];
     }
     return false;
@@ -379,7 +379,7 @@ class SampleIterator : public DatasetIterator {
   Seeds seeds_;
   RandomStream random_;
   InputIterators inputs_;
-  std::vector<int64_t> is_over_;
+  std::vector<int64_t> at_end_;
 };
 
 std::unique_ptr<DatasetIterator> SampleDataset::iterator(IteratorContext& context) const {

@@ -77,7 +77,7 @@ Tensor random_rows(std::mt19937_64& random, DType dtype, int64_t rows) {
   return tensor;
 }
 
-InMemoryColumn in_place(const Kept& kept) {
+InMemoryColumn view_column(const Kept& kept) {
   return std::make_shared<const ColumnViews>(kept.tensor.dtype(), kept.tensor.shape(), kept.columns,
                                              nullptr);
 }
@@ -104,7 +104,7 @@ TEST(column_views_match_tensors) {
     std::vector<InMemoryColumn> copies, places;
     for (const Kept& one : all) copies.emplace_back(one.tensor);
     // Combined with a tensor.
-    places = {in_place(all[0]), InMemoryColumn(all[1].tensor), in_place(all[2])};
+    places = {view_column(all[0]), InMemoryColumn(all[1].tensor), view_column(all[2])};
     const auto expected = in_memory_dataset(copies, options);
     const auto dataset = in_memory_dataset(places, options);
     CHECK(dataset->dtypes() == expected->dtypes());
@@ -193,12 +193,12 @@ TEST(packed_rows_read_any_window_of_an_order) {
   const DType types[] = {DType::kFloat32, DType::kFloat64, DType::kInt32};
   for (const int64_t rows : {1, 700, 300000}) {
     std::vector<Kept> all;
-    AllRowsInPlace views;
+    ColumnViewsList views;
     std::vector<Tensor> batch;
     for (int k = 0; k < 5; ++k) {
       all.push_back(kept(random, types[k % 3], rows, k == 3 ? 7 : 1, k != 3));
     }
-    for (const Kept& one : all) views.push_back(in_place(one).in_place);
+    for (const Kept& one : all) views.push_back(view_column(one).views);
     std::vector<int64_t> order(static_cast<size_t>(rows));
     std::iota(order.begin(), order.end(), int64_t{0});
     ShuffledRows shuffled;

@@ -87,7 +87,7 @@ std::string number_text(const NamedTensors& state, const char* name) {
 
 std::string position(const DatasetIterator& iterator) {
   const NamedTensors state = iterator.save();
-  std::string all = iterator.place();
+  std::string all = iterator.location();
   for (const char* name : {"file", "offset", "records", "lines", "skipped", "rows_seen"}) {
     all += str_cat(" ", name, " ", number_text(state, name));
   }
@@ -127,7 +127,7 @@ void check_same(const Dataset& data, int64_t size) {
     }
     CHECK_EQ(failed, expected_failure);
     if (failed.empty() && got < size) break;
-    CHECK_EQ(blocks->place(), ones->place());
+    CHECK_EQ(blocks->location(), ones->place());
     if (!failed.empty()) return;
     CHECK_EQ(position(*blocks), position(*ones));
   }

@@ -100,7 +100,7 @@ TEST(row_numbers_match_single_elements) {
     std::vector<DatasetPtr> both = {rows_of(20),
                                     dataset_of("SkipDataset", {{"count", number(0)}}, rows_of(20))};
     CHECK(both[0]->row_table() && !both[1]->row_table());
-    for (int64_t steps = 0; steps < 4; ++steps) {
+    for (int64_t pipeline_signature = 0; pipeline_signature < 4; ++pipeline_signature) {
       const uint64_t kind = random() % 4;
       const auto size = static_cast<int64_t>(random() % 30) + 1;
       for (DatasetPtr& of : both) {
@@ -139,7 +139,7 @@ TEST(descriptions_distinguish_pipelines) {
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(1)}}, range_of(5));
   const auto other =
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(2)}}, range_of(5));
-  CHECK_EQ(one->steps(), other->steps());  // seeds are part of the state
+  CHECK_EQ(one->pipeline_signature(), other->pipeline_signature());  // seeds are part of the state
 }
 
 TEST(pipeline_signature_and_fingerprint_identify_a_position) {
@@ -153,19 +153,19 @@ TEST(pipeline_signature_and_fingerprint_identify_a_position) {
                       dataset_of("TensorSliceDataset", {{"components", Value::of(components)}}));
   };
   const auto one = rows(9, 1), same = rows(9, 1), value = rows(9, 2), longer = rows(10, 1);
-  CHECK_EQ(one->steps(), "Batch(batch_size = 2) of TensorSlice()");
-  CHECK_EQ(one->steps(), longer->steps());
+  CHECK_EQ(one->pipeline_signature(), "Batch(batch_size = 2) of TensorSlice()");
+  CHECK_EQ(one->pipeline_signature(), longer->pipeline_signature());
   CHECK_EQ(one->content().fingerprint(), same->content().fingerprint());
   CHECK(one->content().fingerprint() != value->content().fingerprint());
   CHECK(one->content().fingerprint() != longer->content().fingerprint());
   CHECK(one->content().description().find("in memory float32(9,)") == 0);
   // Functions that return datasets are part of the signature, including their data.
-  CHECK(flat_mapped(range_of(3))->steps() != interleaved(range_of(3), 1, 1)->steps());
+  CHECK(flat_mapped(range_of(3))->pipeline_signature() != interleaved(range_of(3), 1, 1)->pipeline_signature());
   const auto by_two = dataset_of("FlatMapDataset", {{"map_func", maker_of(range_of(3), 2, false)}},
                                  range_of(3)),
              by_three = dataset_of("FlatMapDataset",
                                    {{"map_func", maker_of(range_of(3), 3, false)}}, range_of(3));
-  CHECK(by_two->steps() != by_three->steps());
+  CHECK(by_two->pipeline_signature() != by_three->pipeline_signature());
   // Strings are compared by content, not by dictionary code.
   const auto words = [](const std::vector<std::string>& before) {
     const auto dictionary = std::make_shared<StringDictionary>();
@@ -396,7 +396,7 @@ TEST(random_pipelines_resume) {
   const int64_t pipelines = count ? std::strtoll(count, nullptr, 10) : 200;
   for (int64_t i = 0; i < pipelines; ++i) {
     DatasetPtr dataset = random_source(random);
-    for (int64_t steps = draw(random, 1, 6); steps > 0; --steps) {
+    for (int64_t pipeline_signature = draw(random, 1, 6); pipeline_signature > 0; --pipeline_signature) {
       dataset = random_step(random, dataset);
     }
     check_goes_on(*dataset, static_cast<size_t>(draw(random, 0, 40)), 60);
