@@ -98,12 +98,12 @@ void ColumnViews::read(int64_t first, int64_t n, void* to) const {
   });
 }
 
-void ColumnViews::scatter(const RowSlot* places, int64_t n, char* to, size_t stride) const {
+void ColumnViews::scatter(const RowSlot* rows, int64_t n, char* to, size_t stride) const {
   for (const ColumnView& column : columns_) {
     dispatch_by_types(column, dtype_, [&](const auto* from, auto type) {
       using To = decltype(type);
       for (int64_t i = 0; i < n; ++i) {
-        To* const out = reinterpret_cast<To*>(to + static_cast<size_t>(places[i].slot) * stride);
+        To* const out = reinterpret_cast<To*>(to + static_cast<size_t>(rows[i].slot) * stride);
         *out = static_cast<To>(from[rows[i].row]);
       }
     });

@@ -45,7 +45,7 @@ class ColumnViews {
   struct RowSlot {
     int64_t row, slot;
   };
-  void scatter(const RowSlot* places, int64_t n, char* to, size_t stride) const;
+  void scatter(const RowSlot* rows, int64_t n, char* to, size_t stride) const;
 
  private:
   DType dtype_;

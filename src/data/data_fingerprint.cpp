@@ -63,10 +63,10 @@ void DataFingerprint::add(const Tensor& tensor) {
 }
 
 void DataFingerprint::add(const InMemoryColumn& column) {
-  if (column.in_place) {
+  if (column.views) {
     add(str_cat(dtype_name(column.dtype()), column.shape()));
-    const auto rows = static_cast<size_t>(column.in_place->rows());
-    for (const ColumnView& from : column.in_place->columns()) {
+    const auto rows = static_cast<size_t>(column.views->rows());
+    for (const ColumnView& from : column.views->columns()) {
       add(from.doubles ? hash_bytes(from.doubles, rows * sizeof *from.doubles)
                        : hash_bytes(from.integers, rows * sizeof *from.integers));
     }

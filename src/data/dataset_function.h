@@ -58,8 +58,8 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
     mutable std::mutex mutex_;
     mutable Session session_;
     std::shared_ptr<Executor> executor_;
-    std::vector<const Tensor*> fed_;  // inputs of a call: arguments, then captured values
-    std::vector<bool> stays_;
+    std::vector<const Tensor*> fed_values_;  // inputs of a call: arguments, then captured values
+    std::vector<bool> is_unchanged_;
   };
   std::unique_ptr<Instance> instantiate(IteratorContext& context) const;
 
@@ -74,7 +74,7 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
   std::vector<Output> arguments_, results_;
   Components captured_;  // values of the captured tensors, once bound
   uint64_t fingerprint_ = 0;
-  std::vector<bool> is_in_graph_;  // by component
+  std::vector<bool> is_graph_input_;  // by component
   bool runs_on_main_thread_ = false, is_stateful_ = false;
 };
 

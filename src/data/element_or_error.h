@@ -23,14 +23,14 @@ bool next_or_error(DatasetIterator& input, ElementOrError& element);
 // `first`.
 void serialize_buffered(NamedTensors& state,
                const std::string& name,
-               const std::vector<const ElementOrError*>& held,
+               const std::vector<const ElementOrError*>& buffered,
                int64_t first);
 // Reads at most the given number of elements of `input`. States from before windows stored errors
 // contain none.
 std::vector<ElementOrError> deserialize_buffered(const NamedTensors& state,
                                    const std::string& name,
                                    const Dataset& input,
-                                   int64_t most,
+                                   int64_t max_count,
                                    int64_t first);
 
 }  // namespace runhooks

@@ -23,17 +23,17 @@ Shape with_rows(const Shape& row, size_t n) {
 // Keeps codes if all elements share a dictionary; otherwise builds a new dictionary.
 void copy_strings(Tensor& to, const std::vector<const Components*>& elements, size_t k) {
   const auto& first = (*elements[0])[k].dictionary();
-  const bool is_one = std::all_of(elements.begin(), elements.end(), [&](const Components* element) {
+  const bool shares_dictionary = std::all_of(elements.begin(), elements.end(), [&](const Components* element) {
     return (*element)[k].dictionary() == first;
   });
-  to.set_dictionary(is_one ? first : std::make_shared<StringDictionary>());
+  to.set_dictionary(shares_dictionary ? first : std::make_shared<StringDictionary>());
   auto* codes = to.data<int32_t>();
   InterruptPoll poll;
   for (const Components* element : elements) {
     poll();
     const Tensor& from = (*element)[k];
     for (int64_t i = 0; i < from.num_elements(); ++i) {
-      *codes++ = is_one ? from.data<int32_t>()[i] : to.dictionary()->code(from.string_at(i));
+      *codes++ = shares_dictionary ? from.data<int32_t>()[i] : to.dictionary()->code(from.string_at(i));
     }
   }
 }
@@ -43,13 +43,13 @@ void copy_stacked(Tensor& to, const std::vector<const Components*>& elements, si
     copy_strings(to, elements, k);
     return;
   }
-  auto* place = static_cast<char*>(to.raw());
+  auto* out = static_cast<char*>(to.raw());
   InterruptPoll poll;
   for (const Components* element : elements) {
     poll();
     const size_t bytes = (*element)[k].num_bytes();
-    if (bytes > 0) std::memcpy(place, (*element)[k].raw(), bytes);
-    place += bytes;
+    if (bytes > 0) std::memcpy(out, (*element)[k].raw(), bytes);
+    out += bytes;
   }
 }
 
@@ -155,25 +155,25 @@ std::unique_ptr<DatasetIterator> ElementsDataset::iterator(IteratorContext&) con
 
 NamedTensors save_dataset(const Tensor& variant) {
   const auto dataset = std::static_pointer_cast<const Dataset>(variant.object());
-  const auto* at_hand = dynamic_cast<const ElementsDataset*>(dataset.get());
-  if (!at_hand) fail(Code::kUnimplemented, "Elements that are datasets cannot be saved.");
-  NamedTensors state = save_elements(pointers(at_hand->elements()));
+  const auto* in_memory = dynamic_cast<const ElementsDataset*>(dataset.get());
+  if (!in_memory) fail(Code::kUnimplemented, "Elements that are datasets cannot be saved.");
+  NamedTensors state = save_elements(pointers(in_memory->elements()));
   std::vector<int64_t> dtypes;
-  for (const DType dtype : at_hand->dtypes()) dtypes.push_back(static_cast<int64_t>(dtype));
+  for (const DType dtype : in_memory->dtypes()) dtypes.push_back(static_cast<int64_t>(dtype));
   state["dtypes"] = Tensor::vector(dtypes);
   return state;
 }
 
-Tensor restored_dataset(const NamedTensors& state, const Dataset& of) {
-  const std::vector<DType> dtypes = of.dtypes();
-  std::vector<int64_t> numbers;
-  for (const DType dtype : dtypes) numbers.push_back(static_cast<int64_t>(dtype));
-  if (state_integers(state, "dtypes") != numbers) {
+Tensor restored_dataset(const NamedTensors& state, const Dataset& dataset) {
+  const std::vector<DType> dtypes = dataset.dtypes();
+  std::vector<int64_t> dtype_codes;
+  for (const DType dtype : dtypes) dtype_codes.push_back(static_cast<int64_t>(dtype));
+  if (state_integers(state, "dtypes") != dtype_codes) {
     fail(Code::kDataLoss, "A saved dataset element has the wrong types.");
   }
   const bool is_nested = dtypes.size() == 1 && dtypes[0] == DType::kVariant;
   return Tensor::variant(std::const_pointer_cast<Dataset>(elements_dataset(
-      read_elements(state, of), dtypes, of.shapes(), is_nested ? of.inner(0) : nullptr)));
+      read_elements(state, dataset), dtypes, dataset.shapes(), is_nested ? dataset.inner(0) : nullptr)));
 }
 
 }  // namespace
@@ -189,30 +189,30 @@ std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements
 namespace {
 
 std::shared_ptr<const Dataset> window_of(std::vector<Components> column,
-                                         const Dataset& of,
+                                         const Dataset& dataset,
                                          size_t k) {
-  const DType dtype = of.dtypes()[k];
-  return elements_dataset(std::move(column), {dtype}, {of.shapes()[k]},
-                          dtype == DType::kVariant ? of.inner(k) : nullptr);
+  const DType dtype = dataset.dtypes()[k];
+  return elements_dataset(std::move(column), {dtype}, {dataset.shapes()[k]},
+                          dtype == DType::kVariant ? dataset.inner(k) : nullptr);
 }
 
 }  // namespace
 
 void put_window(const std::vector<const Components*>& elements,
-                const Dataset& of,
+                const Dataset& dataset,
                 int first,
                 ElementSink& sink) {
-  for (size_t k = 0; k < of.dtypes().size(); ++k) {
+  for (size_t k = 0; k < dataset.dtypes().size(); ++k) {
     std::vector<Components> column;
     for (const Components* element : elements) column.push_back({(*element)[k]});
-    const auto window = window_of(std::move(column), of, k);
+    const auto window = window_of(std::move(column), dataset, k);
     sink.put(first + static_cast<int>(k),
              Tensor::variant(std::const_pointer_cast<Dataset>(window)));
   }
 }
 
-std::shared_ptr<const Dataset> window_pattern(const Dataset& of, size_t k) {
-  return window_of({}, of, k);
+std::shared_ptr<const Dataset> window_pattern(const Dataset& dataset, size_t k) {
+  return window_of({}, dataset, k);
 }
 
 // --- serialization
@@ -242,17 +242,17 @@ namespace {
 constexpr int64_t kMaxEmptyElements = int64_t{1} << 20;
 
 // True if a state of this size cannot hold as many elements.
-bool is_too_many(int64_t size, const NamedTensors& state) {
-  int64_t held = kMaxEmptyElements;
-  for (const auto& item : state) held += item.second.num_elements();
-  return size > held;
+bool exceeds_state(int64_t size, const NamedTensors& state) {
+  int64_t capacity = kMaxEmptyElements;
+  for (const auto& item : state) capacity += item.second.num_elements();
+  return size > capacity;
 }
 
 Tensor read_component(
-    const NamedTensors& state, size_t k, size_t i, size_t size, const Dataset& of) {
-  const DType dtype = of.dtypes()[k];
+    const NamedTensors& state, size_t k, size_t i, size_t size, const Dataset& dataset) {
+  const DType dtype = dataset.dtypes()[k];
   if (dtype == DType::kVariant) {
-    return restored_dataset(subtree(state, element_name(k, i) + "/"), *of.inner(k));
+    return restored_dataset(subtree(state, element_name(k, i) + "/"), *dataset.inner(k));
   }
   const auto all = state.find(component_name(k));
   if (all != state.end()) {
@@ -261,28 +261,28 @@ Tensor read_component(
                          tensor.shape().dim(0) == static_cast<int64_t>(size);
     return has_row ? row_of(tensor, static_cast<int64_t>(i)) : Tensor();
   }
-  const auto own = state.find(element_name(k, i));
-  return own == state.end() ? Tensor() : own->second;
+  const auto separate = state.find(element_name(k, i));
+  return separate == state.end() ? Tensor() : separate->second;
 }
 
 }  // namespace
 
 std::vector<Components> read_elements(const NamedTensors& state,
-                                      const Dataset& of,
-                                      int64_t most) {
-  const std::vector<DType> dtypes = of.dtypes();
-  const std::vector<Shape> shapes = of.shapes();
-  const int64_t size = state_count(state, "size", most);
+                                      const Dataset& dataset,
+                                      int64_t max_count) {
+  const std::vector<DType> dtypes = dataset.dtypes();
+  const std::vector<Shape> shapes = dataset.shapes();
+  const int64_t size = state_count(state, "size", max_count);
   std::vector<Components> elements;
   // each element has its own tensors or a row of a stacked tensor
-  if ((dtypes.empty() && size > 1) || is_too_many(size, state)) {
+  if ((dtypes.empty() && size > 1) || exceeds_state(size, state)) {
     fail(Code::kDataLoss, "Invalid number of saved elements: ", size, ".");
   }
   for (int64_t i = 0; i < size; ++i) {
     Components element;
     for (size_t k = 0; k < dtypes.size(); ++k) {
       Tensor value =
-          read_component(state, k, static_cast<size_t>(i), static_cast<size_t>(size), of);
+          read_component(state, k, static_cast<size_t>(i), static_cast<size_t>(size), dataset);
       if (!value.is_valid() || value.dtype() != dtypes[k] ||
           !shapes[k].is_compatible_with(value.shape())) {
         fail(Code::kDataLoss, "A saved element lacks component ", static_cast<unsigned long>(k),

@@ -27,13 +27,13 @@ std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements
                                                 std::shared_ptr<const Dataset> inner = nullptr);
 
 // Emits a window: from component `first` of the sink on, a dataset for each component of the
-// elements, which are elements of dataset `of`.
+// elements, which are elements of dataset `dataset`.
 void put_window(const std::vector<const Components*>& elements,
-                const Dataset& of,
+                const Dataset& dataset,
                 int first,
                 ElementSink& sink);
 // A dataset with the types and shapes of component `k` of such a window.
-std::shared_ptr<const Dataset> window_pattern(const Dataset& of, size_t k);
+std::shared_ptr<const Dataset> window_pattern(const Dataset& dataset, size_t k);
 
 // The name of component `k` in a state.
 std::string component_name(size_t k);
@@ -41,10 +41,10 @@ std::string component_name(size_t k);
 // Serializes elements component by component, as one tensor if all shapes match. Components that
 // are datasets must hold their elements in memory.
 NamedTensors save_elements(const std::vector<const Components*>& elements);
-// Reads elements of dataset `of`. Throws kDataLoss on a wrong type or shape, or on more than
-// `most` elements.
+// Reads elements of dataset `dataset`. Throws kDataLoss on a wrong type or shape, or on more than
+// `max_count` elements.
 std::vector<Components> read_elements(const NamedTensors& state,
-                                      const Dataset& of,
-                                      int64_t most = std::numeric_limits<int64_t>::max());
+                                      const Dataset& dataset,
+                                      int64_t max_count = std::numeric_limits<int64_t>::max());
 
 }  // namespace runhooks

@@ -22,18 +22,18 @@ struct ParsedFeature {
   Shape shape;
   // Default of a dense feature; empty means that the feature is required. With an unknown first
   // dimension, the value for padding rows.
-  Tensor otherwise;
+  Tensor default_value;
 
-  bool has_any_length() const { return shape.rank() > 0 && shape.dim(0) < 0; }
+  bool has_variable_length() const { return shape.rank() > 0 && shape.dim(0) < 0; }
   // The number of values per row.
   int64_t row_size() const;
 
   std::vector<float> floats;
   std::vector<int64_t> ints;
-  std::vector<std::string_view> texts;
+  std::vector<std::string_view> strings;
   std::vector<int64_t> counts;  // number of values, by example
   int64_t num_values() const;
-  int64_t longest() const;
+  int64_t max_count() const;
   void clear();
 };
 
@@ -54,8 +54,8 @@ class ExampleParser {
   Shape values_shape(size_t i, bool is_single) const;
 
  private:
-  void take(ParsedFeature& feature, const ExampleView& example, const std::string& where);
-  void take_default(ParsedFeature& feature, const std::string& where);
+  void append_values(ParsedFeature& feature, const ExampleView& example, const std::string& where);
+  void append_default(ParsedFeature& feature, const std::string& where);
   void check_count(const ParsedFeature& feature, int64_t count, const std::string& where) const;
   template <typename T>
   void write_padded(const ParsedFeature& feature, const std::vector<T>& values, T filler, T* out);

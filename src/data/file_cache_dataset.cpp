@@ -21,7 +21,7 @@ class FileCacheDataset : public Transformation {
   // The first record. A cache file with a different header belongs to other data.
   std::string header() const {
     return str_cat("runhooks cache 2\n", input().pipeline_signature(), "\n",
-                   static_cast<unsigned long>(input().content().fingerprint()));
+                   static_cast<unsigned long>(input().data_fingerprint().fingerprint()));
   }
 
  private:
@@ -36,10 +36,10 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
 
   bool next(ElementSink& sink) override {
     if (mode_ == Mode::kNone) begin();
-    if (mode_ == Mode::kOver) return false;
+    if (mode_ == Mode::kEnd) return false;
     Components element;
     if (mode_ == Mode::kReading ? !read(element) : !pull_element(element)) {
-      mode_ = Mode::kOver;
+      mode_ = Mode::kEnd;
       return false;
     }
     ++position_;
@@ -64,7 +64,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
             {"rows_seen", Tensor::scalar(rows_seen_)}};
   }
   void restore_own(const NamedTensors& state) override {
-    const int64_t mode = state_count(state, "mode", static_cast<int64_t>(Mode::kOver)),
+    const int64_t mode = state_count(state, "mode", static_cast<int64_t>(Mode::kEnd)),
                   position = state_count(state, "position"),
                   rows_seen = state_count(state, "rows_seen");
     writer_.reset();
@@ -73,7 +73,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     position_ = position;
     rows_seen_ = rows_seen;
     // finish this pass from the input; the next pass writes the file
-    if (mode_ == Mode::kWriting) mode_ = Mode::kPassing;
+    if (mode_ == Mode::kWriting) mode_ = Mode::kPassThrough;
     if (mode_ != Mode::kReading) return;
     open();
     Components skipped;
@@ -85,7 +85,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
   }
 
  private:
-  enum class Mode : int64_t { kNone, kReading, kWriting, kPassing, kOver };
+  enum class Mode : int64_t { kNone, kReading, kWriting, kPassThrough, kEnd };
 
   void begin() {
     if (file_exists(dataset_->path())) {
@@ -116,9 +116,9 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
       if (fields.field() == kComponentField) element.push_back(read_tensor(fields.message()));
     }
     const std::vector<DType> dtypes = dataset_->dtypes();
-    bool fits = element.size() == dtypes.size();
-    for (size_t k = 0; fits && k < dtypes.size(); ++k) fits = element[k].dtype() == dtypes[k];
-    if (!fits) {
+    bool has_right_types = element.size() == dtypes.size();
+    for (size_t k = 0; has_right_types && k < dtypes.size(); ++k) has_right_types = element[k].dtype() == dtypes[k];
+    if (!has_right_types) {
       fail(Code::kDataLoss, "Element ", position_, " in the cache '", dataset_->path(),
            "' is damaged.");
     }

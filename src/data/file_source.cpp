@@ -32,7 +32,7 @@ std::vector<std::string> strings_argument(const Args& args, const std::string& n
 
 FileSource::FileSource(const Args& args) : files_(strings_argument(args, "filenames")) {
   compression_ = compression_from_name(args.text("compression_type", ""));
-  takes_streams_ = args.flag("stream", false);
+  accepts_streams_ = args.flag("stream", false);
   const std::string on_error = args.text("on_error", "stop");
   skips_errors_ = on_error == "skip";
   if (!skips_errors_ && on_error != "stop") {
@@ -53,11 +53,11 @@ bool FileCursor::open_next() {
 void FileCursor::open() {
   const std::string& path = source_.files()[file_];
   const FileKind kind = file_kind(path);
-  is_stream_ = source_.takes_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
-  are_streamed_.resize(source_.files().size());
-  if (are_streamed_[file_]) throw_stream("it can be read only once");
+  is_stream_ = source_.accepts_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
+  was_streamed_.resize(source_.files().size());
+  if (was_streamed_[file_]) throw_stream_error("it can be read only once");
   if (is_stream_) {
-    are_streamed_[file_] = true;
+    was_streamed_[file_] = true;
     size_ = fingerprint_ = 0;
   } else {
     InputFile file(path);
@@ -67,9 +67,9 @@ void FileCursor::open() {
   records_ = source_.open({path, is_stream_});
 }
 
-void FileCursor::throw_stream(const char* why) const {
+void FileCursor::throw_stream_error(const char* reason) const {
   throw Error(Code::kFailedPrecondition,
-              str_cat("'", source_.files()[file_], "' is a stream: ", why, "."),
+              str_cat("'", source_.files()[file_], "' is a stream: ", reason, "."),
               {"Use dataset_cache() to store the elements for further passes."});
 }
 
@@ -80,9 +80,9 @@ void FileCursor::close() {
 }
 
 void FileCursor::skip_record(const Error& error) {
-  const bool is_ill_record =
+  const bool is_bad_record =
       error.code() == Code::kDataLoss || error.code() == Code::kInvalidArgument;
-  if (!source_.skips_errors() || !is_ill_record) throw error;
+  if (!source_.skips_errors() || !is_bad_record) throw error;
   if (skipped_++ == 0) first_skipped_ = error.message();
   if (!records_->skip()) close();
 }
@@ -97,7 +97,7 @@ void FileCursor::log_skipped() {
   first_skipped_.clear();
 }
 
-std::string FileCursor::last() const {
+std::string FileCursor::location() const {
   if (!records_) return "";
   const FilePosition place = records_->place();
   const bool is_line = std::string(source_.unit()) == "line";
@@ -113,7 +113,7 @@ void FileCursor::rewind() {
 }
 
 NamedTensors FileCursor::save() const {
-  if (records_ && is_stream_) throw_stream("its position cannot be saved or restored");
+  if (records_ && is_stream_) throw_stream_error("its position cannot be saved or restored");
   NamedTensors state = {{"file", Tensor::scalar(static_cast<int64_t>(file_))},
                         {"is_open", Tensor::scalar(records_ != nullptr)}};
   if (!records_) return state;
@@ -213,9 +213,9 @@ class StringIterator : public FileIterator {
 
 }  // namespace
 
-void warn_invalid_utf8(const std::string& where) {
+void warn_invalid_utf8(const std::string& location) {
   log_deferred(LogLevel::kWarn,
-               str_cat(where,
+               str_cat(location,
                        " is not valid UTF-8. Such strings are marked as bytes; convert the "
                        "file to UTF-8, for example with `iconv()`."),
                "encoding");

@@ -32,8 +32,8 @@ class FileRecords {
   virtual void seek(const FilePosition& place) = 0;
 };
 
-// `where` is "Line 3 of 'a.csv'".
-void warn_invalid_utf8(const std::string& where);
+// `location` is "Line 3 of 'a.csv'".
+void warn_invalid_utf8(const std::string& location);
 
 // Records that consist of one string.
 class StringRecords : public FileRecords {
@@ -65,7 +65,7 @@ class FileSource : public Dataset {
   const std::vector<std::string>& files() const { return files_; }
   Compression compression() const { return compression_; }
   bool skips_errors() const { return skips_errors_; }
-  bool takes_streams() const { return takes_streams_; }
+  bool accepts_streams() const { return accepts_streams_; }
 
  private:
   bool identifies_data(const std::string& argument) const override {
@@ -75,7 +75,7 @@ class FileSource : public Dataset {
   std::vector<std::string> files_;
   FileFingerprints fingerprints_;
   Compression compression_ = Compression::kNone;
-  bool skips_errors_ = false, takes_streams_ = false;
+  bool skips_errors_ = false, accepts_streams_ = false;
 };
 
 #define RUNHOOKS_STREAM_ARGUMENT \
@@ -106,7 +106,7 @@ class FileCursor {
   // The records of the open file, or NULL.
   FileRecords* records() const { return records_.get(); }
   // The location of the last record: "Line 3 of 'a.csv'".
-  std::string last() const;
+  std::string location() const;
   void rewind();
   NamedTensors save() const;
   // Throws if the file has changed, judged by its size and the bytes at both ends.
@@ -118,7 +118,7 @@ class FileCursor {
   void close();
   void skip_record(const Error& error);
   void log_skipped();
-  [[noreturn]] void throw_stream(const char* why) const;
+  [[noreturn]] void throw_stream_error(const char* reason) const;
 
   const FileSource& source_;
   std::unique_ptr<FileRecords> records_;  // of the open file
@@ -127,7 +127,7 @@ class FileCursor {
   int64_t skipped_ = 0;
   std::string first_skipped_;
   bool is_stream_ = false;          // of the open file
-  std::vector<bool> are_streamed_;  // by file; a stream can be read only once
+  std::vector<bool> was_streamed_;  // by file; a stream can be read only once
 };
 
 // Emits records as elements.
@@ -140,7 +140,7 @@ class FileIterator : public DatasetIterator {
   NamedTensors save() const override;
   void restore(const NamedTensors& state) override;
   int64_t rows_seen() const override { return rows_seen_; }
-  std::string location() const override { return cursor_.last(); }
+  std::string location() const override { return cursor_.location(); }
 
  protected:
   std::shared_ptr<const FileSource> source_;

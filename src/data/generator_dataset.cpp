@@ -17,15 +17,15 @@ class GeneratorDataset : public Dataset {
   bool runs_on_main_thread() const override { return true; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::unique_ptr<ElementStream> open() const { return source_->open(); }
-  void add_data_to(DataFingerprint& content) const override {
+  void add_data_to(DataFingerprint& fingerprint) const override {
     std::vector<std::string> components;
     for (size_t k = 0; k < dtypes().size(); ++k) {
       components.push_back(str_cat(dtype_name(dtypes()[k]), shapes()[k]));
     }
-    const std::string words =
+    const std::string text =
         str_cat(source_->declared_schema(), " (", str_join(components, ", "), ")");
-    content.add(std::string_view(words));
-    content.describe(words);
+    fingerprint.add(std::string_view(text));
+    fingerprint.describe(text);
   }
 
  private:
@@ -95,9 +95,9 @@ class GeneratorIterator : public DatasetIterator {
     const std::vector<DType> dtypes = dataset_->dtypes();
     const std::vector<Shape> shapes = dataset_->shapes();
     for (size_t k = 0; k < dtypes.size(); ++k) {
-      const bool fits =
+      const bool is_valid =
           element[k].dtype() == dtypes[k] && shapes[k].is_compatible_with(element[k].shape());
-      if (fits) continue;
+      if (is_valid) continue;
       throw Error(Code::kInvalidArgument,
                   str_cat("Element ", position_ + 1, " of a generator has component ", k + 1,
                           " of type ", dtype_name(element[k].dtype()), " and shape ",

@@ -23,15 +23,15 @@ struct SparseRows : CoreObject {
 struct InMemoryColumn {
   InMemoryColumn(Tensor rows) : tensor(std::move(rows)) {}
   InMemoryColumn(std::shared_ptr<const SparseRows> rows) : sparse(std::move(rows)) {}
-  InMemoryColumn(std::shared_ptr<const ColumnViews> rows) : in_place(std::move(rows)) {}
+  InMemoryColumn(std::shared_ptr<const ColumnViews> rows) : views(std::move(rows)) {}
   DType dtype() const;
   Shape shape() const;
   // True for a tensor with one element per row.
-  bool is_narrow() const { return !sparse && !in_place && tensor.shape().rank() == 1; }
+  bool has_scalar_rows() const { return !sparse && !views && tensor.shape().rank() == 1; }
 
   Tensor tensor;
   std::shared_ptr<const SparseRows> sparse;
-  std::shared_ptr<const ColumnViews> in_place;
+  std::shared_ptr<const ColumnViews> views;
 };
 
 struct InMemoryOptions {

@@ -26,7 +26,7 @@ Owner owner_of(const Dataset& dataset) {
   Owner owner;
   owner.pipeline_description = dataset.pipeline_signature();
   owner.pipeline_signature = fingerprint64(std::string_view(owner.pipeline_description));
-  const DataFingerprint content = dataset.content();
+  const DataFingerprint content = dataset.data_fingerprint();
   owner.data = content.fingerprint();
   owner.data_description = content.description();
   return owner;

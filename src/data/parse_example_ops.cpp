@@ -40,13 +40,13 @@ class ParseKernel : public Kernel {
     feature.dtype = dtype;
     return feature;
   }
-  static ParsedFeature dense(const std::string& key, const Tensor& otherwise, const Shape& shape) {
+  static ParsedFeature dense(const std::string& key, const Tensor& default_value, const Shape& shape) {
     ParsedFeature feature;
     feature.kind = Kind::kDense;
     feature.key = key;
-    feature.dtype = otherwise.dtype();
+    feature.dtype = default_value.dtype();
     feature.shape = shape;
-    feature.otherwise = otherwise;
+    feature.default_value = default_value;
     return feature;
   }
 
@@ -76,7 +76,7 @@ class ParseKernel : public Kernel {
   void write_shape(KernelContext& c, int output, size_t i) {
     auto* out = c.allocate_output(output, DType::kInt64, Shape{is_single_ ? 1 : 2}).data<int64_t>();
     if (!is_single_) *out++ = parser_.num_examples();
-    *out = parser_.features()[i].longest();
+    *out = parser_.features()[i].max_count();
   }
   void write_splits(KernelContext& c, int output, size_t i) {
     const ParsedFeature& feature = parser_.features()[i];
@@ -156,9 +156,9 @@ class ParseExampleV2Kernel : public ParseKernel {
   }
 
  private:
-  static void check_keys(const Tensor& keys, size_t wanted, const char* what) {
-    if (keys.num_elements() == static_cast<int64_t>(wanted)) return;
-    invalid_argument("Expected ", wanted, " ", what, ", but got ", keys.num_elements(), ".");
+  static void check_keys(const Tensor& keys, size_t num_expected, const char* attribute) {
+    if (keys.num_elements() == static_cast<int64_t>(num_expected)) return;
+    invalid_argument("Expected ", num_expected, " ", attribute, ", but got ", keys.num_elements(), ".");
   }
 };
 
@@ -180,10 +180,10 @@ class ParseSingleExampleKernel : public ParseKernel {
   }
 };
 
-void check_lengths(const Operation& op, const char* attr, size_t given, size_t wanted) {
-  if (given == wanted) return;
-  invalid_argument("Op '", op.type(), "': attribute '", attr, "' has ", given, " elements, not ",
-                   wanted, ".");
+void check_lengths(const Operation& op, const char* attr, size_t num_defaults, size_t num_expected) {
+  if (num_defaults == num_expected) return;
+  invalid_argument("Op '", op.type(), "': attribute '", attr, "' has ", num_defaults, " elements, not ",
+                   num_expected, ".");
 }
 
 void check_types(const Operation& op, const char* attr, const std::vector<DType>& allowed) {

@@ -237,7 +237,7 @@ TEST(column_views_describe_themselves) {
   const auto content = [](const std::vector<double>& numbers, DType dtype) {
     const auto rows = std::make_shared<const ColumnViews>(
         dtype, Shape{3}, std::vector<ColumnView>{{numbers.data()}}, nullptr);
-    return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())->content().fingerprint();
+    return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())->data_fingerprint().fingerprint();
   };
   CHECK_EQ(content(x, DType::kFloat32), content(std::vector<double>(x), DType::kFloat32));
   CHECK(content(x, DType::kFloat32) != content(y, DType::kFloat32));

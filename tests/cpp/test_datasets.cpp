@@ -155,10 +155,10 @@ TEST(pipeline_signature_and_fingerprint_identify_a_position) {
   const auto one = rows(9, 1), same = rows(9, 1), value = rows(9, 2), longer = rows(10, 1);
   CHECK_EQ(one->pipeline_signature(), "Batch(batch_size = 2) of TensorSlice()");
   CHECK_EQ(one->pipeline_signature(), longer->pipeline_signature());
-  CHECK_EQ(one->content().fingerprint(), same->content().fingerprint());
-  CHECK(one->content().fingerprint() != value->content().fingerprint());
-  CHECK(one->content().fingerprint() != longer->content().fingerprint());
-  CHECK(one->content().description().find("in memory float32(9,)") == 0);
+  CHECK_EQ(one->data_fingerprint().fingerprint(), same->data_fingerprint().fingerprint());
+  CHECK(one->data_fingerprint().fingerprint() != value->data_fingerprint().fingerprint());
+  CHECK(one->data_fingerprint().fingerprint() != longer->data_fingerprint().fingerprint());
+  CHECK(one->data_fingerprint().description().find("in memory float32(9,)") == 0);
   // Functions that return datasets are part of the signature, including their data.
   CHECK(flat_mapped(range_of(3))->pipeline_signature() != interleaved(range_of(3), 1, 1)->pipeline_signature());
   const auto by_two = dataset_of("FlatMapDataset", {{"map_func", maker_of(range_of(3), 2, false)}},
