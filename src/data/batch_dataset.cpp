@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "data/packed_row_cache.h"
 #include "data/one_input_dataset.h"
+#include "data/packed_row_cache.h"
 
 namespace runhooks {
 
@@ -72,15 +72,12 @@ std::unique_ptr<DatasetIterator> BatchDataset::iterator(IteratorContext& context
   return std::make_unique<BatchIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "BatchDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<BatchDataset>(args);
-    },
-    "dataset_batch",
-    {"dataset: dataset.", "batch_size: number in [1, Inf). Number of elements per batch.",
-     "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
-    "Combine consecutive elements into batches.");
+RUNHOOKS_REGISTER_DATASET(BatchDataset,
+                          "dataset_batch",
+                          {"dataset: dataset.",
+                           "batch_size: number in [1, Inf). Number of elements per batch.",
+                           "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
+                          "Combine consecutive elements into batches.");
 
 }  // namespace
 

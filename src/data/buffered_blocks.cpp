@@ -11,27 +11,31 @@ namespace runhooks {
 
 namespace {
 
-Shape stacked_shape(const Shape& element, int64_t n) { return batched_shapes({element}, n)[0]; }
-
 // Stores each row of `block` in its slot and appends drawn rows to `drawn`. The order of the moves
 // matters, because slots are reused. Common row sizes are compile-time constants.
 template <typename Bytes>
-void move_rows(
-    const char* block, char* buffered, char* drawn, Bytes bytes, const std::vector<Move>& moves) {
-  for (const Move& each : moves) {
-    if (each.in != kNone) {
-      std::memcpy(buffered + static_cast<size_t>(each.in) * bytes, block, bytes);
+void move_rows(const char* block,
+               char* buffered,
+               char* drawn,
+               Bytes bytes,
+               const std::vector<ShuffleMove>& moves) {
+  for (const ShuffleMove& each : moves) {
+    if (each.stored != kNoSlot) {
+      std::memcpy(buffered + static_cast<size_t>(each.stored) * bytes, block, bytes);
       block += bytes;
     }
-    if (each.out != kNone) {
-      std::memcpy(drawn, buffered + static_cast<size_t>(each.out) * bytes, bytes);
+    if (each.drawn != kNoSlot) {
+      std::memcpy(drawn, buffered + static_cast<size_t>(each.drawn) * bytes, bytes);
       drawn += bytes;
     }
   }
 }
 
-void move_rows(
-    const char* block, char* buffered, char* drawn, size_t bytes, const std::vector<Move>& moves) {
+void move_rows(const char* block,
+               char* buffered,
+               char* drawn,
+               size_t bytes,
+               const std::vector<ShuffleMove>& moves) {
   if (bytes == 4) {
     move_rows(block, buffered, drawn, std::integral_constant<size_t, 4>(), moves);
   } else if (bytes == 8) {
@@ -75,16 +79,16 @@ int64_t BufferedBlocks::read(DatasetIterator& input, int64_t n) {
 }
 
 // Divides the input rows that a block took evenly among its elements; the last one gets the rest.
-void BufferedBlocks::count_moves(const std::vector<Move>& moves) {
+void BufferedBlocks::count_moves(const std::vector<ShuffleMove>& moves) {
   const int64_t rows_per_element = num_unassigned_ > 0 ? rows_unassigned_ / num_unassigned_ : 0;
-  for (const Move& each : moves) {
-    if (each.in != kNone) {
+  for (const ShuffleMove& each : moves) {
+    if (each.stored != kNoSlot) {
       const bool is_last = --num_unassigned_ == 0;
-      slots_.insert(each.in, is_last ? rows_unassigned_ : rows_per_element);
+      slots_.insert(each.stored, is_last ? rows_unassigned_ : rows_per_element);
       rows_unassigned_ -= rows_per_element;
     }
-    if (each.out != kNone) {
-      slots_.erase(each.out);
+    if (each.drawn != kNoSlot) {
+      slots_.erase(each.drawn);
       ++num_drawn_;
     }
   }
@@ -92,21 +96,21 @@ void BufferedBlocks::count_moves(const std::vector<Move>& moves) {
 
 void BufferedBlocks::move_strings(Column& column,
                                   const std::shared_ptr<StringDictionary>& dictionary,
-                                  const std::vector<Move>& moves) {
-  for (const Move& each : moves) {
-    if (each.in != kNone) {
-      auto& current = column.buffered_strings[static_cast<size_t>(each.in)];
+                                  const std::vector<ShuffleMove>& moves) {
+  for (const ShuffleMove& each : moves) {
+    if (each.stored != kNoSlot) {
+      auto& current = column.buffered_strings[static_cast<size_t>(each.stored)];
       if (current != dictionary) current = dictionary;  // avoids atomic reference counting
     }
-    if (each.out != kNone) {
-      column.drawn_strings.push_back(column.buffered_strings[static_cast<size_t>(each.out)]);
+    if (each.drawn != kNoSlot) {
+      column.drawn_strings.push_back(column.buffered_strings[static_cast<size_t>(each.drawn)]);
     }
   }
 }
 
 void BufferedBlocks::move_column(Column& column,
                                  const Tensor& block,
-                                 const std::vector<Move>& moves) {
+                                 const std::vector<ShuffleMove>& moves) {
   const auto slots = static_cast<size_t>(slots_.size());
   column.buffered.resize(slots * column.bytes);
   if (column.dtype == DType::kString) {
@@ -120,7 +124,7 @@ void BufferedBlocks::move_column(Column& column,
   move_rows(from, column.buffered.data(), column.drawn.data() + before, column.bytes, moves);
 }
 
-void BufferedBlocks::move(const std::vector<Move>& moves) {
+void BufferedBlocks::move(const std::vector<ShuffleMove>& moves) {
   num_drawn_before_move_ = num_drawn_;
   count_moves(moves);
   for (size_t k = 0; k < columns_.size(); ++k) {
@@ -159,7 +163,7 @@ void merge_dictionaries(Tensor& to,
 void BufferedBlocks::put(ElementSink& sink, bool stacked) {
   for (size_t k = 0; k < columns_.size(); ++k) {
     Column& column = columns_[k];
-    const Shape shape = stacked ? stacked_shape(column.shape, num_drawn_) : column.shape;
+    const Shape shape = stacked ? batched_shape(column.shape, num_drawn_) : column.shape;
     Tensor& to = sink.allocate(static_cast<int>(k), column.dtype, shape);
     if (to.num_bytes() > 0) std::memcpy(to.raw(), column.drawn.data(), to.num_bytes());
     if (column.dtype == DType::kString && num_drawn_ > 0) {
@@ -178,8 +182,8 @@ NamedTensors BufferedBlocks::save(const std::vector<int64_t>& buffered) const {
   slots_.save(buffered, state);
   for (size_t k = 0; n > 0 && k < columns_.size(); ++k) {
     const Column& column = columns_[k];
-    Tensor all(column.dtype, stacked_shape(column.shape, n));
-    auto* to = static_cast<char*>(all.raw());
+    Tensor stacked(column.dtype, batched_shape(column.shape, n));
+    auto* to = static_cast<char*>(stacked.raw());
     std::vector<std::shared_ptr<StringDictionary>> dictionaries;
     for (const int64_t number : buffered) {
       const auto slot = static_cast<size_t>(number);
@@ -190,8 +194,8 @@ NamedTensors BufferedBlocks::save(const std::vector<int64_t>& buffered) const {
       if (column.dtype == DType::kString) dictionaries.push_back(column.buffered_strings[slot]);
     }
     if (column.dtype == DType::kString)
-      merge_dictionaries(all, dictionaries, column.bytes / sizeof(int32_t));
-    state["buffer/" + component_name(k)] = all;
+      merge_dictionaries(stacked, dictionaries, column.bytes / sizeof(int32_t));
+    state["buffer/" + component_name(k)] = stacked;
   }
   return state;
 }
@@ -205,22 +209,22 @@ std::vector<int64_t> BufferedBlocks::restore(const NamedTensors& state, int64_t 
     Column& column = columns[k];
     const auto found = buffer.find(component_name(k));
     if (found == buffer.end() || found->second.dtype() != column.dtype ||
-        found->second.shape() != stacked_shape(column.shape, n)) {
+        found->second.shape() != batched_shape(column.shape, n)) {
       fail(Code::kDataLoss, "The saved shuffle buffer lacks component ",
            static_cast<unsigned long>(k), " of type ", dtype_name(column.dtype), " and shape ",
            column.shape, ".");
     }
-    const Tensor& all = found->second;
-    const auto* from = static_cast<const char*>(all.raw());
-    column.buffered.assign(from, from + all.num_bytes());
+    const Tensor& stacked = found->second;
+    const auto* from = static_cast<const char*>(stacked.raw());
+    column.buffered.assign(from, from + stacked.num_bytes());
     if (column.dtype == DType::kString) {
-      column.buffered_strings.assign(static_cast<size_t>(n), all.dictionary());
+      column.buffered_strings.assign(static_cast<size_t>(n), stacked.dictionary());
     }
   }
   slots_ = std::move(slots);
   columns_ = std::move(columns);
   clear_drawn();
-  return slots_.all();
+  return slots_.all_slots();
 }
 
 }  // namespace runhooks

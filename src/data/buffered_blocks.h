@@ -18,7 +18,7 @@ class BufferedBlocks {
   int64_t read(DatasetIterator& input, int64_t n);
   int64_t slot_for(int64_t) { return slots_.allocate(); }
   void free(int64_t slot) { slots_.free(slot); }
-  void move(const std::vector<Move>& moves);
+  void move(const std::vector<ShuffleMove>& moves);
   void put_one(ElementSink& sink) { put(sink, /*stacked=*/false); }
   void put_stacked(ElementSink& sink) { put(sink, /*stacked=*/true); }
   void clear_drawn();
@@ -37,11 +37,11 @@ class BufferedBlocks {
     // The dictionary of each element of a string component, whose bytes are codes.
     Dictionaries buffered_strings, drawn_strings;
   };
-  void count_moves(const std::vector<Move>& moves);
-  void move_column(Column& column, const Tensor& block, const std::vector<Move>& moves);
+  void count_moves(const std::vector<ShuffleMove>& moves);
+  void move_column(Column& column, const Tensor& block, const std::vector<ShuffleMove>& moves);
   static void move_strings(Column& column,
                            const std::shared_ptr<StringDictionary>& dictionary,
-                           const std::vector<Move>& moves);
+                           const std::vector<ShuffleMove>& moves);
   void put(ElementSink& sink, bool stacked);
 
   std::vector<Column> columns_;

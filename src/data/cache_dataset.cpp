@@ -82,14 +82,7 @@ std::unique_ptr<DatasetIterator> CacheDataset::iterator(IteratorContext& context
   return std::make_unique<CacheIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "CacheDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<CacheDataset>(args);
-    },
-    "",
-    {"dataset: dataset."},
-    "Cache the elements in memory.");
+RUNHOOKS_REGISTER_DATASET(CacheDataset, "", {"dataset: dataset."}, "Cache the elements in memory.");
 
 }  // namespace
 

@@ -59,8 +59,8 @@ class CsvRecords : public FileRecords {
   }
   // Warns once per file of a string that is not valid UTF-8.
   void check_encoding() {
-    has_warned_ = has_warned_ || dataset_.columns().warn_if_invalid_utf8(reader_.fields(),
-                                                                      [this] { return location(); });
+    has_warned_ = has_warned_ || dataset_.columns().warn_if_invalid_utf8(
+                                     reader_.fields(), [this] { return location(); });
   }
   bool has_warned() const { return has_warned_; }
   FilePosition place() const override { return {reader_.offset(), records_, reader_.lines()}; }
@@ -116,7 +116,8 @@ class CsvIterator : public FileIterator {
   // Parses fields directly into the columns of the batch.
   int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink) override {
     for (size_t k = 0; k < string_dictionaries_.size(); ++k) {
-      if (columns_.columns()[k].dtype == DType::kString) string_dictionaries_[k] = dictionaries_.at(k);
+      if (columns_.columns()[k].dtype == DType::kString)
+        string_dictionaries_[k] = dictionaries_.at(k);
     }
     int64_t rows = 0;
     while (rows < n) {
@@ -141,7 +142,8 @@ class CsvIterator : public FileIterator {
   int64_t read_block(int64_t row, int64_t n) {
     auto* csv = static_cast<CsvRecords*>(cursor_.records());
     if (!csv || num_serial_records_ > 0) return 0;
-    const int64_t count = block_.read(csv->view(), n, row, !csv->has_warned(), rows_, string_dictionaries_);
+    const int64_t count =
+        block_.read(csv->view(), n, row, !csv->has_warned(), rows_, string_dictionaries_);
     if (count > 0) csv->take(block_.taken(), count);
     // Limits the work that is repeated in a file with many malformed records.
     constexpr int64_t kSerialRecordsPerFailure = 4;
@@ -177,8 +179,7 @@ std::unique_ptr<DatasetIterator> CsvDataset::iterator(IteratorContext&) const {
 
 // R functions derive these arguments from a record specification, such as csv_record_spec().
 RUNHOOKS_REGISTER_DATASET(
-    "CsvDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<CsvDataset>(args); },
+    CsvDataset,
     "",
     {"filenames: any. Paths of the files.",
      "compression_type = NULL: string. Compression of the files.",

@@ -2,9 +2,10 @@
 
 #include "base/fingerprint.h"
 #include "base/interrupt.h"
-#include "base/random.h"
 #include "base/parallel_for.h"
+#include "base/random.h"
 #include "data/elements.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 
@@ -63,9 +64,7 @@ int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
   if (!next(element)) return 0;
   Components components = element.take();
   for (Tensor& component : components) {
-    Shape shape = {1};
-    for (int d = 0; d < component.shape().rank(); ++d) shape.append(component.shape().dim(d));
-    component = component.reshaped(shape);
+    component = component.reshaped(batched_shape(component.shape(), 1));
   }
   sink.emit(std::move(components));
   return 1;
@@ -93,7 +92,8 @@ IteratorContext::IteratorContext(const Graph& graph)
 Seeds IteratorContext::seeds(std::optional<int64_t> dataset_seed) {
   Seeds seeds;
   if (dataset_seed) {
-    seeds = {has_graph_seed_ ? graph_seed_ : kDefaultGraphSeed, static_cast<uint64_t>(*dataset_seed)};
+    seeds = {has_graph_seed_ ? graph_seed_ : kDefaultGraphSeed,
+             static_cast<uint64_t>(*dataset_seed)};
   } else {
     if (!has_graph_seed_ && !has_root_) {
       root_ = fresh_seed();

@@ -184,8 +184,8 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
                                                        int64_t /*reader*/) const {
     return nullptr;
   }
-  // If component k of the elements is a dataset, returns a dataset with the types and shapes of that
-  // component.
+  // If component k of the elements is a dataset, returns a dataset with the types and shapes of
+  // that component.
   virtual std::shared_ptr<const Dataset> inner(size_t k) const;
 
   // Arguments and functions may depend on graph tensors, at any depth. bind() replaces these free
@@ -236,13 +236,20 @@ std::shared_ptr<const Dataset> with_constants(const std::shared_ptr<const Datase
 // True if with_constants() would succeed.
 bool has_constants_only(const Dataset& dataset);
 
-// Registers a kind of dataset: its factory, its R function, and its arguments with their
-// descriptions. datasets.R is generated from these lines. An argument of kind "dataset" is an
-// input. Examples of generated R functions are in inst/examples/datasets, in files named after the
-// function.
-#define RUNHOOKS_REGISTER_DATASET(type, make, ...)                                       \
+// Registers a kind of dataset under `type`: its factory, its R function, its arguments as lines of
+// ArgSpec, and a summary. tools/datasets.R generates the R functions from these lines. An argument
+// of kind "dataset" is an input. Examples of the generated functions are in
+// inst/examples/datasets, in files named after the function.
+#define RUNHOOKS_REGISTER_DATASET_AS(type, make, ...)                                    \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(dataset_registered_, __COUNTER__) = \
       Factory<Dataset>::instance().add(type, make, __VA_ARGS__)
+
+// Registers class `Class`, which is constructed from its arguments, under its name.
+#define RUNHOOKS_REGISTER_DATASET(Class, ...)                                                     \
+  RUNHOOKS_REGISTER_DATASET_AS(                                                                   \
+      #Class,                                                                                     \
+      [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<Class>(args); }, \
+      __VA_ARGS__)
 
 // Adds an IteratorV2 operation and returns its handle. Each session starts at the first element of
 // `dataset`, which may depend on constants. If it is NULL, an initializer must run first.

@@ -42,7 +42,8 @@ class DecodeDelimIterator : public TransformationIterator<DecodeDelimDataset> {
     const Components element = line.take();
     const std::string& text = element[0].string_at(0);
     if (splitter_.split(text, true) != CsvSplit::kRecord || splitter_.size() < text.size()) {
-      fail(Code::kDataLoss, error_location(), ": unbalanced quotes or several lines in '", text, "'.");
+      fail(Code::kDataLoss, error_location(), ": unbalanced quotes or several lines in '", text,
+           "'.");
     }
     put_record(dataset_->columns(), splitter_.fields(), dictionaries_, sink,
                [this] { return error_location(); });
@@ -73,14 +74,10 @@ std::unique_ptr<DatasetIterator> DecodeDelimDataset::iterator(IteratorContext& c
 }
 
 // The R function creates these arguments from a record specification.
-RUNHOOKS_REGISTER_DATASET(
-    "DecodeDelimDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<DecodeDelimDataset>(args);
-    },
-    "",
-    {"dataset: dataset.", RUNHOOKS_CSV_ARGUMENTS},
-    "Parse lines of delimited text.");
+RUNHOOKS_REGISTER_DATASET(DecodeDelimDataset,
+                          "",
+                          {"dataset: dataset.", RUNHOOKS_CSV_ARGUMENTS},
+                          "Parse lines of delimited text.");
 
 }  // namespace
 

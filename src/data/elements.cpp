@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "data/indexed_iterator.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 
@@ -14,18 +15,12 @@ std::string element_name(size_t k, size_t i) {
   return str_cat(component_name(k), "/", static_cast<unsigned long>(i));
 }
 
-Shape with_rows(const Shape& row, size_t n) {
-  Shape shape = {static_cast<int64_t>(n)};
-  for (int d = 0; d < row.rank(); ++d) shape.append(row.dim(d));
-  return shape;
-}
-
 // Keeps codes if all elements share a dictionary; otherwise builds a new dictionary.
 void copy_strings(Tensor& to, const std::vector<const Components*>& elements, size_t k) {
   const auto& first = (*elements[0])[k].dictionary();
-  const bool shares_dictionary = std::all_of(elements.begin(), elements.end(), [&](const Components* element) {
-    return (*element)[k].dictionary() == first;
-  });
+  const bool shares_dictionary =
+      std::all_of(elements.begin(), elements.end(),
+                  [&](const Components* element) { return (*element)[k].dictionary() == first; });
   to.set_dictionary(shares_dictionary ? first : std::make_shared<StringDictionary>());
   auto* codes = to.data<int32_t>();
   InterruptPoll poll;
@@ -33,7 +28,8 @@ void copy_strings(Tensor& to, const std::vector<const Components*>& elements, si
     poll();
     const Tensor& from = (*element)[k];
     for (int64_t i = 0; i < from.num_elements(); ++i) {
-      *codes++ = shares_dictionary ? from.data<int32_t>()[i] : to.dictionary()->code(from.string_at(i));
+      *codes++ =
+          shares_dictionary ? from.data<int32_t>()[i] : to.dictionary()->code(from.string_at(i));
     }
   }
 }
@@ -89,22 +85,21 @@ void put_stacked(const std::vector<Components>& elements, ElementSink& sink) {
                        " and element ", static_cast<unsigned long>(i), " had shape ",
                        elements[i][k].shape(), ".");
     }
-    const Shape shape = with_rows(first.shape(), elements.size());
+    const Shape shape = batched_shape(first.shape(), static_cast<int64_t>(elements.size()));
     copy_stacked(sink.allocate(static_cast<int>(k), first.dtype(), shape), all, k);
   }
 }
 
 Tensor stack_component(const std::vector<const Components*>& elements, size_t k) {
   const Tensor& first = (*elements[0])[k];
-  Tensor stacked(first.dtype(), with_rows(first.shape(), elements.size()));
+  Tensor stacked(first.dtype(),
+                 batched_shape(first.shape(), static_cast<int64_t>(elements.size())));
   copy_stacked(stacked, elements, k);
   return stacked;
 }
 
 Tensor row_of(const Tensor& tensor, int64_t i) {
-  Shape shape;
-  for (int d = 1; d < tensor.shape().rank(); ++d) shape.append(tensor.shape().dim(d));
-  Tensor row(tensor.dtype(), shape);
+  Tensor row(tensor.dtype(), element_shape(tensor.shape()));
   if (tensor.dtype() == DType::kString) row.set_dictionary(tensor.dictionary());
   const size_t bytes = row.num_bytes();
   if (bytes > 0) {
@@ -172,8 +167,9 @@ Tensor restored_dataset(const NamedTensors& state, const Dataset& dataset) {
     fail(Code::kDataLoss, "A saved dataset element has the wrong types.");
   }
   const bool is_nested = dtypes.size() == 1 && dtypes[0] == DType::kVariant;
-  return Tensor::variant(std::const_pointer_cast<Dataset>(elements_dataset(
-      read_elements(state, dataset), dtypes, dataset.shapes(), is_nested ? dataset.inner(0) : nullptr)));
+  return Tensor::variant(std::const_pointer_cast<Dataset>(
+      elements_dataset(read_elements(state, dataset), dtypes, dataset.shapes(),
+                       is_nested ? dataset.inner(0) : nullptr)));
 }
 
 }  // namespace

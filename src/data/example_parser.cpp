@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/one_input_dataset.h"
+
 namespace runhooks {
 
 namespace {
@@ -16,9 +18,7 @@ FeatureView::Kind kind_of(DType dtype) {
 
 int64_t ParsedFeature::row_size() const {
   if (!has_variable_length()) return shape.num_elements();
-  Shape row_shape;
-  for (int i = 1; i < shape.rank(); ++i) row_shape.append(shape.dim(i));
-  return row_shape.num_elements();
+  return element_shape(shape).num_elements();
 }
 
 int64_t ParsedFeature::num_values() const {
@@ -46,8 +46,8 @@ void ExampleParser::begin(std::vector<ParsedFeature> features) {
     const int64_t num_defaults = feature.default_value.num_elements(), row = feature.row_size();
     if (feature.default_value.dtype() != feature.dtype) {
       invalid_argument("Feature: ", feature.key, ": its default is of type ",
-                       dtype_name(feature.default_value.dtype()), ", not ", dtype_name(feature.dtype),
-                       ".");
+                       dtype_name(feature.default_value.dtype()), ", not ",
+                       dtype_name(feature.dtype), ".");
     }
     if (feature.has_variable_length()) {
       if (row <= 0) {
@@ -90,8 +90,8 @@ void ExampleParser::check_count(const ParsedFeature& feature,
 }
 
 void ExampleParser::append_values(ParsedFeature& feature,
-                         const ExampleView& example,
-                         const std::string& where) {
+                                  const ExampleView& example,
+                                  const std::string& where) {
   const FeatureView* found = find_feature(example, feature.key);
   if (!found) {
     if (feature.kind == ParsedFeature::Kind::kDense && !feature.has_variable_length()) {
@@ -147,7 +147,8 @@ void ExampleParser::write_padded(const ParsedFeature& feature,
                                  const std::vector<T>& values,
                                  T filler,
                                  T* out) {
-  const bool is_padded = feature.kind == ParsedFeature::Kind::kDense && feature.has_variable_length();
+  const bool is_padded =
+      feature.kind == ParsedFeature::Kind::kDense && feature.has_variable_length();
   if (!is_padded) {
     std::copy(values.begin(), values.end(), out);
     return;
@@ -163,7 +164,8 @@ void ExampleParser::write_padded(const ParsedFeature& feature,
 
 void ExampleParser::write_values(size_t i, Tensor& out) {
   const ParsedFeature& feature = features_[i];
-  const bool has_filler = feature.default_value.is_valid() && feature.default_value.num_elements() > 0;
+  const bool has_filler =
+      feature.default_value.is_valid() && feature.default_value.num_elements() > 0;
   if (feature.dtype == DType::kFloat32) {
     write_padded(feature, feature.floats, has_filler ? *feature.default_value.data<float>() : 0.0f,
                  out.data<float>());

@@ -25,7 +25,9 @@ class FileCacheDataset : public Transformation {
   }
 
  private:
-  bool identifies_data(const std::string& argument) const override { return argument == "filename"; }
+  bool identifies_data(const std::string& argument) const override {
+    return argument == "filename";
+  }
 
   std::string path_;
 };
@@ -116,9 +118,10 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
       if (fields.field() == kComponentField) element.push_back(read_tensor(fields.message()));
     }
     const std::vector<DType> dtypes = dataset_->dtypes();
-    bool has_right_types = element.size() == dtypes.size();
-    for (size_t k = 0; has_right_types && k < dtypes.size(); ++k) has_right_types = element[k].dtype() == dtypes[k];
-    if (!has_right_types) {
+    bool types_match = element.size() == dtypes.size();
+    for (size_t k = 0; types_match && k < dtypes.size(); ++k)
+      types_match = element[k].dtype() == dtypes[k];
+    if (!types_match) {
       fail(Code::kDataLoss, "Element ", position_, " in the cache '", dataset_->path(),
            "' is damaged.");
     }
@@ -155,14 +158,10 @@ std::unique_ptr<DatasetIterator> FileCacheDataset::iterator(IteratorContext& con
   return std::make_unique<FileCacheIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "FileCacheDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<FileCacheDataset>(args);
-    },
-    "",
-    {"dataset: dataset.", "filename: string. Path of the cache file."},
-    "Cache the elements in a file.");
+RUNHOOKS_REGISTER_DATASET(FileCacheDataset,
+                          "",
+                          {"dataset: dataset.", "filename: string. Path of the cache file."},
+                          "Cache the elements in a file.");
 
 }  // namespace
 

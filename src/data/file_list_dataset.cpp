@@ -24,10 +24,14 @@ class FileListDataset : public Dataset, public RowTable {
     sink.put(0, Tensor::strings({n}, paths));
   }
 
-  void add_data_to(DataFingerprint& fingerprint) const override { fingerprints_.add_files_to(fingerprint, files_); }
+  void add_data_to(DataFingerprint& fingerprint) const override {
+    fingerprints_.add_files_to(fingerprint, files_);
+  }
 
  private:
-  bool identifies_data(const std::string& argument) const override { return argument == "filenames"; }
+  bool identifies_data(const std::string& argument) const override {
+    return argument == "filenames";
+  }
 
   std::vector<std::string> files_;
   FileFingerprints fingerprints_;
@@ -38,14 +42,10 @@ std::unique_ptr<DatasetIterator> FileListDataset::iterator(IteratorContext&) con
 }
 
 // The R function finds the files.
-RUNHOOKS_REGISTER_DATASET(
-    "FileListDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<FileListDataset>(args);
-    },
-    "",
-    {"filenames: any. File paths."},
-    "A dataset of file paths.");
+RUNHOOKS_REGISTER_DATASET(FileListDataset,
+                          "",
+                          {"filenames: any. File paths."},
+                          "A dataset of file paths.");
 
 }  // namespace
 

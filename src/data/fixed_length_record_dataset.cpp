@@ -15,7 +15,8 @@ struct RecordFormat {
 
 class SeekableRecords : public StringRecords {
  public:
-  SeekableRecords(const std::string& path, const RecordFormat& format) : file_(path), format_(format) {
+  SeekableRecords(const std::string& path, const RecordFormat& format)
+      : file_(path), format_(format) {
     const uint64_t frame_size = format.header + format.footer;
     const uint64_t body = file_.size() >= frame_size ? file_.size() - frame_size : 0;
     if (file_.size() < frame_size || body % format.record != 0) {
@@ -99,10 +100,11 @@ class StreamedRecords : public StringRecords {
     return true;
   }
   [[noreturn]] void throw_invalid_length() const {
-    invalid_argument("After ", num_records_, " records of ", format_.record, " bytes '", bytes_.path(),
-                     "' ends with ", static_cast<uint64_t>(bytes_.view().size()),
+    invalid_argument("After ", num_records_, " records of ", format_.record, " bytes '",
+                     bytes_.path(), "' ends with ", static_cast<uint64_t>(bytes_.view().size()),
                      " bytes, which are not a footer of ", format_.footer, " bytes",
-                     has_skipped_header_ ? "" : str_cat(" after a header of ", format_.header), ".");
+                     has_skipped_header_ ? "" : str_cat(" after a header of ", format_.header),
+                     ".");
   }
 
   BufferedBytes bytes_;
@@ -136,10 +138,7 @@ class FixedLengthRecordDataset : public FileSource {
 
 // The R function checks `buffer_size`.
 RUNHOOKS_REGISTER_DATASET(
-    "FixedLengthRecordDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<FixedLengthRecordDataset>(args);
-    },
+    FixedLengthRecordDataset,
     "",
     {"filenames: any. Paths of the files.",
      "record_bytes: number in [1, Inf). Length of a record in bytes.",

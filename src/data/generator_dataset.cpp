@@ -98,12 +98,12 @@ class GeneratorIterator : public DatasetIterator {
       const bool is_valid =
           element[k].dtype() == dtypes[k] && shapes[k].is_compatible_with(element[k].shape());
       if (is_valid) continue;
-      throw Error(Code::kInvalidArgument,
-                  str_cat("Element ", position_ + 1, " of a generator has component ", k + 1,
-                          " of type ", dtype_name(element[k].dtype()), " and shape ",
-                          element[k].shape(), "; expected ", dtype_name(dtypes[k]), " and ",
-                          shapes[k], "."),
-                  advice_for_scalar(element[k].shape(), shapes[k]));
+      throw Error(
+          Code::kInvalidArgument,
+          str_cat("Element ", position_ + 1, " of a generator has component ", k + 1, " of type ",
+                  dtype_name(element[k].dtype()), " and shape ", element[k].shape(), "; expected ",
+                  dtype_name(dtypes[k]), " and ", shapes[k], "."),
+          advice_for_scalar(element[k].shape(), shapes[k]));
     }
   }
 
@@ -118,14 +118,10 @@ std::unique_ptr<DatasetIterator> GeneratorDataset::iterator(IteratorContext&) co
 }
 
 // R functions create the source from their closures.
-RUNHOOKS_REGISTER_DATASET(
-    "GeneratorDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<GeneratorDataset>(args);
-    },
-    "",
-    {"source: source of elements."},
-    "Elements produced by a function.");
+RUNHOOKS_REGISTER_DATASET(GeneratorDataset,
+                          "",
+                          {"source: source of elements."},
+                          "Elements produced by a function.");
 
 }  // namespace
 

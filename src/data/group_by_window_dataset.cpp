@@ -12,7 +12,7 @@ namespace {
 std::shared_ptr<const DatasetFunction> int64_function(const Args& args, const std::string& name) {
   auto function = args.object<const DatasetFunction>(name, "a graph function");
   const bool returns_int64 = function->dtypes() == std::vector<DType>{DType::kInt64} &&
-                         function->shapes()[0].is_compatible_with(Shape());
+                             function->shapes()[0].is_compatible_with(Shape());
   if (!returns_int64) {
     invalid_argument("`", name, "` of ", args.owner(), " must return one whole number.");
   }
@@ -156,10 +156,7 @@ std::unique_ptr<DatasetIterator> GroupByWindowDataset::iterator(IteratorContext&
 
 // The R function maps each window to a dataset.
 RUNHOOKS_REGISTER_DATASET(
-    "GroupByWindowDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<GroupByWindowDataset>(args);
-    },
+    GroupByWindowDataset,
     "",
     {"dataset: dataset.", "key_func: graph function. Key of an element.",
      "window_size_func: graph function. Number of elements per window of a key."},

@@ -36,14 +36,10 @@ std::unique_ptr<DatasetIterator> IgnoreErrorsDataset::iterator(IteratorContext& 
   return std::make_unique<IgnoreErrorsIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "IgnoreErrorsDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<IgnoreErrorsDataset>(args);
-    },
-    "",
-    {"dataset: dataset."},
-    "Skip elements whose computation fails.");
+RUNHOOKS_REGISTER_DATASET(IgnoreErrorsDataset,
+                          "",
+                          {"dataset: dataset."},
+                          "Skip elements whose computation fails.");
 
 }  // namespace
 

@@ -159,8 +159,9 @@ class InMemoryIterator : public DatasetIterator {
   // Selects column views, and tensors with one element per row if there are enough.
   void select_packed_columns() {
     const auto& columns = dataset_->columns();
-    const auto num_scalar_columns = std::count_if(columns.begin(), columns.end(),
-                                      [](const auto& column) { return column.has_scalar_rows(); });
+    const auto num_scalar_columns =
+        std::count_if(columns.begin(), columns.end(),
+                      [](const auto& column) { return column.has_scalar_rows(); });
     packs_scalar_rows_ = num_scalar_columns >= kMinPackedColumns;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (!is_packed(columns[i])) continue;
@@ -232,7 +233,7 @@ class InMemoryIterator : public DatasetIterator {
     epoch_ = epoch;
     position_ = 0;
     order_.clear();
-    rows_.clear();
+    shuffled_rows_.clear();
   }
 
   void shuffle() {
@@ -248,11 +249,11 @@ class InMemoryIterator : public DatasetIterator {
       if (dataset_->options().shuffle && order_.empty()) shuffle();
       const int64_t count = std::min(n - done, dataset_->rows() - position_);
       if (!order_.empty() && !packed_columns_.empty()) fill_packed(done, count);
-      gather_.clear();
+      row_gather_.clear();
       for (size_t i = 0; i < row_bytes_.size(); ++i) {
         fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], count);
       }
-      gather_.make(order_.data() + position_, count);
+      row_gather_.gather(order_.data() + position_, count);
       done += count;
       position_ += count;
       if (done == n) return;
@@ -266,7 +267,7 @@ class InMemoryIterator : public DatasetIterator {
     for (const size_t i : packed_columns_) {
       packed_targets_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
     }
-    rows_.take(views_, order_, position_, n, packed_targets_.data());
+    shuffled_rows_.read(views_, order_, position_, n, packed_targets_.data());
   }
   // The same for one column, unless fill_packed() fills it. Shuffled tensors are copied in one
   // call for all columns.
@@ -281,7 +282,7 @@ class InMemoryIterator : public DatasetIterator {
     if (column.views) return column.views->read(position_, n, target);
     const auto* source = static_cast<const char*>(column.tensor.raw());
     const size_t bytes = row_bytes_[i];
-    if (order) return gather_.add(source, target, bytes);
+    if (order) return row_gather_.add(source, target, bytes);
     std::memcpy(target, source + static_cast<size_t>(position_) * bytes,
                 static_cast<size_t>(n) * bytes);
   }
@@ -295,12 +296,12 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<BatchColumn> batch_columns_;  // for the columns of the last batch
   int64_t described_rows_ = -1;
   std::vector<char*> targets_, packed_targets_;
-  RowGather gather_;  // of this batch
+  RowGather row_gather_;        // of this batch
   std::vector<int64_t> order_;  // of this epoch; empty if not shuffled
   bool packs_scalar_rows_ = false;
   std::vector<size_t> packed_columns_;  // indices of the packed columns
-  ColumnViewsList views_;  // of these
-  ShuffledRows rows_;
+  ColumnViewsList views_;               // of these
+  ShuffledRows shuffled_rows_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;
 };

@@ -17,11 +17,11 @@ InputProgress input_progress(Session& session) {
   bool is_first = true;
   for (const Output& handle : iterators) {
     const std::string& name = handle.op->name();
-    const auto* own = session.resources().find<IteratorResource>(name);
-    if (own) progress.waited_seconds += seconds_of_ticks(own->wait_ticks);
-    if (is_first && own && own->iterator) {
-      progress.rows = own->iterator->rows_seen();
-      progress.epoch = own->iterator->epoch() + 1;
+    const auto* resource = session.resources().find<IteratorResource>(name);
+    if (resource) progress.waited_seconds += seconds_of_ticks(resource->wait_ticks);
+    if (is_first && resource && resource->iterator) {
+      progress.rows = resource->iterator->rows_seen();
+      progress.epoch = resource->iterator->epoch() + 1;
     }
     is_first = false;
   }
@@ -36,12 +36,12 @@ void InputTimer::start(Session& session) {
 // A session recreated after a failure restarts its counters, so a negative difference means
 // unknown.
 InputTimer::Reading InputTimer::read(Session& session) const {
-  const InputProgress now = input_progress(session);
+  const InputProgress progress = input_progress(session);
   Reading reading;
-  reading.is_known = now.is_known;
-  reading.rows = static_cast<double>(std::max<int64_t>(now.rows - before_.rows, 0));
+  reading.is_known = progress.is_known;
+  reading.rows = static_cast<double>(std::max<int64_t>(progress.rows - before_.rows, 0));
   reading.seconds = now_seconds() - started_;
-  reading.waited = std::max(now.waited_seconds - before_.waited_seconds, 0.0);
+  reading.waited = std::max(progress.waited_seconds - before_.waited_seconds, 0.0);
   return reading;
 }
 

@@ -40,7 +40,9 @@ class ParseKernel : public Kernel {
     feature.dtype = dtype;
     return feature;
   }
-  static ParsedFeature dense(const std::string& key, const Tensor& default_value, const Shape& shape) {
+  static ParsedFeature dense(const std::string& key,
+                             const Tensor& default_value,
+                             const Shape& shape) {
     ParsedFeature feature;
     feature.kind = Kind::kDense;
     feature.key = key;
@@ -51,10 +53,10 @@ class ParseKernel : public Kernel {
   }
 
  private:
-  template <typename Do>
-  void for_each(Kind kind, Do act) {
+  template <typename Visit>
+  void for_each(Kind kind, Visit visit) {
     for (size_t i = 0; i < parser_.features().size(); ++i) {
-      if (parser_.features()[i].kind == kind) act(i);
+      if (parser_.features()[i].kind == kind) visit(i);
     }
   }
   void write_values(KernelContext& c, int output, size_t i) {
@@ -156,9 +158,10 @@ class ParseExampleV2Kernel : public ParseKernel {
   }
 
  private:
-  static void check_keys(const Tensor& keys, size_t num_expected, const char* attribute) {
-    if (keys.num_elements() == static_cast<int64_t>(num_expected)) return;
-    invalid_argument("Expected ", num_expected, " ", attribute, ", but got ", keys.num_elements(), ".");
+  static void check_keys(const Tensor& keys, size_t expected_size, const char* input_name) {
+    if (keys.num_elements() == static_cast<int64_t>(expected_size)) return;
+    invalid_argument("Expected ", expected_size, " ", input_name, ", but got ", keys.num_elements(),
+                     ".");
   }
 };
 
@@ -180,10 +183,10 @@ class ParseSingleExampleKernel : public ParseKernel {
   }
 };
 
-void check_lengths(const Operation& op, const char* attr, size_t num_defaults, size_t num_expected) {
-  if (num_defaults == num_expected) return;
-  invalid_argument("Op '", op.type(), "': attribute '", attr, "' has ", num_defaults, " elements, not ",
-                   num_expected, ".");
+void check_lengths(const Operation& op, const char* attr, size_t size, size_t expected_size) {
+  if (size == expected_size) return;
+  invalid_argument("Op '", op.type(), "': attribute '", attr, "' has ", size, " elements, not ",
+                   expected_size, ".");
 }
 
 void check_types(const Operation& op, const char* attr, const std::vector<DType>& allowed) {

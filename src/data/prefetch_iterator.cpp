@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kPollInterval(50);
 
 // State shared by the workers and the consumer. The states of an element:
 //
-//   input_ --read()--> in items_, in progress --make()--> in items_, done --next()--> consumer
+//   input_ --read()--> in items_, in progress --compute()--> in items_, done --next()--> consumer
 //
 // A worker reads an element and makes the item. If the input calls R code, the consumer reads, and
 // the workers take the items from pending_. items_ keeps the order of the input; its size is
@@ -44,7 +44,7 @@ class PrefetchIterator::Queue {
         input_(std::move(input)),
         options_(options),
         work_(std::move(work)),
-        offered_([](void* queue) { static_cast<Queue*>(queue)->wake(); }, this) {}
+        helping_queue_([](void* queue) { static_cast<Queue*>(queue)->wake(); }, this) {}
   ~Queue() { stop(); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -84,7 +84,7 @@ class PrefetchIterator::Queue {
   bool may_read() const;
   // Reads an input element, and unlocks meanwhile; NULL at the end or on an error.
   ItemPtr read(std::unique_lock<std::mutex>& lock);
-  void make(size_t worker, Item& item) const;
+  void compute(size_t worker, Item& item) const;
   void complete_inline(Item& item) const;
   void finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock);
   void fill_queue(std::unique_lock<std::mutex>& lock);
@@ -101,20 +101,20 @@ class PrefetchIterator::Queue {
   // Items that no worker has claimed. Saving completes them inline.
   mutable std::deque<ItemPtr> pending_;
   bool at_end_ = false, is_reading_ = false;
-  std::atomic<bool> stops_{false};
-  mutable int pauses_ = 0;
-  int busy_ = 0;
+  std::atomic<bool> is_stopping_{false};
+  mutable int num_quiesce_scopes_ = 0;
+  int num_busy_ = 0;
   int64_t rows_seen_ = 0, epoch_ = 0;
   std::atomic<unsigned> progress_count_{0};
-  HelpingQueue offered_;  // work that a blocked consumer may help with
+  HelpingQueue helping_queue_;  // work that a blocked consumer may help with
   std::vector<std::thread> threads_;
 };
 
 class PrefetchIterator::Queue::QuiesceScope {
  public:
   explicit QuiesceScope(const Queue& queue) : queue_(queue), lock_(queue.mutex_) {
-    ++queue_.pauses_;
-    while (queue_.busy_ > 0) wait();
+    ++queue_.num_quiesce_scopes_;
+    while (queue_.num_busy_ > 0) wait();
   }
   std::unique_lock<std::mutex>& lock() { return lock_; }
   ~QuiesceScope() { end(); }
@@ -123,7 +123,7 @@ class PrefetchIterator::Queue::QuiesceScope {
   // Wakes up regularly, because an element may take very long and the user may interrupt.
   void wait() {
     queue_.changed_.wait_for(lock_, kPollInterval);
-    if (queue_.busy_ == 0) return;
+    if (queue_.num_busy_ == 0) return;
     lock_.unlock();
     try {
       check_interrupt();
@@ -135,7 +135,7 @@ class PrefetchIterator::Queue::QuiesceScope {
     lock_.lock();
   }
   void end() {
-    --queue_.pauses_;
+    --queue_.num_quiesce_scopes_;
     queue_.changed_.notify_all();
   }
 
@@ -144,8 +144,8 @@ class PrefetchIterator::Queue::QuiesceScope {
 };
 
 void PrefetchIterator::Queue::start() {
-  if (!threads_.empty() || stops_) return;
-  const BlockSignalsScope none;
+  if (!threads_.empty() || is_stopping_) return;
+  const BlockSignalsScope blocked;
   for (size_t i = 0; i < options_.workers; ++i) {
     try {
       threads_.emplace_back([this, i] { work(i); });
@@ -159,7 +159,7 @@ void PrefetchIterator::Queue::stop() {
   if (threads_.empty()) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    stops_ = true;
+    is_stopping_ = true;
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
@@ -199,11 +199,11 @@ PrefetchIterator::Queue::ItemPtr PrefetchIterator::Queue::read(std::unique_lock<
 
 void PrefetchIterator::Queue::complete_inline(Item& item) const {
   if (item.is_done) return;
-  make(0, item);
+  compute(0, item);
   item.is_done = true;
 }
 
-void PrefetchIterator::Queue::make(size_t worker, Item& item) const {
+void PrefetchIterator::Queue::compute(size_t worker, Item& item) const {
   try {
     item.components = work_(worker, item.components);
   } catch (const ForeignUnwind&) {
@@ -218,24 +218,24 @@ void PrefetchIterator::Queue::finish(size_t worker,
                                      std::unique_lock<std::mutex>& lock) {
   if (item->is_done) return;
   lock.unlock();
-  make(worker, *item);
+  compute(worker, *item);
   lock.lock();
   item->is_done = true;
 }
 
 void PrefetchIterator::Queue::work(size_t worker) {
-  const SingleThreaded one;
-  const FlushDenormals flushed;
-  const HelpingQueue::ProducerScope offering(offered_);
-  set_cancel_flag(&stops_);
+  const SingleThreaded single_threaded;
+  const FlushDenormals flush_denormals;
+  const HelpingQueue::ProducerScope producer(helping_queue_);
+  set_cancel_flag(&is_stopping_);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] {
       const bool has_work = !pending_.empty() || (!options_.reads_on_caller && may_read());
-      return stops_ || (pauses_ == 0 && has_work);
+      return is_stopping_ || (num_quiesce_scopes_ == 0 && has_work);
     });
-    if (stops_) return;
-    ++busy_;
+    if (is_stopping_) return;
+    ++num_busy_;
     ItemPtr item;
     if (!pending_.empty()) {
       item = pending_.front();
@@ -245,7 +245,7 @@ void PrefetchIterator::Queue::work(size_t worker) {
       changed_.notify_all();  // the input is free for the next read
     }
     if (item) finish(worker, item, lock);
-    --busy_;
+    --num_busy_;
     notify_progress();
   }
 }
@@ -278,14 +278,14 @@ bool PrefetchIterator::Queue::next_without_workers(ElementSink& sink) {
 }
 
 void PrefetchIterator::Queue::wait_for_progress(std::unique_lock<std::mutex>& lock) {
-  const unsigned seen = progress_count_.load();
+  const unsigned observed = progress_count_.load();
   lock.unlock();
-  offered_.help(progress_count_, seen);
+  helping_queue_.help(progress_count_, observed);
   lock.lock();
-  offered_.begin_sleep();
-  if (progress_count_.load() == seen && !offered_.has_task())
+  helping_queue_.begin_sleep();
+  if (progress_count_.load() == observed && !helping_queue_.has_task())
     changed_.wait_for(lock, kPollInterval);
-  offered_.end_sleep();
+  helping_queue_.end_sleep();
   lock.unlock();
   check_interrupt();
   lock.lock();
@@ -327,14 +327,14 @@ NamedTensors PrefetchIterator::Queue::save() const {
     pending_.pop_front();
   }
   NamedTensors state = {{"is_over", Tensor::scalar(at_end_)}};
-  std::vector<const ElementOrError*> held;
+  std::vector<const ElementOrError*> buffered;
   std::vector<int64_t> rows_seen = {rows_seen_}, epochs = {epoch_};
   for (const ItemPtr& item : items_) {
     rows_seen.push_back(item->rows_seen);
     epochs.push_back(item->epoch);
-    held.push_back(item.get());
+    buffered.push_back(item.get());
   }
-  serialize_buffered(state, "made/", held, 1);
+  serialize_buffered(state, "made/", buffered, 1);
   state["rows_seen"] = Tensor::vector(rows_seen);
   state["epoch"] = Tensor::vector(epochs);
   add_subtree(state, "input/", input_->save());
@@ -344,20 +344,22 @@ NamedTensors PrefetchIterator::Queue::save() const {
 void PrefetchIterator::Queue::restore(const NamedTensors& state) {
   const QuiesceScope pause(*this);
   const auto capacity = static_cast<int64_t>(options_.capacity);
-  std::vector<ElementOrError> held = deserialize_buffered(state, "made/", *dataset_, capacity, 1);
+  std::vector<ElementOrError> buffered =
+      deserialize_buffered(state, "made/", *dataset_, capacity, 1);
   const std::vector<int64_t> rows_seen = state_counts(state, "rows_seen"),
                              epochs = state_counts(state, "epoch");
   const bool at_end = state_flag(state, "is_over");
-  const bool fits = rows_seen.size() == held.size() + 1 && epochs.size() == rows_seen.size();
-  if (!fits) {
+  const bool is_valid =
+      rows_seen.size() == buffered.size() + 1 && epochs.size() == rows_seen.size();
+  if (!is_valid) {
     fail(Code::kDataLoss, "The saved state of queued elements is damaged.");
   }
   input_->restore(subtree(state, "input/"));
   items_.clear();
   pending_.clear();
-  for (size_t i = 0; i < held.size(); ++i) {
+  for (size_t i = 0; i < buffered.size(); ++i) {
     auto item = std::make_shared<Item>();
-    static_cast<ElementOrError&>(*item) = std::move(held[i]);
+    static_cast<ElementOrError&>(*item) = std::move(buffered[i]);
     item->is_done = true;
     item->rows_seen = rows_seen[i + 1];
     item->epoch = epochs[i + 1];

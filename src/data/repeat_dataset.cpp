@@ -45,32 +45,32 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     return read([&] { return input_->next_block(n, sink); });
   }
   int64_t next_rows(int64_t n, int64_t* numbers) override {
-    int64_t taken = 0;
-    while (taken < n && dataset_->has_epoch(epoch_)) {
-      const int64_t got = input_->next_rows(n - taken, numbers + taken);
-      has_element_ = has_element_ || got > 0;
-      taken += got;
-      if (taken < n && !end_pass()) break;
+    int64_t num_read = 0;
+    while (num_read < n && dataset_->has_epoch(epoch_)) {
+      const int64_t count = input_->next_rows(n - num_read, numbers + num_read);
+      has_element_ = has_element_ || count > 0;
+      num_read += count;
+      if (num_read < n && !end_pass()) break;
     }
-    return taken;
+    return num_read;
   }
-  int64_t epoch() const override { return passes_ + epoch_; }
+  int64_t epoch() const override { return previous_epochs_ + epoch_; }
   std::string location() const override { return input_->location(); }
 
  protected:
   void rewind_own() override {
-    passes_ += epoch_;
+    previous_epochs_ += epoch_;
     epoch_ = 0;
     has_element_ = false;
   }
   NamedTensors save_own() const override {
     return {{"epoch", Tensor::scalar(epoch_)},
-            {"passes", Tensor::scalar(passes_)},
+            {"passes", Tensor::scalar(previous_epochs_)},
             {"has_element", Tensor::scalar(has_element_)}};
   }
   void restore_own(const NamedTensors& state) override {
     epoch_ = state_count(state, "epoch", dataset_->epochs());
-    passes_ = state_count(state, "passes");
+    previous_epochs_ = state_count(state, "passes");
     has_element_ = state_flag(state, "has_element");
   }
 
@@ -82,9 +82,9 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
       const bool had_element = has_element_;
       // an element that fails counts, unless the repeat is infinite: it might never end
       if (dataset_->has_last_pass()) has_element_ = true;
-      const int64_t taken = read_input();
-      has_element_ = had_element || taken > 0;
-      if (taken > 0) return taken;
+      const int64_t num_read = read_input();
+      has_element_ = had_element || num_read > 0;
+      if (num_read > 0) return num_read;
       if (!end_pass()) return 0;
     }
     return 0;
@@ -98,22 +98,19 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     return true;
   }
 
-  int64_t epoch_ = 0, passes_ = 0;  // in the current pass of this dataset, and before it
-  bool has_element_ = false;  // in the current epoch
+  int64_t epoch_ = 0, previous_epochs_ = 0;  // in the current pass of this dataset, and before it
+  bool has_element_ = false;                 // in the current epoch
 };
 
 std::unique_ptr<DatasetIterator> RepeatDataset::iterator(IteratorContext& context) const {
   return std::make_unique<RepeatIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "RepeatDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<RepeatDataset>(args);
-    },
-    "dataset_repeat",
-    {"dataset: dataset.", "count = NULL: number. Number of passes; `NULL` or -1 for no limit."},
-    "Repeat the elements.");
+RUNHOOKS_REGISTER_DATASET(RepeatDataset,
+                          "dataset_repeat",
+                          {"dataset: dataset.",
+                           "count = NULL: number. Number of passes; `NULL` or -1 for no limit."},
+                          "Repeat the elements.");
 
 }  // namespace
 

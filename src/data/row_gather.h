@@ -12,7 +12,7 @@ class RowGather {
   // Adds a column with rows of `bytes` bytes; copies are written contiguously to `to`.
   void add(const void* from, void* to, size_t bytes);
   // Copies the rows with these numbers in all columns.
-  void make(const int64_t* numbers, int64_t n);
+  void gather(const int64_t* numbers, int64_t n);
   // Removes the columns; keeps the memory.
   void clear();
 
@@ -27,8 +27,8 @@ class RowGather {
     const Column* column;
     int64_t first, last;
   };
-  static void copy_column_chunk(const Chunk& piece, const int64_t* numbers);
-  void lay_out(int64_t first, int64_t last);
+  static void copy_column_chunk(const Chunk& chunk, const int64_t* numbers);
+  void split_into_chunks(int64_t first, int64_t last);
 
   std::vector<Column> columns_;
   std::vector<Chunk> chunks_;

@@ -69,10 +69,10 @@ class ScanIterator : public FunctionIterator<ScanDataset> {
   }
   void restore_own(const NamedTensors& state) override {
     FunctionIterator::restore_own(state);
-    const std::vector<Components> found =
+    const std::vector<Components> saved =
         read_elements(subtree(state, "state/"), dataset_->state(), 1);
-    if (found.empty()) fail(Code::kDataLoss, "The saved position has no state.");
-    state_ = found[0];
+    if (saved.empty()) fail(Code::kDataLoss, "The saved position has no state.");
+    state_ = saved[0];
   }
 
  private:
@@ -83,15 +83,12 @@ std::unique_ptr<DatasetIterator> ScanDataset::iterator(IteratorContext& context)
   return std::make_unique<ScanIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "ScanDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<ScanDataset>(args);
-    },
-    "",
-    {"dataset: dataset.", "initial_state: dataset. A dataset whose element is the first state.",
-     "scan_func: graph function. Function of state and element."},
-    "Map the elements by a function with a state.");
+RUNHOOKS_REGISTER_DATASET(ScanDataset,
+                          "",
+                          {"dataset: dataset.",
+                           "initial_state: dataset. A dataset whose element is the first state.",
+                           "scan_func: graph function. Function of state and element."},
+                          "Map the elements by a function with a state.");
 
 }  // namespace
 

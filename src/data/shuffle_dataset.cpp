@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kLargestBlock = 4096;  // limit on elements read at once
+constexpr int64_t kMaxBlock = 4096;  // limit on elements read at once
 
 std::optional<int64_t> seed_argument(const Args& args) {
   if (!args.has("seed")) return std::nullopt;
@@ -52,7 +52,8 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
         buffer_(*dataset_) {
     // rows in the buffer of an upstream shuffle are cached already
     if constexpr (kHasRows) {
-      if (!input_->row_cache()) buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
+      if (!input_->row_cache())
+        buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
     }
   }
   const PackedRowCache* row_cache() const override {
@@ -113,14 +114,14 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     InterruptPoll poll;
     while (drawn < n) {
       poll();
-      const int64_t missing = at_end_ ? 0 : order_.missing();
-      if (missing > 1) {
+      const int64_t num_free = at_end_ ? 0 : order_.num_free();
+      if (num_free > 1) {
         // leave one slot free: from then on, each new element is followed by a draw
-        fill_buffer(missing - 1, false);
-      } else if (missing == 1) {
+        fill_buffer(num_free - 1, false);
+      } else if (num_free == 1) {
         drawn += fill_buffer(n - drawn, true);
       } else {
-        if (order_.waiting() == 0) break;
+        if (order_.num_buffered() == 0) break;
         drawn += draw_from_buffer(n - drawn);
       }
     }
@@ -128,22 +129,22 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   }
   // Reads up to `n` elements; with `draws`, draws one after each. Returns the number read.
   int64_t fill_buffer(int64_t n, bool draws) {
-    const int64_t got = buffer_.read(*input_, std::min(n, kLargestBlock));
-    at_end_ = got == 0;
-    moves_.resize(static_cast<size_t>(got));
-    for (int64_t i = 0; i < got; ++i) {
-      Move& move = moves_[static_cast<size_t>(i)];
-      move = {buffer_.slot_for(i), kNone};
-      order_.push(move.in);
-      if (draws) move.out = draw_number();
+    const int64_t count = buffer_.read(*input_, std::min(n, kMaxBlock));
+    at_end_ = count == 0;
+    moves_.resize(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) {
+      ShuffleMove& move = moves_[static_cast<size_t>(i)];
+      move = {buffer_.slot_for(i), kNoSlot};
+      order_.push(move.stored);
+      if (draws) move.drawn = draw_number();
     }
     buffer_.move(moves_);
-    return got;
+    return count;
   }
   int64_t draw_from_buffer(int64_t n) {
-    n = std::min(n, order_.waiting());
+    n = std::min(n, order_.num_buffered());
     moves_.clear();
-    for (int64_t i = 0; i < n; ++i) moves_.push_back({kNone, draw_number()});
+    for (int64_t i = 0; i < n; ++i) moves_.push_back({kNoSlot, draw_number()});
     buffer_.move(moves_);
     return n;
   }
@@ -155,7 +156,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
 
   ShuffleOrder order_;
   Buffer buffer_;
-  std::vector<Move> moves_;
+  std::vector<ShuffleMove> moves_;
   bool at_end_ = false;  // of the input
 };
 
@@ -168,10 +169,7 @@ std::unique_ptr<DatasetIterator> ShuffleDataset::iterator(IteratorContext& conte
 }
 
 RUNHOOKS_REGISTER_DATASET(
-    "ShuffleDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<ShuffleDataset>(args);
-    },
+    ShuffleDataset,
     "dataset_shuffle",
     {"dataset: dataset.",
      "buffer_size: number in [1, Inf). Size of the shuffle buffer. Use at least the number of "
@@ -181,7 +179,7 @@ RUNHOOKS_REGISTER_DATASET(
      "order."},
     "Shuffle the elements.");
 
-RUNHOOKS_REGISTER_DATASET(
+RUNHOOKS_REGISTER_DATASET_AS(
     "ShuffleAndRepeatDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {
       Args passes(args.owner());
@@ -191,8 +189,7 @@ RUNHOOKS_REGISTER_DATASET(
       return make_dataset("RepeatDataset", passes);
     },
     "dataset_shuffle_and_repeat",
-    {"dataset: dataset.",
-     "buffer_size: number in [1, Inf). Size of the shuffle buffer.",
+    {"dataset: dataset.", "buffer_size: number in [1, Inf). Size of the shuffle buffer.",
      "count = NULL: number. Number of passes; `NULL` or -1 for no limit.",
      "seed = NULL: number. With the seed of the graph it gives TensorFlow's order for both."},
     "Repeat the elements, shuffled differently in each pass: `dataset_shuffle()`, then "

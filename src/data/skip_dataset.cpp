@@ -54,14 +54,11 @@ std::unique_ptr<DatasetIterator> SkipDataset::iterator(IteratorContext& context)
   return std::make_unique<SkipIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "SkipDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<SkipDataset>(args);
-    },
-    "dataset_skip",
-    {"dataset: dataset.", "count: number. Number of elements to drop; -1 for all."},
-    "Drop the first elements.");
+RUNHOOKS_REGISTER_DATASET(SkipDataset,
+                          "dataset_skip",
+                          {"dataset: dataset.",
+                           "count: number. Number of elements to drop; -1 for all."},
+                          "Drop the first elements.");
 
 }  // namespace
 

@@ -20,7 +20,7 @@ class TakeDataset : public Transformation {
     return n == kInfiniteCardinality ? count_ : std::min(n, count_);
   }
   bool has(int64_t taken) const { return count_ < 0 || taken < count_; }
-  int64_t most() const { return count_ < 0 ? kMaxCount : count_; }
+  int64_t max_count() const { return count_ < 0 ? kMaxCount : count_; }
   // How many of the next `n` elements may be read after `taken`.
   int64_t left(int64_t n, int64_t taken) const {
     return count_ < 0 ? n : std::clamp<int64_t>(count_ - taken, 0, n);
@@ -49,7 +49,7 @@ class TakeIterator : public TransformationIterator<TakeDataset> {
   void rewind_own() override { taken_ = 0; }
   NamedTensors save_own() const override { return {{"taken", Tensor::scalar(taken_)}}; }
   void restore_own(const NamedTensors& state) override {
-    taken_ = state_count(state, "taken", dataset_->most());
+    taken_ = state_count(state, "taken", dataset_->max_count());
   }
 
  private:
@@ -60,14 +60,11 @@ std::unique_ptr<DatasetIterator> TakeDataset::iterator(IteratorContext& context)
   return std::make_unique<TakeIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "TakeDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<TakeDataset>(args);
-    },
-    "dataset_take",
-    {"dataset: dataset.", "count: number. Number of elements to keep; -1 for all."},
-    "Keep the first elements.");
+RUNHOOKS_REGISTER_DATASET(TakeDataset,
+                          "dataset_take",
+                          {"dataset: dataset.",
+                           "count: number. Number of elements to keep; -1 for all."},
+                          "Keep the first elements.");
 
 }  // namespace
 

@@ -5,8 +5,9 @@
 #include "data/data_fingerprint.h"
 #include "data/elements.h"
 #include "data/in_memory.h"
-#include "data/packed_row_cache.h"
 #include "data/indexed_iterator.h"
+#include "data/one_input_dataset.h"
+#include "data/packed_row_cache.h"
 #include "data/row_gather.h"
 
 namespace runhooks {
@@ -23,9 +24,9 @@ InMemoryColumn column_of(const Value& value, const Args& args) {
   return InMemoryColumn(std::move(sparse));
 }
 
-class TensorSlicesDataset : public Dataset, public RowTable {
+class TensorSliceDataset : public Dataset, public RowTable {
  public:
-  explicit TensorSlicesDataset(const Args& args) {
+  explicit TensorSliceDataset(const Args& args) {
     for (const Value& value : args.list("components")) {
       const auto* free_tensor = value.get_if<Output>();
       columns_.push_back(column_of(value, args));
@@ -77,13 +78,15 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   }
 
  private:
-  bool identifies_data(const std::string& argument) const override { return argument == "components"; }
+  bool identifies_data(const std::string& argument) const override {
+    return argument == "components";
+  }
   // Emits rows as an element of these shapes.
   void put_rows(const int64_t* numbers,
                 int64_t n,
                 const std::vector<Shape>& shapes,
                 ElementSink& sink) const {
-    RowGather copies;
+    RowGather row_gather;
     for (size_t k = 0; k < columns_.size(); ++k) {
       const InMemoryColumn& column = columns_[k];
       Tensor& to = sink.allocate(static_cast<int>(k), dtypes_[k], shapes[k]);
@@ -93,9 +96,9 @@ class TensorSlicesDataset : public Dataset, public RowTable {
       }
       if (to.dtype() == DType::kString) to.set_dictionary(column.tensor.dictionary());
       const size_t bytes = n == 0 ? 0 : to.num_bytes() / static_cast<size_t>(n);
-      copies.add(column.tensor.raw(), to.raw(), bytes);
+      row_gather.add(column.tensor.raw(), to.raw(), bytes);
     }
-    copies.make(numbers, n);
+    row_gather.gather(numbers, n);
   }
   static void put_sparse_rows(const SparseRows& rows,
                               const int64_t* numbers,
@@ -121,9 +124,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
       invalid_argument("All tensors of a dataset must have the same number of rows; got ", rows_,
                        " and ", shape.dim(0), ".");
     }
-    Shape row;
-    for (int d = 1; d < shape.rank(); ++d) row.append(shape.dim(d));
-    shapes_.push_back(row);
+    shapes_.push_back(element_shape(shape));
   }
 
   std::vector<InMemoryColumn> columns_;
@@ -133,16 +134,13 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   LazyFingerprint fingerprint_;
 };
 
-std::unique_ptr<DatasetIterator> TensorSlicesDataset::iterator(IteratorContext&) const {
-  return std::make_unique<IndexedIterator<TensorSlicesDataset>>(self(this));
+std::unique_ptr<DatasetIterator> TensorSliceDataset::iterator(IteratorContext&) const {
+  return std::make_unique<IndexedIterator<TensorSliceDataset>>(self(this));
 }
 
 // The R function flattens nested lists of tensors first.
 RUNHOOKS_REGISTER_DATASET(
-    "TensorSliceDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<TensorSlicesDataset>(args);
-    },
+    TensorSliceDataset,
     "",
     {"components: any. Tensors and sparse matrices of the same number of rows."},
     "One element per row of tensors.");

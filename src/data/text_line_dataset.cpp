@@ -12,10 +12,7 @@ namespace {
 
 class Lines : public StringRecords {
  public:
-  Lines(const ByteSource& source,
-        Compression compression,
-        const TextDecoder& decoder,
-        int64_t skip)
+  Lines(const ByteSource& source, Compression compression, const TextDecoder& decoder, int64_t skip)
       : bytes_(source, compression), decoder_(decoder), path_(source.path) {
     bytes_.begin_text();
     while (place_.lines < skip && next()) {
@@ -77,10 +74,7 @@ class TextLineDataset : public FileSource {
 
 // For a record specification, the R function creates a CsvDataset instead.
 RUNHOOKS_REGISTER_DATASET(
-    "TextLineDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<TextLineDataset>(args);
-    },
+    TextLineDataset,
     "",
     {"filenames: any. Paths of the files.",
      "compression_type = NULL: string. Compression of the files.",

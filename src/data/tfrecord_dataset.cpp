@@ -52,16 +52,13 @@ class TFRecordDataset : public FileSource {
 };
 
 // The R function may interleave several files.
-RUNHOOKS_REGISTER_DATASET(
-    "TFRecordDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<TFRecordDataset>(args);
-    },
-    "",
-    {"filenames: any. Paths of the files.",
-     "compression_type = NULL: string. Compression of the files.",
-     "on_error = \"stop\": string. What to do about an invalid record.", RUNHOOKS_STREAM_ARGUMENT},
-    "Read the records of TFRecord files.");
+RUNHOOKS_REGISTER_DATASET(TFRecordDataset,
+                          "",
+                          {"filenames: any. Paths of the files.",
+                           "compression_type = NULL: string. Compression of the files.",
+                           "on_error = \"stop\": string. What to do about an invalid record.",
+                           RUNHOOKS_STREAM_ARGUMENT},
+                          "Read the records of TFRecord files.");
 
 }  // namespace
 

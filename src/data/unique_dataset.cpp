@@ -12,9 +12,9 @@ class UniqueDataset : public Transformation {
  public:
   explicit UniqueDataset(const Args& args) : Transformation(dataset_argument(args)) {
     const std::vector<DType> types = dtypes();
-    const bool is_good = types.size() == 1 && (types[0] == DType::kInt32 ||
-                                               types[0] == DType::kInt64 ||
-                                               types[0] == DType::kString);
+    const bool is_good =
+        types.size() == 1 &&
+        (types[0] == DType::kInt32 || types[0] == DType::kInt64 || types[0] == DType::kString);
     if (!is_good) {
       std::vector<std::string> names;
       for (DType type : types) names.push_back(dtype_name(type));
@@ -75,10 +75,7 @@ std::unique_ptr<DatasetIterator> UniqueDataset::iterator(IteratorContext& contex
 }
 
 RUNHOOKS_REGISTER_DATASET(
-    "UniqueDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<UniqueDataset>(args);
-    },
+    UniqueDataset,
     "dataset_unique",
     {"dataset: dataset."},
     "Remove duplicates of elements with one component of whole numbers or strings.");

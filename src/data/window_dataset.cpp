@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/interrupt.h"
-#include "data/elements.h"
 #include "data/element_or_error.h"
+#include "data/elements.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -85,9 +85,8 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    const std::vector<ElementOrError> buffer =
-        deserialize_buffered(state, "buffer/", dataset_->input(),
-                  static_cast<int64_t>(dataset_->span()) - 1, 0);
+    const std::vector<ElementOrError> buffer = deserialize_buffered(
+        state, "buffer/", dataset_->input(), static_cast<int64_t>(dataset_->span()) - 1, 0);
     // elements are skipped only after the buffer is used up, and fewer than `shift` of them
     const int64_t skips = state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
     if (skips > 0 && !buffer.empty()) {
@@ -141,10 +140,7 @@ std::unique_ptr<DatasetIterator> WindowDataset::iterator(IteratorContext& contex
 
 // The R function documents that elements are datasets.
 RUNHOOKS_REGISTER_DATASET(
-    "WindowDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<WindowDataset>(args);
-    },
+    WindowDataset,
     "",
     {"dataset: dataset.", "size: number in [1, Inf). Number of elements per window.",
      "shift = NULL: number in [1, Inf). Distance between windows; `NULL`: `size`.",

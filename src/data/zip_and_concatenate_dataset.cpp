@@ -144,12 +144,10 @@ std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) 
 }
 
 // The R function flattens nested lists of datasets first.
-RUNHOOKS_REGISTER_DATASET(
-    "ZipDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<ZipDataset>(args); },
-    "",
-    {"datasets: any. Datasets to combine."},
-    "Combine the elements of several datasets.");
+RUNHOOKS_REGISTER_DATASET(ZipDataset,
+                          "",
+                          {"datasets: any. Datasets to combine."},
+                          "Combine the elements of several datasets.");
 
 std::vector<Shape> common_shapes(const Inputs& inputs) {
   std::vector<Shape> all = inputs[0]->shapes();
@@ -231,8 +229,8 @@ class ConcatenateIterator : public DatasetIterator {
     const int64_t current = state_count(state, "current", all),
                   begun = state_count(state, "begun", all);
     if (begun < std::min(current + 1, all)) {
-      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ", begun,
-           " have begun.");
+      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ",
+           begun, " have begun.");
     }
     inputs_.restore(state);
     current_ = current;
@@ -257,14 +255,11 @@ std::unique_ptr<DatasetIterator> ConcatenateDataset::iterator(IteratorContext& c
   return std::make_unique<ConcatenateIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "ConcatenateDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<ConcatenateDataset>(args);
-    },
-    "dataset_concatenate",
-    {"dataset: dataset.", "other: dataset. A dataset with elements of the same types."},
-    "Concatenate two datasets.");
+RUNHOOKS_REGISTER_DATASET(ConcatenateDataset,
+                          "dataset_concatenate",
+                          {"dataset: dataset.",
+                           "other: dataset. A dataset with elements of the same types."},
+                          "Concatenate two datasets.");
 
 // Draws at random which dataset is read next.
 class SampleDataset : public InputsOfOneType {
@@ -386,7 +381,7 @@ std::unique_ptr<DatasetIterator> SampleDataset::iterator(IteratorContext& contex
   return std::make_unique<SampleIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
+RUNHOOKS_REGISTER_DATASET_AS(
     "SampleFromDatasets",
     [](const Args& args) -> std::shared_ptr<Dataset> {
       return std::make_shared<SampleDataset>(args);

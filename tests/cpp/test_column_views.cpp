@@ -217,7 +217,7 @@ TEST(packed_rows_read_any_window_of_an_order) {
         batch.emplace_back(view->dtype(), shape);
         to.push_back(static_cast<char*>(batch.back().raw()));
       }
-      shuffled.take(views, order, position, n, to.data());
+      shuffled.read(views, order, position, n, to.data());
       for (size_t k = 0; k < all.size(); ++k) {
         const size_t bytes = views[k]->row_bytes();
         for (int64_t i = 0; i < n; ++i) {
@@ -237,13 +237,17 @@ TEST(column_views_describe_themselves) {
   const auto content = [](const std::vector<double>& numbers, DType dtype) {
     const auto rows = std::make_shared<const ColumnViews>(
         dtype, Shape{3}, std::vector<ColumnView>{{numbers.data()}}, nullptr);
-    return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())->data_fingerprint().fingerprint();
+    return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())
+        ->data_fingerprint()
+        .fingerprint();
   };
   CHECK_EQ(content(x, DType::kFloat32), content(std::vector<double>(x), DType::kFloat32));
   CHECK(content(x, DType::kFloat32) != content(y, DType::kFloat32));
   CHECK(content(x, DType::kFloat32) != content(x, DType::kFloat64));
   const std::vector<ColumnView> one = {{x.data(), nullptr}};
   CHECK_THROWS(ColumnViews(DType::kInt64, Shape{3}, one, nullptr), Code::kInvalidArgument, "int64");
-  CHECK_THROWS(ColumnViews(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal, "no data of its type");
-  CHECK_THROWS(ColumnViews(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal, "cannot have shape");
+  CHECK_THROWS(ColumnViews(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal,
+               "no data of its type");
+  CHECK_THROWS(ColumnViews(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal,
+               "cannot have shape");
 }

@@ -127,7 +127,7 @@ void check_same(const Dataset& data, int64_t size) {
     }
     CHECK_EQ(failed, expected_failure);
     if (failed.empty() && got < size) break;
-    CHECK_EQ(blocks->location(), ones->place());
+    CHECK_EQ(blocks->location(), ones->location());
     if (!failed.empty()) return;
     CHECK_EQ(position(*blocks), position(*ones));
   }

@@ -71,7 +71,7 @@ TEST(cached_rows_match_the_table) {
       dataset_of("RepeatDataset", {{"count", number(2)}},
                  dataset_of("TakeDataset", {{"count", number(9000)}}, shuffled(rows, 1000)))};
   for (const DatasetPtr& kind : kinds) {
-    CHECK(kind->make_iterator()->make_row_cache() != nullptr);
+    CHECK(kind->make_iterator()->row_cache() != nullptr);
     const std::vector<int64_t> expected = one_by_one(*kind, 15000);
     for (const int n : {1, 2}) {
       const Threads threads(n);
@@ -85,7 +85,7 @@ TEST(cached_rows_match_the_table) {
       CHECK(numbers == expected);
     }
   }
-  CHECK(shuffled(rows, kRows)->make_iterator()->make_row_cache() == nullptr);  // too many rows
+  CHECK(shuffled(rows, kRows)->make_iterator()->row_cache() == nullptr);  // too many rows
 }
 
 TEST(rows_gathered_by_two_threads_match_the_table) {
