@@ -27,8 +27,9 @@ void dispatch_by_size(DType dtype, const Use& use) {
 template <typename Use>
 void dispatch_by_types(const ColumnView& column, DType dtype, const Use& use) {
   if (column.unconverted) {
-    return dispatch_by_size(
-        dtype, [&](auto bits) { use(static_cast<const decltype(bits)*>(column.unconverted), bits); });
+    return dispatch_by_size(dtype, [&](auto bits) {
+      use(static_cast<const decltype(bits)*>(column.unconverted), bits);
+    });
   }
   if (dtype == DType::kInt32) return use(column.integers, int32_t{});
   const bool is_float = dtype == DType::kFloat32;

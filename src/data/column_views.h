@@ -41,7 +41,8 @@ class ColumnViews {
 
   // Writes the `n` rows from `first` on to `to`, in the layout of a tensor.
   void read(int64_t first, int64_t n, void* to) const;
-  // Writes each of `n` rows to its slot. Slots follow each other from `to` on, `stride` bytes apart.
+  // Writes each of `n` rows to its slot. Slots follow each other from `to` on, `stride` bytes
+  // apart.
   struct RowSlot {
     int64_t row, slot;
   };

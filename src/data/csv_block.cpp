@@ -35,7 +35,8 @@ int64_t CsvBlock::read(std::string_view text,
   const int64_t num_records = split_into_chunks(text.substr(0, kMaxBlockText), n);
   if (num_records < kMinRecordsInText) return 0;
   rows.reserve(first + num_records);
-  for (auto& column : strings_) column.resize(std::max(column.size(), static_cast<size_t>(num_records)));
+  for (auto& column : strings_)
+    column.resize(std::max(column.size(), static_cast<size_t>(num_records)));
   is_invalid_ = false;
   const auto guarded = [this](const auto& work) {  // exceptions must not leave a worker
     try {
@@ -94,7 +95,8 @@ bool CsvBlock::read_chunk(Chunk& chunk, int64_t first, CsvRows& rows) {
   chunk.copies.clear();
   chunk.lines = 0;
   for (int64_t row = chunk.first; row < chunk.first + chunk.rows; ++row) {
-    if (rest_of_chunk.empty() || chunk.splitter.split(rest_of_chunk, false) != CsvSplit::kRecord) return false;
+    if (rest_of_chunk.empty() || chunk.splitter.split(rest_of_chunk, false) != CsvSplit::kRecord)
+      return false;
     if (!read_record(chunk, row, first + row, rows)) return false;
     rest_of_chunk.remove_prefix(chunk.splitter.size());
     chunk.last_lines = chunk.splitter.lines();

@@ -78,7 +78,7 @@ class CsvBlock {
   const CsvColumns& columns_;
   std::vector<size_t> string_columns_;
   std::vector<std::vector<std::string_view>> strings_;  // one vector per string column
-  std::deque<Chunk> chunks_;                          // reused, to keep their memory
+  std::deque<Chunk> chunks_;                            // reused, to keep their memory
   size_t num_chunks_ = 0;
   std::atomic<bool> is_invalid_{false};
   CsvReader::Taken taken_;

@@ -5,8 +5,7 @@
 
 namespace runhooks {
 
-CsvColumns::CsvColumns(const Args& args)
-    : decoder_(args), na_value_(args.text("na_value", "")) {
+CsvColumns::CsvColumns(const Args& args) : decoder_(args), na_value_(args.text("na_value", "")) {
   const std::string delim = args.text("delim", ",");
   if (delim.size() != 1 || delim == "\"" || delim == "\n" || delim == "\r") {
     invalid_argument("The delimiter of ", args.owner(), " must be one character, not \"", delim,
@@ -57,8 +56,7 @@ void CsvColumns::check_defaults(const Args& args) const {
     StringDictionary dictionary;
     if (!column.is_required && read(column, "", &out, &dictionary) != Problem::kNone) {
       invalid_argument("The default of column '", column.name, "', '", column.default_text,
-                       "', is not a valid ",
-                       dtype_name(column.dtype), ".");
+                       "', is not a valid ", dtype_name(column.dtype), ".");
     }
   }
 }
@@ -109,13 +107,14 @@ CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
 
 void CsvColumns::throw_field_count(size_t count, const std::string& location) const {
   invalid_argument(location, " has ", static_cast<unsigned long>(count), " fields; expected ",
-                   max_fields_ > min_fields_ ? "at least " : "", static_cast<unsigned long>(min_fields_), ".");
+                   max_fields_ > min_fields_ ? "at least " : "",
+                   static_cast<unsigned long>(min_fields_), ".");
 }
 
 void CsvColumns::throw_field_error(const CsvColumn& column,
-                            std::string_view field,
-                            Problem problem,
-                            const std::string& location) const {
+                                   std::string_view field,
+                                   Problem problem,
+                                   const std::string& location) const {
   if (problem == Problem::kEmpty) {
     invalid_argument(location, ", column '", column.name,
                      "': the field is empty, and the column has no default.");
@@ -124,9 +123,9 @@ void CsvColumns::throw_field_error(const CsvColumn& column,
     decoder_.throw_invalid(str_cat(location, ", column '", column.name, "'"), field);
   }
   constexpr size_t kShown = 60;
-  invalid_argument(location, ", column '", column.name, "': '", std::string(field.substr(0, kShown)),
-                   field.size() > kShown ? "..." : "", "' is not a valid ",
-                   dtype_name(column.dtype), ".");
+  invalid_argument(location, ", column '", column.name, "': '",
+                   std::string(field.substr(0, kShown)), field.size() > kShown ? "..." : "",
+                   "' is not a valid ", dtype_name(column.dtype), ".");
 }
 
 }  // namespace runhooks

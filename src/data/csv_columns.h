@@ -58,7 +58,9 @@ class CsvColumns {
   }
   // Non-throwing variants for bulk readers, which return false if check_field_count() or read()
   // would throw. try_string() replaces an empty field by the column's default.
-  bool has_valid_field_count(size_t count) const { return count >= min_fields_ && count <= max_fields_; }
+  bool has_valid_field_count(size_t count) const {
+    return count >= min_fields_ && count <= max_fields_;
+  }
   bool try_number(size_t k, std::string_view field, void* out) const {
     return read(columns_[k], field, out, nullptr) == Problem::kNone;
   }
@@ -66,7 +68,7 @@ class CsvColumns {
   // Warns and returns true if a string field of the record is not valid UTF-8.
   template <typename Location>
   bool warn_if_invalid_utf8(const std::vector<std::string_view>& fields, Location location) const {
-    if (decoder_.is_given()) return false;
+    if (decoder_.has_encoding()) return false;
     for (const CsvColumn& column : columns_) {
       if (column.dtype != DType::kString || is_utf8(fields[column.field])) continue;
       warn_invalid_utf8(str_cat(location(), ", column '", column.name, "'"));
@@ -84,9 +86,9 @@ class CsvColumns {
   void check_defaults(const Args& args) const;
   [[noreturn]] void throw_field_count(size_t count, const std::string& location) const;
   [[noreturn]] void throw_field_error(const CsvColumn& column,
-                                std::string_view field,
-                                Problem problem,
-                                const std::string& location) const;
+                                      std::string_view field,
+                                      Problem problem,
+                                      const std::string& location) const;
 
   CsvFormat format_;
   TextDecoder decoder_;
@@ -102,7 +104,8 @@ class ColumnDictionaries {
   explicit ColumnDictionaries(size_t columns) : dictionaries_(columns) {}
   const std::shared_ptr<StringDictionary>& at(size_t k) {
     constexpr int32_t kMaxSize = 1 << 14;
-    if (!dictionaries_[k] || dictionaries_[k]->size() > kMaxSize) dictionaries_[k] = std::make_shared<StringDictionary>();
+    if (!dictionaries_[k] || dictionaries_[k]->size() > kMaxSize)
+      dictionaries_[k] = std::make_shared<StringDictionary>();
     return dictionaries_[k];
   }
 

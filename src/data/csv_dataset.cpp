@@ -63,10 +63,10 @@ class CsvRecords : public FileRecords {
                                      reader_.fields(), [this] { return location(); });
   }
   bool has_warned() const { return has_warned_; }
-  FilePosition place() const override { return {reader_.offset(), records_, reader_.lines()}; }
-  void seek(const FilePosition& place) override {
-    reader_.seek(place.offset, place.lines);
-    records_ = place.records;
+  FilePosition position() const override { return {reader_.offset(), records_, reader_.lines()}; }
+  void seek(const FilePosition& position) override {
+    reader_.seek(position.offset, position.lines);
+    records_ = position.records;
   }
   const std::vector<std::string_view>& fields() const { return reader_.fields(); }
   std::string_view view() const { return reader_.view(); }

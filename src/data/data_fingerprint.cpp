@@ -146,13 +146,13 @@ void FileFingerprints::refresh(const std::string& path, Entry& entry) {
   InputFile file(path);
   const uint64_t fingerprint =
       size <= kMaxWholeFile ? whole_file_fingerprint(file)
-                        : fingerprint_cat64(file_fingerprint(file),
-                                            fingerprint64(static_cast<int64_t>(time * 1e6)));
+                            : fingerprint_cat64(file_fingerprint(file),
+                                                fingerprint64(static_cast<int64_t>(time * 1e6)));
   entry = {true, size, fingerprint, time};
 }
 
 void FileFingerprints::add_files_to(DataFingerprint& fingerprint,
-                              const std::vector<std::string>& paths) const {
+                                    const std::vector<std::string>& paths) const {
   if (paths.empty()) return;  // not bound yet
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.resize(paths.size());
@@ -169,8 +169,8 @@ void FileFingerprints::add_files_to(DataFingerprint& fingerprint,
   for (size_t i = 0; i < std::min(kNames, paths.size()); ++i) names.push_back(base_name(paths[i]));
   if (paths.size() > kNames) names.push_back("...");
   std::string text = str_cat(static_cast<unsigned long>(paths.size()),
-                              paths.size() == 1 ? " file of " : " files of ",
-                              static_cast<unsigned long>(bytes), " bytes (", str_join(names, ", "));
+                             paths.size() == 1 ? " file of " : " files of ",
+                             static_cast<unsigned long>(bytes), " bytes (", str_join(names, ", "));
   if (missing > 0) text += str_cat("; not there: ", static_cast<unsigned long>(missing));
   fingerprint.describe(text + ")");
 }

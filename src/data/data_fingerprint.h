@@ -37,8 +37,8 @@ class DataFingerprint {
 // whenever a file is opened, but does not notice changes between the blocks.
 uint64_t file_fingerprint(InputFile& file);
 
-// Caches fingerprints of files; recomputes one only if the file's size or time has changed. Files of
-// up to 256 MB are hashed completely, larger ones by blocks and modification time.
+// Caches fingerprints of files; recomputes one only if the file's size or time has changed. Files
+// of up to 256 MB are hashed completely, larger ones by blocks and modification time.
 class FileFingerprints {
  public:
   void add_files_to(DataFingerprint& fingerprint, const std::vector<std::string>& paths) const;

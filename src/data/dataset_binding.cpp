@@ -40,8 +40,8 @@ void check_number(const Output& tensor, const std::string& label) {
                    dtype_name(tensor.dtype()), " of shape ", tensor.shape(), ".");
 }
 
-// Replaces variables by the tensors that read them. Also checks that the tensors of number arguments
-// can be numbers.
+// Replaces variables by the tensors that read them. Also checks that the tensors of number
+// arguments can be numbers.
 Args with_snapshots(const std::string& type, const Args& args) {
   Args tensors = args;
   for (const auto& [name, value] : args.items()) {
@@ -81,7 +81,8 @@ void find_free_tensors(const Value& value, std::vector<Output>& all) {
     free_tensors = dataset->free_tensors();
   } else if (const auto* function = dynamic_cast<const DatasetFunction*>(object->get())) {
     free_tensors = function->free_tensors();
-  } else if (const auto* dataset_valued = dynamic_cast<const DatasetValuedFunction*>(object->get())) {
+  } else if (const auto* dataset_valued =
+                 dynamic_cast<const DatasetValuedFunction*>(object->get())) {
     free_tensors = dataset_valued->function().free_tensors();  // includes those of its datasets
   }
   for (const Output& tensor : free_tensors) add_free_tensor(tensor, all);

@@ -14,7 +14,8 @@ namespace {
 enum class DescriptionStyle { kReadable, kSignature };
 
 std::string description_of(const Dataset& dataset, DescriptionStyle style) {
-  return style == DescriptionStyle::kSignature ? dataset.pipeline_signature() : dataset.description();
+  return style == DescriptionStyle::kSignature ? dataset.pipeline_signature()
+                                               : dataset.description();
 }
 
 template <typename Items, typename Describe>
@@ -125,7 +126,8 @@ void add_data_of(const Value& value, DataFingerprint& fingerprint) {
   if (!object) return;
   if (const auto* dataset = dynamic_cast<const Dataset*>(object->get())) {
     dataset->add_data_to(fingerprint);
-  } else if (const auto* dataset_valued = dynamic_cast<const DatasetValuedFunction*>(object->get())) {
+  } else if (const auto* dataset_valued =
+                 dynamic_cast<const DatasetValuedFunction*>(object->get())) {
     dataset_valued->pattern().add_data_to(fingerprint);
   }
 }

@@ -168,7 +168,7 @@ void DatasetFunction::Instance::restore(const NamedTensors& state) {
 // --- functions whose value is a dataset
 
 std::shared_ptr<const Dataset> DatasetValuedFunction::make(const Components& values,
-                                                  const Components& arguments) const {
+                                                           const Components& arguments) const {
   return pattern_->bind({free_tensors_, values, &arguments, &function_->graph()});
 }
 

@@ -14,15 +14,18 @@ Output ElementGraph::capture(const Output& outside) {
   const auto found = std::find(outside_.begin(), outside_.end(), outer_tensor);
   if (found != outside_.end()) return inside_[static_cast<size_t>(found - outside_.begin())];
   if (FuncGraph::is_resource_handle(outer_tensor)) {
-    throw Error(Code::kUnimplemented,
-                str_cat("Handle '", outer_tensor.name(), "' cannot be used in a function of a dataset."),
-                {"Use the value of a variable instead; it is read when the iterator starts."});
+    throw Error(
+        Code::kUnimplemented,
+        str_cat("Handle '", outer_tensor.name(), "' cannot be used in a function of a dataset."),
+        {"Use the value of a variable instead; it is read when the iterator starts."});
   }
   const ControlDependencies no_dependencies(*this, {}, true);
   const NameScope scope(*this, "");
   outside_.push_back(outer_tensor);
-  inside_.push_back(
-      op("Placeholder").attr("dtype", outer_tensor.dtype()).attr("shape", outer_tensor.shape()).named("captured"));
+  inside_.push_back(op("Placeholder")
+                        .attr("dtype", outer_tensor.dtype())
+                        .attr("shape", outer_tensor.shape())
+                        .named("captured"));
   return inside_.back();
 }
 

@@ -73,7 +73,7 @@ void SavedErrors::save(NamedTensors& state) const {
 Tensor error_strings(const NamedTensors& state, const char* name, size_t n) {
   const auto found = state.find(name);
   const bool is_valid = found != state.end() && found->second.dtype() == DType::kString &&
-                    found->second.num_elements() == static_cast<int64_t>(n);
+                        found->second.num_elements() == static_cast<int64_t>(n);
   if (!is_valid) throw_damaged_errors();
   return found->second;
 }
@@ -93,8 +93,8 @@ std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& stat
   for (size_t i = 0; i < positions.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     if (codes[i] > static_cast<int64_t>(Code::kNanLoss)) throw_damaged_errors();
-    errors[positions[i]] = error_from_state(Error(static_cast<Code>(codes[i]), messages.string_at(at)),
-                                         classes.string_at(at));
+    errors[positions[i]] = error_from_state(
+        Error(static_cast<Code>(codes[i]), messages.string_at(at)), classes.string_at(at));
   }
   return errors;
 }
@@ -102,9 +102,9 @@ std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& stat
 }  // namespace
 
 void serialize_buffered(NamedTensors& state,
-               const std::string& name,
-               const std::vector<const ElementOrError*>& buffered,
-               int64_t first) {
+                        const std::string& name,
+                        const std::vector<const ElementOrError*>& buffered,
+                        int64_t first) {
   std::vector<const Components*> elements;
   SavedErrors errors;
   for (size_t i = 0; i < buffered.size(); ++i) {
@@ -119,16 +119,16 @@ void serialize_buffered(NamedTensors& state,
 }
 
 std::vector<ElementOrError> deserialize_buffered(const NamedTensors& state,
-                                   const std::string& name,
-                                   const Dataset& input,
-                                   int64_t max_count,
-                                   int64_t first) {
+                                                 const std::string& name,
+                                                 const Dataset& input,
+                                                 int64_t max_count,
+                                                 int64_t first) {
   std::vector<Components> elements = read_elements(subtree(state, name), input, max_count);
   std::map<int64_t, std::exception_ptr> errors;
   if (state.count("error_places")) errors = SavedErrors::read(state);
   const auto count = static_cast<int64_t>(elements.size() + errors.size());
-  const bool is_valid = errors.empty() ||
-                    (errors.begin()->first >= first && errors.rbegin()->first < first + count);
+  const bool is_valid =
+      errors.empty() || (errors.begin()->first >= first && errors.rbegin()->first < first + count);
   if (count > max_count || !is_valid) throw_damaged_errors();
   std::vector<ElementOrError> buffered(static_cast<size_t>(count));
   auto element = elements.begin();

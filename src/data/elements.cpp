@@ -55,7 +55,7 @@ std::vector<const Components*> pointers(const std::vector<Components>& elements)
   return all;
 }
 
-bool is_uniform(const std::vector<const Components*>& elements, size_t k) {
+bool have_equal_shapes(const std::vector<const Components*>& elements, size_t k) {
   return std::all_of(elements.begin(), elements.end(), [&](const Components* element) {
     return (*element)[k].shape() == (*elements[0])[k].shape();
   });
@@ -159,7 +159,7 @@ NamedTensors save_dataset(const Tensor& variant) {
   return state;
 }
 
-Tensor restored_dataset(const NamedTensors& state, const Dataset& dataset) {
+Tensor restore_dataset(const NamedTensors& state, const Dataset& dataset) {
   const std::vector<DType> dtypes = dataset.dtypes();
   std::vector<int64_t> dtype_codes;
   for (const DType dtype : dtypes) dtype_codes.push_back(static_cast<int64_t>(dtype));
@@ -207,7 +207,7 @@ void put_window(const std::vector<const Components*>& elements,
   }
 }
 
-std::shared_ptr<const Dataset> window_pattern(const Dataset& dataset, size_t k) {
+std::shared_ptr<const Dataset> window_type(const Dataset& dataset, size_t k) {
   return window_of({}, dataset, k);
 }
 
@@ -223,7 +223,7 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
       }
       continue;
     }
-    if (is_uniform(elements, k)) {
+    if (have_equal_shapes(elements, k)) {
       state[component_name(k)] = stack_component(elements, k);
       continue;
     }
@@ -234,10 +234,10 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
 
 namespace {
 
-// Empty elements take no space, so a small file could claim very many.
+// Limits the elements without values, of which a small damaged file could claim any number.
 constexpr int64_t kMaxEmptyElements = int64_t{1} << 20;
 
-// True if a state of this size cannot hold as many elements.
+// True if the state is too small for this number of elements.
 bool exceeds_state(int64_t size, const NamedTensors& state) {
   int64_t capacity = kMaxEmptyElements;
   for (const auto& item : state) capacity += item.second.num_elements();
@@ -248,7 +248,7 @@ Tensor read_component(
     const NamedTensors& state, size_t k, size_t i, size_t size, const Dataset& dataset) {
   const DType dtype = dataset.dtypes()[k];
   if (dtype == DType::kVariant) {
-    return restored_dataset(subtree(state, element_name(k, i) + "/"), *dataset.inner(k));
+    return restore_dataset(subtree(state, element_name(k, i) + "/"), *dataset.inner(k));
   }
   const auto all = state.find(component_name(k));
   if (all != state.end()) {
@@ -270,7 +270,8 @@ std::vector<Components> read_elements(const NamedTensors& state,
   const std::vector<Shape> shapes = dataset.shapes();
   const int64_t size = state_count(state, "size", max_count);
   std::vector<Components> elements;
-  // each element has its own tensors or a row of a stacked tensor
+  // Only a single element may have no components, such as the results of a function without
+  // results.
   if ((dtypes.empty() && size > 1) || exceeds_state(size, state)) {
     fail(Code::kDataLoss, "Invalid number of saved elements: ", size, ".");
   }

@@ -1,4 +1,5 @@
-// Caches the input's elements in a file that later passes and processes read instead.
+// Caches the input's elements in a file. Later passes and other processes read the file instead of
+// the input.
 #include "data/data_fingerprint.h"
 #include "data/one_input_dataset.h"
 #include "io/files/record.h"
@@ -9,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kComponentField = 1;
+constexpr int kComponentField = 1;  // field number of a component in a record
 
 class FileCacheDataset : public Transformation {
  public:
@@ -25,6 +26,7 @@ class FileCacheDataset : public Transformation {
   }
 
  private:
+  // The file name does not change the elements.
   bool identifies_data(const std::string& argument) const override {
     return argument == "filename";
   }
@@ -74,7 +76,8 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     mode_ = static_cast<Mode>(mode);
     position_ = position;
     rows_seen_ = rows_seen;
-    // finish this pass from the input; the next pass writes the file
+    // A restored iterator cannot continue the file. It finishes this pass from the input, and the
+    // next pass writes the file.
     if (mode_ == Mode::kWriting) mode_ = Mode::kPassThrough;
     if (mode_ != Mode::kReading) return;
     open();

@@ -1,4 +1,4 @@
-// A list of file paths, which are part of the pipeline's signature.
+// A dataset of file paths. Its fingerprint is that of the files.
 #include "data/data_fingerprint.h"
 #include "data/indexed_iterator.h"
 
@@ -41,7 +41,7 @@ std::unique_ptr<DatasetIterator> FileListDataset::iterator(IteratorContext&) con
   return std::make_unique<IndexedIterator<FileListDataset>>(self(this));
 }
 
-// The R function finds the files.
+// The R function expands patterns of file names.
 RUNHOOKS_REGISTER_DATASET(FileListDataset,
                           "",
                           {"filenames: any. File paths."},

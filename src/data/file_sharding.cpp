@@ -40,8 +40,8 @@ std::shared_ptr<const Dataset> Transformation::shard_by_file(int64_t readers,
                                                              int64_t reader) const {
   if (!commutes_with_sharding()) return nullptr;
   // replaces this dataset by its sharded input
-  const std::shared_ptr<const Dataset> shard = input_argument("dataset")->shard_by_file(readers,
-                                                                                      reader);
+  const std::shared_ptr<const Dataset> shard =
+      input_argument("dataset")->shard_by_file(readers, reader);
   return shard ? with_input(shard) : nullptr;
 }
 

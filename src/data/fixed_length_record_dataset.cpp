@@ -41,17 +41,17 @@ class SeekableRecords : public StringRecords {
   }
   bool skip() override { return false; }
   const std::string& text() const override { return data_; }
-  FilePosition place() const override {
-    FilePosition place;
-    place.records = num_read_;
-    return place;
+  FilePosition position() const override {
+    FilePosition position;
+    position.records = num_read_;
+    return position;
   }
-  void seek(const FilePosition& place) override {
-    if (place.records > num_records_) {
-      fail(Code::kDataLoss, "Invalid saved record number ", place.records, " in '", file_.path(),
+  void seek(const FilePosition& position) override {
+    if (position.records > num_records_) {
+      fail(Code::kDataLoss, "Invalid saved record number ", position.records, " in '", file_.path(),
            "'.");
     }
-    num_read_ = place.records;
+    num_read_ = position.records;
   }
 
  private:
@@ -61,8 +61,8 @@ class SeekableRecords : public StringRecords {
   int64_t num_read_ = 0, num_records_ = 0;
 };
 
-// For streams of unknown length. Data are a record only if the bytes of the record and of a footer
-// follow.
+// Records of a stream, whose length is unknown. The next bytes are a record only if the stream has
+// enough bytes for it and for a footer.
 class StreamedRecords : public StringRecords {
  public:
   StreamedRecords(const ByteSource& source, const RecordFormat& format)
@@ -82,10 +82,10 @@ class StreamedRecords : public StringRecords {
   }
   bool skip() override { return false; }
   const std::string& text() const override { return data_; }
-  FilePosition place() const override {
-    FilePosition place;
-    place.records = num_records_;
-    return place;
+  FilePosition position() const override {
+    FilePosition position;
+    position.records = num_records_;
+    return position;
   }
   void seek(const FilePosition&) override {
     fail(Code::kFailedPrecondition, "'", bytes_.path(),

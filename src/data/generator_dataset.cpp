@@ -80,8 +80,8 @@ class GeneratorIterator : public DatasetIterator {
   int64_t rows_seen() const override { return rows_seen_; }
 
  private:
-  // Opens the source lazily, at the first element. A restored iterator must not start the source
-  // again, and an unused one must not consume a read-once source.
+  // Opens the source for the first element, not earlier. An iterator that is restored must not
+  // restart the source, and an unused iterator must not open a source that can be read only once.
   void begin() {
     if (has_begun_) return;
     if (stream_) {
@@ -108,7 +108,7 @@ class GeneratorIterator : public DatasetIterator {
   }
 
   std::shared_ptr<const GeneratorDataset> dataset_;
-  std::unique_ptr<ElementStream> stream_;  // set once the first element is read
+  std::unique_ptr<ElementStream> stream_;  // NULL until the first element is read
   int64_t position_ = 0, rows_seen_ = 0;
   bool at_end_ = false, has_begun_ = false;  // in the current pass
 };

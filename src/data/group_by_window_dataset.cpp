@@ -23,7 +23,7 @@ int64_t call_for_integer(DatasetFunction::Instance& function, const Components& 
   return function.run(arguments)[0].integers().at(0);
 }
 
-// An element is a key and a window for each component of the input.
+// The components of an element are a key and, for each component of the input, a window.
 class GroupByWindowDataset : public Transformation {
  public:
   explicit GroupByWindowDataset(const Args& args)
@@ -39,7 +39,7 @@ class GroupByWindowDataset : public Transformation {
     return std::vector<Shape>(input().dtypes().size() + 1);
   }
   std::shared_ptr<const Dataset> inner(size_t k) const override {
-    return window_pattern(input(), k - 1);
+    return window_type(input(), k - 1);
   }
   bool runs_on_main_thread() const override {
     return input().runs_on_main_thread() || key_function_->runs_on_main_thread() ||

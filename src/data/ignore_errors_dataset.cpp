@@ -5,7 +5,7 @@ namespace runhooks {
 
 namespace {
 
-// A source that can no longer read fails for every element.
+// Limits the failures in a row, because an input that can no longer be read fails forever.
 constexpr int kMaxFailures = 1000;
 
 class IgnoreErrorsDataset : public Transformation {

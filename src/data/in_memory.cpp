@@ -105,8 +105,8 @@ class InMemoryIterator : public DatasetIterator {
     }
     const int64_t epoch = epoch_, position = position_;
     try {
-      fill(n);
-    } catch (...) {  // interrupted: the next call repeats this batch
+      fill_batch(n);
+    } catch (...) {  // interrupted; the next call repeats this batch
       if (epoch_ != epoch) begin_epoch(epoch);
       position_ = position;
       throw;
@@ -141,7 +141,7 @@ class InMemoryIterator : public DatasetIterator {
   }
   int64_t rows_seen() const override { return rows_seen_; }
   int64_t epoch() const override { return epoch_; }
-  // Epochs keep counting, because each has a different order.
+  // The epoch number continues, because each epoch has a different order.
   void rewind() override {
     begin_epoch(position_ == 0 ? epoch_ : epoch_ + 1);
     first_epoch_ = epoch_;
@@ -154,7 +154,7 @@ class InMemoryIterator : public DatasetIterator {
     const auto rows = static_cast<size_t>(dataset_->rows());
     return rows == 0 ? 0 : column.tensor.num_bytes() / rows;
   }
-  // With fewer tensors of one element per row, packing them does not pay.
+  // Minimum number of tensors with one element per row for which packing is faster.
   static constexpr int64_t kMinPackedColumns = 32;
   // Selects column views, and tensors with one element per row if there are enough.
   void select_packed_columns() {
@@ -187,7 +187,7 @@ class InMemoryIterator : public DatasetIterator {
     return true;
   }
 
-  // Determines how to build a batch of n rows.
+  // Sets `batch_columns_` for a batch of n rows.
   void describe_batch(int64_t n) {
     batch_columns_.clear();
     for (const InMemoryColumn& column : dataset_->columns()) {
@@ -197,7 +197,7 @@ class InMemoryIterator : public DatasetIterator {
     described_rows_ = n;
   }
 
-  // 0 at the end.
+  // The number of rows of the next batch, of this or another reader; 0 at the end.
   int64_t next_batch_rows() {
     if (position_ == dataset_->rows()) begin_epoch(epoch_ + 1);
     if (!dataset_->has_epoch(epoch_ - first_epoch_)) return 0;
@@ -218,7 +218,7 @@ class InMemoryIterator : public DatasetIterator {
       begin_epoch(epoch_ + 1);
     }
   }
-  // A lower bound that suffices to decide whether a batch is full.
+  // The number of rows left, or a smaller number that is at least the batch size.
   int64_t rows_left() const {
     const InMemoryOptions& options = dataset_->options();
     if (options.num_epochs == 0) return options.batch_size;
@@ -243,34 +243,34 @@ class InMemoryIterator : public DatasetIterator {
     for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);
   }
 
-  void fill(int64_t n) {
-    int64_t done = 0;
+  void fill_batch(int64_t n) {
+    int64_t num_filled = 0;
     while (true) {
       if (dataset_->options().shuffle && order_.empty()) shuffle();
-      const int64_t count = std::min(n - done, dataset_->rows() - position_);
-      if (!order_.empty() && !packed_columns_.empty()) fill_packed(done, count);
+      const int64_t count = std::min(n - num_filled, dataset_->rows() - position_);
+      if (!order_.empty() && !packed_columns_.empty()) fill_packed(num_filled, count);
       row_gather_.clear();
       for (size_t i = 0; i < row_bytes_.size(); ++i) {
-        fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], count);
+        fill_column(i, targets_[i] + static_cast<size_t>(num_filled) * row_bytes_[i], count);
       }
       row_gather_.gather(order_.data() + position_, count);
-      done += count;
+      num_filled += count;
       position_ += count;
-      if (done == n) return;
+      if (num_filled == n) return;
       begin_epoch(epoch_ + 1);
     }
   }
 
-  // Appends the next n rows of this epoch after the first `done` rows of the batch.
-  void fill_packed(int64_t done, int64_t n) {
+  // Appends the next n rows of this epoch after the first `num_filled` rows of the batch.
+  void fill_packed(int64_t num_filled, int64_t n) {
     packed_targets_.clear();
     for (const size_t i : packed_columns_) {
-      packed_targets_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
+      packed_targets_.push_back(targets_[i] + static_cast<size_t>(num_filled) * row_bytes_[i]);
     }
     shuffled_rows_.read(views_, order_, position_, n, packed_targets_.data());
   }
-  // The same for one column, unless fill_packed() fills it. Shuffled tensors are copied in one
-  // call for all columns.
+  // Does the same for one column, unless fill_packed() has filled it. Tensors that are shuffled are
+  // only added to `row_gather_`, which copies all of them at once.
   void fill_column(size_t i, char* target, int64_t n) {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
@@ -293,14 +293,14 @@ class InMemoryIterator : public DatasetIterator {
     DType dtype;
     Shape shape;
   };
-  std::vector<BatchColumn> batch_columns_;  // for the columns of the last batch
+  std::vector<BatchColumn> batch_columns_;  // of a batch of `described_rows_` rows
   int64_t described_rows_ = -1;
   std::vector<char*> targets_, packed_targets_;
   RowGather row_gather_;        // of this batch
   std::vector<int64_t> order_;  // of this epoch; empty if not shuffled
   bool packs_scalar_rows_ = false;
   std::vector<size_t> packed_columns_;  // indices of the packed columns
-  ColumnViewsList views_;               // of these
+  ColumnViewsList views_;               // views of the packed columns
   ShuffledRows shuffled_rows_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;

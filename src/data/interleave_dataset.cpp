@@ -41,7 +41,8 @@ class InterleaveDataset : public Transformation {
   int64_t cycle_length_, block_length_;
 };
 
-// Assumes that the elements of the inner datasets come from files.
+// If the input is a table with enough rows, each row is assumed to be a file, and the rows are
+// sharded. Otherwise the elements are sharded.
 std::shared_ptr<const Dataset> InterleaveDataset::shard_by_file(int64_t readers,
                                                                 int64_t reader) const {
   if (!reads_files()) return nullptr;
@@ -51,8 +52,9 @@ std::shared_ptr<const Dataset> InterleaveDataset::shard_by_file(int64_t readers,
                     : shard_by_element(readers, reader);
 }
 
-// An inner dataset being read. On restore it is rebuilt from its input element and the function's
-// results. Rows are saved by number, because values such as paths may have changed.
+// One of the datasets that are read in turn. When a position is restored, the dataset is rebuilt
+// from its input element and the results of the function. If the input is a table, only the row
+// number is saved, because values such as paths may have changed.
 struct Lane {
   int64_t row = 0;
   Components element, values;
@@ -60,7 +62,7 @@ struct Lane {
   std::unique_ptr<DatasetIterator> iterator;
 };
 
-// limit for states that do not store the number of lanes
+// Limit for saved states that lack the number of lanes.
 constexpr int64_t kMaxUnrecordedLanes = 10000;
 
 class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
@@ -130,7 +132,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   }
 
  private:
-  // States of earlier versions contain all lanes and omit their number.
+  // States of earlier versions lack the number of lanes, so all possible lanes are looked up.
   int64_t num_lanes(const NamedTensors& state, int64_t lane) const {
     const auto cycle_length = static_cast<int64_t>(dataset_->cycle_length());
     if (state.count("lanes")) return state_count(state, "lanes", cycle_length);
@@ -148,15 +150,16 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   static std::string lane_path(size_t i) {
     return str_cat("lane_", static_cast<unsigned long>(i), "/");
   }
-  // Reads from the next lane that has elements; 0 if all are exhausted. `read_lane` receives the
-  // maximum number of elements and returns the number it has read.
+  // Reads elements from the current lane, or the next one that is not exhausted. Returns their
+  // number; 0 if all lanes are exhausted. `read_lane(iterator, max_elements)` reads from a lane and
+  // returns the number of elements.
   template <typename ReadLane>
   int64_t read(ReadLane read_lane) {
     InterruptPoll poll;
     while (!at_end_ || num_open_ > 0) {
       poll();
       if (current_lane_ >= lanes_.size()) {
-        // lanes are created on their first turn, because cycle_length may be large
+        // Lanes are created on first use, because cycle_length may be large.
         if (at_end_) {
           current_lane_ = 0;
           continue;
@@ -189,7 +192,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     current_lane_ = (current_lane_ + 1) % dataset_->cycle_length();
     num_read_in_block_ = 0;
   }
-  // Opens a dataset for the next input element; false at the end of the input.
+  // Opens the dataset of the next input element; returns false at the end of the input.
   bool open(Lane& lane) {
     if (at_end_ || !read_element(lane)) {
       at_end_ = true;
@@ -211,7 +214,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     lane.element = element.take();
     return true;
   }
-  // The rows of the input, if the function returns the same dataset for the same row.
+  // The table of the input, if the function always returns the same dataset for a row; else NULL.
   const RowTable* row_table() const {
     const DatasetFunction& function = dataset_->map_function().function();
     const bool may_differ = function.is_stateful() || function.runs_on_main_thread();

@@ -10,8 +10,8 @@ namespace {
 
 using Kind = ParsedFeature::Kind;
 
-// Parses the requested features. Order of outputs: indices, values and shapes of sparse features,
-// values of dense ones, values and row splits of ragged ones.
+// Base class of the kernels. The outputs are the indices, values and shapes of sparse features, the
+// values of dense features, and the values and row splits of ragged features.
 class ParseKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -97,7 +97,7 @@ class ParseKernel : public Kernel {
   bool is_single_ = false;
 };
 
-// The name of an example; `names` is empty or has one per example.
+// The name of example i. `names` is empty or has a name for each example.
 std::string name_at(const Tensor& names, const Tensor& serialized, int64_t i) {
   if (names.num_elements() == 0) return "";
   if (names.num_elements() != serialized.num_elements()) {
@@ -200,7 +200,8 @@ void check_types(const Operation& op, const char* attr, const std::vector<DType>
 // Types of values that a tf.train.Example can hold.
 const std::vector<DType> kExampleTypes = {DType::kFloat32, DType::kInt64, DType::kString};
 
-// Sets output shapes: `num_sparse` features with indices [?, 2], then ragged and dense ones.
+// Sets the shapes of the outputs for these numbers of sparse and ragged features. `batch` is the
+// shape of the input `serialized`.
 void set_shapes(ShapeContext& c, const Shape& batch, size_t num_sparse, size_t num_ragged) {
   const auto& shapes = c.op().attr<std::vector<Shape>>("dense_shapes");
   check_types(c.op(), "sparse_types", kExampleTypes);

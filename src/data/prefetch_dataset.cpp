@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kAutoBufferSize = 2;  // elements, if buffer_size is automatic
+constexpr int64_t kAutoBufferSize = 2;  // elements; used if buffer_size is -1
 
 class PrefetchDataset : public Transformation {
  public:
@@ -22,7 +22,7 @@ class PrefetchDataset : public Transformation {
   int64_t buffer_size_;
 };
 
-// An input that calls R cannot run on another thread, so it is read on demand.
+// Reads the input on demand. Used if the input calls R, which cannot run on another thread.
 class UnbufferedIterator : public TransformationIterator<PrefetchDataset> {
  public:
   using TransformationIterator::TransformationIterator;

@@ -23,17 +23,17 @@
 namespace runhooks {
 
 namespace {
-// interval between checks for user interrupts
+// Interval between checks for Ctrl-C while a thread waits.
 constexpr std::chrono::milliseconds kPollInterval(50);
 }  // namespace
 
-// State shared by the workers and the consumer. The states of an element:
+// State shared by the workers and the consumer. The life of an item:
 //
 //   input_ --read()--> in items_, in progress --compute()--> in items_, done --next()--> consumer
 //
-// A worker reads an element and makes the item. If the input calls R code, the consumer reads, and
-// the workers take the items from pending_. items_ keeps the order of the input; its size is
-// limited by the capacity. One thread at a time reads (is_reading_).
+// A worker reads an item from the input and computes its result. If the input calls R code, the
+// consumer reads the items, and the workers take them from pending_. items_ keeps the order of the
+// input; its size is limited by the capacity. Only one thread at a time reads (is_reading_).
 class PrefetchIterator::Queue {
  public:
   Queue(std::shared_ptr<const Dataset> dataset,
@@ -64,7 +64,7 @@ class PrefetchIterator::Queue {
   };
   using ItemPtr = std::shared_ptr<Item>;
 
-  // While it exists, all workers are idle and none starts.
+  // Waits until all workers are idle, and keeps them idle while it exists.
   class QuiesceScope;
 
   void start();
@@ -75,14 +75,15 @@ class PrefetchIterator::Queue {
     progress_count_.fetch_add(1, std::memory_order_release);
     changed_.notify_all();
   }
-  // Taking the lock orders this call after a thread that is about to sleep.
+  // Takes the lock first, so that a thread that is about to sleep does not miss the notification.
   void wake() {
     { const std::lock_guard<std::mutex> lock(mutex_); }
     changed_.notify_all();
   }
   void wait_for_progress(std::unique_lock<std::mutex>& lock);
   bool may_read() const;
-  // Reads an input element, and unlocks meanwhile; NULL at the end or on an error.
+  // Reads an item from the input with the lock released; NULL at the end of the input. An error of
+  // the input is stored in the item.
   ItemPtr read(std::unique_lock<std::mutex>& lock);
   void compute(size_t worker, Item& item) const;
   void complete_inline(Item& item) const;
@@ -98,7 +99,7 @@ class PrefetchIterator::Queue {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::deque<ItemPtr> items_;  // in order; finished or in progress
-  // Items that no worker has claimed. Saving completes them inline.
+  // Items that no worker has claimed. save() computes them itself.
   mutable std::deque<ItemPtr> pending_;
   bool at_end_ = false, is_reading_ = false;
   std::atomic<bool> is_stopping_{false};
@@ -120,7 +121,7 @@ class PrefetchIterator::Queue::QuiesceScope {
   ~QuiesceScope() { end(); }
 
  private:
-  // Wakes up regularly, because an element may take very long and the user may interrupt.
+  // Checks for Ctrl-C regularly, because an element may take very long.
   void wait() {
     queue_.changed_.wait_for(lock_, kPollInterval);
     if (queue_.num_busy_ == 0) return;
@@ -167,7 +168,7 @@ void PrefetchIterator::Queue::stop() {
 }
 
 bool PrefetchIterator::Queue::may_read() const {
-  // reads on only after the consumer has received the error
+  // After an error, reading continues only when the consumer has received the error.
   const bool has_failed = !items_.empty() && items_.back()->error;
   return !at_end_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
 }
@@ -309,8 +310,8 @@ bool PrefetchIterator::Queue::next(ElementSink& sink) {
   return deliver(sink, *item);
 }
 
-// The number of prefetched elements depends on timing, and reading advances random streams. To be
-// deterministic, let the workers fill the queue first.
+// Reading advances random streams, but the number of prefetched elements depends on timing. The
+// queue is filled before the input is rewound, so that the streams are always at the same position.
 void PrefetchIterator::Queue::rewind() {
   QuiesceScope pause(*this);
   while (may_read()) read(pause.lock());
@@ -379,8 +380,8 @@ PrefetchIterator::PrefetchIterator(std::shared_ptr<const Dataset> dataset,
     : queue_(std::make_unique<Queue>(
           std::move(dataset), std::move(input), options, std::move(work))) {}
 
-// In a forked child, the threads of the parent do not exist. Destroying the queue could wait for
-// them forever, so it is leaked.
+// In a forked child, the worker threads do not exist. The destructor of the queue could wait for
+// them forever, so the queue is leaked.
 PrefetchIterator::~PrefetchIterator() {
   if (is_in_forked_child()) static_cast<void>(queue_.release());
 }

@@ -1,4 +1,4 @@
-// RandomStream: a random number stream whose position can be saved.
+// RandomStream: a stream of random 32-bit numbers whose position can be saved.
 #pragma once
 
 #include "base/random.h"

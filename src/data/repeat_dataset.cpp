@@ -15,8 +15,8 @@ class RepeatDataset : public Transformation {
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
-  // Starts an extra pass at the end, as TensorFlow does, because shuffles then draw seeds. Omitted
-  // if TensorFlow would remove or fuse the repeat.
+  // TensorFlow rewinds the input once more after the last pass, which lets shuffles draw seeds. It
+  // does not if `count` is 1 or if it fuses the repeat with the input.
   bool may_start_extra_pass() const { return count_ != 1 && !input().fuses_with_repeat(); }
   bool has_last_pass() const { return count_ != kForever; }
   bool is_endless() const override { return count_ == kForever || input().is_endless(); }
@@ -80,7 +80,8 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   int64_t read(ReadInput read_input) {
     while (dataset_->has_epoch(epoch_)) {
       const bool had_element = has_element_;
-      // an element that fails counts, unless the repeat is infinite: it might never end
+      // An element that fails counts as an element. With an infinite repeat it does not, because an
+      // input that always fails would be repeated forever.
       if (dataset_->has_last_pass()) has_element_ = true;
       const int64_t num_read = read_input();
       has_element_ = had_element || num_read > 0;
@@ -89,7 +90,7 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     }
     return 0;
   }
-  // False if the input is empty: repeating it would never end.
+  // Starts the next epoch. Returns false if the input is empty, because repeating it would not end.
   bool end_pass() {
     if (!has_element_) return false;
     ++epoch_;
@@ -98,8 +99,9 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     return true;
   }
 
-  int64_t epoch_ = 0, previous_epochs_ = 0;  // in the current pass of this dataset, and before it
-  bool has_element_ = false;                 // in the current epoch
+  int64_t epoch_ = 0;            // number of epochs finished in the current pass of this dataset
+  int64_t previous_epochs_ = 0;  // number of epochs in earlier passes
+  bool has_element_ = false;     // in the current epoch
 };
 
 std::unique_ptr<DatasetIterator> RepeatDataset::iterator(IteratorContext& context) const {

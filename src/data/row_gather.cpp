@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kCacheLine = 64;
 constexpr size_t kColumnChunkBytes = 8192;
-// Minimum number of random cache lines for a second thread; they take over ten microseconds.
+// Minimum number of cache lines for several threads. Reading fewer is faster than starting threads.
 constexpr int64_t kMinParallelLines = 2048;
 
 }  // namespace

@@ -9,11 +9,12 @@ namespace runhooks {
 
 class RowGather {
  public:
-  // Adds a column with rows of `bytes` bytes; copies are written contiguously to `to`.
+  // Adds a column with rows of `bytes` bytes. Its copied rows are written to `to`, one after
+  // another.
   void add(const void* from, void* to, size_t bytes);
   // Copies the rows with these numbers in all columns.
   void gather(const int64_t* numbers, int64_t n);
-  // Removes the columns; keeps the memory.
+  // Removes the columns, but keeps allocated memory.
   void clear();
 
  private:

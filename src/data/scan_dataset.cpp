@@ -32,6 +32,7 @@ class ScanDataset : public Transformation {
 
  private:
   template <typename T>
+  // The function returns the new state, then the components of an element; skips the state.
   std::vector<T> results(const std::vector<T>& all) const {
     return std::vector<T>(all.begin() + static_cast<long>(state_->dtypes().size()), all.end());
   }

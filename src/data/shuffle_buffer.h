@@ -9,19 +9,23 @@
 
 namespace runhooks {
 
-// Interface of each kind of buffer:
-//   read()     reads elements of the input; returns their number, 0 at its end
-//   slot_for() the slot for element i of the ones just read
-//   free()     releases the slot of a drawn element
-//   move()     in order: stores element `in[i]`, draws `out[i]` (kNoSlot: neither)
-//   put_one(), put_stacked() emit the drawn elements
 constexpr int64_t kNoSlot = -1;
 
+// A step of a shuffle: the slot that gets the next element that was read, then the slot from which
+// an element is drawn. Each may be kNoSlot.
 struct ShuffleMove {
   int64_t stored, drawn;
 };
 
-// Buffers only row numbers, for elements that are rows of a table.
+// All buffers (BufferedRows, BufferedElements and BufferedBlocks) have these methods:
+//   read(input, n)             reads up to `n` elements; returns their number, 0 at the end
+//   slot_for(i)                returns the slot for the i-th element that was just read
+//   free(slot)                 releases the slot of a drawn element
+//   move(moves)                performs these steps in order
+//   put_one(), put_stacked()   emit the drawn elements
+
+// Buffers only row numbers, for elements that are rows of a table. The slot of an element is its
+// row number.
 class BufferedRows {
  public:
   explicit BufferedRows(const Dataset& dataset) : table_(*dataset.row_table()) {}
@@ -35,7 +39,7 @@ class BufferedRows {
     }
     return count;
   }
-  // Caches rows that wait in a buffer of this size.
+  // Caches the rows that are in the buffer, which has this size.
   void enable_row_cache(int64_t buffer_size) { row_cache_ = table_.make_row_cache(buffer_size); }
   const PackedRowCache* row_cache() const { return row_cache_.get(); }
   int64_t slot_for(int64_t i) const { return numbers_[static_cast<size_t>(i)]; }
@@ -65,7 +69,7 @@ class BufferedRows {
   NamedTensors save(const std::vector<int64_t>& buffered) const {
     return {{"numbers", Tensor::vector(buffered)}};
   }
-  // Returns the slots of the restored elements, in a buffer of this size.
+  // Returns the slots of the restored elements. Throws if they exceed `buffer_size`.
   std::vector<int64_t> restore(const NamedTensors& state, int64_t buffer_size);
 
  private:
@@ -75,7 +79,7 @@ class BufferedRows {
   int64_t num_buffered_rows_ = 0;
 };
 
-// Slot allocator that also stores how many input rows each element took.
+// Allocates slots. Also stores how many input rows the element in each slot took.
 class SlotPool {
  public:
   int64_t allocate() {
@@ -93,7 +97,7 @@ class SlotPool {
   }
   void erase(int64_t slot) { num_buffered_rows_ -= rows_[static_cast<size_t>(slot)]; }
   int64_t num_buffered_rows() const { return num_buffered_rows_; }
-  // Saves the row counts of these slots; restoring numbers the slots 0, 1, ...
+  // Saves the row counts of these slots. restored() numbers the slots from 0 on.
   void save(const std::vector<int64_t>& slots, NamedTensors& state) const;
   static SlotPool restored(const NamedTensors& state, int64_t n, int64_t buffer_size);
   std::vector<int64_t> all_slots() const;

@@ -50,7 +50,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
       : TransformationIterator(std::move(dataset), context),
         order_(context.seeds(dataset_->seed()), dataset_->buffer_size(), dataset_->reshuffles()),
         buffer_(*dataset_) {
-    // rows in the buffer of an upstream shuffle are cached already
+    // If the input is a shuffle, its cache already holds the rows.
     if constexpr (kHasRows) {
       if (!input_->row_cache())
         buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
@@ -116,7 +116,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
       poll();
       const int64_t num_free = at_end_ ? 0 : order_.num_free();
       if (num_free > 1) {
-        // leave one slot free: from then on, each new element is followed by a draw
+        // The last slot stays free: from then on, an element is drawn after each one that is read.
         fill_buffer(num_free - 1, false);
       } else if (num_free == 1) {
         drawn += fill_buffer(n - drawn, true);
@@ -127,7 +127,8 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     }
     return drawn;
   }
-  // Reads up to `n` elements; with `draws`, draws one after each. Returns the number read.
+  // Reads up to `n` elements. If `draws` is true, draws an element after each of them. Returns the
+  // number of elements read.
   int64_t fill_buffer(int64_t n, bool draws) {
     const int64_t count = buffer_.read(*input_, std::min(n, kMaxBlock));
     at_end_ = count == 0;

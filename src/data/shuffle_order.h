@@ -1,5 +1,5 @@
-// ShuffleOrder: chooses which buffered element of a shuffle comes next; works on element numbers
-// only.
+// ShuffleOrder: chooses which buffered element of a shuffle is drawn next. Elements are identified
+// by numbers.
 #pragma once
 
 #include <limits>
@@ -13,7 +13,7 @@ namespace runhooks {
 // element's slot.
 class ShuffleOrder {
  public:
-  // With `reshuffles`, each pass has a different order.
+  // If `reshuffles` is true, each pass has a different order.
   ShuffleOrder(Seeds seeds, size_t buffer_size, bool reshuffles)
       : size_(static_cast<int64_t>(buffer_size)),
         reshuffles_(reshuffles),
@@ -21,17 +21,17 @@ class ShuffleOrder {
         pass_stream_(next_pass_stream()) {}
 
   int64_t num_buffered() const { return last_ - first_; }
-  // The number of elements that may be pushed.
+  // The number of elements that fit into the buffer.
   int64_t num_free() const { return size_ - num_buffered(); }
   void push(int64_t number) {
     const size_t to = slot_of(last_++);
-    // grows only as far as the data require
+    // The buffer may be larger than the data, so it grows on demand.
     if (to >= buffer_.size()) buffer_.resize(to + 1);
     buffer_[to] = number;
   }
   // At least one element must be buffered.
   int64_t draw() {
-    // 32-bit division is faster
+    // A division of 32-bit numbers is faster than one of 64-bit numbers.
     const uint32_t random = pass_stream_.next();
     const int64_t drawn = num_buffered() <= std::numeric_limits<uint32_t>::max()
                               ? random % static_cast<uint32_t>(num_buffered())
@@ -45,14 +45,14 @@ class ShuffleOrder {
     }
     return number;
   }
-  // Restarts with an empty buffer and the next order.
+  // Starts the next pass with an empty buffer.
   void rewind();
 
-  // All buffered elements, in their order.
+  // The numbers of all buffered elements, from the oldest slot on.
   std::vector<int64_t> numbers() const;
   NamedTensors save() const;
-  // Takes the result of numbers() at the time of saving, or replacements for it; at most a full
-  // buffer.
+  // `numbers` is the result of numbers() when the state was saved, or new numbers of the same
+  // elements.
   void restore(const NamedTensors& state, std::vector<int64_t> numbers);
 
  private:
@@ -65,7 +65,7 @@ class ShuffleOrder {
   RandomStream seed_stream_;  // provides the seeds of passes
   RandomStream pass_stream_;  // of the current pass
   std::vector<int64_t> buffer_;
-  // buffered elements have numbers in [first_, last_); first_ < size_
+  // The slots of buffered elements are slot_of(first_), ..., slot_of(last_ - 1); first_ < size_.
   int64_t first_ = 0, last_ = 0;
 };
 

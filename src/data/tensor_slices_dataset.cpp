@@ -14,12 +14,12 @@ namespace runhooks {
 
 namespace {
 
-// An unbound tensor yields an empty column.
+// Returns an empty column for a tensor that is not bound yet.
 InMemoryColumn column_of(const Value& value, const Args& args) {
   if (value.get_if<Output>()) return InMemoryColumn(Tensor());
   if (const auto* tensor = value.get_if<Tensor>()) return InMemoryColumn(*tensor);
-  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
-  auto sparse = made ? std::dynamic_pointer_cast<const SparseRows>(*made) : nullptr;
+  const auto* object = value.get_if<std::shared_ptr<CoreObject>>();
+  auto sparse = object ? std::dynamic_pointer_cast<const SparseRows>(*object) : nullptr;
   if (!sparse) invalid_argument("`components` of ", args.owner(), " must be tensors.");
   return InMemoryColumn(std::move(sparse));
 }
@@ -39,7 +39,7 @@ class TensorSliceDataset : public Dataset, public RowTable {
   std::vector<Shape> shapes() const override { return shapes_; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return this; }
-  int64_t num_rows() const override { return rows_; }
+  int64_t num_rows() const override { return num_rows_; }
   int64_t cardinality() const override { return num_rows(); }
   void put(int64_t number, ElementSink& sink) const override {
     put_rows(&number, 1, shapes_, sink);
@@ -53,28 +53,28 @@ class TensorSliceDataset : public Dataset, public RowTable {
   void prefetch(const int64_t* numbers, int64_t n) const override {
     constexpr size_t kLine = 64;  // bytes per cache line
     for (const InMemoryColumn& column : columns_) {
-      if (column.sparse || rows_ == 0) continue;
-      const size_t bytes = column.tensor.num_bytes() / static_cast<size_t>(rows_);
+      if (column.sparse || num_rows_ == 0) continue;
+      const size_t bytes = column.tensor.num_bytes() / static_cast<size_t>(num_rows_);
       if (bytes == 0 || bytes > kLine) continue;
       const auto* from = static_cast<const char*>(column.tensor.raw());
-      const auto together = static_cast<int64_t>(kLine / bytes);
-      for (int64_t i = 0; i < n; i += together) {
+      const auto rows_per_line = static_cast<int64_t>(kLine / bytes);
+      for (int64_t i = 0; i < n; i += rows_per_line) {
         __builtin_prefetch(from + static_cast<size_t>(numbers[i]) * bytes);
       }
     }
   }
 
-  std::shared_ptr<PackedRowCache> make_row_cache(int64_t waiting) const override {
+  std::shared_ptr<PackedRowCache> make_row_cache(int64_t buffer_size) const override {
     constexpr size_t kMaxCachedRowBytes = 64;  // longer rows use full cache lines anyway
     std::vector<PackedRowCache::Column> columns;
     for (size_t k = 0; k < columns_.size(); ++k) {
       const Tensor& tensor = columns_[k].tensor;
-      if (columns_[k].sparse || tensor.dtype() == DType::kString || rows_ == 0) return nullptr;
-      const size_t bytes = tensor.num_bytes() / static_cast<size_t>(rows_);
+      if (columns_[k].sparse || tensor.dtype() == DType::kString || num_rows_ == 0) return nullptr;
+      const size_t bytes = tensor.num_bytes() / static_cast<size_t>(num_rows_);
       if (bytes == 0 || bytes > kMaxCachedRowBytes) return nullptr;
       columns.push_back({static_cast<const char*>(tensor.raw()), bytes, dtypes_[k], shapes_[k]});
     }
-    return PackedRowCache::make(std::move(columns), rows_, waiting);
+    return PackedRowCache::make(std::move(columns), num_rows_, buffer_size);
   }
 
  private:
@@ -110,7 +110,7 @@ class TensorSliceDataset : public Dataset, public RowTable {
     });
   }
 
-  // Adds the shape of a component that includes all rows.
+  // Adds a component; `shape` includes the dimension of the rows.
   void add_shape(const Shape& shape) {
     if (!shape.has_rank()) {
       shapes_.push_back(shape);
@@ -119,10 +119,10 @@ class TensorSliceDataset : public Dataset, public RowTable {
     if (shape.rank() == 0) {
       invalid_argument("A single value has no rows; use tensors_dataset().");
     }
-    if (rows_ == Shape::kUnknownDim) rows_ = shape.dim(0);
-    if (shape.dim(0) != Shape::kUnknownDim && shape.dim(0) != rows_) {
-      invalid_argument("All tensors of a dataset must have the same number of rows; got ", rows_,
-                       " and ", shape.dim(0), ".");
+    if (num_rows_ == Shape::kUnknownDim) num_rows_ = shape.dim(0);
+    if (shape.dim(0) != Shape::kUnknownDim && shape.dim(0) != num_rows_) {
+      invalid_argument("All tensors of a dataset must have the same number of rows; got ",
+                       num_rows_, " and ", shape.dim(0), ".");
     }
     shapes_.push_back(element_shape(shape));
   }
@@ -130,7 +130,7 @@ class TensorSliceDataset : public Dataset, public RowTable {
   std::vector<InMemoryColumn> columns_;
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
-  int64_t rows_ = Shape::kUnknownDim;
+  int64_t num_rows_ = Shape::kUnknownDim;
   LazyFingerprint fingerprint_;
 };
 

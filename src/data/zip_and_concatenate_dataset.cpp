@@ -1,4 +1,4 @@
-// Combines several inputs: zip, concatenate, choose and sample.
+// Datasets with several inputs: zip, concatenate and sample.
 #include <algorithm>
 #include <cmath>
 
@@ -37,9 +37,9 @@ class ZipDataset : public Dataset {
   }
   std::shared_ptr<const Dataset> inner(size_t k) const override {
     for (const auto& input : inputs_) {
-      const size_t own = input->dtypes().size();
-      if (k < own) return input->inner(k);
-      k -= own;
+      const size_t num_components = input->dtypes().size();
+      if (k < num_components) return input->inner(k);
+      k -= num_components;
     }
     return Dataset::inner(k);
   }
@@ -49,13 +49,13 @@ class ZipDataset : public Dataset {
                        [](const auto& input) { return input->is_endless(); });
   }
   int64_t cardinality() const override {
-    int64_t least = kInfiniteCardinality;
+    int64_t min_cardinality = kInfiniteCardinality;
     for (const auto& input : inputs_) {
       const int64_t n = input->cardinality();
       if (n == kUnknownCardinality) return n;
-      if (n >= 0 && (least < 0 || n < least)) least = n;
+      if (n >= 0 && (min_cardinality < 0 || n < min_cardinality)) min_cardinality = n;
     }
-    return least;
+    return min_cardinality;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const Inputs& inputs() const { return inputs_; }
@@ -64,7 +64,7 @@ class ZipDataset : public Dataset {
   Inputs inputs_;
 };
 
-// The iterators of all inputs; their states are under "input_0/", "input_1/", ...
+// The iterators of all inputs. Names of their saved states begin with "input_0/", "input_1/", ...
 class InputIterators {
  public:
   InputIterators(const Inputs& inputs, IteratorContext& context) {
@@ -98,7 +98,8 @@ class ZipIterator : public DatasetIterator {
  public:
   ZipIterator(std::shared_ptr<const ZipDataset> dataset, IteratorContext& context)
       : dataset_(std::move(dataset)), inputs_(dataset_->inputs(), context) {}
-  // Reads all inputs before raising the first error, so that later elements stay aligned.
+  // Reads all inputs even if one fails, so that later elements stay aligned. Then raises the first
+  // error.
   bool next(ElementSink& sink) override {
     Components all;
     std::exception_ptr error;
@@ -125,7 +126,7 @@ class ZipIterator : public DatasetIterator {
     return state;
   }
   void restore(const NamedTensors& state) override {
-    // states of earlier versions omit it, and reach the end again
+    // States of earlier versions lack this entry. Reading from them reaches the end again.
     const bool at_end = state.count("is_over") && state_flag(state, "is_over");
     inputs_.restore(state);
     at_end_ = at_end;
@@ -152,8 +153,8 @@ RUNHOOKS_REGISTER_DATASET(ZipDataset,
 std::vector<Shape> common_shapes(const Inputs& inputs) {
   std::vector<Shape> all = inputs[0]->shapes();
   for (const auto& input : inputs) {
-    const std::vector<Shape> own = input->shapes();
-    for (size_t i = 0; i < all.size(); ++i) all[i] = generalize_shapes(all[i], own[i]);
+    const std::vector<Shape> shapes = input->shapes();
+    for (size_t i = 0; i < all.size(); ++i) all[i] = generalize_shapes(all[i], shapes[i]);
   }
   return all;
 }
@@ -170,10 +171,10 @@ void check_same_types(const Inputs& inputs, const Args& args) {
   }
 }
 
-// Reads from several datasets whose elements have the same types.
-class InputsOfOneType : public Dataset {
+// Base class of datasets whose inputs all have elements of the same types.
+class SameTypeInputsDataset : public Dataset {
  public:
-  InputsOfOneType(Inputs inputs, const Args& args) : inputs_(std::move(inputs)) {
+  SameTypeInputsDataset(Inputs inputs, const Args& args) : inputs_(std::move(inputs)) {
     check_same_types(inputs_, args);
   }
   std::vector<DType> dtypes() const override { return inputs_[0]->dtypes(); }
@@ -190,10 +191,10 @@ class InputsOfOneType : public Dataset {
   Inputs inputs_;
 };
 
-class ConcatenateDataset : public InputsOfOneType {
+class ConcatenateDataset : public SameTypeInputsDataset {
  public:
   explicit ConcatenateDataset(const Args& args)
-      : InputsOfOneType({dataset_argument(args), dataset_argument(args, "other")}, args) {}
+      : SameTypeInputsDataset({dataset_argument(args), dataset_argument(args, "other")}, args) {}
   int64_t cardinality() const override {
     const int64_t first = inputs()[0]->cardinality(), second = inputs()[1]->cardinality();
     const bool is_infinite = first == kInfiniteCardinality || second == kInfiniteCardinality;
@@ -211,44 +212,46 @@ class ConcatenateIterator : public DatasetIterator {
     while (current_ < static_cast<int64_t>(inputs_.size())) {
       if (inputs_[static_cast<size_t>(current_)].next(sink)) return true;
       ++current_;
-      begin();
+      begin_current();
     }
     return false;
   }
   void rewind() override {
     current_ = 0;
-    begin();
+    begin_current();
   }
   NamedTensors save() const override {
-    NamedTensors state = {{"current", Tensor::scalar(current_)}, {"begun", Tensor::scalar(begun_)}};
+    NamedTensors state = {{"current", Tensor::scalar(current_)},
+                          {"begun", Tensor::scalar(num_begun_)}};
     inputs_.save(state);
     return state;
   }
   void restore(const NamedTensors& state) override {
     const auto all = static_cast<int64_t>(inputs_.size());
     const int64_t current = state_count(state, "current", all),
-                  begun = state_count(state, "begun", all);
-    if (begun < std::min(current + 1, all)) {
+                  num_begun = state_count(state, "begun", all);
+    if (num_begun < std::min(current + 1, all)) {
       fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ",
-           begun, " have begun.");
+           num_begun, " have begun.");
     }
     inputs_.restore(state);
     current_ = current;
-    begun_ = begun;
+    num_begun_ = num_begun;
   }
   int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
  private:
   std::shared_ptr<const ConcatenateDataset> dataset_;
-  // Rewinds an input only on its turn, because rewinding draws seeds.
-  void begin() {
-    if (current_ < begun_) inputs_[static_cast<size_t>(current_)].rewind();
-    begun_ = std::max(begun_, std::min(current_ + 1, static_cast<int64_t>(inputs_.size())));
+  // Rewinds the current input if a previous pass has read it. Inputs are not rewound earlier,
+  // because rewinding draws seeds.
+  void begin_current() {
+    if (current_ < num_begun_) inputs_[static_cast<size_t>(current_)].rewind();
+    num_begun_ = std::max(num_begun_, std::min(current_ + 1, static_cast<int64_t>(inputs_.size())));
   }
 
   InputIterators inputs_;
   int64_t current_ = 0;
-  int64_t begun_ = 1;  // number of inputs read so far
+  int64_t num_begun_ = 1;  // number of inputs that were read so far, in any pass
 };
 
 std::unique_ptr<DatasetIterator> ConcatenateDataset::iterator(IteratorContext& context) const {
@@ -261,11 +264,11 @@ RUNHOOKS_REGISTER_DATASET(ConcatenateDataset,
                            "other: dataset. A dataset with elements of the same types."},
                           "Concatenate two datasets.");
 
-// Draws at random which dataset is read next.
-class SampleDataset : public InputsOfOneType {
+// Draws each element from a random input.
+class SampleDataset : public SameTypeInputsDataset {
  public:
   explicit SampleDataset(const Args& args)
-      : InputsOfOneType(datasets_argument(args, "datasets"), args) {
+      : SameTypeInputsDataset(datasets_argument(args, "datasets"), args) {
     std::vector<double> weights(inputs().size(), 1);
     if (args.has("weights")) weights = args.numbers("weights");
     if (weights.size() != inputs().size()) {
@@ -277,7 +280,7 @@ class SampleDataset : public InputsOfOneType {
         invalid_argument("`weights` of ", args.owner(), " must be finite and 0 or more, not ",
                          weight, ".");
       }
-      bounds_.push_back(sum += weight);
+      cumulative_weights_.push_back(sum += weight);
     }
     if (!(sum > 0)) invalid_argument("`weights` of ", args.owner(), " must not all be 0.");
     if (!std::isfinite(sum)) {
@@ -286,11 +289,11 @@ class SampleDataset : public InputsOfOneType {
     if (args.has("seed")) seed_ = args.integer("seed");
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  const std::vector<double>& bounds() const { return bounds_; }
+  const std::vector<double>& cumulative_weights() const { return cumulative_weights_; }
   const std::optional<int64_t>& seed() const { return seed_; }
 
  private:
-  std::vector<double> bounds_;
+  std::vector<double> cumulative_weights_;
   std::optional<int64_t> seed_;
 };
 
@@ -302,10 +305,10 @@ class SampleIterator : public DatasetIterator {
         random_(seeds_),
         inputs_(dataset_->inputs(), context),
         at_end_(inputs_.size(), 0) {}
-  // Skips exhausted datasets and continues with the others.
+  // Draws again if the drawn input is exhausted.
   bool next(ElementSink& sink) override {
     InterruptPoll poll;
-    while (has_open()) {
+    while (has_drawable_input()) {
       poll();
       const size_t i = draw();
       if (at_end_[i]) continue;
@@ -340,24 +343,25 @@ class SampleIterator : public DatasetIterator {
   int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
  private:
-  // True if a dataset with a positive weight is left.
-  bool has_open() const {
-    double before = 0;
+  // True if an input with a positive weight is not exhausted.
+  bool has_drawable_input() const {
+    double previous = 0;
     for (size_t i = 0; i < at_end_.size(); ++i) {
-      if (!at_end_[i] && dataset_->bounds()[i] > before) return true;
-      before = dataset_->bounds()[i];
+      if (!at_end_[i] && dataset_->cumulative_weights()[i] > previous) return true;
+      previous = dataset_->cumulative_weights()[i];
     }
     return false;
   }
   size_t draw() {
-    const std::vector<double>& bounds = dataset_->bounds();
-    const double drawn = uniform() * bounds.back();
-    return static_cast<size_t>(std::upper_bound(bounds.begin(), bounds.end(), drawn) -
-                               bounds.begin());
+    const std::vector<double>& cumulative_weights = dataset_->cumulative_weights();
+    const double drawn_weight = uniform() * cumulative_weights.back();
+    return static_cast<size_t>(
+        std::upper_bound(cumulative_weights.begin(), cumulative_weights.end(), drawn_weight) -
+        cumulative_weights.begin());
   }
 
-  // Uniform over [0, 1). Like TensorFlow's stateless ops, scrambles two seeds from our stream with
-  // one generator to seed another, and uses its first number.
+  // A uniform number in [0, 1), computed like TensorFlow's stateless ops: two numbers of the stream
+  // seed a generator, whose output seeds a second one. The result is the first number of that one.
   double uniform() {
     const uint64_t seed = random_.next(), seed2 = random_.next();
     uint32_t words[4];
@@ -365,7 +369,6 @@ class SampleIterator : public DatasetIterator {
     const uint64_t key = words[0] | static_cast<uint64_t>(words[1]) << 32,
                    stream = words[2] | static_cast<uint64_t>(words[3]) << 32;
     Philox(key, stream).block(0, words);
-    // 52 bits
     const uint64_t bits = static_cast<uint64_t>(words[0] & 0xfffff) << 32 | words[1];
     return static_cast<double>(bits) / static_cast<double>(uint64_t{1} << 52);
   }
