@@ -263,7 +263,7 @@ namespace {
 
 // A hook in a loop: named, or one of two with the same code.
 std::shared_ptr<HookSaveable> saveable_of(const HookPtr& hook, const std::string& key, int before) {
-  HookSaveable::Calls calls;
+  HookSaveable::Callbacks calls;
   calls.save = [hook](NamedTensors* state) {
     *state = hook->save_state();
     return true;

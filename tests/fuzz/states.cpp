@@ -60,7 +60,7 @@ class Run {
     keep_random_positions(graph_, {noise.op});
     keep_input_positions(graph_, ResumeMismatch::kStop);
     all = saveables_in(graph_);
-    HookSaveable::Calls calls;
+    HookSaveable::Callbacks calls;
     calls.save = [this](NamedTensors* state) {
       *state = hook_;
       return true;
