@@ -13,7 +13,7 @@ namespace runhooks {
 
 namespace {
 
-const char* const kCheckpointName = "input.ckpt";
+const char* const kInputCheckpointName = "input.ckpt";
 const char* const kStateName = "checkpoint_input";
 
 SaverOptions input_saver_options() {
@@ -34,7 +34,7 @@ class CheckpointInputPipelineHook : public RunHook {
  public:
   explicit CheckpointInputPipelineHook(const Args& args)
       : checkpoint_dir_(args.text("checkpoint_dir")),
-        save_path_(join_path(checkpoint_dir_, kCheckpointName)),
+        save_path_(join_path(checkpoint_dir_, kInputCheckpointName)),
         resume_mismatch_(on_other_data_from_name(args.text("on_other_data", "stop"))),
         saver_(input_saver_options()) {
     trigger_ = required_trigger_of(args, "save_steps", "save_secs");

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kRows = 1300000;  // of 20 bytes each, larger than any assumed cache
 
-// Each row's number in three columns of different types; the last column contains it twice.
+// Three columns of different types, which contain the row number; the last also contains its
+// negative.
 DatasetPtr numbered_rows() {
   std::vector<double> doubles(kRows);
   std::iota(doubles.begin(), doubles.end(), 0.0);
