@@ -8,21 +8,6 @@ namespace runhooks {
 
 namespace {
 
-// Calls use(x) with an unsigned integer x of the same size as `dtype`.
-template <typename Use>
-void dispatch_by_size(DType dtype, const Use& use) {
-  switch (dtype_size(dtype)) {
-    case 1:
-      return use(uint8_t{});
-    case 2:
-      return use(uint16_t{});
-    case 4:
-      return use(uint32_t{});
-    default:
-      return use(uint64_t{});
-  }
-}
-
 // Calls use(from, x): `from` points to the column's numbers, and x has the C++ type of `dtype`.
 template <typename Use>
 void dispatch_by_types(const ColumnView& column, DType dtype, const Use& use) {

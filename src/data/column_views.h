@@ -8,6 +8,21 @@
 
 namespace runhooks {
 
+// Calls use(x) with an unsigned integer x of the same size as `dtype`.
+template <typename Use>
+void dispatch_by_size(DType dtype, const Use& use) {
+  switch (dtype_size(dtype)) {
+    case 1:
+      return use(uint8_t{});
+    case 2:
+      return use(uint16_t{});
+    case 4:
+      return use(uint32_t{});
+    default:
+      return use(uint64_t{});
+  }
+}
+
 // One column. Exactly one pointer is set: to doubles, to integers, or to elements that already have
 // the type of the tensor.
 struct ColumnView {

@@ -5,6 +5,19 @@
 
 namespace runhooks {
 
+bool parse_number(DType dtype, std::string_view field, void* out) {
+  switch (dtype) {
+    case DType::kInt32:
+      return parse_field(field, static_cast<int32_t*>(out));
+    case DType::kInt64:
+      return parse_field(field, static_cast<int64_t*>(out));
+    case DType::kFloat32:
+      return parse_field(field, static_cast<float*>(out));
+    default:
+      return parse_field(field, static_cast<double*>(out));
+  }
+}
+
 CsvColumns::CsvColumns(const Args& args) : decoder_(args), na_value_(args.text("na_value", "")) {
   const std::string delim = args.text("delim", ",");
   if (delim.size() != 1 || delim == "\"" || delim == "\n" || delim == "\r") {
@@ -85,24 +98,11 @@ CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
     if (column.is_required) return Problem::kEmpty;
     field = column.default_text;
   }
-  bool is_valid = true;
-  switch (column.dtype) {
-    case DType::kInt32:
-      is_valid = parse_field(field, static_cast<int32_t*>(out));
-      break;
-    case DType::kInt64:
-      is_valid = parse_field(field, static_cast<int64_t*>(out));
-      break;
-    case DType::kFloat32:
-      is_valid = parse_field(field, static_cast<float*>(out));
-      break;
-    case DType::kFloat64:
-      is_valid = parse_field(field, static_cast<double*>(out));
-      break;
-    default:
-      *static_cast<int32_t*>(out) = dictionary->code(field);
+  if (column.dtype != DType::kString) {
+    return parse_number(column.dtype, field, out) ? Problem::kNone : Problem::kWrongType;
   }
-  return is_valid ? Problem::kNone : Problem::kWrongType;
+  *static_cast<int32_t*>(out) = dictionary->code(field);
+  return Problem::kNone;
 }
 
 void CsvColumns::throw_field_count(size_t count, const std::string& location) const {

@@ -14,6 +14,9 @@
 
 namespace runhooks {
 
+// Parses a field to a number: int32, int64, float32 or float64. Returns false if it is not valid.
+bool parse_number(DType dtype, std::string_view field, void* out);
+
 struct CsvColumn {
   std::string name;
   size_t field = 0;  // field number within a record

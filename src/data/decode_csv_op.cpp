@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "data/csv_columns.h"
 #include "graph/op_registry.h"
 #include "io/formats/csv_reader.h"
 #include "tensor/output_dictionary.h"
@@ -73,6 +74,8 @@ class DecodeCsvKernel : public Kernel {
  private:
   static void set_field(KernelContext& c, int field, int64_t row, std::string_view text) {
     Tensor& out = c.output(field);
+    void* const element =
+        static_cast<char*>(out.raw()) + static_cast<size_t>(row) * dtype_size(out.dtype());
     const Tensor& default_value = c.input(1 + field);
     if (text.empty() || text == c.op().attr<std::string>("na_value")) {
       if (default_value.num_elements() == 0) {
@@ -81,29 +84,15 @@ class DecodeCsvKernel : public Kernel {
       if (out.dtype() == DType::kString) {
         out.data<int32_t>()[row] = out.dictionary()->code(default_value.string_at(0));
       } else {
-        const size_t size = dtype_size(out.dtype());
-        std::memcpy(static_cast<char*>(out.raw()) + static_cast<size_t>(row) * size,
-                    default_value.raw(), size);
+        std::memcpy(element, default_value.raw(), dtype_size(out.dtype()));
       }
       return;
     }
     if (out.dtype() == DType::kString) {
       out.data<int32_t>()[row] = out.dictionary()->code(std::string(text));
-    } else if (!parse_into(out, row, text)) {
+    } else if (!parse_number(out.dtype(), text, element)) {
       invalid_argument("Field ", field, " in record ", row, " is not a valid ",
                        dtype_name(out.dtype()), ": ", std::string(text));
-    }
-  }
-  static bool parse_into(Tensor& out, int64_t row, std::string_view text) {
-    switch (out.dtype()) {
-      case DType::kFloat32:
-        return parse_field(text, out.data<float>() + row);
-      case DType::kFloat64:
-        return parse_field(text, out.data<double>() + row);
-      case DType::kInt32:
-        return parse_field(text, out.data<int32_t>() + row);
-      default:
-        return parse_field(text, out.data<int64_t>() + row);
     }
   }
   std::vector<OutputDictionary> dictionaries_;

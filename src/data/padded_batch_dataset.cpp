@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/interrupt.h"
+#include "data/column_views.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -164,16 +165,8 @@ class ColumnBuffer {
       batch.set_dictionary(dictionary_);
       return put_as<int32_t>(dictionary_->code(padding.string_at(0)), shape, batch);
     }
-    switch (dtype_size(dtype_)) {
-      case 1:
-        return put_as<uint8_t>(*padding.data<uint8_t>(), shape, batch);
-      case 2:
-        return put_as<uint16_t>(*padding.data<uint16_t>(), shape, batch);
-      case 4:
-        return put_as<uint32_t>(*padding.data<uint32_t>(), shape, batch);
-      default:  // 8 bytes
-        return put_as<uint64_t>(*padding.data<uint64_t>(), shape, batch);
-    }
+    dispatch_by_size(dtype_,
+                     [&](auto bits) { put_as(*padding.data<decltype(bits)>(), shape, batch); });
   }
 
  private:

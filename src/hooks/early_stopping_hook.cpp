@@ -45,17 +45,7 @@ void EarlyStoppingHook::after_run(RunContext& context, const RunValues& values) 
 // Reports the stop at the end, so that the message does not interrupt the progress bar.
 void EarlyStoppingHook::end(Session&) {
   if (!has_stopped()) return;
-  notify_user("message",
-              str_cat("Training stopped early at step ", stop_step_, ", ", reason(), "."));
-}
-
-void EarlyStoppingHook::notify_user(const char* kind, const std::string& text) const {
-  if (notify_) {
-    notify_->call({Value::of(std::string(kind)), Value::of(text)});
-    return;
-  }
-  const bool is_warning = std::string(kind) == "warning";
-  log(is_warning ? LogLevel::kWarn : LogLevel::kInfo, text);
+  notify("message", str_cat("Training stopped early at step ", stop_step_, ", ", reason(), "."));
 }
 
 bool EarlyStoppingHook::should_stop(Session&) {

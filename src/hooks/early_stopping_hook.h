@@ -37,7 +37,7 @@ class EarlyStoppingHook : public RunHook {
   // Called after a run. May change the session.
   virtual bool should_stop(Session& session);
   bool has_stopped() const { return stop_step_ >= 0; }
-  void notify_user(const char* kind, const std::string& text) const;
+  void notify(const char* kind, const std::string& text) const { notify_user(notify_, kind, text); }
   const GlobalStep& step() const { return step_; }
   const VariablePtr& stop_variable() const { return stop_variable_; }
 

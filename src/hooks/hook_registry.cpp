@@ -1,5 +1,6 @@
 #include "hooks/hook_registry.h"
 
+#include "base/log.h"
 #include "graph/endpoints.h"
 
 namespace runhooks {
@@ -107,6 +108,16 @@ Trigger required_trigger_of(const Args& args, const char* steps_name, const char
     invalid_argument("Either every_secs or every_steps should be provided.");
   }
   return trigger_of(args, steps_name, secs_name);
+}
+
+void notify_user(const std::shared_ptr<Callable>& notify,
+                 const std::string& kind,
+                 const std::string& text) {
+  if (notify) {
+    notify->call({Value::of(kind), Value::of(text)});
+  } else {
+    log(kind == "warning" ? LogLevel::kWarn : LogLevel::kInfo, text);
+  }
 }
 
 double sum_of(const Tensor& tensor) {

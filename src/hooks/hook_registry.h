@@ -63,6 +63,11 @@ Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_na
 // The same, but throws TensorFlow's error if both are missing.
 Trigger required_trigger_of(const Args& args, const char* steps_name, const char* secs_name);
 
+// Calls notify(kind, text) with kind "message" or "warning". Logs the text if `notify` is NULL.
+void notify_user(const std::shared_ptr<Callable>& notify,
+                 const std::string& kind,
+                 const std::string& text);
+
 double sum_of(const Tensor& tensor);
 double mean_of(const Tensor& tensor);
 

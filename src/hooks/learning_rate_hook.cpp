@@ -198,11 +198,7 @@ class LearningRateHook : public RunHook {
     const std::string text = str_cat("Step ", step_.now(session), ": \"", plateau_->metric().name(),
                                      "\" gets no better; the learning rate is now ",
                                      short_number(rates_.front().fed_rate), ".");
-    if (notify_) {
-      notify_->call({Value::of(std::string("message")), Value::of(text)});
-    } else {
-      log(LogLevel::kInfo, text);
-    }
+    notify_user(notify_, "message", text);
   }
 
   std::shared_ptr<Callable> schedule_;

@@ -41,8 +41,8 @@ class StopIfHook : public EarlyStoppingHook {
     // Without this warning, training with a wrong `eval_dir` would look as if the metric always
     // improved.
     if (metric_.was_found() || has_warned_) return;
-    notify_user("warning", str_cat("Early stopping never saw the metric \"", metric_.name(),
-                                   "\": no evaluation in ", metric_.eval_dir(), " has it."));
+    notify("warning", str_cat("Early stopping never saw the metric \"", metric_.name(),
+                              "\": no evaluation in ", metric_.eval_dir(), " has it."));
   }
 
   std::string reason() const override { return reason_; }
@@ -77,24 +77,23 @@ class StopIfHook : public EarlyStoppingHook {
     const std::vector<std::string> folders = metric_.folders_with_new_evaluations();
     if (folders.empty()) return;
     has_warned_ = true;
-    notify_user("warning",
-                str_cat("Early stopping has not seen the metric \"", metric_.name(),
-                        "\" yet: there are no evaluations in ", metric_.eval_dir(), ", but in ",
-                        folders[0], ". Give the hook `eval_dir = \"", folders[0], "\"`."));
+    notify("warning",
+           str_cat("Early stopping has not seen the metric \"", metric_.name(),
+                   "\" yet: there are no evaluations in ", metric_.eval_dir(), ", but in ",
+                   folders[0], ". Give the hook `eval_dir = \"", folders[0], "\"`."));
   }
   void restore(Session& session, const Evaluation& best) const {
     if (best.step == step().now(session)) return;
     if (best_weights_.restore(session, best.step)) {
-      notify_user("message",
-                  str_cat("The model has the weights of step ", best.step, " again, where \"",
-                          metric_name(), "\" was best: ", short_number(best.value),
-                          ". They are also saved in ", best_weights_.folder(), "."));
+      notify("message", str_cat("The model has the weights of step ", best.step, " again, where \"",
+                                metric_name(), "\" was best: ", short_number(best.value),
+                                ". They are also saved in ", best_weights_.folder(), "."));
       return;
     }
-    notify_user("warning",
-                str_cat("The weights of step ", best.step, ", where metric \"", metric_name(),
-                        "\" was best, cannot be restored: the evaluation is older than this hook, "
-                        "and its checkpoint no longer exists."));
+    notify("warning",
+           str_cat("The weights of step ", best.step, ", where metric \"", metric_name(),
+                   "\" was best, cannot be restored: the evaluation is older than this hook, "
+                   "and its checkpoint no longer exists."));
   }
 
   WatchedMetric metric_;

@@ -353,14 +353,9 @@ Output Lbfgs::mini_batch_step(Expressions& f,
   const Output squares = add(g, state(kSquares), multiply(g, slopes, slopes));
   const Output rate = cast(g, learning_rate_, kDtype);
   const Output step = multiply(g, rate, divide(g, slopes, g.op("Sqrt", {squares})));
-  *next = {Output(),
-           Output(),
-           Output(),
-           Output(),
-           Output(),
-           Output(),
-           g.op("ZerosLike", {state(kScalars)}),
-           squares};
+  next->assign(kScalars, Output());  // the other state variables do not change
+  next->push_back(g.op("ZerosLike", {state(kScalars)}));
+  next->push_back(squares);
   return project_to_orthant(f, subtract(g, x, step), x, slopes);
 }
 
