@@ -21,18 +21,18 @@ class SideBySideColumn : public FeatureColumn {
   }
   std::string name() const override { return str_join(keys_, ", "); }
   std::vector<FeatureRead> reads() const override {
-    std::vector<FeatureRead> all;
+    std::vector<FeatureRead> result;
     for (size_t i = 0; i < keys_.size(); ++i) {
       FeatureRead read(keys_[i], DType::kFloat32);
       read.has_shape = true;
       read.shape = Shape{widths_[i]};
       read.is_normalized = true;
-      all.push_back(read);
+      result.push_back(read);
     }
     for (const auto& factor : factors_) {
-      for (const FeatureRead& read : factor->reads()) all.push_back(read);
+      for (const FeatureRead& read : factor->reads()) result.push_back(read);
     }
-    return all;
+    return result;
   }
   Output transform(TransformationCache& cache) const override {
     Graph& graph = cache.graph();

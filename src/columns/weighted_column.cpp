@@ -30,12 +30,12 @@ class WeightedCategoricalColumn : public CategoricalColumn {
     return categorical_column_->name() + "_weighted_by_" + weight_key_;
   }
   std::vector<FeatureRead> reads() const override {
-    std::vector<FeatureRead> all = categorical_column_->reads();
-    all.emplace_back(weight_key_, dtype_);
-    all.back().example_dtype = dtype_;
-    all.back().is_weight = true;
-    all.back().is_normalized = standardization_ || basis_;
-    return all;
+    std::vector<FeatureRead> result = categorical_column_->reads();
+    result.emplace_back(weight_key_, dtype_);
+    result.back().example_dtype = dtype_;
+    result.back().is_weight = true;
+    result.back().is_normalized = standardization_ || basis_;
+    return result;
   }
   int64_t num_buckets() const override { return categorical_column_->num_buckets(); }
   bool can_be_crossed() const override { return false; }

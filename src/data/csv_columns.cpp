@@ -75,9 +75,9 @@ void CsvColumns::check_defaults(const Args& args) const {
 }
 
 std::vector<DType> CsvColumns::dtypes() const {
-  std::vector<DType> all;
-  for (const CsvColumn& column : columns_) all.push_back(column.dtype);
-  return all;
+  std::vector<DType> result;
+  for (const CsvColumn& column : columns_) result.push_back(column.dtype);
+  return result;
 }
 
 bool CsvColumns::try_string(size_t k, std::string_view* field) const {

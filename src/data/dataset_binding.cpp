@@ -65,14 +65,14 @@ bool replace_free_numbers(const std::string& type, Args* args) {
   return has_free_numbers;
 }
 
-void add_free_tensor(const Output& tensor, std::vector<Output>& all) {
-  if (std::find(all.begin(), all.end(), tensor) == all.end()) all.push_back(tensor);
+void add_free_tensor(const Output& tensor, std::vector<Output>& found) {
+  if (std::find(found.begin(), found.end(), tensor) == found.end()) found.push_back(tensor);
 }
 
-void find_free_tensors(const Value& value, std::vector<Output>& all) {
-  if (const auto* output = value.get_if<Output>()) add_free_tensor(*output, all);
+void find_free_tensors(const Value& value, std::vector<Output>& found) {
+  if (const auto* output = value.get_if<Output>()) add_free_tensor(*output, found);
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    for (const Value& item : **list) find_free_tensors(item, all);
+    for (const Value& item : **list) find_free_tensors(item, found);
   }
   const auto* object = value.get_if<std::shared_ptr<CoreObject>>();
   if (!object) return;
@@ -85,7 +85,7 @@ void find_free_tensors(const Value& value, std::vector<Output>& all) {
                  dynamic_cast<const DatasetValuedFunction*>(object->get())) {
     free_tensors = dataset_valued->function().free_tensors();  // includes those of its datasets
   }
-  for (const Output& tensor : free_tensors) add_free_tensor(tensor, all);
+  for (const Output& tensor : free_tensors) add_free_tensor(tensor, found);
 }
 
 bool is_bound_value(const Value& value) {
@@ -189,9 +189,9 @@ std::optional<int64_t> Dataset::constant_or_nullopt(const std::string& argument)
 }
 
 std::vector<Output> Dataset::free_tensors() const {
-  std::vector<Output> all;
-  for (const auto& item : args_.items()) find_free_tensors(item.second, all);
-  return all;
+  std::vector<Output> result;
+  for (const auto& item : args_.items()) find_free_tensors(item.second, result);
+  return result;
 }
 
 std::shared_ptr<const Dataset> Dataset::bind(const TensorBindings& bindings) const {
@@ -214,8 +214,8 @@ namespace {
 bool is_argument(const Operation& op) {
   const auto* function = dynamic_cast<const FuncGraph*>(&op.graph());
   if (!function) return false;
-  const auto& all = function->arguments();
-  return std::any_of(all.begin(), all.end(),
+  const auto& arguments = function->arguments();
+  return std::any_of(arguments.begin(), arguments.end(),
                      [&op](const FuncGraph::Argument& x) { return x.inside.op == &op; });
 }
 

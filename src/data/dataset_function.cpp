@@ -53,8 +53,8 @@ void DatasetFunction::add_arguments(const std::vector<DType>& dtypes,
 }
 
 bool DatasetFunction::is_argument(const Operation& op) const {
-  const std::vector<Output> all = feeds();
-  return std::any_of(all.begin(), all.end(),
+  const std::vector<Output> inputs = feeds();
+  return std::any_of(inputs.begin(), inputs.end(),
                      [&](const Output& argument) { return argument.op == &op; });
 }
 
@@ -66,21 +66,21 @@ void DatasetFunction::check_variables() const {
 }
 
 std::vector<DType> DatasetFunction::dtypes() const {
-  std::vector<DType> all;
-  for (const Output& result : results_) all.push_back(result.dtype());
-  return all;
+  std::vector<DType> result_dtypes;
+  for (const Output& result : results_) result_dtypes.push_back(result.dtype());
+  return result_dtypes;
 }
 
 std::vector<Shape> DatasetFunction::shapes() const {
-  std::vector<Shape> all;
-  for (const Output& result : results_) all.push_back(result.shape());
-  return all;
+  std::vector<Shape> result_shapes;
+  for (const Output& result : results_) result_shapes.push_back(result.shape());
+  return result_shapes;
 }
 
 std::vector<Output> DatasetFunction::feeds() const {
-  std::vector<Output> all = arguments_;
-  all.insert(all.end(), graph_->inside().begin(), graph_->inside().end());
-  return all;
+  std::vector<Output> result = arguments_;
+  result.insert(result.end(), graph_->inside().begin(), graph_->inside().end());
+  return result;
 }
 
 std::vector<Output> DatasetFunction::free_tensors() const {

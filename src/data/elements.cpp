@@ -49,10 +49,10 @@ void copy_stacked(Tensor& to, const std::vector<const Components*>& elements, si
   }
 }
 
-std::vector<const Components*> pointers(const std::vector<Components>& elements) {
-  std::vector<const Components*> all;
-  for (const Components& element : elements) all.push_back(&element);
-  return all;
+std::vector<const Components*> pointers_to(const std::vector<Components>& elements) {
+  std::vector<const Components*> result;
+  for (const Components& element : elements) result.push_back(&element);
+  return result;
 }
 
 bool have_equal_shapes(const std::vector<const Components*>& elements, size_t k) {
@@ -68,7 +68,7 @@ std::string component_name(size_t k) {
 }
 
 void put_stacked(const std::vector<Components>& elements, ElementSink& sink) {
-  const std::vector<const Components*> all = pointers(elements);
+  const std::vector<const Components*> element_pointers = pointers_to(elements);
   for (size_t k = 0; k < elements[0].size(); ++k) {
     const Tensor& first = elements[0][k];
     if (first.dtype() == DType::kVariant) {
@@ -86,7 +86,7 @@ void put_stacked(const std::vector<Components>& elements, ElementSink& sink) {
                        elements[i][k].shape(), ".");
     }
     const Shape shape = batched_shape(first.shape(), static_cast<int64_t>(elements.size()));
-    copy_stacked(sink.allocate(static_cast<int>(k), first.dtype(), shape), all, k);
+    copy_stacked(sink.allocate(static_cast<int>(k), first.dtype(), shape), element_pointers, k);
   }
 }
 
@@ -152,7 +152,7 @@ NamedTensors save_dataset(const Tensor& variant) {
   const auto dataset = std::static_pointer_cast<const Dataset>(variant.object());
   const auto* in_memory = dynamic_cast<const ElementsDataset*>(dataset.get());
   if (!in_memory) fail(Code::kUnimplemented, "Elements that are datasets cannot be saved.");
-  NamedTensors state = save_elements(pointers(in_memory->elements()));
+  NamedTensors state = save_elements(pointers_to(in_memory->elements()));
   std::vector<int64_t> dtypes;
   for (const DType dtype : in_memory->dtypes()) dtypes.push_back(static_cast<int64_t>(dtype));
   state["dtypes"] = Tensor::vector(dtypes);
@@ -250,9 +250,9 @@ Tensor read_component(
   if (dtype == DType::kVariant) {
     return restore_dataset(subtree(state, element_name(k, i) + "/"), *dataset.inner(k));
   }
-  const auto all = state.find(component_name(k));
-  if (all != state.end()) {
-    const Tensor& tensor = all->second;
+  const auto stacked = state.find(component_name(k));
+  if (stacked != state.end()) {
+    const Tensor& tensor = stacked->second;
     const bool has_row = tensor.dtype() == dtype && tensor.shape().rank() > 0 &&
                          tensor.shape().dim(0) == static_cast<int64_t>(size);
     return has_row ? row_of(tensor, static_cast<int64_t>(i)) : Tensor();

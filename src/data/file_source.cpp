@@ -23,9 +23,9 @@ std::vector<std::string> strings_argument(const Args& args, const std::string& n
                      dtype_name(dtype), " of shape ", shape, ".");
   }
   if (free_tensor) return {};
-  std::vector<std::string> all;
-  for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
-  return all;
+  std::vector<std::string> result;
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) result.push_back(tensor->string_at(i));
+  return result;
 }
 
 }  // namespace

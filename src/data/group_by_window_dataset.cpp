@@ -31,9 +31,9 @@ class GroupByWindowDataset : public Transformation {
         key_function_(int64_function(args, "key_func")),
         window_size_function_(int64_function(args, "window_size_func")) {}
   std::vector<DType> dtypes() const override {
-    std::vector<DType> all(input().dtypes().size() + 1, DType::kVariant);
-    all[0] = DType::kInt64;
-    return all;
+    std::vector<DType> result(input().dtypes().size() + 1, DType::kVariant);
+    result[0] = DType::kInt64;
+    return result;
   }
   std::vector<Shape> shapes() const override {
     return std::vector<Shape>(input().dtypes().size() + 1);
@@ -126,9 +126,9 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
   };
   static std::string group_path(size_t i) { return str_cat("group_", i, "/"); }
   static std::vector<const Components*> pointers_to(const Group& group) {
-    std::vector<const Components*> all;
-    for (const Components& element : group.elements) all.push_back(&element);
-    return all;
+    std::vector<const Components*> result;
+    for (const Components& element : group.elements) result.push_back(&element);
+    return result;
   }
   int64_t window_size(int64_t key) {
     const int64_t size = call_for_integer(*window_size_function_, {Tensor::scalar(key)});

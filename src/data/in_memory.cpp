@@ -34,19 +34,19 @@ class InMemoryDataset : public Dataset {
   }
 
   std::vector<DType> dtypes() const override {
-    std::vector<DType> all;
-    for (const InMemoryColumn& column : columns_) all.push_back(column.dtype());
-    return all;
+    std::vector<DType> result;
+    for (const InMemoryColumn& column : columns_) result.push_back(column.dtype());
+    return result;
   }
   std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
+    std::vector<Shape> result;
     for (const InMemoryColumn& column : columns_) {
       Shape shape = column.shape();
       shape.set_dim(
           0, options_.num_epochs == 0 && rows_ > 0 ? options_.batch_size : Shape::kUnknownDim);
-      all.push_back(shape);
+      result.push_back(shape);
     }
-    return all;
+    return result;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override;
@@ -177,12 +177,12 @@ class InMemoryIterator : public DatasetIterator {
   // Emits all rows in order without copying them; returns false if that is not possible.
   bool emit_all_rows(ElementSink& sink) {
     if (dataset_->options().shuffle) return false;
-    Components all;
+    Components components;
     for (const InMemoryColumn& column : dataset_->columns()) {
       if (column.sparse || column.views) return false;
-      all.push_back(column.tensor);
+      components.push_back(column.tensor);
     }
-    sink.emit(all);
+    sink.emit(std::move(components));
     position_ = dataset_->rows();
     return true;
   }

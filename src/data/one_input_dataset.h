@@ -18,14 +18,14 @@ inline std::shared_ptr<const Dataset> dataset_argument(const Args& args,
 
 inline std::vector<std::shared_ptr<const Dataset>> datasets_argument(const Args& args,
                                                                      const std::string& name) {
-  std::vector<std::shared_ptr<const Dataset>> all;
+  std::vector<std::shared_ptr<const Dataset>> result;
   for (const Value& value : args.list(name)) {
     const auto* object = value.get_if<std::shared_ptr<CoreObject>>();
-    all.push_back(object ? std::dynamic_pointer_cast<const Dataset>(*object) : nullptr);
-    if (!all.back()) invalid_argument("`", name, "` of ", args.owner(), " must be datasets.");
+    result.push_back(object ? std::dynamic_pointer_cast<const Dataset>(*object) : nullptr);
+    if (!result.back()) invalid_argument("`", name, "` of ", args.owner(), " must be datasets.");
   }
-  if (all.empty()) invalid_argument("`", name, "` of ", args.owner(), " must not be empty.");
-  return all;
+  if (result.empty()) invalid_argument("`", name, "` of ", args.owner(), " must not be empty.");
+  return result;
 }
 
 // A dataset that transforms the elements of one input. By default, its elements have the types and

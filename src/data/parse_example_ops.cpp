@@ -113,16 +113,16 @@ class ParseExampleKernel : public ParseKernel {
   std::vector<ParsedFeature> features(KernelContext& c) const override {
     const auto& sparse_types = c.op().attr<std::vector<DType>>("sparse_types");
     const auto& shapes = c.op().attr<std::vector<Shape>>("dense_shapes");
-    std::vector<ParsedFeature> all;
+    std::vector<ParsedFeature> result;
     int input = 2;
     for (const DType dtype : sparse_types)
-      all.push_back(sparse(c.input(input++).string_at(0), dtype));
+      result.push_back(sparse(c.input(input++).string_at(0), dtype));
     const auto n = static_cast<int>(shapes.size());
     for (int i = 0; i < n; ++i) {
-      all.push_back(dense(c.input(input + i).string_at(0), c.input(input + n + i),
-                          shapes[static_cast<size_t>(i)]));
+      result.push_back(dense(c.input(input + i).string_at(0), c.input(input + n + i),
+                             shapes[static_cast<size_t>(i)]));
     }
-    return all;
+    return result;
   }
   std::string example_name(KernelContext& c, int64_t i) const override {
     return name_at(c.input(1), c.input(0), i);
@@ -139,19 +139,19 @@ class ParseExampleV2Kernel : public ParseKernel {
     check_keys(c.input(2), sparse_types.size(), "sparse_keys");
     check_keys(c.input(3), shapes.size(), "dense_keys");
     check_keys(c.input(4), ragged_types.size(), "ragged_keys");
-    std::vector<ParsedFeature> all;
+    std::vector<ParsedFeature> result;
     for (size_t i = 0; i < sparse_types.size(); ++i) {
-      all.push_back(sparse(c.input(2).string_at(static_cast<int64_t>(i)), sparse_types[i]));
+      result.push_back(sparse(c.input(2).string_at(static_cast<int64_t>(i)), sparse_types[i]));
     }
     for (size_t i = 0; i < shapes.size(); ++i) {
       const std::string& key = c.input(3).string_at(static_cast<int64_t>(i));
-      all.push_back(dense(key, c.input(5 + static_cast<int>(i)), shapes[i]));
+      result.push_back(dense(key, c.input(5 + static_cast<int>(i)), shapes[i]));
     }
     for (size_t i = 0; i < ragged_types.size(); ++i) {
-      all.push_back(sparse(c.input(4).string_at(static_cast<int64_t>(i)), ragged_types[i]));
-      all.back().kind = Kind::kRagged;
+      result.push_back(sparse(c.input(4).string_at(static_cast<int64_t>(i)), ragged_types[i]));
+      result.back().kind = Kind::kRagged;
     }
-    return all;
+    return result;
   }
   std::string example_name(KernelContext& c, int64_t i) const override {
     return name_at(c.input(1), c.input(0), i);
@@ -172,14 +172,14 @@ class ParseSingleExampleKernel : public ParseKernel {
     const auto& sparse_keys = c.op().attr<std::vector<std::string>>("sparse_keys");
     const auto& dense_keys = c.op().attr<std::vector<std::string>>("dense_keys");
     const auto& shapes = c.op().attr<std::vector<Shape>>("dense_shapes");
-    std::vector<ParsedFeature> all;
+    std::vector<ParsedFeature> result;
     for (size_t i = 0; i < sparse_keys.size(); ++i) {
-      all.push_back(sparse(sparse_keys[i], sparse_types[i]));
+      result.push_back(sparse(sparse_keys[i], sparse_types[i]));
     }
     for (size_t i = 0; i < dense_keys.size(); ++i) {
-      all.push_back(dense(dense_keys[i], c.input(1 + static_cast<int>(i)), shapes[i]));
+      result.push_back(dense(dense_keys[i], c.input(1 + static_cast<int>(i)), shapes[i]));
     }
-    return all;
+    return result;
   }
 };
 

@@ -14,14 +14,15 @@ class ScanDataset : public Transformation {
       : Transformation(dataset_argument(args)),
         state_(dataset_argument(args, "initial_state")),
         function_(args.object<const DatasetFunction>("scan_func", "a graph function")) {
-    const std::vector<DType> state = state_->dtypes(), all = function_->dtypes();
-    if (all.size() <= state.size() || !std::equal(state.begin(), state.end(), all.begin())) {
+    const std::vector<DType> state = state_->dtypes(), results = function_->dtypes();
+    if (results.size() <= state.size() ||
+        !std::equal(state.begin(), state.end(), results.begin())) {
       invalid_argument("`scan_func` of ", args.owner(),
                        " must return a state of the types of `initial_state`, and an element.");
     }
   }
-  std::vector<DType> dtypes() const override { return results(function_->dtypes()); }
-  std::vector<Shape> shapes() const override { return results(function_->shapes()); }
+  std::vector<DType> dtypes() const override { return without_state(function_->dtypes()); }
+  std::vector<Shape> shapes() const override { return without_state(function_->shapes()); }
   int64_t cardinality() const override { return input().cardinality(); }
   bool runs_on_main_thread() const override {
     return input().runs_on_main_thread() || function_->runs_on_main_thread();
@@ -33,8 +34,9 @@ class ScanDataset : public Transformation {
  private:
   template <typename T>
   // The function returns the new state, then the components of an element; skips the state.
-  std::vector<T> results(const std::vector<T>& all) const {
-    return std::vector<T>(all.begin() + static_cast<long>(state_->dtypes().size()), all.end());
+  std::vector<T> without_state(const std::vector<T>& results) const {
+    return std::vector<T>(results.begin() + static_cast<long>(state_->dtypes().size()),
+                          results.end());
   }
 
   std::shared_ptr<const Dataset> state_;  // its only element is the initial state

@@ -15,9 +15,9 @@ void ShuffleOrder::rewind() {
 }
 
 std::vector<int64_t> ShuffleOrder::numbers() const {
-  std::vector<int64_t> all;
-  for (int64_t i = first_; i < last_; ++i) all.push_back(buffer_[slot_of(i)]);
-  return all;
+  std::vector<int64_t> result;
+  for (int64_t i = first_; i < last_; ++i) result.push_back(buffer_[slot_of(i)]);
+  return result;
 }
 
 NamedTensors ShuffleOrder::save() const {

@@ -22,18 +22,18 @@ class ZipDataset : public Dataset {
  public:
   explicit ZipDataset(const Args& args) : inputs_(datasets_argument(args, "datasets")) {}
   std::vector<DType> dtypes() const override {
-    std::vector<DType> all;
+    std::vector<DType> result;
     for (const auto& input : inputs_) {
-      for (const DType dtype : input->dtypes()) all.push_back(dtype);
+      for (const DType dtype : input->dtypes()) result.push_back(dtype);
     }
-    return all;
+    return result;
   }
   std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
+    std::vector<Shape> result;
     for (const auto& input : inputs_) {
-      for (const Shape& shape : input->shapes()) all.push_back(shape);
+      for (const Shape& shape : input->shapes()) result.push_back(shape);
     }
-    return all;
+    return result;
   }
   std::shared_ptr<const Dataset> inner(size_t k) const override {
     for (const auto& input : inputs_) {
@@ -82,9 +82,9 @@ class InputIterators {
     for (size_t i = 0; i < size(); ++i) iterators_[i]->restore(subtree(state, path(i)));
   }
   int64_t rows_seen() const {
-    int64_t all = 0;
-    for (const auto& iterator : iterators_) all += iterator->rows_seen();
-    return all;
+    int64_t total = 0;
+    for (const auto& iterator : iterators_) total += iterator->rows_seen();
+    return total;
   }
 
  private:
@@ -101,7 +101,7 @@ class ZipIterator : public DatasetIterator {
   // Reads all inputs even if one fails, so that later elements stay aligned. Then raises the first
   // error.
   bool next(ElementSink& sink) override {
-    Components all;
+    Components components;
     std::exception_ptr error;
     for (size_t i = 0; i < inputs_.size() && !at_end_; ++i) {
       ElementOrError element;
@@ -110,10 +110,10 @@ class ZipIterator : public DatasetIterator {
       } else if (!error) {
         error = element.error;
       }
-      for (Tensor& component : element.components) all.push_back(std::move(component));
+      for (Tensor& component : element.components) components.push_back(std::move(component));
     }
     if (error) std::rethrow_exception(error);
-    if (!at_end_) sink.emit(std::move(all));
+    if (!at_end_) sink.emit(std::move(components));
     return !at_end_;
   }
   void rewind() override {
@@ -151,12 +151,12 @@ RUNHOOKS_REGISTER_DATASET(ZipDataset,
                           "Combine the elements of several datasets.");
 
 std::vector<Shape> common_shapes(const Inputs& inputs) {
-  std::vector<Shape> all = inputs[0]->shapes();
+  std::vector<Shape> result = inputs[0]->shapes();
   for (const auto& input : inputs) {
     const std::vector<Shape> shapes = input->shapes();
-    for (size_t i = 0; i < all.size(); ++i) all[i] = generalize_shapes(all[i], shapes[i]);
+    for (size_t i = 0; i < result.size(); ++i) result[i] = generalize_shapes(result[i], shapes[i]);
   }
-  return all;
+  return result;
 }
 
 void check_same_types(const Inputs& inputs, const Args& args) {
@@ -227,10 +227,10 @@ class ConcatenateIterator : public DatasetIterator {
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const auto all = static_cast<int64_t>(inputs_.size());
-    const int64_t current = state_count(state, "current", all),
-                  num_begun = state_count(state, "begun", all);
-    if (num_begun < std::min(current + 1, all)) {
+    const auto num_inputs = static_cast<int64_t>(inputs_.size());
+    const int64_t current = state_count(state, "current", num_inputs),
+                  num_begun = state_count(state, "begun", num_inputs);
+    if (num_begun < std::min(current + 1, num_inputs)) {
       fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ",
            num_begun, " have begun.");
     }

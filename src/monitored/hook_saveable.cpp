@@ -37,12 +37,12 @@ HookSaveable::HookSaveable(std::string hook,
       key_(std::move(key)),
       callbacks_(std::move(callbacks)) {}
 
-void HookSaveable::set_unnamed_peers(const Peers& all) {
+void HookSaveable::set_unnamed_peers(const Peers& peers) {
   std::vector<std::string> unnamed_keys;
-  for (const auto& hook : all) {
+  for (const auto& hook : peers) {
     if (hook->is_unnamed()) unnamed_keys.push_back(hook->key_);
   }
-  for (const auto& hook : all) hook->unnamed_keys_ = unnamed_keys;
+  for (const auto& hook : peers) hook->unnamed_keys_ = unnamed_keys;
 }
 
 bool HookSaveable::is_unnamed() const { return key_.rfind(RunHook::kUnnamedState, 0) == 0; }

@@ -27,7 +27,7 @@ class HookSaveable : public StateSaveable {
   const std::string& key() const { return key_; }
   // Gives each object the keys of all unnamed hooks of the loop. Called once, after all objects
   // were created.
-  static void set_unnamed_peers(const Peers& all);
+  static void set_unnamed_peers(const Peers& peers);
 
   Assign read(const TensorSource& source, const ResourceManager& resources) override;
   // Restores the hook if a state was read since the last call.

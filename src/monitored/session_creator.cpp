@@ -26,19 +26,19 @@ std::string uninitialized_globals(Session& session) {
 }
 
 std::string uninitialized_variables(Session& session) {
-  std::vector<SaveablePtr> all = saveables_in(session.graph());
+  std::vector<SaveablePtr> saveables = saveables_in(session.graph());
   for (const VariablePtr& variable :
        variables_in(session.graph(), collection_keys::kLocalVariables)) {
-    all.push_back(variable_saveable(variable));
+    saveables.push_back(variable_saveable(variable));
   }
-  return uninitialized_names(session, all);
+  return uninitialized_names(session, saveables);
 }
 
 int64_t num_chief_sessions = 0;
 
 std::vector<Session*>& chief_sessions() {
-  static auto* all = new std::vector<Session*>;
-  return *all;
+  static auto* sessions = new std::vector<Session*>;  // never destroyed
+  return *sessions;
 }
 
 constexpr double kPollSeconds = 0.25;
@@ -145,16 +145,16 @@ ChiefSession::ChiefSession(Session& session) : session_(session) {
 }
 
 ChiefSession::~ChiefSession() {
-  auto& all = chief_sessions();
-  all.erase(std::remove(all.begin(), all.end(), &session_), all.end());
+  auto& sessions = chief_sessions();
+  sessions.erase(std::remove(sessions.begin(), sessions.end(), &session_), sessions.end());
 }
 
 Session* ChiefSession::of(const Graph& graph) {
-  const auto& all = chief_sessions();
-  const auto found = std::find_if(all.rbegin(), all.rend(), [&graph](const Session* session) {
-    return &session->graph() == &graph;
-  });
-  return found == all.rend() ? nullptr : *found;
+  const auto& sessions = chief_sessions();
+  const auto found =
+      std::find_if(sessions.rbegin(), sessions.rend(),
+                   [&graph](const Session* session) { return &session->graph() == &graph; });
+  return found == sessions.rend() ? nullptr : *found;
 }
 
 WorkerSessionCreator::WorkerSessionCreator(std::shared_ptr<Graph> graph,

@@ -58,7 +58,7 @@ std::vector<Output> AdamFamily::shared_inputs(Graph& graph, const Variable& vari
 }
 
 Operation* AdamFamily::finish(Graph& graph, const std::vector<Operation*>& updates) {
-  std::vector<Operation*> all = updates;
+  std::vector<Operation*> all_updates = updates;
   {
     ControlDependencies after(graph, updates);
     std::vector<std::pair<VariablePtr, Output>> powers = {{beta1_power_, beta1_}};
@@ -69,10 +69,10 @@ Operation* AdamFamily::finish(Graph& graph, const std::vector<Operation*>& updat
     }
     const char* type = beta1_power_->is_resource ? "AssignVariableOp" : "Assign";
     for (size_t i = 0; i < powers.size(); ++i) {
-      all.push_back(graph.op(type, {powers[i].first->handle, next[i]}).named("Assign"));
+      all_updates.push_back(graph.op(type, {powers[i].first->handle, next[i]}).named("Assign"));
     }
   }
-  return graph.group(all, "update");
+  return graph.group(all_updates, "update");
 }
 
 }  // namespace runhooks

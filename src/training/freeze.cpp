@@ -10,8 +10,8 @@ namespace runhooks {
 
 namespace {
 
-bool contains(const std::vector<std::string>& all, const std::string& item) {
-  return std::find(all.begin(), all.end(), item) != all.end();
+bool contains(const std::vector<std::string>& items, const std::string& item) {
+  return std::find(items.begin(), items.end(), item) != items.end();
 }
 
 bool is_variable_op(const std::string& type) {

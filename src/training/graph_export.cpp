@@ -83,9 +83,9 @@ std::string GraphExport::meta_graph_of(const Incremental& incremental) const {
     savers.strings = {write_saver_def(*incremental.saver_def)};
   }
   meta_graph.op_list = write_op_list(lowered);
-  const std::string_view all = graph_def_.bytes();
-  return write_meta_graph(meta_graph, {all.substr(0, nodes_size_), incremental.saver_nodes.bytes(),
-                                       all.substr(nodes_size_)});
+  const std::string_view graph = graph_def_.bytes();
+  return write_meta_graph(meta_graph, {graph.substr(0, nodes_size_),
+                                       incremental.saver_nodes.bytes(), graph.substr(nodes_size_)});
 }
 
 const std::string& GraphExport::graph_def() {

@@ -37,9 +37,9 @@ class Expressions {
   Output quotient(Output a, Output b) { return g.op("DivNoNan", {a, b}); }
   std::vector<Output> rows(Output x, int64_t n) {
     Operation* unpacked = g.op("Unpack", {x}).attr("num", n).attr("axis", 0);
-    std::vector<Output> all;
-    for (int i = 0; i < n; ++i) all.push_back(unpacked->output(i));
-    return all;
+    std::vector<Output> result;
+    for (int i = 0; i < n; ++i) result.push_back(unpacked->output(i));
+    return result;
   }
   Output stack(const std::vector<Output>& rows) { return g.op("Pack", rows).attr("axis", 0); }
   Graph& g;
@@ -141,16 +141,16 @@ void Lbfgs::create_non_slot_variables(Graph& graph, const VariablePtr& first) {
     }
     state_.push_back(graph.variables().get(unique, shape, options));
   };
-  const Shape all{size_}, pairs{num_pairs_, size_};
-  add("point", all, 0);
-  add("gradient", all, 0);
-  add("direction", all, 0);
+  const Shape vector{size_}, pairs{num_pairs_, size_};
+  add("point", vector, 0);
+  add("gradient", vector, 0);
+  add("direction", vector, 0);
   add("steps", pairs, 0);
   add("changes", pairs, 0);
   add("rho", Shape{num_pairs_}, 0);
   // The step length, the number of rejected trials, 1 after the first step, and the scale.
   add("numbers", Shape{4}, 0);
-  add("squares", all, 0.1);
+  add("squares", vector, 0.1);
 }
 
 // True if each step has the same data. Input functions that return all rows in each batch add the
@@ -185,8 +185,8 @@ Output Lbfgs::curvature(Expressions& f) const {
     parts.push_back(diagonal ? diagonal : Output(f.g.op("ZerosLike", {part.second})));
   }
   // The curvature is 0 for weights that no output depends on, such as those of an unused category.
-  const Output all = sum_over_replicas(f.g, flatten(f, parts));
-  return f.select(f.less(f.constant(0), all), all, ones_like(f.g, all));
+  const Output sum = sum_over_replicas(f.g, flatten(f, parts));
+  return f.select(f.less(f.constant(0), sum), sum, ones_like(f.g, sum));
 }
 
 // True if the variable has TensorFlow's name for the bias of a linear model or a dense layer.
@@ -381,9 +381,9 @@ Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
     if (value) computed.push_back(value.op);
   }
   const ControlDependencies after(graph, {graph.group(computed, "computed")});
-  std::vector<Operation*> all;
+  std::vector<Operation*> assignments;
   for (size_t i = 0; i < next.size(); ++i) {
-    if (next[i]) all.push_back(add_assign_op(graph, *state_[i], next[i]));
+    if (next[i]) assignments.push_back(add_assign_op(graph, *state_[i], next[i]));
   }
   int64_t begin = 0;
   for (const auto& part : gradients_) {
@@ -393,10 +393,10 @@ Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
     const Output slice = graph.op("Slice", {next_x, from, size});
     const Output dims = graph.constant(Tensor::vector<int64_t>(shape.dims()), "shape");
     const Output value = graph.op("Reshape", {slice, dims});
-    all.push_back(add_assign_op(graph, *part.first, cast(graph, value, part.first->dtype)));
+    assignments.push_back(add_assign_op(graph, *part.first, cast(graph, value, part.first->dtype)));
     begin += shape.num_elements();
   }
-  return graph.group(all, "update");
+  return graph.group(assignments, "update");
 }
 
 }  // namespace

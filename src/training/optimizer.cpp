@@ -152,9 +152,9 @@ std::vector<std::string> Optimizer::slot_names() const {
 }
 
 std::vector<VariablePtr> Optimizer::slots() const {
-  std::vector<VariablePtr> all;
-  for (const auto& entry : slots_) all.push_back(entry.second);
-  return all;
+  std::vector<VariablePtr> result;
+  for (const auto& entry : slots_) result.push_back(entry.second);
+  return result;
 }
 
 VariablePtr Optimizer::slot(const Variable& variable, const std::string& slot_name) const {

@@ -24,13 +24,13 @@ Args hyperparameters_of(const Args& args) {
 
 void append_operations(const Value& value,
                        const std::string& function_name,
-                       std::vector<Operation*>* all) {
+                       std::vector<Operation*>* operations) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    for (const Value& item : **list) append_operations(item, function_name, all);
+    for (const Value& item : **list) append_operations(item, function_name, operations);
   } else if (auto* const* op = value.get_if<Operation*>()) {
-    all->push_back(*op);
+    operations->push_back(*op);
   } else if (const auto* tensor = value.get_if<Output>()) {
-    all->push_back(tensor->op);
+    operations->push_back(tensor->op);
   } else {
     invalid_argument("`", function_name, "` must return operations or tensors, not ", value.kind(),
                      ".");
@@ -141,9 +141,9 @@ class CustomOptimizer : public Optimizer {
   using NamedValues = std::vector<std::pair<std::string, Value>>;
 
   Value dictionary(const NamedValues& items) const {
-    auto all = std::make_shared<Args>(args().owner());
-    for (const auto& item : items) all->set(item.first, item.second);
-    return Value::of(all);
+    auto result = std::make_shared<Args>(args().owner());
+    for (const auto& item : items) result->set(item.first, item.second);
+    return Value::of(result);
   }
 
   // Throws if a new operation changes a variable but would never run, because the training op does
@@ -155,10 +155,10 @@ class CustomOptimizer : public Optimizer {
     for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
       initializers.insert(variable->initializer);
     }
-    const auto& all = graph.operations();
+    const auto& operations = graph.operations();
     bool changes_variable = false;
-    for (size_t i = first_operation_; i < all.size(); ++i) {
-      const Operation* op = all[i].get();
+    for (size_t i = first_operation_; i < operations.size(); ++i) {
+      const Operation* op = operations[i].get();
       const OpDef& def = op->def();
       changes_variable = changes_variable || (needed.count(op->id()) && may_change(def));
       if (def.mutates.empty() || needed.count(op->id()) || initializers.count(op)) continue;

@@ -223,9 +223,9 @@ void Saver::build(std::vector<SaveablePtr> saveables) {
 }
 
 std::vector<SaveablePtr> Saver::all_saveables() const {
-  std::vector<SaveablePtr> all = saveables_;
-  all.insert(all.end(), attached_.begin(), attached_.end());
-  return all;
+  std::vector<SaveablePtr> result = saveables_;
+  result.insert(result.end(), attached_.begin(), attached_.end());
+  return result;
 }
 
 std::string Saver::save(Session& session,

@@ -46,20 +46,20 @@ Operation* get_or_create_group(Graph& graph,
   if (const CollectionItem* item = single_item(items, key)) {
     return collection_item<Operation*>(*item, key);
   }
-  std::vector<Operation*> all = {group_initializers(graph, variables, name)};
-  all.insert(all.end(), more_initializers.begin(), more_initializers.end());
-  Operation* op = graph.group(all);
+  std::vector<Operation*> initializers = {group_initializers(graph, variables, name)};
+  initializers.insert(initializers.end(), more_initializers.begin(), more_initializers.end());
+  Operation* op = graph.group(initializers);
   graph.add_to_collection(key, op);
   return op;
 }
 
 // Initializers of tables, and of iterators whose datasets depend on variables.
 std::vector<Operation*> table_initializers(const Graph& graph) {
-  std::vector<Operation*> all;
+  std::vector<Operation*> result;
   for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {
-    all.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
+    result.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
   }
-  return all;
+  return result;
 }
 
 std::shared_ptr<Saver> get_or_make_saver(Graph& graph) {
