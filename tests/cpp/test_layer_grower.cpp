@@ -193,7 +193,7 @@ void check_tree(const Table& table, size_t logits, const SplitCosts& costs, std:
       tree.split(split.node, question, split.left, split.right);
     }
     end = static_cast<int32_t>(tree.nodes.size());
-    grower.follow(tree);
+    grower.route_rows(tree, [](int64_t) {});
   }
 }
 
@@ -225,7 +225,7 @@ std::string grown(const Table& table, int threads, const std::vector<float>& y) 
         tree.split(split.node, question_of(split, tree), split.left, split.right);
       }
       end = static_cast<int32_t>(tree.nodes.size());
-      grower.follow(tree);
+      grower.route_rows(tree, [](int64_t) {});
       grower.each_segment(
           [&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
             const float leaf = leaf_value(tree.nodes[static_cast<size_t>(node)].leaf, 0);
@@ -278,10 +278,10 @@ TEST(layer_grower_resumes_within_a_tree) {
     begin = end = static_cast<int32_t>(tree.nodes.size());
     for (const LayerSplit& s : splits) tree.split(s.node, question_of(s, tree), s.left, s.right);
     end = static_cast<int32_t>(tree.nodes.size());
-    grower.follow(tree);
+    grower.route_rows(tree, [](int64_t) {});
   }
   LayerGrower other(table.matrix(), 1);
-  other.follow(tree);
+  other.route_rows(tree, [](int64_t) {});
   const auto nodes = [](const LayerGrower& of) {
     std::vector<int32_t> node(20000, -1);
     of.each_segment([&](int32_t own, const uint16_t* ids, int64_t n, int64_t first, int64_t) {

@@ -138,7 +138,7 @@ class EnsembleGrower {
   LogisticDerivatives distributed_logistic_derivatives(Graph& g) const {
     const Output labels = endpoint(graph_, kBinaryLabels).at(0).second;
     return logistic_derivatives(g, labels, logits_tensor_,
-                                sum_over_replicas(g, number_of(g, labels)));
+                                sum_over_replicas(g, count_labels(g, labels)));
   }
 
   // Closed form instead of automatic differentiation, like TensorFlow for two classes without
@@ -562,9 +562,9 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
                                                        return grower.step(g, loss, has_softmax);
                                                      });
     if (is_whole) spec.training_hooks.push_back(in_memory.hook());
-    const TreesWanted wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer,
+    const TreeTargets wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer,
                              checked.from_formula && is_whole};
-    spec.training_hooks.push_back(stop_at_trees(model.ensemble, wanted));
+    spec.training_hooks.push_back(stop_at_trees_hook(model.ensemble, wanted));
     return spec;
   };
 }

@@ -103,7 +103,7 @@ Output TreesInMemory::logistic_loss(Graph& graph, const Output& labels) {
   return graph.op("Identity", {op->output(0)}).named("value");
 }
 
-HookPtr TreesInMemory::hook() const { return fill_trees(data_, fill_ops_); }
+HookPtr TreesInMemory::hook() const { return fill_trees_hook(data_, fill_ops_); }
 
 Operation* TreesInMemory::grow(Graph& graph,
                                const Output& gradients,
