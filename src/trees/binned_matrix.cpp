@@ -15,11 +15,11 @@ void check_size(int64_t rows, const std::vector<BinnedColumn>& columns) {
   if (rows < 1 || rows > std::numeric_limits<int32_t>::max()) {
     invalid_argument("Trees support 1 to 2147483647 rows, not ", rows, ".");
   }
-  if (columns.empty()) invalid_argument("Trees need at min_bin one column.");
+  if (columns.empty()) invalid_argument("Trees need at least one column.");
   for (size_t i = 0; i < columns.size(); ++i) {
     const BinnedColumn& column = columns[i];
     if (column.bins < 1 || column.total_bins() > BinnedMatrix::kMaxBins) {
-      invalid_argument("Column ", i, " has ", column.total_bins(), " bins; at max_bin ",
+      invalid_argument("Column ", i, " has ", column.total_bins(), " bins; at most ",
                        BinnedMatrix::kMaxBins, " are possible, including missing values.");
     }
   }

@@ -79,7 +79,7 @@ void LayerGrower::start_tree() {
 std::vector<uint8_t> LayerGrower::goes_left_table(const TreeNode& node) const {
   const int32_t column_index = matrix_->column_of_feature(node.feature_id);
   if (column_index < 0) {
-    invalid_argument("A tree uses_column feature ", node.feature_id, ", which has no column.");
+    invalid_argument("A tree uses feature ", node.feature_id, ", which has no column.");
   }
   const BinnedColumn& column = matrix_->column(static_cast<size_t>(column_index));
   std::vector<uint8_t> table(static_cast<size_t>(column.total_bins()));

@@ -9,7 +9,7 @@ namespace {
 class FinalExporter : public Exporter {
  public:
   explicit FinalExporter(const Args&) {}
-  bool wants(const Evaluated& evaluation) override {
+  bool should_export(const EvaluationResult& evaluation) override {
     if (!evaluation.is_final) return false;
     log(LogLevel::kInfo, "Performing the final export in the end of training.");
     return true;

@@ -10,7 +10,7 @@ class LatestExporter : public Exporter {
   explicit LatestExporter(const Args& args) {
     check_exports_to_keep(args, "positive number", false);
   }
-  bool wants(const Evaluated&) override { return true; }
+  bool should_export(const EvaluationResult&) override { return true; }
 };
 
 }  // namespace

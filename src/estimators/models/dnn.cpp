@@ -18,7 +18,7 @@ const ModelPart& dnn_part() {
 
 ModelTraits dnn_traits() {
   ModelTraits traits;
-  traits.family = traits.words = "deep";
+  traits.family = traits.description = "deep";
   traits.name = "DNN";
   traits.parts = {dnn_part()};
   traits.batch_size = 64;

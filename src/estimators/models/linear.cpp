@@ -12,13 +12,13 @@ const ModelPart& linear_part() {
       new ModelPart{"",
                     true,
                     false,
-                    {"Ftrl", 0.2, PartOptimizer::RateScaling::kWhereMissing, "LBFGS"}};
+                    {"Ftrl", 0.2, PartOptimizer::RateScaling::kForDefault, "LBFGS"}};
   return *part;
 }
 
 ModelTraits linear_traits() {
   ModelTraits traits;
-  traits.family = traits.words = "linear";
+  traits.family = traits.description = "linear";
   traits.name = "Linear";
   traits.parts = {linear_part()};
   traits.coefficients = [](const std::vector<ColumnPtr>& columns) {

@@ -25,15 +25,15 @@ std::vector<int64_t> TreeModelView::column_of_feature() const {
   return columns_of_features;
 }
 
-std::vector<double> importances(const TreeModelView& trees, Importance by) {
+std::vector<double> importances(const TreeModelView& trees, Importance importance) {
   const std::vector<int64_t> column = trees.column_of_feature();
   std::vector<double> sums(trees.columns().size(), 0);
   for (const Tree& tree : trees.ensemble.trees) {
     for (const TreeNode& node : tree.nodes) {
       if (node.is_leaf()) continue;
-      const int64_t at = column.at(static_cast<size_t>(node.feature_id));
-      sums[static_cast<size_t>(at)] +=
-          by == Importance::kCount ? 1.0 : static_cast<double>(node.gain) * tree.weight;
+      const int64_t column_index = column.column_index(static_cast<size_t>(node.feature_id));
+      sums[static_cast<size_t>(column_index)] +=
+          importance == Importance::kCount ? 1.0 : static_cast<double>(node.gain) * tree.weight;
     }
   }
   return sums;

@@ -86,9 +86,9 @@ Evaluation::Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec)
   run_args_.fetches = {graph_->group(updates)};
 }
 
-bool Evaluation::divide() {
-  is_divided_ = metrics_are_sums(*graph_, metrics_);
-  return is_divided_;
+bool Evaluation::distribute() {
+  is_distributed_ = metrics_are_sums(*graph_, metrics_);
+  return is_distributed_;
 }
 
 Named<Tensor> Evaluation::run(const EvaluateOptions& options,
@@ -107,7 +107,7 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   HookList hooks = options.hooks;
   if (options.steps > 0) hooks.push_back(std::make_shared<StopAfterNEvalsHook>(options.steps));
   hooks.insert(hooks.end(), spec_.evaluation_hooks.begin(), spec_.evaluation_hooks.end());
-  if (is_divided_) hooks.push_back(sum_metrics_hook());
+  if (is_distributed_) hooks.push_back(sum_metrics_hook());
   const auto final_ops = std::make_shared<FinalOpsHook>(values);
   hooks.push_back(final_ops);
   log(LogLevel::kInfo, "Starting evaluation at " + local_time("%Y-%m-%dT%H:%M:%S"));

@@ -239,7 +239,7 @@ std::vector<PlainData> run_rows(const std::string& folder) {
                               " bytes are not readable as run records and were skipped."));
   }
   LockOwner holder;
-  const bool is_held = DirectoryLock::is_held(join_path(folder, kClaimName), &holder);
+  const bool is_held = DirectoryLock::is_held(join_path(folder, kLockName), &holder);
   std::vector<PlainData> rows;
   for (const Row& row : rows_of(entries)) rows.push_back(shown_row(row, holder, is_held));
   return rows;

@@ -147,7 +147,7 @@ SEXP cpp_compare_snapshot(Text folder, SEXP files) {
     return Rcpp::List::create(Rcpp::_["checkpoint"] = found.checkpoint,
                               Rcpp::_["newest_step"] = static_cast<double>(found.newest_step),
                               Rcpp::_["is_newest"] = is_newest,
-                              Rcpp::_["is_there"] = found.is_there,
+                              Rcpp::_["is_there"] = found.exists,
                               Rcpp::_["has_values"] = found.has_values);
   });
 }

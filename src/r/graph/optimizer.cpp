@@ -351,7 +351,7 @@ std::vector<std::string> cpp_optimizers_of_all_rows() {
       // only optimizers that can be constructed from defaults are asked
       const bool has_defaults = std::none_of(
           specs.begin(), specs.end(), [](const ArgSpec& spec) { return spec.fallback.empty(); });
-      if (has_defaults && entry.make(Args(entry.type))->wants_all_rows()) {
+      if (has_defaults && entry.make(Args(entry.type))->needs_all_rows()) {
         names.push_back(entry.type);
       }
     }

@@ -89,10 +89,10 @@ SEXP part_to_r(const ModelPart& part) {
       Rcpp::_["columns"] = part.has_columns ? part.columns_argument() : "",
       Rcpp::_["optimizer"] = part.has_optimizer() ? part.optimizer_argument() : "",
       Rcpp::_["is_deep"] = part.is_deep,
-      Rcpp::_["missing"] = optimizer.missing, Rcpp::_["rate"] = optimizer.rate,
-      Rcpp::_["rate_falls"] = optimizer.falls == PartOptimizer::RateScaling::kAlways,
-      Rcpp::_["of_formula"] = optimizer.of_formula,
-      Rcpp::_["rate_of_formula"] = optimizer.rate_of_formula);
+      Rcpp::_["missing"] = optimizer.default_name, Rcpp::_["rate"] = optimizer.rate,
+      Rcpp::_["rate_falls"] = optimizer.rate_scaling == PartOptimizer::RateScaling::kAlways,
+      Rcpp::_["of_formula"] = optimizer.formula_name,
+      Rcpp::_["rate_of_formula"] = optimizer.formula_rate);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ SEXP cpp_specs(Text what, Text type) {
           const RegisteredModel& model = registered_model(entry.type);
           row.family = model.traits->family;
           row.mode = mode_of(model.task);
-          row.summary = str_cat("A ", model.traits->words, " model.");
+          row.summary = str_cat("A ", model.traits->description, " model.");
         }
         for (const ArgSpec& spec : entry.arguments()) {
           row.spec = &spec;
@@ -147,7 +147,7 @@ Rcpp::List formula_defaults_to_r(const ModelTraits& traits) {
   Rcpp::List all;
   for (const FormulaDefault& one : traits.formula_defaults) {
     all.push_back(Rcpp::List::create(Rcpp::_["argument"] = one.argument, Rcpp::_["value"] = one.value,
-                                     Rcpp::_["is_by_row"] = one.is_by_row));
+                                     Rcpp::_["is_by_row"] = one.is_per_row));
   }
   return all;
 }
@@ -161,12 +161,12 @@ SEXP cpp_model_traits(Text estimator) {
     const ModelTraits& traits = *model.traits;
     Rcpp::List parts;
     for (const ModelPart& part : traits.parts) parts.push_back(part_to_r(part));
-    return Rcpp::List::create(Rcpp::_["family"] = traits.family, Rcpp::_["words"] = traits.words,
+    return Rcpp::List::create(Rcpp::_["family"] = traits.family, Rcpp::_["words"] = traits.description,
                               Rcpp::_["class"] = str_cat(traits.name, class_of(model.task)),
                               Rcpp::_["mode"] = mode_of(model.task), Rcpp::_["parts"] = parts,
                               Rcpp::_["batch_size"] = static_cast<double>(traits.batch_size),
                               Rcpp::_["steps"] = static_cast<double>(traits.steps),
-                              Rcpp::_["wants_all_rows"] = traits.wants_all_rows,
+                              Rcpp::_["wants_all_rows"] = traits.needs_all_rows,
                               Rcpp::_["has_coefficients"] = static_cast<bool>(traits.coefficients),
                               Rcpp::_["has_trees"] = static_cast<bool>(traits.trees),
                               Rcpp::_["formula_defaults"] = formula_defaults_to_r(traits),

@@ -55,7 +55,7 @@ InputFn input_fn_from_r(SEXP build, const std::string& folder) {
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
     if (mode == Mode::kTrain) write_metadata_from_r(result, folder);
     ModelInput input = model_input_from_r(result);
-    input.is_part = Rf_getAttrib(result, Rf_install("sharded_by")) != R_NilValue;
+    input.is_shard = Rf_getAttrib(result, Rf_install("sharded_by")) != R_NilValue;
     return input;
   };
 }
@@ -76,13 +76,13 @@ SEXP named_tensors_to_r(const Named<Output>& tensors) {
 }
 
 SEXP input_features_to_r(const ModelInput& input) {
-  const auto given = std::static_pointer_cast<const Preserved>(input.given);
+  const auto given = std::static_pointer_cast<const Preserved>(input.r_object);
   if (given) return list_element(given->get(), "features");
   return named_values_to_r(input.features, feature_to_r);
 }
 
 SEXP labels_to_r(const ModelInput& input) {
-  const auto given = std::static_pointer_cast<const Preserved>(input.given);
+  const auto given = std::static_pointer_cast<const Preserved>(input.r_object);
   if (given) return list_element(given->get(), "labels");
   if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
   return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
@@ -281,7 +281,7 @@ ModelInput model_input_from_r(SEXP result) {
   const RList parts(result, "the result of an input function");
   SEXP given = parts.find("given");
   if (given != R_NilValue) {
-    input.given = std::make_shared<const Preserved>(given);
+    input.r_object = std::make_shared<const Preserved>(given);
     // hooks find the labels by this name
     SEXP labels = RList(given, "the result of an input function").find("labels");
     if (is_tensor(labels)) input.labels = tensor_of(labels);
@@ -331,7 +331,7 @@ SEXP cpp_estimator_train(SEXP spec,
                          double max_steps,
                          SEXP hooks,
                          SEXP listeners,
-                         bool leaves_events,
+                         bool keeps_events,
                          SEXP about) {
   return guarded_entry([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
@@ -340,7 +340,7 @@ SEXP cpp_estimator_train(SEXP spec,
     options.max_steps = whole_from_r(max_steps, "`max_steps`");
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
-    options.leaves_events = leaves_events;
+    options.keeps_events = keeps_events;
     options.about = about_from_r(about);
     const std::shared_ptr<CachedModel> model = model_from_r(spec);
     if (model->warm_start) options.warm_start = std::make_shared<WarmStart>(*model->warm_start);
@@ -352,7 +352,7 @@ SEXP cpp_estimator_train(SEXP spec,
     return Rcpp::List::create(
         Rcpp::_["global_step"] = static_cast<double>(result.global_step),
         Rcpp::_["was_skipped"] = result.was_skipped, Rcpp::_["why"] = result.why,
-        Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.is_there,
+        Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.exists,
         Rcpp::_["checkpoint_id"] = newest.checkpoint_id,
         Rcpp::_["num_weights"] = *model->num_weights, Rcpp::_["history"] = history);
   });
@@ -402,7 +402,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.predict_keys = predict_keys;
     options.hooks = hooks_from_r(hooks);
     options.reads_all = all;
-    options.together = together;
+    options.is_distributed = together;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn, ""), options);
     count_small_graph();

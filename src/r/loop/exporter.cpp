@@ -27,12 +27,12 @@ bool cpp_exporter_wants(SEXP exporter, Text model_dir, SEXP metrics, bool is_fin
     const auto made =
         std::dynamic_pointer_cast<Exporter>(from_handle<CoreObject>(exporter, kCoreObject));
     if (!made) invalid_argument("An exporter is expected.");
-    Evaluated evaluation;
+    EvaluationResult evaluation;
     evaluation.model_dir = model_dir;
     evaluation.metrics = args_from_r(metrics, "the metrics");
     evaluation.is_final = is_final;
     RCallable read(earlier);
-    evaluation.earlier = [&read](const std::string& pattern) {
+    evaluation.previous_metrics = [&read](const std::string& pattern) {
       const Value found = read.call({Value::of(pattern)});
       std::vector<std::shared_ptr<Args>> all;
       const auto* list = found.get_if<std::shared_ptr<ValueList>>();
@@ -41,6 +41,6 @@ bool cpp_exporter_wants(SEXP exporter, Text model_dir, SEXP metrics, bool is_fin
       }
       return all;
     };
-    return made->wants(evaluation);
+    return made->should_export(evaluation);
   });
 }

@@ -83,7 +83,7 @@ EstimatorSpec estimator_spec_from_r(SEXP fields) {
 ModelFn custom_model_from_r(const RFunctionPtr& function) {
   return [function](Graph& graph, const ModelInput& input, Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
-    const auto given = std::static_pointer_cast<const Preserved>(input.given);
+    const auto given = std::static_pointer_cast<const Preserved>(input.r_object);
     Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), given->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));

@@ -13,7 +13,7 @@ using namespace runhooks::r;
 SEXP cpp_run_folder(Text path, bool writes) {
   return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<const RunFolder> known =
-        writes ? std::make_shared<const RunFolder>(path) : RunFolder::known(path);
+        writes ? std::make_shared<const RunFolder>(path) : RunFolder::cached(path);
     const RunFolder& folder = *known;
     Rcpp::List answer = Rcpp::List::create(
         Rcpp::_["has_checkpoint"] = folder.has_checkpoint(),
