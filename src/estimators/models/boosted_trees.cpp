@@ -6,7 +6,7 @@
 #include "autodiff/gradients.h"
 #include "base/random.h"
 #include "control/control_flow.h"
-#include "estimators/heads/head.h"
+#include "estimators/heads/head_base.h"
 #include "estimators/heads/softmax_derivatives.h"
 #include "estimators/models/canned.h"
 #include "estimators/models/tree_arguments.h"

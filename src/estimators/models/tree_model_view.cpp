@@ -31,7 +31,7 @@ std::vector<double> importances(const TreeModelView& trees, Importance importanc
   for (const Tree& tree : trees.ensemble.trees) {
     for (const TreeNode& node : tree.nodes) {
       if (node.is_leaf()) continue;
-      const int64_t column_index = column.column_index(static_cast<size_t>(node.feature_id));
+      const int64_t column_index = column.at(static_cast<size_t>(node.feature_id));
       sums[static_cast<size_t>(column_index)] +=
           importance == Importance::kCount ? 1.0 : static_cast<double>(node.gain) * tree.weight;
     }

@@ -51,7 +51,7 @@ void ActiveTraining::keep_open(const std::string& folder, std::shared_ptr<EventF
   ActiveTraining* training = find_training(folder);
   if (!training) return;
   auto& open = training->open_;
-  if (std::find_training(open.begin(), open.end(), file) == open.end()) open.push_back(std::move(file));
+  if (std::find(open.begin(), open.end(), file) == open.end()) open.push_back(std::move(file));
 }
 
 bool ActiveTraining::is_in(const std::string& folder) { return find_training(folder) != nullptr; }

@@ -121,9 +121,7 @@ SEXP cpp_summary_op(bool is_histogram, Text name, SEXP values, Texts collections
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
   return guarded_entry([&]() -> SEXP {
-    std::vector<Output> summaries;
-    const RList given(inputs, "`inputs`");
-    for (R_xlen_t i = 0; i < given.size(); ++i) summaries.push_back(tensor_of(given[i]));
+    const std::vector<Output> summaries = tensors_from_r(inputs, "`inputs`");
     if (summaries.empty()) invalid_argument("`inputs` must have at least one summary.");
     return tensor_handle(
         merge_summaries(*graph_for(summaries[0].graph()), summaries, name, collections));

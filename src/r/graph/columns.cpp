@@ -3,6 +3,7 @@
 #include "columns/normalizing.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -34,17 +35,10 @@ std::vector<ColumnPtr> columns_from_r(SEXP columns) {
 using VariablesByName = std::vector<std::pair<std::string, std::vector<VariablePtr>>>;
 
 SEXP layer_to_r(const Output& tensor, const VariablesByName& variables) {
-  Rcpp::List by_column(variables.size());
-  Rcpp::CharacterVector names(variables.size());
-  for (size_t i = 0; i < variables.size(); ++i) {
-    Rcpp::List handles(variables[i].second.size());
-    for (size_t k = 0; k < variables[i].second.size(); ++k) {
-      handles[k] = variable_handle(variables[i].second[k]);
-    }
-    by_column[i] = handles;
-    names[i] = variables[i].first;
-  }
-  by_column.names() = names;
+  Rcpp::Shield<SEXP> by_column(
+      named_values_to_r(variables, [](const std::vector<VariablePtr>& of_column) {
+        return list_to_r(of_column, variable_handle);
+      }));
   Rcpp::Shield<SEXP> handle(tensor_handle(tensor));
   return Rcpp::List::create(Rcpp::_["tensor"] = handle, Rcpp::_["variables"] = by_column);
 }

@@ -11,29 +11,14 @@ namespace r {
 
 namespace {
 
-SEXP list_of_handles(const std::vector<Output>& outputs) {
-  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(outputs.size())));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_handle(outputs[i]));
-  }
-  return list;
-}
-
-std::vector<Output> tensors_in(SEXP list, const char* what) {
-  std::vector<Output> tensors;
-  const RList given(list, what);
-  for (R_xlen_t i = 0; i < given.size(); ++i) tensors.push_back(tensor_of(given[i]));
-  return tensors;
-}
-
 // The closure takes and returns a list of tensors; its operations become part of the FuncGraph.
 FunctionBuilder builder_from_r(SEXP closure) {
   return [closure](FuncGraph& graph, const std::vector<Output>& arguments) {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> handles(list_of_handles(arguments));
+    Rcpp::Shield<SEXP> handles(tensors_to_r(arguments));
     Rcpp::Shield<SEXP> call(Rf_lang2(closure, handles));
     Rcpp::Shield<SEXP> results(eval_r(call, R_GlobalEnv));
-    return tensors_in(results, "the results of a function");
+    return tensors_from_r(results, "the results of a function");
   };
 }
 
@@ -46,7 +31,7 @@ class RGradient : public GradientOverride {
                                  Operation& op,
                                  const std::vector<Output>& dy) override {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> handles(list_of_handles(
+    Rcpp::Shield<SEXP> handles(tensors_to_r(
         std::vector<Output>(dy.begin(), dy.begin() + static_cast<std::ptrdiff_t>(num_results_))));
     Rcpp::Shield<SEXP> call(Rf_lang2(closure_->get(), handles));
     Rcpp::Shield<SEXP> found(eval_r(call, R_GlobalEnv));
@@ -76,7 +61,7 @@ using namespace runhooks::r;
 SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
   return guarded_entry([&]() -> SEXP {
     const Output chosen = tensor_of(pred);
-    return list_of_handles(add_cond(*graph_for(chosen.graph()), chosen, builder_from_r(true_fn),
+    return tensors_to_r(add_cond(*graph_for(chosen.graph()), chosen, builder_from_r(true_fn),
                                     builder_from_r(false_fn), name));
   });
 }
@@ -100,8 +85,8 @@ SEXP cpp_while(SEXP cond,
     if (maximum_iterations != R_NilValue)
       options.maximum_iterations = tensor_of(maximum_iterations);
     options.name = name;
-    return list_of_handles(add_while(*default_graph(), builder_from_r(cond), builder_from_r(body),
-                                     tensors_in(variables, "`loop_vars`"), options));
+    return tensors_to_r(add_while(*default_graph(), builder_from_r(cond), builder_from_r(body),
+                                     tensors_from_r(variables, "`loop_vars`"), options));
   });
 }
 
@@ -109,14 +94,14 @@ SEXP cpp_while(SEXP cond,
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
   return guarded_entry([&]() -> SEXP {
-    const std::vector<Output> given = tensors_in(results, "the results of a function");
+    const std::vector<Output> given = tensors_from_r(results, "the results of a function");
     std::vector<Output> all = given;
-    for (const Output& input : tensors_in(inputs, "the inputs of a function")) all.push_back(input);
+    for (const Output& input : tensors_from_r(inputs, "the inputs of a function")) all.push_back(input);
     Operation* op = default_graph()->op("IdentityN", all);
     op->own_gradient = std::make_shared<RGradient>(op->graph(), closure, given.size());
     std::vector<Output> outputs;
     for (size_t i = 0; i < given.size(); ++i) outputs.push_back(op->output(static_cast<int>(i)));
-    return list_of_handles(outputs);
+    return tensors_to_r(outputs);
   });
 }
 
@@ -124,8 +109,8 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variables_in_ancestors(SEXP tensors, SEXP stops) {
   return guarded_entry([&]() -> SEXP {
-    const std::vector<Output> ends = tensors_in(stops, "`stops`");
-    std::vector<Output> open = tensors_in(tensors, "`tensors`");
+    const std::vector<Output> ends = tensors_from_r(stops, "`stops`");
+    std::vector<Output> open = tensors_from_r(tensors, "`tensors`");
     std::vector<const Operation*> seen;
     Rcpp::List found;
     while (!open.empty()) {

@@ -13,6 +13,7 @@
 #include "r/values/classed.h"
 #include "r/values/convert.h"
 #include "r/values/finalizers.h"
+#include "r/values/named_values.h"
 
 namespace runhooks {
 namespace r {
@@ -233,6 +234,21 @@ Output tensor_of(SEXP x) {
   return Output(op, INTEGER(CDR(R_ExternalPtrProtected(x)))[0]);
 }
 
+SEXP tensors_to_r(const std::vector<Output>& outputs) { return list_to_r(outputs, tensor_handle); }
+
+std::vector<Output> tensors_from_r(SEXP list, const char* label) {
+  std::vector<Output> tensors;
+  const RList handles(list, label);
+  for (R_xlen_t i = 0; i < handles.size(); ++i) tensors.push_back(tensor_of(handles[i]));
+  return tensors;
+}
+
+std::vector<Output> outputs_of(Operation& op) {
+  std::vector<Output> outputs;
+  for (int i = 0; i < op.num_outputs(); ++i) outputs.push_back(op.output(i));
+  return outputs;
+}
+
 Operation* operation_of(SEXP x) { return static_cast<Operation*>(handle_address(x, kOperation)); }
 
 VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariable); }
@@ -256,11 +272,7 @@ std::string cpp_graph_unique_name(SEXP graph, Text name, bool mark_as_used) {
 namespace {
 
 SEXP collection_to_r(const std::vector<CollectionItem>& items) {
-  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(items.size())));
-  for (size_t i = 0; i < items.size(); ++i) {
-    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), item_to_r(items[i]));
-  }
-  return list;
+  return list_to_r(items, item_to_r);
 }
 
 }  // namespace
@@ -329,12 +341,8 @@ SEXP cpp_graph_get_operation(SEXP graph, Text name) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_operations(SEXP graph) {
   return guarded_entry([&]() -> SEXP {
-    const auto target = graph_of(graph);
-    Rcpp::List list(target->operations().size());
-    for (R_xlen_t i = 0; i < list.size(); ++i) {
-      list[i] = operation_handle(target->operations()[static_cast<size_t>(i)].get());
-    }
-    return list;
+    return list_to_r(graph_of(graph)->operations(),
+                     [](const auto& op) { return operation_handle(op.get()); });
   });
 }
 
@@ -492,8 +500,7 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
                                    name == R_NilValue ? "" : string_from_r(name));
   if (op->num_outputs() == 0) return operation_handle(op);
   if (op->num_outputs() == 1) return tensor_handle(op->output(0));
-  Rcpp::List list(op->num_outputs());
-  for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
+  Rcpp::List list(tensors_to_r(outputs_of(*op)));
   Rcpp::CharacterVector names;  // of the op definition, unless one of its outputs is a list
   if (def.outputs.size() != static_cast<size_t>(op->num_outputs())) return list;
   for (const ArgDef& output : def.outputs) names.push_back(output.name);
@@ -529,14 +536,7 @@ SEXP cpp_element_info(SEXP x) {
     const Output output = variable ? variable->handle : tensor_of(x);
     const Shape& shape = variable ? variable->shape : output.shape();
     const DType dtype = variable ? variable->dtype : output.dtype();
-    Rcpp::RObject dims = R_NilValue;
-    if (shape.has_rank()) {
-      Rcpp::NumericVector known(shape.rank());
-      for (int i = 0; i < shape.rank(); ++i) {
-        known[i] = shape.dim(i) < 0 ? NA_REAL : static_cast<double>(shape.dim(i));
-      }
-      dims = known;
-    }
+    Rcpp::Shield<SEXP> dims(shape_to_r(shape));
     return Rcpp::List::create(Rcpp::_["name"] = output.name(), Rcpp::_["dtype"] = dtype_name(dtype),
                               Rcpp::_["is_ref"] = output.is_ref(),
                               Rcpp::_["shape"] = shape.to_string(), Rcpp::_["dims"] = dims);
@@ -563,10 +563,7 @@ SEXP cpp_element_graph(SEXP x) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_outputs(SEXP x) {
   return guarded_entry([&]() -> SEXP {
-    Operation* op = operation_of(x);
-    Rcpp::List list(op->num_outputs());
-    for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
-    return list;
+    return tensors_to_r(outputs_of(*operation_of(x)));
   });
 }
 

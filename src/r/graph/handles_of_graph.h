@@ -13,7 +13,7 @@
 namespace runhooks {
 namespace r {
 
-// --- r/graph/graph.cpp: handles. An object has one handle as long as R refers to it.
+// --- r/graph/graph.cpp: handles. An object has a single handle as long as R refers to it.
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph);
 std::shared_ptr<Graph> graph_of(SEXP handle);
@@ -24,6 +24,10 @@ bool is_tensor(SEXP x);
 bool is_operation(SEXP x);
 bool is_variable(SEXP x);
 Output tensor_of(SEXP x);
+// Lists of tensor handles; `label` describes the list in messages.
+SEXP tensors_to_r(const std::vector<Output>& outputs);
+std::vector<Output> tensors_from_r(SEXP list, const char* label);
+std::vector<Output> outputs_of(Operation& op);
 Operation* operation_of(SEXP x);
 VariablePtr variable_of(SEXP x);
 
@@ -39,7 +43,8 @@ class DefaultGraph {
   size_t outer_floor_;
 };
 std::shared_ptr<Graph> default_graph();
-// The graph for an operation on a tensor of `graph`: the function under construction, if any.
+// The graph for an operation on a tensor of `graph`: the FuncGraph under construction inside of
+// `graph`, or `graph`.
 std::shared_ptr<Graph> graph_for(Graph& graph);
 
 // --- r/graph/optimizer.cpp: R functions of variables, and gradients

@@ -17,12 +17,6 @@ namespace r {
 
 namespace {
 
-SEXP raw_of(const std::string& bytes) {
-  SEXP raw = allocate_vector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
-  if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
-  return raw;
-}
-
 std::string one_raw(SEXP x, const char* what) {
   if (TYPEOF(x) == STRSXP) return string_from_r(x);
   const std::vector<std::string> all = bytes_from_r(x, what);
@@ -69,7 +63,7 @@ SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
   return guarded_entry([&]() -> SEXP {
     GraphDefOptions options;
     options.add_shapes = add_shapes;
-    return raw_of(write_graph_def(make_graph_def(*lowered_graph(*graph_of(graph)), options)));
+    return raw_to_r(write_graph_def(make_graph_def(*lowered_graph(*graph_of(graph)), options)));
   });
 }
 
@@ -104,7 +98,7 @@ SEXP cpp_message_bytes(Text text, Text message) {
     if (!text_to_proto(text, message, &bytes, &problem)) {
       fail(Code::kDataLoss, "This is not a valid ", message, ": ", problem);
     }
-    return raw_of(bytes);
+    return raw_to_r(bytes);
   });
 }
 
@@ -165,7 +159,7 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_file(Text path) {
-  return guarded_entry([&]() -> SEXP { return raw_of(read_whole_file(path)); });
+  return guarded_entry([&]() -> SEXP { return raw_to_r(read_whole_file(path)); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -178,7 +172,7 @@ void cpp_write_file(Text path, SEXP bytes) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_meta_graph(SEXP graph) {
-  return guarded_entry([&]() -> SEXP { return raw_of(GraphExport(*graph_of(graph)).meta_graph()); });
+  return guarded_entry([&]() -> SEXP { return raw_to_r(GraphExport(*graph_of(graph)).meta_graph()); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -188,13 +182,13 @@ SEXP cpp_freeze(SEXP session, SEXP bytes, Texts outputs, Texts whitelist, Texts 
     FreezeOptions options;
     options.whitelist = whitelist;
     options.blacklist = blacklist;
-    return raw_of(write_graph_def(freeze(open, graph_def_from_r(bytes), outputs, options)));
+    return raw_to_r(write_graph_def(freeze(open, graph_def_from_r(bytes), outputs, options)));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_sub_graph(SEXP bytes, Texts outputs) {
   return guarded_entry([&]() -> SEXP {
-    return raw_of(write_graph_def(extract_sub_graph(graph_def_from_r(bytes), outputs)));
+    return raw_to_r(write_graph_def(extract_sub_graph(graph_def_from_r(bytes), outputs)));
   });
 }

@@ -65,7 +65,7 @@ std::vector<VariablePtr> variables_from_r(SEXP list) {
   return variables;
 }
 
-std::vector<Output> tensors_from_r(SEXP list) {
+std::vector<Output> targets_from_r(SEXP list) {
   std::vector<Output> tensors;
   const RList given(list, "the tensors");
   for (R_xlen_t i = 0; i < given.size(); ++i) {
@@ -100,8 +100,7 @@ Initializer initializer_from_r(Graph& of, SEXP x) {
   const auto function = function_of_graph(of, x);
   return [function](Graph& graph, const Shape& shape, DType dtype) {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::NumericVector dims(shape.rank());
-    for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
+    Rcpp::Shield<SEXP> dims(shape_to_r(shape));
     Rcpp::Shield<SEXP> type(text_to_r(dtype_name(dtype)));
     Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), dims, type));
     Rcpp::Shield<SEXP> value(eval_r(call, R_GlobalEnv));
@@ -242,10 +241,10 @@ void cpp_variable_begin_with(SEXP variable, SEXP value) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name) {
   return guarded_entry([&]() -> SEXP {
-    const std::vector<Output> targets = tensors_from_r(ys);
+    const std::vector<Output> targets = targets_from_r(ys);
     if (targets.empty()) invalid_argument("`ys` must have at least one tensor.");
-    const auto grads = gradients(*graph_for(targets[0].graph()), targets, tensors_from_r(xs),
-                                 tensors_from_r(grad_ys), tensors_from_r(stop_gradients), name);
+    const auto grads = gradients(*graph_for(targets[0].graph()), targets, targets_from_r(xs),
+                                 targets_from_r(grad_ys), targets_from_r(stop_gradients), name);
     Rcpp::List list(grads.size());
     for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
     return list;
@@ -351,7 +350,7 @@ std::vector<std::string> cpp_optimizers_of_all_rows() {
       // only optimizers that can be constructed from defaults are asked
       const bool has_defaults = std::none_of(
           specs.begin(), specs.end(), [](const ArgSpec& spec) { return spec.fallback.empty(); });
-      if (has_defaults && entry.make(Args(entry.type))->needs_all_rows()) {
+      if (has_defaults && entry.make(Args(entry.type))->wants_all_rows()) {
         names.push_back(entry.type);
       }
     }

@@ -13,12 +13,6 @@ namespace {
 
 const HandleKind kVariableOptions("runhooks_variable_options");
 
-SEXP known_dims_to_r(const Shape& shape) {
-  Rcpp::NumericVector dims(shape.rank());
-  for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
-  return dims;
-}
-
 // The innermost scope is last; with() closes scopes in reverse order.
 struct OpenScope {
   std::shared_ptr<Graph> graph;
@@ -58,7 +52,7 @@ struct RGetter {
     const DefaultGraph scope(graph.shared_from_this());
     auto given = std::make_shared<VariableOptions>(options);
     Rcpp::Shield<SEXP> handle(make_handle(std::move(given), kVariableOptions));
-    Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(known_dims_to_r(shape));
+    Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(shape_to_r(shape));
     Rcpp::Shield<SEXP> type(text_to_r(dtype_name(options.dtype)));
     Rcpp::Shield<SEXP> collections(Rcpp::wrap(options.collections));
     Rcpp::Shield<SEXP> trainable(Rf_ScalarLogical(options.trainable));

@@ -331,7 +331,7 @@ SEXP cpp_estimator_train(SEXP spec,
                          double max_steps,
                          SEXP hooks,
                          SEXP listeners,
-                         bool keeps_events,
+                         bool leaves_events,
                          SEXP about) {
   return guarded_entry([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
@@ -340,7 +340,7 @@ SEXP cpp_estimator_train(SEXP spec,
     options.max_steps = whole_from_r(max_steps, "`max_steps`");
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
-    options.keeps_events = keeps_events;
+    options.keeps_events = leaves_events;
     options.about = about_from_r(about);
     const std::shared_ptr<CachedModel> model = model_from_r(spec);
     if (model->warm_start) options.warm_start = std::make_shared<WarmStart>(*model->warm_start);
@@ -413,8 +413,7 @@ SEXP cpp_estimator_predict(SEXP spec,
       if (batch == R_NilValue) break;
       batches.emplace_back(batch);
     }
-    Rcpp::List list(batches.size());
-    for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
+    Rcpp::List list(preserved_to_r(batches));
     const auto kept = graph_cache_of(spec);
     const uint64_t checkpoint = kept ? kept->checkpoint_id() : 0;
     if (checkpoint > 0) list.attr("checkpoint") = static_cast<double>(checkpoint);
@@ -438,8 +437,7 @@ void cpp_predictions_close(SEXP pointer) {
 SEXP cpp_save_running(Text folder, Text scratch) {
   return guarded_entry([&]() -> SEXP {
     const std::string path = ActiveTraining::save_snapshot(folder, scratch);
-    if (path.empty()) return R_NilValue;
-    return Rcpp::wrap(path);
+    return path.empty() ? R_NilValue : text_to_r(path);
   });
 }
 

@@ -4,6 +4,7 @@
 #include "r/values/convert.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
+#include "r/values/named_values.h"
 #include "r/values/nesting.h"
 #include "r/values/values.h"
 
@@ -42,6 +43,7 @@ Value vector_value(SEXP x) {
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) list->push_back(element(i));
   return Value::of(list);
 }
+
 }  // namespace
 
 std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner) {
@@ -120,20 +122,10 @@ SEXP value_to_r(const Value& value) {
   if (const auto* variable = value.get_if<VariablePtr>()) return variable_handle(*variable);
   if (const auto* tensor = value.get_if<Tensor>()) return tensor_to_r(*tensor);
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    Rcpp::List out((*list)->size());
-    for (size_t i = 0; i < (*list)->size(); ++i) out[i] = value_to_r((**list)[i]);
-    return out;
+    return list_to_r(**list, value_to_r);
   }
   if (const auto* args = value.get_if<std::shared_ptr<Args>>()) {
-    Rcpp::List out((*args)->items().size());
-    Rcpp::CharacterVector names(out.size());
-    for (R_xlen_t i = 0; i < out.size(); ++i) {
-      const auto& item = (*args)->items()[static_cast<size_t>(i)];
-      names[i] = item.first;
-      out[i] = value_to_r(item.second);
-    }
-    out.names() = names;
-    return out;
+    return named_values_to_r((*args)->items(), value_to_r);
   }
   if (const Gradient* rows = rows_in(value)) return gradient_to_r(*rows);
   return R_NilValue;

@@ -191,9 +191,7 @@ Tensor strings_of_bytes(SEXP x, const Shape& shape) {
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
     SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, at.position());
-    const auto* bytes = reinterpret_cast<const char*>(RAW(raw));
-    tensor.data<int32_t>()[i] =
-        tensor.dictionary()->code({bytes, static_cast<size_t>(Rf_xlength(raw))});
+    tensor.data<int32_t>()[i] = tensor.dictionary()->code(raw_bytes(raw));
   }
   return tensor;
 }
@@ -263,10 +261,6 @@ void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
       REAL(out)[at] = tensor.number_at(i);
   }
 }
-
-}  // namespace
-
-namespace {
 
 // Transposes a column-major matrix in blocks, so that both sides fit into the cache.
 template <typename T>
@@ -442,20 +436,14 @@ bool has_zero_byte(const Tensor& tensor) {
   return false;
 }
 
-SEXP raw_from(const std::string& bytes) {
-  SEXP raw = allocate_vector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
-  if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
-  return raw;
-}
-
 // A raw vector for a scalar, else a list of raw vectors with dimensions.
 SEXP bytes_to_r(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
-  if (shape.rank() == 0) return raw_from(tensor.string_at(0));
+  if (shape.rank() == 0) return raw_to_r(tensor.string_at(0));
   Rcpp::Shield<SEXP> out(allocate_vector(VECSXP, tensor.num_elements()));
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    SET_VECTOR_ELT(out, at.position(), raw_from(tensor.string_at(i)));
+    SET_VECTOR_ELT(out, at.position(), raw_to_r(tensor.string_at(i)));
   }
   set_dim(out, shape);
   return out;

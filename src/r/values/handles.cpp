@@ -82,6 +82,14 @@ SEXP package_namespace() {
   return ns;
 }
 
+SEXP preserved_to_r(const std::vector<Preserved>& objects) {
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(objects.size())));
+  for (size_t i = 0; i < objects.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), objects[i].get());
+  }
+  return list;
+}
+
 void* handle_address(SEXP handle, const HandleKind& kind) {
   if (!is_handle(handle, kind)) {
     invalid_argument("A handle of kind '", kind.name(), "' is expected, not an object of type ",

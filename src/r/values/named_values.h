@@ -1,4 +1,4 @@
-// named_values_to_r() converts name-value pairs to a named R list.
+// Conversion of containers to R lists.
 #pragma once
 
 #include "r/values/values.h"
@@ -6,6 +6,17 @@
 namespace runhooks {
 namespace r {
 
+// A list of to_r(item). Not protected.
+template <typename T, typename ToR>
+SEXP list_to_r(const std::vector<T>& items, ToR to_r) {
+  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(items.size())));
+  for (size_t i = 0; i < items.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), to_r(items[i]));
+  }
+  return list;
+}
+
+// A named list of to_r(value) for pairs of a name and a value. Not protected.
 template <typename Pairs, typename ToR>
 SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
   Rcpp::List values(pairs.size());
