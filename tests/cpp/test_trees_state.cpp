@@ -64,11 +64,10 @@ class HalfGrown {
 TEST(trees_state_has_tensorflows_keys_and_ours) {
   HalfGrown run;
   const NamedTensors state = run.state();
-  for (const char* key :
-       {"boosted_trees:0_stamp", "boosted_trees:0_serialized",
-        "boosted_trees/QuantileAccumulator:0_bucket_boundaries_0",
-        "boosted_trees/QuantileAccumulator:0_bucket_boundaries_1",
-        "runhooks/accumulator/conditional_accumulator/sum"}) {
+  for (const char* key : {"boosted_trees:0_stamp", "boosted_trees:0_serialized",
+                          "boosted_trees/QuantileAccumulator:0_bucket_boundaries_0",
+                          "boosted_trees/QuantileAccumulator:0_bucket_boundaries_1",
+                          "runhooks/accumulator/conditional_accumulator/sum"}) {
     context() = key;
     CHECK(state.count(key) == 1);
   }

@@ -47,15 +47,13 @@ class BestExporter : public Exporter {
 RUNHOOKS_REGISTER_EXPORTER(
     BestExporter,
     "best_exporter, estimator.BestExporter",
-    {"name = 'best_exporter': " RUNHOOKS_EXPORTED_NAME,
-     RUNHOOKS_EXPORTED_RECEIVER,
+    {"name = 'best_exporter': " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER,
      "event_file_pattern = NULL: string. A pattern of event files below the model directory, such "
      "as `\"eval/*.tfevents.*\"`. The best evaluation found there is the one to beat. `NULL`: "
      "ignore evaluations of previous runs.",
      "compare_fn = smaller_loss: function(best_eval_result, current_eval_result). "
      "A function of two named lists of metrics that returns `TRUE` if the second is better. "
      "Default: the smaller `loss` is better.",
-     RUNHOOKS_EXPORTED_FILES,
-     RUNHOOKS_EXPORTS_TO_KEEP});
+     RUNHOOKS_EXPORTED_FILES, RUNHOOKS_EXPORTS_TO_KEEP});
 
 }  // namespace runhooks

@@ -75,10 +75,10 @@ CollectionDef extra_files(const ExportOptions& options) {
 }
 
 std::string serialized_meta_graph(const Graph& graph,
-                          const Scaffold& scaffold,
-                          std::map<std::string, SignatureDef> signatures,
-                          const ExportOptions& options,
-                          const std::string& folder) {
+                                  const Scaffold& scaffold,
+                                  std::map<std::string, SignatureDef> signatures,
+                                  const ExportOptions& options,
+                                  const std::string& folder) {
   const std::shared_ptr<Graph> lowered = lowered_graph(graph);
   Operation* main_op = add_main_op(*lowered, graph, scaffold);
   const Assets assets(*lowered, join_path(folder, "assets"));
@@ -148,8 +148,8 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
   const Built built = build(input_fn, Mode::kPredict);
   auto signatures = export_signatures(built.spec, receivers);
   write_variables(built.graph, *built.spec.scaffold, checkpoint, join_path(folder, "variables"));
-  const std::string meta_graph =
-      serialized_meta_graph(*built.graph, *built.spec.scaffold, std::move(signatures), options, folder);
+  const std::string meta_graph = serialized_meta_graph(*built.graph, *built.spec.scaffold,
+                                                       std::move(signatures), options, folder);
   copy_extra_assets(options, folder);
   const std::string model = write_saved_model({meta_graph});
   if (options.as_text) {

@@ -28,6 +28,6 @@ struct ExportOptions {
 // regression signatures require that requests are a single string tensor. Throws if the model
 // has several signatures, but no default.
 std::map<std::string, SignatureDef> export_signatures(const EstimatorSpec& spec,
-                                                  const Named<Feature>& receivers);
+                                                      const Named<Feature>& receivers);
 
 }  // namespace runhooks

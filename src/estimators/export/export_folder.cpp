@@ -32,7 +32,9 @@ bool is_export(const std::string& folder) {
   });
 }
 
-[[noreturn]] void throw_path_error(const char* problem, const std::string& path, const std::error_code& e) {
+[[noreturn]] void throw_path_error(const char* problem,
+                                   const std::string& path,
+                                   const std::error_code& e) {
   throw_system(problem, path, e.default_error_condition().value());
 }
 
@@ -76,7 +78,8 @@ bool is_unfinished(const std::string& name) {
   const auto is_temporary_of_path = [&name](const std::string& path) {
     return name.rfind(base_name(path) + kTemporaryMark, 0) == 0;
   };
-  return is_temporary_of_path(path_inside("")) || is_temporary_of_path(prepared_path(path_inside("")));
+  return is_temporary_of_path(path_inside("")) ||
+         is_temporary_of_path(prepared_path(path_inside("")));
 }
 
 std::string unfinished_sibling(const std::string& path) {
@@ -168,7 +171,8 @@ std::string prepare_inside(const std::string& from, const std::string& folder) {
   // `from` is on another file system.
   const std::string copy = temporary_path(path_inside(folder));
   std::error_code error;
-  fs::copy(fs_path(from), fs_path(copy), fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  fs::copy(fs_path(from), fs_path(copy),
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) {
     try_to_remove(copy);
     throw_path_error("Cannot replace", folder, error);
@@ -248,8 +252,8 @@ constexpr int64_t kLastVersion = 9999999999;
 std::vector<std::string> versions_in(const std::string& base) {
   std::vector<std::string> versions;
   for (const std::string& name : list_directory(base)) {
-    const bool is_number = name.size() == kDigits &&
-                           name.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_number =
+        name.size() == kDigits && name.find_first_not_of("0123456789") == std::string::npos;
     if (is_number && is_directory(join_path(base, name))) versions.push_back(name);
   }
   return versions;
@@ -265,10 +269,10 @@ std::string unfinished_export(const std::string& folder) {
   finish_replacing(target);
   if (!file_exists(target)) return unfinished_sibling(target);
   if (!is_export(target) && has_entries(target)) {
-    throw Error(Code::kAlreadyExists,
-                str_cat("'", folder,
-                        "' contains files that are not an export; nothing was changed."),
-                {"Use a path that does not exist, is empty, or contains an export."});
+    throw Error(
+        Code::kAlreadyExists,
+        str_cat("'", folder, "' contains files that are not an export; nothing was changed."),
+        {"Use a path that does not exist, is empty, or contains an export."});
   }
   const std::string parent = parent_folder(target);
   const bool can_use_sibling = can_write_in(parent.empty() ? "." : parent);
@@ -285,7 +289,9 @@ std::string interrupted_export(const std::string& folder) {
   return "";
 }
 
-std::string unfinished_version(const std::string& base) { return unfinished_sibling(path_inside(base)); }
+std::string unfinished_version(const std::string& base) {
+  return unfinished_sibling(path_inside(base));
+}
 
 void publish_export(const std::string& from, const std::string& folder) {
   rename_into_place(from, real_folder(without_end_separators(folder)));
@@ -307,7 +313,8 @@ void remove_old_versions(const std::string& base, size_t keep) {
   const std::vector<std::string> versions = versions_in(base);
   for (size_t i = 0; i + keep < versions.size(); ++i) {
     // Renamed first, so that a partly deleted version does not look like an export.
-    const std::string version = join_path(base, versions[i]), trash = temporary_path(path_inside(base));
+    const std::string version = join_path(base, versions[i]),
+                      trash = temporary_path(path_inside(base));
     if (renames(version, trash)) {
       try_to_remove(trash);
     } else {

@@ -57,7 +57,8 @@ SignatureDef signature_of(const ExportOutput& export_output, const Named<Feature
     for (const auto& input : receivers) signature.inputs[input.first] = info_of(input.second);
     return signature;
   }
-  signature.method_name = export_output.kind == ExportOutput::Kind::kClassification ? kClassify : kRegress;
+  signature.method_name =
+      export_output.kind == ExportOutput::Kind::kClassification ? kClassify : kRegress;
   signature.inputs[kSingleInput] = info_of(receivers[0].second);
   return signature;
 }
@@ -84,7 +85,7 @@ Named<ExportOutput> with_default(const EstimatorSpec& spec) {
 }  // namespace
 
 std::map<std::string, SignatureDef> export_signatures(const EstimatorSpec& spec,
-                                                  const Named<Feature>& receivers) {
+                                                      const Named<Feature>& receivers) {
   if (receivers.empty()) invalid_argument("A serving input receiver needs a receiver tensor.");
   std::map<std::string, SignatureDef> signatures;
   std::vector<std::string> problems;

@@ -18,9 +18,9 @@ class FinalExporter : public Exporter {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_EXPORTER(
-    FinalExporter,
-    "final_exporter, estimator.FinalExporter",
-    {"name: " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER, RUNHOOKS_EXPORTED_FILES});
+RUNHOOKS_REGISTER_EXPORTER(FinalExporter,
+                           "final_exporter, estimator.FinalExporter",
+                           {"name: " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER,
+                            RUNHOOKS_EXPORTED_FILES});
 
 }  // namespace runhooks

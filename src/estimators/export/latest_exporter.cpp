@@ -17,9 +17,7 @@ class LatestExporter : public Exporter {
 
 RUNHOOKS_REGISTER_EXPORTER(LatestExporter,
                            "latest_exporter, estimator.LatestExporter",
-                           {"name: " RUNHOOKS_EXPORTED_NAME,
-                            RUNHOOKS_EXPORTED_RECEIVER,
-                            RUNHOOKS_EXPORTED_FILES,
-                            RUNHOOKS_EXPORTS_TO_KEEP});
+                           {"name: " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER,
+                            RUNHOOKS_EXPORTED_FILES, RUNHOOKS_EXPORTS_TO_KEEP});
 
 }  // namespace runhooks

@@ -75,7 +75,9 @@ ExampleFeature sparse_feature(const std::string& key, DType dtype) {
   return feature;
 }
 
-ExampleFeature dense_feature(const std::string& key, const Output& default_value, const Shape& shape) {
+ExampleFeature dense_feature(const std::string& key,
+                             const Output& default_value,
+                             const Shape& shape) {
   ExampleFeature feature = sparse_feature(key, default_value.dtype());
   const bool is_sequence = shape.rank() > 0 && shape.dim(0) < 0;
   feature.is_dense = !is_sequence;

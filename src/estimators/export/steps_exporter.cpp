@@ -8,8 +8,8 @@ namespace runhooks {
 
 namespace {
 
-// Exports at the first evaluation at or after each step. An evaluation that is the first for several
-// steps exports once.
+// Exports at the first evaluation at or after each step. An evaluation that is the first for
+// several steps exports once.
 class StepsExporter : public Exporter {
  public:
   explicit StepsExporter(const Args& args)
@@ -51,8 +51,7 @@ RUNHOOKS_REGISTER_EXPORTER(
     "steps_exporter, contrib.estimator.StepsExporter",
     {"steps_to_keep: numbers. Global steps. The first evaluation at or after each of them exports; "
      "these exports are never deleted.",
-     "name = 'steps_exporter': " RUNHOOKS_EXPORTED_NAME,
-     RUNHOOKS_EXPORTED_RECEIVER,
+     "name = 'steps_exporter': " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER,
      "event_file_pattern = NULL: string. A pattern of event files that tell which steps previous "
      "runs have reached.",
      RUNHOOKS_EXPORTED_FILES});

@@ -102,8 +102,9 @@ std::shared_ptr<Head> head_from_argument(const Args& args);
 std::string head_argument_line(const std::string& name);
 std::vector<std::string> expand_head_arguments(std::vector<std::string> lines);
 
-// Registers a head with its arguments as ArgSpec declarations or names (see expand_head_arguments()). The
-// model directory must match arguments whose declaration contains "kept".
+// Registers a head with its arguments as ArgSpec declarations or names (see
+// expand_head_arguments()). The model directory must match arguments whose declaration contains
+// "kept".
 #define RUNHOOKS_REGISTER_HEAD(type, Class, summary, ...)                             \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __COUNTER__) = \
       ::runhooks::Factory<::runhooks::Head>::instance().add(                          \

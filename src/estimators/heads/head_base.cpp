@@ -125,11 +125,12 @@ Output HeadBase::with_class_weights(Graph& graph, Output labels, Output weights)
   Output row_weights;
   if (is_floating(labels.dtype())) {  // binary: labels may be probabilities
     const float weight_0 = class_weights_[0], weight_1 = class_weights_[1];
-    row_weights =
-        graph.op("AddV2", {graph.op("Mul", {labels, graph.scalar(labels.dtype(), weight_1 - weight_0)}),
-                           graph.scalar(labels.dtype(), weight_0)});
+    row_weights = graph.op(
+        "AddV2", {graph.op("Mul", {labels, graph.scalar(labels.dtype(), weight_1 - weight_0)}),
+                  graph.scalar(labels.dtype(), weight_0)});
   } else {
-    row_weights = graph.op("GatherV2", {graph.constant(weights_by_class), labels, graph.scalar(DType::kInt32, 0)});
+    row_weights = graph.op(
+        "GatherV2", {graph.constant(weights_by_class), labels, graph.scalar(DType::kInt32, 0)});
   }
   if (!weights) return row_weights;
   if (row_weights.dtype() != weights.dtype()) {
@@ -258,8 +259,10 @@ Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weig
   const Output broadcast_weights = graph.op("Mul", {weights, ones}).named("mul");
   std::vector<int32_t> axes;
   for (int i = 0; i < losses.shape().rank(); ++i) axes.push_back(i);
-  const Output weight_sum = graph.op("Sum", {broadcast_weights, graph.int_vector(axes)}).named("Sum");
-  return graph.op("RealDiv", {mean_over_replicas(graph, loss), sum_over_replicas(graph, weight_sum)})
+  const Output weight_sum =
+      graph.op("Sum", {broadcast_weights, graph.int_vector(axes)}).named("Sum");
+  return graph
+      .op("RealDiv", {mean_over_replicas(graph, loss), sum_over_replicas(graph, weight_sum)})
       .named("truediv");
 }
 
@@ -307,7 +310,8 @@ Output class_labels(Graph& graph,
     const Output ids = graph.op("VocabularyIds", {labels, names}).named("class_string_lookup");
     const Output is_known = graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
     // Checks the strings, not the ids, so that the message shows them.
-    const Output known_labels = with_assertion(graph, labels, is_known, "Labels must be in the label_vocabulary.");
+    const Output known_labels =
+        with_assertion(graph, labels, is_known, "Labels must be in the label_vocabulary.");
     ControlDependencies after(graph, {known_labels.op});
     numbers = graph.op("Identity", {ids});
   } else {
@@ -321,15 +325,19 @@ Output class_labels(Graph& graph,
     if (labels.dtype() != DType::kFloat32) {
       x = graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
     }
-    const Output is_not_negative = graph.op("GreaterEqual", {x, graph.scalar(DType::kFloat32, 0, "zero")});
-    const Output max_label = graph.scalar(DType::kFloat32, static_cast<double>(n_classes - 1), "last");
-    Output is_valid = graph.op("LogicalAnd", {is_not_negative, graph.op("LessEqual", {x, max_label})});
+    const Output is_not_negative =
+        graph.op("GreaterEqual", {x, graph.scalar(DType::kFloat32, 0, "zero")});
+    const Output max_label =
+        graph.scalar(DType::kFloat32, static_cast<double>(n_classes - 1), "last");
+    Output is_valid =
+        graph.op("LogicalAnd", {is_not_negative, graph.op("LessEqual", {x, max_label})});
     if (is_floating(labels.dtype()) && as_ids) {
       is_valid = graph.op("LogicalAnd", {is_valid, graph.op("Equal", {x, graph.op("Floor", {x})})});
     }
-    numbers = with_assertion(graph, x, is_valid,
-                      str_cat("Labels must be class numbers from 0 to n_classes - 1, which is ",
-                              n_classes - 1, "."));
+    numbers =
+        with_assertion(graph, x, is_valid,
+                       str_cat("Labels must be class numbers from 0 to n_classes - 1, which is ",
+                               n_classes - 1, "."));
   }
   const DType label_dtype = as_ids ? DType::kInt64 : DType::kFloat32;
   if (numbers.dtype() == label_dtype) return numbers;
@@ -384,7 +392,8 @@ void add_all_classes(Graph& graph,
                             graph.scalar(DType::kInt32, 0, "axis")});
   const Shape row{1, n_classes};
   const auto add = [&](const char* key, const Tensor& value, const char* name) {
-    const Output broadcast_value = graph.op("BroadcastTo", {graph.constant(value, name), output_shape});
+    const Output broadcast_value =
+        graph.op("BroadcastTo", {graph.constant(value, name), output_shape});
     broadcast_value.op->set_output_shape(0, Shape{-1, n_classes});
     predictions->emplace_back(key, broadcast_value);
   };
@@ -465,7 +474,8 @@ std::shared_ptr<Head> classifier_head(const Args& args) {
   const int64_t n_classes = args.integer("n_classes", 2);
   if (n_classes < 2) invalid_argument("n_classes must be >= 2, given: ", n_classes, ".");
   if (n_classes > 2) return make_estimator_head("multi_class_head", args);
-  // As in TensorFlow, canned classifiers and public heads sum up the area under a curve differently.
+  // As in TensorFlow, canned classifiers and public heads sum up the area under a curve
+  // differently.
   Args binary = args;
   binary.set("auc_summation", Value::of(std::string("trapezoidal")));
   return make_estimator_head("binary_class_head", binary);

@@ -60,7 +60,8 @@ class MultiHead : public Head {
       NameScope scope(graph, name);
       const Output head_logits = slice_logits(graph, logits, first, heads_[i]->logits_dimension());
       first += heads_[i]->logits_dimension();
-      HeadParts head_parts = heads_[i]->parts(graph, head_input(input, name, mode), mode, head_logits);
+      HeadParts head_parts =
+          heads_[i]->parts(graph, head_input(input, name, mode), mode, head_logits);
       for (auto& prediction : head_parts.predictions) {
         all.predictions.emplace_back(name + "/" + prediction.first, prediction.second);
       }
@@ -70,7 +71,8 @@ class MultiHead : public Head {
       for (auto& metric : head_parts.metrics) all.metrics.push_back(std::move(metric));
       if (mode == Mode::kPredict) continue;
       if (mode == Mode::kEval) {
-        all.metrics.emplace_back("loss/" + name, mean_metric(graph, head_parts.loss, Output(), "loss"));
+        all.metrics.emplace_back("loss/" + name,
+                                 mean_metric(graph, head_parts.loss, Output(), "loss"));
       } else {
         summarize_loss(graph, name, head_parts.loss);
       }

@@ -15,8 +15,8 @@ class QuantileHead : public HeadBase {
     for (size_t i = 0; i < quantiles_.size(); ++i) {
       const double q = quantiles_[i], previous = i == 0 ? 0 : quantiles_[i - 1];
       if (!(q > previous && q < 1)) {
-        invalid_argument("`quantiles` must be increasing numbers between 0 and 1; element ",
-                         i + 1, " is ", q, ".");
+        invalid_argument("`quantiles` must be increasing numbers between 0 and 1; element ", i + 1,
+                         " is ", q, ".");
       }
     }
   }
@@ -45,8 +45,8 @@ class QuantileHead : public HeadBase {
     return graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
   }
 
-  // The mean pinball loss over the quantiles. For quantile q, a prediction that is too low by 1 costs
-  // q, and a prediction that is too high by 1 costs 1 - q. The quantile minimizes this loss.
+  // The mean pinball loss over the quantiles. For quantile q, a prediction that is too low by 1
+  // costs q, and a prediction that is too high by 1 costs 1 - q. The quantile minimizes this loss.
   Output losses(Graph& graph, Output labels, Output logits) const override {
     const NameScope scope(graph, "quantile_loss");
     const std::vector<float> levels(quantiles_.begin(), quantiles_.end());
@@ -68,7 +68,8 @@ class QuantileHead : public HeadBase {
     const Output covered = graph.op("Cast", {is_covered}).attr("DstT", DType::kFloat32);
     for (size_t i = 0; i < quantiles_.size(); ++i) {
       const Output begin = graph.int_vector({0, static_cast<int32_t>(i)}, "begin");
-      const Output covered_by_quantile = graph.op("Slice", {covered, begin, graph.int_vector({-1, 1}, "size")});
+      const Output covered_by_quantile =
+          graph.op("Slice", {covered, begin, graph.int_vector({-1, 1}, "size")});
       const std::string name = str_cat("coverage/", quantiles_[i]);
       all.emplace_back(key(name), mean_metric(graph, covered_by_quantile, batch.weights, name));
     }

@@ -46,11 +46,11 @@ Named<Metric> threshold_metrics(Graph& graph,
     const std::string recall = "recall" + suffix;
     all.emplace_back(accuracy, accuracy_metric(graph, labels, predicted_class, weights, accuracy));
     all.emplace_back(precision, as_scalar(graph, precision_at_thresholds_metric(
-                                                    graph, labels, probabilities, {threshold},
-                                                    weights, precision)));
+                                                     graph, labels, probabilities, {threshold},
+                                                     weights, precision)));
     all.emplace_back(recall,
                      as_scalar(graph, recall_at_thresholds_metric(graph, labels, probabilities,
-                                                                 {threshold}, weights, recall)));
+                                                                  {threshold}, weights, recall)));
   }
   return all;
 }

@@ -90,17 +90,20 @@ class EnsembleGrower {
     const auto grow_branch = [&](FuncGraph& f, const std::vector<Output>&) {
       return as_branch_result(f, f.group({grow_or_center(f), next_step(f)}, "grow_op"));
     };
-    const auto quantile_branch = [&](FuncGraph& f, const std::vector<Output>&) { return add_quantiles(f); };
+    const auto quantile_branch = [&](FuncGraph& f, const std::vector<Output>&) {
+      return add_quantiles(f);
+    };
     // The flag is read before the quantile branch may set it.
     return add_uniform_cond(g, are_quantiles_ready(g), grow_branch, quantile_branch, "cond");
   }
 
-  // Adds a conditional whose branches may contain collective ops: all processes take the same branch.
+  // Adds a conditional whose branches may contain collective ops: all processes take the same
+  // branch.
   static Operation* add_uniform_cond(Graph& g,
-                                const Output& condition,
-                                const FunctionBuilder& then_branch,
-                                const FunctionBuilder& else_branch,
-                                const char* name) {
+                                     const Output& condition,
+                                     const FunctionBuilder& then_branch,
+                                     const FunctionBuilder& else_branch,
+                                     const char* name) {
     const auto build = [&] { return add_cond(g, condition, then_branch, else_branch, name)[0].op; };
     ReplicaScope* replicas = ReplicaScope::of(g);
     return replicas && !g.is_function() ? replicas->add_conditional(build) : build();
@@ -172,7 +175,8 @@ class EnsembleGrower {
     // The weight of a row is the derivative of the loss by the loss of the row.
     const Output weights = gradients(g, {loss}, {losses->output(0)}, {}, {}, "Weights")[0].values;
     const Output labels = g.op("Cast", {losses->input(1)}).attr("DstT", DType::kInt64);
-    Operation* softmax = g.op("BoostedTreesSoftmaxDerivatives", {losses->output(1), labels, weights});
+    Operation* softmax =
+        g.op("BoostedTreesSoftmaxDerivatives", {losses->output(1), labels, weights});
     gradients_ = softmax->output(0);
     hessians_ = softmax->output(1);
   }
@@ -191,7 +195,8 @@ class EnsembleGrower {
     }
     std::vector<Output> hessian_rows;
     Operation* unpacked = g.op("Unpack", {gradients_}).attr("num", logits_).attr("axis", 1);
-    for (int k = 0; k < logits_; ++k) hessian_rows.push_back(by_logits(unpacked->output(k), "Hessians"));
+    for (int k = 0; k < logits_; ++k)
+      hessian_rows.push_back(by_logits(unpacked->output(k), "Hessians"));
     if (is_softmax) restore_softmax_sums(g, logits_tensor_, &gradients_, &hessian_rows);
     hessian_rows.push_back(g.scalar(DType::kInt32, 1, "axis"));
     hessians_ = g.op("ConcatV2", hessian_rows);
@@ -214,12 +219,14 @@ class EnsembleGrower {
     const Output needed =
         g.op("ReadVariableOp", {needs_centering_->handle}).attr("dtype", DType::kBool);
     return add_uniform_cond(
-        g, needed, [&](FuncGraph& f, const std::vector<Output>&) { return as_branch_result(f, bias(f)); },
-        [&](FuncGraph& f, const std::vector<Output>&) { return as_branch_result(f, layer(f)); }, "center_bias");
+        g, needed,
+        [&](FuncGraph& f, const std::vector<Output>&) { return as_branch_result(f, bias(f)); },
+        [&](FuncGraph& f, const std::vector<Output>&) { return as_branch_result(f, layer(f)); },
+        "center_bias");
   }
 
-  // Adds the ops of use(graph, values) for the values of a batch. With several batches per layer, the
-  // ops run once all batches are accumulated, and get the means over the batches.
+  // Adds the ops of use(graph, values) for the values of a batch. With several batches per layer,
+  // the ops run once all batches are accumulated, and get the means over the batches.
   template <typename Use>
   Operation* add_if_accumulated(Graph& g,
                                 const std::vector<Output>& batch_values,
@@ -290,14 +297,15 @@ class EnsembleGrower {
     std::vector<Output> by_feature;
     for (const int32_t id : group.ids) {
       const Output column = g.op("ExpandDims", {bucket(id), g.scalar(DType::kInt32, 1)});
-      by_feature.push_back(g.op("BoostedTreesAggregateStats", {nodes_, gradients_, hessians_, column})
-                         .attr("max_splits", args_.max_splits())
-                         .attr("num_buckets", group.buckets));
+      by_feature.push_back(
+          g.op("BoostedTreesAggregateStats", {nodes_, gradients_, hessians_, column})
+              .attr("max_splits", args_.max_splits())
+              .attr("num_buckets", group.buckets));
     }
     return g.op("Pack", by_feature).attr("axis", 0);
   }
-  // Sums over all processes before batches are accumulated. Accumulators, and therefore checkpoints,
-  // are then equal in all processes.
+  // Sums over all processes before batches are accumulated. Accumulators, and therefore
+  // checkpoints, are then equal in all processes.
   Output distributed_summary(Graph& g, const FeatureGroup& group) const {
     std::vector<Output> inputs = {last_layer_, nodes_, gradients_, hessians_};
     for (const int32_t id : group.ids) inputs.push_back(bucket(id));
@@ -322,7 +330,8 @@ class EnsembleGrower {
     }
     std::vector<Output> summaries;
     for (const FeatureGroup& group : groups_) summaries.push_back(summary(g, group));
-    return add_if_accumulated(g, summaries, "wait_until_n_batches_accumulated", &layer_accumulators_,
+    return add_if_accumulated(g, summaries, "wait_until_n_batches_accumulated",
+                              &layer_accumulators_,
                               [this](Graph& f, const std::vector<Output>& stats) {
                                 return logits_ == 1 ? split(f, stats) : split_multi_logit(f, stats);
                               });
@@ -338,11 +347,14 @@ class EnsembleGrower {
     const auto float_constant = [&g](double x, const char* name) {
       return g.scalar(DType::kFloat32, x, name);
     };
-    return {float_constant(args_.l1, "l1"), float_constant(args_.l2, "l2"), float_constant(args_.complexity, "tree_complexity"),
+    return {float_constant(args_.l1, "l1"), float_constant(args_.l2, "l2"),
+            float_constant(args_.complexity, "tree_complexity"),
             float_constant(args_.min_node_weight, "min_node_weight")};
   }
 
-  std::vector<Output> unpack_features(Graph& g, const FeatureGroup& group, const Output& stats) const {
+  std::vector<Output> unpack_features(Graph& g,
+                                      const FeatureGroup& group,
+                                      const Output& stats) const {
     Operation* unpacked =
         g.op("Unpack", {stats}).attr("num", static_cast<int64_t>(group.ids.size())).attr("axis", 0);
     std::vector<Output> features;
@@ -352,7 +364,9 @@ class EnsembleGrower {
 
   // Divides the outputs of `op` into `num_lists` lists of equal size. Appends each to the list with
   // the same index in `lists_of_groups`.
-  static void add_lists(Operation* op, size_t num_lists, std::vector<std::vector<Output>>* lists_of_groups) {
+  static void add_lists(Operation* op,
+                        size_t num_lists,
+                        std::vector<std::vector<Output>>* lists_of_groups) {
     lists_of_groups->resize(num_lists);
     const size_t list_size = static_cast<size_t>(op->num_outputs()) / num_lists;
     for (size_t i = 0; i < num_lists * list_size; ++i) {
@@ -430,7 +444,8 @@ class EnsembleGrower {
       const Output n = g.op("Cast", {g.op("Slice", {rows, g.int_vector({0}), g.int_vector({1})})})
                            .attr("DstT", DType::kFloat32);
       const Output fraction_of_rows = g.op("RealDiv", {n, sum_in_uniform_branch(g, n)});
-      mean_derivatives = sum_in_uniform_branch(g, g.op("Mul", {mean_derivatives, fraction_of_rows}));
+      mean_derivatives =
+          sum_in_uniform_branch(g, g.op("Mul", {mean_derivatives, fraction_of_rows}));
     }
     return add_if_accumulated(
         g, {mean_derivatives}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
@@ -479,14 +494,16 @@ class EnsembleGrower {
     const auto n = static_cast<int64_t>(inputs.size());
     Operation* summaries = quantile_summaries(g, inputs);
     std::vector<Output> stream_inputs = {input_.quantiles};
-    for (int i = 0; i < summaries->num_outputs(); ++i) stream_inputs.push_back(summaries->output(i));
-    Operation* added =
-        g.op("BoostedTreesQuantileStreamResourceAddSummaries", stream_inputs).attr("num_features", n);
+    for (int i = 0; i < summaries->num_outputs(); ++i)
+      stream_inputs.push_back(summaries->output(i));
+    Operation* added = g.op("BoostedTreesQuantileStreamResourceAddSummaries", stream_inputs)
+                           .attr("num_features", n);
     const ControlDependencies after(g, {added});
     const Output placeholder = g.constant(Tensor::scalar<float>(0), "nothing");
-    return as_branch_result(g, add_if_accumulated(
-                       g, {placeholder}, "wait_until_quantiles_accumulated", &quantile_accumulators_,
-                       [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
+    return as_branch_result(
+        g, add_if_accumulated(g, {placeholder}, "wait_until_quantiles_accumulated",
+                              &quantile_accumulators_,
+                              [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
   }
 
   Operation* flush(Graph& g) const {
@@ -519,7 +536,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
   GrowthArguments growth(args);
   growth.is_logistic = !args.has("head") && head->labels().family == "binomial" &&
-                        !args.has("weight_column") && !args.has("class_weights");
+                       !args.has("weight_column") && !args.has("class_weights");
   return [head, arguments, growth](Graph& graph, const ModelInput& input, Mode mode) {
     const TreeModel model(graph, input.features, arguments, growth.epsilon);
     const int64_t width = head->logits_dimension();
@@ -542,12 +559,12 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const std::string family = head->labels().family;
     const bool has_softmax = family == "multinomial";
     const bool uses_memory = has_same_rows(graph) && growth.batches_per_layer == 1 &&
-                          (width == 1 || (growth.from_formula && has_softmax));
+                             (width == 1 || (growth.from_formula && has_softmax));
     if (growth.samples_rows_or_columns()) {
       check_sampling(growth.rules(), model.features, uses_memory && growth.from_formula);
     }
     const InMemoryTreeOptions options{static_cast<int32_t>(width),
-                         growth.from_formula && (has_softmax || family == "binomial")};
+                                      growth.from_formula && (has_softmax || family == "binomial")};
     InMemoryTreeBuilder in_memory(model.features, model.input, model.ensemble, options);
     EnsembleGrower grower(graph, growth, model, input.features, weight_column_argument(arguments),
                           width, uses_memory ? &in_memory : nullptr);
@@ -566,13 +583,14 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
                                                      });
     if (uses_memory) spec.training_hooks.push_back(in_memory.hook());
     const TreeTargets targets{growth.n_trees, growth.max_depth, growth.batches_per_layer,
-                             growth.from_formula && uses_memory};
+                              growth.from_formula && uses_memory};
     spec.training_hooks.push_back(stop_at_trees_hook(model.ensemble, targets));
     return spec;
   };
 }
 
-// As in TensorFlow, the loss is a mean. Regularization and min_node_weight are in units of the mean.
+// As in TensorFlow, the loss is a mean. Regularization and min_node_weight are in units of the
+// mean.
 Args with_mean_loss(const Args& args) {
   Args changed = args;
   changed.set("loss_reduction", Value::of(std::string("sum_over_batch_size")));

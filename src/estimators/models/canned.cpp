@@ -8,8 +8,8 @@ namespace runhooks {
 namespace {
 
 std::shared_ptr<Optimizer> optimizer_from_value(const Value& value,
-                                      const std::string& name,
-                                      double named_rate) {
+                                                const std::string& name,
+                                                double named_rate) {
   if (const auto* type = value.get_if<std::string>()) {
     Args args(*type);
     args.set("learning_rate", Value::of(named_rate));
@@ -36,12 +36,12 @@ std::shared_ptr<Optimizer> optimizer_of(const Args& args,
   const PartOptimizer& defaults = part.optimizer;
   const std::string name = part.optimizer_argument();
   const Value* value = args.find(name);
-  const bool scales_rate =
-      defaults.rate_scaling == RateScaling::kAlways ||
-      (defaults.rate_scaling == RateScaling::kForDefault && value == nullptr);
+  const bool scales_rate = defaults.rate_scaling == RateScaling::kAlways ||
+                           (defaults.rate_scaling == RateScaling::kForDefault && value == nullptr);
   const double root = std::sqrt(static_cast<double>(num_columns));
   const double rate = scales_rate ? std::min(defaults.rate, 1 / root) : defaults.rate;
-  return optimizer_from_value(value ? *value : Value::of(std::string(defaults.default_name)), name, rate);
+  return optimizer_from_value(value ? *value : Value::of(std::string(defaults.default_name)), name,
+                              rate);
 }
 
 Partitioner size_partitioner() {

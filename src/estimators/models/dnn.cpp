@@ -8,11 +8,8 @@ namespace runhooks {
 namespace {
 
 const ModelPart& dnn_part() {
-  static const auto* part =
-      new ModelPart{"",
-                    true,
-                    true,
-                    {"Adagrad", 0.05, PartOptimizer::RateScaling::kNever, "Adam", 0.001}};
+  static const auto* part = new ModelPart{
+      "", true, true, {"Adagrad", 0.05, PartOptimizer::RateScaling::kNever, "Adam", 0.001}};
   return *part;
 }
 

@@ -37,8 +37,7 @@ DnnArguments::DnnArguments(const Args& args, const std::string& prefix)
     }
   }
   if (dropout < 0 || dropout >= 1) {
-    invalid_argument("`", prefix, "dropout` must be at least 0 and below 1, not ", dropout,
-                     ".");
+    invalid_argument("`", prefix, "dropout` must be at least 0 and below 1, not ", dropout, ".");
   }
 }
 
@@ -70,7 +69,9 @@ Output dnn_logits(Graph& graph,
     net = input_layer(graph, features, columns).tensor;
   }
   DenseOptions options;
-  options.activation = [&](Graph& g, Output x) { return apply_activation(g, arguments.activation_fn, x); };
+  options.activation = [&](Graph& g, Output x) {
+    return apply_activation(g, arguments.activation_fn, x);
+  };
   for (size_t i = 0; i < arguments.hidden_units.size(); ++i) {
     const std::string layer = str_cat("hiddenlayer_", i);
     net = dense(graph, net, arguments.hidden_units[i], options, layer);

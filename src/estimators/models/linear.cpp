@@ -8,11 +8,8 @@ namespace runhooks {
 namespace {
 
 const ModelPart& linear_part() {
-  static const auto* part =
-      new ModelPart{"",
-                    true,
-                    false,
-                    {"Ftrl", 0.2, PartOptimizer::RateScaling::kForDefault, "LBFGS"}};
+  static const auto* part = new ModelPart{
+      "", true, false, {"Ftrl", 0.2, PartOptimizer::RateScaling::kForDefault, "LBFGS"}};
   return *part;
 }
 
@@ -24,10 +21,18 @@ ModelTraits linear_traits() {
   traits.coefficients = [](const std::vector<ColumnPtr>& columns) {
     return linear_coefficients("linear", columns);
   };
-  traits.arguments = {
-      "head", "feature_columns", "model_dir", "labels", "optimizer", "config", "partitioner",
-      "loss_reduction", "sparse_combiner", "warm_start_from", "formula",
-      "has_bias = TRUE: flag; kept"};
+  traits.arguments = {"head",
+                      "feature_columns",
+                      "model_dir",
+                      "labels",
+                      "optimizer",
+                      "config",
+                      "partitioner",
+                      "loss_reduction",
+                      "sparse_combiner",
+                      "warm_start_from",
+                      "formula",
+                      "has_bias = TRUE: flag; kept"};
   return traits;
 }
 

@@ -19,8 +19,8 @@ namespace runhooks {
 enum class Mode { kTrain, kEval, kPredict };
 const char* mode_name(Mode mode);
 
-// The result of an input function. A model with several heads uses `named_labels`, by head name. Other
-// models use `labels`, which may be empty.
+// The result of an input function. A model with several heads uses `named_labels`, by head name.
+// Other models use `labels`, which may be empty.
 struct ModelInput {
   Features features;
   Output labels;

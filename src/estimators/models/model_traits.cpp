@@ -182,7 +182,9 @@ const RegisteredModel& registered_model(const std::string& estimator) {
   return models().at(estimator);
 }
 
-bool register_models(const std::string& model, const ModelTraits& traits, const CannedFactories& make) {
+bool register_models(const std::string& model,
+                     const ModelTraits& traits,
+                     const CannedFactories& make) {
   const auto shared = std::make_shared<const ModelTraits>(traits);
   const auto add = [&](const char* suffix, Task task, Factory<CannedModel>::Make factory) {
     const std::string estimator = model + suffix;

@@ -43,8 +43,8 @@ struct Coefficients {
 
 struct TreeModelView;
 
-// The default of an argument in formula models: `value`, or `value / rows` if `is_per_row`, which is
-// the weight of one row in a mean loss.
+// The default of an argument in formula models: `value`, or `value / rows` if `is_per_row`, which
+// is the weight of one row in a mean loss.
 struct FormulaDefault {
   std::string argument;
   double value;
@@ -52,9 +52,9 @@ struct FormulaDefault {
 };
 
 struct ModelTraits {
-  std::string family;  // "linear", "deep", "both", "baseline", ... "custom"
+  std::string family;       // "linear", "deep", "both", "baseline", ... "custom"
   std::string description;  // "wide and deep", for "a wide and deep classifier"
-  std::string name;    // of TensorFlow's classes: "DNNLinearCombined"
+  std::string name;         // of TensorFlow's classes: "DNNLinearCombined"
   std::vector<ModelPart> parts;
   // Defaults for the training input: enough steps to converge without overfitting.
   int64_t batch_size = 512, steps = 5000;
@@ -78,8 +78,8 @@ const char* mode_of(Task task);   // parsnip's mode: "regression", "classificati
 const char* class_of(Task task);  // the suffix of TensorFlow's class: "Regressor", ...
 
 // The argument declarations of an estimator. Replaces names in `traits.arguments` by declarations:
-// "head", "optimizer", "labels" (all label arguments of the task), "formula" (all formula arguments)
-// and others.
+// "head", "optimizer", "labels" (all label arguments of the task), "formula" (all formula
+// arguments) and others.
 std::vector<std::string> argument_lines(const ModelTraits& traits, Task task);
 
 // Whether this is a label argument of the task, which is part of the head's signature.
@@ -95,7 +95,9 @@ const RegisteredModel& registered_model(const std::string& estimator);
 struct CannedFactories {
   Factory<CannedModel>::Make regressor, classifier, with_head;
 };
-bool register_models(const std::string& model, const ModelTraits& traits, const CannedFactories& make);
+bool register_models(const std::string& model,
+                     const ModelTraits& traits,
+                     const CannedFactories& make);
 
 using CannedModelFn = ModelFn (*)(const std::shared_ptr<Head>&, const Args&);
 inline std::shared_ptr<CannedModel> make_canned(CannedModelFn model_fn,
@@ -106,18 +108,18 @@ inline std::shared_ptr<CannedModel> make_canned(CannedModelFn model_fn,
 
 // Registers a model function as <model>_regressor, <model>_classifier and <model>_estimator, which
 // takes a head. `traits` is a ModelTraits; estimators/heads/head.h declares the heads.
-#define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                    \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_registered_, __COUNTER__) =      \
-      ::runhooks::register_models(                                                           \
-          model, traits,                                                                     \
-          {[](const ::runhooks::Args& args) {                                                \
+#define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                      \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_registered_, __COUNTER__) =        \
+      ::runhooks::register_models(                                                             \
+          model, traits,                                                                       \
+          {[](const ::runhooks::Args& args) {                                                  \
              return make_canned(model_fn, make_estimator_head("regression_head", args), args); \
-           },                                                                                \
-           [](const ::runhooks::Args& args) {                                                \
-             return make_canned(model_fn, classifier_head(args), args);                      \
-           },                                                                                \
-           [](const ::runhooks::Args& args) {                                                \
-             return make_canned(model_fn, head_from_argument(args), args);                        \
+           },                                                                                  \
+           [](const ::runhooks::Args& args) {                                                  \
+             return make_canned(model_fn, classifier_head(args), args);                        \
+           },                                                                                  \
+           [](const ::runhooks::Args& args) {                                                  \
+             return make_canned(model_fn, head_from_argument(args), args);                     \
            }})
 
 }  // namespace runhooks

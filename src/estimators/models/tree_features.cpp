@@ -94,11 +94,12 @@ void add_numbers(Graph& graph,
   }
 }
 
-void check_missing(const std::vector<std::string>& missing, const std::vector<TreeFeature>& features) {
+void check_missing(const std::vector<std::string>& missing,
+                   const std::vector<TreeFeature>& features) {
   for (const std::string& name : missing) {
-    const bool is_numeric_column = std::any_of(features.begin(), features.end(), [&](const TreeFeature& feature) {
-      return feature.has_missing && feature.name == name;
-    });
+    const bool is_numeric_column = std::any_of(
+        features.begin(), features.end(),
+        [&](const TreeFeature& feature) { return feature.has_missing && feature.name == name; });
     if (is_numeric_column) continue;
     throw Error(Code::kInvalidArgument,
                 str_cat("`missing_features` contains '", name,

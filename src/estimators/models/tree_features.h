@@ -10,7 +10,8 @@
 
 namespace runhooks {
 
-// One bucketized feature of a tree model. A column has one for each element: a category or a number.
+// One bucketized feature of a tree model. A column has one for each element: a category or a
+// number.
 struct TreeFeature {
   std::string name;     // of the column, as in importances: "age_bucketized", "education"
   int64_t element = 0;  // index within the column: a category, or one of several numbers
@@ -24,8 +25,8 @@ struct TreeFeature {
   enum class Group { kMultiHot, kNumbers, kBucketized };
   Group group = Group::kMultiHot;
   int64_t stream = -1;  // index of the quantile stream; numbers only
-  // The bucket of missing numbers: the lowest or the highest. A column with missing values has a pair
-  // of features, one of each kind. Splits can then send missing values to either side in
+  // The bucket of missing numbers: the lowest or the highest. A column with missing values has a
+  // pair of features, one of each kind. Splits can then send missing values to either side in
   // TensorFlow's format.
   enum class Missing { kIsLowest, kIsHighest };
   Missing missing = Missing::kIsLowest;

@@ -24,9 +24,11 @@ TreeModel::TreeModel(Graph& graph, const Features& input_features, const Args& a
   if (streams > 0) {
     quantiles =
         add_quantiles(graph, str_cat(kTrees, "/QuantileAccumulator"), epsilon, streams).handle;
-    Operation* boundary_op = graph.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries", {quantiles})
-                         .attr("num_features", streams);
-    for (int i = 0; i < boundary_op->num_outputs(); ++i) boundaries.push_back(boundary_op->output(i));
+    Operation* boundary_op =
+        graph.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries", {quantiles})
+            .attr("num_features", streams);
+    for (int i = 0; i < boundary_op->num_outputs(); ++i)
+      boundaries.push_back(boundary_op->output(i));
   }
   const VariablePtr ready = add_flag(graph, "are_boundaries_ready", streams == 0);
   const NameScope transform(graph, "transform_features");
@@ -58,7 +60,8 @@ Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits, in
       .attr("logits_dimension", logits);
 }
 
-// The inverse link, the head's function from logits to predictions, as in TensorFlow's explanations.
+// The inverse link, the head's function from logits to predictions, as in TensorFlow's
+// explanations.
 static std::string link_of(const Head& head) {
   const std::string family = head.labels().family;
   if (family == "multinomial") return "softmax";

@@ -40,9 +40,9 @@ std::vector<double> importances(const TreeModelView& trees, Importance importanc
 }
 
 std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> features,
-                                              const std::string& ensemble_key,
-                                              const std::string& boundaries_prefix,
-                                              const std::string& checkpoint) {
+                                                const std::string& ensemble_key,
+                                                const std::string& boundaries_prefix,
+                                                const std::string& checkpoint) {
   const BundleReader reader(checkpoint);
   auto view = std::make_shared<TreeModelView>();
   const Tensor serialized = reader.read(ensemble_key);

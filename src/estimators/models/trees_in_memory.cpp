@@ -35,10 +35,11 @@ void check_sampling(const InMemoryTreeBuilder::Rules& rules,
                    num_predictors == 1 ? " predictor." : " predictors.");
 }
 
-// Passes numbers to the op instead of their int32 buckets, which need four times the memory of bins.
+// Passes numbers to the op instead of their int32 buckets, which need four times the memory of
+// bins.
 Operation* InMemoryTreeBuilder::add_fill(Graph& graph,
-                                   const Output& ready,
-                                   const std::vector<int64_t>& groups) const {
+                                         const Output& ready,
+                                         const std::vector<int64_t>& groups) const {
   std::vector<Output> inputs = {data_, ready}, numbers, edges;
   std::vector<int64_t> are_numbers;
   std::string bucket_names;
@@ -80,7 +81,7 @@ Output InMemoryTreeBuilder::logits(Graph& graph, const Output& ready, bool is_lo
     const auto first_category = static_cast<int64_t>(groups.size()) - feature.element;
     const bool is_missing_highest = feature.missing == TreeFeature::Missing::kIsHighest;
     groups.push_back(feature.group == TreeFeature::Group::kMultiHot ? first_category
-                     : is_missing_highest                                ? kMissingInLastBucket
+                     : is_missing_highest                           ? kMissingInLastBucket
                                                                     : -1);
   }
   data_ = graph.op("BoostedTreesInMemoryHandle", {});
@@ -106,9 +107,9 @@ Output InMemoryTreeBuilder::logistic_loss(Graph& graph, const Output& labels) {
 HookPtr InMemoryTreeBuilder::hook() const { return fill_trees_hook(data_, fill_ops_); }
 
 Operation* InMemoryTreeBuilder::grow(Graph& graph,
-                               const Output& gradients,
-                               const Output& hessians,
-                               const Rules& rules) {
+                                     const Output& gradients,
+                                     const Output& hessians,
+                                     const Rules& rules) {
   const auto to_float = [](double x) { return static_cast<float>(x); };
   int64_t buckets = 1;
   for (const TreeFeature& feature : features_) buckets = std::max(buckets, feature.max_buckets());

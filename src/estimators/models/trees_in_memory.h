@@ -30,13 +30,14 @@ class InMemoryTreeBuilder {
   };
 
   InMemoryTreeBuilder(const std::vector<TreeFeature>& features,
-                const TreeInput& input,
-                const Output& ensemble,
-                const InMemoryTreeOptions& options)
+                      const TreeInput& input,
+                      const Output& ensemble,
+                      const InMemoryTreeOptions& options)
       : features_(features), input_(input), ensemble_(ensemble), options_(options) {}
 
-  // The logits of the current trees. `ready` is a flag that tells whether the bucket boundaries have
-  // been computed. The op is collective unless `is_logistic`; then the loss is the collective op.
+  // The logits of the current trees. `ready` is a flag that tells whether the bucket boundaries
+  // have been computed. The op is collective unless `is_logistic`; then the loss is the collective
+  // op.
   Output logits(Graph& graph, const Output& ready, bool is_logistic);
   // The mean logistic loss. Also stores the labels and computes logistic_gradients().
   Output logistic_loss(Graph& graph, const Output& labels);

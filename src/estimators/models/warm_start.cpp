@@ -32,13 +32,11 @@ Pattern pattern_of(const std::string& text) {
 }
 
 void check_selected(const std::vector<SaveablePtr>& selected,
-                  const std::string& name,
-                  const char* argument) {
-  const bool is_selected =
-      std::any_of(selected.begin(), selected.end(),
-                  [&name](const SaveablePtr& saveable) {
-                    return saveable->display_name() == name;
-                  });
+                    const std::string& name,
+                    const char* argument) {
+  const bool is_selected = std::any_of(
+      selected.begin(), selected.end(),
+      [&name](const SaveablePtr& saveable) { return saveable->display_name() == name; });
   if (is_selected) return;
   invalid_argument("`", argument, "` names '", name,
                    "', which is not among the warm-started variables.");
@@ -48,7 +46,9 @@ void check_selected(const std::vector<SaveablePtr>& selected,
 class RenamedSource : public TensorSource {
  public:
   RenamedSource(const TensorSource& source, std::string current_name, std::string previous)
-      : source_(source), current_name_(std::move(current_name)), previous_name_(std::move(previous)) {}
+      : source_(source),
+        current_name_(std::move(current_name)),
+        previous_name_(std::move(previous)) {}
   const std::string& path() const override { return source_.path(); }
   std::optional<Info> find(const std::string& name) const override {
     const auto info = source_.find(previous(name));
@@ -99,9 +99,9 @@ std::vector<SaveablePtr> WarmStart::select_from(const Graph& graph) const {
   for (const SaveablePtr& saveable : model_saveables_in(graph)) {
     if (only_trainable_ && !saveable->is_trainable()) continue;
     const std::string& current_name = saveable->display_name();
-    const bool matches =
-        std::any_of(patterns.begin(), patterns.end(),
-                    [&current_name](const Pattern& pattern) { return pattern.begins(current_name); });
+    const bool matches = std::any_of(
+        patterns.begin(), patterns.end(),
+        [&current_name](const Pattern& pattern) { return pattern.begins(current_name); });
     if (matches) selected.push_back(saveable);
   }
   for (const auto& previous : previous_names_) {
@@ -132,8 +132,8 @@ Saveable::Assign WarmStart::read(const TensorSource& checkpoint, Saveable& savea
   const auto axis = static_cast<size_t>(vocabulary->second.axis);
   const int64_t offset = variable->slice ? variable->slice->offset[axis] : 0;
   source.find(current_name);  // throws if it is missing
-  const Tensor value =
-      remapped(vocabulary->second, source.read(current_name), variable->shape, offset, current_name);
+  const Tensor value = remapped(vocabulary->second, source.read(current_name), variable->shape,
+                                offset, current_name);
   return [variable, value](ResourceManager& resources) {
     assign_variable(resources, *variable, value);
   };

@@ -17,7 +17,7 @@ std::set<std::string> summed_variables(const Graph& graph) {
   for (const VariablePtr& variable : variables_in(graph, collection_keys::kMetricVariables)) {
     const DType dtype = variable->dtype;
     const bool is_summable = dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
-                      dtype == DType::kInt32 || dtype == DType::kInt64;
+                             dtype == DType::kInt32 || dtype == DType::kInt64;
     if (is_summable) names.insert(variable->handle.op->name());
   }
   return names;

@@ -30,8 +30,8 @@ std::string checkpoint_text(const std::string& folder) {
   return str_cat(base_name(newest), " ", step_in(newest));
 }
 
-// Other processes than the chief write nothing else to their model directory, so all its files can be
-// removed.
+// Other processes than the chief write nothing else to their model directory, so all its files can
+// be removed.
 void replace_files(const std::string& folder, const Files& files) {
   create_directories(folder);
   for (const std::string& name : list_directory(folder)) {
@@ -158,7 +158,8 @@ class ReplicaHook : public RunHook {
     std::vector<uint64_t> local;
     for (const StateFingerprint& state : states) local.push_back(state.fingerprint);
     std::vector<uint64_t> gathered(local.size() * static_cast<size_t>(peers.size()));
-    peers.gather(local.data(), static_cast<int64_t>(local.size() * sizeof(uint64_t)), gathered.data());
+    peers.gather(local.data(), static_cast<int64_t>(local.size() * sizeof(uint64_t)),
+                 gathered.data());
     for (size_t i = 0; i < local.size(); ++i) {
       std::vector<uint64_t> replicas;
       for (size_t rank = 0; rank < static_cast<size_t>(peers.size()); ++rank) {
@@ -195,7 +196,8 @@ void check_same_collective(const std::string& call) {
 
 void begin_collective(const std::string& call, const std::string& folder) {
   check_same_collective(call);
-  const std::string checkpoint = communicator().is_chief() || is_directory(folder) ? checkpoint_text(folder) : "";
+  const std::string checkpoint =
+      communicator().is_chief() || is_directory(folder) ? checkpoint_text(folder) : "";
   if (first_difference(gather_texts(communicator(), checkpoint)) > 0) copy_chief_state(folder);
 }
 
@@ -210,7 +212,8 @@ void check_same_graph(const Graph& graph) {
   peers.gather(&local, sizeof local, gathered.data());
   const int other = first_difference(gathered);
   if (other == 0) return;
-  const std::string first = broadcast_text(peers, text), second = broadcast_text(peers, text, other);
+  const std::string first = broadcast_text(peers, text),
+                    second = broadcast_text(peers, text, other);
   const size_t line = first_different_line(first, second);
   throw Error(Code::kFailedPrecondition,
               str_cat("The processes train different models: process ", other, " has ",

@@ -8,9 +8,9 @@
 
 namespace runhooks {
 
-// All processes call this function at the start of `call`, which names an R function and the package
-// version. Copies the chief's newest checkpoint and metadata to the model directories of the other
-// processes. Throws in all processes if the values of `call` differ.
+// All processes call this function at the start of `call`, which names an R function and the
+// package version. Copies the chief's newest checkpoint and metadata to the model directories of
+// the other processes. Throws in all processes if the values of `call` differ.
 void begin_collective(const std::string& call, const std::string& folder);
 // Waits for all processes. Throws in all of them if the values of `call` differ.
 void check_same_collective(const std::string& call);

@@ -70,7 +70,8 @@ class ReplicaSaveable : public Saveable {
     std::vector<SaveSpec> local_specs = local_->save(resources);
     if (size_ == 1) return local_specs;
     if (!CollectiveSaveScope::is_now()) return {};
-    const std::vector<std::string> messages = gather_texts(communicator(), serialize_specs(local_specs));
+    const std::vector<std::string> messages =
+        gather_texts(communicator(), serialize_specs(local_specs));
     std::vector<SaveSpec> specs;
     for (int rank = 0; rank < size_; ++rank) {
       add_specs(messages[static_cast<size_t>(rank)], prefix_of(size_, rank), &specs);
@@ -118,8 +119,8 @@ class ReplicaSaveable : public Saveable {
     }
     return sizes;
   }
-  // Whether the data of a process ended. Training then ended in all processes, and the next run starts
-  // a new pass.
+  // Whether the data of a process ended. Training then ended in all processes, and the next run
+  // starts a new pass.
   bool has_ended(const TensorSource& source, int size) const {
     for (int rank = 0; rank < size; ++rank) {
       const std::string ended = (size == 1 ? "" : prefix_of(size, rank)) + name() + "ended";
@@ -129,10 +130,9 @@ class ReplicaSaveable : public Saveable {
   }
   void log_restart(const TensorSource& source, int size) const {
     if (size_ > 1 && !communicator().is_chief()) return;
-    log_always(LogLevel::kInfo,
-               str_cat("Checkpoint ", source.path(), " was saved by ", process_count(size),
-                       ", but training continues with ", process_count(size_), ": ",
-                       restart_message_));
+    log_always(LogLevel::kInfo, str_cat("Checkpoint ", source.path(), " was saved by ",
+                                        process_count(size), ", but training continues with ",
+                                        process_count(size_), ": ", restart_message_));
   }
 
   SaveablePtr local_;

@@ -97,7 +97,8 @@ void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& s
     add_endpoint(graph, "predictions", entry.first, entry.second);
   }
   if (input.labels) add_endpoint(graph, "labels", "", input.labels);
-  for (const auto& entry : input.named_labels) add_endpoint(graph, "labels", entry.first, entry.second);
+  for (const auto& entry : input.named_labels)
+    add_endpoint(graph, "labels", entry.first, entry.second);
 }
 
 void add_rate_summaries(Graph& graph) {
@@ -153,7 +154,8 @@ void Estimator::build_model(Built& built, Mode mode) const {
 Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   const bool is_single_process = config_.replicas == 1 || mode != Mode::kTrain;
   std::unique_ptr<ReplicaScope> scope;
-  Built built = build_input(is_single_process ? input_fn : input_of_replicas(input_fn, config_, &scope), mode);
+  Built built = build_input(
+      is_single_process ? input_fn : input_of_replicas(input_fn, config_, &scope), mode);
   build_model(built, mode);
   return built;
 }
@@ -337,7 +339,8 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorder,
   return result;
 }
 
-std::string Estimator::checkpoint_for(const std::string& checkpoint_path, const char* purpose) const {
+std::string Estimator::checkpoint_for(const std::string& checkpoint_path,
+                                      const char* purpose) const {
   if (!checkpoint_path.empty()) return checkpoint_path;
   const std::string cached = cache_ ? cache_->checkpoint_in(config_.model_dir) : "";
   if (!cached.empty()) return cached;
@@ -380,7 +383,8 @@ Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions optio
 }
 
 std::unique_ptr<ModelGraph> Estimator::shard_graph(const InputFn& input_fn) const {
-  auto model = std::make_unique<ModelGraph>(build_input(with_shared_seed(input_fn, config_), Mode::kEval));
+  auto model =
+      std::make_unique<ModelGraph>(build_input(with_shared_seed(input_fn, config_), Mode::kEval));
   model->key.clear();
   bool is_distributed = model->input.is_shard;
   if (is_distributed) {
@@ -389,7 +393,7 @@ std::unique_ptr<ModelGraph> Estimator::shard_graph(const InputFn& input_fn) cons
     is_distributed = model->evaluation->distribute();
   }
   check_same_collective(is_distributed ? "evaluate() of a shard of the batches"
-                                   : "evaluate() of all batches");
+                                       : "evaluate() of all batches");
   return is_distributed ? std::move(model) : nullptr;
 }
 
@@ -403,15 +407,14 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
   const bool is_reusable =
       options.reads_all && is_cacheable(options.checkpoint_path, options.hooks);
   std::unique_ptr<ModelGraph> model =
-      graph_for(options.is_distributed ? with_shared_seed(input_fn, config_) : input_fn, Mode::kPredict,
-                is_reusable);
+      graph_for(options.is_distributed ? with_shared_seed(input_fn, config_) : input_fn,
+                Mode::kPredict, is_reusable);
   Named<Output> outputs;
   std::vector<std::string> available;
   for (const auto& prediction : model->spec.predictions) {
     available.push_back(prediction.first);
     const auto& keys = options.predict_keys;
-    if (keys.empty() ||
-        std::find(keys.begin(), keys.end(), prediction.first) != keys.end()) {
+    if (keys.empty() || std::find(keys.begin(), keys.end(), prediction.first) != keys.end()) {
       outputs.push_back(prediction);
     }
   }

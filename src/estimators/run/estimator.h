@@ -68,7 +68,7 @@ struct PredictOptions {
   std::string checkpoint_path;
   std::vector<std::string> predict_keys;  // empty: all predictions
   HookList hooks;
-  bool reads_all = false;  // the caller reads all batches in order
+  bool reads_all = false;       // the caller reads all batches in order
   bool is_distributed = false;  // each process predicts its shard of the input
 };
 
@@ -100,8 +100,7 @@ class Evaluation {
   Named<Tensor> run(const EvaluateOptions& options, std::unique_ptr<SessionCreator> creator);
   // Switches to distributed evaluation; returns false if the metrics cannot be summed.
   bool distribute();
-  std::shared_ptr<EventFileWriter> writer(const std::string& model_dir,
-                                          const std::string& name);
+  std::shared_ptr<EventFileWriter> writer(const std::string& model_dir, const std::string& name);
   void write(const std::string& model_dir,
              const std::string& name,
              const Named<Tensor>& metrics,

@@ -185,7 +185,8 @@ const ModelGraph* ModelGraphCache::find_prediction_graph(const Named<Tensor>& fe
   for (const auto& graph : graphs_) {
     const Features& graph_features = graph->input.features;
     const bool fits = graph->spec.mode == Mode::kPredict && graph->restored_id == checkpoint_id_ &&
-                      std::equal(features.begin(), features.end(), graph_features.begin(), graph_features.end(), is_fed);
+                      std::equal(features.begin(), features.end(), graph_features.begin(),
+                                 graph_features.end(), is_fed);
     if (fits) return graph.get();
   }
   return nullptr;

@@ -68,16 +68,16 @@ class ModelGraphCache : public std::enable_shared_from_this<ModelGraphCache> {
   // Removes and returns the graph with this key; NULL if it is missing or in use.
   std::unique_ptr<ModelGraph> take(const std::string& key);
   void insert(std::unique_ptr<ModelGraph> graph);
-  // Predicts one batch of features, which must be sorted by name. Returns false if `checkpoint` is no
-  // longer the newest, if a training runs in `folder`, or if no cached graph matches.
+  // Predicts one batch of features, which must be sorted by name. Returns false if `checkpoint` is
+  // no longer the newest, if a training runs in `folder`, or if no cached graph matches.
   bool predict(const std::string& folder,
                uint64_t checkpoint,
                const Named<Tensor>& features,
                const std::vector<std::string>& keys,
                Named<Tensor>* predictions);
 
-  // Returns a creator of the session for a loop: the cached session or a new one. When the loop ends
-  // without an error, the graph returns to the cache.
+  // Returns a creator of the session for a loop: the cached session or a new one. When the loop
+  // ends without an error, the graph returns to the cache.
   std::unique_ptr<SessionCreator> session_creator(std::unique_ptr<ModelGraph> graph,
                                                   const std::string& checkpoint);
 

@@ -55,12 +55,13 @@ Operations initializers_of(const Graph& graph) {
   return all;
 }
 
-// The stateful operations that a training step uses, in the graph and its functions, and whose state
-// no other saveable saves. Operations used only by initializers are omitted.
+// The stateful operations that a training step uses, in the graph and its functions, and whose
+// state no other saveable saves. Operations used only by initializers are omitted.
 Operations find_random_ops(const Graph& graph, const Operations& step) {
   std::set<const Operation*> saved;
   for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());
-  const NumberedOperations for_initializers = required_ops(initializers_of(graph)), for_steps = required_ops(step);
+  const NumberedOperations for_initializers = required_ops(initializers_of(graph)),
+                           for_steps = required_ops(step);
   Operations random;
   for (const auto& op : graph.operations()) {
     if (for_initializers.count(op->id()) > 0 && for_steps.count(op->id()) == 0) continue;
@@ -69,7 +70,8 @@ Operations find_random_ops(const Graph& graph, const Operations& step) {
       for (const Operation* inner : all_operations(*function)) candidates.push_back(inner);
     }
     for (const Operation* candidate : candidates) {
-      if (candidate->def().resource_factory && saved.count(candidate) == 0) random.push_back(candidate);
+      if (candidate->def().resource_factory && saved.count(candidate) == 0)
+        random.push_back(candidate);
     }
   }
   return random;
@@ -133,9 +135,7 @@ void check_restorable(const Operation& iterator) {
 
 }  // namespace
 
-void save_random_positions(Graph& graph,
-                           const std::vector<const Operation*>& step,
-                           int replicas) {
+void save_random_positions(Graph& graph, const std::vector<const Operation*>& step, int replicas) {
   const SaveablePtr own = std::make_shared<RandomPositions>(graph, step);
   graph.add_to_collection(collection_keys::kSaveableObjects,
                           random_numbers_of_replica(own, replicas));

@@ -167,7 +167,8 @@ std::unique_ptr<DirectoryLock> acquire_lock(const std::string& folder) {
   std::unique_ptr<DirectoryLock> lock = DirectoryLock::take(path, &owner);
   if (lock) return lock;
   std::vector<std::string> hints = {
-      "Two trainings in one directory would overwrite each other's checkpoints. Wait until the other "
+      "Two trainings in one directory would overwrite each other's checkpoints. Wait until the "
+      "other "
       "one ends, or use another `model_dir`."};
   // A file system without locks keeps the lock file of a process that was killed.
   if (owner.host != host_name()) {

@@ -78,8 +78,8 @@ using Files = std::vector<std::pair<std::string, std::string>>;
 
 // Packs the files that recreate the model in another directory: newest checkpoint, state file,
 // metadata and run log; empty without a checkpoint. Omits the variable values if they exceed
-// `max_bytes`; the other files still identify the checkpoint. `checkpoint` selects a checkpoint other
-// than the newest, possibly from another directory.
+// `max_bytes`; the other files still identify the checkpoint. `checkpoint` selects a checkpoint
+// other than the newest, possibly from another directory.
 Files pack_snapshot(const std::string& folder,
                     uint64_t max_bytes,
                     const std::string& checkpoint = "");

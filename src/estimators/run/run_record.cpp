@@ -68,8 +68,8 @@ std::vector<RunEntries> rows_of(const std::vector<PlainData>& entries) {
       }
       continue;
     }
-    const auto row =
-        std::find_if(rows.rbegin(), rows.rend(), [&id](const RunEntries& one) { return one.id == id; });
+    const auto row = std::find_if(rows.rbegin(), rows.rend(),
+                                  [&id](const RunEntries& one) { return one.id == id; });
     if (row == rows.rend()) continue;
     if (kind == "more") row->additions.push_back(entry);
     if (kind == "end") row->end_entry = entry;
@@ -116,8 +116,8 @@ PlainData run_row(const RunEntries& row, const LockOwner& owner, bool is_locked)
   }
   fields.add("why", text_field(row.end_entry, "why", runs ? "running" : "killed"));
   fields.add("reason", text_field(row.end_entry, "reason",
-                                 runs ? str_cat("process ", static_cast<long>(owner.process))
-                                      : "the process ended without completing the run"));
+                                  runs ? str_cat("process ", static_cast<long>(owner.process))
+                                       : "the process ended without completing the run"));
   for (const char* name : {"version", "machine", "host"}) {
     fields.add(name, text_field(row.begin_entry, name, ""));
   }
@@ -146,7 +146,8 @@ void shorten_log(const std::string& path) {
   std::vector<size_t> begins;
   for (size_t i = 0; i < records.size(); ++i) {
     try {
-      if (text_field(read_plain_data(records[i], path), "entry", "") == "begin") begins.push_back(i);
+      if (text_field(read_plain_data(records[i], path), "entry", "") == "begin")
+        begins.push_back(i);
     } catch (const Error&) {  // run_rows() reports damaged records
     }
   }

@@ -20,15 +20,15 @@ struct RunEnd {
   std::string why, reason;
 };
 
-// How a run read its input: number of rows (-1 if unknown), duration of the loop in seconds, and the
-// seconds in which it waited for input.
+// How a run read its input: number of rows (-1 if unknown), duration of the loop in seconds, and
+// the seconds in which it waited for input.
 struct RunInput {
   double rows = -1, seconds = 0, waited = 0;
 };
 
 // The entry of one run. The constructor begins it and end() completes it; an entry that is never
-// completed means that the process was killed. Write errors do not stop the run: end() warns of them,
-// unless the run has failed anyway.
+// completed means that the process was killed. Write errors do not stop the run: end() warns of
+// them, unless the run has failed anyway.
 class RunRecord {
  public:
   RunRecord(const std::string& folder, int64_t from_step, PlainFields fields);

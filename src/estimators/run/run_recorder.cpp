@@ -34,12 +34,14 @@ PlainFields begin_fields(const RunConfig& config, const TrainOptions& options) {
   return fields;
 }
 
-std::string step_count_text(int64_t steps) { return str_cat(steps, steps == 1 ? " step" : " steps"); }
+std::string step_count_text(int64_t steps) {
+  return str_cat(steps, steps == 1 ? " step" : " steps");
+}
 
 }  // namespace
 
-// Reads the global step and the input timing when the loop ends. Fetches nothing during steps, which
-// would cost time.
+// Reads the global step and the input timing when the loop ends. Fetches nothing during steps,
+// which would cost time.
 class RunRecorder::StepObserver : public RunHook {
  public:
   explicit StepObserver(int64_t from_step) : step_(from_step) {}
@@ -118,8 +120,7 @@ RunEnd RunRecorder::requested_end(const StopCause& stop_cause) const {
 
 void RunRecorder::set_end(const StopCause& stop_cause, bool input_ended) {
   if (stop_cause.hook) {
-    hook_text_ =
-        str_cat(" (in ", stop_cause.method, "() of hook `", stop_cause.hook->name(), "`)");
+    hook_text_ = str_cat(" (in ", stop_cause.method, "() of hook `", stop_cause.hook->name(), "`)");
   }
   end_ = input_ended && !stop_cause.hook ? RunEnd{"data", "the input ended"}
                                          : requested_end(stop_cause);

@@ -31,8 +31,8 @@ uint64_t shuffle_seed(const Graph& graph) {
   return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
 }
 
-// Whether all absolute values are below the limit; false for NaN. The bits of absolute values have the
-// same order as the values, which allows a loop without branches.
+// Whether all absolute values are below the limit; false for NaN. The bits of absolute values have
+// the same order as the values, which allows a loop without branches.
 bool all_below_limit(const double* values, int64_t n, double limit) {
   int64_t limit_bits;
   std::memcpy(&limit_bits, &limit, sizeof(limit_bits));
@@ -68,8 +68,9 @@ void check_columns(const Rcpp::IntegerVector& dim,
                    const Rcpp::NumericVector& value) {
   bool is_valid = dim.size() == 2 && dim[0] >= 0 && dim[1] >= 0 && row.size() == value.size();
   is_valid = is_valid && start.size() == static_cast<R_xlen_t>(dim[1]) + 1 && start[0] == 0 &&
-         start[start.size() - 1] == row.size() && std::is_sorted(start.begin(), start.end());
-  is_valid = is_valid && std::all_of(row.begin(), row.end(), [&](int r) { return r >= 0 && r < dim[0]; });
+             start[start.size() - 1] == row.size() && std::is_sorted(start.begin(), start.end());
+  is_valid =
+      is_valid && std::all_of(row.begin(), row.end(), [&](int r) { return r >= 0 && r < dim[0]; });
   if (!is_valid) invalid_argument("A sparse matrix of class dgCMatrix is not valid.");
 }
 
@@ -121,17 +122,15 @@ InMemoryColumn in_memory_column_from_r(SEXP x, DType requested) {
 
 namespace {
 
-std::vector<InMemoryColumn> columns_of_batches(const RList& list,
-                                               SEXP dtypes,
-                                               int64_t batch_size) {
+std::vector<InMemoryColumn> columns_of_batches(const RList& list, SEXP dtypes, int64_t batch_size) {
   std::vector<DType> dtypes_by_column;
   for (R_xlen_t i = 0; i < list.size(); ++i) dtypes_by_column.push_back(requested_dtype(dtypes, i));
   const auto views = large_rows_in_place(list, dtypes_by_column, batch_size);
   std::vector<InMemoryColumn> columns;
   for (size_t i = 0; i < dtypes_by_column.size(); ++i) {
-    columns.push_back(views[i]
-                          ? InMemoryColumn(views[i])
-                          : in_memory_column_from_r(list[static_cast<R_xlen_t>(i)], dtypes_by_column[i]));
+    columns.push_back(
+        views[i] ? InMemoryColumn(views[i])
+                 : in_memory_column_from_r(list[static_cast<R_xlen_t>(i)], dtypes_by_column[i]));
   }
   return columns;
 }
@@ -145,12 +144,12 @@ SEXP all_below(SEXP columns, double limit) {
 
 }  // namespace
 
-// For each vector, whether all its values are finite. Unlike is.finite(), allocates no logical vector.
+// For each vector, whether all its values are finite. Unlike is.finite(), allocates no logical
+// vector.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_finite(SEXP columns) {
-  return guarded_entry([&]() -> SEXP {
-    return all_below(columns, std::numeric_limits<double>::infinity());
-  });
+  return guarded_entry(
+      [&]() -> SEXP { return all_below(columns, std::numeric_limits<double>::infinity()); });
 }
 
 // Like cpp_all_finite(), but values that overflow float32 are not finite either.
@@ -161,8 +160,8 @@ SEXP cpp_all_float32(SEXP columns) {
 
 // Returns tensors of the default graph. `dtypes` has a type name or NA for each column. A negative
 // `seed` selects shuffle_seed(). With `on_other_data`, checkpoints save the position of the input.
-// `reader` is list(rank, size) of the shard to read. `says_content` adds a fingerprint of the data as
-// an attribute. `internal_only` means that users never see the tensors.
+// `reader` is list(rank, size) of the shard to read. `says_content` adds a fingerprint of the data
+// as an attribute. `internal_only` means that users never see the tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -205,9 +204,8 @@ SEXP cpp_next_batch(SEXP columns,
       const SaveablePtr position =
           make_resumable_input(outputs[0].op->input(0), num_rows, options.num_epochs,
                                on_other_data_from_name(string_from_r(on_other_data)));
-      default_graph()->add_to_collection(
-          collection_keys::kSaveableObjects,
-          input_of_replica(position, replicas_of(*default_graph())));
+      default_graph()->add_to_collection(collection_keys::kSaveableObjects,
+                                         input_of_replica(position, replicas_of(*default_graph())));
     }
     Rcpp::List list(tensors_to_r(outputs));
     if (says_content) list.attr("content") = fingerprint_of_columns(columns);
@@ -234,8 +232,8 @@ SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
       }
       const InMemoryColumn column = in_memory_column_from_r(list[i], requested);
       if (column.sparse) {
-        components->push_back(
-            Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<SparseRows>(column.sparse))));
+        components->push_back(Value::of(
+            std::shared_ptr<CoreObject>(std::const_pointer_cast<SparseRows>(column.sparse))));
       } else {
         components->push_back(Value::of(column.tensor));
       }

@@ -15,15 +15,19 @@ using namespace runhooks::r;
 
 namespace {
 
-SEXP call_builder(SEXP builder, const Dataset& input, Graph& graph, const std::vector<Output>& args) {
+SEXP call_builder(SEXP builder,
+                  const Dataset& input,
+                  Graph& graph,
+                  const std::vector<Output>& args) {
   const DefaultGraph scope(graph.shared_from_this());
   const std::vector<DType> dtypes = input.dtypes();
   Rcpp::Shield<SEXP> components(allocate_vector(VECSXP, static_cast<R_xlen_t>(dtypes.size())));
   for (size_t k = 0, in_graph = 0; k < dtypes.size(); ++k) {
     const auto index = static_cast<R_xlen_t>(k);
     if (dtypes[k] == DType::kVariant) {
-      SET_VECTOR_ELT(components, index,
-                     make_handle<CoreObject>(argument_dataset(graph, k, input.inner(k)), kCoreObject));
+      SET_VECTOR_ELT(
+          components, index,
+          make_handle<CoreObject>(argument_dataset(graph, k, input.inner(k)), kCoreObject));
     } else {
       SET_VECTOR_ELT(components, index, tensor_handle(args[in_graph++]));
     }
@@ -99,7 +103,7 @@ class RStream : public ElementStream {
   }
 
   const std::thread::id opened_by_ = std::this_thread::get_id();  // R's main thread
-  EphemeronValue closures_;  // owned by the source
+  EphemeronValue closures_;                                       // owned by the source
   std::vector<DType> dtypes_;
 };
 

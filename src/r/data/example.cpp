@@ -23,7 +23,7 @@ bool is_factor(SEXP x) { return Rf_inherits(x, "factor"); }
 
 void check_class(SEXP x, const std::string& key) {
   if (is_factor(x)) return;
-  const std::string name = holds_integer64(x) ? "integer64" : class_of_other_numbers(x);
+  const std::string name = holds_integer64(x) ? "integer64" : coded_number_class(x);
   if (name.empty()) return;
   throw Error(Code::kInvalidArgument,
               str_cat("Column '", key, "' is of class ", name, ", which examples cannot store."),
@@ -55,7 +55,7 @@ class Column {
     rows_ = is_matrix ? INTEGER(dim)[0] : Rf_xlength(x);
     width_ = is_matrix ? INTEGER(dim)[1] : 1;
     const bool is_supported = TYPEOF(x) == VECSXP || TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP ||
-                      TYPEOF(x) == LGLSXP || TYPEOF(x) == STRSXP;
+                              TYPEOF(x) == LGLSXP || TYPEOF(x) == STRSXP;
     if (!is_supported || Rf_xlength(dim) > 2 || Rf_inherits(x, "data.frame")) {
       invalid_argument(
           "Column '", feature_.key, "' must be numbers, strings, logicals, a factor, a ",
@@ -97,7 +97,7 @@ class Column {
   void append_cell(SEXP cell, R_xlen_t row) {
     if (TYPEOF(cell) == RAWSXP) {
       if (feature_.dtype != DType::kString) throw_type_error(cell, row);
-      values_.texts.push_back(raw_bytes(cell));
+      values_.texts.emplace_back(raw_bytes(cell));
       return;
     }
     check_class(cell, feature_.key);
@@ -249,7 +249,7 @@ std::vector<std::string> bytes_from_r(SEXP x, const char* name) {
       invalid_argument("Raw vectors are expected for ", name, ", not an object of type ",
                        Rf_type2char(TYPEOF(raw)), ".");
     }
-    bytes.push_back(raw_bytes(raw));
+    bytes.emplace_back(raw_bytes(raw));
   };
   if (TYPEOF(x) == STRSXP) {
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i)

@@ -66,7 +66,7 @@ std::shared_ptr<const ColumnViews> rows_in_place(SEXP x, DType requested) {
   const DType default_dtype = numeric.has_doubles ? DType::kFloat64 : DType::kInt32;
   const DType dtype = requested == DType::kInvalid ? default_dtype : requested;
   const bool is_supported = dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
-                        (dtype == DType::kInt32 && !numeric.has_doubles);
+                            (dtype == DType::kInt32 && !numeric.has_doubles);
   if (!is_supported || numeric.rows < 1) return nullptr;
   const bool is_matrix = is_list || Rf_getAttrib(x, R_DimSymbol) != R_NilValue;
   const auto width = static_cast<int64_t>(numeric.columns.size());

@@ -23,7 +23,8 @@ InMemoryColumn in_memory_column_from_r(SEXP x, DType dtype);
 
 // --- r/data/in_place.cpp
 
-// Zero-copy views of large numeric columns, whose R objects they preserve; NULL for columns to copy.
+// Zero-copy views of large numeric columns, whose R objects they preserve; NULL for columns to
+// copy.
 std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
     const RList& columns, const std::vector<DType>& dtypes, int64_t batch_size);
 

@@ -52,24 +52,20 @@ int cpp_log_verbosity(SEXP level) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint(Text folder) {
-  return guarded_entry([&]() -> SEXP {
-    return path_or_null(newest_checkpoint(folder));
-  });
+  return guarded_entry([&]() -> SEXP { return path_or_null(newest_checkpoint(folder)); });
 }
 
 // Throws if the newest checkpoint cannot be read.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_newest_weights(Text folder) {
-  return guarded_entry([&]() -> SEXP {
-    return path_or_null(newest_weights(folder, CheckpointLook::kFiles));
-  });
+  return guarded_entry(
+      [&]() -> SEXP { return path_or_null(newest_weights(folder, CheckpointLook::kFiles)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
-  return guarded_entry([&]() -> SEXP {
-    return path_or_null(newest_checkpoint(folder, state_name));
-  });
+  return guarded_entry(
+      [&]() -> SEXP { return path_or_null(newest_checkpoint(folder, state_name)); });
 }
 
 // All checkpoints in the state file, newest last; empty if the file cannot be read.

@@ -24,7 +24,7 @@ EventFileWriter& writer_of(SEXP handle) {
 
 // A serialized message from a session: raw, or a string if it has no zero byte.
 std::string message_from_r(SEXP x, const char* argument) {
-  if (TYPEOF(x) == RAWSXP) return raw_bytes(x);
+  if (TYPEOF(x) == RAWSXP) return std::string(raw_bytes(x));
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) return string_from_r(x);
   invalid_argument(argument, " must be a summary value, not an object of type ",
                    Rf_type2char(TYPEOF(x)), ".");

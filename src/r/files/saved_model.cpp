@@ -16,8 +16,8 @@ namespace {
 
 const HandleKind kLoadedModel("runhooks_loaded_model");
 
-// The R function `build` returns list(input, receivers): the result of an input function, and a named
-// list of tensors.
+// The R function `build` returns list(input, receivers): the result of an input function, and a
+// named list of tensors.
 ReceiverFn receiver_fn_from_r(SEXP build) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the serving input receiver"));
   return [function](Graph& graph) -> ServingReceiver {
@@ -45,8 +45,8 @@ SEXP tensor_info_to_r(const TensorInfo& info) {
     }
     shape = dims;
   }
-  return Rcpp::List::create(Rcpp::_["name"] = info.name,
-                            Rcpp::_["dtype"] = dtype_name(info.dtype), Rcpp::_["shape"] = shape);
+  return Rcpp::List::create(Rcpp::_["name"] = info.name, Rcpp::_["dtype"] = dtype_name(info.dtype),
+                            Rcpp::_["shape"] = shape);
 }
 
 SEXP features_to_r(const std::vector<ExampleFeature>& features) {
@@ -118,7 +118,8 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
     invalid_argument("The data must be a data frame or a named list, since signature '", name,
                      "' takes inputs by name.");
   }
-  const bool has_input_column = has_single_input && columns.find(signature.inputs.begin()->first.c_str()) != R_NilValue;
+  const bool has_input_column =
+      has_single_input && columns.find(signature.inputs.begin()->first.c_str()) != R_NilValue;
   if (!features.empty() && !has_input_column) {
     const std::vector<std::string> examples = examples_from_r(data, features);
     return {Tensor::strings(Shape{static_cast<int64_t>(examples.size())}, examples)};
@@ -146,8 +147,7 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
 // Other columns, such as factors, dates and lists, are converted by R code first.
 bool is_plain_column(SEXP x) {
   const int type = TYPEOF(x);
-  return !Rf_isObject(x) &&
-         (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
+  return !Rf_isObject(x) && (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
 }
 
 bool has_plain_columns(SEXP data) {
@@ -195,7 +195,8 @@ void cpp_estimator_export(SEXP spec,
 // The temporary directory of an export to `folder`, or to a version in it.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_unfinished_export(Text folder, bool versioned) {
-  return guarded_entry([&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
+  return guarded_entry(
+      [&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
 }
 
 // Moves a finished export to its final path and returns it.
@@ -245,8 +246,8 @@ SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bo
         loaded->run(signature, inputs_from_r(*loaded, signature, data));
     const auto& outputs = loaded->signatures().at(signature).outputs;
     size_t next = 0;
-    Rcpp::Shield<SEXP> list(named_values_to_r(
-        outputs, [&](const TensorInfo&) { return tensor_to_r(values[next++]); }));
+    Rcpp::Shield<SEXP> list(
+        named_values_to_r(outputs, [&](const TensorInfo&) { return tensor_to_r(values[next++]); }));
     return as_table ? served_table(list) : served_lists(list);
   });
 }

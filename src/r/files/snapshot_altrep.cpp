@@ -41,7 +41,8 @@ Files files_from_r(SEXP list) {
 class TrainingSnapshot {
  public:
   TrainingSnapshot(const std::string& folder, const std::string& scratch) : scratch_(scratch) {
-    if (ActiveTraining::is_in(folder)) checkpoint_ = ActiveTraining::save_snapshot(folder, scratch_);
+    if (ActiveTraining::is_in(folder))
+      checkpoint_ = ActiveTraining::save_snapshot(folder, scratch_);
   }
   ~TrainingSnapshot() {
     if (checkpoint_.empty()) return;
@@ -67,8 +68,9 @@ uint64_t max_snapshot_bytes() {
   return limit < 1e18 ? static_cast<uint64_t>(limit) : UINT64_MAX;
 }
 
-// Returns the files, or an empty list if the folder has no checkpoint. R calls this method directly.
-// It therefore raises R errors like an exported function; R must not write an incomplete snapshot.
+// Returns the files, or an empty list if the folder has no checkpoint. R calls this method
+// directly. It therefore raises R errors like an exported function; R must not write an incomplete
+// snapshot.
 SEXP serialized_state(SEXP x) {
   BEGIN_RCPP
   return guarded_entry([&]() -> SEXP {
@@ -112,8 +114,8 @@ void init_snapshot_class(DllInfo* library) {
   snapshot_class() = type;
 }
 
-// An object that R serializes as the files of the newest checkpoint. The variable values are included
-// if `all` is true or if they are small.
+// An object that R serializes as the files of the newest checkpoint. The variable values are
+// included if `all` is true or if they are small.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {
@@ -133,8 +135,7 @@ SEXP cpp_compare_snapshot(Text folder, SEXP files) {
     const bool is_newest = status.is_newest && !ActiveTraining::is_in(folder);
     return Rcpp::List::create(Rcpp::_["checkpoint"] = status.checkpoint,
                               Rcpp::_["newest_step"] = static_cast<double>(status.newest_step),
-                              Rcpp::_["is_newest"] = is_newest,
-                              Rcpp::_["is_there"] = status.exists,
+                              Rcpp::_["is_newest"] = is_newest, Rcpp::_["is_there"] = status.exists,
                               Rcpp::_["has_values"] = status.has_values);
   });
 }

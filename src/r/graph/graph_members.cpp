@@ -44,7 +44,8 @@ SEXP cpp_operation_inputs(SEXP x) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_control_inputs(SEXP x) {
-  return guarded_entry([&] { return list_to_r(operation_of(x)->control_inputs(), operation_handle); });
+  return guarded_entry(
+      [&] { return list_to_r(operation_of(x)->control_inputs(), operation_handle); });
 }
 
 // Data types become names, shapes numbers with NA for unknown dimensions.

@@ -21,8 +21,8 @@ void register_tensor_methods() {
   is_registered = true;
 }
 
-SuppressMethodRegistration::SuppressMethodRegistration(bool are_unseen) : outer_(is_suppressed) {
-  is_suppressed = are_unseen;
+SuppressMethodRegistration::SuppressMethodRegistration(bool is_internal) : outer_(is_suppressed) {
+  is_suppressed = is_internal;
 }
 SuppressMethodRegistration::~SuppressMethodRegistration() { is_suppressed = outer_; }
 

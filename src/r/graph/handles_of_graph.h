@@ -40,7 +40,7 @@ class DefaultGraph {
   DefaultGraph& operator=(const DefaultGraph&) = delete;
 
  private:
-  size_t outer_floor_;
+  size_t outer_protected_size_;
 };
 std::shared_ptr<Graph> default_graph();
 // The graph for an operation on a tensor of `graph`: the FuncGraph under construction inside of
@@ -49,8 +49,9 @@ std::shared_ptr<Graph> graph_for(Graph& graph);
 
 // --- r/graph/optimizer.cpp: R functions of variables, and gradients
 
-// Returns an empty function for NULL. The R function returns a tensor, or NULL for no loss.
-VariableTransform of_variable_from_r(Graph& graph, SEXP x);
+// A regularizer or constraint; empty for NULL. The R function returns a tensor, or NULL for no
+// loss.
+VariableTransform variable_transform_from_r(Graph& graph, SEXP x);
 Initializer initializer_from_r(Graph& graph, SEXP x);
 // R represents sparse gradients by lists of class tensorflow.indexed_slices.
 bool is_indexed_slices(SEXP x);

@@ -17,14 +17,16 @@ namespace r {
 
 namespace {
 
-std::string one_raw(SEXP x, const char* what) {
+std::string single_raw(SEXP x, const char* label) {
   if (TYPEOF(x) == STRSXP) return string_from_r(x);
-  const std::vector<std::string> all = bytes_from_r(x, what);
-  if (all.size() != 1) invalid_argument("One raw vector is expected for ", what, ".");
-  return all[0];
+  const std::vector<std::string> values = bytes_from_r(x, label);
+  if (values.size() != 1) invalid_argument("One raw vector is expected for ", label, ".");
+  return values[0];
 }
 
-GraphDef graph_def_from_r(SEXP x) { return read_graph_def(one_raw(x, "a GraphDef"), "GraphDef"); }
+GraphDef graph_def_from_r(SEXP x) {
+  return read_graph_def(single_raw(x, "a GraphDef"), "GraphDef");
+}
 
 ImportRights rights_of(bool trust) { return trust ? ImportRights::kAll : ImportRights::kNone; }
 
@@ -32,11 +34,11 @@ ImportOptions import_options(SEXP input_map, const std::string& prefix, bool tru
   ImportOptions options;
   options.prefix = prefix;
   options.rights = rights_of(trust);
-  const RList given(input_map, "`input_map`");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    const std::string name = given.name(i);
-    const std::string full = name.find(':') == std::string::npos ? name + ":0" : name;
-    options.input_map[full] = tensor_of(given[i]);
+  const RList map_list(input_map, "`input_map`");
+  for (R_xlen_t i = 0; i < map_list.size(); ++i) {
+    const std::string name = map_list.name(i);
+    const std::string tensor_name = name.find(':') == std::string::npos ? name + ":0" : name;
+    options.input_map[tensor_name] = tensor_of(map_list[i]);
   }
   return options;
 }
@@ -87,7 +89,7 @@ SEXP cpp_graph_def_nodes(SEXP bytes) {
 SEXP cpp_message_text(SEXP bytes, Text message) {
   return guarded_entry([&]() -> SEXP {
     const FloatText floats = message == "GraphDef" ? FloatText::kAsDouble : FloatText::kShortest;
-    return Rcpp::wrap(proto_to_text(one_raw(bytes, "a message"), message, message, floats));
+    return Rcpp::wrap(proto_to_text(single_raw(bytes, "a message"), message, message, floats));
   });
 }
 
@@ -102,7 +104,7 @@ SEXP cpp_message_bytes(Text text, Text message) {
   });
 }
 
-// Adds nodes to the default graph. Returns the elements of these names, or NULL.
+// Adds the nodes to the default graph. Returns the elements that `return_elements` names, or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name, bool trust) {
   return guarded_entry([&]() -> SEXP {
@@ -125,12 +127,12 @@ SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text
   });
 }
 
-// Adds a meta graph to the default graph. Returns a saver of its variables, or NULL without any.
+// Adds a meta graph to the default graph. Returns a saver of its variables; NULL if it has none.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust) {
   return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
-    const MetaGraphDef meta_graph = read_meta_graph(one_raw(bytes, "a MetaGraphDef"), where);
+    const MetaGraphDef meta_graph = read_meta_graph(single_raw(bytes, "a MetaGraphDef"), where);
     const auto before = variables_in(*graph, collection_keys::kGlobalVariables);
     std::string prefix;
     if (!import_scope.empty()) prefix = NameScope(*graph, import_scope).name();
@@ -138,7 +140,7 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust
     std::vector<SaveablePtr> saveables;
     const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
     for (size_t i = before.size(); i < variables.size(); ++i) {
-      // names in checkpoints do not include the import scope
+      // Names in checkpoints do not include the import scope.
       const VariablePtr& variable = variables[i];
       const std::string& name = variable->save_name();
       const bool is_below = name.rfind(prefix, 0) == 0;
@@ -166,23 +168,25 @@ SEXP cpp_read_file(Text path) {
 void cpp_write_file(Text path, SEXP bytes) {
   guarded_entry([&] {
     remove_stale_of(path);
-    write_file_atomically(path, one_raw(bytes, "a file"));
+    write_file_atomically(path, single_raw(bytes, "a file"));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_meta_graph(SEXP graph) {
-  return guarded_entry([&]() -> SEXP { return raw_to_r(GraphExport(*graph_of(graph)).meta_graph()); });
+  return guarded_entry(
+      [&]() -> SEXP { return raw_to_r(GraphExport(*graph_of(graph)).meta_graph()); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_freeze(SEXP session, SEXP bytes, Texts outputs, Texts whitelist, Texts blacklist) {
   return guarded_entry([&]() -> SEXP {
-    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    auto& core_session = *static_cast<Session*>(handle_address(session, kSession));
     FreezeOptions options;
     options.whitelist = whitelist;
     options.blacklist = blacklist;
-    return raw_to_r(write_graph_def(freeze(open, graph_def_from_r(bytes), outputs, options)));
+    return raw_to_r(
+        write_graph_def(freeze(core_session, graph_def_from_r(bytes), outputs, options)));
   });
 }
 

@@ -1,7 +1,7 @@
 #include "ops/state/py_func.h"
 
-#include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -30,7 +30,7 @@ class RTensorFunction : public TensorFunction {
   }
 
  private:
-  // A condition that controls the loop is returned as a value, see call_tensor_function().
+  // call_tensor_function() returns a condition that controls the loop as a value.
   static void throw_raised(SEXP result) {
     if (!Rf_inherits(result, "runhooks_raised")) return;
     const std::string kind = string_from_r(VECTOR_ELT(result, 1));
@@ -76,8 +76,8 @@ SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, T
     }
     Graph& graph = *default_graph();
     Operation* op = make_py_func(
-        graph, std::make_shared<RTensorFunction>(graph, function_from_r(func, "`func`"), name), tensors,
-        types, is_stateful, name);
+        graph, std::make_shared<RTensorFunction>(graph, function_from_r(func, "`func`"), name),
+        tensors, types, is_stateful, name);
     if (types.empty()) return operation_handle(op);
     return tensors_to_r(outputs_of(*op));
   });

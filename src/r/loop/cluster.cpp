@@ -39,7 +39,7 @@ SEXP cpp_cluster_gather(Text what, SEXP bytes) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(bytes) != RAWSXP) invalid_argument("`bytes` must be a raw vector.");
     check_same_collective(what);
-    return list_to_r(gather_texts(communicator(), raw_bytes(bytes)), raw_to_r);
+    return list_to_r(gather_texts(communicator(), std::string(raw_bytes(bytes))), raw_to_r);
   });
 }
 

@@ -28,7 +28,7 @@ class RListener : public CheckpointListener {
  private:
   // Truth values as in Python: TRUE, a non-zero number or a non-empty string.
   static bool is_true(SEXP x) {
-    if (TYPEOF(x) == STRSXP) return !is_word(STRING_ELT(x, 0), "");
+    if (TYPEOF(x) == STRSXP) return !equals_ascii(STRING_ELT(x, 0), "");
     return Rf_isNumeric(x) || Rf_isLogical(x) ? Rf_asLogical(x) == TRUE : false;
   }
   SEXP method(const char* name) const {
@@ -47,12 +47,12 @@ class RListener : public CheckpointListener {
 }  // namespace
 
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners) {
-  std::vector<ListenerPtr> all;
-  const RList given(listeners, "`listeners`");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    all.push_back(std::make_shared<RListener>(given[i]));
+  std::vector<ListenerPtr> list;
+  const RList elements(listeners, "`listeners`");
+  for (R_xlen_t i = 0; i < elements.size(); ++i) {
+    list.push_back(std::make_shared<RListener>(elements[i]));
   }
-  return all;
+  return list;
 }
 
 }  // namespace r

@@ -44,9 +44,7 @@ void cpp_write_metadata(Text folder, SEXP metadata) {
 // A named list for each run in the directory, oldest first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_rows(Text folder) {
-  return guarded_entry([&]() -> SEXP {
-    return list_to_r(run_rows(folder), plain_to_r);
-  });
+  return guarded_entry([&]() -> SEXP { return list_to_r(run_rows(folder), plain_to_r); });
 }
 
 // [[Rcpp::export(rng = false)]]

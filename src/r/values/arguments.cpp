@@ -20,8 +20,9 @@ Value list_value(SEXP x) {
 }
 
 Value vector_value(SEXP x) {
-  if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return Value::of(tensor_from_r(x, own_dtype(x)));
-  check_numbers(x);
+  if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue)
+    return Value::of(tensor_from_r(x, declared_dtype(x)));
+  check_plain_numbers(x);
   const bool is_int64 = holds_integer64(x);
   auto element = [x, is_int64](R_xlen_t i) -> Value {
     if (is_int64) return Value::of(integer64_at(x, i));
@@ -75,7 +76,7 @@ Value value_from_r(SEXP x) {
     Rcpp::Shield<SEXP> object(eval_r(call, R_GlobalEnv));
     return value_from_r(object);
   }
-  // Specifications of built-in initializers; the core constructs the object.
+  // A built-in initializer has a specification, from which the core constructs the object.
   if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer")) {
     return value_from_r(Rf_getAttrib(x, Rf_install("spec")));
   }
@@ -133,7 +134,7 @@ SEXP value_to_r(const Value& value) {
 
 namespace {
 
-// Dimensions from a list; NULL is an unknown dimension.
+// A shape from a list of dimensions; NULL is an unknown dimension.
 Shape shape_of_list(SEXP x) {
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {

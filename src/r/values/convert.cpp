@@ -29,17 +29,18 @@ int64_t whole(double x, DType dtype) {
   return static_cast<int64_t>(x);
 }
 
-DType own_dtype(SEXP x) {
+DType declared_dtype(SEXP x) {
   SEXP name = Rf_getAttrib(x, Rf_install("dtype"));
   return TYPEOF(name) == STRSXP ? dtype_from_r(name) : DType::kInvalid;
 }
 
 namespace {
 
-// Walks an array in row-major order; position() is the column-major offset of the current element.
-class RowMajor {
+// Visits the elements of an array in row-major order. position() is the column-major offset of the
+// current element.
+class RowMajorIterator {
  public:
-  explicit RowMajor(const Shape& shape)
+  explicit RowMajorIterator(const Shape& shape)
       : shape_(shape), index_(static_cast<size_t>(shape.rank()), 0) {
     int64_t stride = 1;
     for (int i = 0; i < shape.rank(); ++i) {
@@ -65,7 +66,7 @@ class RowMajor {
 };
 
 // True if row-major and column-major order agree: at most one dimension is longer than 1.
-bool is_line(const Shape& shape) {
+bool orders_agree(const Shape& shape) {
   int longer = 0;
   for (int i = 0; i < shape.rank(); ++i) longer += shape.dim(i) > 1;
   return longer <= 1;
@@ -85,9 +86,9 @@ Shape shape_of_r(SEXP x) {
   return shape;
 }
 
-DType natural_dtype(SEXP x) {
+DType default_dtype(SEXP x) {
   if (is_bytes(x)) return DType::kString;
-  check_numbers(x);
+  check_plain_numbers(x);
   if (holds_integer64(x)) return DType::kInt64;
   switch (TYPEOF(x)) {
     case REALSXP:
@@ -141,7 +142,7 @@ void set_number(Tensor& tensor, int64_t i, double x) {
 // Maps strings to codes by address: R caches each string once, so most lookups read no characters.
 class CodesByAddress {
  public:
-  // A small initial table: for few elements, clearing a large one would dominate.
+  // Starts with a small table for few elements, because clearing a large table would dominate.
   CodesByAddress(StringDictionary& dictionary, int64_t elements)
       : dictionary_(dictionary), slots_(elements < 8 ? 16 : 1024) {}
   int32_t code(SEXP element) {
@@ -188,9 +189,9 @@ void poll_interrupt(int64_t i) {
 Tensor strings_of_bytes(SEXP x, const Shape& shape) {
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, at.position());
+  RowMajorIterator it(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
+    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, it.position());
     tensor.data<int32_t>()[i] = tensor.dictionary()->code(raw_bytes(raw));
   }
   return tensor;
@@ -198,24 +199,24 @@ Tensor strings_of_bytes(SEXP x, const Shape& shape) {
 
 Tensor strings_from_r(SEXP x, const Shape& shape) {
   if (TYPEOF(x) != STRSXP) return strings_of_bytes(x, shape);
-  // Materialize an ALTREP vector (vroom, arrow): otherwise nothing protects its strings, and an
-  // address could be reused for another text.
+  // Materializes an ALTREP vector (vroom, arrow). Otherwise its strings are not protected, and R
+  // could reuse the address of a string for another string.
   if (ALTREP(x)) STRING_PTR_RO(x);
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
   CodesByAddress codes(*tensor.dictionary(), tensor.num_elements());
   auto* out = tensor.data<int32_t>();
-  if (is_line(shape)) {
+  if (orders_agree(shape)) {
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
       poll_interrupt(i);
       out[i] = codes.code(STRING_ELT(x, i));
     }
     return tensor;
   }
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+  RowMajorIterator it(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
     poll_interrupt(i);
-    out[i] = codes.code(STRING_ELT(x, at.position()));
+    out[i] = codes.code(STRING_ELT(x, it.position()));
   }
   return tensor;
 }
@@ -283,7 +284,7 @@ void transpose_rows(const double* from, int64_t rows, int64_t columns, T* to) {
 // Returns false for arrays of rank 3 and higher.
 template <typename T>
 bool copy_doubles(const double* from, Tensor& tensor) {
-  if (is_line(tensor.shape())) {
+  if (orders_agree(tensor.shape())) {
     T* to = tensor.data<T>();
     for_each_interruptible_chunk(
         tensor.num_elements(), sizeof *from, [=](int64_t first, int64_t last) {
@@ -300,10 +301,10 @@ bool copy_doubles(const double* from, Tensor& tensor) {
 }
 
 void set_integer64(Tensor& tensor, SEXP x) {
-  RowMajor at(tensor.shape());
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+  RowMajorIterator it(tensor.shape());
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
     poll_interrupt(i);
-    const int64_t value = integer64_at(x, at.position());
+    const int64_t value = integer64_at(x, it.position());
     if (tensor.dtype() == DType::kInt64) {
       tensor.data<int64_t>()[i] = value;
     } else {
@@ -312,28 +313,28 @@ void set_integer64(Tensor& tensor, SEXP x) {
   }
 }
 
-Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
-  const DType natural = natural_dtype(x);
-  const DType dtype = wanted == DType::kInvalid ? natural : wanted;
-  if ((dtype == DType::kString) != (natural == DType::kString)) {
-    invalid_argument("A value of type ", dtype_name(natural), " cannot become a tensor of type ",
-                     dtype_name(dtype), ".");
+Tensor tensor_of_shape(SEXP x, const Shape& shape, DType requested) {
+  const DType default_type = default_dtype(x);
+  const DType dtype = requested == DType::kInvalid ? default_type : requested;
+  if ((dtype == DType::kString) != (default_type == DType::kString)) {
+    invalid_argument("A value of type ", dtype_name(default_type),
+                     " cannot become a tensor of type ", dtype_name(dtype), ".");
   }
   if (dtype == DType::kString) return strings_from_r(x, shape);
   Tensor tensor(dtype, shape);
-  if (natural == DType::kInt64) {
+  if (default_type == DType::kInt64) {
     set_integer64(tensor, x);
     return tensor;
   }
-  if (natural == DType::kFloat64 && dtype == DType::kFloat64 &&
+  if (default_type == DType::kFloat64 && dtype == DType::kFloat64 &&
       copy_doubles<double>(REAL(x), tensor)) {
     return tensor;
   }
-  if (natural == DType::kFloat64 && dtype == DType::kFloat32 &&
+  if (default_type == DType::kFloat64 && dtype == DType::kFloat32 &&
       copy_doubles<float>(REAL(x), tensor)) {
     return tensor;
   }
-  if (TYPEOF(x) == INTSXP && dtype == DType::kInt32 && is_line(shape)) {
+  if (TYPEOF(x) == INTSXP && dtype == DType::kInt32 && orders_agree(shape)) {
     const int* from = INTEGER(x);
     const int* end = from + tensor.num_elements();
     const int* missing = std::find(from, end, NA_INTEGER);
@@ -341,10 +342,10 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
     std::memcpy(tensor.raw(), from, tensor.num_bytes());
     return tensor;
   }
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+  RowMajorIterator it(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
     poll_interrupt(i);
-    set_number(tensor, i, number_in(x, at.position()));
+    set_number(tensor, i, number_in(x, it.position()));
   }
   return tensor;
 }
@@ -361,37 +362,39 @@ SEXP named_list(const std::vector<const char*>& names) {
   return list;
 }
 
-Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_r(x), wanted); }
+Tensor tensor_from_r(SEXP x, DType requested) {
+  return tensor_of_shape(x, shape_of_r(x), requested);
+}
 
 namespace {
 
-Tensor bind_columns(const RList& parts, DType wanted) {
+Tensor bind_columns(const RList& parts, DType requested) {
   struct Column {
     SEXP x;
     int64_t begin;  // in x
   };
   std::vector<Column> columns;
-  DType natural = DType::kBool;
+  DType common_type = DType::kBool;
   int64_t rows = 0;
   for (R_xlen_t k = 0; k < parts.size(); ++k) {
     const Shape shape = shape_of_r(parts[k]);
-    const int64_t own_rows = shape.rank() == 0 ? 1 : shape.dim(0);
-    if (k > 0 && own_rows != rows) {
+    const int64_t part_rows = shape.rank() == 0 ? 1 : shape.dim(0);
+    if (k > 0 && part_rows != rows) {
       invalid_argument("Columns of one tensor must have the same number of rows: column 1 has ",
-                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", own_rows, ".");
+                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", part_rows, ".");
     }
-    rows = own_rows;
+    rows = part_rows;
     const int64_t width = shape.rank() < 2 ? 1 : shape.dim(1);
     for (int64_t c = 0; c < width; ++c) columns.push_back({parts[k], c * rows});
-    const DType own = natural_dtype(parts[k]);
-    if (own == DType::kString) {
+    const DType part_type = default_dtype(parts[k]);
+    if (part_type == DType::kString) {
       invalid_argument("Column ", static_cast<int64_t>(k + 1),
                        " of a numeric tensor has strings; numbers are expected.");
     }
-    if (own == DType::kFloat64 || natural == DType::kBool) natural = own;
+    if (part_type == DType::kFloat64 || common_type == DType::kBool) common_type = part_type;
   }
   const auto width = static_cast<int64_t>(columns.size());
-  Tensor tensor(wanted == DType::kInvalid ? natural : wanted, Shape{rows, width});
+  Tensor tensor(requested == DType::kInvalid ? common_type : requested, Shape{rows, width});
   constexpr int64_t kBlock = 64;  // rows of a block, which stay in the cache for all columns
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
     check_interrupt_throttled();
@@ -413,11 +416,11 @@ Tensor bind_columns(const RList& parts, DType wanted) {
 
 }  // namespace
 
-Tensor rows_from_r(SEXP x, DType wanted) {
-  if (TYPEOF(x) == VECSXP) return bind_columns(RList(x, "the columns of a tensor"), wanted);
+Tensor rows_from_r(SEXP x, DType requested) {
+  if (TYPEOF(x) == VECSXP) return bind_columns(RList(x, "the columns of a tensor"), requested);
   Shape shape = shape_of_r(x);
   if (shape.rank() == 0) shape.append(1);  // one row, not a scalar
-  return tensor_of_shape(x, shape, wanted);
+  return tensor_of_shape(x, shape, requested);
 }
 
 namespace {
@@ -428,7 +431,7 @@ void set_dim(SEXP array, const Shape& shape) {
   Rf_setAttrib(array, R_DimSymbol, dim);
 }
 
-// Checked here because Rf_mkCharLenCE() would longjmp over C++ frames.
+// For such strings Rf_mkCharLenCE() would longjmp over C++ frames.
 bool has_zero_byte(const Tensor& tensor) {
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     if (tensor.string_at(i).find('\0') != std::string::npos) return true;
@@ -441,9 +444,9 @@ SEXP bytes_to_r(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.rank() == 0) return raw_to_r(tensor.string_at(0));
   Rcpp::Shield<SEXP> out(allocate_vector(VECSXP, tensor.num_elements()));
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    SET_VECTOR_ELT(out, at.position(), raw_to_r(tensor.string_at(i)));
+  RowMajorIterator it(shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
+    SET_VECTOR_ELT(out, it.position(), raw_to_r(tensor.string_at(i)));
   }
   set_dim(out, shape);
   return out;
@@ -461,16 +464,16 @@ SEXP tensor_to_r(const Tensor& tensor, bool as_bytes) {
     return Rf_ScalarReal(*tensor.data<float>());
   }
   Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
-  if (is_line(shape)) {
+  if (orders_agree(shape)) {
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
       poll_interrupt(i);
       set_element(out, i, tensor, i);
     }
   } else {
-    RowMajor at(shape);
-    for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    RowMajorIterator it(shape);
+    for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
       poll_interrupt(i);
-      set_element(out, at.position(), tensor, i);
+      set_element(out, it.position(), tensor, i);
     }
   }
   if (shape.rank() > 0) set_dim(out, shape);

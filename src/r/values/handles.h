@@ -107,7 +107,8 @@ SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
   return handle;
 }
 
-// Throws if `handle` is of another kind, or if its address is NULL, as in a handle read from a file.
+// Throws if `handle` is of another kind, or if its address is NULL, as in a handle read from a
+// file.
 void* handle_address(SEXP handle, const HandleKind& kind);
 
 template <typename T>

@@ -32,7 +32,7 @@ SEXP raw_to_r(const std::string& bytes) {
   return raw;
 }
 
-std::string raw_bytes(SEXP raw) {
+std::string_view raw_bytes(SEXP raw) {
   return {reinterpret_cast<const char*>(RAW(raw)), static_cast<size_t>(Rf_xlength(raw))};
 }
 
@@ -48,7 +48,7 @@ std::string_view utf8_or_bytes_of(SEXP element) {
   return Rf_getCharCE(element) == CE_BYTES ? CHAR(element) : Rf_translateCharUTF8(element);
 }
 
-bool is_word(SEXP element, const char* word) { return std::strcmp(CHAR(element), word) == 0; }
+bool equals_ascii(SEXP element, const char* word) { return std::strcmp(CHAR(element), word) == 0; }
 
 }  // namespace r
 }  // namespace runhooks

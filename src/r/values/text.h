@@ -24,13 +24,13 @@ SEXP raw_to_r(const std::string& bytes);
 // --- From R
 
 // The bytes of a raw vector.
-std::string raw_bytes(SEXP raw);
+std::string_view raw_bytes(SEXP raw);
 // Throws on strings marked as bytes, for which R would longjmp over C++ frames.
 const char* utf8_of(SEXP element);
 // Like utf8_of(), but returns the bytes of a string that is marked as bytes.
 std::string_view utf8_or_bytes_of(SEXP element);
 // Compares with ASCII text, which is the same in all encodings of R.
-bool is_word(SEXP element, const char* word);
+bool equals_ascii(SEXP element, const char* word);
 
 }  // namespace r
 }  // namespace runhooks
