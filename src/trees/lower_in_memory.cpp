@@ -59,12 +59,6 @@ Output find_bucket_tensor(Graph& g, const std::string& name, const Operation& op
   invalid_argument("Cannot export '", op.name(), "': the graph has no bucket tensor '", name, "'.");
 }
 
-std::vector<Output> outputs_of(Operation& op) {
-  std::vector<Output> outputs;
-  for (int i = 0; i < op.num_outputs(); ++i) outputs.push_back(op.output(i));
-  return outputs;
-}
-
 }  // namespace
 
 // Only keeps the name of the handle in the graph; no lowered op uses it.
@@ -203,7 +197,7 @@ void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& 
   Operation* states = g.op("BoostedTreesGetEnsembleStates", {inputs[0]});
 
   std::vector<Output> split_inputs = {states->output(4)};
-  const std::vector<Output> stats = outputs_of(*unpacked);
+  const std::vector<Output> stats = unpacked->outputs();
   split_inputs.insert(split_inputs.end(), stats.begin(), stats.end());
   for (const char* name : {"l1", "l2", "tree_complexity", "min_node_weight"}) {
     split_inputs.push_back(float_constant(g, op, name));
@@ -212,7 +206,7 @@ void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& 
                         .attr("max_splits", max_splits)
                         .attr("num_features", int64_t{features});
 
-  g.op("BoostedTreesUpdateEnsemble", update_inputs(g, op, inputs[0], outputs_of(*best), features))
+  g.op("BoostedTreesUpdateEnsemble", update_inputs(g, op, inputs[0], best->outputs(), features))
       .attr("pruning_mode", op.attr_int("pruning_mode"))
       .attr("num_features", int64_t{features})
       .named(op.name() + "/")

@@ -194,9 +194,7 @@ class BoundariesSaveable : public ResourceSaveable {
       Operation* read = g.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries",
                              {g.operation(handle)->output(0)})
                             .attr("num_features", n);
-      std::vector<Output> values;
-      for (int64_t i = 0; i < n; ++i) values.push_back(read->output(static_cast<int>(i)));
-      return values;
+      return read->outputs();
     };
     // TensorFlow restores existing resources only
     const std::string create = create_->name();

@@ -1,6 +1,7 @@
 // Boosted trees on feature columns (tf.estimator.BoostedTreesRegressor and related classes). A tree
 // grows by one layer after every `n_batches_per_layer` batches.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "autodiff/gradients.h"
@@ -64,8 +65,7 @@ class EnsembleGrower {
       return logits_tensor_ =
                  in_memory_->logits(graph_, are_quantiles_ready(graph_), args_.is_logistic);
     }
-    const Output ids = input_.buckets.front();
-    const Output zeros = graph_.op("ZerosLike", {ids});
+    const Output zeros = graph_.op("ZerosLike", {input_.buckets.front()});
     const Output minus_ones = graph_.op("Sub", {zeros, graph_.scalar(DType::kInt32, 1, "one")});
     std::vector<Output> inputs = {ensemble_, zeros, minus_ones};
     inputs.insert(inputs.end(), input_.buckets.begin(), input_.buckets.end());
@@ -73,8 +73,24 @@ class EnsembleGrower {
                                .attr("num_bucketized_features", num_features())
                                .attr("logits_dimension", logits_);
     nodes_ = predicted->output(2);
-    logits_tensor_ = predicted->output(0);
-    return logits_tensor_;
+    return logits_tensor_ = predicted->output(0);
+  }
+
+  // Call outside of the functions (the branches of conditionals) that use the accumulators.
+  void add_accumulators() {
+    if (args_.batches_per_layer == 1) return;
+    for (const FeatureGroup& group : groups_) {
+      const std::string name =
+          str_cat("numeric_stats_summary_accumulator_", layer_accumulators_.size());
+      layer_accumulators_.push_back(add_accumulator(graph_, summary_shape(group), name));
+    }
+    if (args_.centers_bias) {
+      bias_accumulators_ = {
+          add_accumulator(graph_, Shape{logits_ + hessian_width()}, "bias_accumulator")};
+    }
+    if (input_.quantiles) {
+      quantile_accumulators_ = {add_accumulator(graph_, Shape(), "quantile_summary_accum")};
+    }
   }
 
   Operation* step(Graph& g, Output loss, bool is_softmax) {
@@ -86,25 +102,35 @@ class EnsembleGrower {
 
  private:
   Operation* grow(Graph& g) {
-    if (!input_.quantiles) return g.group({grow_or_center(g), next_step(g)}, "grow_op");
-    const auto grow_branch = [&](FuncGraph& f, const std::vector<Output>&) {
-      return as_branch_result(f, f.group({grow_or_center(f), next_step(f)}, "grow_op"));
+    const auto grow_branch = [this](Graph& graph) {
+      return graph.group({grow_or_center(graph), next_step(graph)}, "grow_op");
     };
-    const auto quantile_branch = [&](FuncGraph& f, const std::vector<Output>&) {
-      return add_quantiles(f);
-    };
+    if (!input_.quantiles) return grow_branch(g);
     // The flag is read before the quantile branch may set it.
+    const auto quantile_branch = [this](Graph& graph) { return add_quantiles(graph); };
     return add_uniform_cond(g, are_quantiles_ready(g), grow_branch, quantile_branch, "cond");
   }
 
-  // Adds a conditional whose branches may contain collective ops: all processes take the same
-  // branch.
+  // Adds the ops of a branch of a conditional. Returns the last one, which depends on the others.
+  using BranchBuilder = std::function<Operation*(Graph&)>;
+
+  // Branches of a conditional return a tensor; this one depends on the op of `build`.
+  static FunctionBuilder branch(const BranchBuilder& build) {
+    return [build](FuncGraph& f, const std::vector<Output>&) -> std::vector<Output> {
+      const ControlDependencies after(f, {build(f)});
+      return {f.op("Identity", {f.constant(Tensor::scalar<bool>(true), "done")})};
+    };
+  }
+
+  // A conditional whose branches may contain collective ops: all processes take the same branch.
   static Operation* add_uniform_cond(Graph& g,
                                      const Output& condition,
-                                     const FunctionBuilder& then_branch,
-                                     const FunctionBuilder& else_branch,
+                                     const BranchBuilder& then_branch,
+                                     const BranchBuilder& else_branch,
                                      const char* name) {
-    const auto build = [&] { return add_cond(g, condition, then_branch, else_branch, name)[0].op; };
+    const auto build = [&] {
+      return add_cond(g, condition, branch(then_branch), branch(else_branch), name)[0].op;
+    };
     ReplicaScope* replicas = ReplicaScope::of(g);
     return replicas && !g.is_function() ? replicas->add_conditional(build) : build();
   }
@@ -112,11 +138,14 @@ class EnsembleGrower {
   struct FeatureGroup {
     std::vector<int32_t> ids;
     int64_t buckets = 2;
+    int64_t size() const { return static_cast<int64_t>(ids.size()); }
   };
 
   int64_t num_features() const { return static_cast<int64_t>(features_.size()); }
-  Output are_quantiles_ready(Graph& g) const {
-    return g.op("ReadVariableOp", {input_.boundaries_ready}).attr("dtype", DType::kBool);
+  Output are_quantiles_ready(Graph& g) const { return read_flag(g, input_.boundaries_ready); }
+
+  static Output read_flag(Graph& g, const Output& variable) {
+    return g.op("ReadVariableOp", {variable}).attr("dtype", DType::kBool);
   }
 
   void add_group(TreeFeature::Group kind) {
@@ -208,21 +237,11 @@ class EnsembleGrower {
     return g.op(step->is_resource ? "AssignAddVariableOp" : "AssignAdd", {step->handle, one});
   }
 
-  // Branches of a conditional return a tensor; this one depends on `op`.
-  static std::vector<Output> as_branch_result(Graph& g, Operation* op) {
-    const ControlDependencies after(g, {op});
-    return {g.op("Identity", {g.constant(Tensor::scalar<bool>(true), "done")})};
-  }
-
   Operation* grow_or_center(Graph& g) {
     if (!args_.centers_bias) return layer(g);
-    const Output needed =
-        g.op("ReadVariableOp", {needs_centering_->handle}).attr("dtype", DType::kBool);
     return add_uniform_cond(
-        g, needed,
-        [&](FuncGraph& f, const std::vector<Output>&) { return as_branch_result(f, bias(f)); },
-        [&](FuncGraph& f, const std::vector<Output>&) { return as_branch_result(f, layer(f)); },
-        "center_bias");
+        g, read_flag(g, needs_centering_->handle), [this](Graph& f) { return bias(f); },
+        [this](Graph& f) { return layer(f); }, "center_bias");
   }
 
   // Adds the ops of use(graph, values) for the values of a batch. With several batches per layer,
@@ -243,45 +262,24 @@ class EnsembleGrower {
     const Output count = g.op("ResourceAccumulatorNumAccumulated", {(*accumulators)[0]});
     const Output n_batches =
         g.scalar(DType::kInt32, static_cast<double>(args_.batches_per_layer), "n_batches");
-    const auto use_means = [&](FuncGraph& f, const std::vector<Output>&) {
+    const auto use_means = [&](Graph& f) {
       std::vector<Output> means;
       for (const Output& accumulator : *accumulators) {
         means.push_back(
             f.op("ResourceAccumulatorTakeGradient", {accumulator, f.scalar(DType::kInt32, 1)})
                 .attr("dtype", DType::kFloat32));
       }
-      return as_branch_result(f, use(f, means));
+      return use(f, means);
     };
-    const auto do_nothing = [&](FuncGraph& f, const std::vector<Output>&) {
-      return as_branch_result(f, f.op("NoOp"));
-    };
-    return add_cond(g, g.op("GreaterEqual", {count, n_batches}), use_means, do_nothing, name)[0].op;
+    const auto do_nothing = [](Graph& f) -> Operation* { return f.op("NoOp"); };
+    const Output is_complete = g.op("GreaterEqual", {count, n_batches});
+    return add_cond(g, is_complete, branch(use_means), branch(do_nothing), name)[0].op;
   }
 
- public:
-  // Call outside of the functions (the branches of conditionals) that use the accumulators.
-  void add_accumulators() {
-    if (args_.batches_per_layer == 1) return;
-    for (const FeatureGroup& group : groups_) {
-      const std::string name = str_cat("numeric_stats_summary_accumulator_",
-                                       static_cast<int64_t>(layer_accumulators_.size()));
-      layer_accumulators_.push_back(add_accumulator(graph_, summary_shape(group), name));
-    }
-    if (args_.centers_bias) {
-      bias_accumulators_ = {
-          add_accumulator(graph_, Shape{logits_ + hessian_width()}, "bias_accumulator")};
-    }
-    if (input_.quantiles) {
-      quantile_accumulators_ = {add_accumulator(graph_, Shape(), "quantile_summary_accum")};
-    }
-  }
-
- private:
   int64_t hessian_width() const { return logits_ == 1 ? 1 : logits_ * logits_; }
   Shape summary_shape(const FeatureGroup& group) const {
-    const auto features = static_cast<int64_t>(group.ids.size());
-    if (logits_ == 1) return Shape{features, args_.max_splits(), group.buckets, 2};
-    return Shape{features, args_.max_splits(), 1, group.buckets + 1, logits_ + hessian_width()};
+    if (logits_ == 1) return Shape{group.size(), args_.max_splits(), group.buckets, 2};
+    return Shape{group.size(), args_.max_splits(), 1, group.buckets + 1, logits_ + hessian_width()};
   }
 
   Output summary(Graph& g, const FeatureGroup& group) const {
@@ -292,7 +290,7 @@ class EnsembleGrower {
       return g.op("BoostedTreesMakeStatsSummary", inputs)
           .attr("max_splits", args_.max_splits())
           .attr("num_buckets", group.buckets)
-          .attr("num_features", static_cast<int64_t>(group.ids.size()));
+          .attr("num_features", group.size());
     }
     std::vector<Output> by_feature;
     for (const int32_t id : group.ids) {
@@ -310,13 +308,12 @@ class EnsembleGrower {
     std::vector<Output> inputs = {last_layer_, nodes_, gradients_, hessians_};
     for (const int32_t id : group.ids) inputs.push_back(bucket(id));
     const int64_t missing = logits_ == 1 ? 0 : 1;
-    const Output sums =
-        ordered_collective(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
-                                  .attr("max_splits", args_.max_splits())
-                                  .attr("num_buckets", group.buckets + missing)
-                                  .attr("num_features", static_cast<int64_t>(group.ids.size()))
-                                  .attr("group_size", replicas_of(g)))
-            ->output(0);
+    const Output sums = ordered_collective(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
+                                                  .attr("max_splits", args_.max_splits())
+                                                  .attr("num_buckets", group.buckets + missing)
+                                                  .attr("num_features", group.size())
+                                                  .attr("group_size", replicas_of(g)))
+                            ->output(0);
     if (logits_ == 1) return sums;
     return g.op("ExpandDims", {sums, g.scalar(DType::kInt32, 2)});
   }
@@ -343,23 +340,16 @@ class EnsembleGrower {
     return g.has_seed() ? g.seed() : static_cast<int64_t>(fresh_seed() >> 1);
   }
 
-  std::vector<Output> rules(Graph& g) const {
-    const auto float_constant = [&g](double x, const char* name) {
-      return g.scalar(DType::kFloat32, x, name);
-    };
-    return {float_constant(args_.l1, "l1"), float_constant(args_.l2, "l2"),
-            float_constant(args_.complexity, "tree_complexity"),
-            float_constant(args_.min_node_weight, "min_node_weight")};
+  void add_rules(Graph& g, std::vector<Output>* inputs) const {
+    inputs->push_back(g.scalar(DType::kFloat32, args_.l1, "l1"));
+    inputs->push_back(g.scalar(DType::kFloat32, args_.l2, "l2"));
+    inputs->push_back(g.scalar(DType::kFloat32, args_.complexity, "tree_complexity"));
+    inputs->push_back(g.scalar(DType::kFloat32, args_.min_node_weight, "min_node_weight"));
   }
 
-  std::vector<Output> unpack_features(Graph& g,
-                                      const FeatureGroup& group,
-                                      const Output& stats) const {
-    Operation* unpacked =
-        g.op("Unpack", {stats}).attr("num", static_cast<int64_t>(group.ids.size())).attr("axis", 0);
-    std::vector<Output> features;
-    for (int i = 0; i < unpacked->num_outputs(); ++i) features.push_back(unpacked->output(i));
-    return features;
+  static std::vector<Output> unpack_features(Graph& g, int64_t n, const Output& stats) {
+    Operation* unpacked = g.op("Unpack", {stats}).attr("num", n).attr("axis", 0);
+    return unpacked->outputs();
   }
 
   // Divides the outputs of `op` into `num_lists` lists of equal size. Appends each to the list with
@@ -397,14 +387,12 @@ class EnsembleGrower {
   Operation* split(Graph& g, const std::vector<Output>& stats) const {
     std::vector<std::vector<Output>> lists;
     for (size_t i = 0; i < groups_.size(); ++i) {
-      std::vector<Output> inputs = {last_layer_};
-      const std::vector<Output> features = unpack_features(g, groups_[i], stats[i]);
-      const std::vector<Output> split_rules = rules(g);
-      inputs.insert(inputs.end(), features.begin(), features.end());
-      inputs.insert(inputs.end(), split_rules.begin(), split_rules.end());
+      std::vector<Output> inputs = unpack_features(g, groups_[i].size(), stats[i]);
+      inputs.insert(inputs.begin(), last_layer_);
+      add_rules(g, &inputs);
       add_lists(g.op("BoostedTreesCalculateBestGainsPerFeature", inputs)
                     .attr("max_splits", args_.max_splits())
-                    .attr("num_features", static_cast<int64_t>(features.size())),
+                    .attr("num_features", groups_[i].size()),
                 5, &lists);
     }
     return g.op("BoostedTreesUpdateEnsemble", update_inputs(g, lists))
@@ -416,10 +404,9 @@ class EnsembleGrower {
     constexpr size_t kOrder[] = {2, 0, 1, 3, 4, 5, 6};
     std::vector<std::vector<Output>> lists(7);
     for (size_t i = 0; i < groups_.size(); ++i) {
-      for (const Output& feature : unpack_features(g, groups_[i], stats[i])) {
+      for (const Output& feature : unpack_features(g, groups_[i].size(), stats[i])) {
         std::vector<Output> inputs = {last_layer_, feature};
-        const std::vector<Output> split_rules = rules(g);
-        inputs.insert(inputs.end(), split_rules.begin(), split_rules.end());
+        add_rules(g, &inputs);
         Operation* best =
             g.op("BoostedTreesCalculateBestFeatureSplit", inputs).attr("logits_dimension", logits_);
         for (size_t k = 0; k < lists.size(); ++k) {
@@ -487,23 +474,21 @@ class EnsembleGrower {
                                   .attr("group_size", replicas_of(g)));
   }
 
-  std::vector<Output> add_quantiles(Graph& g) {
+  Operation* add_quantiles(Graph& g) {
     // With data in memory, no other step needs the numbers, so they are computed here.
     std::vector<Output> inputs =
         in_memory_ ? tree_numbers(g, input_features_, model_.columns, features_) : input_.numbers;
     const auto n = static_cast<int64_t>(inputs.size());
     Operation* summaries = quantile_summaries(g, inputs);
-    std::vector<Output> stream_inputs = {input_.quantiles};
-    for (int i = 0; i < summaries->num_outputs(); ++i)
-      stream_inputs.push_back(summaries->output(i));
+    std::vector<Output> stream_inputs = summaries->outputs();
+    stream_inputs.insert(stream_inputs.begin(), input_.quantiles);
     Operation* added = g.op("BoostedTreesQuantileStreamResourceAddSummaries", stream_inputs)
                            .attr("num_features", n);
     const ControlDependencies after(g, {added});
     const Output placeholder = g.constant(Tensor::scalar<float>(0), "nothing");
-    return as_branch_result(
-        g, add_if_accumulated(g, {placeholder}, "wait_until_quantiles_accumulated",
+    return add_if_accumulated(g, {placeholder}, "wait_until_quantiles_accumulated",
                               &quantile_accumulators_,
-                              [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
+                              [this](Graph& f, const std::vector<Output>&) { return flush(f); });
   }
 
   Operation* flush(Graph& g) const {
@@ -589,8 +574,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   };
 }
 
-// As in TensorFlow, the loss is a mean. Regularization and min_node_weight are in units of the
-// mean.
+// As in TensorFlow, the loss is a mean. This defines the units of l1, l2 and min_node_weight.
 Args with_mean_loss(const Args& args) {
   Args changed = args;
   changed.set("loss_reduction", Value::of(std::string("sum_over_batch_size")));

@@ -34,9 +34,9 @@ Output reshaped(Graph& graph, const Output& x, const std::vector<int64_t>& shape
   return graph.op("Reshape", {x, graph.constant(Tensor::vector<int64_t>(shape), "shape")});
 }
 
-void unpack(Graph& graph, Output x, int64_t elements, std::vector<Output>* outputs) {
-  Operation* parts = graph.op("Unpack", {x}).attr("num", elements).attr("axis", 1);
-  for (int i = 0; i < parts->num_outputs(); ++i) outputs->push_back(parts->output(i));
+std::vector<Output> unpack(Graph& graph, Output x, int64_t elements) {
+  Operation* unpacked = graph.op("Unpack", {x}).attr("num", elements).attr("axis", 1);
+  return unpacked->outputs();
 }
 
 // The largest finite float replaces missing values, negated or not. They then get a separate bucket
@@ -58,9 +58,7 @@ std::vector<Output> elements_of(const DenseColumn& column, TransformationCache& 
   }
   const int64_t count = column.num_elements();
   if (count == 1) return {reshaped(cache.graph(), values, {-1})};
-  std::vector<Output> elements;
-  unpack(cache.graph(), reshaped(cache.graph(), values, {-1, count}), count, &elements);
-  return elements;
+  return unpack(cache.graph(), reshaped(cache.graph(), values, {-1, count}), count);
 }
 
 // Moves missing values to the lowest bucket, as in quantile streams.
@@ -207,7 +205,8 @@ TreeInput tree_input(Graph& graph,
   for (const ColumnPtr& column : columns) {
     const NameScope scope(graph, scope_of(*column));
     if (const auto* bucketed = dynamic_cast<const BucketedColumn*>(column.get())) {
-      unpack(graph, bucketed->bucket_tensor(cache), bucketed->elements(), &input.buckets);
+      for (const Output& x : unpack(graph, bucketed->bucket_tensor(cache), bucketed->elements()))
+        input.buckets.push_back(x);
       input.sources.resize(input.buckets.size());
       continue;
     }

@@ -27,8 +27,7 @@ TreeModel::TreeModel(Graph& graph, const Features& input_features, const Args& a
     Operation* boundary_op =
         graph.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries", {quantiles})
             .attr("num_features", streams);
-    for (int i = 0; i < boundary_op->num_outputs(); ++i)
-      boundaries.push_back(boundary_op->output(i));
+    boundaries = boundary_op->outputs();
   }
   const VariablePtr ready = add_flag(graph, "are_boundaries_ready", streams == 0);
   const NameScope transform(graph, "transform_features");

@@ -102,9 +102,8 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
       identity_inputs.push_back(input);
     Operation* op = default_graph()->op("IdentityN", identity_inputs);
     op->own_gradient = std::make_shared<RGradient>(op->graph(), closure, result_tensors.size());
-    std::vector<Output> outputs;
-    for (size_t i = 0; i < result_tensors.size(); ++i)
-      outputs.push_back(op->output(static_cast<int>(i)));
+    std::vector<Output> outputs = op->outputs();
+    outputs.resize(result_tensors.size());
     return tensors_to_r(outputs);
   });
 }

@@ -246,12 +246,6 @@ std::vector<Output> tensors_from_r(SEXP list, const char* label) {
   return tensors;
 }
 
-std::vector<Output> outputs_of(Operation& op) {
-  std::vector<Output> outputs;
-  for (int i = 0; i < op.num_outputs(); ++i) outputs.push_back(op.output(i));
-  return outputs;
-}
-
 Operation* operation_of(SEXP x) { return static_cast<Operation*>(handle_address(x, kOperation)); }
 
 VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariable); }
@@ -507,7 +501,7 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
                                    name == R_NilValue ? "" : string_from_r(name));
   if (op->num_outputs() == 0) return operation_handle(op);
   if (op->num_outputs() == 1) return tensor_handle(op->output(0));
-  Rcpp::List list(tensors_to_r(outputs_of(*op)));
+  Rcpp::List list(tensors_to_r(op->outputs()));
   // The names are those of the op definition, unless one of its outputs is a list.
   Rcpp::CharacterVector names;
   if (def.outputs.size() != static_cast<size_t>(op->num_outputs())) return list;
@@ -570,7 +564,7 @@ SEXP cpp_element_graph(SEXP x) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_outputs(SEXP x) {
-  return guarded_entry([&]() -> SEXP { return tensors_to_r(outputs_of(*operation_of(x))); });
+  return guarded_entry([&]() -> SEXP { return tensors_to_r(operation_of(x)->outputs()); });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -27,7 +27,6 @@ Output tensor_of(SEXP x);
 // Lists of tensor handles; `label` describes the list in messages.
 SEXP tensors_to_r(const std::vector<Output>& outputs);
 std::vector<Output> tensors_from_r(SEXP list, const char* label);
-std::vector<Output> outputs_of(Operation& op);
 Operation* operation_of(SEXP x);
 VariablePtr variable_of(SEXP x);
 

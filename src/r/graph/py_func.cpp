@@ -79,6 +79,6 @@ SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, T
         graph, std::make_shared<RTensorFunction>(graph, function_from_r(func, "`func`"), name),
         tensors, types, is_stateful, name);
     if (types.empty()) return operation_handle(op);
-    return tensors_to_r(outputs_of(*op));
+    return tensors_to_r(op->outputs());
   });
 }
