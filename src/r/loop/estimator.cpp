@@ -199,15 +199,11 @@ std::shared_ptr<CachedModel> model_from_r(SEXP spec) {
 
 SEXP predictions_to_r(const std::vector<TidyPrediction>& predictions) {
   static const char* const kColumns[] = {"class", "by_class", "numbers"};
-  Rcpp::List list(predictions.size());
-  for (size_t i = 0; i < predictions.size(); ++i) {
-    const TidyPrediction& prediction = predictions[i];
-    list[i] =
-        Rcpp::List::create(Rcpp::_["type"] = prediction.type, Rcpp::_["key"] = prediction.key,
-                           Rcpp::_["columns"] = kColumns[static_cast<int>(prediction.columns)],
-                           Rcpp::_["names"] = Rcpp::wrap(prediction.names));
-  }
-  return list;
+  return list_to_r(predictions, [](const TidyPrediction& prediction) {
+    return Rcpp::List::create(Rcpp::_["type"] = prediction.type, Rcpp::_["key"] = prediction.key,
+                              Rcpp::_["columns"] = kColumns[static_cast<int>(prediction.columns)],
+                              Rcpp::_["names"] = Rcpp::wrap(prediction.names));
+  });
 }
 
 SEXP labels_to_r(const Head& head) {
@@ -258,8 +254,7 @@ void check_canned_model(SEXP spec) {
 SEXP next_batch_to_r(Predictions& predictions) {
   std::vector<Tensor> batch;
   if (!predictions.next(&batch)) return R_NilValue;
-  Rcpp::List list(batch.size());
-  for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
+  Rcpp::List list(list_to_r(batch, [](const Tensor& tensor) { return tensor_to_r(tensor); }));
   list.names() = Rcpp::wrap(predictions.keys());
   return list;
 }

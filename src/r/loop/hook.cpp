@@ -10,6 +10,7 @@
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/owned_objects.h"
 #include "r/values/values.h"
 
@@ -415,22 +416,17 @@ HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
 }
 
 SEXP history_to_r(const History& history) {
-  std::vector<const char*> names;
-  std::vector<const std::vector<double>*> values;
-  const auto add = [&](const char* name, const std::vector<double>& column) {
-    names.push_back(name);
-    values.push_back(&column);
-  };
-  for (const History::Column& metric : history.metrics) add(metric.name.c_str(), metric.values);
+  Named<const std::vector<double>*> values;
+  for (const History::Column& metric : history.metrics)
+    values.emplace_back(metric.name, &metric.values);
   if (!history.mean_losses.empty() || history.tensors.empty()) {
-    add("mean_losses", history.mean_losses);
-    add("total_losses", history.total_losses);
+    values.emplace_back("mean_losses", &history.mean_losses);
+    values.emplace_back("total_losses", &history.total_losses);
   }
-  for (const History::Column& column : history.tensors) add(column.name.c_str(), column.values);
-  Rcpp::Shield<SEXP> columns(named_list(names));
-  for (size_t i = 0; i < values.size(); ++i) {
-    SET_VECTOR_ELT(columns, static_cast<R_xlen_t>(i), Rcpp::wrap(*values[i]));
-  }
+  for (const History::Column& column : history.tensors)
+    values.emplace_back(column.name, &column.values);
+  Rcpp::Shield<SEXP> columns(named_values_to_r(
+      values, [](const std::vector<double>* column) { return Rcpp::wrap(*column); }));
   const bool has_input = !history.rows.empty();
   Rcpp::Shield<SEXP> result(has_input ? named_list({"step", "losses", "input"})
                                       : named_list({"step", "losses"}));
@@ -486,13 +482,10 @@ SEXP cpp_context_original_args(SEXP pointer) {
     if (!context) return R_NilValue;
     const RunArgs& args = context->original_args();
     if (args.foreign) return static_cast<Preserved*>(args.foreign.get())->get();
-    Rcpp::Shield<SEXP> fetches(allocate_vector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
-    for (size_t i = 0; i < args.fetches.size(); ++i) {
-      const Fetch& fetch = args.fetches[i];
-      SET_VECTOR_ELT(fetches, static_cast<R_xlen_t>(i),
-                     fetch.is_tensor() ? tensor_handle(Output(fetch.op, fetch.index))
-                                       : operation_handle(fetch.op));
-    }
+    Rcpp::Shield<SEXP> fetches(list_to_r(args.fetches, [](const Fetch& fetch) {
+      return fetch.is_tensor() ? tensor_handle(Output(fetch.op, fetch.index))
+                               : operation_handle(fetch.op);
+    }));
     return run_args_to_r(fetches, R_NilValue, R_NilValue);
   });
 }
@@ -519,8 +512,8 @@ SEXP cpp_context_progress(SEXP pointer) {
 SEXP cpp_take_failed_hooks() {
   std::vector<std::shared_ptr<RHook>> hooks;
   hooks.swap(hooks_with_errors());
-  Rcpp::List list(hooks.size());
-  for (size_t i = 0; i < hooks.size(); ++i) list[i] = hooks[i]->failed_call();
+  Rcpp::Shield<SEXP> list(
+      list_to_r(hooks, [](const std::shared_ptr<RHook>& hook) { return hook->failed_call(); }));
   for (const auto& hook : hooks) hook->error_is_handled();
   return list;
 }

@@ -36,40 +36,45 @@ DType declared_dtype(SEXP x) {
 
 namespace {
 
-// Visits the elements of an array in row-major order. position() is the column-major offset of the
-// current element.
-class RowMajorIterator {
- public:
-  explicit RowMajorIterator(const Shape& shape)
-      : shape_(shape), index_(static_cast<size_t>(shape.rank()), 0) {
-    int64_t stride = 1;
-    for (int i = 0; i < shape.rank(); ++i) {
-      strides_.push_back(stride);
-      stride *= shape.dim(i);
-    }
-  }
-  int64_t position() const { return position_; }
-  void advance() {
-    for (int i = shape_.rank() - 1; i >= 0; --i) {
-      const auto k = static_cast<size_t>(i);
-      position_ += strides_[k];
-      if (++index_[k] < shape_.dim(i)) return;
-      position_ -= strides_[k] * index_[k];
-      index_[k] = 0;
-    }
-  }
-
- private:
-  const Shape& shape_;
-  std::vector<int64_t> index_, strides_;
-  int64_t position_ = 0;
-};
-
 // True if row-major and column-major order agree: at most one dimension is longer than 1.
 bool orders_agree(const Shape& shape) {
   int longer = 0;
   for (int i = 0; i < shape.rank(); ++i) longer += shape.dim(i) > 1;
   return longer <= 1;
+}
+
+void poll_interrupt(int64_t i) {
+  constexpr int64_t kChunk = int64_t{1} << 16;
+  if (i % kChunk == kChunk - 1) check_interrupt_throttled();
+}
+
+// Calls visit(i, position) for the elements of an array: i is the row-major offset of the tensor's
+// element, position the column-major offset of R's element.
+template <typename Visit>
+void for_each_element(const Shape& shape, const Visit& visit) {
+  const int64_t n = shape.num_elements();
+  if (orders_agree(shape)) {
+    for (int64_t i = 0; i < n; ++i) {
+      poll_interrupt(i);
+      visit(i, i);
+    }
+    return;
+  }
+  std::vector<int64_t> index(static_cast<size_t>(shape.rank()), 0), strides(index.size(), 1);
+  for (size_t k = 1; k < strides.size(); ++k) {
+    strides[k] = strides[k - 1] * shape.dim(static_cast<int>(k) - 1);
+  }
+  int64_t position = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    poll_interrupt(i);
+    visit(i, position);
+    for (size_t k = index.size(); k-- > 0;) {
+      position += strides[k];
+      if (++index[k] < shape.dim(static_cast<int>(k))) break;
+      position -= strides[k] * index[k];
+      index[k] = 0;
+    }
+  }
 }
 
 Shape shape_of_r(SEXP x) {
@@ -181,19 +186,13 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
-void poll_interrupt(int64_t i) {
-  constexpr int64_t kChunk = int64_t{1} << 16;
-  if (i % kChunk == kChunk - 1) check_interrupt_throttled();
-}
-
 Tensor strings_of_bytes(SEXP x, const Shape& shape) {
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
-  RowMajorIterator it(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
-    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, it.position());
+  for_each_element(shape, [&](int64_t i, int64_t position) {
+    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, position);
     tensor.data<int32_t>()[i] = tensor.dictionary()->code(raw_bytes(raw));
-  }
+  });
   return tensor;
 }
 
@@ -206,18 +205,8 @@ Tensor strings_from_r(SEXP x, const Shape& shape) {
   tensor.set_dictionary(std::make_shared<StringDictionary>());
   CodesByAddress codes(*tensor.dictionary(), tensor.num_elements());
   auto* out = tensor.data<int32_t>();
-  if (orders_agree(shape)) {
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      poll_interrupt(i);
-      out[i] = codes.code(STRING_ELT(x, i));
-    }
-    return tensor;
-  }
-  RowMajorIterator it(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
-    poll_interrupt(i);
-    out[i] = codes.code(STRING_ELT(x, it.position()));
-  }
+  for_each_element(
+      shape, [&](int64_t i, int64_t position) { out[i] = codes.code(STRING_ELT(x, position)); });
   return tensor;
 }
 
@@ -242,10 +231,9 @@ SEXP allocate_for(DType dtype, int64_t n) {
 
 void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
   switch (tensor.dtype()) {
-    case DType::kString: {
+    case DType::kString:
       SET_STRING_ELT(out, at, text_element(tensor.string_at(i)));
       break;
-    }
     case DType::kBool:
       LOGICAL(out)[at] = tensor.data<bool>()[i];
       break;
@@ -301,16 +289,14 @@ bool copy_doubles(const double* from, Tensor& tensor) {
 }
 
 void set_integer64(Tensor& tensor, SEXP x) {
-  RowMajorIterator it(tensor.shape());
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
-    poll_interrupt(i);
-    const int64_t value = integer64_at(x, it.position());
+  for_each_element(tensor.shape(), [&](int64_t i, int64_t position) {
+    const int64_t value = integer64_at(x, position);
     if (tensor.dtype() == DType::kInt64) {
       tensor.data<int64_t>()[i] = value;
     } else {
       set_number(tensor, i, static_cast<double>(value));
     }
-  }
+  });
 }
 
 Tensor tensor_of_shape(SEXP x, const Shape& shape, DType requested) {
@@ -326,13 +312,9 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType requested) {
     set_integer64(tensor, x);
     return tensor;
   }
-  if (default_type == DType::kFloat64 && dtype == DType::kFloat64 &&
-      copy_doubles<double>(REAL(x), tensor)) {
-    return tensor;
-  }
-  if (default_type == DType::kFloat64 && dtype == DType::kFloat32 &&
-      copy_doubles<float>(REAL(x), tensor)) {
-    return tensor;
+  if (default_type == DType::kFloat64) {
+    if (dtype == DType::kFloat64 && copy_doubles<double>(REAL(x), tensor)) return tensor;
+    if (dtype == DType::kFloat32 && copy_doubles<float>(REAL(x), tensor)) return tensor;
   }
   if (TYPEOF(x) == INTSXP && dtype == DType::kInt32 && orders_agree(shape)) {
     const int* from = INTEGER(x);
@@ -342,11 +324,8 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType requested) {
     std::memcpy(tensor.raw(), from, tensor.num_bytes());
     return tensor;
   }
-  RowMajorIterator it(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
-    poll_interrupt(i);
-    set_number(tensor, i, number_in(x, it.position()));
-  }
+  for_each_element(
+      shape, [&](int64_t i, int64_t position) { set_number(tensor, i, number_in(x, position)); });
   return tensor;
 }
 
@@ -444,10 +423,9 @@ SEXP bytes_to_r(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.rank() == 0) return raw_to_r(tensor.string_at(0));
   Rcpp::Shield<SEXP> out(allocate_vector(VECSXP, tensor.num_elements()));
-  RowMajorIterator it(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
-    SET_VECTOR_ELT(out, it.position(), raw_to_r(tensor.string_at(i)));
-  }
+  for_each_element(shape, [&](int64_t i, int64_t position) {
+    SET_VECTOR_ELT(out, position, raw_to_r(tensor.string_at(i)));
+  });
   set_dim(out, shape);
   return out;
 }
@@ -464,18 +442,8 @@ SEXP tensor_to_r(const Tensor& tensor, bool as_bytes) {
     return Rf_ScalarReal(*tensor.data<float>());
   }
   Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
-  if (orders_agree(shape)) {
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      poll_interrupt(i);
-      set_element(out, i, tensor, i);
-    }
-  } else {
-    RowMajorIterator it(shape);
-    for (int64_t i = 0; i < tensor.num_elements(); ++i, it.advance()) {
-      poll_interrupt(i);
-      set_element(out, it.position(), tensor, i);
-    }
-  }
+  for_each_element(shape,
+                   [&](int64_t i, int64_t position) { set_element(out, position, tensor, i); });
   if (shape.rank() > 0) set_dim(out, shape);
   return out;
 }

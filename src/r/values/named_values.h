@@ -1,6 +1,7 @@
 // Conversion of containers to R lists.
 #pragma once
 
+#include "r/values/text.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -24,7 +25,7 @@ SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
   R_xlen_t at = 0;
   for (const auto& pair : pairs) {
     values[at] = to_r(pair.second);
-    names[at++] = pair.first;
+    names[at++] = utf8_element(pair.first);
   }
   values.names() = names;
   return values;
