@@ -32,8 +32,7 @@ SEXP call_builder(SEXP builder,
       SET_VECTOR_ELT(components, index, tensor_handle(args[in_graph++]));
     }
   }
-  Rcpp::Shield<SEXP> call(Rf_lang2(builder, components));
-  return eval_r(call, R_GlobalEnv);
+  return call_r_function(builder, {components});
 }
 
 SEXP require_alive(const EphemeronValue& value, const char* name) {
@@ -58,16 +57,14 @@ class RStream : public ElementStream {
     if (close == R_NilValue) return;
     try {
       const DeferErrorsScope deferred;
-      Rcpp::Shield<SEXP> call(Rf_lang1(close));
-      Rcpp::Shield<SEXP> unused(eval_r(call, R_GlobalEnv));
+      call_r_function(close);
     } catch (const std::exception&) {  // destructors must not throw
     }
   }
 
   bool next(int64_t number, Components& element) override {
     Rcpp::Shield<SEXP> n(Rf_ScalarReal(static_cast<double>(number + 1)));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure("draw"), n));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(closure("draw"), {n}));
     if (result == R_NilValue) return false;
     const RList components(result, "an element of a generator");
     if (static_cast<size_t>(components.size()) != dtypes_.size()) {
@@ -80,21 +77,16 @@ class RStream : public ElementStream {
     }
     return true;
   }
-  void rewind() override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(closure("rewind")));
-    Rcpp::Shield<SEXP> unused(eval_r(call, R_GlobalEnv));
-  }
+  void rewind() override { call_r_function(closure("rewind")); }
   NamedTensors save() const override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(closure("save")));
-    Rcpp::Shield<SEXP> state(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> state(call_r_function(closure("save")));
     return {{"state", Tensor::string_scalar(
                           write_plain_data(plain_from_r(state, "A generator's state", "state")))}};
   }
   void restore(const NamedTensors& state) override {
     Rcpp::Shield<SEXP> value(
         plain_to_r(read_plain_data(state_string(state, "state"), "the state of a generator")));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure("restore"), value));
-    Rcpp::Shield<SEXP> unused(eval_r(call, R_GlobalEnv));
+    call_r_function(closure("restore"), {value});
   }
 
  private:
@@ -118,8 +110,7 @@ class RSource : public ElementSource {
   std::vector<Shape> shapes() const override { return shapes_; }
   const std::string& declared_schema() const override { return declared_; }
   std::unique_ptr<ElementStream> open() override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(require_alive(*open_, "the generator")));
-    Rcpp::Shield<SEXP> closures(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> closures(call_r_function(require_alive(*open_, "the generator")));
     return std::make_unique<RStream>(open_->owner(), closures, dtypes_);
   }
 

@@ -17,8 +17,7 @@ void log_to_r(LogLevel level, const char* kind, const std::string& text) {
   Rcpp::Shield<SEXP> number(Rf_ScalarInteger(static_cast<int>(level)));
   Rcpp::Shield<SEXP> line(Rcpp::wrap(text));
   Rcpp::Shield<SEXP> kind_text(text_to_r(kind));
-  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("emit_log"), number, line, kind_text));
-  Rcpp::Shield<SEXP> is_pending(eval_r(call, package_namespace()));
+  Rcpp::Shield<SEXP> is_pending(call_internal("emit_log", {number, line, kind_text}));
   if (Rf_asLogical(is_pending) == TRUE) mark_warning_pending();
 }
 

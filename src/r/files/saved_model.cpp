@@ -22,8 +22,7 @@ ReceiverFn receiver_fn_from_r(SEXP build) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the serving input receiver"));
   return [function](Graph& graph) -> ServingReceiver {
     DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> call(Rf_lang1(function->get()));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(function->get()));
     const RList parts(result, "a serving input receiver");
     ServingReceiver receiver;
     receiver.input = model_input_from_r(parts.find("input"));

@@ -22,8 +22,7 @@ SEXP pointer_in(SEXP object) {
 
 SEXP saver_handle(const std::shared_ptr<Saver>& saver) {
   Rcpp::Shield<SEXP> pointer(make_handle(saver, kSaver));
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_saver"), pointer));
-  return eval_r(call, package_namespace());
+  return call_internal("new_saver", {pointer});
 }
 
 bool is_saver(SEXP x) { return TYPEOF(x) == ENVSXP && is_handle(pointer_in(x), kSaver); }

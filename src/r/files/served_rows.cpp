@@ -101,8 +101,7 @@ SEXP factor_of_strings(SEXP x, SEXP levels) {
 
 SEXP factor_of(SEXP x, SEXP levels) {
   if (TYPEOF(x) == STRSXP && TYPEOF(levels) == STRSXP) return factor_of_strings(x, levels);
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("served_factor"), x, levels));
-  return eval_r(call, package_namespace());
+  return call_internal("served_factor", {x, levels});
 }
 
 // The class of each row, which is the only class or the class with the highest score. Returns a

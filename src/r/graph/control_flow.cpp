@@ -16,8 +16,7 @@ FunctionBuilder builder_from_r(SEXP closure) {
   return [closure](FuncGraph& graph, const std::vector<Output>& arguments) {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> handles(tensors_to_r(arguments));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure, handles));
-    Rcpp::Shield<SEXP> results(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> results(call_r_function(closure, {handles}));
     return tensors_from_r(results, "the results of a function");
   };
 }
@@ -34,8 +33,7 @@ class RGradient : public GradientOverride {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> handles(tensors_to_r(
         std::vector<Output>(dy.begin(), dy.begin() + static_cast<std::ptrdiff_t>(num_results_))));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure_->get(), handles));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(closure_->get(), {handles}));
     const RList gradient_list(result, "the gradients of a function");
     std::vector<Gradient> input_gradients(op.inputs().size());
     for (R_xlen_t i = 0; i < gradient_list.size(); ++i) {

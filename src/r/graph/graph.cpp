@@ -155,8 +155,7 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
     SET_VECTOR_ELT(preserved, kOuter, graph_handle(function->outer().shared_from_this()));
   }
   R_SetExternalPtrProtected(pointer, preserved);
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
-  Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
+  Rcpp::Shield<SEXP> object(call_internal("new_graph", {pointer}));
   auto binding = std::make_shared<GraphBinding>();
   binding->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
   R_PreserveObject(binding->weak_ref);

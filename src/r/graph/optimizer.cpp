@@ -87,8 +87,7 @@ VariableTransform variable_transform_from_r(Graph& owner, SEXP x) {
   return [function](Graph& graph, Output value) -> Output {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> tensor(tensor_handle(value));
-    Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), tensor));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(function->get(), {tensor}));
     return result == R_NilValue ? Output() : tensor_of(result);
   };
 }
@@ -103,8 +102,7 @@ Initializer initializer_from_r(Graph& owner, SEXP x) {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> dims(shape_to_r(shape));
     Rcpp::Shield<SEXP> type(text_to_r(dtype_name(dtype)));
-    Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), dims, type));
-    Rcpp::Shield<SEXP> value(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> value(call_r_function(function->get(), {dims, type}));
     return tensor_of(value);
   };
 }

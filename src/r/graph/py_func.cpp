@@ -22,9 +22,7 @@ class RTensorFunction : public TensorFunction {
     for (size_t i = 0; i < inputs.size(); ++i) {
       SET_VECTOR_ELT(arguments, static_cast<R_xlen_t>(i), tensor_to_r(inputs[i]));
     }
-    Rcpp::Shield<SEXP> call(
-        Rf_lang3(Rf_install("call_tensor_function"), function_->get(), arguments));
-    Rcpp::Shield<SEXP> result(eval_r(call, package_namespace()));
+    Rcpp::Shield<SEXP> result(call_internal("call_tensor_function", {function_->get(), arguments}));
     throw_raised(result);
     return tensors_of(result, dtypes);
   }

@@ -38,8 +38,7 @@ std::shared_ptr<Graph> graph_of_arguments(const Args& args) {
 // Default seeds come from R's generator, so that set.seed() makes scripts reproducible.
 uint64_t seed_from_r() {
   Rcpp::Shield<SEXP> largest(Rf_ScalarInteger(2147483647)), one(Rf_ScalarInteger(1));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("sample.int"), largest, one));
-  Rcpp::Shield<SEXP> seed(eval_r(call, R_BaseEnv));
+  Rcpp::Shield<SEXP> seed(call_r_function(Rf_install("sample.int"), {largest, one}, R_BaseEnv));
   return static_cast<uint64_t>(Rf_asInteger(seed));
 }
 
@@ -161,8 +160,7 @@ void append_input(std::vector<Rcpp::RObject>& inputs,
       TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
   if (!is_list && is_plain_list) {
     // A list in place of a tensor is a shape, or tensors to stack.
-    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("list_as_input"), x));
-    Rcpp::Shield<SEXP> value(eval_r(call, package_namespace()));
+    Rcpp::Shield<SEXP> value(call_internal("list_as_input", {x}));
     inputs.emplace_back(SEXP(value));
     return;
   }
@@ -175,8 +173,7 @@ void append_input(std::vector<Rcpp::RObject>& inputs,
                      " must be a list of tensors, not an object of ", "type ",
                      Rf_type2char(TYPEOF(x)), ".");
   }
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
-  Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));
+  Rcpp::Shield<SEXP> elements(call_r_function(Rf_install("as.list"), {x}, R_BaseEnv));
   for (R_xlen_t i = 0; i < Rf_xlength(elements); ++i) {
     SEXP element = VECTOR_ELT(elements, i);
     inputs.emplace_back(is_indexed_slices(element) ? dense_input(element) : element);

@@ -51,8 +51,7 @@ InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   return [function, folder](Graph& graph, Mode mode) -> ModelInput {
     DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
-    Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(function->get(), {name}));
     if (mode == Mode::kTrain) write_metadata_from_r(result, folder);
     ModelInput input = model_input_from_r(result);
     input.is_shard = Rf_getAttrib(result, Rf_install("sharded_by")) != R_NilValue;
@@ -92,8 +91,7 @@ SEXP labels_to_r(const ModelInput& input) {
 void add_metrics_of_function(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
   Rcpp::Shield<SEXP> features(input_features_to_r(input)), labels(labels_to_r(input));
   Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
-  Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
-  Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+  Rcpp::Shield<SEXP> result(call_r_function(function, {features, labels, predictions}));
   const RList metrics(result, "the result of a metric function");
   for (R_xlen_t i = 0; i < metrics.size(); ++i) {
     const std::string name = metrics.name(i);

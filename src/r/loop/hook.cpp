@@ -183,18 +183,12 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     }
   };
 
-  SEXP bind(SEXP methods, const char* method, const std::vector<SEXP>& arguments) {
+  SEXP bind(SEXP methods, const char* method, std::initializer_list<SEXP> arguments) {
     if (is_absent(methods, method)) return nullptr;
     SEXP function = list_element(methods, method);
     if (!Rf_isFunction(function)) return nullptr;
     define(Rf_install(method), function);
-    Rcpp::Shield<SEXP> call(allocate_vector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
-    SETCAR(call, Rf_install(method));
-    SEXP cell = CDR(call);
-    for (SEXP argument : arguments) {
-      SETCAR(cell, argument);
-      cell = CDR(cell);
-    }
+    Rcpp::Shield<SEXP> call(new_call(Rf_install(method), arguments));
     Rcpp::Shield<SEXP> calls(Rf_cons(call, calls_.get()));
     calls_.reset(calls);
     return call;
@@ -204,8 +198,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return label.size() > 2 && label.compare(label.size() - 2, 2, "]]") == 0;
   }
   static std::string key_of(SEXP methods) {
-    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("hook_code"), methods));
-    Rcpp::Shield<SEXP> code(eval_r(call, package_namespace()));
+    Rcpp::Shield<SEXP> code(call_internal("hook_code", {methods}));
     return str_cat(kUnnamedState, " ", std::to_string(fingerprint64(string_from_r(code))));
   }
   // For calls while an interrupt unwinds. Throws errors as Error, without reporting them in R.
@@ -254,8 +247,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(nullptr, kContext.tag(), R_NilValue));
     Rcpp::Shield<SEXP> handle(session_handle(session));
     session_.reset(handle);
-    Rcpp::Shield<SEXP> constructor_call(Rf_lang3(Rf_install("new_context"), pointer, handle));
-    Rcpp::Shield<SEXP> context(eval_r(constructor_call, environment_.get()));
+    Rcpp::Shield<SEXP> context(
+        call_r_function(Rf_install("new_context"), {pointer, handle}, environment_.get()));
     define(hook_symbols().context, context);
     context_.reset(context);
     context_pointer_.reset(pointer);
@@ -332,8 +325,7 @@ class RFeedSource : public FeedSource {
   }
   Feeds feeds(Graph& graph) override {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> call(Rf_lang1(function_.get()));
-    Rcpp::Shield<SEXP> feed_dict(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> feed_dict(call_r_function(function_.get()));
     return feeds_from_r(feed_dict, graph);
   }
 

@@ -14,10 +14,7 @@ class RListener : public CheckpointListener {
  public:
   explicit RListener(SEXP methods) : methods_(methods) {}
   std::string name() const override { return "CheckpointSaverListener"; }
-  void begin(Graph&) override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(method("begin")));
-    eval_r(call, R_GlobalEnv);
-  }
+  void begin(Graph&) override { call_r_function(method("begin")); }
   void before_save(Session& session, int64_t step) override { call("before_save", session, step); }
   bool after_save(Session& session, int64_t step) override {
     Rcpp::Shield<SEXP> result(call("after_save", session, step));
@@ -37,8 +34,7 @@ class RListener : public CheckpointListener {
   SEXP call(const char* name, Session& session, int64_t step) {
     Rcpp::Shield<SEXP> handle(session_handle(session));
     Rcpp::Shield<SEXP> number(Rf_ScalarReal(static_cast<double>(step)));
-    Rcpp::Shield<SEXP> call(Rf_lang3(method(name), handle, number));
-    return eval_r(call, R_GlobalEnv);
+    return call_r_function(method(name), {handle, number});
   }
 
   Preserved methods_;

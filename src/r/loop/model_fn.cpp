@@ -85,8 +85,7 @@ ModelFn custom_model_from_r(const RFunctionPtr& function) {
     DefaultGraph scope(graph.shared_from_this());
     const auto r_input = std::static_pointer_cast<const Preserved>(input.r_object);
     Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
-    Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), r_input->get(), name));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(function->get(), {r_input->get(), name}));
     return estimator_spec_from_r(result);
   };
 }

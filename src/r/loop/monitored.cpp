@@ -75,8 +75,7 @@ std::function<void(Session&)> init_fn_from_r(Graph& graph, SEXP function) {
   const auto init_function = function_of_graph(graph, function_from_r(function, "`init_fn`"));
   return [init_function](Session& session) {
     Rcpp::Shield<SEXP> handle(session_handle(session));
-    Rcpp::Shield<SEXP> call(Rf_lang2(init_function->get(), handle));
-    eval_r(call, R_GlobalEnv);
+    call_r_function(init_function->get(), {handle});
   };
 }
 

@@ -175,8 +175,7 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
 
 SEXP new_session_object(SEXP pointer, const Session& session) {
   Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
-  return eval_r(call, package_namespace());
+  return call_internal("new_session", {pointer, graph});
 }
 
 SEXP session_handle(Session& session) {
@@ -196,8 +195,7 @@ SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
   auto& binding = *static_cast<SessionBinding*>(session.foreign.get());
   if (binding.coordinator.get() == R_NilValue) {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&coordinator, kCoordinator.tag(), R_NilValue));
-    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_coordinator"), pointer));
-    Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
+    Rcpp::Shield<SEXP> object(call_internal("new_coordinator", {pointer}));
     binding.coordinator_pointer.reset(pointer);
     binding.coordinator.reset(object);
   }
@@ -252,8 +250,7 @@ RunOptions run_options_from_r(SEXP options) {
 SEXP run_options_to_r(const RunOptions& options) {
   Rcpp::Shield<SEXP> level(Rf_ScalarInteger(options.trace_level));
   Rcpp::Shield<SEXP> timeout(Rf_ScalarReal(static_cast<double>(options.timeout_in_ms)));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("run_options"), level, timeout));
-  return eval_r(call, package_namespace());
+  return call_internal("run_options", {level, timeout});
 }
 
 SEXP step_stats_to_r(const StepStats& stats) {
@@ -276,8 +273,7 @@ SEXP step_stats_to_r(const StepStats& stats) {
                          Rcpp::Named("bytes") = bytes);
   Rcpp::Shield<SEXP> device(text_to_r(StepStats::kDevice));
   Rcpp::Shield<SEXP> start_micros(Rf_ScalarReal(stats.start_seconds * 1e6));
-  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("new_step_stats"), columns, device, start_micros));
-  return eval_r(call, package_namespace());
+  return call_internal("new_step_stats", {columns, device, start_micros});
 }
 
 void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {

@@ -72,8 +72,7 @@ Value value_from_r(SEXP x) {
   }
   // TensorFlow accepts an initializer class in place of an object, such as `tf$zeros_initializer`.
   if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer_class")) {
-    Rcpp::Shield<SEXP> call(Rf_lang1(x));
-    Rcpp::Shield<SEXP> object(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> object(call_r_function(x));
     return value_from_r(object);
   }
   // A built-in initializer has a specification, from which the core constructs the object.

@@ -205,6 +205,26 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
+SEXP new_call(SEXP function, std::initializer_list<SEXP> arguments) {
+  Rcpp::Shield<SEXP> call(allocate_vector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
+  SETCAR(call, function);
+  SEXP cell = call;
+  for (SEXP argument : arguments) {
+    cell = CDR(cell);
+    SETCAR(cell, argument);
+  }
+  return call;
+}
+
+SEXP call_r_function(SEXP function, std::initializer_list<SEXP> arguments, SEXP env) {
+  Rcpp::Shield<SEXP> call(new_call(function, arguments));
+  return eval_r(call, env);
+}
+
+SEXP call_internal(const char* name, std::initializer_list<SEXP> arguments) {
+  return call_r_function(Rf_install(name), arguments, package_namespace());
+}
+
 SEXP guard_allocation(SEXP (*function)(void*), void* data) {
   static UnwindToken& token = *new UnwindToken;  // never released, because R may be gone at exit
   // Allocations do not count as calls of R code.
@@ -225,13 +245,11 @@ void raise_warnings() {
   flush_deferred_log();
   if (!has_warnings || entry_depth > 1) return;
   has_warnings = false;
-  Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("raise_warnings")));
-  eval_r(call, package_namespace());
+  call_internal("raise_warnings");
 }
 
 Error error_of_condition(SEXP condition, Code code) {
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("condition_text"), condition));
-  Rcpp::Shield<SEXP> text(eval_r(call, package_namespace()));
+  Rcpp::Shield<SEXP> text(call_internal("condition_text", {condition}));
   Error error(code, string_from_r(text));
   error.foreign = std::make_shared<Preserved>(condition);
   return error;

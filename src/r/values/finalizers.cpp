@@ -77,8 +77,7 @@ void cpp_register_finalizer(SEXP object, SEXP then) {
                                  Rf_type2char(TYPEOF(then)), ".");
     }
     register_finalizer(object, [function = Preserved(then)](SEXP collected_object) {
-      Rcpp::Shield<SEXP> call(Rf_lang2(function.get(), collected_object));
-      eval_r(call, R_BaseEnv);
+      call_r_function(function.get(), {collected_object}, R_BaseEnv);
     });
   });
 }

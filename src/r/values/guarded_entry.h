@@ -1,6 +1,7 @@
 // guarded_entry() and eval_r(): the boundary between R and the core for errors, warnings and jumps.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <type_traits>
 
@@ -101,6 +102,13 @@ Error error_of_condition(SEXP condition, Code code);
 // DeferErrorsScope, all errors do.
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
 SEXP eval_r(SEXP call, SEXP env);
+SEXP new_call(SEXP function, std::initializer_list<SEXP> arguments);  // not protected
+// Like eval_r(), for a call of an R function. The caller protects the arguments.
+SEXP call_r_function(SEXP function,
+                     std::initializer_list<SEXP> arguments = {},
+                     SEXP env = R_GlobalEnv);
+// Like call_r_function(), for a function of the package.
+SEXP call_internal(const char* name, std::initializer_list<SEXP> arguments = {});
 // Like eval_r(), for a function of R's API that may longjmp. Without `translates`, all jumps become
 // RUnwind.
 SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token, bool translates = true);

@@ -115,8 +115,7 @@ std::string element_path(const std::string& path, SEXP names, R_xlen_t i) {
 }
 
 void convert_attributes(SEXP x, const Context& context, const std::string& path, PlainData& data) {
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("attributes"), x));
-  Rcpp::Shield<SEXP> attributes(eval_r(call, R_BaseEnv));
+  Rcpp::Shield<SEXP> attributes(call_r_function(Rf_install("attributes"), {x}, R_BaseEnv));
   if (attributes == R_NilValue) return;
   Rcpp::Shield<SEXP> names(Rf_getAttrib(attributes, R_NamesSymbol));
   for (R_xlen_t i = 0; i < Rf_xlength(attributes); ++i) {
@@ -172,8 +171,7 @@ SEXP with_attributes(SEXP x, const PlainData& data) {
     SET_VECTOR_ELT(attributes, i, plain_to_r(attribute.second));
   }
   Rf_setAttrib(attributes, R_NamesSymbol, names);
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("set_plain_attributes"), x, attributes));
-  Rcpp::Shield<SEXP> result(eval_r(call, package_namespace()));
+  Rcpp::Shield<SEXP> result(call_internal("set_plain_attributes", {x, attributes}));
   if (result == R_NilValue) {
     fail(Code::kDataLoss, "Plain data are damaged: the attributes of a vector do not fit it.");
   }
