@@ -285,17 +285,6 @@ FeatureSpec feature_spec_from_r(const std::string& key, SEXP x) {
   return spec;
 }
 
-SEXP parsed_to_r(const ParsedTensor& tensor) {
-  if (!tensor.indices) return tensor_handle(tensor.values);
-  Rcpp::Shield<SEXP> sparse(named_list({"indices", "values", "dense_shape"}));
-  SET_VECTOR_ELT(sparse, 0, tensor_handle(tensor.indices));
-  SET_VECTOR_ELT(sparse, 1, tensor_handle(tensor.values));
-  SET_VECTOR_ELT(sparse, 2, tensor_handle(tensor.dense_shape));
-  Rcpp::Shield<SEXP> classes(text_to_r("tensorflow.sparse_tensor"));
-  Rf_setAttrib(sparse, R_ClassSymbol, classes);
-  return sparse;
-}
-
 }  // namespace
 
 }  // namespace r
@@ -316,7 +305,9 @@ SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_singl
     const auto parsed =
         parse_example(input.graph(), input, names == R_NilValue ? Output() : tensor_of(names),
                       specs, is_single, name);
-    return named_values_to_r(parsed, parsed_to_r);
+    return named_values_to_r(parsed, [](const ParsedTensor& tensor) {
+      return feature_to_r(Feature(tensor.indices, tensor.values, tensor.dense_shape));
+    });
   });
 }
 

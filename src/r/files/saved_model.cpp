@@ -49,13 +49,10 @@ SEXP tensor_info_to_r(const TensorInfo& info) {
 }
 
 SEXP features_to_r(const std::vector<ExampleFeature>& features) {
-  Rcpp::CharacterVector dtypes, keys;
-  for (const ExampleFeature& feature : features) {
-    dtypes.push_back(dtype_name(feature.dtype));
-    keys.push_back(feature.key);
-  }
-  dtypes.names() = keys;
-  return dtypes;
+  std::vector<std::pair<std::string, std::string>> dtypes;
+  for (const ExampleFeature& feature : features)
+    dtypes.emplace_back(feature.key, dtype_name(feature.dtype));
+  return named_strings_to_r(dtypes);
 }
 
 SEXP signature_to_r(const LoadedModel& model, const std::string& name) {

@@ -56,25 +56,33 @@ Feature feature_from_r(SEXP feature) {
                  tensor_of(triple.find("dense_shape")));
 }
 
+SEXP feature_to_r(const Feature& feature) {
+  if (!feature.is_sparse()) return tensor_handle(feature.values);
+  Rcpp::Shield<SEXP> sparse(named_list({"indices", "values", "dense_shape"}));
+  SET_VECTOR_ELT(sparse, 0, tensor_handle(feature.indices));
+  SET_VECTOR_ELT(sparse, 1, tensor_handle(feature.values));
+  SET_VECTOR_ELT(sparse, 2, tensor_handle(feature.dense_shape));
+  Rcpp::Shield<SEXP> classes(text_to_r("tensorflow.sparse_tensor"));
+  Rf_setAttrib(sparse, R_ClassSymbol, classes);
+  return sparse;
+}
+
 SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
-  Rcpp::List list(reads.size());
-  for (size_t i = 0; i < reads.size(); ++i) {
-    const FeatureRead& read = reads[i];
+  return list_to_r(reads, [](const FeatureRead& read) {
     Rcpp::Shield<SEXP> default_value(value_to_r(read.default_value));
     Rcpp::IntegerVector shape;
     for (int d = 0; d < read.shape.rank(); ++d) {
       shape.push_back(static_cast<int>(read.shape.dim(d)));
     }
-    list[i] = Rcpp::List::create(
-        Rcpp::_["key"] = read.key, Rcpp::_["dtype"] = dtype_name(read.dtype),
-        Rcpp::_["example_dtype"] = dtype_name(read.example_dtype),
-        Rcpp::_["has_shape"] = read.has_shape, Rcpp::_["shape"] = shape,
-        Rcpp::_["default_value"] = default_value, Rcpp::_["is_weight"] = read.is_weight,
-        Rcpp::_["is_normalized"] = read.is_normalized,
-        Rcpp::_["takes_unknown"] = read.takes_unknown,
-        Rcpp::_["num_ids"] = static_cast<double>(read.num_ids));
-  }
-  return list;
+    return Rcpp::List::create(Rcpp::_["key"] = read.key, Rcpp::_["dtype"] = dtype_name(read.dtype),
+                              Rcpp::_["example_dtype"] = dtype_name(read.example_dtype),
+                              Rcpp::_["has_shape"] = read.has_shape, Rcpp::_["shape"] = shape,
+                              Rcpp::_["default_value"] = default_value,
+                              Rcpp::_["is_weight"] = read.is_weight,
+                              Rcpp::_["is_normalized"] = read.is_normalized,
+                              Rcpp::_["takes_unknown"] = read.takes_unknown,
+                              Rcpp::_["num_ids"] = static_cast<double>(read.num_ids));
+  });
 }
 
 }  // namespace r

@@ -65,6 +65,7 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name);
 // --- r/graph/columns.cpp
 
 Feature feature_from_r(SEXP feature);
+SEXP feature_to_r(const Feature& feature);
 // One list for each feature that a column or a head reads.
 SEXP reads_to_r(const std::vector<FeatureRead>& reads);
 

@@ -7,6 +7,7 @@
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "training/freeze.h"
 #include "training/graph_export.h"
 #include "training/import_meta_graph.h"
@@ -72,15 +73,11 @@ SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_def_nodes(SEXP bytes) {
   return guarded_entry([&]() -> SEXP {
-    const GraphDef def = graph_def_from_r(bytes);
-    Rcpp::List nodes(def.nodes.size());
-    for (size_t i = 0; i < def.nodes.size(); ++i) {
-      const NodeDef& node = def.nodes[i];
-      nodes[i] = Rcpp::List::create(Rcpp::_["name"] = node.name, Rcpp::_["op"] = node.op,
-                                    Rcpp::_["input"] = Rcpp::wrap(node.inputs),
-                                    Rcpp::_["device"] = node.device);
-    }
-    return nodes;
+    return list_to_r(graph_def_from_r(bytes).nodes, [](const NodeDef& node) {
+      return Rcpp::List::create(Rcpp::_["name"] = node.name, Rcpp::_["op"] = node.op,
+                                Rcpp::_["input"] = Rcpp::wrap(node.inputs),
+                                Rcpp::_["device"] = node.device);
+    });
   });
 }
 

@@ -10,6 +10,7 @@
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -245,9 +246,7 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text nam
     if (targets.empty()) invalid_argument("`ys` must have at least one tensor.");
     const auto grads = gradients(*graph_for(targets[0].graph()), targets, targets_from_r(xs),
                                  targets_from_r(grad_ys), targets_from_r(stop_gradients), name);
-    Rcpp::List list(grads.size());
-    for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
-    return list;
+    return list_to_r(grads, gradient_to_r);
   });
 }
 
@@ -267,12 +266,10 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP 
     const Output weight = grad_loss == R_NilValue ? Output() : tensor_of(grad_loss);
     const auto grads_and_vars = optimizer_from_r(spec)->compute_gradients(
         *graph_for(target.graph()), target, variables_from_r(variables), weight);
-    Rcpp::List list(grads_and_vars.size());
-    for (size_t i = 0; i < grads_and_vars.size(); ++i) {
-      Rcpp::Shield<SEXP> gradient(gradient_to_r(grads_and_vars[i].gradient));
-      list[i] = Rcpp::List::create(gradient, variable_handle(grads_and_vars[i].variable));
-    }
-    return list;
+    return list_to_r(grads_and_vars, [](const GradientAndVariable& pair) {
+      Rcpp::Shield<SEXP> gradient(gradient_to_r(pair.gradient));
+      return Rcpp::List::create(gradient, variable_handle(pair.variable));
+    });
   });
 }
 

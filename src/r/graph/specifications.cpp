@@ -6,6 +6,7 @@
 #include "estimators/models/model_traits.h"
 #include "hooks/hook_registry.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 #include "training/optimizer.h"
 
@@ -25,8 +26,6 @@ auto with_factory(const std::string& kind, Visit visit) {
   if (kind == "estimator") return visit(Factory<CannedModel>::instance());
   invalid_argument("'", kind, "' is not a kind of specification.");
 }
-
-using Strings = std::vector<std::string>;
 
 class Table {
  public:
@@ -55,7 +54,7 @@ struct Row {
 
 SEXP rows_to_r(const std::vector<Row>& rows) {
   const auto strings = [&rows](auto get) {
-    Strings values;
+    std::vector<std::string> values;
     for (const Row& row : rows) values.push_back(get(row));
     return values;
   };
@@ -129,16 +128,12 @@ SEXP cpp_specs(Text what, Text type) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_endpoints(Text what) {
   return guarded_entry([&]() -> SEXP {
-    Strings endpoints, types;
+    std::vector<std::pair<std::string, std::string>> endpoints;
     with_factory(what, [&](const auto& factory) {
-      for (const auto& entry : factory.entries()) {
-        endpoints.push_back(entry.endpoint);
-        types.push_back(entry.type);
-      }
+      for (const auto& entry : factory.entries())
+        endpoints.emplace_back(entry.type, entry.endpoint);
     });
-    Rcpp::CharacterVector named = Rcpp::wrap(endpoints);
-    named.names() = Rcpp::wrap(types);
-    return named;
+    return named_strings_to_r(endpoints);
   });
 }
 

@@ -59,17 +59,6 @@ InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   };
 }
 
-SEXP feature_to_r(const Feature& feature) {
-  if (!feature.is_sparse()) return tensor_handle(feature.values);
-  Rcpp::Shield<SEXP> sparse(named_list({"indices", "values", "dense_shape"}));
-  SET_VECTOR_ELT(sparse, 0, tensor_handle(feature.indices));
-  SET_VECTOR_ELT(sparse, 1, tensor_handle(feature.values));
-  SET_VECTOR_ELT(sparse, 2, tensor_handle(feature.dense_shape));
-  Rcpp::Shield<SEXP> classes(text_to_r("tensorflow.sparse_tensor"));
-  Rf_setAttrib(sparse, R_ClassSymbol, classes);
-  return sparse;
-}
-
 SEXP named_tensors_to_r(const Named<Output>& tensors) {
   return named_values_to_r(tensors, tensor_handle);
 }
@@ -229,16 +218,6 @@ SEXP column_reads_to_r(SEXP spec) {
     }
   }
   return reads_to_r(all_reads);
-}
-
-SEXP named_texts_to_r(const NamedTexts& texts) {
-  Rcpp::CharacterVector values(texts.size()), names(texts.size());
-  for (size_t i = 0; i < texts.size(); ++i) {
-    values[i] = utf8_element(texts[i].second);
-    names[i] = utf8_element(texts[i].first);
-  }
-  values.names() = names;
-  return values;
 }
 
 // Throws if a canned model cannot be constructed; errors show the user's constructor call.
@@ -478,7 +457,7 @@ void cpp_head_check(SEXP head) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_signature(SEXP spec) {
   return guarded_entry([&]() -> SEXP {
-    return named_values_to_r(model_signature(*estimator_args(spec)), named_texts_to_r);
+    return named_values_to_r(model_signature(*estimator_args(spec)), named_strings_to_r);
   });
 }
 

@@ -1,7 +1,10 @@
 // Conversion of containers to R lists.
 #pragma once
 
-#include "r/values/text.h"
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -25,7 +28,18 @@ SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
   R_xlen_t at = 0;
   for (const auto& pair : pairs) {
     values[at] = to_r(pair.second);
-    names[at++] = utf8_element(pair.first);
+    names[at++] = pair.first;
+  }
+  values.names() = names;
+  return values;
+}
+
+// A named character vector. Not protected.
+inline SEXP named_strings_to_r(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Rcpp::CharacterVector values(pairs.size()), names(pairs.size());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    values[i] = pairs[i].second;
+    names[i] = pairs[i].first;
   }
   values.names() = names;
   return values;
