@@ -9,11 +9,11 @@ namespace runhooks {
 
 namespace {
 
-// Limits of the splits that fit: the threshold, and distinct thresholds per split_key().
+// The largest threshold, and the largest number of distinct thresholds with the same split_key().
 constexpr int32_t kMaxThreshold = UINT16_MAX, kMaxThresholdsPerKey = UINT8_MAX;
-// A threshold that no code exceeds.
+// The threshold of a split that sends all codes left.
 constexpr uint8_t kAlwaysLeft = UINT8_MAX;
-// Up to this bucket the code is bucket + 1, which leaves one code for missing values.
+// Features with at most this bucket have the code bucket + 1; 0 or 255 is for missing values.
 constexpr int32_t kMaxPlainBucket = UINT8_MAX - 2;
 
 using Thresholds = std::map<size_t, std::set<int32_t>>;  // by split_key()
@@ -123,7 +123,7 @@ void ByteForest::add_tree(const Tree& tree) {
 }
 
 size_t ByteForest::block_bytes() const {
-  // at least one feature, which splits that send all rows left read
+  // At least one feature, because splits that send all rows left also read one.
   return std::max<size_t>(coded_features_.size(), 1) * static_cast<size_t>(kBlock);
 }
 

@@ -193,7 +193,8 @@ class ColumnBuilder {
     columns_.back().features = 2;
   }
 
-  // The index of the feature that is set in the row; their number if all are 0, -1 for several.
+  // For features [begin, end), which code one category: the index of the feature that is 1 in the
+  // row, end - begin if all are 0, or -1 if they are not one-hot.
   int32_t category_of(size_t begin, size_t end, int64_t row) const {
     auto category = static_cast<int32_t>(end - begin);
     for (size_t i = begin; i < end; ++i) {

@@ -22,7 +22,7 @@ const std::vector<float>& root_value(const Tree& tree) {
   return root.is_leaf() ? root.leaf : root.original_leaf;
 }
 
-// SplitMix64.
+// The hash function of the random generator SplitMix64.
 uint64_t hashed(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -91,12 +91,12 @@ void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) c
   thread_local std::vector<uint16_t> leaf_of(BinnedMatrix::kChunkRows);
   thread_local std::vector<float> leaves;
   leaves.clear();
-  grower_->each_leaf_segment(chunk,
-                             [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
-                               const auto leaf = static_cast<uint16_t>(leaves.size());
-                               for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
-                               leaves.push_back(weighted_leaf(tree, node));
-                             });
+  grower_->each_segment_of_chunk(
+      chunk, [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
+        const auto leaf = static_cast<uint16_t>(leaves.size());
+        for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
+        leaves.push_back(weighted_leaf(tree, node));
+      });
   const auto count = static_cast<int64_t>(leaves.size());
   leaves.resize(std::max(leaves.size(), static_cast<size_t>(kMinPickedTable)));
   kernels().histograms->add_picked(
@@ -113,7 +113,7 @@ void InMemoryTrees::add_several_leaves(const Tree& tree, int64_t chunk, float* l
       for (int64_t i = 0; i < n; ++i) logits[ids[i] * width + k] += leaf;
     }
   };
-  grower_->each_leaf_segment(chunk, add);
+  grower_->each_segment_of_chunk(chunk, add);
 }
 
 void InMemoryTrees::add_root(const Tree& tree, int64_t chunk, float* logits) const {

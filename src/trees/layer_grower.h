@@ -73,12 +73,12 @@ class LayerGrower {
   // + ids[i] is stored at position + i.
   template <typename Run>
   void each_segment(const Run& run) const;
-  // The same for one chunk, on this thread.
+  // Calls run() for the segments of one chunk, on this thread.
   template <typename Run>
-  void each_leaf_segment(int64_t chunk, const Run& run) const;
+  void each_segment_of_chunk(int64_t chunk, const Run& run) const;
 
  private:
-  // By node and bin, 1 if the bin goes left; empty for leaves.
+  // tables[node][bin] is 1 if the node's split sends the bin left. Empty for leaves.
   using GoesLeftTables = std::vector<std::vector<uint8_t>>;
   // The rows of a chunk that are in `node`, as positions in the chunk.
   struct Segment {
@@ -143,7 +143,7 @@ void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
   parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
     route_chunk(chunk, tree, tables, Goal::kParentsOfLeaves);
     std::vector<uint8_t> goes_left(static_cast<size_t>(matrix_->chunk_rows(chunk)));
-    each_leaf_segment(
+    each_segment_of_chunk(
         chunk, [&](int32_t number, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
           const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
           std::array<int32_t, 2> nodes = {number, number};
@@ -161,7 +161,7 @@ void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
 }
 
 template <typename Run>
-void LayerGrower::each_leaf_segment(int64_t chunk, const Run& run) const {
+void LayerGrower::each_segment_of_chunk(int64_t chunk, const Run& run) const {
   const int64_t first = chunk * BinnedMatrix::kChunkRows;
   for (const Segment& segment : segments_[static_cast<size_t>(chunk)]) {
     run(segment.node, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
@@ -172,7 +172,7 @@ void LayerGrower::each_leaf_segment(int64_t chunk, const Run& run) const {
 template <typename Run>
 void LayerGrower::each_segment(const Run& run) const {
   parallel_for_throwing(matrix_->num_chunks(),
-                        [&](int64_t chunk) { each_leaf_segment(chunk, run); });
+                        [&](int64_t chunk) { each_segment_of_chunk(chunk, run); });
 }
 
 }  // namespace runhooks

@@ -16,7 +16,7 @@ std::vector<ActiveTraining*>& running() {
   return *all;
 }
 
-// The innermost training, in case a hook trains the same model again.
+// Returns the innermost training in the folder, because a hook may train the same model again.
 ActiveTraining* find_training(const std::string& folder) {
   for (auto training = running().rbegin(); training != running().rend(); ++training) {
     if ((*training)->trains(folder)) return *training;

@@ -13,7 +13,7 @@
 
 namespace runhooks {
 
-// Lives from the start of a training to its end or to the exception that leaves it.
+// An object for one training, which ends with the training, or with the exception that stops it.
 class RunRecorder {
  public:
   RunRecorder(const RunConfig& config, int64_t from_step, const TrainOptions& options);

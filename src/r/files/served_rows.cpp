@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kClassColumn = ".pred_class";
 
-// -1 without dimensions.
+// The first dimension of an array; -1 for a vector.
 R_xlen_t rows_of_array(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   return Rf_xlength(dim) == 0 ? -1 : INTEGER(dim)[0];

@@ -11,7 +11,8 @@ void mark_as_s4(SEXP handle);
 // Registers the methods; called before the first handle that users can access is created.
 void register_tensor_methods();
 
-// Skips the slow registration while `is_internal`: users never access the handles.
+// If `is_internal`, register_tensor_methods() does nothing in this scope, because registration is
+// slow and users never access the scope's handles.
 class SuppressMethodRegistration {
  public:
   explicit SuppressMethodRegistration(bool is_internal);

@@ -410,7 +410,7 @@ void set_dim(SEXP array, const Shape& shape) {
   Rf_setAttrib(array, R_DimSymbol, dim);
 }
 
-// For such strings Rf_mkCharLenCE() would longjmp over C++ frames.
+// Whether a string has a zero byte, with which Rf_mkCharLenCE() would longjmp over C++ frames.
 bool has_zero_byte(const Tensor& tensor) {
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     if (tensor.string_at(i).find('\0') != std::string::npos) return true;

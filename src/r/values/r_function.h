@@ -30,7 +30,8 @@ using RFunctionPtr = std::shared_ptr<RFunction>;
 using NewFunctions = std::vector<std::weak_ptr<RFunction>>;
 NewFunctions collect_new_closures(const std::function<void()>& make);
 
-// Ties the functions to `owner`, an environment or an external pointer. Skips deleted functions.
+// Makes `owner`, an environment or an external pointer, keep the functions alive. Skips deleted
+// functions.
 void transfer_to(SEXP owner, const NewFunctions& functions);
 
 }  // namespace r
