@@ -43,7 +43,7 @@ int64_t integer64_at(SEXP x, R_xlen_t i) {
 }  // namespace r
 }  // namespace runhooks
 
-// Whether plain arithmetic with the numbers of `x` would be wrong.
+// Whether the class of `x` encodes its numbers, so that plain arithmetic with them would be wrong.
 // [[Rcpp::export(rng = false)]]
 bool cpp_has_other_numbers(SEXP x) {
   using namespace runhooks::r;
