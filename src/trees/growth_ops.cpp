@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include "graph/op_registry.h"
@@ -70,19 +69,26 @@ struct FeatureInputs {
   }
 };
 
-// Input 1 has the feature ids; `inputs_of` returns the candidates of the feature at a position.
-BestSplits best_splits(KernelContext& c,
-                       float learning_rate,
-                       const std::function<FeatureInputs(int)>& inputs_of) {
+// The inputs are the ensemble, the feature ids, `num_lists` lists of one tensor per feature, the
+// maximum depth and the learning rate.
+void update_ensemble(KernelContext& c, int num_lists, Pruning pruning) {
   const int n = static_cast<int>(c.op().attr_int("num_features"));
   const Tensor& ids = c.input(1);
   if (ids.num_elements() != n) {
     invalid_argument("`feature_ids` must have ", n, " ids, one for each feature, not ",
                      ids.num_elements(), ".");
   }
+  LayerGrowthOptions growth;
+  growth.max_depth = *c.input(2 + num_lists * n).data<int32_t>();
+  growth.pruning = pruning;
+  const float learning_rate = *c.input(3 + num_lists * n).data<float>();
   BestSplits best;
   for (int f = 0; f < n; ++f) {
-    const FeatureInputs inputs = inputs_of(f);
+    const auto input = [&](int list) -> const Tensor& { return c.input(2 + list * n + f); };
+    const FeatureInputs inputs =
+        num_lists == 5
+            ? FeatureInputs{input(0), input(1), input(2), input(3), input(4)}
+            : FeatureInputs{input(1), input(2), input(3), input(4), input(5), &input(0), &input(6)};
     const int32_t feature = ids.data<int32_t>()[f];
     inputs.check(feature);
     for (int64_t i = 0; i < inputs.nodes.num_elements(); ++i) {
@@ -92,24 +98,13 @@ BestSplits best_splits(KernelContext& c,
                       scaled_row(inputs.right, i, learning_rate)});
     }
   }
-  return best;
+  grow_layer(ensemble_input(c).ensemble(), best, growth);
 }
 
 class UpdateEnsembleKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const int n = static_cast<int>(c.op().attr_int("num_features"));
-    LayerGrowthOptions growth;
-    growth.max_depth = *c.input(2 + 5 * n).data<int32_t>();
-    growth.pruning = pruning_from_number(c.op().attr_int("pruning_mode"));
-    const float rate = *c.input(3 + 5 * n).data<float>();
-    const BestSplits best = best_splits(c, rate, [&c, n](int f) -> FeatureInputs {
-      const auto input = [&c, n, f](int list) -> const Tensor& {
-        return c.input(2 + list * n + f);
-      };
-      return {input(0), input(1), input(2), input(3), input(4)};
-    });
-    grow_layer(ensemble_input(c).ensemble(), best, growth);
+    update_ensemble(c, 5, pruning_from_number(c.op().attr_int("pruning_mode")));
   }
 };
 
@@ -117,17 +112,7 @@ class UpdateEnsembleV2Kernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const int n = static_cast<int>(c.op().attr_int("num_features"));
-    LayerGrowthOptions growth;
-    growth.max_depth = *c.input(2 + 7 * n).data<int32_t>();
-    const float rate = *c.input(3 + 7 * n).data<float>();
-    growth.pruning = pruning_from_number(*c.input(4 + 7 * n).data<int32_t>());
-    const BestSplits best = best_splits(c, rate, [&c, n](int f) -> FeatureInputs {
-      const auto input = [&c, n, f](int list) -> const Tensor& {
-        return c.input(2 + list * n + f);
-      };
-      return {input(1), input(2), input(3), input(4), input(5), &input(0), &input(6)};
-    });
-    grow_layer(ensemble_input(c).ensemble(), best, growth);
+    update_ensemble(c, 7, pruning_from_number(*c.input(4 + 7 * n).data<int32_t>()));
   }
 };
 

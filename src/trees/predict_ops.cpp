@@ -256,6 +256,10 @@ int64_t static_rows(const ShapeContext& c, int first) {
   return rows;
 }
 
+void logits_shape(ShapeContext& c) {
+  c.set_output(0, Shape{static_rows(c, 1), c.op().attr_int("logits_dimension")});
+}
+
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("BoostedTreesPredict")
@@ -264,9 +268,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesPredict")
     .output("logits: float")
     .attr("num_bucketized_features: int >= 1")
     .attr("logits_dimension: int >= 1")
-    .shape([](ShapeContext& c) {
-      c.set_output(0, Shape{static_rows(c, 1), c.op().attr_int("logits_dimension")});
-    })
+    .shape(logits_shape)
     .kernel(kernel_of<PredictKernel>())
     .stateful()
     .not_differentiable()
@@ -281,9 +283,7 @@ RUNHOOKS_REGISTER_OP("FirstTreesPredict")
     .attr("num_bucketized_features: int >= 1")
     .attr("logits_dimension: int >= 1")
     .attr("num_trees: int >= 1")
-    .shape([](ShapeContext& c) {
-      c.set_output(0, Shape{static_rows(c, 1), c.op().attr_int("logits_dimension")});
-    })
+    .shape(logits_shape)
     .kernel(kernel_of<FirstTreesKernel>())
     .lower(lower_first_trees)
     .stateful()
@@ -301,10 +301,9 @@ RUNHOOKS_REGISTER_OP("BoostedTreesTrainingPredict")
     .attr("num_bucketized_features: int >= 1")
     .attr("logits_dimension: int >= 1")
     .shape([](ShapeContext& c) {
-      const int64_t rows = static_rows(c, 1);
-      c.set_output(0, Shape{rows, c.op().attr_int("logits_dimension")});
-      c.set_output(1, Shape{rows});
-      c.set_output(2, Shape{rows});
+      logits_shape(c);
+      c.set_output(1, Shape{static_rows(c, 1)});
+      c.set_output(2, Shape{static_rows(c, 1)});
     })
     .kernel(kernel_of<TrainingPredictKernel>())
     .stateful()
