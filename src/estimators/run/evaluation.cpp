@@ -21,33 +21,29 @@ namespace runhooks {
 
 namespace {
 
-void record_metrics(const std::string& model_dir,
-                    const std::string& name,
-                    const Named<Tensor>& result) {
+// The metrics that are single numbers. The last element of `result` is the global step.
+std::vector<std::pair<std::string, double>> number_metrics(const Named<Tensor>& result) {
   std::vector<std::pair<std::string, double>> numbers;
   for (size_t i = 0; i + 1 < result.size(); ++i) {
     const Tensor& value = result[i].second;
     const bool is_number = is_numeric(value.dtype()) && value.shape().rank() == 0;
     if (is_number) numbers.emplace_back(result[i].first, value.number_at(0));
   }
-  const auto step = static_cast<int64_t>(result.back().second.number_at(0));
-  record_evaluation(model_dir, name, step, numbers);
+  return numbers;
 }
 
 void write_evaluation(EventFileWriter& writer,
                       const Named<Tensor>& result,
+                      const std::vector<std::pair<std::string, double>>& numbers,
+                      int64_t step,
                       const std::string& checkpoint) {
-  const auto step = static_cast<int64_t>(result.back().second.number_at(0));
-  Summary metrics;
-  std::vector<std::string> texts = {"global_step = " + format_value(result.back().second)};
-  for (size_t i = 0; i + 1 < result.size(); ++i) {
-    const Tensor& value = result[i].second;
-    texts.push_back(result[i].first + " = " + format_value(value));
-    const bool is_number = is_numeric(value.dtype()) && value.shape().rank() == 0;
-    if (is_number) metrics.push_back(scalar_summary(result[i].first, value.number_at(0)));
-  }
+  std::vector<std::string> texts;
+  for (const auto& entry : result)
+    texts.push_back(entry.first + " = " + format_value(entry.second));
   std::sort(texts.begin(), texts.end());
   log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
+  Summary metrics;
+  for (const auto& entry : numbers) metrics.push_back(scalar_summary(entry.first, entry.second));
   writer.add_summary(metrics, step);
   writer.flush();  // other processes may be waiting for evaluations
   count_evaluation();
@@ -138,8 +134,10 @@ void Evaluation::write(const std::string& model_dir,
   try {
     const auto file = writer(model_dir, name);
     ActiveTraining::keep_open(model_dir, file);
-    write_evaluation(*file, metrics, checkpoint);
-    record_metrics(model_dir, name, metrics);
+    const auto step = static_cast<int64_t>(metrics.back().second.number_at(0));
+    const auto numbers = number_metrics(metrics);
+    write_evaluation(*file, metrics, numbers, step, checkpoint);
+    record_evaluation(model_dir, name, step, numbers);
   } catch (const Error& error) {
     // A read-only model directory does not prevent evaluation.
     if (error.code() != Code::kPermissionDenied) throw;
