@@ -1,9 +1,13 @@
 // The clock and the sleep function of the whole core. Tests and the bindings can replace both.
 #pragma once
 
+#include <string>
+
 namespace runhooks {
 
 double now_seconds();
+// Formats a time in seconds since 1970 in the local time zone, like strftime().
+std::string local_time_text(double seconds, const char* format);
 // Replaces the clock in tests; null restores the system clock.
 void set_clock(double (*clock)());
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -56,16 +55,10 @@ void write_evaluation(EventFileWriter& writer,
   writer.add_summary({path}, step);
 }
 
-std::string local_time(const char* format) {
-  const auto now = static_cast<std::time_t>(now_seconds());
-  char text[40];
-  const size_t length = std::strftime(text, sizeof text, format, std::localtime(&now));
-  return std::string(text, length);
-}
-
 void log_evaluation_end(double seconds) {
   log(LogLevel::kInfo, format_text("Inference Time : %.5fs", seconds));
-  log(LogLevel::kInfo, "Finished evaluation at " + local_time("%Y-%m-%d-%H:%M:%S"));
+  log(LogLevel::kInfo,
+      "Finished evaluation at " + local_time_text(now_seconds(), "%Y-%m-%d-%H:%M:%S"));
 }
 
 }  // namespace
@@ -106,7 +99,8 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   if (is_distributed_) hooks.push_back(sum_metrics_hook());
   const auto final_ops = std::make_shared<FinalOpsHook>(values);
   hooks.push_back(final_ops);
-  log(LogLevel::kInfo, "Starting evaluation at " + local_time("%Y-%m-%dT%H:%M:%S"));
+  log(LogLevel::kInfo,
+      "Starting evaluation at " + local_time_text(now_seconds(), "%Y-%m-%dT%H:%M:%S"));
   const double start = now_seconds();
   MonitoredSession session(graph_, std::move(creator), hooks);
   run_block(session, [&] {

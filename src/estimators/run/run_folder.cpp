@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
+#include "base/clock.h"
 #include "base/fingerprint.h"
 #include "base/machine.h"
 #include "estimators/run/run_record.h"
@@ -135,6 +135,7 @@ CachedFolder& cached_folder(const std::string& path) {
 
 int64_t num_directory_reads = 0;
 
+// True if the state file cannot be read.
 bool has_checkpoint(const std::string& folder) {
   try {
     std::vector<std::string> warnings;
@@ -146,12 +147,8 @@ bool has_checkpoint(const std::string& folder) {
 
 std::string describe_owner(const LockOwner& owner) {
   if (owner.process == 0) return "Another process";
-  const auto since = static_cast<std::time_t>(owner.since);
-  char time[40];
-  const size_t length =
-      std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", std::localtime(&since));
   return str_cat("Process ", owner.process, " on ", owner.host, ", since ",
-                 std::string(time, length), ",");
+                 local_time_text(owner.since, "%Y-%m-%d %H:%M:%S"), ",");
 }
 
 std::unique_ptr<DirectoryLock> acquire_lock(const std::string& folder) {
@@ -168,8 +165,7 @@ std::unique_ptr<DirectoryLock> acquire_lock(const std::string& folder) {
   if (lock) return lock;
   std::vector<std::string> hints = {
       "Two trainings in one directory would overwrite each other's checkpoints. Wait until the "
-      "other "
-      "one ends, or use another `model_dir`."};
+      "other one ends, or use another `model_dir`."};
   // A file system without locks keeps the lock file of a process that was killed.
   if (owner.host != host_name()) {
     hints.push_back(str_cat("If that process no longer runs, remove the file ", path, "."));
@@ -244,14 +240,14 @@ TrainingDirGuard::TrainingDirGuard(std::string folder, bool keeps_events)
     : folder_(std::move(folder)),
       existed_before_(file_exists(folder_)),
       had_runs_(file_exists(join_path(folder_, kRunsName))),
-      leaves_events_(keeps_events),
+      keeps_events_(keeps_events),
       lock_(acquire_lock(folder_)) {
   remove_stale_files(folder_, {kRecordName, kRunsName});
 }
 
 void TrainingDirGuard::clean_up() const {
   if (!is_directory(folder_)) return;
-  if (!leaves_events_) collect_event_files(folder_);
+  if (!keeps_events_) collect_event_files(folder_);
   if (has_checkpoint(folder_)) return;
   remove_file(join_path(folder_, kRecordName));
   if (!had_runs_) remove_file(join_path(folder_, kRunsName));

@@ -70,7 +70,7 @@ class TrainingDirGuard {
  private:
   void clean_up() const;
   std::string folder_;
-  bool existed_before_, had_runs_, leaves_events_;
+  bool existed_before_, had_runs_, keeps_events_;
   std::unique_ptr<DirectoryLock> lock_;
 };
 

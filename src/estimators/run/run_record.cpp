@@ -52,35 +52,35 @@ bool is_named_numbers(const PlainData* data) {
 }
 
 // Groups entries by run. An evaluation belongs to the latest run that began before it.
-std::vector<RunEntries> rows_of(const std::vector<PlainData>& entries) {
-  std::vector<RunEntries> rows;
+std::vector<RunEntries> group_by_run(const std::vector<PlainData>& entries) {
+  std::vector<RunEntries> runs;
   for (const PlainData& entry : entries) {
     const std::string kind = text_field(entry, "entry", ""), id = text_field(entry, "run", "");
     if (kind == "begin") {
-      rows.emplace_back();
-      rows.back().id = id;
-      rows.back().begin_entry = entry;
+      runs.emplace_back();
+      runs.back().id = id;
+      runs.back().begin_entry = entry;
       continue;
     }
     if (kind == "evaluation") {
-      if (!rows.empty() && is_named_numbers(plain_field(entry, "metrics"))) {
-        rows.back().evaluations.push_back(entry);
+      if (!runs.empty() && is_named_numbers(plain_field(entry, "metrics"))) {
+        runs.back().evaluations.push_back(entry);
       }
       continue;
     }
-    const auto row = std::find_if(rows.rbegin(), rows.rend(),
-                                  [&id](const RunEntries& one) { return one.id == id; });
-    if (row == rows.rend()) continue;
-    if (kind == "more") row->additions.push_back(entry);
-    if (kind == "end") row->end_entry = entry;
+    const auto run = std::find_if(runs.rbegin(), runs.rend(),
+                                  [&id](const RunEntries& other) { return other.id == id; });
+    if (run == runs.rend()) continue;
+    if (kind == "more") run->additions.push_back(entry);
+    if (kind == "end") run->end_entry = entry;
   }
-  return rows;
+  return runs;
 }
 
-bool is_running(const RunEntries& row, const LockOwner& owner, bool is_locked) {
-  return is_locked && number_field(row.begin_entry, "process", 0) == owner.process &&
-         text_field(row.begin_entry, "host", "") == owner.host &&
-         number_field(row.begin_entry, "began", 0) >= owner.since;
+bool is_running(const RunEntries& run, const LockOwner& owner, bool is_locked) {
+  return is_locked && number_field(run.begin_entry, "process", 0) == owner.process &&
+         text_field(run.begin_entry, "host", "") == owner.host &&
+         number_field(run.begin_entry, "began", 0) >= owner.since;
 }
 
 void copy_field(PlainFields& to, const PlainData& from, const char* name, PlainData::Kind kind) {
@@ -88,10 +88,10 @@ void copy_field(PlainFields& to, const PlainData& from, const char* name, PlainD
   if (field && field->kind == kind) to.add(name, *field);
 }
 
-PlainData evaluations_of(const RunEntries& row) {
+PlainData evaluations_of(const RunEntries& run) {
   PlainData list;
   list.kind = PlainData::Kind::kList;
-  for (const PlainData& entry : row.evaluations) {
+  for (const PlainData& entry : run.evaluations) {
     list.items.push_back(PlainFields()
                              .add("at", number_field(entry, "at", 0))
                              .add("step", number_field(entry, "step", 0))
@@ -102,36 +102,36 @@ PlainData evaluations_of(const RunEntries& row) {
   return list;
 }
 
-PlainData run_row(const RunEntries& row, const LockOwner& owner, bool is_locked) {
+PlainData run_row(const RunEntries& run, const LockOwner& owner, bool is_locked) {
   const double missing = -1;
-  const bool has_ended = row.end_entry.kind == PlainData::Kind::kList;
-  const bool runs = !has_ended && is_running(row, owner, is_locked);
+  const bool has_ended = run.end_entry.kind == PlainData::Kind::kList;
+  const bool is_active = !has_ended && is_running(run, owner, is_locked);
   PlainFields fields;
-  fields.add("began", number_field(row.begin_entry, "began", 0));
-  fields.add("ended", number_field(row.end_entry, "ended", missing));
-  fields.add("from", number_field(row.begin_entry, "from", 0));
-  fields.add("to", number_field(row.end_entry, "to", missing));
+  fields.add("began", number_field(run.begin_entry, "began", 0));
+  fields.add("ended", number_field(run.end_entry, "ended", missing));
+  fields.add("from", number_field(run.begin_entry, "from", 0));
+  fields.add("to", number_field(run.end_entry, "to", missing));
   for (const char* name : {"rows", "seconds", "waited"}) {
-    fields.add(name, number_field(row.end_entry, name, missing));
+    fields.add(name, number_field(run.end_entry, name, missing));
   }
-  fields.add("why", text_field(row.end_entry, "why", runs ? "running" : "killed"));
-  fields.add("reason", text_field(row.end_entry, "reason",
-                                  runs ? str_cat("process ", static_cast<long>(owner.process))
-                                       : "the process ended without completing the run"));
+  fields.add("why", text_field(run.end_entry, "why", is_active ? "running" : "killed"));
+  fields.add("reason", text_field(run.end_entry, "reason",
+                                  is_active ? str_cat("process ", static_cast<long>(owner.process))
+                                            : "the process ended without completing the run"));
   for (const char* name : {"version", "machine", "host"}) {
-    fields.add(name, text_field(row.begin_entry, name, ""));
+    fields.add(name, text_field(run.begin_entry, name, ""));
   }
-  fields.add("process", number_field(row.begin_entry, "process", 0));
+  fields.add("process", number_field(run.begin_entry, "process", 0));
   for (const char* name : {"config", "arguments"}) {
-    copy_field(fields, row.begin_entry, name, PlainData::Kind::kList);
+    copy_field(fields, run.begin_entry, name, PlainData::Kind::kList);
   }
-  copy_field(fields, row.begin_entry, "seed", PlainData::Kind::kDouble);
-  copy_field(fields, row.end_entry, "seeds", PlainData::Kind::kDouble);
-  copy_field(fields, row.end_entry, "log", PlainData::Kind::kCharacter);
+  copy_field(fields, run.begin_entry, "seed", PlainData::Kind::kDouble);
+  copy_field(fields, run.end_entry, "seeds", PlainData::Kind::kDouble);
+  copy_field(fields, run.end_entry, "log", PlainData::Kind::kCharacter);
   // All hooks of the loop if the loop has begun; otherwise the hooks that the caller passed.
-  const PlainData& hooks = row.additions.empty() ? row.begin_entry : row.additions.front();
+  const PlainData& hooks = run.additions.empty() ? run.begin_entry : run.additions.front();
   copy_field(fields, hooks, "hooks", PlainData::Kind::kCharacter);
-  return fields.add("evaluations", evaluations_of(row)).take();
+  return fields.add("evaluations", evaluations_of(run)).take();
 }
 
 // A log up to this size is not shortened. A run adds about 1.5 kB.
@@ -243,7 +243,8 @@ std::vector<PlainData> run_rows(const std::string& folder) {
   LockOwner owner;
   const bool is_locked = DirectoryLock::is_held(join_path(folder, kLockName), &owner);
   std::vector<PlainData> rows;
-  for (const RunEntries& row : rows_of(entries)) rows.push_back(run_row(row, owner, is_locked));
+  for (const RunEntries& run : group_by_run(entries))
+    rows.push_back(run_row(run, owner, is_locked));
   return rows;
 }
 
