@@ -44,8 +44,9 @@ float max_magnitude(const float* x, int64_t n, const char* quantity, int64_t log
   float result;
   std::memcpy(&result, &bits, sizeof(result));
   if (!std::isfinite(result)) {
-    const float* bad = std::find_if(x, x + n, [](float value) { return !std::isfinite(value); });
-    invalid_argument("The ", quantity, " of row ", (bad - x) / logits + 1, " is ", *bad,
+    const float* invalid =
+        std::find_if(x, x + n, [](float value) { return !std::isfinite(value); });
+    invalid_argument("The ", quantity, " of row ", (invalid - x) / logits + 1, " is ", *invalid,
                      "; trees require finite numbers.");
   }
   return result;

@@ -100,31 +100,30 @@ void QuantileSummary::merge(const QuantileSummary& other) {
     entries_ = other.entries_;
     return;
   }
-  const std::vector<QuantileEntry> own = std::move(entries_);
-  const std::vector<QuantileEntry>& theirs = other.entries_;
-  entries_ = std::vector<QuantileEntry>(own.size() + theirs.size());
+  const std::vector<QuantileEntry> entries_a = std::move(entries_);
+  const std::vector<QuantileEntry>& entries_b = other.entries_;
+  entries_ = std::vector<QuantileEntry>(entries_a.size() + entries_b.size());
   QuantileEntry* to = entries_.data();
-  float own_below = 0, theirs_below = 0;
-  const QuantileEntry *a = own.data(), *const own_end = a + own.size();
-  const QuantileEntry *b = theirs.data(), *const theirs_end = b + theirs.size();
-  while (a < own_end && b < theirs_end) {
-    const bool takes_own = !(b->value < a->value), takes_theirs = !(a->value < b->value);
-    *to++ = {
-        select(takes_own, a->value, b->value),
-        select(takes_own, a->weight, 0) + select(takes_theirs, b->weight, 0),
-        select(takes_own, a->min_rank, own_below) + select(takes_theirs, b->min_rank, theirs_below),
-        select(takes_own, a->max_rank, a->prev_max_rank()) +
-            select(takes_theirs, b->max_rank, b->prev_max_rank())};
-    own_below = select(takes_own, a->next_min_rank(), own_below);
-    theirs_below = select(takes_theirs, b->next_min_rank(), theirs_below);
-    a += takes_own;
-    b += takes_theirs;
+  float min_rank_a = 0, min_rank_b = 0;
+  const QuantileEntry *a = entries_a.data(), *const end_a = a + entries_a.size();
+  const QuantileEntry *b = entries_b.data(), *const end_b = b + entries_b.size();
+  while (a < end_a && b < end_b) {
+    const bool takes_a = !(b->value < a->value), takes_b = !(a->value < b->value);
+    *to++ = {select(takes_a, a->value, b->value),
+             select(takes_a, a->weight, 0) + select(takes_b, b->weight, 0),
+             select(takes_a, a->min_rank, min_rank_a) + select(takes_b, b->min_rank, min_rank_b),
+             select(takes_a, a->max_rank, a->prev_max_rank()) +
+                 select(takes_b, b->max_rank, b->prev_max_rank())};
+    min_rank_a = select(takes_a, a->next_min_rank(), min_rank_a);
+    min_rank_b = select(takes_b, b->next_min_rank(), min_rank_b);
+    a += takes_a;
+    b += takes_b;
   }
   const auto put = [&to](const QuantileEntry& entry, float below, float above) {
     *to++ = {entry.value, entry.weight, entry.min_rank + below, entry.max_rank + above};
   };
-  for (; a < own_end; ++a) put(*a, theirs_below, theirs.back().max_rank);
-  for (; b < theirs_end; ++b) put(*b, own_below, own.back().max_rank);
+  for (; a < end_a; ++a) put(*a, min_rank_b, entries_b.back().max_rank);
+  for (; b < end_b; ++b) put(*b, min_rank_a, entries_a.back().max_rank);
   entries_.resize(static_cast<size_t>(to - entries_.data()));
 }
 

@@ -418,12 +418,13 @@ Output input_from_r(SEXP x,
     const bool by_handle = arg.is_ref || arg.dtype == DType::kResource;
     return by_handle ? variable_of(x)->handle : variable_value(graph, *variable_of(x));
   }
-  DType wanted = arg.dtype;
-  const auto declared = types.find(arg.type_attr);
-  if (!arg.type_attr.empty() && declared != types.end()) wanted = declared->second;
-  if (wanted == DType::kInvalid && TYPEOF(x) == REALSXP) wanted = default_integer_dtype(def, arg);
-  if (wanted == DType::kInvalid) wanted = default_input_dtype(x);
-  const Tensor value = tensor_from_r(x, wanted);
+  DType input_dtype = arg.dtype;
+  const auto type_of_attr = types.find(arg.type_attr);
+  if (!arg.type_attr.empty() && type_of_attr != types.end()) input_dtype = type_of_attr->second;
+  if (input_dtype == DType::kInvalid && TYPEOF(x) == REALSXP)
+    input_dtype = default_integer_dtype(def, arg);
+  if (input_dtype == DType::kInvalid) input_dtype = default_input_dtype(x);
+  const Tensor value = tensor_from_r(x, input_dtype);
   // R has no scalars: a single number becomes a vector if the op requires a vector.
   const bool is_vector = value.shape().rank() == 0 && arg.min_rank == 1;
   return graph.constant(is_vector ? value.reshaped(Shape{1}) : value);
@@ -444,14 +445,14 @@ AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
   }
   if (attr.type == "int") return whole_from_r(x, attr.name.c_str());
   if (attr.type == "list(int)" || attr.type == "list(float)") {
-    std::vector<int64_t> whole;
+    std::vector<int64_t> integers;
     std::vector<float> numbers;
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
       const double number = number_at(x, i, attr.name);
       numbers.push_back(static_cast<float>(number));
-      if (attr.type == "list(int)") whole.push_back(whole_from_r(number, attr.name.c_str()));
+      if (attr.type == "list(int)") integers.push_back(whole_from_r(number, attr.name.c_str()));
     }
-    if (attr.type == "list(int)") return whole;
+    if (attr.type == "list(int)") return integers;
     return numbers;
   }
   if (attr.type == "float") return static_cast<float>(number_from_r(x, attr.name.c_str()));

@@ -174,7 +174,7 @@ Shape shape_from_r(SEXP x) {
     const double dim = TYPEOF(x) == REALSXP          ? REAL(x)[i]
                        : INTEGER(x)[i] == NA_INTEGER ? NA_REAL
                                                      : INTEGER(x)[i];
-    shape.append(ISNAN(dim) || dim < 0 ? -1 : whole(dim, DType::kInt64));
+    shape.append(ISNAN(dim) || dim < 0 ? -1 : integer_in_range(dim, DType::kInt64));
   }
   return shape;
 }

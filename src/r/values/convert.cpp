@@ -21,7 +21,7 @@ bool is_bytes(SEXP x) {
   return true;
 }
 
-int64_t whole(double x, DType dtype) {
+int64_t integer_in_range(double x, DType dtype) {
   const double limit = dtype == DType::kInt32 ? 2147483648.0 : 9223372036854775808.0;
   if (x != std::floor(x) || x < -limit || x >= limit) {
     invalid_argument(x, " cannot become an element of type ", dtype_name(dtype), ".");
@@ -126,14 +126,14 @@ void set_number(Tensor& tensor, int64_t i, double x) {
       tensor.data<double>()[i] = x;
       break;
     case DType::kInt32:
-      tensor.data<int32_t>()[i] = static_cast<int32_t>(whole(x, DType::kInt32));
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(integer_in_range(x, DType::kInt32));
       break;
     case DType::kInt64:
-      tensor.data<int64_t>()[i] = whole(x, DType::kInt64);
+      tensor.data<int64_t>()[i] = integer_in_range(x, DType::kInt64);
       break;
     case DType::kUint8:
       if (!(x >= 0 && x <= 255)) invalid_argument(x, " cannot become an element of type uint8.");
-      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(whole(x, DType::kInt32));
+      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(integer_in_range(x, DType::kInt32));
       break;
     case DType::kBool:
       tensor.data<bool>()[i] = x != 0;

@@ -10,7 +10,7 @@ namespace r {
 // Unlike R strings, they can contain any bytes.
 bool is_bytes(SEXP x);
 // Throws unless `x` is an integer within the range of `dtype`.
-int64_t whole(double x, DType dtype);
+int64_t integer_in_range(double x, DType dtype);
 // The type that the user passed to np_array(), or kInvalid.
 DType declared_dtype(SEXP x);
 
