@@ -23,7 +23,7 @@ const std::vector<float>& root_value(const Tree& tree) {
 }
 
 // The hash function of the random generator SplitMix64.
-uint64_t hashed(uint64_t x) {
+uint64_t splitmix64(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -222,7 +222,7 @@ void InMemoryTrees::sample_rows(const TreeSampling& sampling,
                                 const float** gradients,
                                 const float** hessians) {
   if (sampling.rows >= 1) return;
-  const uint64_t seed = hashed(hashed(sampling.seed) ^ tree);
+  const uint64_t seed = splitmix64(splitmix64(sampling.seed) ^ tree);
   // A row is sampled if its 53-bit random number is below the limit.
   const auto limit = static_cast<uint64_t>(sampling.rows * 9007199254740992.0);  // 2^53
   const auto size = static_cast<uint64_t>(row_partition_.peers ? row_partition_.peers->size() : 1);
@@ -233,7 +233,7 @@ void InMemoryTrees::sample_rows(const TreeSampling& sampling,
     const int64_t first = chunk * BinnedMatrix::kChunkRows, width = options_.logits;
     const int64_t end = first + grower_->matrix().chunk_rows(chunk);
     for (int64_t row = first; row < end; ++row) {
-      const uint64_t random = hashed(seed + static_cast<uint64_t>(row) * size + rank) >> 11;
+      const uint64_t random = splitmix64(seed + static_cast<uint64_t>(row) * size + rank) >> 11;
       for (int64_t i = row * width; i < (row + 1) * width; ++i) {
         const auto at = static_cast<size_t>(i);
         sampled_gradients_[at] = random < limit ? (*gradients)[i] : 0.0f;
@@ -248,11 +248,11 @@ void InMemoryTrees::sample_rows(const TreeSampling& sampling,
 void InMemoryTrees::sample_columns(const TreeSampling& sampling, uint64_t tree) {
   if (sampling.predictors == 0) return;
   const std::vector<BinnedColumn>& columns = grower_->matrix().columns();
-  const uint64_t seed = hashed(hashed(~sampling.seed) ^ tree);
+  const uint64_t seed = splitmix64(splitmix64(~sampling.seed) ^ tree);
   std::vector<std::pair<uint64_t, int32_t>> candidates;  // random number and predictor
   for (const BinnedColumn& column : columns) {
     const std::pair<uint64_t, int32_t> candidate = {
-        hashed(seed + static_cast<uint64_t>(column.predictor)), column.predictor};
+        splitmix64(seed + static_cast<uint64_t>(column.predictor)), column.predictor};
     if (candidates.empty() || candidates.back() != candidate) candidates.push_back(candidate);
   }
   const size_t n = std::min(candidates.size(), static_cast<size_t>(sampling.predictors));

@@ -15,7 +15,7 @@ namespace runhooks {
 namespace {
 
 // Sums over up to this many rows of numbers below 2^16 stay below 2^31.
-constexpr int64_t kPackedRows = 32768;
+constexpr int64_t kMaxPackedRows = 32768;
 
 const HistogramKernels& histogram_kernels() { return *kernels().histograms; }
 
@@ -25,7 +25,7 @@ double scale_of(float largest, int64_t rows) {
   if (largest == 0) return 1;
   const double max_scaled =
       std::min<double>(
-          1 << 30, std::floor(2147483647.0 / static_cast<double>(std::min(rows, kPackedRows)))) -
+          1 << 30, std::floor(2147483647.0 / static_cast<double>(std::min(rows, kMaxPackedRows)))) -
       1;
   // 126, because the scale must be finite as a float.
   const int exponent = std::min(static_cast<int>(std::floor(std::log2(max_scaled / largest))), 126);
@@ -368,7 +368,7 @@ class LayerGrower::SplitSearch {
       const int64_t n = ranges_[i].end - ranges_[i].begin;
       const bool crosses_halves =
           i > from && is_in_first_half(ranges_[i - 1]) != is_in_first_half(ranges_[i]);
-      if (rows + n > kPackedRows || crosses_halves) {
+      if (rows + n > kMaxPackedRows || crosses_halves) {
         add_task(histogram, from, i);
         from = i;
         rows = 0;

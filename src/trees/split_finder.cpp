@@ -8,13 +8,13 @@ namespace {
 
 // Compares candidate splits i by the sums of their left sides, left_[k] at i for logit k. Sums are
 // integers times a power of two, so additions are exact.
-class Finder {
+class ColumnSplitFinder {
  public:
-  Finder(int32_t column_index,
-         const BinnedColumn& column,
-         const BinSums& sums,
-         const SplitCosts& costs,
-         LayerSplit* best)
+  ColumnSplitFinder(int32_t column_index,
+                    const BinnedColumn& column,
+                    const BinSums& sums,
+                    const SplitCosts& costs,
+                    LayerSplit* best)
       : column_index_(column_index),
         column_(column),
         sums_(sums),
@@ -174,7 +174,7 @@ void find_split(int32_t column_index,
                 const BinSums& sums,
                 const SplitCosts& costs,
                 LayerSplit* best) {
-  Finder(column_index, column, sums, costs, best).find();
+  ColumnSplitFinder(column_index, column, sums, costs, best).find();
 }
 
 }  // namespace runhooks

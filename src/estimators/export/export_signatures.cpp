@@ -26,7 +26,7 @@ TensorInfo info_of(const Feature& tensor) {
   return info;
 }
 
-std::string problem_of(const ExportOutput& export_output, const Named<Feature>& receivers) {
+std::string find_problem(const ExportOutput& export_output, const Named<Feature>& receivers) {
   if (export_output.kind == ExportOutput::Kind::kPredict) return "";
   const bool is_class = export_output.kind == ExportOutput::Kind::kClassification;
   const char* method = is_class ? "Classification" : "Regression";
@@ -90,7 +90,7 @@ std::map<std::string, SignatureDef> export_signatures(const EstimatorSpec& spec,
   std::map<std::string, SignatureDef> signatures;
   std::vector<std::string> problems;
   for (const auto& output : with_default(spec)) {
-    const std::string problem = problem_of(output.second, receivers);
+    const std::string problem = find_problem(output.second, receivers);
     if (problem.empty()) {
       signatures[output.first] = signature_of(output.second, receivers);
     } else {

@@ -23,7 +23,7 @@ std::string hash_text(const std::string& text) {
 }
 
 // Cuts long texts, without splitting a UTF-8 character, and appends a hash of the whole.
-std::string shortened(const std::string& text) {
+std::string shorten_text(const std::string& text) {
   if (text.size() <= kMaxTextSize) return text;
   size_t end = kMaxTextSize;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -147,7 +147,7 @@ NamedTexts head_signature(const Args& spec) {
     std::vector<std::string> names;
     for (const std::string& name : labels.vocabulary) names.push_back(quoted(name));
     const std::string list = "(" + str_join(names, ", ") + ")";
-    texts.emplace_back("label_vocabulary", shortened(names.size() == 1 ? names[0] : list));
+    texts.emplace_back("label_vocabulary", shorten_text(names.size() == 1 ? names[0] : list));
   }
   return texts;
 }
@@ -160,7 +160,7 @@ void append_columns(const Value& value, const std::string& argument, NamedTexts*
   for (const Value& item : **list) {
     const auto* column = item.get_if<std::shared_ptr<Args>>();
     if (!column) continue;
-    texts->emplace_back(prefix + make_column(**column)->name(), shortened(args_text(**column)));
+    texts->emplace_back(prefix + make_column(**column)->name(), shorten_text(args_text(**column)));
   }
 }
 

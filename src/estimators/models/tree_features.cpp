@@ -119,7 +119,7 @@ static std::string shortest_text(float x) {
   return text;
 }
 
-std::string TreeFeature::question(int32_t threshold) const {
+std::string TreeFeature::left_condition(int32_t threshold) const {
   if (group == Group::kMultiHot && threshold != 0) return str_cat(source, " is any level");
   if (group == Group::kMultiHot) return str_cat(source, " is not ", element_name);
   const std::string value = element_name.empty() ? source : str_cat(source, "[", element_name, "]");

@@ -31,11 +31,11 @@ struct TreeFeature {
   enum class Missing { kIsLowest, kIsHighest };
   Missing missing = Missing::kIsLowest;
   bool has_missing = false;  // whether the feature belongs to a pair
-  std::string source;        // name in question(): "age", "education"
+  std::string source;        // name in left_condition(): "age", "education"
   std::string element_name;  // the category, or "" if there is one element
   std::vector<float> edges;  // of the buckets; those of kNumbers are read from a checkpoint
   // The condition of the left branch: "age < 25", "education is not HS-grad".
-  std::string question(int32_t threshold) const;
+  std::string left_condition(int32_t threshold) const;
   // The upper edge of the bucket; NaN if the split is not by a number.
   double threshold(int32_t bucket) const;
   bool sends_missing_left(int32_t threshold) const;

@@ -97,7 +97,7 @@ class CachedSessionCreator : public SessionCreator {
     std::unique_ptr<Session> session;
     if (graph_->session) {
       session = std::move(graph_->session);
-      make_ready(*session);
+      prepare_session(*session);
     } else {
       session = ChiefSessionCreator(graph_->graph, graph_->spec.scaffold, "", checkpoint_)
                     .create_session();
@@ -121,7 +121,7 @@ class CachedSessionCreator : public SessionCreator {
 
  private:
   // Like ChiefSessionCreator for an existing session: restores only if the checkpoint changed.
-  void make_ready(Session& session) const {
+  void prepare_session(Session& session) const {
     const Scaffold& scaffold = *graph_->spec.scaffold;
     graph_->graph->finalize();
     log(LogLevel::kInfo, "Graph was finalized.");

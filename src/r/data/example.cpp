@@ -199,10 +199,10 @@ DType example_type(SEXP x, const std::string& key) {
 
 // Warns if a column has large whole numbers that float32 rounds, such as keys.
 void warn_about_rounding(SEXP x, const std::string& key) {
-  constexpr double kMaxExact = 16777216, kMaxExactDouble = 9007199254740992;
+  constexpr double kMaxExactFloat = 16777216, kMaxExactDouble = 9007199254740992;
   for (R_xlen_t i = 0; TYPEOF(x) == REALSXP && i < Rf_xlength(x); ++i) {
     const double value = REAL(x)[i];
-    const bool is_lost = std::fabs(value) > kMaxExact && std::fabs(value) <= kMaxExactDouble &&
+    const bool is_lost = std::fabs(value) > kMaxExactFloat && std::fabs(value) <= kMaxExactDouble &&
                          std::floor(value) == value &&
                          static_cast<double>(static_cast<float>(value)) != value;
     if (!is_lost) continue;

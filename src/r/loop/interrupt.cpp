@@ -31,11 +31,11 @@ bool are_limits_due() {
 // Limits the rate of polls, because R_CheckUserInterrupt() is expensive compared with a small step.
 // Polls after R code has run, and otherwise about once per millisecond.
 bool is_poll_due() {
-  constexpr int64_t kTicks = 500 * 1000;
+  constexpr int64_t kMinTicks = 500 * 1000;
   static int64_t last = 0;
   static uint64_t calls = 0;
   const int64_t now = now_ticks();
-  if (now - last >= 0 && now - last < kTicks && calls == calls_of_r()) return false;
+  if (now - last >= 0 && now - last < kMinTicks && calls == calls_of_r()) return false;
   last = now;
   calls = calls_of_r() + 1;  // including the check itself
   return true;

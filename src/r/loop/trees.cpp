@@ -40,7 +40,7 @@ SEXP nodes_to_r(const TreeModelView& trees) {
       if (node.is_leaf()) continue;
       const TreeFeature& split_feature = trees.features.at(static_cast<size_t>(node.feature_id));
       feature[row] = text(split_feature.name);
-      question[row] = text(split_feature.question(node.threshold));
+      question[row] = text(split_feature.left_condition(node.threshold));
       threshold[row] = split_feature.threshold(node.threshold);
       left[row] = node.left_id;
       right[row] = node.right_id;
