@@ -13,7 +13,7 @@
 
 namespace runhooks {
 
-// An object for one training, which ends with the training, or with the exception that stops it.
+// Construct it when the training starts, and destroy it when the training has ended or failed.
 class RunRecorder {
  public:
   RunRecorder(const RunConfig& config, int64_t from_step, const TrainOptions& options);
