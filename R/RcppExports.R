@@ -829,7 +829,7 @@ cpp_near_names <- function(name, known) {
     .Call(`_runhooks_cpp_near_names`, name, known)
 }
 
-#' Where the innermost loop is: NULL, or the hook, the method and the global step.
+#' The location of the innermost loop: NULL, or the hook, the method and the global step.
 #' @noRd
 cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace runhooks {
 
 double now_seconds();
+// Formats a time in seconds since 1970 in the local time zone, like strftime().
+std::string local_time_text(double seconds, const char* format);
 // Replaces the clock in tests; null restores the system clock.
 void set_clock(double (*clock)());
 

@@ -52,6 +52,7 @@ class Operation {
   const std::vector<Operation*>& control_inputs() const { return control_inputs_; }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   Output output(int i) { return Output(this, i); }
+  std::vector<Output> outputs();
   DType output_dtype(int i) const { return outputs_[static_cast<size_t>(i)].dtype; }
   bool output_is_ref(int i) const { return outputs_[static_cast<size_t>(i)].is_ref; }
   const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
@@ -98,6 +99,12 @@ class Operation {
   AttrMap attrs_;
   bool shapes_are_refined_ = false;
 };
+
+inline std::vector<Output> Operation::outputs() {
+  std::vector<Output> outputs;
+  for (int i = 0; i < num_outputs(); ++i) outputs.push_back(output(i));
+  return outputs;
+}
 
 inline DType Output::dtype() const { return op->output_dtype(index); }
 inline const Shape& Output::shape() const { return op->output_shape(index); }

@@ -330,8 +330,8 @@ TEST(edited_checkpoints_of_resumable_runs_are_atomic) {
   const Output noise = graph.op("RandomUniform", {graph.constant(Tensor::vector<int32_t>({2}))})
                            .attr("dtype", DType::kFloat32)
                            .named("noise");
-  keep_random_positions(graph, {noise.op});
-  keep_input_positions(graph, ResumeMismatch::kStop);
+  save_random_positions(graph, {noise.op});
+  save_input_positions(graph, ResumeMismatch::kStop);
   ResourceManager resources;
   assign_variable(resources, *w, Tensor::vector<float>({1, 2, 3}));
   const std::vector<SaveablePtr> all = saveables_in(graph);

@@ -25,7 +25,7 @@ test_that("a successful run records its end: the data or the number of steps", {
   expect_gt(run$rows_per_sec, 0)
   expect_gte(run$waited, 0)
   train(model, endless(), steps = 3)
-  expect_end(model, "steps", "3 steps were asked for", 3)
+  expect_end(model, "steps", "3 steps were requested", 3)
   train(model, endless(), max_steps = 9)
   expect_end(model, "steps", "max_steps = 9 was reached", 2)
   train(model, endless(), max_steps = 9)

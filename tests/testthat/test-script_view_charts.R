@@ -97,7 +97,7 @@ test_that("the page of a run is rendered, and its charts respond to input", {
   expect_true(!is.unsorted(seen$band))
   expect_equal(seen$open, c(FALSE, TRUE))
   expect_match(seen$text, "global_step = 10", fixed = TRUE)
-  expect_match(seen$text, "60 steps were asked for")
+  expect_match(seen$text, "60 steps were requested")
   expect_equal(seen$paper, "rgb(255, 255, 255)")
   expect_lte(seen$width[[1]], seen$width[[2]])
 })

@@ -46,7 +46,7 @@ test_that("the page of a run has curves, runs, checkpoints, times and graph", {
   expect_false("label/mean" %in% names(charts))
   expect_match(page, "<h1>Deep regressor: mpg ~ wt + hp</h1>", fixed = TRUE)
   expect_match(page, "Best average loss of the validation: [0-9.,]+, at step [0-9]+[.]")
-  expect_match(page, "Run 1 made 40 steps in .* It ended because 40 steps were asked for[.]")
+  expect_match(page, "Run 1 made 40 steps in .* It ended because 40 steps were requested[.]")
   expect_match(page, "<td>hidden_units</td><td>4</td>")
   expect_match(page, "<td>optimizer</td><td>Adam")
   # no boxes of a moving average
@@ -224,7 +224,7 @@ test_that("a hook writes the page during the run, and again after the run is rec
   expect_match(seen[[1]], "running")
   last <- page_of(file.path(folder, "run.html"))
   expect_no_match(last, "http-equiv=\"refresh\"")
-  expect_match(last, "5 steps were asked for")
+  expect_match(last, "5 steps were requested")
   stops <- session_run_hook(after_run = function(context, values) stop("enough"))
   expect_error(run_to_see(folder, hooks = list(hook_view_run(1e-6), stops)), "enough")
   expect_match(page_of(file.path(folder, "run.html")), "enough")

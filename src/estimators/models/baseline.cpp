@@ -16,7 +16,7 @@ const ModelPart& baseline_part() {
 
 ModelTraits baseline_traits() {
   ModelTraits traits;
-  traits.family = traits.words = "baseline";
+  traits.family = traits.description = "baseline";
   traits.name = "Baseline";
   traits.parts = {baseline_part()};
   traits.arguments = {"head",   "model_dir",      "labels", "optimizer",

@@ -32,8 +32,8 @@ Output zero_fraction(Graph& graph, const std::vector<VariablePtr>& weights) {
       const Output ones = graph.op("Cast", {is_zero}).attr("DstT", DType::kFloat32);
       std::vector<int32_t> axes;
       for (int i = 0; i < part->shape.rank(); ++i) axes.push_back(i);
-      const Output number = graph.op("Sum", {ones, graph.int_vector(axes)});
-      zeros.push_back(graph.op("Identity", {number}));
+      const Output num_zeros = graph.op("Sum", {ones, graph.int_vector(axes)});
+      zeros.push_back(graph.op("Identity", {num_zeros}));
     }
     zeros = {graph.op("AddN", zeros)};
   }
