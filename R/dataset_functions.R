@@ -138,7 +138,7 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
   f <- element_function(f, dataset, arg, call)
   form <- NULL
   handle <- cpp_dataset_function(dataset$handle, function(components) {
-    result <- call_with_element(f, element_of(dataset, components))
+    result <- call_with_element(f, element_from_components(dataset, components))
     if (is_dataset(result)) {
       abort_runhooks(
         c("{.arg {arg}} returned a dataset.", i = "Use {.fn dataset_flat_map} for such functions."),
@@ -159,7 +159,7 @@ dataset_function <- function(dataset, f, call = parent.frame()) {
   f <- element_function(f, dataset, "map_func", call)
   form <- NULL
   handle <- cpp_dataset_maker(dataset$handle, function(components) {
-    result <- call_with_element(f, element_of(dataset, components))
+    result <- call_with_element(f, element_from_components(dataset, components))
     if (!is_dataset(result)) {
       abort_runhooks(
         "{.arg map_func} must return a dataset, not {describe_type(result)}.", call = call
@@ -179,7 +179,7 @@ element_function <- function(f, dataset, arg, call) {
 }
 
 # In windows, components are themselves datasets, each with a single tensor per element.
-element_of <- function(dataset, components) {
+element_from_components <- function(dataset, components) {
   wrapped <- lapply(components, function(x) {
     if (typeof(x) == "externalptr" && !is_graph_element(x)) tf_dataset(x, 1L) else x
   })

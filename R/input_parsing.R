@@ -234,7 +234,7 @@ parsing_symbols <- function() {
 
 columns_parse_spec <- function(columns, call = parent.frame()) {
   spec <- list()
-  for (read in reads_of_columns(as_column_list(columns, call = call))) {
+  for (read in features_of_columns(as_column_list(columns, call = call))) {
     known <- spec[[read$key]]
     feature <- if (read$has_shape) {
       fixed_len_feature(read$shape, read$example_dtype, read$default_value)
