@@ -65,7 +65,7 @@ arrow_chunks <- function(open, columns) {
   reader <- NULL
   n_batches <- 0
   hash <- ""
-  begin <- function() {
+  rewind <- function() {
     reader <<- open()
     if (!identical(cpp_arrow_columns(reader), columns)) {
       abort_runhooks(
@@ -83,7 +83,7 @@ arrow_chunks <- function(open, columns) {
     batch$columns
   }
   next_components <- function(number) {
-    if (is.null(reader)) begin()
+    if (is.null(reader)) rewind()
     repeat {
       batch <- read_batch()
       if (is.null(batch) || length(batch[[1]]) > 0) break
@@ -91,7 +91,7 @@ arrow_chunks <- function(open, columns) {
     if (!is.null(batch)) Map(np_array, batch, columns$dtypes)
   }
   restore <- function(state) {
-    begin()
+    rewind()
     while (n_batches < state$batches && !is.null(read_batch())) NULL
     if (!identical(hash, state$hash)) {
       abort_runhooks(
@@ -101,7 +101,7 @@ arrow_chunks <- function(open, columns) {
     }
   }
   list(
-    draw = next_components, rewind = begin,
+    draw = next_components, rewind = rewind,
     save = function() list(batches = n_batches, hash = hash), restore = restore
   )
 }

@@ -487,7 +487,7 @@ as_model_input <- function(
   }
   about <- attr(input_fn, "about")
   if (!is.null(is_limited) && !isFALSE(about$auto_shard)) {
-    about$replicas <- replicas_of(engine_config(estimator))
+    about$replicas <- replicas_of(config_of_model(estimator))
   }
   structure(read, about = about, sharding = sharding)
 }

@@ -1,9 +1,10 @@
 # How data are sharded between processes (mpi_strategy()).
 
-# The data that this process reads: an environment, so that readers can set `sharded_by` to what sharded
-# the data: "package" for the package, "input_fn" for the input function, NULL if each process reads all.
+# The data that this process reads: an environment, so that readers can set `sharded_by` to what
+# sharded the data: "package" for the package, "input_fn" for the input function, NULL if each
+# process reads all.
 new_shard <- function(estimator, mode, shards) {
-  config <- if (is_estimator(estimator)) engine_config(estimator)
+  config <- if (is_estimator(estimator)) config_of_model(estimator)
   shards <- shards && replicas_of(config) > 1
   strategy <- if (shards) unclass(config)$train_distribute else list(size = 1L, rank = 0L)
   shard <- list2env(list(size = strategy$size, rank = strategy$rank), parent = emptyenv())
