@@ -262,15 +262,23 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
 
 # Rejects arguments in `...` that a method does not read. `arg_names` are the names that it reads.
-abort_extra_arguments <- function(fun, extras, arg_names = character(), call = parent.frame()) {
+abort_extra_arguments <- function(
+  fun,
+  extras,
+  arg_names = character(),
+  call = parent.frame(),
+  advice = NULL
+) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   problem <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
   match <- near_name(name, arg_names)
-  advice <- if (length(match)) "Did you mean {.arg {match}}?" else if (length(arg_names)) {
-    "Its arguments are {.arg {arg_names}}."
-  } else {
-    "The model is its only argument."
+  if (is.null(advice)) {
+    advice <- if (length(match)) "Did you mean {.arg {match}}?" else if (length(arg_names)) {
+      "Its arguments are {.arg {arg_names}}."
+    } else {
+      "The model is its only argument."
+    }
   }
   abort_runhooks(
     c(paste0("{.fn {fun}} has no ", problem, "."), i = advice), call = call, env = environment()

@@ -449,7 +449,7 @@ as_model_input <- function(
   if (is_formula_data(input_fn)) {
     options <- list(...)
     fixed <- list(
-      estimator, input_fn, is_limited = is_limited, given = names(options), call = call
+      estimator, input_fn, is_limited = is_limited, supplied = names(options), call = call
     )
     input_fn <- do.call(blueprint_input_fn, c(fixed, options), quote = TRUE)
   } else if (...length()) {
