@@ -72,7 +72,7 @@ columns_from_keys <- function(..., make_column, call = parent.frame()) {
   if (inherits(keys, "error")) abort_no_column_names(keys, call)
   if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
     abort_runhooks(
-      "A column needs the name of a feature as a string, not {describe_all(list(...))}.",
+      "A column needs the name of a feature as a string, not {describe_first(list(...))}.",
       call = call
     )
   }

@@ -108,17 +108,17 @@ element_dtype <- function(x, call = parent.frame(2)) {
 # The dimensions of each component. An unknown dimension is NA; an unknown number of dimensions is
 # NULL.
 component_shapes <- function(shapes, form, arg = "output_shapes", call = parent.frame()) {
-  lapply(flatten_shapes(shapes, form, arg, call), shape_dims, arg, call)
+  lapply(shapes_in_structure(shapes, form, arg, call), shape_dims, arg, call)
 }
 
 # A flat list of shapes. A shape may itself be a list, so `form` determines where a shape starts.
-flatten_shapes <- function(shapes, form, arg, call) {
+shapes_in_structure <- function(shapes, form, arg, call) {
   if (!is.list(form)) return(list(shapes))
   check_arg(
     is.list(shapes) && length(shapes) == length(form), shapes,
     "shapes in the form of an element", arg, call
   )
-  inner <- Map(function(x, form) flatten_shapes(x, form, arg, call), shapes, form)
+  inner <- Map(function(x, form) shapes_in_structure(x, form, arg, call), shapes, form)
   do.call(c, c(list(list()), unname(inner)))
 }
 

@@ -72,13 +72,13 @@ defining_environment <- function(name, env) {
   repeat {
     is_top <- identical(env, top)
     if (is_top && isNamespace(top)) return(NULL)
-    if (exists(name, envir = env, inherits = FALSE)) return(if (has_value(name, env)) env)
+    if (exists(name, envir = env, inherits = FALSE)) return(if (has_readable_value(name, env)) env)
     if (is_top) return(NULL)
     env <- parent.env(env)
   }
 }
 
 # FALSE for a missing argument and for a promise that fails.
-has_value <- function(name, env) {
+has_readable_value <- function(name, env) {
   tryCatch(!is_absent(mget(name, envir = env)[[1]]), error = function(error) FALSE)
 }
