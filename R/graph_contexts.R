@@ -94,7 +94,7 @@ in_context <- function(context, expr, name, frame) {
     )
   }
   record_failure <- function(condition) failure <<- condition
-  result <- with_swallowed_errors(expr, context$.swallows, record_failure)
+  result <- unless_swallowed(expr, context$.swallows, record_failure)
   is_left <- TRUE
   context$.exit(NULL)
   if (result$is_visible) result$value else invisible(result$value)
@@ -107,7 +107,7 @@ remove_if_exists <- function(name, frame) {
 # Evaluates `expr`. An error for which `swallows()` is TRUE returns NULL; `on_other()` is called for
 # other errors. The restart is invoked as an object, because nested blocks have the same restart
 # name.
-with_swallowed_errors <- function(expr, swallows, on_other = function(condition) NULL) {
+unless_swallowed <- function(expr, swallows, on_other = function(condition) NULL) {
   restart <- NULL
   on_error <- function(condition) {
     if (swallows(condition)) invokeRestart(restart)
