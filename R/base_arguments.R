@@ -1,25 +1,25 @@
 # Names of arguments: no abbreviations, and one name for intervals in steps.
 
-# R completes abbreviated names, so `loss` would mean `loss_reduction`. Aborts if the caller was
-# called with the abbreviation of an argument. `call` is the frame for the error.
+# Aborts if the caller was called with the abbreviation of an argument. R would complete the name,
+# so `loss` would mean `loss_reduction`. `call` is the frame that the error shows.
 abort_abbreviated_arguments <- function(call = parent.frame()) {
   n <- sys.parent()
-  given <- given_names(sys.call(n), parent.frame(2))
-  known <- names(formals(sys.function(n)))
-  if (all(given %in% c("", known))) return(invisible())
-  what <- sys.call(n)[[1]]
-  is_named <- is.name(what) || is.call(what)
-  what <- if (is_named) sub("^.*::", "", code_text(what)) else "the function"
-  check_abbreviations(given, known, what, call)
+  supplied <- supplied_arg_names(sys.call(n), parent.frame(2))
+  formal_names <- names(formals(sys.function(n)))
+  if (all(supplied %in% c("", formal_names))) return(invisible())
+  fun <- sys.call(n)[[1]]
+  is_named <- is.name(fun) || is.call(fun)
+  fun <- if (is_named) sub("^.*::", "", code_text(fun)) else "the function"
+  check_abbreviations(supplied, formal_names, fun, call)
 }
 
-check_abbreviations <- function(given, known, what, call) {
-  for (name in setdiff(given, c("", known))) {
-    meant <- setdiff(known[startsWith(known, name)], "...") # nolint: used by cli
-    if (length(meant)) {
+check_abbreviations <- function(supplied, formal_names, fun, call) {
+  for (name in setdiff(supplied, c("", formal_names))) {
+    completions <- setdiff(formal_names[startsWith(formal_names, name)], "...")
+    if (length(completions)) {
       abort_runhooks(
         c(
-          "{.fn {what}} has no argument {.arg {name}}.", i = "Did you mean {.arg {meant}}?",
+          "{.fn {fun}} has no argument {.arg {name}}.", i = "Did you mean {.arg {completions}}?",
           i = if (name == "loss") "For a loss of your own, use {.fn estimator}."
         ),
         call = call
@@ -28,30 +28,32 @@ check_abbreviations <- function(given, known, what, call) {
   }
 }
 
-# `frame` has the `...` of the call.
-given_names <- function(call, frame) {
+# Names of the arguments of `call`, including those in `...`, which is looked up in `frame`.
+supplied_arg_names <- function(call, frame) {
   args <- as.list(call)[-1]
-  given <- names(args)
+  arg_names <- names(args)
   is_dots <- vapply(args, identical, NA, quote(...))
-  if (!any(is_dots)) return(given)
+  if (!any(is_dots)) return(arg_names)
   dots <- tryCatch(eval(quote(substitute(list(...))), frame), error = function(e) NULL)
-  c(given, names(as.list(dots)[-1]))
+  c(arg_names, names(as.list(dots)[-1]))
 }
 
-# TensorFlow's names of an interval in steps.
+# TensorFlow's argument names for an interval in steps, and for one in seconds.
 steps_arguments <- c("every_n_step", "every_n_iter", "save_steps", "run_every_steps")
 seconds_arguments <- c("every_n_secs", "save_secs", "run_every_secs")
 
-# Moves `every_n_steps` of a constructor to its argument with TensorFlow's name. An interval in
-# seconds that is only a default does not count.
-resolve_every_n_steps <- function(frame, own, seconds = NULL) {
+# Assigns `every_n_steps` of a constructor to `steps_arg`, the argument with TensorFlow's name. A
+# default interval in seconds is removed, because a hook has only one kind of interval.
+resolve_every_n_steps <- function(frame, steps_arg, seconds_arg = NULL) {
   if (is.null(frame$every_n_steps)) return(invisible())
   is_missing <- function(name) eval(call("missing", as.name(name)), frame)
-  if (!is_missing(own)) {
-    abort_runhooks("Give either {.arg every_n_steps} or {.arg {own}}, not both.", call = frame)
+  if (!is_missing(steps_arg)) {
+    abort_runhooks(
+      "Give either {.arg every_n_steps} or {.arg {steps_arg}}, not both.", call = frame
+    )
   }
   check_positive_whole(frame$every_n_steps, arg = "every_n_steps", call = frame)
-  assign(own, frame$every_n_steps, envir = frame)
+  assign(steps_arg, frame$every_n_steps, envir = frame)
   assign("every_n_steps", NULL, envir = frame)
-  if (length(seconds) && is_missing(seconds)) assign(seconds, NULL, envir = frame)
+  if (length(seconds_arg) && is_missing(seconds_arg)) assign(seconds_arg, NULL, envir = frame)
 }

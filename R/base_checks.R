@@ -1,11 +1,11 @@
 # Checks of arguments. Their errors name the argument, the expected kind and the actual value.
 
-check_arg <- function(good, x, wanted, arg, call) {
+check_arg <- function(good, x, expected, arg, call) {
   if (!isTRUE(good)) {
     force(x) # a missing argument raises R's own error
     # mget() returns the empty symbol for an argument that the user left out
     if (identical(x, quote(expr = ))) abort_runhooks("{.arg {arg}} is missing.", call = call)
-    abort_runhooks("{.arg {arg}} must be {wanted}, not {describe(x)}.", call = call)
+    abort_runhooks("{.arg {arg}} must be {expected}, not {describe(x)}.", call = call)
   }
   invisible(x)
 }
@@ -28,38 +28,39 @@ describe_type <- function(x) {
 }
 
 # Formatting thousands of names is slow, so the message shows only the first ones.
-abbreviated_names <- function(names, most = 50) {
-  rest <- length(names) - most # nolint: used by cli
-  shown <- utils::head(names, most) # nolint: used by cli
-  text <- if (rest > 0) {
-    cli::format_inline("The data have {.val {shown}} and {rest} more.", keep_whitespace = FALSE)
+abbreviated_names <- function(names, max_shown = 50) {
+  n_hidden <- length(names) - max_shown # nolint: used by cli
+  shown <- utils::head(names, max_shown) # nolint: used by cli
+  text <- if (n_hidden > 0) {
+    cli::format_inline("The data have {.val {shown}} and {n_hidden} more.", keep_whitespace = FALSE)
   } else {
     cli::format_inline("The data have {.val {shown}}.", keep_whitespace = FALSE)
   }
   gsub("([{}])", "\\1\\1", text)
 }
 
-describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
+describe_first <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 
-# Splits a vector, or a list of scalars, into a list without names.
-check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice = NULL) {
+# Returns the elements of a vector, or of a list of scalars, as an unnamed list. Aborts if an
+# element is NA or fails `test`.
+check_elements <- function(x, test, expected, arg, call, empty = FALSE, na_advice = NULL) {
   is_flat <- is_atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
   elements <- if (is_flat) unname(lapply(x, function(element) element))
-  are_good <- vapply(elements, function(element) is_atomic(element) && test(element), NA)
-  good <- is_flat && (empty || length(x) > 0) && !is.null(elements) && all(are_good)
+  are_valid <- vapply(elements, function(element) is_atomic(element) && test(element), NA)
+  good <- is_flat && (empty || length(x) > 0) && !is.null(elements) && all(are_valid)
   missing <- if (is_flat) which(vapply(elements, function(e) isTRUE(is.na(e)), NA))
   if (length(missing)) {
     abort_runhooks(
       c("{.arg {arg}} must not have NA; element {missing[[1]]} is NA.", i = na_advice), call = call
     )
   }
-  if (is_flat && any(are_good) && !all(are_good)) {
-    bad <- which(!are_good)[[1]]
+  if (is_flat && any(are_valid) && !all(are_valid)) {
+    bad <- which(!are_valid)[[1]]
     abort_runhooks(
-      "{.arg {arg}} must be {wanted}; element {bad} is {describe(elements[[bad]])}.", call = call
+      "{.arg {arg}} must be {expected}; element {bad} is {describe(elements[[bad]])}.", call = call
     )
   }
-  check_arg(good && !is.null(x), x, wanted, arg, call)
+  check_arg(good && !is.null(x), x, expected, arg, call)
   elements
 }
 
@@ -70,21 +71,22 @@ as_strings <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
 
 plain_vector <- function(x) if (length(x)) unname(unlist(x)) else integer()
 
-largest_whole <- 2^53
+max_whole <- 2^53
 
 # is.numeric() is TRUE for some classes whose stored numbers are not their values.
 is_number <- function(x) {
   is.numeric(x) && length(x) == 1 && !is.na(x) && !(is.object(x) && cpp_has_other_numbers(x))
 }
-is_whole <- function(x) is_number(x) && x == trunc(x) && abs(x) <= largest_whole
+is_whole <- function(x) is_number(x) && x == trunc(x) && abs(x) <= max_whole
 
-# Whole numbers in a vector or a list, as integers. Other classes are not taken by their storage.
+# Converts whole numbers in a vector or a list to integers. Classed vectors such as dates are
+# errors, because their stored numbers are not their values.
 as_whole_numbers <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
-  given <- x
+  original <- x
   if (is.list(x) && !is.object(x)) x <- unlist(x)
   good <- is.numeric(x) && !is.object(x) && all(is.finite(x)) && all(abs(x) <= 2^31 - 1) &&
     all(x == trunc(x))
-  check_arg(good, given, "whole numbers", arg, call)
+  check_arg(good, original, "whole numbers", arg, call)
   as.integer(x)
 }
 
@@ -98,7 +100,7 @@ check_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = pa
 }
 
 check_not_huge <- function(x, arg, call) {
-  is_huge <- is_number(x) && is.finite(x) && abs(x) > largest_whole
+  is_huge <- is_number(x) && is.finite(x) && abs(x) > max_whole
   if (is_huge) check_arg(FALSE, x, "a whole number of at most 2^53", arg, call)
 }
 
@@ -116,9 +118,9 @@ check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(is_flag(x), x, "TRUE or FALSE", arg, call)
 }
 
-# For an argument after `...` without a default. Most likely the user left out its name.
-check_named <- function(given, arg, call = parent.frame()) {
-  if (given) return(invisible())
+# Checks a required argument after `...`. If it is missing, the user has probably not named it.
+check_named <- function(is_given, arg, call = parent.frame()) {
+  if (is_given) return(invisible())
   abort_runhooks(
     c(
       "{.arg {arg}} is missing.",
@@ -151,10 +153,10 @@ check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = p
 
 # The user has probably swapped two positional arguments.
 abort_data_for_string <- function(x, arg, call) {
-  what <- if (is.data.frame(x)) "a data frame" else "a dataset" # nolint: used by cli
+  kind <- if (is.data.frame(x)) "a data frame" else "a dataset" # nolint: used by cli
   abort_runhooks(
     c(
-      "{.arg {arg}} must be a single string, not {what}.",
+      "{.arg {arg}} must be a single string, not {kind}.",
       i = "Pass data to their own argument: write the names of arguments, as in
            {.code data = } or {.code {arg} = \"...\"}."
     ),
@@ -179,16 +181,17 @@ check_one_of <- function(x, choices, arg = deparse(substitute(x)), call = parent
   )
 }
 
-# `braces`: escape braces for a text that cli interpolates.
-did_you_mean <- function(name, known, braces = TRUE) {
-  known <- setdiff(as.character(known), c("", NA))
-  if (!is_string(name) || length(known) == 0) return(NULL)
-  near <- cpp_near_names(name, known)
-  if (length(near) == 0) return(NULL)
-  if (braces) near <- gsub("([{}])", "\\1\\1", near)
-  words <- paste0("\"", near, "\"")
-  last <- length(words)
-  text <- if (last == 1) words else paste(paste(words[-last], collapse = ", "), "or", words[last])
+# Returns a hint with the candidates closest to `name`, or NULL. `braces`: whether to double braces,
+# because cli will interpolate the text.
+did_you_mean <- function(name, candidates, braces = TRUE) {
+  candidates <- setdiff(as.character(candidates), c("", NA))
+  if (!is_string(name) || length(candidates) == 0) return(NULL)
+  matches <- cpp_near_names(name, candidates)
+  if (length(matches) == 0) return(NULL)
+  if (braces) matches <- gsub("([{}])", "\\1\\1", matches)
+  quoted <- paste0("\"", matches, "\"")
+  n <- length(quoted)
+  text <- if (n == 1) quoted else paste(paste(quoted[-n], collapse = ", "), "or", quoted[n])
   c(i = paste0("Did you mean ", text, "?"))
 }
 
@@ -196,15 +199,16 @@ check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call =
   check_arg((null && is.null(x)) || is.function(x), x, "a function", arg, call)
 }
 
-# Raises an error for given arguments of the caller that TensorFlow has and this package ignores.
+# Aborts if an argument of the caller that this package does not support differs from its default.
+# `...` contains the names of these arguments.
 abort_unsupported_arguments <- function(..., frame = parent.frame()) {
   names <- vapply(substitute(list(...))[-1], as.character, "")
   defaults <- formals(sys.function(sys.parent()))
-  is_given <- function(name) !identical(frame[[name]], eval(defaults[[name]], frame))
-  given <- Filter(is_given, names)
-  if (length(given)) {
+  is_changed <- function(name) !identical(frame[[name]], eval(defaults[[name]], frame))
+  changed <- Filter(is_changed, names)
+  if (length(changed)) {
     abort_runhooks(
-      c("Unused argument: {.arg {given}} is not supported.", i = "Leave it at its default."),
+      c("Unused argument: {.arg {changed}} is not supported.", i = "Leave it at its default."),
       kind = "unimplemented", call = frame
     )
   }
@@ -257,35 +261,43 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 
 is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
 
-# Rejects arguments in `...` that a method does not read; `known` are those that it reads.
-abort_extra_arguments <- function(fun, extras, known = character(), call = parent.frame()) {
+# Rejects arguments in `...` that a method does not read. `arg_names` are the names that it reads.
+abort_extra_arguments <- function(
+  fun,
+  extras,
+  arg_names = character(),
+  call = parent.frame(),
+  advice = NULL
+) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
-  what <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
-  near <- near_name(name, known)
-  advice <- if (length(near)) "Did you mean {.arg {near}}?" else if (length(known)) {
-    "Its arguments are {.arg {known}}."
-  } else {
-    "The model is its only argument."
+  problem <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
+  match <- near_name(name, arg_names)
+  if (is.null(advice)) {
+    advice <- if (length(match)) "Did you mean {.arg {match}}?" else if (length(arg_names)) {
+      "Its arguments are {.arg {arg_names}}."
+    } else {
+      "The model is its only argument."
+    }
   }
   abort_runhooks(
-    c(paste0("{.fn {fun}} has no ", what, "."), i = advice), call = call, env = environment()
+    c(paste0("{.fn {fun}} has no ", problem, "."), i = advice), call = call, env = environment()
   )
 }
 
-near_name <- function(name, known) {
-  near <- cpp_near_names(name, known)
-  if (nzchar(name) && length(near)) near[[1]]
+near_name <- function(name, candidates) {
+  matches <- cpp_near_names(name, candidates)
+  if (nzchar(name) && length(matches)) matches[[1]]
 }
 
-# Selections such as everything() include the response.
+# Warns if a selection such as everything() includes the response.
 warn_response_feature <- function(features, response) {
-  both <- intersect(response, features) # nolint: used by cli
-  if (length(both) == 0) return(invisible())
+  overlap <- intersect(response, features) # nolint: used by cli
+  if (length(overlap) == 0) return(invisible())
   cli::cli_warn(
     c(
-      "The response {.val {both}} is also a feature, so the model can copy it.",
-      i = "Leave it out: {.code features = -{both}}."
+      "The response {.val {overlap}} is also a feature, so the model can copy it.",
+      i = "Leave it out: {.code features = -{overlap}}."
     ),
     class = c("runhooks_warning_response_feature", "runhooks_warning"), call = NULL
   )

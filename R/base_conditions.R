@@ -23,7 +23,8 @@ abort_plain <- function(message, kind = "invalid_argument", call = parent.frame(
   rlang::abort(message, class = error_classes(kind), call = call_for_message(call))
 }
 
-# The call that an error shows, without lists from do.call(), which rlang would copy.
+# The call that an error shows. Lists that do.call() inserted are replaced by `list(...)`, because
+# rlang would copy them.
 call_for_message <- function(frame) {
   call <- frame
   if (is.environment(frame)) {
@@ -42,10 +43,11 @@ error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_err
 
 # The hint if R's temporary folder, where models without a `model_dir` are saved, is the problem.
 temporary_hint <- function(kind, text) {
-  is_there <- any(grepl(basename(tempdir()), text, fixed = TRUE))
+  mentions_tempdir <- any(grepl(basename(tempdir()), text, fixed = TRUE))
   is_full <- kind == "resource_exhausted"
-  is_closed <- kind == "permission_denied" && (!dir.exists(tempdir()) || file.access(tempdir(), 2))
-  if (is_there && (is_full || is_closed)) {
+  is_unwritable <- kind == "permission_denied" &&
+    (!dir.exists(tempdir()) || file.access(tempdir(), 2))
+  if (mentions_tempdir && (is_full || is_unwritable)) {
     paste(
       "R's temporary folder", if (is_full) "is full." else "cannot be written.",
       "Use another `model_dir`, or set the environment variable TMPDIR before R starts."
@@ -53,14 +55,14 @@ temporary_hint <- function(kind, text) {
   }
 }
 
-# Called by the bindings. `condition` is an R condition that passed through the core; `classes` are
-# those of one that could not be preserved.
+# Called by the bindings. `condition` is an R condition that passed through the core. If it could
+# not be preserved, `classes` are its classes.
 raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
   raise_warnings()
   if (!is.null(condition)) stop(condition)
   if (!is.null(classes)) {
-    own <- setdiff(classes, c("rlang_error", "error", "condition"))
-    rlang::abort(message, class = own, call = NULL)
+    custom_classes <- setdiff(classes, c("rlang_error", "error", "condition"))
+    rlang::abort(message, class = custom_classes, call = NULL)
   }
   hints <- c(hints, temporary_hint(kind, message))
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
@@ -88,36 +90,37 @@ user_frame <- function() {
   frames <- sys.frames()
   parents <- sys.parents()
   calls <- sys.calls()
-  inside <- which(seq_along(frames) > the$users_depth)
-  is_ours <- vapply(frames, function(frame) identical(topenv(frame), ns), NA)
-  ours <- inside[is_ours[inside]]
-  for (n in rev(ours)) {
+  inner <- which(seq_along(frames) > the$users_depth)
+  is_package_frame <- vapply(frames, function(frame) identical(topenv(frame), ns), NA)
+  package_frames <- inner[is_package_frame[inner]]
+  for (n in rev(package_frames)) {
     if (is_user_facing_call(calls[[n]][[1]]) && is_user_code(parents[[n]], frames, parents, ns)) {
       return(call_without_method(calls[[n]], frames[[n]]))
     }
   }
-  if (length(ours)) return(frames[[ours[[1]]]])
+  if (length(package_frames)) return(frames[[package_frames[[1]]]])
   if (the$users_depth > 0) return(frames[[the$users_depth]])
   NULL
 }
 
-# Shows `a + b` instead of its method: operators are primitives and have no frame for rlang.
+# For a method of an operator, returns the call with the operator, such as `a + b`. Operators are
+# primitives and have no frame that rlang could show.
 call_without_method <- function(call, frame) {
-  word <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
-  if (!grepl("^(Ops|Math|Summary|\\[)[.]tensorflow", word)) return(frame)
-  call[[1]] <- if (startsWith(word, "[")) quote(`[`) else as.symbol(get(".Generic", frame))
+  fun <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
+  if (!grepl("^(Ops|Math|Summary|\\[)[.]tensorflow", fun)) return(frame)
+  call[[1]] <- if (startsWith(fun, "[")) quote(`[`) else as.symbol(get(".Generic", frame))
   call
 }
 
 # Whether a user can write this call: `tf$...`, an exported function or a method.
-is_user_facing_call <- function(word) {
-  if (is.call(word)) return(TRUE)
-  if (!is.symbol(word)) return(FALSE)
-  name <- as.character(word)
+is_user_facing_call <- function(fun) {
+  if (is.call(fun)) return(TRUE)
+  if (!is.symbol(fun)) return(FALSE)
+  name <- as.character(fun)
   name %in% getNamespaceExports(topenv()) || grepl("[.](tensorflow|runhooks|tf)[._]", name)
 }
 
-# Whether frame n runs code from outside the package. Frames of base R count as their callers.
+# Whether frame n runs code from outside the package. For a frame of base R, its caller decides.
 is_user_code <- function(n, frames, parents, ns) {
   while (n > 0) {
     home <- topenv(frames[[n]])
@@ -144,16 +147,17 @@ control_error_kind <- function(condition) {
   if (kind %in% control_error_kinds) kind else NULL
 }
 
-# Runs a loop of the core. Errors in hooks get hook, method and step. `history` returns the history
-# so far, which an interrupt condition contains. `interrupted` is called after an interrupt.
+# Runs a loop of the core. Errors in hooks are annotated with hook, method and step. `history()`
+# returns the training history so far, which is added to an interrupt condition. `interrupted()` is
+# called after an interrupt.
 with_loop_conditions <- function(expr, history = NULL, interrupted = NULL) {
   use_threads()
   on.exit(end_progress_line(), add = TRUE)
   with_run_conditions(expr, history, interrupted)
 }
 
-# The minimum for one run of a loop written in R. Establishing a restart per run is too slow, so the
-# handler returns from this frame instead; the core intercepts that jump while it unwinds.
+# Handlers for one session run in a loop that is written in R. A restart per run would be too slow,
+# so the handler returns from this frame instead. The core intercepts that jump while it unwinds.
 with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   frame <- environment()
   failure <- nonlocal_exit
@@ -176,42 +180,42 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
 
 # Adds the location to the condition. Does not return if the condition controls the loop.
 annotate_error <- function(condition, frame) {
-  where <- cpp_run_where()
-  kind <- if (!is.null(where)) control_error_kind(condition)
+  location <- cpp_run_where()
+  kind <- if (!is.null(location)) control_error_kind(condition)
   text <- condition_text(condition)
-  # in before_run() and after_run(), such a condition ends or restarts the loop and is no error
-  is_error <- is.null(kind) || !where$method %in% c("before_run", "after_run")
-  if (!is.null(where) && is_error && is.null(condition$runhooks)) {
-    condition <- add_hook_location(condition, where)
+  # in before_run() and after_run(), a control condition ends or restarts the loop: it is no error
+  is_error <- is.null(kind) || !location$method %in% c("before_run", "after_run")
+  if (!is.null(location) && is_error && is.null(condition$runhooks)) {
+    condition <- add_hook_location(condition, location)
   }
   if (!is.null(kind)) unwind_to(frame, condition, kind, text)
-  # the core only observes a jump, so record the reason why the run ended
+  # the core sees only that R jumps, so record why the run ended
   cpp_note_error(condition_text(condition))
   condition
 }
 
-# Returns from `frame` with a value that tells the core, which intercepts the jump, the reason.
+# Returns from `frame` with the reason as the value. The core intercepts the jump and reads it.
 unwind_to <- function(frame, condition, kind, text = condition_text(condition)) {
-  leave <- structure(list(condition, kind, text), class = "runhooks_leave")
-  rlang::eval_bare(call("return", leave), frame)
+  loop_exit <- structure(list(condition, kind, text), class = "runhooks_leave")
+  rlang::eval_bare(call("return", loop_exit), frame)
 }
 
-# The initial value: no condition was signalled, so a restart, callCC() or return() left the loop.
+# The reason if no condition was signalled: a restart, callCC() or return() left the loop.
 nonlocal_exit <- simpleCondition("The loop was left by a jump.")
 
 raise_failure <- function(failure, history, interrupted) {
   raise_warnings()
   is_interrupt <- inherits(failure, "interrupt")
   if (!is.null(history)) {
-    so_far <- history() # also for last_history()
-    if (is_interrupt) failure$history <- so_far
+    history_so_far <- history() # also stores the history for last_history()
+    if (is_interrupt) failure$history <- history_so_far
   }
   if (is_interrupt && !is.null(interrupted)) interrupted()
   call_on_error(failure)
   if (is_interrupt) raise_interrupt(failure)
 }
 
-# Gives handlers for interrupts a chance before R's own interrupt.
+# Signals the condition before R's own interrupt, so that handlers can read its history.
 raise_interrupt <- function(condition) {
   signalCondition(condition)
   rlang::interrupt()
@@ -219,12 +223,12 @@ raise_interrupt <- function(condition) {
 
 # An error in on_error() becomes a warning so that it does not replace the first error.
 call_on_error <- function(condition) {
-  for (failed in cpp_take_failed_hooks()) {
+  for (failure in cpp_take_failed_hooks()) {
     tryCatch(
-      failed[[1]](failed[[2]], condition),
+      failure[[1]](failure[[2]], condition),
       error = function(error) {
         text <- paste0(
-          "on_error() of hook `", failed[[3]], "` failed as well: ", conditionMessage(error)
+          "on_error() of hook `", failure[[3]], "` failed as well: ", conditionMessage(error)
         )
         warning(text, call. = FALSE)
       }
@@ -232,19 +236,19 @@ call_on_error <- function(condition) {
   }
 }
 
-add_hook_location <- function(condition, where) {
-  condition$runhooks <- where
-  step <- if (where$step >= 0) sprintf(" at global step %.0f", where$step) else ""
-  note <- sprintf("in %s() of hook `%s`%s", where$method, where$hook, step)
+add_hook_location <- function(condition, location) {
+  condition$runhooks <- location
+  step <- if (location$step >= 0) sprintf(" at global step %.0f", location$step) else ""
+  note <- sprintf("in %s() of hook `%s`%s", location$method, location$hook, step)
   condition <- add_note(condition, paste(c(missing_member_note(condition), note), collapse = "; "))
-  place <- match("error", class(condition), nomatch = length(class(condition)))
-  class(condition) <- append(class(condition), "runhooks_error_hook", place - 1L)
+  position <- match("error", class(condition), nomatch = length(class(condition)))
+  class(condition) <- append(class(condition), "runhooks_error_hook", position - 1L)
   condition
 }
 
-# For `object$member()` without such a member, base R says only "attempt to apply non-function".
-# Finds the member in the functions that were called. A method for `$` would report it as well, but
-# would cost as much as a run of a session.
+# Describes the missing member of a call `object$member()`. Base R's message is only "attempt to
+# apply non-function", so the member is searched in the bodies of the functions on the call stack. A
+# method for `$` could also report it, but would take as long as a short session run.
 missing_member_note <- function(condition) {
   unnamed <- gettext("attempt to apply non-function", domain = "R")
   if (!identical(conditionMessage(condition), unnamed)) return(NULL)
@@ -259,11 +263,11 @@ missing_member_note <- function(condition) {
 # All `object$member` in an expression that are called.
 member_calls <- function(expr) {
   if (!is.call(expr)) return(list())
-  found <- if (is.call(expr[[1]]) && identical(expr[[1]][[1]], quote(`$`))) list(expr[[1]])
+  calls <- if (is.call(expr[[1]]) && identical(expr[[1]][[1]], quote(`$`))) list(expr[[1]])
   for (i in seq_along(expr)) {
-    if (is.call(expr[[i]])) found <- c(found, member_calls(expr[[i]]))
+    if (is.call(expr[[i]])) calls <- c(calls, member_calls(expr[[i]]))
   }
-  found
+  calls
 }
 
 # NULL unless the object is a classed environment that lacks the member. Evaluates only names and
@@ -273,12 +277,12 @@ describe_missing_member <- function(called, frame) {
   if (!all(all.names(object) %in% c("$", all.vars(object)))) return(NULL)
   value <- tryCatch(eval(object, frame), error = function(error) NULL)
   name <- as.character(called[[3]])
-  is_checked <- is.environment(value) && is.object(value)
-  if (!is_checked || exists(name, envir = value, inherits = FALSE)) return(NULL)
+  has_members <- is.environment(value) && is.object(value)
+  if (!has_members || exists(name, envir = value, inherits = FALSE)) return(NULL)
   problem <- sprintf("`%s` has no member `%s`", deparse1(object), name)
-  near <- c(near_name(name, ls(value)), grep(name, ls(value), fixed = TRUE, value = TRUE))
-  if (length(near) == 0) return(problem)
-  sprintf("%s; did you mean `%s$%s`?", problem, deparse1(object), near[[1]])
+  suggestions <- c(near_name(name, ls(value)), grep(name, ls(value), fixed = TRUE, value = TRUE))
+  if (length(suggestions) == 0) return(problem)
+  sprintf("%s; did you mean `%s$%s`?", problem, deparse1(object), suggestions[[1]])
 }
 
 add_note <- function(condition, note) {
@@ -323,5 +327,5 @@ stop_iteration <- function(message = "") {
   ))
 }
 
-# Called before other output to the terminal and after a loop has ended.
+# Ends the line of the progress bar before other output to the terminal and after a loop.
 end_progress_line <- function() if (!is.null(the$line)) the$line$finish()

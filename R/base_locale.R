@@ -23,21 +23,21 @@ with_decimal_point <- function(code) {
 number_text <- function(x) with_decimal_point(format(x, digits = 15))
 
 # R converts a character of a symbol to <U+00E9> if the locale cannot represent it.
-without_escapes <- function(text) {
+decode_unicode_escapes <- function(text) {
   if (l10n_info()[["UTF-8"]] || !any(grepl("<U+", text, fixed = TRUE))) return(enc2utf8(text))
-  found <- gregexpr("<U\\+[0-9A-F]{4,8}>", text)
-  regmatches(text, found) <- lapply(regmatches(text, found), function(codes) {
+  escapes <- gregexpr("<U\\+[0-9A-F]{4,8}>", text)
+  regmatches(text, escapes) <- lapply(regmatches(text, escapes), function(codes) {
     vapply(strtoi(gsub("[^0-9A-F]|U", "", codes), 16L), intToUtf8, "")
   })
   enc2utf8(text)
 }
 
-symbol_text <- function(symbol) without_escapes(as.character(symbol))
+symbol_text <- function(symbol) decode_unicode_escapes(as.character(symbol))
 
 # Code as one line of text: the key of terms and columns.
 code_text <- function(code, width = 500L) {
   if (is.symbol(code)) return(symbol_text(code))
-  without_escapes(paste(with_decimal_point(deparse(code, width)), collapse = ""))
+  decode_unicode_escapes(paste(with_decimal_point(deparse(code, width)), collapse = ""))
 }
 
-variables_of <- function(code) without_escapes(all.vars(code))
+variables_of <- function(code) decode_unicode_escapes(all.vars(code))

@@ -10,10 +10,10 @@ log_level <- function(v, call = parent.frame()) {
   as.integer(level)
 }
 
-# Called by the core for each visible log message. Log handlers see a warning in order with other
-# messages, but it is raised only after the call has ended. Returns TRUE if a warning is pending.
+# Called by the core for each visible log message. A warning is signalled at once to calling
+# handlers of log messages, but is raised only after the call. Returns TRUE if a warning is pending.
 emit_log <- function(level, text, kind = "") {
-  condition <- log_line(level, text)
+  condition <- log_condition(level, text)
   if (level != log_levels[["WARN"]]) {
     show_line(level, text)
     return(FALSE)
@@ -31,9 +31,9 @@ emit_log <- function(level, text, kind = "") {
   TRUE
 }
 
-show_line <- function(level, text) message(log_line(level, text))
+show_line <- function(level, text) message(log_condition(level, text))
 
-log_line <- function(level, text) {
+log_condition <- function(level, text) {
   name <- names(log_levels)[match(level, log_levels)]
   structure(
     class = c("runhooks_log", "message", "condition"),
@@ -53,10 +53,10 @@ core_warning <- function(text, kind) {
   )
 }
 
-# Raises pending warnings, each text once. tryCatch() gets only the first one.
+# Raises pending warnings, each text once. A tryCatch() of the user catches only the first one.
 raise_warnings <- function() {
-  waiting <- the$warnings
+  pending <- the$warnings
   the$warnings <- NULL
-  again <- duplicated(vapply(waiting, conditionMessage, ""))
-  for (condition in waiting[!again]) warning(condition)
+  is_repeated <- duplicated(vapply(pending, conditionMessage, ""))
+  for (condition in pending[!is_repeated]) warning(condition)
 }

@@ -1,4 +1,4 @@
-# Errors for `object$name` without such a member, which base R would return as NULL.
+# Errors for unknown members in `object$name`, for which base R would return NULL.
 
 abort_no_member <- function(x, name, known = NULL, call = parent.frame()) {
   columns <- attr(x, "columns") # nolint: used by cli
@@ -12,8 +12,9 @@ abort_no_member <- function(x, name, known = NULL, call = parent.frame()) {
   )
 }
 
-# For environments that a script calls members of. The objects that hooks get in each step are not
-# checked, because a method for `$` costs as much as a short step: see absent_member().
+# Makes `$` abort for unknown members of an environment. Do not use it for the objects that hooks
+# receive in each step, because a method for `$` takes as long as a short step. For these objects,
+# missing_member_note() explains the error afterwards.
 checked_members <- function(x) {
   if (!inherits(x, "runhooks_checked_members")) class(x) <- c("runhooks_checked_members", class(x))
   x

@@ -75,7 +75,7 @@ default_threads <- function() {
   if (check %in% c("", "false")) 8L else 2L
 }
 
-# The main loops of workers in these packages. Tasks run inside these functions.
+# Functions of parallel packages inside which the tasks of a worker run.
 worker_loop_functions <- list(
   parallel = "workLoop", snow = "workLoop", mirai = c("daemon", ".daemon"),
   future = c("evalFuture", "evalFutureInternal")
@@ -86,31 +86,32 @@ in_parallel_worker <- function() {
   # future sets mc.cores in its workers only
   if (isNamespaceLoaded("future") && identical(as.integer(getOption("mc.cores")), 1L)) return(TRUE)
   functions <- lapply(seq_len(sys.nframe()), sys.function)
-  homes <- lapply(functions, function(f) topenv(environment(f)))
-  packages <- vapply(homes, environmentName, "")
+  namespaces <- lapply(functions, function(f) topenv(environment(f)))
+  packages <- vapply(namespaces, environmentName, "")
   for (package in intersect(names(worker_loop_functions), packages)) {
-    inside <- which(packages == package)
-    # plan(sequential) also runs evalFuture(), but below other functions of the package future
-    if (package == "future") inside <- inside[1]
-    loops <- mget(worker_loop_functions[[package]], homes[[inside[1]]], ifnotfound = list(NULL))
+    indices <- which(packages == package)
+    # plan(sequential) also calls evalFuture(), but from other functions of the package future
+    if (package == "future") indices <- indices[1]
+    names <- worker_loop_functions[[package]]
+    loops <- mget(names, namespaces[[indices[1]]], ifnotfound = list(NULL))
     is_loop <- function(f) any(vapply(loops, identical, NA, f))
-    if (any(vapply(functions[inside], is_loop, NA))) return(TRUE)
+    if (any(vapply(functions[indices], is_loop, NA))) return(TRUE)
   }
   FALSE
 }
 
-# Once per process, because the core reads the variable once.
+# Checks RUNHOOKS_ISA once per process, because the core reads it once.
 warn_instruction_set <- function() {
-  wanted <- Sys.getenv("RUNHOOKS_ISA")
-  if (isTRUE(the$isa_checked) || !nzchar(wanted)) return(invisible())
+  requested <- Sys.getenv("RUNHOOKS_ISA")
+  if (isTRUE(the$isa_checked) || !nzchar(requested)) return(invisible())
   the$isa_checked <- TRUE
-  sets <- cpp_instruction_sets()
-  if (wanted %in% sets) return(invisible())
+  supported <- cpp_instruction_sets()
+  if (requested %in% supported) return(invisible())
   rlang::warn(
     c(
-      sprintf("RUNHOOKS_ISA is \"%s\", which this machine does not support.", wanted),
-      i = sprintf("Using the instruction set \"%s\".", sets[[1]]),
-      i = sprintf("Allowed here: %s.", paste0("\"", sets[-1], "\"", collapse = ", "))
+      sprintf("RUNHOOKS_ISA is \"%s\", which this machine does not support.", requested),
+      i = sprintf("Using the instruction set \"%s\".", supported[[1]]),
+      i = sprintf("Allowed here: %s.", paste0("\"", supported[-1], "\"", collapse = ", "))
     ),
     class = c("runhooks_warning_instruction_set", "runhooks_warning"), call = NULL
   )

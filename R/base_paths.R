@@ -4,7 +4,7 @@
 absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   if (is.null(path) || identical(path, "")) return(path)
   check_string(path, arg = arg, call = call)
-  # R's functions of files refuse strings that are marked as bytes
+  # R's file functions reject strings that are marked as bytes
   if (Encoding(path) == "bytes") Encoding(path) <- "unknown"
   path <- path.expand(path)
   if (is_absolute_path(path)) return(path)

@@ -1,4 +1,4 @@
-# Re-exports of other packages that scripts for tfestimators use.
+# Re-exported functions of other packages that scripts for tfestimators use.
 
 #' @importFrom magrittr %>%
 #' @export
@@ -25,14 +25,14 @@ selection_helpers <- c(
   "contains", "ends_with", "everything", "last_col", "matches", "num_range", "one_of", "starts_with"
 )
 
-# Promises, because tidyselect loads slowly. They are in the imports, because R CMD check would
-# check them as our code in the namespace.
+# Defines the re-exported functions as promises, because tidyselect loads slowly. The promises are
+# in the imports environment, because R CMD check checks all functions in the namespace as our code.
 promise_reexports <- function(imports) {
-  for (name in selection_helpers) promise_function("tidyselect", name, imports)
-  promise_function("tibble", "glimpse", imports)
+  for (name in selection_helpers) define_lazily_from_package("tidyselect", name, imports)
+  define_lazily_from_package("tibble", "glimpse", imports)
 }
 
-promise_function <- function(package, name, imports) {
+define_lazily_from_package <- function(package, name, imports) {
   force(package)
   force(name)
   delayedAssign(name, getExportedValue(package, name), environment(), imports)

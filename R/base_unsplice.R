@@ -1,30 +1,31 @@
-# Rebuilds columns and hooks after `c(list_of_hooks, hook)`, which appends the fields of the hook.
+# Restores columns and hooks in `c(list_of_hooks, hook)`, which appends the fields of the last hook
+# instead of the hook.
 
-# Consecutive named elements, beginning with a name in `first`, are the fields of one object.
-# `rebuild()` returns the object, or NULL if the fields do not form one.
+# Combines consecutive named elements, beginning with a name in `first`, into one object.
+# `rebuild(fields)` returns the object, or NULL if the fields are not those of an object.
 unsplice <- function(x, first, rebuild) {
   if (is_simplified(x, first)) return(lapply(seq_len(ncol(x)), function(j) rebuild(x[, j])))
   if (!is.list(x) || is.object(x) || !any(first %in% names(x))) return(x)
-  parts <- list()
+  objects <- list()
   fields <- list()
-  finish <- function() {
-    whole <- if (length(fields)) rebuild(fields)
-    parts <<- c(parts, if (is.null(whole)) fields else list(whole))
+  complete_object <- function() {
+    object <- if (length(fields)) rebuild(fields)
+    objects <<- c(objects, if (is.null(object)) fields else list(object))
     fields <<- list()
   }
   for (i in seq_along(x)) {
     name <- names(x)[[i]]
-    # a deferred hook also has a field `type`, which is not its first one
-    starts <- name %in% first && !identical(names(fields), "hook_fn")
-    if (starts || name == "") finish()
-    if (length(fields) || starts) {
+    # the fields of a deferred hook are `hook_fn` and then `type`, so `type` starts no new object
+    starts_object <- name %in% first && !identical(names(fields), "hook_fn")
+    if (starts_object || name == "") complete_object()
+    if (length(fields) || starts_object) {
       fields <- c(fields, x[i])
     } else {
-      parts <- c(parts, x[i])
+      objects <- c(objects, x[i])
     }
   }
-  finish()
-  parts
+  complete_object()
+  objects
 }
 
 # sapply() simplifies objects with the same number of fields to a matrix with one column per object.

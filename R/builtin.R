@@ -1,13 +1,15 @@
 # Generates constructors and help pages from the registrations of the core.
 
-# Arguments without a description are internal to the core.
+# Specifications of the arguments of registered objects, such as hooks, as one data frame for each
+# type. Arguments without a description are internal to the core and are left out.
 registered <- function(what, type = "") {
   specs <- cpp_specs(what, type)
   specs <- specs[nzchar(specs$doc), ]
   split(specs, factor(specs$type, unique(specs$type)))
 }
 
-# As a list, because constructors run often and subsetting a data frame is slow.
+# The columns of `specs` as a list, because constructors run often and subsetting a data frame is
+# slow.
 spec_columns_of <- function(specs, rows = rep(TRUE, length(specs$name))) {
   lapply(as.list(specs), function(column) column[rows])
 }
@@ -22,15 +24,16 @@ registered_formals <- function(specs) {
 }
 
 given_arguments <- function(names, frame) {
-  given <- mget(names, envir = frame)
-  missing <- vapply(given, identical, NA, quote(expr = ))
-  if (any(missing)) {
-    abort_runhooks("{.arg {names(given)[missing]}} is missing, with no default.", call = frame)
+  values <- mget(names, envir = frame)
+  is_missing <- vapply(values, is_absent, NA)
+  if (any(is_missing)) {
+    abort_runhooks("{.arg {names(values)[is_missing]}} is missing, with no default.", call = frame)
   }
-  given
+  values
 }
 
-# A placeholder: the arguments come from the core, which is available once the package is loaded.
+# Returns a placeholder for a constructor. complete_constructors() replaces it after the core, which
+# describes the arguments, is loaded.
 builtin <- function(what, type, ...) {
   structure(function(...) NULL, builtin = list(what = what, type = type, ...))
 }
@@ -42,26 +45,27 @@ builtin_estimator <- function(type, ...) builtin("estimator", type, ...)
 # Functions by kind of object: each makes a constructor from a registration and a placeholder.
 constructor_factories <- new.env(parent = emptyenv())
 
-# Called when the package is loaded. Uses promises, so that each constructor is built on first use.
+# Replaces the placeholders when the package is loaded. Constructors are promises, so that each is
+# built on first use.
 complete_constructors <- function(namespace) {
   for (what in names(constructor_factories)) {
     for (endpoint in cpp_endpoints(what)) {
       name <- endpoint_names(endpoint)[1]
       if (is.na(name)) next
-      place <- attr(namespace[[name]], "builtin")
-      if (!is.null(place)) define_lazily(name, place, namespace)
+      placeholder <- attr(namespace[[name]], "builtin")
+      if (!is.null(placeholder)) define_constructor_lazily(name, placeholder, namespace)
     }
   }
 }
 
-define_lazily <- function(name, place, namespace) {
-  force(place)
-  delayedAssign(name, registered_constructor(place), environment(), namespace)
+define_constructor_lazily <- function(name, placeholder, namespace) {
+  force(placeholder)
+  delayedAssign(name, registered_constructor(placeholder), environment(), namespace)
 }
 
-registered_constructor <- function(place) {
-  make <- constructor_factories[[place$what]]
-  make(registered(place$what, place$type)[[1]], place)
+registered_constructor <- function(placeholder) {
+  factory <- constructor_factories[[placeholder$what]]
+  factory(registered(placeholder$what, placeholder$type)[[1]], placeholder)
 }
 
 # Generated constructors by their names in `tf`, from endpoints such as "hook_x, train.XHook".
@@ -74,34 +78,36 @@ registered_symbols <- function(what) {
   symbols
 }
 
-# Converters of arguments that need R: functions of the value, the argument's name, the frame for
-# errors and the expected kind. Other files of the package add converters.
+# Converters for arguments, by the kind that the core registers. Each is a function of the value,
+# the name of the argument, the frame that errors show, and a description of valid values. Other
+# files add converters.
 argument_kinds <- new.env(parent = emptyenv())
 
-# R checks scalars before the core does, because errors of R describe the given value in R's terms.
+# Predicates for scalars. R checks them before the core does, so that errors describe the value in
+# R's terms.
 scalar_predicates <- list(
   "whole number" = is_whole, count = function(x) is_whole(x) && x >= 1,
   "plain number" = is_number, probability = is_number, flag = is_flag, string = is_string,
   choice = is_string
 )
 
-prepared_arguments <- function(given, specs, call) {
+prepared_arguments <- function(args, specs, call) {
   for (i in seq_along(specs$name)) {
     name <- specs$name[[i]]
-    x <- given[[name]]
+    x <- args[[name]]
     if (is.null(x) && specs$null_is_good[[i]]) next
-    given[name] <- list(prepared_argument(x, name, specs$kind[[i]], specs$wanted[[i]], call))
+    args[name] <- list(convert_argument(x, name, specs$kind[[i]], specs$wanted[[i]], call))
   }
-  given
+  args
 }
 
-prepared_argument <- function(x, name, kind, wanted, call) {
-  prepare <- argument_kinds[[kind]]
-  if (!is.null(prepare)) return(prepare(x, name, call, wanted))
-  is_good <- scalar_predicates[[kind]]
-  if (!is.null(is_good) && !is_good(x)) {
+convert_argument <- function(x, name, kind, expected, call) {
+  converter <- argument_kinds[[kind]]
+  if (!is.null(converter)) return(converter(x, name, call, expected))
+  predicate <- scalar_predicates[[kind]]
+  if (!is.null(predicate) && !predicate(x)) {
     check_not_huge(x, name, call)
-    check_arg(FALSE, x, wanted, name, call)
+    check_arg(FALSE, x, expected, name, call)
   }
   x
 }
@@ -139,7 +145,8 @@ range_rd <- function(specs) {
   ifelse(nzchar(specs$range), paste0(" In \\code{", specs$range, "}."), "")
 }
 
-# Descriptions for a page of several constructors; the first description of an argument is used.
+# Roxygen tags for the arguments of several constructors on one page. If constructors share an
+# argument, the first description is used.
 registered_params <- function(what, types, without = character()) {
   specs <- do.call(rbind, unname(lapply(types, function(type) registered(what, type)[[1]])))
   specs <- specs[!duplicated(specs$name) & !specs$name %in% without, ]
@@ -149,11 +156,11 @@ registered_params <- function(what, types, without = character()) {
 
 # lint: allow caller
 hook_params <- function(type) {
-  own <- intersect(steps_arguments, registered("hook", type)[[1]]$name)
-  c(registered_params("hook", type), if (length(own)) every_n_steps_param(own))
+  steps_arg <- intersect(steps_arguments, registered("hook", type)[[1]]$name)
+  c(registered_params("hook", type), if (length(steps_arg)) every_n_steps_param(steps_arg))
 }
-every_n_steps_param <- function(own) {
-  paste0("@param every_n_steps Another name of \\code{", own, "}, the same for all hooks.")
+every_n_steps_param <- function(steps_arg) {
+  paste0("@param every_n_steps Another name of \\code{", steps_arg, "}, the same for all hooks.")
 }
 # lint: allow caller
 column_params <- function(..., without = character()) {
@@ -181,10 +188,11 @@ value_for_core <- function(x) {
   } else if (inherits(x, "runhooks_initializer")) {
     return(initializer_spec(x))
   }
-  if (is.function(x)) wrap_function(x) else x
+  if (is.function(x)) function_for_core(x) else x
 }
 
-# Skips plain vectors without a function call, because models can have many columns.
+# Converts the fields of an object. The loop skips plain vectors without a function call, because
+# models can have many columns.
 values_for_core <- function(x) {
   fields <- unclass(x)
   owner <- if (is.object(x)) attr(x, "owner")
@@ -196,5 +204,6 @@ values_for_core <- function(x) {
   fields
 }
 
-# Converts an optimizer that `f` returns. The attribute `wrapped` identifies the original function.
-wrap_function <- function(f) structure(function(...) value_for_core(f(...)), wrapped = f)
+# A function for the core, which needs the result of `f` converted if it is an object such as an
+# optimizer. The attribute `wrapped` identifies `f`.
+function_for_core <- function(f) structure(function(...) value_for_core(f(...)), wrapped = f)

@@ -19,10 +19,15 @@
 #' basename(latest_checkpoint(model_dir(model)))
 latest_checkpoint <- function(checkpoint_dir, ...) {
   check_string(checkpoint_dir)
-  newest_by_state(checkpoint_dir, ...)
+  latest_listed_checkpoint(checkpoint_dir, ...)
 }
 
-newest_by_state <- function(checkpoint_dir, latest_filename = NULL, ..., call = parent.frame()) {
+latest_listed_checkpoint <- function(
+  checkpoint_dir,
+  latest_filename = NULL,
+  ...,
+  call = parent.frame()
+) {
   if (...length()) {
     abort_runhooks(
       "{.fn latest_checkpoint} has only the arguments {.arg checkpoint_dir} and
@@ -37,7 +42,7 @@ newest_by_state <- function(checkpoint_dir, latest_filename = NULL, ..., call = 
 
 get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
   check_string(checkpoint_dir)
-  newest <- newest_by_state(checkpoint_dir, latest_filename)
+  newest <- latest_listed_checkpoint(checkpoint_dir, latest_filename)
   if (is.null(newest)) return(NULL)
   name <- if (is.null(latest_filename)) "checkpoint" else latest_filename
   all <- cpp_listed_checkpoints(path.expand(checkpoint_dir), name)
@@ -52,7 +57,7 @@ check_estimator <- function(object, call = parent.frame()) {
   }
 }
 
-# Names of variables, without the states of hooks and iterators.
+# Names of the variables in a checkpoint, without the states of hooks and iterators.
 checkpoint_names <- function(path) {
   names <- cpp_checkpoint_names(path)
   names[!startsWith(names, "runhooks/")]

@@ -1,4 +1,5 @@
-# Feature columns: plain lists that specify a column. The core validates and builds them.
+# Feature columns: lists of class `runhooks_feature_column` that describe a column. The core
+# validates them and builds the columns of the graph.
 
 new_column <- function(type, name, key, ...) {
   rebuild_column(list(type = type, name = name, key = key, ...))
@@ -13,15 +14,16 @@ rebuild_column <- function(fields) {
   fields
 }
 
-# The core validates and names the column. `fields` are in the order of their registration.
+# Creates a column whose fields the core has validated and whose name it has derived. `fields` are
+# in the order in which the core registered them.
 new_checked_column <- function(type, fields, kinds = NULL) {
   spec <- value_for_core(c(list(type = type), fields))
   attr(spec, "owner") <- paste0(type, "()")
-  made <- cpp_column_check(spec)
-  for (name in names(made$chosen)) {
-    fields[[name]] <- registered_value(made$chosen[[name]], kinds[[name]])
+  checked <- cpp_column_check(spec)
+  for (name in names(checked$chosen)) {
+    fields[[name]] <- registered_value(checked$chosen[[name]], kinds[[name]])
   }
-  first <- list(type = type, name = made$name, key = fields[["key"]])
+  first <- list(type = type, name = checked$name, key = fields[["key"]])
   rebuild_column(c(first, fields[names(fields) != "key"]))
 }
 
@@ -35,19 +37,19 @@ constructor_factories$column <- function(specs, place) {
   f <- if (any(is_feature)) {
     function(...) {
       abort_abbreviated_arguments()
-      columns_from_call(.specs, environment(), ...)
+      columns_from_args(.specs, environment(), ...)
     }
   } else {
     function() {
       abort_abbreviated_arguments()
-      make_column(.specs, environment())
+      column_from_args(.specs, environment())
     }
   }
   formals(f) <- c(if (any(is_feature)) alist(... = ), registered_formals(specs[!is_feature, ]))
   f
 }
 
-# Precomputed lookups for a constructor.
+# The argument specifications of a constructor, subset once instead of in each call.
 column_specs <- function(specs) {
   is_feature <- specs$kind == "feature"
   list(
@@ -56,31 +58,31 @@ column_specs <- function(specs) {
   )
 }
 
-make_column <- function(specs, frame) {
-  given <- given_arguments(specs$own$name, frame)
-  validated_column(specs, prepared_arguments(given, specs$own, frame))
+column_from_args <- function(specs, frame) {
+  values <- given_arguments(specs$own$name, frame)
+  column_from_values(specs, prepared_arguments(values, specs$own, frame))
 }
 
-columns_from_call <- function(specs, frame, ...) {
+columns_from_args <- function(specs, frame, ...) {
   own <- specs$own
-  given <- mget(own$name, envir = frame)
-  for (name in own$name) check_named(!is_absent(given[[name]]), name, frame)
-  given <- prepared_arguments(given, own, frame)
-  columns_for(..., call = frame, make = function(key) {
-    given[[specs$feature]] <- key
-    validated_column(specs, given[specs$all$name])
+  values <- mget(own$name, envir = frame)
+  for (name in own$name) check_named(!is_absent(values[[name]]), name, frame)
+  values <- prepared_arguments(values, own, frame)
+  columns_from_keys(..., call = frame, make_column = function(key) {
+    values[[specs$feature]] <- key
+    column_from_values(specs, values[specs$all$name])
   })
 }
 
-validated_column <- function(specs, given) {
-  names(given) <- specs$all$target
-  new_checked_column(specs$type, given, specs$kinds)
+column_from_values <- function(specs, values) {
+  names(values) <- specs$all$target
+  new_checked_column(specs$type, values, specs$kinds)
 }
 
 argument_kinds$column <- function(x, name, call, wanted) {
   check_arg(is_column(x), x, wanted, name, call)
 }
-# Whether the name is a feature is checked when the column is used.
+# The name is compared with the features only when the column is used.
 argument_kinds$`column or name` <- function(x, name, call, wanted) {
   check_arg(is_column(x) || is_string(x), x, wanted, name, call)
 }
@@ -131,16 +133,16 @@ argument_kinds$columns <- function(x, name, call, wanted) {
 column_numeric <- builtin_column("NumericColumn")
 
 as_shape <- function(shape, call = parent.frame()) {
-  flat <- unlist(shape)
-  good <- is.numeric(flat) && length(flat) > 0 && all(is.finite(flat)) && all(
-    flat == trunc(flat)
-  ) && all(flat > 0)
+  sizes <- unlist(shape)
+  good <- is.numeric(sizes) && length(sizes) > 0 && all(is.finite(sizes)) && all(
+    sizes == trunc(sizes)
+  ) && all(sizes > 0)
   if (!good) {
     abort_runhooks(
       "{.arg shape} must be positive whole numbers, not {describe(shape)}.", call = call
     )
   }
-  as.integer(flat)
+  as.integer(sizes)
 }
 
 #' Combine feature columns into a list
@@ -164,14 +166,14 @@ as_shape <- function(shape, call = parent.frame()) {
 #' feature_columns(column_numeric("drat"), column_numeric("cyl"))
 #' feature_columns(names = mtcars, starts_with("d") ~ column_numeric())
 feature_columns <- function(..., names = NULL) {
-  # rlang loads slowly and is needed only for `!!!` and for a trailing comma
   if (!is.null(names)) {
-    before <- set_columns(names)
-    on.exit(the$column_names <- before)
+    previous <- set_columns(names)
+    on.exit(the$column_names <- previous)
   }
-  given <- as.list(substitute(list(...)))
-  ends_with_comma <- identical(given[[...length() + 1]], quote(expr = ))
-  needs_rlang <- ends_with_comma || "!" %in% all.names(as.call(given))
+  # rlang loads slowly and is needed only for `!!!` and for a trailing comma
+  args <- as.list(substitute(list(...)))
+  ends_with_comma <- identical(args[[...length() + 1]], quote(expr = ))
+  needs_rlang <- ends_with_comma || "!" %in% all.names(as.call(args))
   columns <- if (needs_rlang) rlang::list2(...) else list(...)
   call <- environment()
   is_formula <- vapply(columns, inherits, NA, "formula")
@@ -186,11 +188,11 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
   names(flat) <- if (named) names(unlist(lapply(parts, seq_along)))
   good <- vapply(flat, is_column, logical(1))
   if (!all(good)) {
-    place <- which(!good)[[1]]
+    position <- which(!good)[[1]]
     abort_runhooks(
       c(
         "{.arg {arg}} must be feature columns.",
-        x = "Element {place} is {describe(flat[[place]])}.",
+        x = "Element {position} is {describe(flat[[position]])}.",
         i = "Create columns with {.fn column_numeric} and other {.code column_*} functions."
       ),
       call = call
@@ -218,28 +220,28 @@ c.runhooks_feature_column <- function(...) {
 #' @export
 format.runhooks_feature_column <- function(x, ...) {
   specs <- registered("column", x$type)[[1]]
-  make <- endpoint_names(specs$endpoint[[1]])[[1]]
-  if (x$type == "SharedEmbeddingColumn") make <- "column_shared_embedding"
+  constructor <- endpoint_names(specs$endpoint[[1]])[[1]]
+  if (x$type == "SharedEmbeddingColumn") constructor <- "column_shared_embedding"
   is_first <- seq_along(specs$name) == 1
   values <- lapply(specs$target, function(name) x[[name]])
   is_shown <- is_first | !vapply(seq_along(values), function(i) {
-    is_default_of_column(values[[i]], specs$default[[i]], specs$kind[[i]])
+    is_default_argument(values[[i]], specs$default[[i]], specs$kind[[i]])
   }, NA)
-  words <- vapply(values, column_code, "")
-  words[!is_first] <- paste(specs$name, "=", words)[!is_first]
-  paste0(make, "(", paste(words[is_shown], collapse = ", "), ")")
+  code <- vapply(values, code_of_value, "")
+  code[!is_first] <- paste(specs$name, "=", code)[!is_first]
+  paste0(constructor, "(", paste(code[is_shown], collapse = ", "), ")")
 }
 
-is_default_of_column <- function(value, default, kind) {
+is_default_argument <- function(value, default, kind) {
   if (is.null(value)) return(TRUE)
   if (!nzchar(default)) return(FALSE)
-  # a type that was not given follows from the values
+  # the default type is NULL, for which the core derives the type from the values
   if (kind == "type") return(default %in% c("NULL", paste0("tf$", dtype_name(value))))
   default <- eval(str2lang(default), baseenv())
   length(value) == length(default) && isTRUE(all.equal(unlist(value), default))
 }
 
-column_code <- function(x) {
+code_of_value <- function(x) {
   if (is.null(x)) return("NULL")
   if (inherits(x, "tensorflow.dtype")) return(paste0("tf$", dtype_name(x)))
   if (is_column(x)) return(format(x))
@@ -248,7 +250,7 @@ column_code <- function(x) {
   if (is.numeric(x) && length(x) == 1) return(number_text(x))
   if (is_atomic(x) && length(x) == 1) return(deparse(unname(x)))
   if (!is.list(x) && !is_atomic(x)) return("...")
-  parts <- vapply(x, column_code, "", USE.NAMES = FALSE)
+  parts <- vapply(x, code_of_value, "", USE.NAMES = FALSE)
   if (length(parts) == 1 && !is_column(x[[1]])) return(parts)
   if (length(parts) > 12) parts <- c(parts[1:10], "...", parts[length(parts)])
   paste0("c(", paste(parts, collapse = ", "), ")")
@@ -275,5 +277,5 @@ spec_columns <- function(spec) {
   if (is_nest) unlist(lapply(unname(spec), spec_columns), recursive = FALSE)
 }
 
-# One list per feature.
-reads_of_columns <- function(columns) cpp_columns_read(lapply(columns, value_for_core))
+# The features that columns read: one list for each feature.
+features_of_columns <- function(columns) cpp_columns_read(lapply(columns, value_for_core))

@@ -88,23 +88,23 @@ column_shared_embedding <- function(
   abort_abbreviated_arguments()
   call <- environment()
   specs <- column_specs(registered("column", "SharedEmbeddingColumn")[[1]])
-  own <- spec_columns_of(specs$all, specs$all$kind != "column")
-  given <- prepared_arguments(given_arguments(own$name, call), own, call)
+  table_args <- spec_columns_of(specs$all, specs$all$kind != "column")
+  values <- prepared_arguments(given_arguments(table_args$name, call), table_args, call)
   columns <- as_column_list(categorical_columns, "categorical_columns", environment())
-  buckets <- vapply(columns, function(column) cpp_column_buckets(value_for_core(column)), 0)
-  if (any(is.na(buckets)) || any(buckets != buckets[[1]])) {
+  bucket_counts <- vapply(columns, function(column) cpp_column_buckets(value_for_core(column)), 0)
+  if (any(is.na(bucket_counts)) || any(bucket_counts != bucket_counts[[1]])) {
     abort_runhooks(
       "{.arg categorical_columns} must be categorical columns with the same number of buckets,
-       not {.val {buckets}}."
+       not {.val {bucket_counts}}."
     )
   }
-  if (is.null(given$shared_embedding_collection_name)) {
+  if (is.null(values$shared_embedding_collection_name)) {
     names <- sort_bytewise(vapply(columns, `[[`, "", "name"))
-    given$shared_embedding_collection_name <-
+    values$shared_embedding_collection_name <-
       paste0(paste(names, collapse = "_"), "_shared_embedding")
   }
   lapply(unname(columns), function(column) {
-    validated_column(specs, c(list(categorical_columns = column), given)[specs$all$name])
+    column_from_values(specs, c(list(categorical_columns = column), values)[specs$all$name])
   })
 }
 

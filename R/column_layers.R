@@ -50,8 +50,8 @@ input_layer <- function(
   abort_unsupported_arguments(cols_to_output_tensors)
   check_flag(trainable)
   layer <- cpp_input_layer(
-    column_features(features), core_columns(feature_columns), as_strings(weight_collections),
-    trainable
+    check_feature_tensors(features), columns_for_core(feature_columns),
+    as_strings(weight_collections), trainable
   )
   record_variables(cols_to_vars, layer$variables)
   layer$tensor
@@ -71,14 +71,14 @@ linear_model <- function(
   check_positive_whole(units)
   check_flag(trainable)
   model <- cpp_linear_model(
-    column_features(features), core_columns(feature_columns), units, sparse_combiner,
+    check_feature_tensors(features), columns_for_core(feature_columns), units, sparse_combiner,
     as_strings(weight_collections), trainable
   )
   record_variables(cols_to_vars, model$variables)
   model$tensor
 }
 
-column_features <- function(features, call = parent.frame()) {
+check_feature_tensors <- function(features, call = parent.frame()) {
   is_feature <- function(x) is_tensor(x) || is_sparse(x)
   good <- is.list(features) && length(features) > 0 && !is.null(names(features)) && all(
     vapply(features, is_feature, NA)
@@ -86,7 +86,7 @@ column_features <- function(features, call = parent.frame()) {
   check_arg(good, features, "a named list of tensors", "features", call)
 }
 
-core_columns <- function(columns, call = parent.frame()) {
+columns_for_core <- function(columns, call = parent.frame()) {
   columns <- as_column_list(columns, call = call)
   if (length(columns) == 0) {
     abort_runhooks("{.arg feature_columns} must have at least one column.", call = call)
@@ -99,14 +99,14 @@ record_variables <- function(target, variables) {
   invisible()
 }
 
-# TensorFlow's constructors have a single `key`, followed by positional arguments.
+# Converts a constructor of columns to TensorFlow's signature, which has `key` instead of `...`.
 column_from_key <- function(constructor) {
   arguments <- formals(constructor)
   if (names(arguments)[[1]] != "...") return(constructor)
   f <- function() {
     check_string(key)
-    given <- mget(names(formals())[-1], envir = environment())
-    do.call(constructor, c(list(key), given), quote = TRUE)
+    args <- mget(names(formals())[-1], envir = environment())
+    do.call(constructor, c(list(key), args), quote = TRUE)
   }
   formals(f) <- c(alist(key = ), arguments[-1])
   f

@@ -35,27 +35,27 @@
 #' }
 #' length(columns_of(mtcars))
 set_columns <- function(columns) {
-  before <- the$column_names
+  previous <- the$column_names
   the$column_names <- column_names(columns)
-  invisible(before)
+  invisible(previous)
 }
 
 #' @rdname set_columns
 #' @export
 with_columns <- function(columns, expr) {
-  before <- set_columns(columns)
-  on.exit(the$column_names <- before)
+  previous <- set_columns(columns)
+  on.exit(the$column_names <- previous)
   expr
 }
 
 #' @rdname set_columns
 #' @export
 scoped_columns <- function(columns) {
-  before <- set_columns(columns)
+  previous <- set_columns(columns)
   # on.exit() evaluates this in the frame of the caller
-  restore <- as.call(list(function() the$column_names <- before))
+  restore <- as.call(list(function() the$column_names <- previous))
   do.call("on.exit", list(restore, TRUE), envir = parent.frame())
-  invisible(before)
+  invisible(previous)
 }
 
 column_names <- function(x, call = parent.frame()) {
@@ -66,17 +66,17 @@ column_names <- function(x, call = parent.frame()) {
   as.character(names)
 }
 
-columns_for <- function(..., make, call = parent.frame()) {
+columns_from_keys <- function(..., make_column, call = parent.frame()) {
   keys <- tryCatch(unlist(list(...)), error = function(error) error)
   if (!is.character(keys) && !is.null(the$column_names)) keys <- select_columns(..., call = call)
-  if (inherits(keys, "error")) abort_no_scope(keys, call)
+  if (inherits(keys, "error")) abort_no_column_names(keys, call)
   if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
     abort_runhooks(
       "A column needs the name of a feature as a string, not {describe_first(list(...))}.",
       call = call
     )
   }
-  columns <- lapply(unname(keys), make)
+  columns <- lapply(unname(keys), make_column)
   if (length(columns) == 1) columns[[1]] else columns
 }
 
@@ -101,7 +101,7 @@ select_columns <- function(..., call) {
   selected
 }
 
-abort_no_scope <- function(error, call) {
+abort_no_column_names <- function(error, call) {
   cli::cli_abort(
     c(
       "A column needs the name of a feature as a string.",
@@ -112,7 +112,8 @@ abort_no_scope <- function(error, call) {
   )
 }
 
-# The selected names become the first argument of the call: `selection ~ column_numeric(shape = 2)`.
+# Evaluates a formula such as `selection ~ column_numeric(shape = 2)`: calls the right side with the
+# selected names as its first argument.
 formula_columns <- function(formula, call) {
   if (length(formula) != 3) {
     abort_runhooks(
@@ -122,21 +123,21 @@ formula_columns <- function(formula, call) {
     )
   }
   frame <- environment(formula)
-  names <- formula_selection(formula[[2]], frame, call)
+  names <- names_from_formula(formula[[2]], frame, call)
   right <- formula[[3]]
   if (is.symbol(right)) right <- as.call(list(right))
-  maker <- right[[1]]
-  if (is.symbol(maker) && !exists(maker, frame, mode = "function")) {
+  constructor <- right[[1]]
+  if (is.symbol(constructor) && !exists(constructor, frame, mode = "function")) {
     abort_runhooks(
       "The right side of {.code {deparse(formula)}} must be a function that creates columns, or a
-       call of one; there is no function {.code {maker}}.",
+       call of one; there is no function {.code {constructor}}.",
       call = call
     )
   }
   eval(as.call(append(as.list(right), list(names), 1)), frame)
 }
 
-formula_selection <- function(selection, frame, call) {
+names_from_formula <- function(selection, frame, call) {
   value <- tryCatch(eval(selection, frame), error = function(error) NULL)
   if (is.character(value)) return(value)
   if (!is.null(the$column_names)) {
@@ -144,16 +145,18 @@ formula_selection <- function(selection, frame, call) {
   }
   functions <- setdiff(all.names(selection), all.vars(selection))
   if (all(functions %in% "c")) return(variables_of(selection))
-  abort_no_scope(simpleError(paste("no names for", paste(deparse(selection), collapse = ""))), call)
+  code <- paste(deparse(selection), collapse = "")
+  abort_no_column_names(simpleError(paste("no names for", code)), call)
 }
 
-# Lists the existing columns; tidyselect's error only names the missing one.
+# Aborts after a failed selection. The message lists the existing columns, which tidyselect's error
+# does not contain.
 abort_selection <- function(expr, existing, arg, error, call) {
-  given <- tryCatch(rlang::eval_tidy(expr), error = function(e) NULL)
-  named <- if (is.character(given)) given else all.names(
+  value <- tryCatch(rlang::eval_tidy(expr), error = function(e) NULL)
+  requested <- if (is.character(value)) value else all.names(
     rlang::quo_get_expr(expr), functions = FALSE
   )
-  missing <- setdiff(named, existing)
+  missing <- setdiff(requested, existing)
   if (length(missing) == 0) {
     cli::cli_abort(
       "Cannot select {.arg {arg}}.",

@@ -57,7 +57,7 @@
 #' dataset_collect(numbers)
 NULL
 
-# `form`: the structure of an element, with the index of each component in its place.
+# `form` is the structure of an element: nested lists with the index of each component.
 tf_dataset <- function(handle, form) {
   structure(list(handle = handle, form = form), class = c("tf_dataset", "runhooks_dataset"))
 }
@@ -69,41 +69,42 @@ check_dataset <- function(x, arg = deparse(substitute(x)), call = parent.frame()
 }
 
 new_dataset <- function(type, fun, args, call = parent.frame()) {
-  missing <- vapply(args, identical, NA, quote(expr = ))
+  missing <- vapply(args, is_absent, NA)
   if (any(missing)) {
     abort_runhooks("{.arg {names(args)[missing]}} is missing, with no default.", call = call)
   }
   if ("dataset" %in% names(args)) check_dataset(args$dataset, "dataset", call)
   form <- if (is_dataset(args$dataset)) args$dataset$form else 1L
   handles <- lapply(args, function(x) if (is_dataset(x)) x$handle else x)
-  made <- tf_dataset(cpp_dataset(type, handles, paste0(fun, "()")), form)
-  gaps <- attr(args$dataset, "gaps")
-  if (is.null(gaps)) return(made)
-  set_na_version(made, function(...) {
-    args$dataset <- gaps(...)
+  result <- tf_dataset(cpp_dataset(type, handles, paste0(fun, "()")), form)
+  na_version <- attr(args$dataset, "na_version")
+  if (is.null(na_version)) return(result)
+  set_na_version(result, function(...) {
+    args$dataset <- na_version(...)
     new_dataset(type, fun, args, call)
   })
 }
 
-# A source that fills in missing values has `gaps`, which returns the same dataset with NA.
-# `gaps(TRUE)` converts integers to doubles, because NaN propagates through computations.
-set_na_version <- function(dataset, gaps) {
-  attr(dataset, "gaps") <- gaps
+# A source that replaces missing values by 0 or "" has the attribute `na_version`, a function that
+# returns the same dataset with NA. With the argument TRUE, integers become doubles, because NaN
+# propagates through computations.
+set_na_version <- function(dataset, na_version) {
+  attr(dataset, "na_version") <- na_version
   dataset
 }
 
 with_na_values <- function(dataset) {
-  gaps <- attr(dataset, "gaps")
-  if (is.null(gaps)) dataset else gaps(FALSE)
+  na_version <- attr(dataset, "na_version")
+  if (is.null(na_version)) dataset else na_version(FALSE)
 }
 
-# Applies a transformation also to the version with NA. If its function fails on NA, a message says
-# that missing values stay filled in.
-transform_na_version <- function(made, dataset, fun, again) {
-  gaps <- attr(dataset, "gaps")
-  if (is.null(gaps)) return(made)
-  set_na_version(made, function(...) {
-    tryCatch(again(gaps(TRUE)), runhooks_error = function(error) {
+# Applies a transformation also to the version with NA. If the user's function does not support NA,
+# that version is replaced by `filled`, the dataset without NA, with a message.
+transform_na_version <- function(filled, dataset, fun, transform) {
+  na_version <- attr(dataset, "na_version")
+  if (is.null(na_version)) return(filled)
+  set_na_version(filled, function(...) {
+    tryCatch(transform(na_version(TRUE)), runhooks_error = function(error) {
       cli::cli_inform(
         c(
           "The function of {.fn {fun}} does not support NA; missing values are 0, {.val {\"\"}} or
@@ -113,7 +114,7 @@ transform_na_version <- function(made, dataset, fun, again) {
         ),
         class = "runhooks_message_gaps"
       )
-      made
+      filled
     })
   })
 }
@@ -130,15 +131,15 @@ is_structure <- function(x) {
 
 structure_of <- function(x) {
   count <- 0L
-  number <- function(x, depth) {
+  index_components <- function(x, depth) {
     if (is_structure(x)) {
       check_nesting(depth)
-      return(lapply(as.list(x), number, depth + 1L))
+      return(lapply(as.list(x), index_components, depth + 1L))
     }
     count <<- count + 1L
     count
   }
-  number(x, 1L)
+  index_components(x, 1L)
 }
 
 # The inverse of structure_of(): replaces each index by its component.
@@ -167,7 +168,7 @@ fill_structure <- function(form, components) {
 #'   dataset_batch(2) |>
 #'   dataset_collect()
 tensor_slices_dataset <- function(tensors) {
-  memory_dataset("TensorSliceDataset", tensors, "tensor_slices_dataset()")
+  in_memory_dataset("TensorSliceDataset", tensors, "tensor_slices_dataset()")
 }
 
 #' @rdname tensor_slices_dataset
@@ -176,44 +177,45 @@ tensor_slices_dataset <- function(tensors) {
 #'
 #' tensors_dataset(matrix(1:4, 2)) |> dataset_collect()
 tensors_dataset <- function(tensors) {
-  memory_dataset("TensorDataset", tensors, "tensors_dataset()")
+  in_memory_dataset("TensorDataset", tensors, "tensors_dataset()")
 }
 
-memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
+in_memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
   if (is_sparse_matrix(plain_sparse(tensors))) tensors <- plain_sparse(tensors)
-  parts <- flatten_structure(as_components(tensors))
+  components <- flatten_structure(as_components(tensors))
   is_data <- function(x) {
     is.atomic(x) && !is.null(x) || is_sparse_matrix(x) || is_tensor(x) || is_variable(x)
   }
-  good <- vapply(parts, is_data, NA)
-  if (length(parts) == 0 || !all(good)) {
-    odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
+  good <- vapply(components, is_data, NA)
+  if (length(components) == 0 || !all(good)) {
+    unsupported <- if (length(components)) components[!good][[1]] else tensors # nolint: used by cli
     abort_runhooks(
       "{.arg tensors} must be data (vectors, arrays, or lists of these), not
-       {describe_type(odd)}.",
+       {describe_type(unsupported)}.",
       call = call
     )
   }
   if (type == "TensorSliceDataset") check_equal_rows(tensors, call)
-  dtypes <- vapply(parts, component_type, "")
-  tf_dataset(cpp_tensors_dataset(type, parts, dtypes, owner), structure_of(as_components(tensors)))
+  dtypes <- vapply(components, wanted_type, "")
+  handle <- cpp_tensors_dataset(type, components, dtypes, owner)
+  tf_dataset(handle, structure_of(as_components(tensors)))
 }
 
-# The components of a list may be tensors, whose rows the core counts.
+# Aborts if the components of a list have different numbers of rows. Tensors are skipped, because
+# the core counts their rows.
 check_equal_rows <- function(tensors, call) {
   if (!is_structure(tensors) || is.null(names(tensors))) return(invisible())
   rows <- vapply(tensors, function(x) {
     if (is_tensor(x) || is_variable(x)) return(NA_real_)
-    parts <- flatten_structure(x)
-    counts <- vapply(parts, function(part) if (is_tensor(part)) NA else NROW(part), 0)
+    counts <- vapply(flatten_structure(x), function(y) if (is_tensor(y)) NA else NROW(y), 0)
     if (length(unique(counts)) == 1) counts[[1]] else -1
   }, 0)
   lists <- names(tensors)[vapply(tensors, function(x) is.list(x) && !is.data.frame(x), NA)]
-  odd <- if (is.data.frame(tensors)) lists else intersect(lists, names(rows)[rows %in% -1])
-  if (length(odd)) {
+  ragged <- if (is.data.frame(tensors)) lists else intersect(lists, names(rows)[rows %in% -1])
+  if (length(ragged)) {
     abort_runhooks(
       c(
-        "The column {.val {odd[[1]]}} is a list, which has no rows of one length.",
+        "The column {.val {ragged[[1]]}} is a list, which has no rows of one length.",
         i = "Make it a matrix, for example with {.code do.call(rbind, x)}, or use
              {.fn generator_dataset} and {.fn dataset_padded_batch}."
       ),
@@ -222,10 +224,10 @@ check_equal_rows <- function(tensors, call) {
   }
   counts <- rows[!is.na(rows)]
   if (length(unique(counts)) <= 1) return(invisible())
-  other <- names(counts)[counts != counts[[1]]][[1]]
+  different <- names(counts)[counts != counts[[1]]][[1]]
   abort_runhooks(
     "All components must have the same number of rows: {.val {names(counts)[[1]]}} has
-     {counts[[1]]} and {.val {other}} has {counts[[other]]}.",
+     {counts[[1]]} and {.val {different}} has {counts[[different]]}.",
     kind = "invalid_argument", call = call
   )
 }
@@ -249,7 +251,6 @@ as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
   x
 }
 
-component_type <- function(x) wanted_type(x)
 
 #' Read the elements of a dataset into R
 #'
@@ -270,7 +271,8 @@ component_type <- function(x) wanted_type(x)
 dataset_collect <- function(dataset, n = Inf) {
   check_dataset(dataset)
   check_arg(is_number(n) && n >= 0, n, "a number of elements", "n", environment())
-  lapply(cpp_dataset_collect(dataset$handle, n), function(parts) element_of(dataset, parts))
+  elements <- cpp_dataset_collect(dataset$handle, n)
+  lapply(elements, function(components) element_from_components(dataset, components))
 }
 
 #' Get the types and shapes of a dataset's elements
@@ -290,14 +292,14 @@ dataset_collect <- function(dataset, n = Inf) {
 #' output_types(batches)
 #' output_shapes(batches)
 output_types <- function(object) {
-  check_readable(object)
+  check_dataset_or_iterator(object)
   fill_structure(object$form, lapply(dataset_or_iterator_info(object)$dtypes, tf_dtype))
 }
 
 #' @rdname output_types
 #' @export
 output_shapes <- function(object) {
-  check_readable(object)
+  check_dataset_or_iterator(object)
   dims <- dataset_or_iterator_info(object)$dims
   fill_structure(object$form, lapply(dims, function(d) if (is.null(d)) NULL else as.integer(d)))
 }
@@ -306,7 +308,7 @@ dataset_or_iterator_info <- function(object) {
   if (is_dataset(object)) cpp_dataset_info(object$handle) else unclass(object)$info
 }
 
-check_readable <- function(object, call = parent.frame()) {
+check_dataset_or_iterator <- function(object, call = parent.frame()) {
   good <- is_dataset(object) || inherits(object, "tf_iterator")
   check_arg(good, object, "a dataset or an iterator", "object", call)
 }
@@ -315,9 +317,9 @@ check_readable <- function(object, call = parent.frame()) {
 #' @export
 print.tf_dataset <- function(x, ...) {
   info <- cpp_dataset_info(x$handle)
-  words <- describe_structure(x$form, paste(info$dtypes, info$shapes))
+  types <- describe_structure(x$form, paste(info$dtypes, info$shapes))
   # lint: allow stdout
-  cat("<tf_dataset> ", info$description, "\nelements: ", words, "\n", sep = "")
+  cat("<tf_dataset> ", info$description, "\nelements: ", types, "\n", sep = "")
   invisible(x)
 }
 
@@ -343,10 +345,10 @@ head.tf_dataset <- function(x, n = 6L, ...) {
   dataset_collect(x, n)
 }
 
-# "{x: float32 (), y: string ()}"; tuples have parentheses.
-describe_structure <- function(form, words) {
-  if (!is.list(form)) return(words[[form]])
-  parts <- vapply(form, describe_structure, "", words)
+# Describes a record as "{x: float32 (), y: string ()}" and a tuple as "(float32 (), string ())".
+describe_structure <- function(form, descriptions) {
+  if (!is.list(form)) return(descriptions[[form]])
+  parts <- vapply(form, describe_structure, "", descriptions)
   if (is.null(names(form))) return(paste0("(", paste(parts, collapse = ", "), ")"))
   paste0("{", paste0(names(form), ": ", parts, collapse = ", "), "}")
 }

@@ -59,39 +59,40 @@ abort_arrow_read <- function() {
   )
 }
 
-# The position of a stream is the number of batches read and a hash of their contents.
+# The functions of a stream for source_dataset(). A saved position consists of the number of batches
+# read and a hash of their contents.
 arrow_chunks <- function(open, columns) {
   reader <- NULL
-  fetched <- 0
+  n_batches <- 0
   hash <- ""
-  begin <- function() {
+  rewind <- function() {
     reader <<- open()
     if (!identical(cpp_arrow_columns(reader), columns)) {
       abort_runhooks(
         "The Arrow stream has other columns than the first one.", kind = "failed_precondition"
       )
     }
-    fetched <<- 0
+    n_batches <<- 0
     hash <<- ""
   }
-  fetch <- function() {
+  read_batch <- function() {
     batch <- cpp_arrow_next(reader)
     if (is.null(batch)) return(NULL)
-    fetched <<- fetched + 1
+    n_batches <<- n_batches + 1
     hash <<- rlang::hash(c(hash, batch$content))
     batch$columns
   }
-  draw <- function(number) {
-    if (is.null(reader)) begin()
+  next_components <- function(number) {
+    if (is.null(reader)) rewind()
     repeat {
-      batch <- fetch()
+      batch <- read_batch()
       if (is.null(batch) || length(batch[[1]]) > 0) break
     }
     if (!is.null(batch)) Map(np_array, batch, columns$dtypes)
   }
   restore <- function(state) {
-    begin()
-    while (fetched < state$batches && !is.null(fetch())) NULL
+    rewind()
+    while (n_batches < state$batches && !is.null(read_batch())) NULL
     if (!identical(hash, state$hash)) {
       abort_runhooks(
         "The first {state$batches} batches of the Arrow stream differ from those read before.",
@@ -100,17 +101,17 @@ arrow_chunks <- function(open, columns) {
     }
   }
   list(
-    draw = draw, rewind = begin, save = function() list(batches = fetched, hash = hash),
-    restore = restore
+    draw = next_components, rewind = rewind,
+    save = function() list(batches = n_batches, hash = hash), restore = restore
   )
 }
 
 arrow_stream <- function(x, call = parent.frame()) {
   if (inherits(x, "nanoarrow_array_stream")) return(x)
   if (is.environment(x) && is.function(x[["export_to_c"]])) {
-    room <- cpp_arrow_room()
-    x$export_to_c(room)
-    return(room)
+    stream <- cpp_arrow_room()
+    x$export_to_c(stream)
+    return(stream)
   }
   if (requireNamespace("nanoarrow", quietly = TRUE)) {
     return(getExportedValue("nanoarrow", "as_nanoarrow_array_stream")(x))

@@ -63,7 +63,7 @@ record_spec <- function(example_file, delim, skip, names, types, defaults, encod
                         has_header = is.null(names), call = parent.frame()) {
   check_string(delim, call = call)
   check_whole(skip, call = call)
-  text_decoding(encoding, call)
+  decoding_arguments(encoding, call)
   records <- list()
   if (!missing(example_file)) {
     compression <- if (is.null(compression_type)) "" else compression_type
@@ -77,8 +77,8 @@ record_spec <- function(example_file, delim, skip, names, types, defaults, encod
   }
   header <- if (has_header) records[[1]]
   if (has_header) records <- records[-1]
-  where <- if (!missing(example_file)) cli::format_inline(" of {.path {example_file}}")
-  names <- delim_names(if (is.null(names)) header_names(header) else names, where, call)
+  location <- if (!missing(example_file)) cli::format_inline(" of {.path {example_file}}")
+  names <- check_delim_names(if (is.null(names)) header_names(header) else names, location, call)
   if (!is.null(header) && any(Encoding(header) == "latin1")) {
     warn_header_encoding(example_file)
     header <- NULL # cannot be compared with the bytes of the files
@@ -102,19 +102,19 @@ record_spec <- function(example_file, delim, skip, names, types, defaults, encod
 example_records <- function(file, compression, delim, use_quotes, skip, n, encoding, call) {
   check_string(file, arg = "example_file", call = call)
   records <- cpp_csv_peek(path.expand(file), compression, delim, use_quotes, skip, n)
-  if (!is.null(encoding)) records <- lapply(records, decoded_header, encoding, file, call)
+  if (!is.null(encoding)) records <- lapply(records, decode_record, encoding, file, call)
   if (length(records) == 0) {
     abort_runhooks("{.path {file}} has no records.", kind = "invalid_argument", call = call)
   }
   records
 }
 
-decoded_header <- function(x, encoding, file, call) {
-  decoded <- iconv(lapply(x, charToRaw), iconv_name(encoding), "UTF-8")
+decode_record <- function(record, encoding, file, call) {
+  decoded <- iconv(lapply(record, charToRaw), iconv_name(encoding), "UTF-8")
   if (!anyNA(decoded)) return(decoded)
   abort_runhooks(
     "{.path {file}} has text that is not valid {encoding}:
-     {.val {iconv(x[is.na(decoded)], sub = \"byte\")}}.",
+     {.val {iconv(record[is.na(decoded)], sub = \"byte\")}}.",
     kind = "invalid_argument", call = call
   )
 }
@@ -136,11 +136,11 @@ header_names <- function(header) {
   header
 }
 
-delim_names <- function(names, where, call) {
+check_delim_names <- function(names, location, call) {
   good <- is.character(names) && !anyNA(names) && !anyDuplicated(names) && all(nzchar(names))
   if (!good) {
     abort_runhooks(
-      "The columns{where} must have unique, non-empty names, not {.val {names}}.",
+      "The columns{location} must have unique, non-empty names, not {.val {names}}.",
       kind = "invalid_argument", call = call
     )
   }
@@ -148,16 +148,17 @@ delim_names <- function(names, where, call) {
 }
 
 check_num_fields <- function(records, names, file, call) {
-  odd <- which(lengths(records) != length(names))
-  if (length(odd) == 0) return(invisible())
+  row <- which(lengths(records) != length(names))[1]
+  if (is.na(row)) return(invisible())
   abort_runhooks(
-    "Row {odd[[1]]} of {.path {file}} has {length(records[[odd[[1]]]])} fields, but there are
+    "Row {row} of {.path {file}} has {length(records[[row]])} fields, but there are
      {length(names)} columns: {.val {names}}.",
     kind = "invalid_argument", call = call
   )
 }
 
-core_types <- c(
+# The core's type for each name that `types` accepts.
+core_type_by_name <- c(
   integer = "int32", double = "float32", character = "string", i = "int32", d = "float32",
   c = "string", int32 = "int32", int64 = "int64", float32 = "float32", float64 = "float64",
   string = "string"
@@ -169,17 +170,17 @@ column_types <- function(types, records, names, na_value, call) {
       cpp_csv_type(vapply(records, `[[`, "", k), na_value)
     }, ""))
   }
-  if (is_string(types) && !types %in% base::names(core_types)) types <- strsplit(types, "")[[1]]
+  accepted <- base::names(core_type_by_name)
+  if (is_string(types) && !types %in% accepted) types <- strsplit(types, "")[[1]]
   types <- vapply(types, function(type) if (is.character(type)) type else dtype_name(type), "")
-  known <- types %in% base::names(core_types)
-  if (!all(known)) {
+  if (!all(types %in% accepted)) {
     abort_runhooks(
-      "{.arg types} must be {.or {.val {base::names(core_types)}}}, not {.val {types[!known]}}.",
+      "{.arg types} must be {.or {.val {accepted}}}, not {.val {types[!types %in% accepted]}}.",
       kind = "invalid_argument", call = call
     )
   }
   check_per_column(types, names, "types", call)
-  unname(core_types[types])
+  unname(core_type_by_name[types])
 }
 
 check_per_column <- function(x, names, arg, call) {
@@ -191,24 +192,25 @@ check_per_column <- function(x, names, arg, call) {
   )
 }
 
-# Default values as text, and the names of required columns, whose default is a type.
+# Fields of a specification: default values as text, the names of required columns (whose default is
+# a type), and whether the defaults are built in.
 column_defaults <- function(defaults, types, names, call) {
   if (is.null(defaults)) {
     return(list(
-      defaults = ifelse(types == "string", "", "0"), required = character(), are_ours = TRUE
+      defaults = ifelse(types == "string", "", "0"), required = character(), are_built_in = TRUE
     ))
   }
   check_per_column(defaults, names, "defaults", call)
-  required <- vapply(defaults, is_dtype, NA)
+  is_required <- vapply(defaults, is_dtype, NA)
   text <- vapply(seq_along(names), function(k) {
     value <- defaults[[k]]
-    if (required[[k]]) return(if (types[[k]] == "string") "" else "0")
+    if (is_required[[k]]) return(if (types[[k]] == "string") "" else "0")
     good <- is_atomic(value) && length(value) == 1 && !is.na(value)
     check_arg(good, value, "one value for each column", "defaults", call)
     if (!is.numeric(value)) return(as.character(value))
     with_decimal_point(format(value, digits = 17, scientific = FALSE))
   }, "")
-  list(defaults = text, required = names[unlist(required)])
+  list(defaults = text, required = names[unlist(is_required)])
 }
 
 is_dtype <- function(x) inherits(x, "tensorflow.dtype")
@@ -228,7 +230,7 @@ print.tf_record_spec <- function(x, ...) {
   invisible(x)
 }
 
-csv_arguments <- function(spec) {
+csv_core_arguments <- function(spec) {
   list(
     delim = spec$delim, use_quotes = spec$use_quotes, na_value = spec$na_value,
     num_fields = spec$num_fields,
@@ -238,26 +240,30 @@ csv_arguments <- function(spec) {
 }
 
 csv_records <- function(fun, args, spec) {
-  own <- c(
+  spec_args <- c(
     list(skip = spec$skip, has_header = spec$has_header, header = as.list(spec$header)),
-    text_decoding(spec$encoding)
+    decoding_arguments(spec$encoding)
   )
-  made <- new_dataset("CsvDataset", fun, c(args, own, csv_arguments(spec)))
-  made <- tf_dataset(made$handle, setNames(as.list(seq_along(spec$names)), spec$names))
-  csv_with_na(made, spec, function(spec) csv_records(fun, args, spec))
+  result <- new_dataset("CsvDataset", fun, c(args, spec_args, csv_core_arguments(spec)))
+  result <- tf_dataset(result$handle, setNames(as.list(seq_along(spec$names)), spec$names))
+  with_csv_na_version(result, spec, function(spec) csv_records(fun, args, spec))
 }
 
-# `make` creates the dataset from a modified specification. Defaults of the user have priority.
-csv_with_na <- function(dataset, spec, make) {
-  if (!isTRUE(spec$are_ours)) return(dataset)
-  force(make)
-  set_na_version(dataset, function(wide) make(spec_with_na(spec, wide)))
+# Adds the version with NA, unless the user has specified defaults. `make_dataset()` creates the
+# dataset from a modified specification.
+with_csv_na_version <- function(dataset, spec, make_dataset) {
+  if (!isTRUE(spec$are_built_in)) return(dataset)
+  force(make_dataset)
+  set_na_version(dataset, function(integers_as_doubles) {
+    make_dataset(spec_with_na(spec, integers_as_doubles))
+  })
 }
 
-# Empty fields become values that R treats as NA; int64 has none, so there they are an error.
-spec_with_na <- function(spec, wide) {
-  spec$are_ours <- FALSE
-  if (wide) spec$types[spec$types %in% c("int32", "int64")] <- "float64"
+# Replaces the default values of empty fields by values that R treats as NA. The type int64 has
+# none, so empty fields of int64 columns are an error.
+spec_with_na <- function(spec, integers_as_doubles) {
+  spec$are_built_in <- FALSE
+  if (integers_as_doubles) spec$types[spec$types %in% c("int32", "int64")] <- "float64"
   spec$defaults <- c(
     int32 = "-2147483648", int64 = "0", float32 = "NaN", float64 = "NaN", string = ""
   )[spec$types]
@@ -293,13 +299,13 @@ dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) 
   check_dataset(dataset)
   check_record_spec(record_spec)
   check_positive_whole(parallel_records, null = TRUE)
-  args <- c(list(dataset = dataset), csv_arguments(record_spec))
-  made <- new_dataset("DecodeDelimDataset", "dataset_decode_delim", args)
+  args <- c(list(dataset = dataset), csv_core_arguments(record_spec))
+  result <- new_dataset("DecodeDelimDataset", "dataset_decode_delim", args)
   form <- setNames(as.list(seq_along(record_spec$names)), record_spec$names)
-  made <- csv_with_na(tf_dataset(made$handle, form), record_spec, function(spec) {
+  result <- with_csv_na_version(tf_dataset(result$handle, form), record_spec, function(spec) {
     dataset_decode_delim(dataset, spec)
   })
-  if (is.null(parallel_records)) made else dataset_prefetch(made, parallel_records)
+  if (is.null(parallel_records)) result else dataset_prefetch(result, parallel_records)
 }
 
 #' Read CSV files in batches
@@ -353,14 +359,14 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
   check_positive_whole(num_parallel_reads)
   check_positive_whole(num_rows_for_inference)
   on_error <- check_one_of(on_error, c("stop", "skip"))
-  files <- matching_files(file_pattern)
+  files <- expand_file_patterns(file_pattern)
   spec <- csv_file_spec(
     files[[1]], field_delim, column_names, header, compression_type, use_quote_delim, na_value,
     num_rows_for_inference, encoding
   )
   spec <- select_spec_columns(spec, select_columns, column_defaults)
-  label <- split_label(spec, label_name)
-  reader <- function(spec) {
+  form <- form_with_label(spec, label_name)
+  reader_of <- function(spec) {
     function(filenames) {
       args <- list(
         filenames = filenames, compression_type = compression_type, on_error = on_error
@@ -370,18 +376,19 @@ make_csv_dataset <- function(file_pattern, batch_size, column_names = NULL, colu
   }
   batches <- function(spec) {
     if (!shuffle && num_parallel_reads == 1) {
-      rows <- reader(spec)(as.list(files))
+      rows <- reader_of(spec)(as.list(files))
     } else {
-      listed <- new_dataset("FileListDataset", "make_csv_dataset", list(filenames = as.list(files)))
-      if (shuffle) listed <- dataset_shuffle(listed, length(files), seed = shuffle_seed)
-      rows <- dataset_interleave(listed, reader(spec), num_parallel_reads)
+      args <- list(filenames = as.list(files))
+      paths <- new_dataset("FileListDataset", "make_csv_dataset", args)
+      if (shuffle) paths <- dataset_shuffle(paths, length(files), seed = shuffle_seed)
+      rows <- dataset_interleave(paths, reader_of(spec), num_parallel_reads)
       if (shuffle) rows <- dataset_shuffle(rows, shuffle_buffer_size, seed = shuffle_seed)
     }
     if (is.null(num_epochs) || num_epochs != 1) rows <- dataset_repeat(rows, num_epochs)
-    rows <- tf_dataset(dataset_batch(rows, batch_size)$handle, label)
+    rows <- tf_dataset(dataset_batch(rows, batch_size)$handle, form)
     if (prefetch_buffer_size == 0) rows else dataset_prefetch(rows, prefetch_buffer_size)
   }
-  csv_with_na(batches(spec), spec, batches)
+  with_csv_na_version(batches(spec), spec, batches)
 }
 
 csv_file_spec <- function(file, delim, names, header, compression_type, use_quotes, na_value, rows,
@@ -404,27 +411,27 @@ csv_file_spec <- function(file, delim, names, header, compression_type, use_quot
 }
 
 select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
-  chosen <- seq_along(spec$names)
-  if (is.character(select)) chosen <- match(select, spec$names)
-  if (is.numeric(select)) chosen <- match(select, chosen)
-  if (length(chosen) == 0 || anyNA(chosen) || anyDuplicated(chosen)) {
+  selected <- seq_along(spec$names)
+  if (is.character(select)) selected <- match(select, spec$names)
+  if (is.numeric(select)) selected <- match(select, selected)
+  if (length(selected) == 0 || anyNA(selected) || anyDuplicated(selected)) {
     abort_runhooks(
       "{.arg select_columns} must be unique names or numbers of columns, not {.val {select}};
        the columns are {.val {spec$names}}.",
       kind = "invalid_argument", call = call
     )
   }
-  spec$fields <- chosen - 1
-  spec$names <- spec$names[chosen]
-  spec$types <- spec$types[chosen]
+  spec$fields <- selected - 1
+  spec$names <- spec$names[selected]
+  spec$types <- spec$types[selected]
   if (!is.null(defaults)) {
     check_per_column(defaults, spec$names, "column_defaults", call)
-    spec$types <- vapply(defaults, default_type, "")
+    spec$types <- vapply(defaults, type_of_default, "")
   }
-  own <- column_defaults(defaults, spec$types, spec$names, call)
-  spec$defaults <- own$defaults
-  spec$required <- own$required
-  spec$are_ours <- own$are_ours
+  default_fields <- column_defaults(defaults, spec$types, spec$names, call)
+  spec$defaults <- default_fields$defaults
+  spec$required <- default_fields$required
+  spec$are_built_in <- default_fields$are_built_in
   spec
 }
 
@@ -451,7 +458,7 @@ select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
 csv_dataset <- function(filenames, compression_type = NULL, skip = 0, col_names = NULL,
                         col_types = NULL, col_defaults = NULL, parallel_records = NULL,
                         on_error = c("stop", "skip"), encoding = NULL) {
-  files <- matching_files(filenames, "filenames")
+  files <- expand_file_patterns(filenames, "filenames")
   spec <- record_spec(
     files[[1]], ",", skip, col_names, col_types, col_defaults, encoding, compression_type
   )
@@ -460,8 +467,8 @@ csv_dataset <- function(filenames, compression_type = NULL, skip = 0, col_names 
   )
 }
 
-# tf$data$experimental$CsvDataset. With `select_cols`, records may have additional fields at the
-# end.
+# The function tf$data$experimental$CsvDataset(). With `select_cols`, records may have more fields
+# than the selected ones.
 tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, buffer_size = NULL,
                            header = FALSE, field_delim = ",", use_quote_delim = TRUE,
                            na_value = "", select_cols = NULL) {
@@ -480,25 +487,25 @@ tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, 
     )
   }
   names <- as.character(fields)
-  types <- vapply(record_defaults, default_type, "")
+  types <- vapply(record_defaults, type_of_default, "")
   spec <- list(
     names = names, types = types, delim = field_delim, skip = 0, has_header = header,
     header = NULL, use_quotes = use_quote_delim, na_value = na_value,
     num_fields = if (is.null(select_cols)) count, fields = fields
   )
   spec <- c(spec, column_defaults(record_defaults, types, names))
-  args <- list(filenames = file_names(filenames), compression_type = compression_type)
-  made <- csv_records("tf$data$experimental$CsvDataset", args, spec)
-  tf_dataset(made$handle, if (count == 1) 1L else as.list(seq_len(count)))
+  args <- list(filenames = check_file_paths(filenames), compression_type = compression_type)
+  dataset <- csv_records("tf$data$experimental$CsvDataset", args, spec)
+  tf_dataset(dataset$handle, if (count == 1) 1L else as.list(seq_len(count)))
 }
 
-default_type <- function(x) {
+type_of_default <- function(x) {
   if (is_dtype(x)) return(dtype_name(x))
   switch(typeof(x), integer = "int32", double = "float32", "string")
 }
 
 # The structure of the elements: a record, or a tuple of a record and the label.
-split_label <- function(spec, label_name, call = parent.frame()) {
+form_with_label <- function(spec, label_name, call = parent.frame()) {
   form <- setNames(as.list(seq_along(spec$names)), spec$names)
   if (is.null(label_name)) return(form)
   if (!is_string(label_name) || !label_name %in% spec$names) {

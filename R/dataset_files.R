@@ -54,12 +54,12 @@ text_line_dataset <- function(filenames, compression_type = NULL, record_spec = 
                               stream = FALSE, encoding = NULL) {
   check_flag(stream)
   args <- list(
-    filenames = file_names(filenames), compression_type = compression_type,
+    filenames = check_file_paths(filenames), compression_type = compression_type,
     on_error = check_one_of(on_error, c("stop", "skip")), stream = stream
   )
   check_positive_whole(parallel_records, null = TRUE)
   if (is.null(record_spec)) {
-    args <- c(args, text_decoding(encoding))
+    args <- c(args, decoding_arguments(encoding))
     dataset <- new_dataset("TextLineDataset", "text_line_dataset", args)
   } else {
     check_record_spec(record_spec)
@@ -81,7 +81,7 @@ tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = N
   check_flag(stream)
   check_positive_whole(buffer_size, null = TRUE)
   check_positive_whole(num_parallel_reads, null = TRUE)
-  filenames <- file_names(filenames)
+  filenames <- check_file_paths(filenames)
   if (!is.null(num_parallel_reads)) {
     files <- if (is_tensor(filenames)) {
       tensor_slices_dataset(tf$reshape(filenames, -1L))
@@ -115,8 +115,8 @@ fixed_length_record_dataset <- function(filenames, record_bytes, header_bytes = 
   check_positive_whole(buffer_size, null = TRUE)
   check_flag(stream)
   args <- list(
-    filenames = file_names(filenames), record_bytes = record_bytes, header_bytes = header_bytes,
-    footer_bytes = footer_bytes, stream = stream
+    filenames = check_file_paths(filenames), record_bytes = record_bytes,
+    header_bytes = header_bytes, footer_bytes = footer_bytes, stream = stream
   )
   new_dataset("FixedLengthRecordDataset", "fixed_length_record_dataset", args)
 }
@@ -125,15 +125,16 @@ iconv_name <- function(encoding) {
   if (ascii_lower(encoding) %in% c("latin1", "latin-1")) "ISO-8859-1" else encoding
 }
 
-# Arguments of the core: the encoding, and the characters of the bytes 128 to 255 as UTF-8.
-text_decoding <- function(encoding, call = parent.frame()) {
+# The core's arguments for an encoding: its name and, for a single-byte encoding, the characters of
+# the bytes 128 to 255 as UTF-8.
+decoding_arguments <- function(encoding, call = parent.frame()) {
   if (is.null(encoding)) return(list())
   check_string(encoding, arg = "encoding", call = call)
   if (ascii_upper(encoding) %in% c("UTF-8", "UTF8")) return(list(encoding = "UTF-8"))
-  characters <- function(bytes) {
+  decode <- function(bytes) {
     tryCatch(iconv(bytes, iconv_name(encoding), "UTF-8"), error = function(e) NULL)
   }
-  ascii <- characters(as.list(as.raw(1:127)))
+  ascii <- decode(as.list(as.raw(1:127)))
   if (is.null(ascii)) {
     abort_runhooks(
       c("{.arg encoding} {.val {encoding}} is not known.", i = "{.fn iconvlist} lists encodings."),
@@ -141,9 +142,10 @@ text_decoding <- function(encoding, call = parent.frame()) {
     )
   }
   high <- as.raw(128:255)
+  # a multi-byte encoding decodes some of these pairs of bytes to a single character
   pairs <- c(lapply(high, c, as.raw(0x41)), lapply(high, c, as.raw(0xa1)))
-  is_single <- all(nchar(characters(pairs)) != 1, na.rm = TRUE)
-  if (!is_single || !identical(ascii, intToUtf8(1:127, TRUE))) {
+  is_single_byte <- all(nchar(decode(pairs)) != 1, na.rm = TRUE)
+  if (!is_single_byte || !identical(ascii, intToUtf8(1:127, TRUE))) {
     abort_runhooks(
       c(
         "{.arg encoding} must be {.val UTF-8} or a single-byte encoding such as {.val latin1} and
@@ -154,12 +156,12 @@ text_decoding <- function(encoding, call = parent.frame()) {
       kind = "invalid_argument", call = call
     )
   }
-  table <- characters(as.list(high))
+  table <- decode(as.list(high))
   table[is.na(table)] <- "\ufffd"
   list(encoding = encoding, decoding = charToRaw(paste(table, collapse = "")))
 }
 
-file_names <- function(x, arg = "filenames", call = parent.frame()) {
+check_file_paths <- function(x, arg = "filenames", call = parent.frame()) {
   if (is_tensor(x)) return(x)
   good <- is.character(x) && length(x) > 0 && !anyNA(x)
   if (is.data.frame(x)) {
@@ -202,7 +204,7 @@ file_names <- function(x, arg = "filenames", call = parent.frame()) {
 file_list_dataset <- function(file_pattern, shuffle = NULL, seed = NULL) {
   if (is.null(shuffle)) shuffle <- TRUE
   check_flag(shuffle)
-  files <- matching_files(file_pattern)
+  files <- expand_file_patterns(file_pattern)
   dataset <- new_dataset("FileListDataset", "file_list_dataset", list(filenames = as.list(files)))
   if (shuffle) dataset_shuffle(dataset, length(files), seed = seed) else dataset
 }
@@ -233,16 +235,18 @@ read_files <- function(files, reader, ..., parallel_files = 1, parallel_interlea
   dataset_interleave(files, function(file) reader(file, ...), parallel_files, parallel_interleave)
 }
 
-matching_files <- function(patterns, arg = "file_pattern", call = parent.frame()) {
+expand_file_patterns <- function(patterns, arg = "file_pattern", call = parent.frame()) {
   good <- is.character(patterns) && length(patterns) > 0 && !anyNA(patterns)
   check_arg(good, patterns, "paths of files", arg, call)
-  found <- lapply(patterns, function(pattern) {
+  files_by_pattern <- lapply(patterns, function(pattern) {
     # the name of an existing file may contain wildcard characters
     files <- if (file.exists(pattern)) path.expand(pattern) else Sys.glob(pattern)
     if (length(files) == 0) {
-      abort_runhooks("No files matched pattern: {.path {pattern}}.", kind = "not_found", call = call)
+      abort_runhooks(
+        "No files matched pattern: {.path {pattern}}.", kind = "not_found", call = call
+      )
     }
     files
   })
-  sort_bytewise(unique(enc2utf8(unlist(found))))
+  sort_bytewise(unique(enc2utf8(unlist(files_by_pattern))))
 }

@@ -38,12 +38,11 @@ dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
   # tf$data$experimental$AUTOTUNE
   if (is_number(num_parallel_calls) && num_parallel_calls == -1) num_parallel_calls <- 2
   check_positive_whole(num_parallel_calls, null = TRUE)
-  built <- tensor_function(dataset, map_func, "map_func")
+  graph_fun <- tensor_function(dataset, map_func, "map_func")
   args <- list(
-    dataset = dataset, `function` = built$handle, num_parallel_calls = num_parallel_calls
+    dataset = dataset, `function` = graph_fun$handle, num_parallel_calls = num_parallel_calls
   )
-  made <- new_dataset("MapDataset", "dataset_map", args)
-  result <- tf_dataset(made$handle, built$form)
+  result <- tf_dataset(new_dataset("MapDataset", "dataset_map", args)$handle, graph_fun$form)
   transform_na_version(result, dataset, "dataset_map", function(with_na) {
     dataset_map(with_na, map_func, num_parallel_calls)
   })
@@ -53,10 +52,10 @@ dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
 #' @export
 dataset_filter <- function(dataset, predicate) {
   check_dataset(dataset)
-  built <- tensor_function(dataset, predicate, "predicate")
-  args <- list(dataset = dataset, predicate = built$handle)
-  made <- new_dataset("FilterDataset", "dataset_filter", args)
-  transform_na_version(made, dataset, "dataset_filter", function(with_na) {
+  graph_fun <- tensor_function(dataset, predicate, "predicate")
+  args <- list(dataset = dataset, predicate = graph_fun$handle)
+  result <- new_dataset("FilterDataset", "dataset_filter", args)
+  transform_na_version(result, dataset, "dataset_filter", function(with_na) {
     dataset_filter(with_na, predicate)
   })
 }
@@ -71,10 +70,10 @@ dataset_filter <- function(dataset, predicate) {
 #'   unlist()
 dataset_flat_map <- function(dataset, map_func) {
   check_dataset(dataset)
-  built <- dataset_function(dataset, map_func)
-  args <- list(dataset = dataset, map_func = built$handle)
-  made <- new_dataset("FlatMapDataset", "dataset_flat_map", args)
-  result <- tf_dataset(made$handle, built$form)
+  graph_fun <- dataset_function(dataset, map_func)
+  args <- list(dataset = dataset, map_func = graph_fun$handle)
+  handle <- new_dataset("FlatMapDataset", "dataset_flat_map", args)$handle
+  result <- tf_dataset(handle, graph_fun$form)
   transform_na_version(result, dataset, "dataset_flat_map", function(with_na) {
     dataset_flat_map(with_na, map_func)
   })
@@ -91,12 +90,12 @@ dataset_flat_map <- function(dataset, map_func) {
 #'   unlist()
 dataset_interleave <- function(dataset, map_func, cycle_length, block_length = 1) {
   check_dataset(dataset)
-  built <- dataset_function(dataset, map_func)
+  graph_fun <- dataset_function(dataset, map_func)
   args <- list(
-    dataset = dataset, map_func = built$handle, cycle_length = cycle_length,
+    dataset = dataset, map_func = graph_fun$handle, cycle_length = cycle_length,
     block_length = block_length
   )
-  tf_dataset(new_dataset("InterleaveDataset", "dataset_interleave", args)$handle, built$form)
+  tf_dataset(new_dataset("InterleaveDataset", "dataset_interleave", args)$handle, graph_fun$form)
 }
 
 #' @rdname dataset_map
@@ -133,12 +132,13 @@ on_values <- function(f, output_types = NULL) {
   structure(list(f = rlang::as_function(f), types = output_types), class = "runhooks_on_values")
 }
 
-# Returns the handle of the graph of `f` and the structure of its result.
+# Builds the graph of `f`, which returns tensors. Returns the graph's handle and the structure of
+# the result.
 tensor_function <- function(dataset, f, arg, call = parent.frame()) {
   f <- element_function(f, dataset, arg, call)
   form <- NULL
   handle <- cpp_dataset_function(dataset$handle, function(components) {
-    result <- call_with_element(f, element_of(dataset, components))
+    result <- call_with_element(f, element_from_components(dataset, components))
     if (is_dataset(result)) {
       abort_runhooks(
         c("{.arg {arg}} returned a dataset.", i = "Use {.fn dataset_flat_map} for such functions."),
@@ -155,11 +155,12 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
   list(handle = handle, form = form)
 }
 
+# The same for a function that returns a dataset.
 dataset_function <- function(dataset, f, call = parent.frame()) {
   f <- element_function(f, dataset, "map_func", call)
   form <- NULL
   handle <- cpp_dataset_maker(dataset$handle, function(components) {
-    result <- call_with_element(f, element_of(dataset, components))
+    result <- call_with_element(f, element_from_components(dataset, components))
     if (!is_dataset(result)) {
       abort_runhooks(
         "{.arg map_func} must return a dataset, not {describe_type(result)}.", call = call
@@ -178,20 +179,21 @@ element_function <- function(f, dataset, arg, call) {
   rlang::as_function(f)
 }
 
-# In windows, components are themselves datasets, each with a single tensor per element.
-element_of <- function(dataset, components) {
-  wrapped <- lapply(components, function(x) {
+# The components of a window are handles of datasets with a single tensor per element.
+element_from_components <- function(dataset, components) {
+  components <- lapply(components, function(x) {
     if (typeof(x) == "externalptr" && !is_graph_element(x)) tf_dataset(x, 1L) else x
   })
-  fill_structure(dataset$form, wrapped)
+  fill_structure(dataset$form, components)
 }
 
-# The components of a tuple are separate arguments.
+# Calls `f` with an element. The components of a tuple are separate arguments.
 call_with_element <- function(f, element) {
   is_tuple <- is.list(element) && !is_dataset(element) && is.null(names(element))
   with_tensor_generics(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
 }
 
+# Converts an R function in on_values() to a function of tensors that contains a py_func op.
 as_graph_function <- function(on_values, dataset, call) {
   f <- on_values$f
   types <- on_values$types
@@ -210,14 +212,18 @@ as_graph_function <- function(on_values, dataset, call) {
   }
   form <- structure_of(types)
   names <- vapply(flatten_structure(types), dtype_name, "")
-  number <- 0
+  element_number <- 0
   on_components <- function(...) {
-    number <<- number + 1
+    element_number <<- element_number + 1
     element <- fill_structure(dataset$form, list(...))
-    result <- with_element_number(call_with_element(f, element), number, "A function of a dataset")
+    result <- with_element_number(
+      call_with_element(f, element), element_number, "A function of a dataset"
+    )
     parts <- flatten_structure(as_components(result))
     if (!identical(structure_of(result), form)) {
-      abort_runhooks("For element {number}, a function returned a value of a different structure.")
+      abort_runhooks(
+        "For element {element_number}, a function returned a value of a different structure."
+      )
     }
     parts
   }
@@ -230,8 +236,8 @@ as_graph_function <- function(on_values, dataset, call) {
 }
 
 value_type <- function(x) {
-  given <- wanted_type(x)
-  if (!is.na(given)) return(given)
+  declared <- wanted_type(x)
+  if (!is.na(declared)) return(declared)
   switch(typeof(x),
     double = "float64", integer = "int32", logical = "bool", character = "string",
     abort_runhooks("A component of an element must be data, not {describe_type(x)}.")
@@ -243,10 +249,10 @@ value_shape <- function(x) {
   if (length(x) == 1) list() else length(x)
 }
 
-# Adds the number of the element to an error, which keeps its class.
-with_element_number <- function(expr, number, what) {
+# Adds the number of the element to the message of an error. The class of the error does not change.
+with_element_number <- function(expr, element_number, subject) {
   withCallingHandlers(expr, error = function(e) {
-    note <- paste0(what, " failed at element ", number, ".")
+    note <- paste0(subject, " failed at element ", element_number, ".")
     if (is.null(control_error_kind(e))) stop(add_note(e, note))
   })
 }

@@ -68,7 +68,7 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
   streams <- if (is.null(save)) {
     generator_streams(generator)
   } else {
-    streams_of_shared_generator(generator, save, restore)
+    shared_generator_streams(generator, save, restore)
   }
   if (is.null(output_types)) {
     first <- streams$peek()
@@ -86,45 +86,46 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
     types <- vapply(flatten_structure(output_types), dtype_name, "")
     shapes <- vector("list", length(types))
   }
-  if (!is.null(output_shapes)) shapes <- plain_shapes(output_shapes, form)
+  if (!is.null(output_shapes)) shapes <- component_shapes(output_shapes, form)
   streams$form <- form
   source_dataset(streams$open, form, types, shapes)
 }
 
-# The first result of the function shows whether it is a generator or creates generators.
+# Streams of `generator`, which is a generator or a function that creates generators. Its first
+# result shows which.
 generator_streams <- function(generator) {
   self <- new.env(parent = emptyenv())
   first <- NULL # a list with the result of the first call, until it is consumed
-  makes <- NA
-  is_begun <- FALSE
-  begin <- function() {
+  is_factory <- NA
+  is_open <- FALSE
+  call_first <- function() {
     first <<- list(call_generator(generator, 1))
-    makes <<- is_generator(first[[1]])
+    is_factory <<- is_generator(first[[1]])
   }
-  take <- function(number) {
+  next_value <- function(number) {
     value <- if (is.null(first)) call_generator(generator, number) else first[[1]]
     first <<- NULL
     value
   }
   self$peek <- function() {
-    begin()
-    if (makes) call_generator(as_generator(take(1))$generator, 1) else first[[1]]
+    call_first()
+    if (is_factory) call_generator(as_generator(next_value(1))$generator, 1) else first[[1]]
   }
   self$open <- function() {
-    if (is.na(makes)) begin()
-    if (makes) return(stream_of_new_generator(self, function() as_generator(take(1))))
-    if (is_begun) abort_read_once()
-    is_begun <<- TRUE
-    read_once_stream(function(number) self$components(take(number), number))
+    if (is.na(is_factory)) call_first()
+    if (is_factory) return(new_generator_stream(self, function() as_generator(next_value(1))))
+    if (is_open) abort_read_once()
+    is_open <<- TRUE
+    read_once_stream(function(number) self$components(next_value(number), number))
   }
-  self$components <- function(value, number) structure_components(value, number, self$form)
+  self$components <- function(value, number) checked_components(value, number, self$form)
   self
 }
 
 # A stream whose further passes continue to call the function.
 read_once_stream <- function(draw) {
   passes <- 1
-  has_element <- FALSE # in an earlier pass
+  has_element <- FALSE # whether an earlier pass had an element
   list(
     draw = function(number) {
       element <- draw(number)
@@ -137,19 +138,20 @@ read_once_stream <- function(draw) {
   )
 }
 
-# A stream that creates a new generator for each pass.
-stream_of_new_generator <- function(streams, make) {
-  made <- make()
+# A stream that calls `make_generator()` for each pass.
+new_generator_stream <- function(streams, make_generator) {
+  current <- make_generator()
   list(
-    draw = function(number) streams$components(call_generator(made$generator, number), number),
-    rewind = function() made <<- make(),
-    save = function() if (is.null(made$save)) abort_not_savable() else made$save(),
-    restore = function(state) made$restore(state)
+    draw = function(number) streams$components(call_generator(current$generator, number), number),
+    rewind = function() current <<- make_generator(),
+    save = function() if (is.null(current$save)) abort_not_savable() else current$save(),
+    restore = function(state) current$restore(state)
   )
 }
 
-# Streams that share one generator: switching between them saves and restores positions.
-streams_of_shared_generator <- function(generator, save, restore) {
+# Streams that share one generator. Before a stream reads, the position of the previous stream is
+# saved and that of the new one is restored.
+shared_generator_streams <- function(generator, save, restore) {
   self <- new.env(parent = emptyenv())
   beginning <- save()
   reader <- NULL # the stream to which the generator's current position belongs
@@ -159,21 +161,21 @@ streams_of_shared_generator <- function(generator, save, restore) {
     value
   }
   self$open <- function() {
-    own <- new.env(parent = emptyenv())
+    stream <- new.env(parent = emptyenv())
     go_to <- function(state) {
-      if (!is.null(reader) && !identical(reader, own)) reader$state <- save()
+      if (!is.null(reader) && !identical(reader, stream)) reader$state <- save()
       reader <<- NULL # if restore() fails, the position is undefined
       restore(state)
-      reader <<- own
+      reader <<- stream
     }
-    own$state <- beginning
+    stream$state <- beginning
     list(
       draw = function(number) {
-        if (!identical(reader, own)) go_to(own$state)
-        structure_components(call_generator(generator, number), number, self$form)
+        if (!identical(reader, stream)) go_to(stream$state)
+        checked_components(call_generator(generator, number), number, self$form)
       },
       rewind = function() go_to(beginning),
-      save = function() if (identical(reader, own)) save() else own$state,
+      save = function() if (identical(reader, stream)) save() else stream$state,
       restore = go_to
     )
   }
@@ -190,19 +192,19 @@ call_generator <- function(generator, number) {
 
 is_generator <- function(x) is.function(x) || is.list(x) && is.function(x[["generator"]])
 
-as_generator <- function(made, call = parent.frame()) {
-  if (is.function(made)) made <- list(generator = made)
-  good <- is_generator(made) && is.null(made$save) == is.null(made$restore)
+as_generator <- function(result, call = parent.frame()) {
+  if (is.function(result)) result <- list(generator = result)
+  good <- is_generator(result) && is.null(result$save) == is.null(result$restore)
   if (!good) {
     abort_runhooks(
       "A function that creates generators must return one in each call: a function, or a list of
        {.code generator}, {.code save} and {.code restore}."
     )
   }
-  made
+  result
 }
 
-structure_components <- function(value, number, form) {
+checked_components <- function(value, number, form) {
   if (is.null(value)) return(NULL)
   value <- as_components(value, name = "element")
   if (!identical(structure_of(value), form)) {
@@ -225,8 +227,8 @@ abort_read_once <- function() {
 warn_read_once <- function(pass) {
   cli::cli_warn(
     c(
-      "The generator of {.fn generator_dataset} returned no elements in pass {pass}: it can be read only
-       once.",
+      "The generator of {.fn generator_dataset} returned no elements in pass {pass}: it can be read
+       only once.",
       i = "Pass {.fn generator_dataset} a function that creates a generator, or use
            {.fn dataset_cache} before {.fn dataset_repeat}."
     ),
@@ -244,9 +246,10 @@ abort_not_savable <- function() {
   )
 }
 
-# `open()` starts a stream, a list of functions: draw(number) returns the next components or NULL,
-# rewind() starts another pass. `declared` identifies the data in saved positions.
-source_dataset <- function(open, form, types, shapes, declared = "") {
-  handle <- cpp_generator(open, types, shapes, declared)
+# `open()` starts a stream, which is a list of functions. draw(number) returns the components of the
+# next element or NULL, and rewind() starts another pass. save() and restore(state) get and set the
+# position. `fingerprint` identifies the data in saved positions.
+source_dataset <- function(open, form, types, shapes, fingerprint = "") {
+  handle <- cpp_generator(open, types, shapes, fingerprint)
   tf_dataset(cpp_dataset("GeneratorDataset", list(source = handle), "generator_dataset()"), form)
 }

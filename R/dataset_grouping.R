@@ -90,19 +90,19 @@ dataset_bucket_by_sequence_length <- function(dataset, element_length_func, buck
   length_of <- rlang::as_function(element_length_func)
   bucket_of <- function(...) {
     size <- tf$cast(length_of(...), "int64")
-    if (pad_to_bucket_boundary) size <- below_last(size, max(limits))
+    if (pad_to_bucket_boundary) size <- assert_below(size, max(limits))
     tf$reduce_sum(tf$cast(tf$greater_equal(size, tf$constant(limits, "int64")), "int64"))
   }
   at <- function(values, bucket) tf$gather(tf$constant(as.double(values), "int64"), bucket)
   shapes <- output_shapes(dataset)
   if (!is.null(padded_shapes)) shapes <- padded_shapes
-  shapes <- plain_shapes(shapes, dataset$form, "padded_shapes")
+  shapes <- component_shapes(shapes, dataset$form, "padded_shapes")
   batches <- function(bucket, window) {
     size <- at(bucket_batch_sizes, bucket)
     if (no_padding) return(dataset_batch(window, size, drop_remainder))
-    fill <- if (pad_to_bucket_boundary) at(limits, bucket) - 1L else -1
+    padded_size <- if (pad_to_bucket_boundary) at(limits, bucket) - 1L else -1
     padded <- lapply(shapes, function(dims) {
-      if (!is.null(dims)) lapply(dims, function(n) if (is.na(n) || n < 0) fill else n)
+      if (!is.null(dims)) lapply(dims, function(n) if (is.na(n) || n < 0) padded_size else n)
     })
     padded_batches(window, size, padded, padding_values, drop_remainder)
   }
@@ -129,7 +129,7 @@ check_buckets <- function(boundaries, sizes, call = parent.frame()) {
   boundaries
 }
 
-below_last <- function(size, limit) {
+assert_below <- function(size, limit) {
   message <- paste(
     "With `pad_to_bucket_boundary = TRUE`, elements must be shorter than the last of",
     "`bucket_boundaries`,", limit
@@ -174,8 +174,8 @@ dataset_scan <- function(dataset, initial_state, scan_func) {
     result_form <<- structure_of(result[[2]])
     c(flatten_structure(result[[1]]), flatten_structure(result[[2]]))
   }
-  built <- tensor_function(zip_datasets(first, dataset), step, "scan_func")
-  args <- list(dataset = dataset, initial_state = first, scan_func = built$handle)
+  fun <- tensor_function(zip_datasets(first, dataset), step, "scan_func")
+  args <- list(dataset = dataset, initial_state = first, scan_func = fun$handle)
   tf_dataset(new_dataset("ScanDataset", "dataset_scan", args)$handle, result_form)
 }
 
@@ -207,19 +207,19 @@ dataset_rejection_resample <- function(dataset, class_func, target_dist, initial
   target <- check_frequencies(target_dist)
   class_of <- rlang::as_function(class_func)
   classes <- dataset_map(dataset, function(...) tf$cast(class_of(...), "int32"))
-  passes <- function(class, initial) {
+  is_accepted <- function(class, initial) {
     ratio <- tf$constant(target, "float32") / tf$maximum(initial, 1e-30)
-    chance <- tf$gather(ratio / tf$reduce_max(ratio), class)
-    tf$less(tf$random_uniform(list(), seed = seed), chance)
+    acceptance <- tf$gather(ratio / tf$reduce_max(ratio), class)
+    tf$less(tf$random_uniform(list(), seed = seed), acceptance)
   }
   if (!is.null(initial_dist)) {
     initial <- check_frequencies(initial_dist, length(target))
     return(dataset_filter(zip_datasets(classes, dataset), function(class, ...) {
-      passes(class, tf$constant(initial, "float32"))
+      is_accepted(class, tf$constant(initial, "float32"))
     }))
   }
   zip_datasets(classes, dataset, estimated_frequencies(classes, length(target))) %>%
-    dataset_filter(function(class, element, initial) passes(class, initial)) %>%
+    dataset_filter(function(class, element, initial) is_accepted(class, initial)) %>%
     dataset_map(function(class, element, initial) list(class, element))
 }
 
@@ -236,9 +236,9 @@ check_frequencies <- function(x, n = length(x), arg = deparse(substitute(x)),
 estimated_frequencies <- function(classes, n) {
   classes %>%
     dataset_batch(32) %>%
-    dataset_scan(np_array(rep(10, n), "float32"), function(seen, batch) {
-      seen <- seen + tf$reduce_sum(tf$one_hot(batch, n), axis = 0L)
-      list(seen, seen / tf$reduce_sum(seen))
+    dataset_scan(np_array(rep(10, n), "float32"), function(counts, batch) {
+      counts <- counts + tf$reduce_sum(tf$one_hot(batch, n), axis = 0L)
+      list(counts, counts / tf$reduce_sum(counts))
     }) %>%
     dataset_flat_map(function(estimate) dataset_repeat(tensors_dataset(estimate), 32))
 }

@@ -62,18 +62,19 @@ make_iterator_one_shot <- function(dataset) {
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
 }
 
-# The shard of this process: of the files or records in training, otherwise of the batches.
+# The part of a dataset that this process reads. In training it consists of some of the files or
+# records, otherwise of some of the batches.
 sharded_dataset <- function(dataset) {
   shard <- the$reading$shard
   if (is.null(shard)) return(dataset)
-  is_part <- cpp_dataset_info(dataset$handle)$is_part
-  shard$sharded_by <- if (is_part) "input_fn" else "package"
-  if (is_part) return(dataset)
-  of_files <- if (shard$shards_rows) {
+  is_sharded <- cpp_dataset_info(dataset$handle)$is_part
+  shard$sharded_by <- if (is_sharded) "input_fn" else "package"
+  if (is_sharded) return(dataset)
+  sharded_by_file <- if (shard$shards_rows) {
     cpp_dataset_shard_by_file(dataset$handle, shard$size, shard$rank)
   }
-  if (is.null(of_files)) return(dataset_shard(dataset, shard$size, shard$rank))
-  tf_dataset(of_files, dataset$form)
+  if (is.null(sharded_by_file)) return(dataset_shard(dataset, shard$size, shard$rank))
+  tf_dataset(sharded_by_file, dataset$form)
 }
 
 #' @rdname make_iterator_one_shot
@@ -82,32 +83,35 @@ make_iterator_initializable <- function(dataset, shared_name = NULL) {
   check_dataset(dataset)
   dataset <- sharded_dataset(dataset)
   iterator <- new_iterator(NULL, cpp_dataset_info(dataset$handle), dataset$form)
-  begin <- cpp_iterator_initializer(unclass(iterator)$handle, dataset$handle, "MakeIterator")
-  with_initializer(iterator, begin)
+  initializer <- cpp_iterator_initializer(unclass(iterator)$handle, dataset$handle, "MakeIterator")
+  set_initializer(iterator, initializer)
 }
 
 #' @rdname make_iterator_one_shot
 #' @export
 make_iterator_from_structure <- function(output_types, output_shapes = NULL, shared_name = NULL) {
-  types <- lapply(flatten_structure(output_types), type_of_element)
+  types <- lapply(flatten_structure(output_types), element_dtype)
   form <- structure_of(output_types)
   dims <- vector("list", length(types))
-  if (!is.null(output_shapes)) dims <- plain_shapes(output_shapes, form)
+  if (!is.null(output_shapes)) dims <- component_shapes(output_shapes, form)
   info <- list(dtypes = unlist(types), dims = dims)
   new_iterator(NULL, info, form)
 }
 
-type_of_element <- function(x, call = parent.frame(2)) {
-  check_arg(is_dtype(x) || is_string(x), x, "types, as output_types() gives them", "output_types", call)
+element_dtype <- function(x, call = parent.frame(2)) {
+  check_arg(
+    is_dtype(x) || is_string(x), x, "types, as output_types() gives them", "output_types", call
+  )
   dtype_name(x)
 }
 
-# The dimensions of each component, NA if unknown; NULL for an unknown number of dimensions.
-plain_shapes <- function(shapes, form, arg = "output_shapes", call = parent.frame()) {
-  lapply(shapes_in_structure(shapes, form, arg, call), plain_shape, arg, call)
+# The dimensions of each component. An unknown dimension is NA; an unknown number of dimensions is
+# NULL.
+component_shapes <- function(shapes, form, arg = "output_shapes", call = parent.frame()) {
+  lapply(shapes_in_structure(shapes, form, arg, call), shape_dims, arg, call)
 }
 
-# A shape may itself be a list, so the structure determines where a shape starts.
+# A flat list of shapes. A shape may itself be a list, so `form` determines where a shape starts.
 shapes_in_structure <- function(shapes, form, arg, call) {
   if (!is.list(form)) return(list(shapes))
   check_arg(
@@ -118,7 +122,7 @@ shapes_in_structure <- function(shapes, form, arg, call) {
   do.call(c, c(list(list()), unname(inner)))
 }
 
-plain_shape <- function(shape, arg, call) {
+shape_dims <- function(shape, arg, call) {
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
   if (is.null(shape)) return(NULL)
   is_size <- function(d) {
@@ -134,7 +138,7 @@ new_iterator <- function(dataset, info, form) {
   structure(list(handle = handle, info = info, form = form), class = "tf_iterator")
 }
 
-with_initializer <- function(iterator, initializer) {
+set_initializer <- function(iterator, initializer) {
   fields <- unclass(iterator)
   fields$initializer <- initializer
   structure(fields, class = "tf_iterator")

@@ -39,16 +39,17 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
   query_dataset(query, chunk_size, connect = function() connection)
 }
 
-# `connect` returns a connection, and `disconnect` closes it when a stream ends.
+# The rows of a query. `connect()` returns a connection, which `disconnect()` closes when a stream
+# ends.
 query_dataset <- function(query, chunk_size, connect, disconnect = function(connection) NULL) {
-  types <- query_types(query, connect, disconnect)
-  rows <- function(types, has_gaps) {
-    open <- function() sql_stream(connect, disconnect, query, chunk_size, types, has_gaps)
+  types <- types_of_query(query, connect, disconnect)
+  rows <- function(types, na_allowed) {
+    open <- function() sql_stream(connect, disconnect, query, chunk_size, types, na_allowed)
     chunks_dataset(types, open, query)
   }
-  set_na_version(rows(types, FALSE), function(wide) {
-    # float64 represents NA as NaN
-    types[types %in% c("int64", if (wide) "int32")] <- "float64"
+  set_na_version(rows(types, FALSE), function(integers_as_doubles) {
+    # float64 represents NA as NaN; int64 has no such value
+    types[types %in% c("int64", if (integers_as_doubles) "int32")] <- "float64"
     rows(types, TRUE)
   })
 }
@@ -56,8 +57,8 @@ query_dataset <- function(query, chunk_size, connect, disconnect = function(conn
 #' Read a query of an SQLite file as tfdatasets does
 #'
 #' `sqlite_dataset()` returns a dataset of the rows of a query, with the columns of a record
-#' specification. [sql_dataset()] reads from any connection and finds the columns itself. Each
-#' iterator opens a connection of its own and closes it at its end.
+#' specification. [sql_dataset()] reads from any connection and derives the columns from the query.
+#' Each iterator opens its own connection and closes it at the end of the data.
 #'
 #' @param filename Path of the database.
 #' @param query A query that returns rows, a string.
@@ -124,17 +125,18 @@ sql_record_spec <- function(names = NULL, types) {
   structure(list(names = names, types = types), class = "tf_sql_record_spec")
 }
 
-# Rows of a stream of chunks: data frames, or named lists of columns. The core splits the chunks.
-chunks_dataset <- function(types, open, declared) {
+# A dataset of the rows of a stream whose elements are chunks: data frames, or lists of columns.
+# `source` describes the data in saved positions.
+chunks_dataset <- function(types, open, source) {
   columns <- paste0(names(types), ": ", types, collapse = ", ")
   chunks <- source_dataset(
     open, structure_of(as.list(types)), unname(types), rep(list(NA_real_), length(types)),
-    paste0(declared, " with the columns ", columns)
+    paste0(source, " with the columns ", columns)
   )
   dataset_flat_map(chunks, tensor_slices_dataset)
 }
 
-query_types <- function(query, connect, disconnect) {
+types_of_query <- function(query, connect, disconnect) {
   connection <- connect()
   on.exit(disconnect(connection))
   result <- send_query(connection, query)
@@ -142,51 +144,52 @@ query_types <- function(query, connect, disconnect) {
   sql_types(DBI::dbFetch(result, n = 1))
 }
 
-# A new query may close another open result. Its stream then runs its query again, so the warning
-# is muffled.
+# Sends a query. A warning that it has closed the result of another query is muffled, because the
+# stream of the other query runs that query again.
 send_query <- function(connection, query) {
   withCallingHandlers(
     DBI::dbSendQuery(connection, query),
     warning = function(w) {
-      ends_other <- "Closing open result set|Cancelling previous query"
-      if (grepl(ends_other, conditionMessage(w))) invokeRestart("muffleWarning")
+      closes_other_result <- "Closing open result set|Cancelling previous query"
+      if (grepl(closes_other_result, conditionMessage(w))) invokeRestart("muffleWarning")
     }
   )
 }
 
-# The position of a stream is the number of chunks fetched and a hash of their contents.
-sql_stream <- function(connect, disconnect, query, chunk_size, types, has_gaps = FALSE) {
+# The functions of a stream for source_dataset(). A saved position consists of the number of chunks
+# fetched and a hash of their contents.
+sql_stream <- function(connect, disconnect, query, chunk_size, types, na_allowed = FALSE) {
   connection <- NULL
   result <- NULL
-  fetched <- 0
+  n_chunks <- 0
   hash <- ""
-  finish <- function() {
+  close <- function() {
     if (!is.null(result) && DBI::dbIsValid(result)) DBI::dbClearResult(result)
     result <<- NULL
     if (!is.null(connection)) disconnect(connection)
     connection <<- NULL
   }
-  begin <- function() {
-    finish()
+  rewind <- function() {
+    close()
     connection <<- connect()
     result <<- send_query(connection, query)
-    fetched <<- 0
+    n_chunks <<- 0
     hash <<- ""
   }
-  fetch <- function() {
+  next_chunk <- function() {
     chunk <- DBI::dbFetch(result, n = chunk_size)
     if (nrow(chunk) == 0) return(NULL)
-    fetched <<- fetched + 1
+    n_chunks <<- n_chunks + 1
     hash <<- rlang::hash(list(hash, chunk))
     chunk
   }
-  save <- function() list(chunks = fetched, hash = hash)
+  save <- function() list(chunks = n_chunks, hash = hash)
   restore <- function(state) {
-    force(state) # a lazy argument: save() must run before begin() resets the position
-    begin()
-    while (fetched < state$chunks && !is.null(fetch())) NULL
+    force(state) # a lazy argument: save() must run before rewind() resets the position
+    rewind()
+    while (n_chunks < state$chunks && !is.null(next_chunk())) NULL
     if (!identical(hash, state$hash)) {
-      finish()
+      close()
       abort_runhooks(
         c(
           "The query returns other rows than before: {.val {query}}.",
@@ -196,21 +199,21 @@ sql_stream <- function(connect, disconnect, query, chunk_size, types, has_gaps =
       )
     }
   }
-  draw <- function(number) {
+  next_components <- function(number) {
     # not started, failed, or closed by another query
     if (is.null(result) || !DBI::dbIsValid(result)) restore(save())
-    before <- fetched * chunk_size
-    chunk <- fetch()
-    if (is.null(chunk)) return(finish())
+    rows_before <- n_chunks * chunk_size
+    chunk <- next_chunk()
+    if (is.null(chunk)) return(close())
     withCallingHandlers(
-      unname(sql_columns(chunk, types, before, has_gaps)), error = function(e) finish()
+      unname(sql_columns(chunk, types, rows_before, na_allowed)), error = function(e) close()
     )
   }
-  list(draw = draw, rewind = begin, save = save, restore = restore, close = finish)
+  list(draw = next_components, rewind = rewind, save = save, restore = restore, close = close)
 }
 
-sql_types <- function(frame) {
-  types <- vapply(frame, sql_type, "")
+sql_types <- function(rows) {
+  types <- vapply(rows, sql_type, "")
   if (length(types) == 0) {
     abort_runhooks("{.arg query} returns no columns.", kind = "invalid_argument")
   }
@@ -220,12 +223,12 @@ sql_types <- function(frame) {
       kind = "invalid_argument"
     )
   }
-  odd <- names(types)[types == ""]
-  if (length(odd)) {
+  unsupported <- names(types)[types == ""]
+  if (length(unsupported)) {
     abort_runhooks(
       c(
-        "Column {.val {odd[[1]]}} is {describe_type(frame[[odd[[1]]]])}; tensors contain numbers,
-         logicals and strings.",
+        "Column {.val {unsupported[[1]]}} is {describe_type(rows[[unsupported[[1]]]])}; tensors
+         contain numbers, logicals and strings.",
         i = "Convert it in the query."
       ),
       kind = "invalid_argument"
@@ -242,43 +245,44 @@ sql_type <- function(x) {
   )
 }
 
-# `has_gaps`: fill NULL with the value that R treats as NA, or with "" for strings.
-sql_columns <- function(chunk, types, before, has_gaps) {
+# Converts the columns of a chunk to their declared types. `na_allowed`: NULL becomes the value that
+# R treats as NA, or "" in strings.
+sql_columns <- function(chunk, types, rows_before, na_allowed) {
   columns <- list()
   for (name in names(types)) {
     values <- chunk[[name]]
     fits <- identical(sql_type(values), types[[name]]) ||
-      (types[[name]] == "float64" && sql_type(values) %in% c("int32", if (has_gaps) "int64")) ||
+      (types[[name]] == "float64" && sql_type(values) %in% c("int32", if (na_allowed) "int64")) ||
       all(is.na(values))
     if (!fits) {
       abort_runhooks(
-        "Column {.val {name}} has type {.val {sql_type(values)}} from row {before + 1} on; its first
-         rows have type {.val {types[[name]]}}.",
+        "Column {.val {name}} has type {.val {sql_type(values)}} from row {rows_before + 1} on; its
+         first rows have type {.val {types[[name]]}}.",
         kind = "invalid_argument"
       )
     }
     missing <- which(is.na(values))
-    if (has_gaps && types[[name]] == "string") values[missing] <- ""
-    if (has_gaps && types[[name]] == "int32") {
+    if (na_allowed && types[[name]] == "string") values[missing] <- ""
+    if (na_allowed && types[[name]] == "int32") {
       values <- as.double(values)
       values[missing] <- -2^31 # NA_integer_
     }
-    can_lack <- c("float64", if (has_gaps) c("int32", "string"))
-    if (length(missing) && !types[[name]] %in% can_lack) {
+    nullable <- c("float64", if (na_allowed) c("int32", "string"))
+    if (length(missing) && !types[[name]] %in% nullable) {
       abort_runhooks(
-        "Column {.val {name}} is NULL in row {before + missing[[1]]};
+        "Column {.val {name}} is NULL in row {rows_before + missing[[1]]};
          type {.val {types[[name]]}} has no missing value.",
         kind = "invalid_argument"
       )
     }
-    if (inherits(values, "integer64")) values <- exact_int64(values, name)
+    if (inherits(values, "integer64")) values <- int64_as_double(values, name)
     if (types[[name]] == "float64") values <- as.double(values)
     columns[[name]] <- np_array(values, types[[name]])
   }
   columns
 }
 
-exact_int64 <- function(x, name) {
+int64_as_double <- function(x, name) {
   numbers <- as.double(x)
   if (any(abs(numbers) > 2^53, na.rm = TRUE)) {
     abort_runhooks(

@@ -9,20 +9,21 @@ new_canned_estimator <- function(type, traits, class, spec, args, config) {
   )
 }
 
-# The value of `model$estimator`. All copies of the object share `shared_state`.
+# The value of `model$estimator`. Copies of a model share the environment `shared_state`.
 new_engine <- function(description, config) {
-  engine <- list(
+  handle <- list(
     description = description, model_dir = config$model_dir, config = config,
     shared_state = new_shared_state(), is_temporary = is_within(config$model_dir, tempdir())
   )
-  engine$shared_state$files <- checkpoint_snapshot(engine, config$model_dir)
-  structure(engine, class = "runhooks_engine")
+  handle$shared_state$files <- checkpoint_snapshot(handle, config$model_dir)
+  structure(handle, class = "runhooks_engine")
 }
 
-# `data` and `recipe` are those of the last training, `trained_in` and `trained_to` its directory
-# and mark. `files` is the snapshot of the newest checkpoint, `model_dir` the directory of a
-# restored model if it is not the original one (R/estimator_snapshot.R). Except for `cache`, saved
-# with the object.
+# State that copies of a model share and, except for `cache`, saveRDS() saves:
+# * `data`, `recipe`: those of the last training;
+# * `trained_in`, `trained_to`: the directory of the last training, and the id of its checkpoint;
+# * `files`: the snapshot of the newest checkpoint (R/estimator_snapshot.R);
+# * `model_dir`: the directory of a restored model, unless it is the original one.
 new_shared_state <- function(data = NULL, recipe = NULL, trained_in = NULL, trained_to = NULL,
                              files = NULL, model_dir = NULL) {
   state <- list2env(as.list(environment()), parent = emptyenv())
@@ -30,12 +31,12 @@ new_shared_state <- function(data = NULL, recipe = NULL, trained_in = NULL, trai
   state
 }
 
-# An environment for what later calls reuse. It is in a weak reference, because it may refer to the
-# object; R's collector can free this cycle. Files do not contain it.
+# An environment for values that later calls reuse. It may refer to the model, so it is the value of
+# a weak reference: R's garbage collector can then free the cycle. saveRDS() does not save it.
 new_model_cache <- function(state) cpp_attach_ephemeron(state, new.env(parent = emptyenv()))
 
-# `cached`: see make_model(); `plans`: see cache_predict_plan(); `rows`: see cached_rows();
-# `informed_of`: see inform_other_training().
+# The cache of a model. For its members see make_model() (`cached`), cache_predict_plan() (`plans`),
+# cached_rows() (`rows`) and inform_other_training() (`informed_of`).
 model_cache <- function(object) {
   state <- unclass(object$estimator)$shared_state
   cache <- if (typeof(state$cache) == "weakref") cpp_part(state$cache)
@@ -64,7 +65,8 @@ print.runhooks_engine <- function(x, ...) {
   invisible(x)
 }
 
-# Packages that take models of any kind look for members that only some models have.
+# An unknown member is an error for scripts, but NULL for packages: they look for members that only
+# some kinds of models have.
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
@@ -73,9 +75,9 @@ print.runhooks_engine <- function(x, ...) {
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
 
-# Detects swapped arguments, as in train(data, model) or train(formula, data).
-abort_no_model <- function(fun, object, others, call) {
-  advice <- if (any(vapply(others, is_estimator, NA))) {
+# Aborts because `object` is not a model. Advises on swapped arguments, as in train(data, model).
+abort_no_model <- function(fun, object, other_args, call) {
+  advice <- if (any(vapply(other_args, is_estimator, NA))) {
     "Put the model first: {.code {fun}(model, data)}."
   } else if (inherits(object, "formula")) {
     "Create a model from the formula: {.code model <- linear_regressor({deparse(object, 500)[[1]]},
@@ -86,17 +88,17 @@ abort_no_model <- function(fun, object, others, call) {
   }
   if (is.null(advice)) check_arg(FALSE, object, "a model", "object", call)
   is_formula <- inherits(object, "formula")
-  what <- if (is_formula) "a formula" else describe_type(object) # nolint: used by cli
-  abort_runhooks(c("{.arg object} must be a model, not {what}.", i = advice), call = call,
+  kind <- if (is_formula) "a formula" else describe_type(object) # nolint: used by cli
+  abort_runhooks(c("{.arg object} must be a model, not {kind}.", i = advice), call = call,
     env = environment()
   )
 }
 
-required_checkpoint <- function(folder, call = parent.frame()) {
-  path <- cpp_newest_weights(folder)
+required_checkpoint <- function(dir, call = parent.frame()) {
+  path <- cpp_newest_weights(dir)
   if (is.null(path)) {
     abort_runhooks(
-      "Could not find trained model in model_dir: {folder}.", kind = "not_found", call = call
+      "Could not find trained model in model_dir: {dir}.", kind = "not_found", call = call
     )
   }
   path
@@ -144,10 +146,12 @@ str.tf_estimator <- function(object, ...) {
   invisible(paste(lines, collapse = "\n"))
 }
 
-# If the weights are lost, the description is the message of the error that other functions raise.
+# Describes a model. If its weights are lost, the description is the message of the error that other
+# functions raise.
 describe_or_error <- function(x) {
   tryCatch(
-    describe_estimator(x), runhooks_error_failed_precondition = function(error) conditionMessage(error)
+    describe_estimator(x),
+    runhooks_error_failed_precondition = function(error) conditionMessage(error)
   )
 }
 
@@ -160,11 +164,11 @@ describe_estimator <- function(x) {
   } else {
     "estimator"
   }
-  folder <- model_dir(x)
-  trained <- if (is.null(cpp_latest_checkpoint(folder))) {
+  dir <- model_dir(x)
+  training_state <- if (is.null(cpp_latest_checkpoint(dir))) {
     "Model has not yet been trained."
   } else {
-    steps <- cpp_saved_global_step(folder)
+    steps <- cpp_saved_global_step(dir)
     sprintf(
       "Model has been trained for %s %s.",
       format(steps, big.mark = ",", scientific = FALSE),
@@ -173,12 +177,12 @@ describe_estimator <- function(x) {
   }
   c(
     sprintf("A TensorFlow %s [%s]", kind, unclass(x$estimator)$description),
-    sprintf("Model Directory: %s", folder),
-    trained
+    sprintf("Model Directory: %s", dir),
+    training_state
   )
 }
 
-# Created once per specification.
+# The core's model, which is created again only if the specification has changed.
 cached_core_model <- function(object) {
   cache <- model_cache(object)
   if (!identical(cache$cached$source, model_cache_key(object))) cache$cached <- make_model(object)
@@ -192,26 +196,26 @@ model_cache_key <- function(object) {
 
 make_model <- function(object) {
   core <- core_spec(object)
-  # vocabulary files may change between two calls
-  reads_files <- has_file(object$spec)
-  cached <- list2env(cpp_model_make(core, !reads_files), parent = emptyenv())
-  cached$reads_files <- reads_files
-  # omitted for custom models: their function refers to the object, and the cycle would leak
+  is_file_based <- reads_vocabulary_file(object$spec)
+  cached <- list2env(cpp_model_make(core, !is_file_based), parent = emptyenv())
+  cached$reads_files <- is_file_based
+  # not for custom models, whose model function refers to the object: the cycle would leak
   if (!is_custom(object)) cached$core <- core
   cached$source <- model_cache_key(object)
   cached
 }
 
-# Like model_signature(), cached unless the model reads vocabulary files, which may change.
+# The cached model_signature(). It is computed again if the model reads vocabulary files, because
+# these may change between two calls.
 core_signature <- function(object) {
   cached <- cached_core_model(object)
   if (is.null(cached$signature) || cached$reads_files) cached$signature <- model_signature(object)
   cached$signature
 }
 
-has_file <- function(spec) {
+reads_vocabulary_file <- function(spec) {
   if (!is.null(spec[["vocabulary_file"]])) return(TRUE)
-  for (part in spec) if (is.list(part) && has_file(part)) return(TRUE)
+  for (field in spec) if (is.list(field) && reads_vocabulary_file(field)) return(TRUE)
   FALSE
 }
 

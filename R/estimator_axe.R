@@ -32,21 +32,21 @@ NULL
 axe_data.tf_estimator <- function(x, verbose = FALSE, ...) {
   x["data"] <- list(NULL)
   x$args["data"] <- NULL
-  engine <- unclass(x$estimator)
-  # copies share `shared_state`, and the original must keep its data
-  state <- mget(names(formals(new_shared_state)), engine$shared_state, ifnotfound = list(NULL))
+  handle <- unclass(x$estimator)
+  # copies of a model share `shared_state`, and the original must keep its data
+  state <- mget(names(formals(new_shared_state)), handle$shared_state, ifnotfound = list(NULL))
   state$data <- NULL
-  engine$shared_state <- do.call(new_shared_state, state)
-  x$estimator <- structure(engine, class = "runhooks_engine")
+  handle$shared_state <- do.call(new_shared_state, state)
+  x$estimator <- structure(handle, class = "runhooks_engine")
   x
 }
 
 #' @rawNamespace S3method(butcher::axe_call, tf_estimator)
 axe_call.tf_estimator <- function(x, verbose = FALSE, ...) {
   if (is.null(x$call)) return(x)
-  parts <- as.list(x$call)
-  is_value <- !vapply(parts, function(part) is.language(part) || is_atomic(part) && length(part) == 1, NA)
-  x$call[is_value] <- list(quote(...))
+  is_code <- function(x) is.language(x) || is_atomic(x) && length(x) == 1
+  is_data <- !vapply(as.list(x$call), is_code, NA)
+  x$call[is_data] <- list(quote(...))
   x
 }
 

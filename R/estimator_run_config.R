@@ -1,4 +1,4 @@
-# Run configurations.
+# Run configurations: the fields, their checks and defaults.
 
 config_defaults <- list(
   model_dir = NULL, tf_random_seed = NULL, save_summary_steps = 100, save_checkpoints_steps = NULL,
@@ -46,8 +46,8 @@ config_read_only <- list(
 #' @param every_n_steps Another name of `log_step_count_steps`.
 #' @param ... `train_distribute`: an [mpi_strategy()] for training with several processes.
 #'   `device_fn`, `protocol`, `eval_distribute`, `experimental_distribute`: checked, but ignored.
-#' @return An object of class `runhooks_run_config`. `config$replace(tf_random_seed = 11)` returns a modified
-#'   copy; `names(config)` lists the fields.
+#' @return An object of class `runhooks_run_config`. `config$replace(tf_random_seed = 11)` returns a
+#'   modified copy; `names(config)` lists the fields.
 #' @section Environment: The variable `TF_CONFIG`, which cluster schedulers set to a JSON object,
 #'   determines `task_type`, `cluster_spec`, `service` and `model_dir`. Reading it requires the
 #'   package jsonlite.
@@ -66,29 +66,17 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
                        checkpoint_input_pipeline = FALSE, on_other_data = "stop",
                        every_n_steps = NULL) {
   abort_abbreviated_arguments()
-  given <- names(match.call())[-1]
-  if (!is.null(every_n_steps)) given <- c(given, "log_step_count_steps")
+  supplied <- names(match.call())[-1]
+  if (!is.null(every_n_steps)) supplied <- c(supplied, "log_step_count_steps")
   resolve_every_n_steps(environment(), "log_step_count_steps")
-  values <- c(
-    list(
-      model_dir = model_dir, tf_random_seed = tf_random_seed,
-      save_summary_steps = save_summary_steps, save_checkpoints_steps = save_checkpoints_steps,
-      save_checkpoints_secs = save_checkpoints_secs, session_config = session_config,
-      keep_checkpoint_max = keep_checkpoint_max,
-      keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours,
-      log_step_count_steps = log_step_count_steps,
-      checkpoint_input_pipeline = checkpoint_input_pipeline,
-      on_other_data = on_other_data
-    ),
-    list(...)
-  )
+  values <- c(mget(setdiff(names(formals()), c("...", "every_n_steps"))), list(...))
   config <- default_config(environment())
-  changes <- values[intersect(names(values), given)]
-  folder <- config$model_dir
+  changes <- values[intersect(names(values), supplied)]
+  cluster_dir <- config$model_dir
   config <- config_replace(config, changes, environment())
-  if (!is.null(folder) && !identical(config$model_dir, folder)) {
+  if (!is.null(cluster_dir) && !identical(config$model_dir, cluster_dir)) {
     abort_runhooks(
-      "{.arg model_dir} is {.val {config$model_dir}} here, but {.val {folder}} in
+      "{.arg model_dir} is {.val {config$model_dir}} here, but {.val {cluster_dir}} in
        {.envvar TF_CONFIG}; give it only once."
     )
   }
@@ -97,8 +85,8 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
 
 default_config <- function(call = parent.frame()) {
   fields <- c(config_defaults, config_read_only)
-  from_cluster <- tf_config_fields(call)
-  fields[names(from_cluster)] <- from_cluster
+  cluster_fields <- tf_config_fields(call)
+  fields[names(cluster_fields)] <- cluster_fields
   structure(fields, class = "runhooks_run_config")
 }
 
@@ -114,18 +102,18 @@ config_replace <- function(config, changes, call) {
   for (name in names(changes)) check_config_value(name, changes[[name]], call)
   folder <- absolute_path(changes$model_dir, call = call)
   if (!is.null(folder)) changes$model_dir <- folder
-  both <- c("save_checkpoints_steps", "save_checkpoints_secs")
-  given <- both[vapply(both, function(name) !is.null(changes[[name]]), NA)]
-  if (length(given) == 2) {
+  intervals <- c("save_checkpoints_steps", "save_checkpoints_secs")
+  supplied <- intervals[vapply(intervals, function(name) !is.null(changes[[name]]), NA)]
+  if (length(supplied) == 2) {
     abort_plain(
       "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set.", call = call
     )
   }
-  if (length(given) == 1) changes[setdiff(both, given)] <- list(NULL)
+  if (length(supplied) == 1) changes[setdiff(intervals, supplied)] <- list(NULL)
   fields <- unclass(config)
   fields[names(changes)] <- changes
-  of_process <- strategy_fields(changes$train_distribute)
-  fields[names(of_process)] <- of_process
+  strategy <- strategy_fields(changes$train_distribute)
+  fields[names(strategy)] <- strategy
   structure(fields, class = "runhooks_run_config")
 }
 
@@ -174,7 +162,7 @@ check_config_value <- function(name, value, call) {
 
 #' @export
 print.runhooks_run_config <- function(x, ...) {
-  text <- function(value) {
+  format_value <- function(value) {
     if (is.null(value)) "NULL" else if (identical(value, "")) "\"\"" else format(
       value, scientific = FALSE
     )
@@ -184,7 +172,7 @@ print.runhooks_run_config <- function(x, ...) {
   shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is_atomic, NA)]
   if (isFALSE(shown$checkpoint_input_pipeline)) shown$checkpoint_input_pipeline <- NULL
   if (identical(shown$on_other_data, "stop")) shown$on_other_data <- NULL
-  line <- paste(names(shown), "=", vapply(shown, text, ""), collapse = ", ")
+  line <- paste(names(shown), "=", vapply(shown, format_value, ""), collapse = ", ")
   cat("Run configuration", strwrap(line, indent = 2, exdent = 2), sep = "\n") # lint: allow stdout
   invisible(x)
 }
@@ -202,20 +190,20 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   }
   if (!is.null(model_dir)) check_path(model_dir, call = call)
   model_dir <- absolute_path(model_dir, call = call)
-  given <- unique(c(model_dir, config$model_dir))
-  if (length(given) > 1) {
+  dirs <- unique(c(model_dir, config$model_dir))
+  if (length(dirs) > 1) {
     abort_runhooks(
       "{.arg model_dir} is given twice, with different values: {.val {model_dir}} and,
        in {.arg config}, {.val {config$model_dir}}.",
       call = call
     )
   }
-  folder <- model_dir
-  if (is.null(folder)) folder <- active_run_dir()
-  if (is.null(folder)) folder <- config$model_dir
-  if (is.null(folder)) folder <- tempfile("runhooks-model-")
+  dir <- model_dir
+  if (is.null(dir)) dir <- active_run_dir()
+  if (is.null(dir)) dir <- config$model_dir
+  if (is.null(dir)) dir <- tempfile("runhooks-model-")
   fields <- unclass(config)
-  fields$model_dir <- absolute_path(folder_of_process(folder, config), call = call)
+  fields$model_dir <- absolute_path(model_dir_of_process(dir, config), call = call)
   structure(fields, class = "runhooks_run_config")
 }
 

@@ -1,78 +1,84 @@
-# Saving and restoring models. A restored model always has the weights that were saved. An object in
-# use has a stand-in for the newest checkpoint, which serialization converts to a list of files; see
-# r/files/snapshot_altrep.cpp. An object with such a list has been restored.
+# Saves and restores models with saveRDS() and readRDS(). A restored model always has the weights
+# that were saved. `files` of a model in use is an ALTREP object that stands for the newest
+# checkpoint. Serialization converts it to a list of files (src/r/files/snapshot_altrep.cpp). So if
+# `files` is a list, the model has been restored.
 
-# For a user-specified directory, the snapshot includes only small weights.
-checkpoint_snapshot <- function(engine, folder) {
-  is_temporary <- isTRUE(engine$is_temporary) || is_within(folder, tempdir())
-  cpp_files_to_carry(folder, tempfile("runhooks-now-"), is_temporary)
+# The snapshot of the newest checkpoint in `dir`. If the user has specified the directory, saving
+# includes the weights only if they are small.
+checkpoint_snapshot <- function(handle, dir) {
+  is_temporary <- isTRUE(handle$is_temporary) || is_within(dir, tempdir())
+  cpp_files_to_carry(dir, tempfile("runhooks-now-"), is_temporary)
 }
 
-# A restored model uses its original directory while the saved checkpoint is the newest there, and a
-# temporary directory otherwise. `trains`: the caller is about to train.
-resolve_model_dir <- function(engine, trains = FALSE) {
-  engine <- unclass(engine)
-  shared_state <- engine$shared_state
-  folder <- if (is.null(shared_state$model_dir)) engine$model_dir else shared_state$model_dir
-  if (!is.list(shared_state$files)) return(folder)
+# The directory of a model. A restored model uses its original directory as long as the saved
+# checkpoint is the newest one there. Otherwise it uses a temporary directory. `trains`: the caller
+# is about to train.
+resolve_model_dir <- function(handle, trains = FALSE) {
+  handle <- unclass(handle)
+  shared_state <- handle$shared_state
+  dir <- if (is.null(shared_state$model_dir)) handle$model_dir else shared_state$model_dir
+  if (!is.list(shared_state$files)) return(dir)
   if (length(shared_state$files) == 0) {
-      # saved without a checkpoint, so the model has the current state of its directory
-    shared_state$files <- checkpoint_snapshot(engine, folder)
-    return(folder)
+    # the model was saved without a checkpoint, so it uses the current state of its directory
+    shared_state$files <- checkpoint_snapshot(handle, dir)
+    return(dir)
   }
-  if (!dir.exists(folder)) folder <- engine$model_dir
-  found <- cpp_compare_snapshot(folder, shared_state$files)
-  if (!found$is_newest) {
-    folder <- unpack_snapshot_dir(engine, folder, found)
-    shared_state$model_dir <- folder
+  if (!dir.exists(dir)) dir <- handle$model_dir
+  comparison <- cpp_compare_snapshot(dir, shared_state$files)
+  if (!comparison$is_newest) {
+    dir <- unpack_snapshot_dir(handle, dir, comparison)
+    shared_state$model_dir <- dir
   }
   # after training, the newest checkpoint replaces the restored snapshot
-  if (trains || !found$is_newest) shared_state$files <- checkpoint_snapshot(engine, folder)
-  folder
+  if (trains || !comparison$is_newest) shared_state$files <- checkpoint_snapshot(handle, dir)
+  dir
 }
 
-unpack_snapshot_dir <- function(engine, folder, found) {
-  is_lost <- !found$has_values && !found$is_there
-  if (is_lost) abort_lost_checkpoint(folder, found)
-  made <- tempfile("runhooks-")
-  dir.create(made)
-  cpp_unpack_snapshot(made, engine$shared_state$files, folder)
-  inform_other_folder(engine, folder, found, made)
-  made
+unpack_snapshot_dir <- function(handle, dir, comparison) {
+  is_lost <- !comparison$has_values && !comparison$is_there
+  if (is_lost) abort_lost_checkpoint(dir, comparison)
+  new_dir <- tempfile("runhooks-")
+  dir.create(new_dir)
+  cpp_unpack_snapshot(new_dir, handle$shared_state$files, dir)
+  inform_new_model_dir(handle, dir, comparison, new_dir)
+  new_dir
 }
 
-# The loss of a temporary directory after its session is normal and not reported.
-inform_other_folder <- function(engine, folder, found, made) {
-  is_gone <- found$newest_step < 0
-  if (is_gone && isTRUE(engine$is_temporary)) return(invisible())
-  was <- describe_saved(found$checkpoint) # nolint: used by cli
+# Reports that a restored model uses a new directory. The loss of a temporary directory at the end
+# of an R session is not reported.
+inform_new_model_dir <- function(handle, dir, comparison, new_dir) {
+  is_gone <- comparison$newest_step < 0
+  if (is_gone && isTRUE(handle$is_temporary)) return(invisible())
+  saved <- describe_saved(comparison$checkpoint) # nolint: used by cli
   cli::cli_inform(
     c(
       if (is_gone) {
-        "The model directory {.path {folder}} no longer exists or has no checkpoint."
-      } else if (identical(was, paste("at step", found$newest_step))) {
-        "The model in {.path {folder}} differs from the saved one, although both are {was}."
+        "The model directory {.path {dir}} no longer exists or has no checkpoint."
+      } else if (identical(saved, paste("at step", comparison$newest_step))) {
+        "The model in {.path {dir}} differs from the saved one, although both are {saved}."
       } else {
-        "The model in {.path {folder}} is at step {found$newest_step}; the object was saved {was}."
+        "The model in {.path {dir}} is at step {comparison$newest_step}; the object was saved
+         {saved}."
       },
-      i = "This object has the saved weights and continues in {.path {made}}.",
+      i = "This object has the saved weights and continues in {.path {new_dir}}.",
       i = "To use the model in the directory, create it again with the same {.arg model_dir}."
     ),
     class = "runhooks_message_saved_model"
   )
 }
 
-abort_lost_checkpoint <- function(folder, found) {
+abort_lost_checkpoint <- function(dir, comparison) {
   abort_plain(
     c(
       paste0(
-        "The model was saved ", describe_saved(found$checkpoint), ", and ", folder,
-        if (found$newest_step < 0) " no longer has a checkpoint." else paste0(
-          " is now at step ", found$newest_step, "."
+        "The model was saved ", describe_saved(comparison$checkpoint), ", and ", dir,
+        if (comparison$newest_step < 0) " no longer has a checkpoint." else paste0(
+          " is now at step ", comparison$newest_step, "."
         )
       ),
       x = paste0(
-        "'", found$checkpoint, "' no longer exists, and its weights were too large for the object."
+        "'", comparison$checkpoint,
+        "' no longer exists, and its weights were too large for the object."
       ),
       i = "To use the model in the directory, create it again with the same `model_dir`.",
       i = paste(

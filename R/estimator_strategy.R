@@ -49,9 +49,9 @@
 #' @section Random numbers: All seeds derive from the seed of the configuration, or from one that
 #'   the chief draws. Initial weights and the shuffling of sharded datasets are the same in all
 #'   processes. The order of rows in memory and dropout differ between processes. Repeating a run
-#'   with the same seed and number of processes gives bit-identical results. To compare it with a run
-#'   of one process, give `tf_random_seed`: after `set.seed()` alone, each of the two is repeatable,
-#'   but they start from different weights.
+#'   with the same seed and number of processes gives bit-identical results. To compare it with a
+#'   run of one process, give `tf_random_seed`: after `set.seed()` alone, each of the two is
+#'   repeatable, but they start from different weights.
 #' @section Boosted trees: A layer has the same splits as in one process with all rows; leaf values
 #'   are equal up to rounding. Quantiles and histograms include the rows of all processes. With
 #'   `n_batches_per_layer = 1`, use `batch_size = n` or `ceiling(n / strategy$size)` for `n` rows in
@@ -94,18 +94,18 @@ mpi_strategy <- function(sync_batch_norm = FALSE) {
 
 begin_strategy <- function(call) {
   launcher <- mpi_launcher(call)
-  place <- list(rank = 0L, size = 1L, local_rank = 0L, library = "")
+  process <- list(rank = 0L, size = 1L, local_rank = 0L, library = "")
   if (is.null(launcher)) {
     inform_job_idles()
   } else {
-    place <- cpp_cluster_start(mpi_object(launcher$mpi, call = call))
+    process <- cpp_cluster_start(mpi_object(launcher$mpi, call = call))
     # Open MPI counts a process that ends without MPI_Finalize() as failed, even if it is alone.
     reg.finalizer(the, leave_cluster, onexit = TRUE)
-    check_launcher(launcher, place, call)
-    if (place$size > 1) set_cluster_options(place)
+    check_launcher(launcher, process, call)
+    if (process$size > 1) set_cluster_options(process)
   }
   the$strategy <- structure(
-    c(place[c("rank", "size", "local_rank", "library")], is_chief = place$rank == 0),
+    c(process[c("rank", "size", "local_rank", "library")], is_chief = process$rank == 0),
     class = "runhooks_mpi_strategy"
   )
   the$strategy
@@ -113,7 +113,7 @@ begin_strategy <- function(call) {
 
 #' @export
 print.runhooks_mpi_strategy <- function(x, ...) {
-  words <- if (x$size == 1) {
+  text <- if (x$size == 1) {
     "One process"
   } else {
     sprintf(
@@ -122,15 +122,15 @@ print.runhooks_mpi_strategy <- function(x, ...) {
     )
   }
   if (x$sync_batch_norm) {
-    words <- paste0(words, "; batch normalization over the rows of all processes")
+    text <- paste0(text, "; batch normalization over the rows of all processes")
   }
-  cat(words, "\n", sep = "") # lint: allow stdout
+  cat(text, "\n", sep = "") # lint: allow stdout
   invisible(x)
 }
 
 is_strategy <- function(x) inherits(x, "runhooks_mpi_strategy")
 
-engine_config <- function(object) unclass(object$estimator)$config
+config_of_model <- function(object) unclass(object$estimator)$config
 
 replicas_of <- function(config) {
   strategy <- unclass(config)$train_distribute
@@ -138,11 +138,11 @@ replicas_of <- function(config) {
 }
 
 mpi_names <- c(openmpi = "Open MPI", mpich = "MPICH")
-mpi_of_srun <- c(openmpi = "pmix", mpich = "pmi2")
+srun_mpi_option <- c(openmpi = "pmix", mpich = "pmi2")
 
-env_number <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
+integer_env <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
 
-# The MPI that started this process and the number of processes, or NULL.
+# The MPI library that started this process and the number of processes, or NULL.
 mpi_launcher <- function(call = parent.frame()) {
   requested_mpi <- Sys.getenv("RUNHOOKS_MPI")
   if (nzchar(requested_mpi) && !requested_mpi %in% names(mpi_names)) {
@@ -152,18 +152,18 @@ mpi_launcher <- function(call = parent.frame()) {
       call = call
     )
   }
-  of <- function(mpi, size) {
+  launcher <- function(mpi, size) {
     list(mpi = if (nzchar(requested_mpi)) requested_mpi else mpi, size = size)
   }
   if (nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))) {
-    return(of("openmpi", env_number("OMPI_COMM_WORLD_SIZE")))
+    return(launcher("openmpi", integer_env("OMPI_COMM_WORLD_SIZE")))
   }
-  if (nzchar(Sys.getenv("PMI_RANK"))) return(of("mpich", env_number("PMI_SIZE")))
-  tasks <- env_number("SLURM_STEP_NUM_TASKS")
-  if (nzchar(Sys.getenv("PMIX_RANK"))) return(of("openmpi", tasks))
+  if (nzchar(Sys.getenv("PMI_RANK"))) return(launcher("mpich", integer_env("PMI_SIZE")))
+  tasks <- integer_env("SLURM_STEP_NUM_TASKS")
+  if (nzchar(Sys.getenv("PMIX_RANK"))) return(launcher("openmpi", tasks))
   if (!is.na(tasks) && tasks > 1) {
     # the MPI may support Slurm directly; check_launcher() verifies the number of processes
-    if (nzchar(requested_mpi)) return(of(requested_mpi, tasks))
+    if (nzchar(requested_mpi)) return(launcher(requested_mpi, tasks))
     abort_runhooks(
       c(
         "Slurm has started {tasks} processes without an MPI that connects them.",
@@ -173,16 +173,16 @@ mpi_launcher <- function(call = parent.frame()) {
       kind = "failed_precondition", call = call
     )
   }
-  if (nzchar(requested_mpi)) of(requested_mpi, NA)
+  if (nzchar(requested_mpi)) launcher(requested_mpi, NA)
 }
 
 is_started_by_srun <- function() {
   nzchar(Sys.getenv("SLURM_STEP_NUM_TASKS")) && !nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))
 }
 
-# The results are correct, but the other tasks of the job are idle.
+# Reports that the other tasks of a Slurm job are idle. The results are correct.
 inform_job_idles <- function() {
-  tasks <- env_number("SLURM_NTASKS")
+  tasks <- integer_env("SLURM_NTASKS")
   if (is.na(tasks) || tasks < 2 || is_started_by_srun()) return(invisible())
   cli::cli_inform(
     c(
@@ -203,73 +203,77 @@ mpi_built <- function() {
 
 mpi_object <- function(mpi, built = mpi_built(), call = parent.frame(2)) {
   if (mpi %in% names(built)) return(built[[mpi]])
-  wanted <- mpi_names[[mpi]] # nolint: used by cli
+  mpi_name <- mpi_names[[mpi]] # nolint: used by cli
   packages <- list( # nolint: used by cli
     openmpi = "libopenmpi-dev openmpi-bin", mpich = "libmpich-dev mpich"
   )[[mpi]]
   abort_runhooks(
     c(
-      "This process was started by {wanted}, but runhooks was not built with {wanted}.",
+      "This process was started by {mpi_name}, but runhooks was not built with {mpi_name}.",
       x = if (length(built)) "It was built with {mpi_names[names(built)]}." else {
         "No MPI was found when it was installed."
       },
       i = if (is_started_by_srun() && length(built)) {
-        "Start it with {.code srun --mpi={mpi_of_srun[names(built)[[1]]]}}, for
+        "Start it with {.code srun --mpi={srun_mpi_option[names(built)[[1]]]}}, for
          {mpi_names[[names(built)[[1]]]]}, or:"
       },
-      i = "Install {wanted} with its compiler (on Debian {.code apt install {packages}}), then
+      i = "Install {mpi_name} with its compiler (on Debian {.code apt install {packages}}), then
            runhooks again."
     ),
     kind = "failed_precondition", call = call
   )
 }
 
-# A process that another MPI's mpirun has started appears to be alone.
-check_launcher <- function(launcher, place, call = parent.frame()) {
-  if (is.na(launcher$size) || launcher$size == place$size) return(invisible())
-  words <- if (is_started_by_srun()) {
+# Aborts if the MPI library does not see all processes. If the mpirun of another MPI has started
+# them, each process appears to be alone.
+check_launcher <- function(launcher, process, call = parent.frame()) {
+  if (is.na(launcher$size) || launcher$size == process$size) return(invisible())
+  message <- if (is_started_by_srun()) {
     c(
-      "Slurm has started {launcher$size} processes, but {place$library} reports {place$size}.",
-      i = "Start them with {.code srun --mpi={mpi_of_srun[[launcher$mpi]]}} if {place$library}
+      "Slurm has started {launcher$size} processes, but {process$library} reports {process$size}.",
+      i = "Start them with {.code srun --mpi={srun_mpi_option[[launcher$mpi]]}} if {process$library}
            supports it (see {.code srun --mpi=list}), or else with its {.code mpirun}."
     )
   } else {
     c(
-      "{launcher$size} processes were started together, but {place$library} reports
-       {place$size}; another MPI has started them.",
-      i = "Start them with the {.code mpirun} of {place$library}, or install runhooks with the other
-           MPI."
+      "{launcher$size} processes were started together, but {process$library} reports
+       {process$size}; another MPI has started them.",
+      i = "Start them with the {.code mpirun} of {process$library}, or install runhooks with the
+           other MPI."
     )
   }
-  abort_runhooks(words, kind = "failed_precondition", call = call)
+  abort_runhooks(message, kind = "failed_precondition", call = call)
 }
 
-# An uncaught error ends all processes, and only the chief prints progress and logs.
-set_cluster_options <- function(place) {
+# Sets options so that an uncaught error ends all processes, and only the chief prints progress and
+# logs.
+set_cluster_options <- function(process) {
   if (!interactive() && is.null(getOption("error"))) {
     options(error = end_processes)
   }
-  if (place$rank > 0) {
+  if (process$rank > 0) {
     options(runhooks.progress = FALSE)
     cpp_log_verbosity(log_levels[["ERROR"]])
   }
 }
 
+# The finalizer at the end of the R session.
 leave_cluster <- function(e) {
   if (!identical(Sys.getpid(), the$pid)) return(invisible()) # a forked child
   check_no_pending_collective()
   tryCatch(cpp_cluster_finish(), error = abort_all_processes)
 }
 
-# After an error that the script caught, or quit(), the other processes would wait forever.
+# Ends all processes if a collective call has not completed here, because of quit() or an error that
+# the script caught. The other processes would wait forever.
 check_no_pending_collective <- function() {
   if (is.null(the$collective)) return(invisible())
   text <- paste(the$collective, "ended early in this process, but the other processes wait in it.")
   abort_all_processes(simpleCondition(text))
 }
 
-# The other ranks wait, so that a common error is printed by the chief first. cat(), because
-# suppressMessages() must not hide it.
+# Prints an error and ends all processes. Processes other than the chief wait, so that the chief
+# prints a common error first. suppressMessages() must not hide the error, hence cat().
 abort_all_processes <- function(error) {
   strategy <- the$strategy
   if (!strategy$is_chief) Sys.sleep(1)
@@ -279,68 +283,74 @@ abort_all_processes <- function(error) {
   end_processes()
 }
 
-# MPI_Abort() returns only if there are no other processes. The error gives a non-zero status.
+# Ends all processes. MPI_Abort() returns only if there are no others; the error then gives a
+# non-zero exit status.
 end_processes <- function() {
   cpp_cluster_abort(1L)
   abort_runhooks("There are no other processes to end.", kind = "failed_precondition")
 }
 
-# During training of the same model, calls are collective only in barrier(). With `lasts`, the call
-# ends in in_all_processes(). Returns whether the call is collective.
-begin_collective <- function(object, what, lasts = FALSE) {
-  if (replicas_of(engine_config(object)) == 1) return(invisible(FALSE))
+# Checks that all processes make the same call for the same model. Returns whether the call is
+# collective. A call during the training of the same model is collective only inside barrier().
+# `lasts`: the call is pending until in_all_processes() returns.
+begin_collective <- function(object, call_name, lasts = FALSE) {
+  if (replicas_of(config_of_model(object)) == 1) return(invisible(FALSE))
   path <- model_dir(object)
   if (cpp_run_folder(path, FALSE)$is_training) return(invisible(isTRUE(the$barrier)))
   check_no_pending_collective()
   tryCatch(
-    cpp_cluster_begin(paste(what, "of runhooks", utils::packageVersion("runhooks")), path),
+    cpp_cluster_begin(paste(call_name, "of runhooks", utils::packageVersion("runhooks")), path),
     error = abort_all_processes
   )
-  if (lasts) the$collective <- what
+  if (lasts) the$collective <- call_name
   invisible(TRUE)
 }
 
+# Evaluates the body of a pending collective call. An error in one process ends all.
 in_all_processes <- function(object, expr) {
-  if (replicas_of(engine_config(object)) == 1) return(expr)
+  if (replicas_of(config_of_model(object)) == 1) return(expr)
   on.exit(the$collective <- NULL)
   tryCatch(expr, error = abort_all_processes)
 }
 
-# An error or interrupt in one process ends all, because the others would wait for it.
-run_collective <- function(together, what, expr) {
-  if (!together) return(expr)
-  outer <- the$collective
-  the$collective <- what
-  on.exit(the$collective <- outer)
+# Evaluates a collective call. An error or interrupt in one process ends all, because the others
+# would wait for it.
+run_collective <- function(is_collective, call_name, expr) {
+  if (!is_collective) return(expr)
+  previous <- the$collective
+  the$collective <- call_name
+  on.exit(the$collective <- previous)
   tryCatch(expr, error = abort_all_processes, interrupt = function(condition) {
-    abort_all_processes(simpleCondition(paste(what, "was interrupted.")))
+    abort_all_processes(simpleCondition(paste(call_name, "was interrupted.")))
   })
 }
 
-# Marks code that all processes run at the same step of a training.
+# Evaluates code that all processes run at the same training step.
 barrier <- function(object, expr) {
-  outer <- the$barrier
-  the$barrier <- replicas_of(engine_config(object)) > 1
-  on.exit(the$barrier <- outer)
+  previous <- the$barrier
+  the$barrier <- replicas_of(config_of_model(object)) > 1
+  on.exit(the$barrier <- previous)
   expr
 }
 
-# Replaces a logical value by that of the chief, for decisions that must agree, such as timeouts.
-broadcast_from_chief <- function(object, is_so) {
-  if (replicas_of(engine_config(object)) == 1) return(is_so)
-  as.logical(cpp_cluster_gather("a question to the chief", as.raw(is_so))[[1]])
+# Returns the chief's value of a flag, for decisions on which all processes must agree, such as
+# timeouts.
+broadcast_from_chief <- function(object, flag) {
+  if (replicas_of(config_of_model(object)) == 1) return(flag)
+  as.logical(cpp_cluster_gather("a question to the chief", as.raw(flag))[[1]])
 }
 
-folder_of_process <- function(folder, config) {
+# The chief uses `dir`, and each of the other processes a temporary directory.
+model_dir_of_process <- function(dir, config) {
   strategy <- unclass(config)$train_distribute
-  if (replicas_of(config) == 1 || strategy$is_chief) return(folder)
-  if (folder %in% the$own_folders) return(folder)
-  own <- unname(the$own_folders[folder])
-  if (is.null(own) || is.na(own)) {
-    own <- tempfile("runhooks-process-")
-    the$own_folders[folder] <- own
+  if (replicas_of(config) == 1 || strategy$is_chief) return(dir)
+  if (dir %in% the$process_dirs) return(dir)
+  process_dir <- unname(the$process_dirs[dir])
+  if (is.null(process_dir) || is.na(process_dir)) {
+    process_dir <- tempfile("runhooks-process-")
+    the$process_dirs[dir] <- process_dir
   }
-  own
+  process_dir
 }
 
 strategy_fields <- function(strategy) {

@@ -1,30 +1,32 @@
 # The environment variable TF_CONFIG, in which cluster schedulers describe this process.
 
-# Fields of a configuration from TF_CONFIG, or an empty list. Only a single task is supported.
+# The fields of a run configuration that TF_CONFIG sets. Only a single task is supported.
 tf_config_fields <- function(call) {
   text <- Sys.getenv("TF_CONFIG")
   if (!nzchar(text) || !grepl("[^[:space:]]", text)) return(list())
-  given <- parse_tf_config(text, call)
-  tasks <- cluster_tasks(given$cluster, call)
+  settings <- parse_tf_config(text, call)
+  tasks <- cluster_tasks(settings$cluster, call)
   if (length(tasks) > 1) abort_several_tasks(tasks, call)
-  task <- task_of(given$task, tasks, call)
+  task <- check_task(settings$task, tasks, call)
   fields <- list(task_type = task$type, task_id = task$index)
   if (length(tasks)) {
-    fields$cluster_spec <- given$cluster
+    fields$cluster_spec <- settings$cluster
     fields$num_worker_replicas <- as.integer(names(tasks) %in% c("chief", "master", "worker"))
   }
-  for (name in c("session_master", "eval_session_master")) abort_server(name, given[[name]], call)
-  fields$service <- given$service
-  if (!is.null(given$model_dir)) {
-    check_config_value("model_dir", given$model_dir, call)
-    fields$model_dir <- absolute_path(given$model_dir, call = call)
+  for (name in c("session_master", "eval_session_master")) {
+    abort_if_server(name, settings[[name]], call)
+  }
+  fields$service <- settings$service
+  if (!is.null(settings$model_dir)) {
+    check_config_value("model_dir", settings$model_dir, call)
+    fields$model_dir <- absolute_path(settings$model_dir, call = call)
   }
   fields
 }
 
 parse_tf_config <- function(text, call) {
   rlang::check_installed("jsonlite", "to read the environment variable TF_CONFIG.", call = call)
-  given <- tryCatch(jsonlite::fromJSON(text, simplifyVector = FALSE), error = function(error) {
+  settings <- tryCatch(jsonlite::fromJSON(text, simplifyVector = FALSE), error = function(error) {
     abort_runhooks(
       c(
         "The environment variable {.envvar TF_CONFIG} is not valid JSON.",
@@ -33,14 +35,14 @@ parse_tf_config <- function(text, call) {
       call = call
     )
   })
-  if (!is.list(given) || length(given) && is.null(names(given))) {
+  if (!is.list(settings) || length(settings) && is.null(names(settings))) {
     abort_runhooks(
       "The environment variable {.envvar TF_CONFIG} must be a JSON object, not
-       {describe_type(given)}.",
+       {describe_type(settings)}.",
       call = call
     )
   }
-  given
+  settings
 }
 
 first_line <- function(text) strsplit(text, "\n", fixed = TRUE)[[1]][[1]]
@@ -61,26 +63,26 @@ cluster_tasks <- function(cluster, call) {
 
 abort_several_tasks <- function(tasks, call) {
   counts <- table(names(tasks))
-  words <- paste(counts, names(counts))
+  task_counts <- paste(counts, names(counts))
   abort_runhooks(
     c(
-      "{.envvar TF_CONFIG} describes a cluster of {length(tasks)} tasks ({words}), but runhooks
-       supports only one.",
+      "{.envvar TF_CONFIG} describes a cluster of {length(tasks)} tasks ({task_counts}), but
+       runhooks supports only one.",
       i = "To train in this process alone, call {.code Sys.unsetenv(\"TF_CONFIG\")}."
     ),
     kind = "unimplemented", call = call
   )
 }
 
-# Without a cluster, the process is worker 0, as without TF_CONFIG.
-task_of <- function(task, tasks, call) {
+# The type and index of this process's task. Without a cluster, the process is worker 0.
+check_task <- function(task, tasks, call) {
   type <- task$type
   if (is.null(type)) type <- if (length(tasks)) names(tasks) else "worker"
   index <- if (is.null(task$index)) 0L else task$index
-  known <- if (length(tasks)) names(tasks) else unlist(unclass(task_type()), use.names = FALSE)
-  if (!is_string(type) || !type %in% known) {
+  allowed <- if (length(tasks)) names(tasks) else unlist(unclass(task_type()), use.names = FALSE)
+  if (!is_string(type) || !type %in% allowed) {
     abort_runhooks(
-      "The task of {.envvar TF_CONFIG} must be of type {.or {.val {known}}}, not {.val {type}}.",
+      "The task of {.envvar TF_CONFIG} must be of type {.or {.val {allowed}}}, not {.val {type}}.",
       call = call
     )
   }
@@ -93,7 +95,7 @@ task_of <- function(task, tasks, call) {
   list(type = type, index = 0L)
 }
 
-abort_server <- function(name, value, call) {
+abort_if_server <- function(name, value, call) {
   if (is.null(value) || identical(value, "")) return(invisible())
   abort_runhooks(
     c(

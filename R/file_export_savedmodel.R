@@ -83,12 +83,12 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   check_string(checkpoint_path, null = TRUE)
   check_flag(overwrite)
   check_flag(versioned)
-  strip <- export_options(list(...), environment())
+  strip <- check_export_options(list(...), environment())
   extra <- check_assets_extra(assets_extra)
   local_model_dir(object)
   base <- absolute_path(export_dir_base, "export_dir_base")
   check_export_dir(base, object, overwrite, versioned)
-  receiver <- as_receiver(object, serving_input_receiver_fn)
+  receiver <- receiver_for_core(object, serving_input_receiver_fn)
   check_model_compatible(object, "infer")
   check_scales(object, environment())
   check_checkpoint(object, checkpoint_path, environment())
@@ -102,16 +102,17 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   on.exit(unlink(unfinished, recursive = TRUE), add = TRUE)
   weights <- current_weights(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)
-  with_failed_folder(base, unfinished, {
+  remove_dirs_on_error(base, unfinished, {
     with_loop_conditions(cpp_estimator_export(
-      served_spec(object), core_config(object), receiver, unfinished, weights$path, as_text, strip,
-      extra
+      spec_for_export(object), core_config(object), receiver, unfinished, weights$path, as_text,
+      strip, extra
     ))
   })
   invisible(cpp_publish_export(unfinished, base, versioned))
 }
 
-first_missing_folder <- function(path) {
+# The topmost directory that does not exist yet on the way to `path`, or NULL.
+topmost_missing_dir <- function(path) {
   missing <- NULL
   while (!file.exists(path) && dirname(path) != path) {
     missing <- path
@@ -120,28 +121,28 @@ first_missing_folder <- function(path) {
   missing
 }
 
-# If `expr` fails, removes the directories that it created, if they are empty.
-with_failed_folder <- function(base, unfinished, expr) {
-  made <- first_missing_folder(base)
-  done <- FALSE
-  on.exit(if (!done) {
+# If `expr` fails, removes the unfinished export and the empty directories that `expr` has created.
+remove_dirs_on_error <- function(base, unfinished, expr) {
+  created <- topmost_missing_dir(base)
+  succeeded <- FALSE
+  on.exit(if (!succeeded) {
     unlink(unfinished, recursive = TRUE)
     is_empty <- function(path) length(dir(path, all.files = TRUE, no.. = TRUE)) == 0
     path <- base
-    while (length(made) && is_within(path, made) && is_empty(path)) {
+    while (length(created) && is_within(path, created) && is_empty(path)) {
       unlink(path, recursive = TRUE)
       path <- dirname(path)
     }
   })
   value <- expr
-  done <- TRUE
+  succeeded <- TRUE
   value
 }
 
-export_options <- function(given, call) {
-  strip <- given$strip_default_attrs
-  unknown <- setdiff(names(given), "strip_default_attrs")
-  if (length(given) && (is.null(names(given)) || length(unknown))) {
+check_export_options <- function(options, call) {
+  strip <- options$strip_default_attrs
+  unknown <- setdiff(names(options), "strip_default_attrs")
+  if (length(options) && (is.null(names(options)) || length(unknown))) {
     abort_runhooks("Unused argument: {.fn export_savedmodel} has no {.arg {unknown}}.", call = call)
   }
   if (is.null(strip)) return(FALSE)
@@ -180,27 +181,30 @@ check_export_dir <- function(base, object, overwrite, versioned, call = parent.f
   }
 }
 
-served_spec <- function(object) {
+# The core's specification, with the classes of the training data as label vocabulary.
+spec_for_export <- function(object) {
   spec <- core_spec(object)
   labels <- model_labels(object)
-  words <- if (!is.null(labels)) class_labels(object, labels)
-  if (is.null(words) || length(labels$vocabulary)) return(spec)
+  classes <- if (!is.null(labels)) class_labels(object, labels)
+  if (is.null(classes) || length(labels$vocabulary)) return(spec)
   if (is.null(spec$head)) {
-    spec$label_vocabulary <- words
+    spec$label_vocabulary <- classes
   } else {
-    spec$head$label_vocabulary <- words
+    spec$head$label_vocabulary <- classes
   }
   spec
 }
 
 # A function for the core that returns the input of the model function and the tensors to feed.
-as_receiver <- function(object, receiver_fn, call = parent.frame()) {
+receiver_for_core <- function(object, receiver_fn, call = parent.frame()) {
   if (is.null(receiver_fn) && is_custom(object)) {
     abort_runhooks(
       "A 'tf_custom_estimator' requires a custom `serving_input_receiver_fn`.", call = call
     )
   }
-  if (is.null(receiver_fn)) receiver_fn <- function() placeholder_receiver(served_reads(object))
+  if (is.null(receiver_fn)) {
+    receiver_fn <- function() placeholder_receiver(exported_features(object))
+  }
   function() {
     receiver <- eval_user_code(receiver_fn())
     if (!inherits(receiver, "runhooks_serving_input_receiver")) {
@@ -224,12 +228,13 @@ as_receiver <- function(object, receiver_fn, call = parent.frame()) {
   }
 }
 
-served_reads <- function(object) {
+exported_features <- function(object) {
   reads <- model_reads(object)
   reads[!duplicated(vapply(reads, `[[`, "", "key"))]
 }
 
-# Features with a variable number of values have an unknown number of columns.
+# A receiver of one tensor per feature. A feature with a variable number of values gets an unknown
+# number of columns.
 placeholder_receiver <- function(reads) {
   features <- lapply(reads, function(read) {
     shape <- if (read$has_shape) as.list(read$shape) else list(NULL)
@@ -254,8 +259,8 @@ serving_input_receiver <- function(features, receiver_tensors,
   if (!is.null(receiver_tensors_alternatives)) {
     abort_runhooks("{.arg receiver_tensors_alternatives} is not supported.", kind = "unimplemented")
   }
-  features <- receiver_tensors_of(features, "features")
-  tensors <- receiver_tensors_of(receiver_tensors, "receiver_tensors")
+  features <- check_receiver_tensors(features, "features")
+  tensors <- check_receiver_tensors(receiver_tensors, "receiver_tensors")
   if (!is.list(tensors) || is_sparse(tensors)) tensors <- list(input = tensors)
   structure(
     list(features = features, receiver_tensors = tensors),
@@ -263,15 +268,15 @@ serving_input_receiver <- function(features, receiver_tensors,
   )
 }
 
-receiver_tensors_of <- function(x, what, call = parent.frame()) {
+check_receiver_tensors <- function(x, arg, call = parent.frame()) {
   if (is_tensor(x) || is_sparse(x)) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
   good <- is.list(x) && length(x) > 0 && !is.null(names(x)) && all(nzchar(names(x)))
-  check_arg(good, x, "a tensor or a named list of tensors", what, call)
+  check_arg(good, x, "a tensor or a named list of tensors", arg, call)
   for (key in names(x)) {
     if (is_tensor(x[[key]]) || is_sparse(x[[key]])) next
     abort_runhooks(
-      "{what} {.val {key}} must be a Tensor or SparseTensor, not {describe_type(x[[key]])}.",
+      "{arg} {.val {key}} must be a Tensor or SparseTensor, not {describe_type(x[[key]])}.",
       call = call
     )
   }
@@ -279,7 +284,7 @@ receiver_tensors_of <- function(x, what, call = parent.frame()) {
 }
 
 receiver_symbols <- function() {
-  batch <- function(default_batch_size) {
+  batch_dim <- function(default_batch_size) {
     check_positive_whole(default_batch_size, null = TRUE, call = parent.frame())
     list(default_batch_size)
   }
@@ -287,24 +292,27 @@ receiver_symbols <- function() {
     ServingInputReceiver = serving_input_receiver,
     TensorServingInputReceiver = serving_input_receiver,
     build_raw_serving_input_receiver_fn = function(features, default_batch_size = NULL) {
-      rows <- batch(default_batch_size)
-      check_arg(is.list(features) && !is.null(names(features)), features, "a named list of tensors", "features", environment())
-      # only types and shapes, because the tensors belong to another graph
-      kept <- lapply(setNames(nm = names(features)), function(key) {
+      rows <- batch_dim(default_batch_size)
+      check_arg(
+        is.list(features) && !is.null(names(features)), features, "a named list of tensors",
+        "features", environment()
+      )
+      # only types and shapes are used, because the tensors belong to another graph
+      specs <- lapply(setNames(nm = names(features)), function(key) {
         tensor <- as_tensor(features[[key]])
         shape <- dim(tensor)
         list(dtype = tensor$dtype, rest = shape[-1], name = sub(".*/", "", tensor$op$name))
       })
       function() {
-        made <- lapply(kept, function(x) {
-          rest <- lapply(x$rest, function(d) if (is.na(d) || d < 0) NULL else d)
-          tf$placeholder(x$dtype, c(rows, rest), name = x$name)
+        placeholders <- lapply(specs, function(x) {
+          dims <- lapply(x$rest, function(d) if (is.na(d) || d < 0) NULL else d)
+          tf$placeholder(x$dtype, c(rows, dims), name = x$name)
         })
-        serving_input_receiver(made, made)
+        serving_input_receiver(placeholders, placeholders)
       }
     },
     build_parsing_serving_input_receiver_fn = function(feature_spec, default_batch_size = NULL) {
-      rows <- batch(default_batch_size)
+      rows <- batch_dim(default_batch_size)
       check_feature_specs(feature_spec, "feature_spec")
       function() {
         serialized <- tf$placeholder(tf$string, rows, name = "input_example_tensor")

@@ -67,13 +67,13 @@ predict.runhooks_saved_model <- function(object, newdata, signature = "serving_d
   if (missing(signature)) signature <- default_signature(object)
   check_string(signature)
   check_flag(simplify)
-  answer <- cpp_loaded_predict(object$pointer, signature, newdata, simplify, FALSE)
-  if (!is.null(answer)) return(answer)
-  data <- served_data(newdata, names(object$signatures[[signature]]$inputs))
+  predictions <- cpp_loaded_predict(object$pointer, signature, newdata, simplify, FALSE)
+  if (!is.null(predictions)) return(predictions)
+  data <- check_inputs(newdata, names(object$signatures[[signature]]$inputs))
   cpp_loaded_predict(object$pointer, signature, data, simplify, TRUE)
 }
 
-# For classes that are not strings; the core creates string factors itself.
+# Called by the core for classes that are not strings.
 served_factor <- function(classes, levels) {
   if (anyDuplicated(levels)) classes else factor(classes, levels)
 }
@@ -83,21 +83,21 @@ default_signature <- function(object) {
   if (length(names) == 1) names else "serving_default"
 }
 
-served_data <- function(newdata, keys, call = parent.frame()) {
+check_inputs <- function(newdata, keys, call = parent.frame()) {
   if (is_matrix_package(newdata)) newdata <- as.matrix(newdata)
   if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)
   if (is.raw(newdata) || is.character(newdata) || is.list(newdata) && is.null(names(newdata))) {
     return(newdata)
   }
   check_arg(is.list(newdata), newdata, "a data frame or a list of raw vectors", "newdata", call)
-  data <- lapply(newdata, served_column)
+  data <- lapply(newdata, input_column)
   for (key in keys[keys %in% names(data)]) {
-    if (is.list(data[[key]])) data[[key]] <- served_rows(data[[key]], key, call)
+    if (is.list(data[[key]])) data[[key]] <- matrix_of_rows(data[[key]], key, call)
   }
   data
 }
 
-served_column <- function(x) {
+input_column <- function(x) {
   if (is.factor(x)) return(as.character(x))
   if (is.list(x) && !is.data.frame(x)) {
     is_raw <- vapply(x, is.raw, NA)
@@ -106,8 +106,8 @@ served_column <- function(x) {
   if (is_matrix_package(x)) as.matrix(x) else x
 }
 
-# Serialized examples remain as they are.
-served_rows <- function(x, name, call = parent.frame()) {
+# Converts a list column to a matrix. A list of serialized examples is returned unchanged.
+matrix_of_rows <- function(x, name, call = parent.frame()) {
   if (length(x) == 0 || all(vapply(x, is.raw, NA))) return(x)
   kinds <- unique(vapply(x, typeof, ""))
   mixes <- any(kinds == "character") && length(kinds) > 1
@@ -116,11 +116,11 @@ served_rows <- function(x, name, call = parent.frame()) {
       "Input {.field {name}} must have only numbers, or only strings, in all rows.", call = call
     )
   }
-  odd <- which(lengths(x) != lengths(x)[[1]])
-  if (length(odd)) {
+  different <- which(lengths(x) != lengths(x)[[1]])
+  if (length(different)) {
     abort_runhooks(
       "Input {.field {name}} must have the same number of values in each row: row 1 has
-       {lengths(x)[[1]]}, row {odd[[1]]} has {lengths(x)[[odd[[1]]]]}.",
+       {lengths(x)[[1]]}, row {different[[1]]} has {lengths(x)[[different[[1]]]]}.",
       call = call
     )
   }
@@ -188,7 +188,7 @@ write_tfrecord <- function(data, path, compression_type = NULL) {
   )
   if (!is.null(names(data))) {
     check_unique_names(names(data))
-    data <- lapply(data, served_column)
+    data <- lapply(data, input_column)
   }
   compression <- if (is.null(compression_type)) "" else compression_type
   invisible(cpp_write_tfrecord(data, absolute_path(path, "path"), compression))

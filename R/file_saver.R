@@ -1,7 +1,7 @@
 # tf$train$Saver: saves and restores variables outside of estimators.
 
-# `sharded`, `name` and `restore_sequentially` are only checked. On one device TensorFlow also
-# writes a single file, and a saver here has no operations to name or order.
+# `sharded`, `name` and `restore_sequentially` are only checked. On one device TensorFlow writes a
+# single file, too, and this package's savers have no operations to name or to order.
 train_saver <- function(
   var_list = NULL, reshape = FALSE, sharded = FALSE, max_to_keep = 5,
   keep_checkpoint_every_n_hours = 10000, name = NULL, restore_sequentially = FALSE,
@@ -80,9 +80,10 @@ new_saver <- function(pointer) {
     )
   }
   saver$set_last_checkpoints_with_time <- function(last_checkpoints_with_time) {
-    given <- last_checkpoints_with_time
+    checkpoints <- last_checkpoints_with_time
     cpp_saver_set_last_checkpoints(
-      pointer, vapply(given, `[[`, "", 1), vapply(given, function(x) as.numeric(x[[2]]), 0)
+      pointer, vapply(checkpoints, `[[`, "", 1),
+      vapply(checkpoints, function(x) as.numeric(x[[2]]), 0)
     )
   }
   saver$recover_last_checkpoints <- function(checkpoint_paths) {

@@ -1,15 +1,17 @@
-# Fixes data-dependent calls in formulas to their values for the training data.
+# Fixes the data-dependent arguments of calls in formulas to their values for the training data.
 
-# Also replaces the breaks of cut(x, 3) and cut(x, quantile(x)) by numbers.
-fixed_call <- function(raw, expr, data, blueprint, known) {
+# Like stats::makepredictcall() for a call `expr` with the value `value`. Also replaces the breaks
+# of cut(x, 3) and cut(x, quantile(x)) by numbers. `recorded` describes the variable in a trained
+# model.
+fix_data_dependent_call <- function(value, expr, data, blueprint, recorded) {
   is_cut <- identical(expr[[1]], quote(cut)) || identical(expr[[1]], quote(base::cut))
-  if (!is_cut) return(stats::makepredictcall(raw, expr))
-  # a column may have this name, or an older record of the model this text
-  if (basis_text(expr) %in% c(known$basis, names(data))) return(expr)
+  if (!is_cut) return(stats::makepredictcall(value, expr))
+  # the call may be the name of a column, and an older model may have recorded the unfixed call
+  if (call_text(expr) %in% c(recorded$basis, names(data))) return(expr)
   call <- match.call(base::cut.default, expr)
-  frame <- list2env(blueprint$constants, parent = globalenv())
-  x <- eval(call$x, data, frame)
-  breaks <- eval(call$breaks, data, frame)
+  env <- list2env(blueprint$constants, parent = globalenv())
+  x <- eval(call$x, data, env)
+  breaks <- eval(call$breaks, data, env)
   if (!is.numeric(x) || is.object(x) || !is.numeric(breaks)) return(expr)
   if (is_number(breaks)) {
     call$breaks <- cut_breaks(range(x, na.rm = TRUE), breaks)
@@ -31,7 +33,7 @@ cut_breaks <- function(limits, n) {
   breaks
 }
 
-# C(f, sum) is f for the model; contrasts matter only for coef() and similar functions.
+# Replaces C(f, sum) by f, because contrasts matter only for coef() and similar functions.
 without_contrasts <- function(expr) {
   is_c <- is.call(expr) && (identical(expr[[1]], quote(C)) || identical(expr[[1]], quote(stats::C)))
   if (is_c) expr[[2]] else expr

@@ -2,8 +2,11 @@
 
 is_formula <- function(x) inherits(x, "formula")
 
-# `args` by name, the names of the `given` ones, and of those `written` in the call. `specs` are the
-# registered arguments, the formals, and an expression that returns which arguments are given.
+# Matches the arguments of a constructor. `specs` contains its registered arguments, its formals,
+# and an expression that returns which arguments are supplied. Returns a list with: * `args`: the
+# values by name; * `given`: the names of the supplied arguments; * `written`: the names that the
+# user has written in the call; * `moved_from`: for each moved argument, the argument to which R's
+# matching had assigned the value.
 constructor_arguments <- function(specs, call, written) {
   type <- specs$type
   arguments <- names(specs$formals)
@@ -11,21 +14,21 @@ constructor_arguments <- function(specs, call, written) {
   is_xy <- names(extras) %in% c("x", "y")
   abort_unknown_args(if (any(is_xy)) extras[!is_xy] else extras, arguments, type, call)
   xy <- if (any(is_xy)) eval(quote(list(...)), call)[is_xy]
-  is_given <- eval(specs$asks_given, call)
+  is_supplied <- eval(specs$asks_given, call)
   matched <- list(
-    args = mget(arguments, envir = call), given = arguments[is_given], type = type,
-    traits = model_traits(type), slots = specs$slots, places = list(), written = written
+    args = mget(arguments, envir = call), given = arguments[is_supplied], type = type,
+    traits = model_traits(type), slots = specs$slots, moved_from = list(), written = written
   )
   # the caller of the constructor
   matched$args <- lapply(matched$args, text_as_formula, parent.frame(3))
   matched <- resolve_interface(matched, xy, specs$formals, call)
   matched <- match_arguments(matched, specs$formals, call)
-  absent <- vapply(matched$args[specs$required], is_absent, NA)
-  if (any(absent)) abort_absent(specs$required[absent][[1]], matched, call)
+  is_missing <- vapply(matched$args[specs$required], is_absent, NA)
+  if (any(is_missing)) abort_missing_argument(specs$required[is_missing][[1]], matched, call)
   matched
 }
 
-# A formula may be a string, as in lm().
+# Converts a string that contains a formula, as lm() does.
 text_as_formula <- function(x, env) {
   if (!is_string(x) || !grepl("~", x, fixed = TRUE)) return(x)
   parsed <- tryCatch(str2lang(x), error = function(e) NULL)
@@ -33,7 +36,8 @@ text_as_formula <- function(x, env) {
   stats::as.formula(x, env = env)
 }
 
-# Positional slots and the values they accept. A value in the wrong slot moves to the right one.
+# The kinds of positional arguments (slots), and the values that they accept. A value in the wrong
+# slot is moved to the slot that accepts it.
 slot_predicates <- list(
   head = function(x) is_head(x),
   widths = function(x) is.numeric(x) && is.null(dim(x)),
@@ -50,46 +54,47 @@ positional_slots <- function(specs) {
 
 slot_accepts <- function(x, name, slots) slot_predicates[[slots[[name]]]](x)
 
+# Moves positional arguments to the slots that accept them, and data to `data`.
 match_arguments <- function(matched, defaults, call) {
   args <- matched$args
   if (!is.null(args$formula) && !is_formula(args$formula)) {
     check_arg(FALSE, args$formula, "a formula", "formula", call)
   }
   slots <- matched$slots
-  first <- names(slots)
-  home_of <- function(kind) names(slots)[match(kind, slots)]
+  slot_names <- names(slots)
+  slot_of <- function(kind) names(slots)[match(kind, slots)]
   # named arguments shift the positional arguments after them, so the formula may be in a later slot
-  for (name in setdiff(matched$given, c(matched$written, first, "formula"))) {
+  for (name in setdiff(matched$given, c(matched$written, slot_names, "formula"))) {
     if (is_formula(args[[name]])) matched <- move_argument(matched, name, "formula", defaults, call)
   }
   args <- matched$args
-  if (!any(vapply(args[c(first, "formula")], is_formula, NA))) {
-    check_no_frame(matched, first, call)
+  if (!any(vapply(args[c(slot_names, "formula")], is_formula, NA))) {
+    check_no_data_in_slots(matched, slot_names, call)
     return(matched)
   }
   for (name in matched$given) {
     value <- args[[name]]
     is_data <- is_formula_data(value) || inherits(value, "DBIConnection")
-    # where lm() has its data, positional matching has put the value into `model_dir`
+    # data in the position of lm()'s `data` have been matched to `model_dir`
     is_named <- name %in% matched$written || "data" %in% matched$given
-    is_folder <- is.null(value) || is.character(value) || is_formula(value)
-    is_meant <- name == "model_dir" && !is_folder || is_list_of_columns(value)
-    if (name != "data" && (is_data || is_meant && !is_named)) {
+    is_dir <- is.null(value) || is.character(value) || is_formula(value)
+    is_data_like <- name == "model_dir" && !is_dir || is_list_of_columns(value)
+    if (name != "data" && (is_data || is_data_like && !is_named)) {
       matched <- move_argument(matched, name, "data", defaults, call)
     }
   }
-  for (name in intersect(first, matched$given)) {
+  for (name in intersect(slot_names, matched$given)) {
     value <- matched$args[[name]]
     if (is_absent(value) || slot_accepts(value, name, slots)) next
-    # a misused named argument is not moved: its own check reports it
+    # an invalid named argument is not moved; its check reports the error
     if (name %in% matched$written && !is_formula(value)) next
-    home <- Find(function(slot) slot_accepts(value, slot, slots), first)
-    # models with several parts, or without columns, have one formula for the whole model
-    if (is.null(home) && is_formula(value)) home <- "formula"
-    if (!is.null(home)) matched <- move_argument(matched, name, home, defaults, call)
+    target <- Find(function(slot) slot_accepts(value, slot, slots), slot_names)
+    # models with several parts, and models without columns, have one formula for the whole model
+    if (is.null(target) && is_formula(value)) target <- "formula"
+    if (!is.null(target)) matched <- move_argument(matched, name, target, defaults, call)
   }
   if (!is.null(matched$args$formula) && "columns" %in% slots) {
-    matched <- move_argument(matched, "formula", home_of("columns"), defaults, call)
+    matched <- move_argument(matched, "formula", slot_of("columns"), defaults, call)
   }
   matched
 }
@@ -99,11 +104,11 @@ is_list_of_columns <- function(x) {
     length(unique(lengths(x))) == 1
 }
 
-check_no_frame <- function(matched, first, call) {
-  if (!any(vapply(matched$args[first[first %in% matched$given]], is_formula_data, NA))) {
+check_no_data_in_slots <- function(matched, slot_names, call) {
+  if (!any(vapply(matched$args[slot_names[slot_names %in% matched$given]], is_formula_data, NA))) {
     return(invisible())
   }
-  is_frame <- any(vapply(matched$args[first], is.data.frame, NA)) # nolint: used by cli
+  is_frame <- any(vapply(matched$args[slot_names], is.data.frame, NA)) # nolint: used by cli
   abort_runhooks(
     c(
       "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula that names the response and
@@ -115,21 +120,21 @@ check_no_frame <- function(matched, first, call) {
 }
 
 move_argument <- function(matched, from, to, defaults, call) {
-  there <- matched$args[[to]]
+  replaced <- matched$args[[to]]
   value <- matched$args[[from]]
-  is_taken <- to %in% matched$given
+  is_occupied <- to %in% matched$given
   slots <- matched$slots
-  if (is_taken && (!to %in% names(slots) || slot_accepts(there, to, slots))) {
+  if (is_occupied && (!to %in% names(slots) || slot_accepts(replaced, to, slots))) {
     abort_runhooks("{.arg {to}} is given twice: by name, and by position as {.arg {from}}.",
       call = call
     )
   }
   matched$args[to] <- list(value)
-  matched$places[[to]] <- from
-  if (is_taken) matched$places[[from]] <- to
+  matched$moved_from[[to]] <- from
+  if (is_occupied) matched$moved_from[[from]] <- to
   matched$given <- union(setdiff(matched$given, from), to)
-  if (is_taken) {
-    matched$args[from] <- list(there)
+  if (is_occupied) {
+    matched$args[from] <- list(replaced)
     matched$given <- c(matched$given, from)
   } else {
     matched$args[from] <- defaults[from]
@@ -137,10 +142,10 @@ move_argument <- function(matched, from, to, defaults, call) {
   matched
 }
 
-# Renames the arguments of a call as they were matched; a formula is always named `formula`.
+# Names the arguments of a call as they were matched. A formula is always named `formula`.
 normalize_call <- function(call, matched) {
   names <- names(call)
-  for (to in names(matched$places)) names[names(call) == matched$places[[to]]] <- to
+  for (to in names(matched$moved_from)) names[names(call) == matched$moved_from[[to]]] <- to
   for (name in names(matched$slots)[matched$slots == "columns"]) {
     if (is_formula(matched$args[[name]])) names[names == name] <- "formula"
   }
@@ -148,7 +153,7 @@ normalize_call <- function(call, matched) {
   call
 }
 
-abort_absent <- function(name, matched, call) {
+abort_missing_argument <- function(name, matched, call) {
   kind <- if (name %in% names(matched$slots)) matched$slots[[name]] else ""
   if (kind == "columns" && !is.null(matched$args$data)) {
     abort_runhooks(
@@ -157,14 +162,15 @@ abort_absent <- function(name, matched, call) {
       call = call
     )
   }
-  others <- c(head = "head = regression_head(), ", widths = "hidden_units = c(16, 8), ")
+  examples <- c(head = "head = regression_head(), ", widths = "hidden_units = c(16, 8), ")
   # nolint: used by cli
-  before <- paste(others[intersect(names(others), matched$slots)], collapse = "")
+  leading_args <- paste(examples[intersect(names(examples), matched$slots)], collapse = "")
   advice <- switch(kind,
     columns = c(
-      i = "With a formula and data: {.code {matched$type}({before}formula = mpg ~ wt, data =
+      i = "With a formula and data: {.code {matched$type}({leading_args}formula = mpg ~ wt, data =
            mtcars)}.",
-      i = "With columns: {.code {matched$type}({before}feature_columns = column_numeric(\"wt\"))}."
+      i = "With columns: {.code {matched$type}({leading_args}feature_columns =
+           column_numeric(\"wt\"))}."
     ),
     widths = c(
       i = "Give the number of units of each hidden layer: {.code {matched$type}(mpg ~ wt, data =
@@ -175,8 +181,8 @@ abort_absent <- function(name, matched, call) {
   abort_runhooks(c("{.arg {name}} is missing.", advice), call = call)
 }
 
-# Names that other packages use, by the argument or function that replaces them here.
-other_names <- list(
+# Argument names of other packages, by the argument or function that replaces them here.
+argument_synonyms <- list(
   train = c(
     "epochs", "num_epochs", "n_epochs", "steps", "max_steps", "batch_size", "shuffle", "hooks",
     "validation", "validation_data", "validation_split", "stop", "callbacks", "verbose"
@@ -210,25 +216,23 @@ abort_unknown_args <- function(extras, arguments, type, call) {
       call = call
     )
   }
-  abort_runhooks(
-    c("{.fn {type}} has no argument {.arg {name}}.", i = unknown_arg_hint(name, text, arguments, type)),
-    call = call
-  )
+  hint <- unknown_arg_hint(name, text, arguments, type)
+  abort_runhooks(c("{.fn {type}} has no argument {.arg {name}}.", i = hint), call = call)
 }
 
 unknown_arg_hint <- function(name, text, arguments, type) {
-  is_meant <- vapply(other_names, function(names) ascii_lower(name) %in% names, NA)
-  meant <- names(other_names)[is_meant]
-  if (identical(meant, "train")) {
-    to <- switch(name, epochs = , n_epochs = "num_epochs", name)
+  is_synonym <- vapply(argument_synonyms, function(names) ascii_lower(name) %in% names, NA)
+  replacement <- names(argument_synonyms)[is_synonym]
+  if (identical(replacement, "train")) {
+    train_arg <- switch(name, epochs = , n_epochs = "num_epochs", name)
     return(cli::format_inline(
-      "Pass it to {.fn train}: {.code train(model, data, {to} = {text})}."
+      "Pass it to {.fn train}: {.code train(model, data, {train_arg} = {text})}."
     ))
   }
-  if (identical(meant, "predict")) {
+  if (identical(replacement, "predict")) {
     return("Pass data to {.fn predict}: {.code predict(model, data)}.")
   }
-  if (identical(meant, "weight_column")) {
+  if (identical(replacement, "weight_column")) {
     text <- sub("^.*\\$", "", gsub("\"", "", text)) # `data$w` is column w
     return(cli::format_inline(
       "Give the name of the column with the weights: {.code weight_column = \"{text}\"}."
@@ -253,16 +257,18 @@ unknown_arg_hint <- function(name, text, arguments, type) {
     )
   }
   if (name == "class_weights") return("Class weights are for classifiers.")
-  near <- if (length(meant) && meant %in% arguments) meant else near_name(name, arguments)
-  if (length(near)) return(cli::format_inline("Did you mean {.arg {near}}?"))
-  is_variable <- grepl("^[.[:alpha:]][._[:alnum:]]*$", text) && !text %in% c("TRUE", "FALSE", "NULL")
-  if ("formula" %in% arguments && is_variable) {
+  is_argument <- length(replacement) && replacement %in% arguments
+  suggestion <- if (is_argument) replacement else near_name(name, arguments)
+  if (length(suggestion)) return(cli::format_inline("Did you mean {.arg {suggestion}}?"))
+  is_name <- grepl("^[.[:alpha:]][._[:alnum:]]*$", text) && !text %in% c("TRUE", "FALSE", "NULL")
+  if ("formula" %in% arguments && is_name) {
     return(cli::format_inline("For a formula, write {.code {name} ~ {text}}."))
   }
   cli::format_inline("Its arguments are {.arg {arguments}}.")
 }
 
-# Formula models have a default optimizer that converges for standardized numbers.
+# Sets the optimizers and their learning rates. Formula models have default optimizers that converge
+# for standardized numbers.
 optimizer_arguments <- function(matched, is_formula, call) {
   args <- matched$args
   rate <- args$learning_rate
@@ -278,26 +284,26 @@ optimizer_arguments <- function(matched, is_formula, call) {
   }
   for (part in matched$traits$trained_parts) {
     arg <- part$optimizer
-    chosen <- is_formula && !arg %in% matched$given
-    if (chosen) args[[arg]] <- formula_optimizer(part)
+    is_default <- is_formula && !arg %in% matched$given
+    if (is_default) args[[arg]] <- default_formula_optimizer(part)
     if (is.null(rate)) next
-    args[arg] <- list(set_learning_rate(args[[arg]], rate, chosen, part, call))
+    args[arg] <- list(set_learning_rate(args[[arg]], rate, is_default, part, call))
   }
   args
 }
 
-formula_optimizer <- function(part) {
+default_formula_optimizer <- function(part) {
   if (part$rate_of_formula == 0) return(part$of_formula)
-  named_optimizer(part$of_formula, part$rate_of_formula)
+  new_optimizer_spec(part$of_formula, part$rate_of_formula)
 }
 
-set_learning_rate <- function(optimizer, rate, chosen, part, call) {
+set_learning_rate <- function(optimizer, rate, is_default, part, call) {
   arg <- part$optimizer
   if (is.null(optimizer)) optimizer <- part$missing
-  if (chosen && is_optimizer(optimizer)) return(named_optimizer(optimizer$type, rate))
+  if (is_default && is_optimizer(optimizer)) return(new_optimizer_spec(optimizer$type, rate))
   if (is_string(optimizer)) {
     check_optimizer(optimizer, arg, call)
-    return(named_optimizer(optimizer, rate))
+    return(new_optimizer_spec(optimizer, rate))
   }
   if (!is_optimizer(optimizer) && !is.function(optimizer)) check_optimizer(optimizer, arg, call)
   abort_runhooks(
@@ -319,25 +325,26 @@ wants_all_rows <- function(x) {
   optimizer_type(x) %in% the$all_rows
 }
 
-# Whether regularization moves the optimum away from that of the loss.
+# Whether the optimizer has a penalty, so that its optimum is not that of the loss.
 is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(unclass_deep(x))
 
 is_full_batch_linear <- function(args, traits) {
-  optimizer <- optimizer_of_all_rows(args, traits)
+  optimizer <- full_batch_optimizer(args, traits)
   !is.null(optimizer) && !is_penalized(optimizer)
 }
 
-is_penalized_linear <- function(args, traits) is_penalized(optimizer_of_all_rows(args, traits))
+is_penalized_linear <- function(args, traits) is_penalized(full_batch_optimizer(args, traits))
 
-# NULL if the model is not linear or trains in batches.
-optimizer_of_all_rows <- function(args, traits) {
+# The optimizer that reads all rows in each step; NULL if the model is not linear or trains in
+# batches.
+full_batch_optimizer <- function(args, traits) {
   parts <- traits$parts
   if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(NULL)
   optimizer <- args[[parts[[1]]$optimizer]]
   if (wants_all_rows(optimizer)) optimizer
 }
 
-named_optimizer <- function(name, rate) {
+new_optimizer_spec <- function(name, rate) {
   structure(
     list(type = name, learning_rate = rate), owner = paste0("tf$train$", name, "Optimizer()"),
     class = c(paste0(name, "Optimizer"), "runhooks_optimizer")

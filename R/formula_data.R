@@ -1,10 +1,13 @@
-# Converts data to the features of a formula model, and selects how training reads them by default.
+# Converts data to the features of a formula model, and sets the defaults for reading them.
 
-# Values and missing rows of the variables and the response. Unseen levels count as missing.
+# Evaluates the variables and the response of a formula. Returns a "frame", a list with:
+# * `values`, `offset`, `response`, `weight`: the evaluated columns;
+# * `missing`: for each column, which rows are missing. Unseen levels are missing, too;
+# * `passed`: with na.pass, the names of the variables with missing values.
 blueprint_frame <- function(blueprint, data, with_response, call) {
   data <- fill_missing(data, blueprint$na$constants)
   names <- names(blueprint$variables)
-  check_variables(blueprint, data, call)
+  check_variables_present(blueprint, data, call)
   values <- lapply(setNames(nm = names), function(name) {
     value <- formula_value(name, data, blueprint, call)
     levels <- blueprint$variables[[name]]$levels
@@ -21,8 +24,8 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     check_column(values[[i]], names[[i]], FALSE, call, missing = TRUE, finite = finite[[i]])
   }
   missing <- lapply(values, is_missing_row)
-  passed <- if (passes_missing(blueprint)) names(missing)[vapply(missing, any, NA)]
-  if (passes_missing(blueprint)) missing <- list()
+  passed <- if (passes_na(blueprint)) names(missing)[vapply(missing, any, NA)]
+  if (passes_na(blueprint)) missing <- list()
   offset <- offset_value(data, blueprint, call)
   if (!is.null(offset)) {
     check_column(offset, blueprint$offset$name, FALSE, call, missing = TRUE)
@@ -47,26 +50,28 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
   frame
 }
 
-check_variables <- function(blueprint, data, call) {
-  read <- unlist(lapply(names(blueprint$variables), function(name) {
+check_variables_present <- function(blueprint, data, call) {
+  required <- unlist(lapply(names(blueprint$variables), function(name) {
     expr <- blueprint$variables[[name]]$expr
     if (name %in% names(data)) return(name)
-    # a variable of the formula's environment, not a column, in training
+    # a variable that is not a column of the training data is in the formula's environment
     if (is.null(expr)) name else intersect(variables_of(expr), blueprint$columns)
   }))
-  read <- c(read, intersect(variables_of(blueprint$offset$expr), blueprint$columns))
-  missing <- setdiff(unique(read), c(names(data), names(blueprint$constants)))
+  required <- c(required, intersect(variables_of(blueprint$offset$expr), blueprint$columns))
+  missing <- setdiff(unique(required), c(names(data), names(blueprint$constants)))
   if (length(missing)) abort_missing_features(missing, names(data), call)
 }
 
-drop_incomplete_rows <- function(blueprint, frame, call, note = FALSE) {
+# Drops rows with missing values, or aborts, according to `na.action`. `inform()` is called with the
+# missing rows if some are dropped. `may_be_empty`: a chunk of a stream may lose all rows.
+drop_incomplete_rows <- function(blueprint, frame, call, inform = NULL, may_be_empty = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
   if (!blueprint$na$kind %in% c("omit", "exclude")) {
     abort_missing_rows(missing_counts(frame$missing), blueprint, call)
   }
-  if (!any(frame$rows)) abort_runhooks("All rows have NA.", call = call)
-  if (note) inform_omitted(frame$missing)
+  if (!may_be_empty && !any(frame$rows)) abort_runhooks("All rows have NA.", call = call)
+  if (!is.null(inform)) inform(frame$missing)
   select_frame_rows(frame, frame$rows)
 }
 
@@ -79,24 +84,25 @@ select_frame_rows <- function(frame, rows) {
 }
 
 frame_features <- function(blueprint, frame) {
-  known <- lapply(Filter(function(v) !is.null(v$levels), blueprint$variables), function(variable) {
+  schema <- lapply(Filter(function(v) !is.null(v$levels), blueprint$variables), function(variable) {
     list(kind = "character", levels = variable$levels)
   })
   has_trees <- isTRUE(blueprint$has_trees)
-  values <- coerce_to_schema(frame$values, known, has_trees = has_trees, missing = NA)
-  values <- with_missing_level(values, blueprint)
+  values <- coerce_to_schema(frame$values, schema, has_trees = has_trees, missing = NA)
+  values <- replace_na_by_level(values, blueprint)
   crosses <- Filter(function(parts) product_name(parts) %in% names(blueprint$crosses),
     blueprint$features
   )
-  words <- lapply(crosses, function(parts) crossed_strings(values[parts]))
-  crossed <- lapply(names(words), function(name) {
+  crossed_values <- lapply(crosses, function(parts) crossed_strings(values[parts]))
+  crossed_schema <- lapply(names(crossed_values), function(name) {
     list(kind = "character", levels = blueprint$crosses[[name]])
   })
-  values[names(words)] <- coerce_to_schema(
-    words, setNames(crossed, names(words)), has_trees = has_trees, missing = NA
+  crossed_schema <- setNames(crossed_schema, names(crossed_values))
+  values[names(crossed_values)] <- coerce_to_schema(
+    crossed_values, crossed_schema, has_trees = has_trees, missing = NA
   )
   features <- lapply(names(blueprint$features), function(name) {
-    parts <- if (name %in% names(words)) name else blueprint$features[[name]]
+    parts <- if (name %in% names(crossed_values)) name else blueprint$features[[name]]
     value <- feature_value(parts, values)
     if (is.factor(value)) strings_for_graph(value) else value
   })
@@ -105,14 +111,15 @@ frame_features <- function(blueprint, frame) {
   features
 }
 
-# `is_limited`: NULL unless training, TRUE if `steps` or `max_steps` is given.
+# An input function for data of a formula model. `is_limited`: NULL unless training; then whether
+# `steps` or `max_steps` is given. `supplied`: the names of the arguments that the user supplied.
 blueprint_input_fn <- function(
   model, data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
-  given = character(), resume = TRUE, call = parent.frame()
+  supplied = character(), resume = TRUE, call = parent.frame()
 ) {
   blueprint <- model$blueprint
   read_arguments <- c("batch_size", "shuffle", "num_epochs", "resume")
-  check_abbreviations(given, read_arguments, "input_fn", call)
+  check_abbreviations(supplied, read_arguments, "input_fn", call)
   if (is.null(blueprint)) {
     abort_runhooks(
       c(
@@ -127,14 +134,15 @@ blueprint_input_fn <- function(
   data <- as_formula_data(data, model, call)
   is_training <- !is.null(is_limited)
   reading <- list(
-    batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume, given = given
+    batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume,
+    supplied = supplied
   )
   if (is_streamed(data)) return(stream_input(model, data, reading, is_limited, call))
   data <- check_formula_data(data, call)
-  check_some_rows(data, call)
+  check_has_rows(data, call)
   frame <- blueprint_frame(blueprint, data, TRUE, call)
-  frame <- drop_incomplete_rows(blueprint, frame, call, note = TRUE)
-  if (is_training) check_some_weight(blueprint, frame, call)
+  frame <- drop_incomplete_rows(blueprint, frame, call, inform_omitted)
+  if (is_training) check_nonzero_weight(blueprint, frame, call)
   columns <- frame_features(blueprint, frame)
   if (length(columns) == 0) columns <- row_feature(list(frame$response))
   if (!is.null(blueprint$weight)) columns[[blueprint$weight]] <- frame$weight
@@ -148,18 +156,20 @@ blueprint_input_fn <- function(
     if (identical(shuffle, "auto")) shuffle <- FALSE
     resume <- FALSE
   }
-  if (!"num_epochs" %in% given) {
+  if (!"num_epochs" %in% supplied) {
     num_epochs <- if (!is_training) 1 else if (!is_limited) default_epochs(model, n, batch_size)
   }
-  new_input_fn(columns, features, name, batch_size, shuffle, num_epochs, resume = resume, call = call)
+  new_input_fn(
+    columns, features, name, batch_size, shuffle, num_epochs, resume = resume, call = call
+  )
 }
 
-check_some_rows <- function(data, call) {
+check_has_rows <- function(data, call) {
   if (n_rows(data[[1]]) == 0) abort_runhooks("The data have no rows.", call = call)
 }
 
-check_some_weight <- function(blueprint, frame, call) {
-  if (is.null(frame$weight) || !is.numeric(frame$weight) || any(frame$weight != 0)) return(invisible())
+check_nonzero_weight <- function(blueprint, frame, call) {
+  if (!is.numeric(frame$weight) || any(frame$weight != 0)) return(invisible())
   abort_runhooks(
     "All weights in {.val {blueprint$weight}} are 0, so no row contributes to the loss.",
     call = call
@@ -170,10 +180,13 @@ default_batch <- function(model, n) {
   if (uses_full_batch(model)) n else min(n, model_traits(model$spec$type)$batch_size)
 }
 
+# Whether training by default reads all rows in each step.
 uses_full_batch <- function(model, n = 1, batch_size = n) {
-  batch_size == n && (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
+  batch_size == n &&
+    (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
 }
 
+# Whether a full-batch optimizer, such as L-BFGS, iterates to the minimum of the loss.
 is_iterative_fit <- function(model, n = 1, batch_size = n) {
   parts <- model_traits(model$spec$type)$parts
   length(parts) == 1 && batch_size == n && wants_all_rows(model$spec[[parts[[1]]$optimizer]])
@@ -184,7 +197,7 @@ max_iterations <- 200
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
   if (is_iterative_fit(model, n, batch_size)) return(max_iterations)
-  # such a model stops its own training
+  # a model that needs all rows, such as trees, ends its own training
   if (model_traits(model$spec$type)$wants_all_rows) return(NULL)
   default_passes(model, n, batch_size)
 }
@@ -194,13 +207,14 @@ default_passes <- function(model, n, batch_size) {
 }
 
 reads_all_rows <- function(model, input) {
-  about <- attr(input, "about")
-  !is.null(about$rows) && !isTRUE(about$is_stream) && is_iterative_fit(model, about$rows, about$batch_size)
+  info <- attr(input, "about")
+  !is.null(info$rows) && !isTRUE(info$is_stream) &&
+    is_iterative_fit(model, info$rows, info$batch_size)
 }
 
 abort_reading <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
-  known <- c("batch_size", "shuffle", "num_epochs", "resume")
+  arg_names <- c("batch_size", "shuffle", "num_epochs", "resume")
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   advice <- if (name %in% c("epochs", "n_epochs")) {
     "Did you mean {.arg num_epochs}?"
@@ -211,12 +225,16 @@ abort_reading <- function(extras, call) {
   } else if (name %in% c("learning_rate", "lr", "optimizer", "na.action", "normalize")) {
     "Pass it to the constructor of the model."
   } else {
-    near <- near_name(name, c(known, "steps", "max_steps", "hooks"))
-    if (length(near)) "Did you mean {.arg {near}}?" else "With a data frame, use {.arg {known}}."
+    suggestion <- near_name(name, c(arg_names, "steps", "max_steps", "hooks"))
+    if (length(suggestion)) {
+      "Did you mean {.arg {suggestion}}?"
+    } else {
+      "With a data frame, use {.arg {arg_names}}."
+    }
   }
-  what <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
+  problem <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
   abort_runhooks(
-    c(paste0("There is no ", what, "."), i = advice), call = call, env = environment()
+    c(paste0("There is no ", problem, "."), i = advice), call = call, env = environment()
   )
 }
 
@@ -254,20 +272,11 @@ training_data <- function(object, call = parent.frame(), arg = "input_fn") {
 }
 
 abort_extra_prediction_args <- function(extras, call) {
-  if (length(extras) == 0) return(invisible())
-  name <- if (is.null(names(extras))) "" else names(extras)[[1]]
-  known <- c(
+  is_newdata <- names(extras)[1] %in% c("new_data", "data", "new.data", "newx", "x")
+  arg_names <- c(
     "newdata", "type", "interval", "level", "hooks", "checkpoint_path", "predict_keys", "simplify",
     "input_fn"
   )
-  advice <- if (name %in% c("new_data", "data", "new.data", "newx", "x")) {
-    "Use {.arg newdata}: {.code predict(model, data)}."
-  } else {
-    near <- near_name(name, known)
-    if (length(near)) "Did you mean {.arg {near}}?" else "Its arguments are {.arg {known}}."
-  }
-  what <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
-  abort_runhooks(
-    c(paste0("{.fn predict} has no ", what, "."), i = advice), call = call, env = environment()
-  )
+  advice <- if (isTRUE(is_newdata)) "Use {.arg newdata}: {.code predict(model, data)}."
+  abort_extra_arguments("predict", extras, arg_names, call, advice)
 }

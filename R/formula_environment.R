@@ -1,33 +1,34 @@
-# Reduces the environments of formulas to the variables that they use. Saving a model then does not
-# save all variables of the function that created it.
+# Reduces the environments of a model's formulas to the variables that the formulas use. saveRDS()
+# then does not save all variables of the function that created the model.
 
 with_lean_environments <- function(object) {
   if (is.null(object$formula)) return(object)
-  memo <- new.env(parent = emptyenv())
-  constants <- lapply(object$blueprint$constants, lean_value, memo)
+  cache <- new.env(parent = emptyenv())
+  constants <- lapply(object$blueprint$constants, lean_value, cache)
   object$blueprint$constants <- constants
   object$formula <- lean_formula(object$formula, constants)
-  is_theirs <- vapply(as.list(object$call), is_formula, NA)
-  object$call[is_theirs] <- lapply(as.list(object$call)[is_theirs], lean_formula, constants)
+  is_formula_arg <- vapply(as.list(object$call), is_formula, NA)
+  args <- as.list(object$call)[is_formula_arg]
+  object$call[is_formula_arg] <- lapply(args, lean_formula, constants)
   object
 }
 
 lean_formula <- function(formula, constants) {
-  place <- environment(formula)
-  top <- if (is.null(place)) globalenv() else topenv(place)
+  env <- environment(formula)
+  top <- if (is.null(env)) globalenv() else topenv(env)
   environment(formula) <- list2env(constants, parent = top)
   formula
 }
 
-# A function gets an environment with only the variables it uses; other values do not change.
-lean_value <- function(x, memo) {
+# Gives a function an environment with only the variables that it uses. Other values do not change.
+lean_value <- function(x, cache) {
   if (!is.function(x) || is.primitive(x)) return(x)
-  place <- environment(x)
-  is_package <- isNamespace(place) || (identical(topenv(place), place) && !identical(place, globalenv()))
-  read <- read_names(x)
-  if (is_package || any(lookup_functions %in% read)) return(x)
+  env <- environment(x)
+  is_package <- isNamespace(env) || (identical(topenv(env), env) && !identical(env, globalenv()))
+  names <- names_in_function(x)
+  if (is_package || any(lookup_functions %in% names)) return(x)
   attr(x, "srcref") <- NULL
-  environment(x) <- lean_environment(place, read, memo)
+  environment(x) <- lean_environment(env, names, cache)
   x
 }
 
@@ -37,8 +38,9 @@ lookup_functions <- c(
   "->>", "environment", "parent.frame", "parent.env", "sys.function", "sys.frame", "as.environment"
 )
 
-# Names in the code of a function, including strings, as in sapply(x, "name").
-read_names <- function(f) {
+# Names in the code of a function. Strings count as names, because of calls such as
+# sapply(x, "name").
+names_in_function <- function(f) {
   parts <- c(as.list(formals(f)), list(body(f)))
   strings <- function(x) {
     if (is.character(x)) return(x)
@@ -47,34 +49,36 @@ read_names <- function(f) {
   unique(c(unlist(lapply(parts, all.names)), unlist(lapply(parts, strings))))
 }
 
-# Functions of one environment share one reduced environment; `memo` contains pairs of both.
-lean_environment <- function(place, names, memo) {
-  known <- Find(function(pair) identical(pair$was, place), memo$pairs)
-  if (is.null(known)) {
-    known <- list(was = place, now = new.env(parent = topenv(place)))
-    memo$pairs <- c(memo$pairs, list(known))
+# The reduced environment for `env`, with the variables `names`. Functions with the same environment
+# also share the reduced one; `cache` contains pairs of both.
+lean_environment <- function(env, names, cache) {
+  pair <- Find(function(pair) identical(pair$original, env), cache$pairs)
+  if (is.null(pair)) {
+    pair <- list(original = env, reduced = new.env(parent = topenv(env)))
+    cache$pairs <- c(cache$pairs, list(pair))
   }
-  for (name in setdiff(names, c("", ls(known$now, all.names = TRUE)))) {
-    found <- place_of(name, place)
-    if (is.null(found)) next
-    assign(name, NULL, envir = known$now) # breaks the recursion of a function that calls itself
-    assign(name, lean_value(get(name, envir = found), memo), envir = known$now)
+  for (name in setdiff(names, c("", ls(pair$reduced, all.names = TRUE)))) {
+    owner <- defining_environment(name, env)
+    if (is.null(owner)) next
+    assign(name, NULL, envir = pair$reduced) # ends the recursion if a function calls itself
+    assign(name, lean_value(get(name, envir = owner), cache), envir = pair$reduced)
   }
-  known$now
+  pair$reduced
 }
 
-place_of <- function(name, place) {
-  top <- topenv(place)
+# The enclosing environment that defines `name`; NULL if it is in a package, or has no value.
+defining_environment <- function(name, env) {
+  top <- topenv(env)
   repeat {
-    is_top <- identical(place, top)
+    is_top <- identical(env, top)
     if (is_top && isNamespace(top)) return(NULL)
-    if (exists(name, envir = place, inherits = FALSE)) return(if (is_readable(name, place)) place)
+    if (exists(name, envir = env, inherits = FALSE)) return(if (has_readable_value(name, env)) env)
     if (is_top) return(NULL)
-    place <- parent.env(place)
+    env <- parent.env(env)
   }
 }
 
 # FALSE for a missing argument and for a promise that fails.
-is_readable <- function(name, place) {
-  tryCatch(!identical(mget(name, envir = place)[[1]], quote(expr = )), error = function(error) FALSE)
+has_readable_value <- function(name, env) {
+  tryCatch(!is_absent(mget(name, envir = env)[[1]]), error = function(error) FALSE)
 }

@@ -1,16 +1,16 @@
 # Formulas without an intercept, such as `y ~ 0 + x`: the bias is 0 and numbers are not centered.
 
-# A factor in the formula implies an intercept.
+# Whether the model has a bias. A factor in the formula implies one.
 has_bias <- function(terms, blueprint) {
   if (attr(terms, "intercept") == 1) return(TRUE)
-  is_of_words <- vapply(terms, function(term) {
+  is_factor_term <- vapply(terms, function(term) {
     parts <- blueprint$terms[[product_name(names(term))]]
     length(parts$words) > 0 && length(parts$numbers) == 0
   }, NA)
-  any(is_of_words)
+  any(is_factor_term)
 }
 
-# A deep model has a bias in each layer, so it cannot omit the intercept.
+# Aborts if the formula omits the intercept of a deep model, which has a bias in each layer.
 check_bias <- function(blueprint, formulas, parts, traits, call) {
   if (blueprint$has_bias) return(invisible())
   if (!is_only_linear_part(parts, traits)) {
@@ -27,8 +27,8 @@ check_bias <- function(blueprint, formulas, parts, traits, call) {
 }
 
 check_recorded_bias <- function(blueprint, folder, call) {
-  known <- blueprint$known
-  if (is.null(known) || blueprint$has_bias == !isFALSE(known$has_bias)) return(invisible())
+  recorded <- blueprint$known
+  if (is.null(recorded) || blueprint$has_bias == !isFALSE(recorded$has_bias)) return(invisible())
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained

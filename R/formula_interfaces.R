@@ -2,12 +2,13 @@
 
 is_recipe <- function(x) inherits(x, "recipe")
 
-# Cheap pre-check.
+# A cheap pre-check.
 maybe_xy_or_recipe <- function(x) is.object(x) || is.matrix(x)
 
 is_tabular <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)
 
-# `extras` are named arguments `x` and `y`. The recipe is stored for the preparation of later data.
+# Replaces a recipe, or `x` and `y`, by a formula and data. `extras` are arguments named `x` and
+# `y`. A recipe is stored in `matched`, because later data need the same preparation.
 resolve_interface <- function(matched, extras, defaults, call) {
   if (is.null(extras) && !any(vapply(matched$args[matched$given], maybe_xy_or_recipe, NA))) {
     return(matched)
@@ -15,32 +16,34 @@ resolve_interface <- function(matched, extras, defaults, call) {
   columns <- vapply(matched$traits$parts, function(part) part$columns, "")
   slots <- union(names(matched$slots), columns[nzchar(columns)])
   # named arguments shift the positional arguments after them
-  places <- c(intersect(slots, matched$given), setdiff(matched$given, c(slots, matched$written)))
-  given <- c(matched$args[places], extras)
-  is_open <- vapply(given, function(x) is_recipe(x) || is_tabular(x), NA)
-  if (!any(is_open) || any(vapply(given, is_formula, NA)) || !is.null(matched$args$formula)) {
+  unnamed <- setdiff(matched$given, c(slots, matched$written))
+  candidates <- c(intersect(slots, matched$given), unnamed)
+  values <- c(matched$args[candidates], extras)
+  is_recipe_or_table <- vapply(values, function(x) is_recipe(x) || is_tabular(x), NA)
+  has_formula <- any(vapply(values, is_formula, NA)) || !is.null(matched$args$formula)
+  if (!any(is_recipe_or_table) || has_formula) {
     return(abort_incomplete_xy(matched, extras, call))
   }
-  is_of_recipe <- any(vapply(given, is_recipe, NA))
-  opened <- if (is_of_recipe) {
-    recipe_to_formula(given, matched$args$data, call)
+  converted <- if (any(vapply(values, is_recipe, NA))) {
+    recipe_to_formula(values, matched$args$data, call)
   } else {
-    xy_to_formula(given, names(given)[is_open][[1]])
+    xy_to_formula(values, names(values)[is_recipe_or_table][[1]])
   }
-  if (is.null(opened)) return(abort_incomplete_xy(matched, extras, call))
-  taken <- intersect(opened$taken, places)
-  matched$args[taken] <- defaults[taken]
-  matched$args$formula <- opened$formula
-  matched$args$data <- opened$data
-  matched$given <- union(setdiff(matched$given, taken), c("formula", "data"))
-  if (!is.null(opened$weight) && is.null(matched$args$weight_column)) {
-    matched$args$weight_column <- opened$weight
+  if (is.null(converted)) return(abort_incomplete_xy(matched, extras, call))
+  consumed <- intersect(converted$consumed, candidates)
+  matched$args[consumed] <- defaults[consumed]
+  matched$args$formula <- converted$formula
+  matched$args$data <- converted$data
+  matched$given <- union(setdiff(matched$given, consumed), c("formula", "data"))
+  if (!is.null(converted$weight) && is.null(matched$args$weight_column)) {
+    matched$args$weight_column <- converted$weight
     matched$given <- union(matched$given, "weight_column")
   }
-  matched$recipe <- opened$recipe
+  matched$recipe <- converted$recipe
   matched
 }
 
+# Aborts if `x` or `y` was named but is not usable. Otherwise `matched` does not change.
 abort_incomplete_xy <- function(matched, extras, call) {
   if (length(extras) == 0) return(matched)
   abort_runhooks(
@@ -52,18 +55,21 @@ abort_incomplete_xy <- function(matched, extras, call) {
   )
 }
 
-recipe_to_formula <- function(given, data, call) {
+# `consumed` in the result are the names of the arguments that the formula and data replace.
+recipe_to_formula <- function(args, data, call) {
   rlang::check_installed("recipes", "to make a model of a recipe.")
-  recipe <- Find(is_recipe, given)
-  in_place <- Find(is.data.frame, given)
-  if (is.null(data)) data <- in_place
+  recipe <- Find(is_recipe, args)
+  data_arg <- Find(is.data.frame, args)
+  if (is.null(data)) data <- data_arg
   if (!recipes::fully_trained(recipe)) {
     recipe <- recipes::prep(recipe, training = data, verbose = FALSE)
   }
   baked <- recipes::bake(recipe, new_data = data)
   variables <- summary(recipe)
-  named <- function(role) intersect(variables$variable[variables$role %in% role], names(baked))
-  outcome <- named("outcome")
+  columns_with_role <- function(role) {
+    intersect(variables$variable[variables$role %in% role], names(baked))
+  }
+  outcome <- columns_with_role("outcome")
   if (length(outcome) != 1) {
     abort_runhooks(
       c(
@@ -73,41 +79,43 @@ recipe_to_formula <- function(given, data, call) {
       call = call
     )
   }
-  weight <- named("case_weights")
+  weight <- columns_with_role("case_weights")
   baked[weight] <- lapply(baked[weight], as.numeric)
-  baked <- as.data.frame(baked[c(outcome, named("predictor"), weight)], optional = TRUE)
+  baked <- as.data.frame(baked[c(outcome, columns_with_role("predictor"), weight)], optional = TRUE)
   list(
     formula = formula_of_all_columns(outcome), data = as_baked(baked), recipe = recipe,
     weight = if (length(weight)) weight[[1]],
-    taken = names(given)[vapply(given, function(x) is_recipe(x) || is.data.frame(x), NA)]
+    consumed = names(args)[vapply(args, function(x) is_recipe(x) || is.data.frame(x), NA)]
   )
 }
 
 # NULL if no argument is a response with the right number of rows.
-xy_to_formula <- function(given, x_name) {
-  x <- given[[x_name]]
+xy_to_formula <- function(args, x_name) {
+  x <- args[[x_name]]
   is_response <- function(y) {
     is_value <- is_atomic(y) || is.factor(y) || (is.data.frame(y) && length(y) == 1)
     is_value && !is.null(y) && n_rows(y) == n_rows(x) && !(is_string(y) && n_rows(x) > 1)
   }
-  others <- given[setdiff(names(given), x_name)]
-  y_name <- names(Filter(is_response, others))
+  candidates <- args[setdiff(names(args), x_name)]
+  y_name <- names(Filter(is_response, candidates))
   if (length(y_name) == 0) return(NULL)
   y_name <- y_name[[1]]
-  y <- others[[y_name]]
+  y <- candidates[[y_name]]
   if (is_matrix_package(x)) x <- Matrix::as.matrix(x)
   if (is.matrix(x) && is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
   data <- as.data.frame(x, optional = TRUE)
   response <- if (is.data.frame(y)) names(y) else if (length(colnames(y)) == 1) colnames(y) else "y"
-  while (response %in% names(data)) response <- paste0(".", response)
-  data[[response]] <- if (is.data.frame(y)) y[[1]] else if (is.matrix(y) && ncol(y) == 1) y[, 1] else y
-  list(formula = formula_of_all_columns(response), data = data, taken = c(x_name, y_name))
+  response <- unused_name(response, names(data))
+  if (is.data.frame(y)) y <- y[[1]] else if (is.matrix(y) && ncol(y) == 1) y <- y[, 1]
+  data[[response]] <- y
+  list(formula = formula_of_all_columns(response), data = data, consumed = c(x_name, y_name))
 }
 
 formula_of_all_columns <- function(response) {
   stats::as.formula(call("~", as.name(response), quote(.)), globalenv())
 }
 
+# Marks data that the recipe has already prepared.
 as_baked <- function(data) structure(data, is_baked = TRUE)
 
 is_baked <- function(data) isTRUE(attr(data, "is_baked", exact = TRUE))
@@ -116,7 +124,8 @@ baked_data <- function(object, data, call = parent.frame()) {
   if (is.null(object$recipe) || !is.data.frame(data) || is_baked(data)) return(data)
   rlang::check_installed("recipes", "to prepare data by the recipe of the model.")
   baked <- tryCatch(
-    recipes::bake(object$recipe, new_data = data), error = function(error) abort_unbaked(error, call)
+    recipes::bake(object$recipe, new_data = data),
+    error = function(error) abort_unbaked(error, call)
   )
   weight <- object$blueprint$weight
   if (!is.null(weight)) baked[[weight]] <- as.numeric(baked[[weight]])

@@ -1,7 +1,8 @@
-# Converts formulas to feature columns, and later data to the same features (by the blueprint).
+# Converts the formulas of a model to feature columns. The result also contains a blueprint: the
+# variables, levels and scales that convert later data to the same features.
 
-# Replaces formulas in the arguments by feature columns. A trained model in `folder` determines
-# levels and scales.
+# Replaces formulas in the arguments by feature columns. If `folder` contains a trained model, its
+# levels and scales are used; they are in `blueprint$known`.
 formula_arguments <- function(matched, folder, call) {
   matched <- add_weight_vector(matched, call)
   args <- matched$args
@@ -22,7 +23,8 @@ formula_arguments <- function(matched, folder, call) {
   optimizers <- vapply(matched$traits$trained_parts, `[[`, "", "optimizer")
   args[optimizers] <- optimizer_arguments(matched, TRUE, call)[optimizers]
   if (is.null(formula)) formula <- response_of(formulas, call)
-  data <- check_formula_data(args$data, call, response_variables = variables_of(formula_response(formula, call)))
+  response_variables <- variables_of(formula_response(formula, call))
+  data <- check_formula_data(args$data, call, response_variables)
   columns <- data_names(data)
   weight <- args$weight_column
   if (is.null(weight) && is_head(args$head)) weight <- args$head$weight_column
@@ -31,7 +33,7 @@ formula_arguments <- function(matched, folder, call) {
   blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
   blueprint$has_trees <- matched$traits$has_trees
-  folder <- source_folder(open_folder(folder), args$warm_start_from)
+  folder <- recorded_model_folder(open_folder(folder), args$warm_start_from)
   blueprint$known <- recorded_formula(folder)
   if (!is.null(response_difference(read_metadata(folder), blueprint$response$name))) {
     blueprint$known["response"] <- list(NULL)
@@ -39,15 +41,15 @@ formula_arguments <- function(matched, folder, call) {
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
   blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
   blueprint$columns <- used <- columns_in_formula(formula, terms, columns, weight, call)
-  is_scaled <- is_normalized(matched, blueprint$known, folder, call)
-  wants <- list(
+  is_scaled <- resolve_normalize(matched, blueprint$known, folder, call)
+  requested <- list(
     is_scaled = is_scaled, is_whitened = is_scaled && is_full_batch_linear(args, matched$traits),
     classes = mode == "classification",
     response = is_scaled && (mode == "regression" || head_scales_labels(args$head))
   )
   if (is_streamed(data)) data <- frame_or_stream(data, used)
   check_has_features(terms, parts, matched$traits, call)
-  frame <- evaluate_formula(blueprint, terms, data, used, args$na.action, wants, call)
+  frame <- evaluate_formula(blueprint, terms, data, used, args$na.action, requested, call)
   blueprint <- frame$blueprint
   if (length(terms) == 1) {
     blueprint$labels <- attr(terms[[1]], "labels")
@@ -58,29 +60,29 @@ formula_arguments <- function(matched, folder, call) {
   check_bias(blueprint, formulas, parts, matched$traits, call)
   check_recorded_bias(blueprint, folder, call)
   for (slot in names(terms)) terms[[slot]] <- split_matrix_terms(terms[[slot]], blueprint)
-  blueprint <- orthogonalize_terms(blueprint, frame, wants$is_whitened)
-  # a penalty refers to the scales, and a row with weight 2 counts as two rows
+  blueprint <- orthogonalize_terms(blueprint, frame, requested$is_whitened)
+  # the effect of a penalty depends on the scales, in which a row with weight 2 counts as two rows
   if (is_penalized_linear(args, matched$traits)) frame$scale_weight <- frame$weight
   # tree models compare numbers, so they need no scaling
   by_gradients <- length(matched$traits$trained_parts) > 0
-  blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response, by_gradients)
+  blueprint <- add_scales(blueprint, frame, requested$is_scaled, requested$response, by_gradients)
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)
     if (!deep) args[[slot]] <- c(args[[slot]], offset_columns(blueprint))
     if (length(args[[slot]]) == 0) attr(args[[slot]], "is_of_formula") <- TRUE
   }
-  if (passes_missing(blueprint)) args$missing_features <- as.list(missing_features(blueprint))
+  if (passes_na(blueprint)) args$missing_features <- as.list(missing_features(blueprint))
   args <- formula_defaults(args, matched, frame$n)
   args <- response_arguments(args, matched$given, blueprint, frame$response, mode, call)
   check_offset(blueprint, args$n_classes, call)
-  spec <- label_scale_arguments(blueprint)
+  label_scale <- label_scale_arguments(blueprint)
   is_of_head <- !is.null(args$head)
-  if (is_of_head && length(spec)) args$head[names(spec)] <- spec
-  if (is_of_head) spec <- NULL
+  if (is_of_head && length(label_scale)) args$head[names(label_scale)] <- label_scale
+  if (is_of_head) label_scale <- NULL
   list(
     args = args, spec = c(
-      spec, if (!blueprint$has_bias) list(has_bias = FALSE),
+      label_scale, if (!blueprint$has_bias) list(has_bias = FALSE),
       if (length(matched$traits$formula_defaults)) list(of_formula = TRUE)
     ),
     blueprint = blueprint, formula = formula,
@@ -106,12 +108,13 @@ add_weight_vector <- function(matched, call) {
   matched
 }
 
-# `name`, with leading dots until it is not taken.
-unused_name <- function(name, taken) {
-  while (name %in% taken) name <- paste0(".", name)
+# Prepends dots to `name` until it differs from all existing names.
+unused_name <- function(name, existing) {
+  while (name %in% existing) name <- paste0(".", name)
   name
 }
 
+# Sets defaults that formula models have instead of those of other models.
 formula_defaults <- function(args, matched, rows) {
   for (default in matched$traits$formula_defaults) {
     if (default$argument %in% matched$given) next
@@ -120,32 +123,35 @@ formula_defaults <- function(args, matched, rows) {
   args
 }
 
-# Adds variables, levels and terms to the blueprint. Returns the values from which scales and
-# classes are computed: all rows of a frame, or statistics of a stream.
-evaluate_formula <- function(blueprint, terms, data, used, na_action, wants, call) {
+# Adds variables, levels and terms to the blueprint. Returns a frame (see blueprint_frame()) with
+# the values of all rows, from which scales and classes are computed. For a stream it contains the
+# statistics that `requested` selects instead.
+evaluate_formula <- function(blueprint, terms, data, columns, na_action, requested, call) {
   is_stream <- is_streamed(data)
-  if (!is_stream) check_some_rows(data, call)
-  seen <- if (is_stream) first_chunk(data, used, call) else data[used]
-  blueprint$na <- as_na_action(na_action, seen, blueprint, call, if (is_stream) data)
+  if (!is_stream) check_has_rows(data, call)
+  sample <- if (is_stream) first_chunk(data, columns, call) else data[columns]
+  blueprint$na <- as_na_action(na_action, sample, blueprint, call, if (is_stream) data)
   blueprint$is_stream <- is_stream
-  filled <- fill_missing(seen, blueprint$na$constants)
-  if (any(vapply(filled, inherits, NA, "units"))) blueprint <- add_response_unit(blueprint, filled, call)
+  filled <- fill_missing(sample, blueprint$na$constants)
+  if (any(vapply(filled, inherits, NA, "units"))) {
+    blueprint <- add_response_unit(blueprint, filled, call)
+  }
   for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
   blueprint$has_bias <- all(vapply(terms, has_bias, NA, blueprint))
   if (is_stream) {
-    check_by_row(blueprint, filled, call)
-    wants$basis <- if (wants$is_whitened) number_terms(blueprint)
-    wants$features <- if (wants$is_scaled) {
+    check_row_wise(blueprint, filled, call)
+    requested$basis <- if (requested$is_whitened) number_terms(blueprint)
+    requested$features <- if (requested$is_scaled) {
       unique(unlist(lapply(unname(blueprint$terms), function(term) {
         if (length(term$numbers)) product_name(term$numbers)
       })))
     }
-    frame <- scan_stream(blueprint, data, used, wants, call)
-    blueprint <- record_missing(frame$blueprint, frame$passed)
-    inform_scan_result(frame, used)
+    frame <- scan_stream(blueprint, data, columns, requested, call)
+    blueprint <- record_variables_with_na(frame$blueprint, frame$passed)
+    inform_scan_result(frame, columns)
   } else {
     frame <- drop_incomplete_rows(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
-    blueprint <- record_missing(blueprint, frame$passed)
+    blueprint <- record_variables_with_na(blueprint, frame$passed)
   }
   blueprint$is_stream <- NULL
   blueprint$response$width <- if (length(dim(frame$response)) == 2) ncol(frame$response) else 1L
@@ -163,8 +169,8 @@ add_response_unit <- function(blueprint, data, call) {
   blueprint
 }
 
-inform_scan_result <- function(learned, columns) {
-  rows <- format(learned$read, big.mark = ",", scientific = FALSE) # nolint: used by cli
+inform_scan_result <- function(scan, columns) {
+  rows <- format(scan$read, big.mark = ",", scientific = FALSE) # nolint: used by cli
   cli::cli_inform(
     c(
       "Read {rows} rows once to compute levels and scales of {length(columns)} column{?s}, without
@@ -183,12 +189,12 @@ frame_or_stream <- function(stream, columns) {
 
 abort_formula_arguments <- function(matched, call) {
   if (!is.null(matched$args$data)) abort_runhooks("{.arg data} requires a formula.", call = call)
-  odd <- intersect(c("normalize", "na.action"), matched$given)
-  if (length(odd) == 0) return(invisible())
+  unsupported <- intersect(c("normalize", "na.action"), matched$given)
+  if (length(unsupported) == 0) return(invisible())
   abort_runhooks(
     c(
-      "{.arg {odd[[1]]}} requires a formula.",
-      i = if (odd[[1]] == "normalize") {
+      "{.arg {unsupported[[1]]}} requires a formula.",
+      i = if (unsupported[[1]] == "normalize") {
         "For columns, use {.code column_numeric(normalizer_fn = )}."
       } else {
         "For columns, use {.code column_numeric(default_value = )}."
@@ -216,26 +222,27 @@ columns_in_formula <- function(formula, terms, columns, weight, call) {
   )
 }
 
-# Other variables may be constants in the environment of the formula.
+# Aborts if a variable is neither a column nor defined in the environment of the formula.
 check_variables_exist <- function(formula, terms, columns, call) {
-  parts <- unlist(unlist(unname(terms), recursive = FALSE), recursive = FALSE)
-  needed <- c(variables_of(formula[[2]]), unlist(lapply(parts, variables_of)))
-  where <- environment(formula)
-  if (is.null(where)) where <- globalenv()
-  is_there <- function(name) name %in% columns || exists(name, envir = where)
-  absent <- Filter(Negate(is_there), unique(needed))
-  if (length(absent)) abort_no_column(absent[[1]], columns, call)
+  variables <- unlist(unlist(unname(terms), recursive = FALSE), recursive = FALSE)
+  names <- c(variables_of(formula[[2]]), unlist(lapply(variables, variables_of)))
+  env <- environment(formula)
+  if (is.null(env)) env <- globalenv()
+  is_defined <- function(name) name %in% columns || exists(name, envir = env)
+  undefined <- Filter(Negate(is_defined), unique(names))
+  if (length(undefined)) abort_no_column(undefined[[1]], columns, call)
 }
 
-# The data for fitted(), residuals() and train() without data. Columns are shared, not copied.
-data_to_store <- function(data, used, given, frame) {
+# The data that the model stores for fitted(), residuals() and train() without data. Columns are
+# shared, not copied.
+data_to_store <- function(data, columns, original, frame) {
   if (is_streamed(data)) {
     data$total <- frame$n
     return(data)
   }
-  data <- as.list(data)[used]
+  data <- as.list(data)[columns]
   n <- n_rows(data[[1]])
-  rows <- if (is.data.frame(given)) attr(given, "row.names") else .set_row_names(n)
+  rows <- if (is.data.frame(original)) attr(original, "row.names") else .set_row_names(n)
   structure(data, class = "data.frame", row.names = rows)
 }
 
@@ -264,11 +271,11 @@ abort_connection <- function(call) {
 }
 
 response_of <- function(formulas, call) {
-  sided <- Filter(function(formula) length(formula) == 3, formulas)
-  lefts <- unique(lapply(sided, `[[`, 2))
-  if (length(lefts) == 1) return(sided[[1]])
+  with_response <- Filter(function(formula) length(formula) == 3, formulas)
+  responses <- unique(lapply(with_response, `[[`, 2))
+  if (length(responses) == 1) return(with_response[[1]])
   abort_runhooks(
-    if (length(lefts)) {
+    if (length(responses)) {
       "The formulas of a model must have the same response."
     } else {
       "A formula of a model needs a response on its left side."
@@ -292,50 +299,53 @@ new_blueprint <- function(formula, columns, weight, call) {
   )
 }
 
-# Variables of the script that the expressions use besides columns, without functions of packages.
-formula_constants <- function(expr, columns, frame) {
+# The values of variables that an expression uses and that are not columns. They are looked up from
+# the environment `start`. Functions of packages are left out.
+formula_constants <- function(expr, columns, start) {
   constants <- list()
   for (name in setdiff(all.names(expr, unique = TRUE), columns)) {
-    env <- frame
-    is_users <- TRUE
+    env <- start
+    is_user_env <- TRUE
     while (!identical(env, emptyenv())) {
       if (exists(name, envir = env, inherits = FALSE)) {
         value <- get(name, envir = env, inherits = FALSE)
-        if (is_users || !is.function(value)) constants[[name]] <- value
+        if (is_user_env || !is.function(value)) constants[[name]] <- value
         break
       }
-      if (identical(env, globalenv()) || isNamespace(env)) is_users <- FALSE
+      if (identical(env, globalenv()) || isNamespace(env)) is_user_env <- FALSE
       env <- parent.env(env)
     }
   }
   constants
 }
 
+# The terms of the right side of a formula. Each term is a named list of the expressions of its
+# variables.
 formula_variables <- function(formula, columns, blueprint, call) {
-  left_out <- c(blueprint$response_variables, blueprint$weight)
-  names <- setdiff(columns, left_out)
+  excluded <- c(blueprint$response_variables, blueprint$weight)
+  names <- setdiff(columns, excluded)
   # terms() uses only the names
-  stub <- structure(
+  columns_stub <- structure(
     rep(list(0), length(names)), names = names, class = "data.frame", row.names = 1L
   )
   right <- stats::as.formula(call("~", formula[[length(formula)]]), environment(formula))
-  terms <- stats::terms(right, data = stub)
+  terms <- stats::terms(right, data = columns_stub)
   variables <- as.list(attr(terms, "variables"))[-1]
   names(variables) <- vapply(variables, term_name, "")
   uses <- matrix(attr(terms, "factors") > 0, length(variables))
   all_terms <- lapply(seq_along(attr(terms, "term.labels")), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
-  is_left <- !isTRUE(attr(formula, "main_effects")) | lengths(all_terms) == 1
+  is_used <- !isTRUE(attr(formula, "main_effects")) | lengths(all_terms) == 1
   is_response <- vapply(all_terms, function(term) blueprint$response$name %in% names(term), NA)
   if (any(is_response)) {
     warn_response_dropped(blueprint$response$name)
-    is_left <- is_left & !is_response
-    if (!any(is_left)) abort_runhooks("The formula has no features but its response.", call = call)
+    is_used <- is_used & !is_response
+    if (!any(is_used)) abort_runhooks("The formula has no features but its response.", call = call)
   }
-  own <- vapply(seq_along(variables), function(i) any(uses[i, is_left]), NA)
+  is_needed <- vapply(seq_along(variables), function(i) any(uses[i, is_used]), NA)
   structure(
-    all_terms[is_left], labels = attr(terms, "term.labels")[is_left], order = variables[own],
+    all_terms[is_used], labels = attr(terms, "term.labels")[is_used], order = variables[is_needed],
     offsets = variables[attr(terms, "offset")], intercept = attr(terms, "intercept")
   )
 }
@@ -351,7 +361,7 @@ check_has_features <- function(terms, parts, traits, call) {
   )
 }
 
-# lm() also drops the response from the features.
+# Warns that the response is dropped from the features, which lm() does, too.
 warn_response_dropped <- function(name) {
   rlang::warn(
     c(
@@ -362,33 +372,35 @@ warn_response_dropped <- function(name) {
   )
 }
 
+# Adds terms to the blueprint. `words` of a term are its variables with levels (factors and
+# strings), `numbers` its other variables.
 add_terms <- function(blueprint, terms, data, call) {
   for (term in terms) {
     for (name in setdiff(names(term), names(blueprint$variables))) {
       expr <- term[[name]]
-      new <- formula_constants(expr, names(data), attr(term, "frame"))
-      blueprint$constants[names(new)] <- new
+      constants <- formula_constants(expr, names(data), attr(term, "frame"))
+      blueprint$constants[names(constants)] <- constants
       blueprint$variables[[name]] <- new_variable(name, expr, data, blueprint, call)
     }
-    blueprint <- add_parts_of_terms(blueprint, term)
+    blueprint <- add_matrix_columns(blueprint, term)
   }
   for (term in split_matrix_terms(terms, blueprint)) {
-    is_word <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
-    words <- names(term)[is_word]
-    numbers <- names(term)[!is_word]
-    blueprint <- add_feature(blueprint, words)
-    if (length(words) > 1) {
-      values <- lapply(setNames(nm = words), formula_value, data, blueprint, call)
-      blueprint$crosses[[product_name(words)]] <- crossed_levels(values, blueprint, words)
+    has_levels <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
+    factors <- names(term)[has_levels]
+    numbers <- names(term)[!has_levels]
+    blueprint <- add_feature(blueprint, factors)
+    if (length(factors) > 1) {
+      values <- lapply(setNames(nm = factors), formula_value, data, blueprint, call)
+      blueprint$crosses[[product_name(factors)]] <- crossed_levels(values, blueprint, factors)
     }
     if (length(numbers)) blueprint <- add_feature(blueprint, numbers)
-    blueprint$terms[[product_name(names(term))]] <- list(words = words, numbers = numbers)
+    blueprint$terms[[product_name(names(term))]] <- list(words = factors, numbers = numbers)
   }
   blueprint
 }
 
-# A key also names variables in the graph, where invalid characters are replaced, so that
-# `I(a + b)` and `I(a - b)` would get the same name.
+# Adds a feature with a unique key. Keys name variables in the graph. There, invalid characters are
+# replaced, so `I(a + b)` and `I(a - b)` would otherwise get the same name.
 add_feature <- function(blueprint, parts) {
   name <- product_name(parts)
   if (length(parts) == 0 || name %in% names(blueprint$features)) return(blueprint)
@@ -399,25 +411,26 @@ add_feature <- function(blueprint, parts) {
   blueprint
 }
 
-# The core's rule for names of variables.
+# Replaces invalid characters in a variable's name as the core does.
 variable_scope_name <- function(name) gsub("[^A-Za-z0-9_.-]", "_", name, useBytes = TRUE)
 
-crossed_levels <- function(values, blueprint, words) {
-  known <- blueprint$known$crosses[[product_name(words)]]
-  if (!is.null(known)) return(known)
-  codes <- lapply(words, function(name) {
+crossed_levels <- function(values, blueprint, factors) {
+  recorded <- blueprint$known$crosses[[product_name(factors)]]
+  if (!is.null(recorded)) return(recorded)
+  codes <- lapply(factors, function(name) {
     match(as.character(values[[name]]), blueprint$variables[[name]]$levels)
   })
-  crossed <- crossed_strings(values[words])[do.call(order, codes)]
+  crossed <- crossed_strings(values[factors])[do.call(order, codes)]
   unique(crossed[!is.na(crossed)])
 }
 
-# Combines several levels to one string, "a:b"; NA if one of them is missing.
+# Combines the levels of several factors in each row to one string, such as "a:b". The result is NA
+# if one of the levels is missing.
 crossed_strings <- function(values) {
   parts <- lapply(unname(values), function(x) {
-    words <- as.character(x)
+    strings <- as.character(x)
     # escape the separator in the levels
-    if (any(grepl(":", words, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", words) else words
+    if (any(grepl(":", strings, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", strings) else strings
   })
   crossed <- do.call(paste, c(parts, sep = ":"))
   crossed[Reduce(`|`, lapply(parts, is.na))] <- NA
@@ -426,148 +439,7 @@ crossed_strings <- function(values) {
 
 product_name <- function(names) paste(names, collapse = ":")
 
-new_variable <- function(name, expr, data, blueprint, call) {
-  check_no_random_effect(expr, data, call)
-  raw <- evaluate_variable(name, expr, data, blueprint, call)
-  known <- blueprint$known$variables[[name]]
-  time_class <- time_class(raw)
-  if (!is.null(known)) check_time(raw, name, known$time, call)
-  unit <- if (is.null(known)) unit_of(raw) else known$unit
-  raw <- in_unit(raw, unit, name, call)
-  value <- numeric_or_factor(if (is.null(time_class)) raw else time_numbers(raw))
-  na_level <- known$na_level
-  if (is.null(known) && is.factor(value) && anyNA(levels(value))) {
-    na_level <- new_level("(NA)", setdiff(levels(value), NA))
-  }
-  value <- with_named_na(value, na_level)
-  check_column(value, name, FALSE, call, missing = TRUE)
-  words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_strings(value)
-  if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
-  if (!is.null(words) && !is.null(known$levels)) words <- known$levels
-  # in a stream, check_by_row() rejects such calls
-  fixed <- if (is.call(expr)) {
-    if (blueprint$is_stream) expr else fixed_call(raw, expr, data, blueprint, known)
-  }
-  fixed <- without_contrasts(fixed)
-  check_recorded_basis(name, fixed, known, call)
-  if (is.null(known)) inform_na_like_level(value, name)
-  list(
-    expr = fixed, levels = words, na_level = na_level, unit = unit,
-    width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
-    time = time_class, origin = number_origin(value, name, time_class, blueprint),
-    is_logical = is.logical(value)
-  )
-}
-
-# `(1 | g)` of lme4 would be a logical. Logicals and numbers that are 0 or 1 are accepted.
-check_no_random_effect <- function(expr, data, call) {
-  bare <- expr
-  while (is.call(bare) && identical(bare[[1]], quote(`(`))) bare <- bare[[2]]
-  is_or <- is.call(bare) && (identical(bare[[1]], quote(`|`)) || identical(bare[[1]], quote(`||`)))
-  if (!is_or) return(invisible())
-  is_flag_like <- vapply(as.list(bare)[-1], function(side) {
-    value <- if (!is.numeric(side)) tryCatch(eval(side, data, globalenv()), error = function(e) NULL)
-    is.logical(value) || is.numeric(value) && all(value %in% c(0, 1, NA))
-  }, NA)
-  if (all(is_flag_like)) return(invisible())
-  abort_runhooks(
-    c(
-      "Random effects such as {.code {term_name(expr)}} are not supported.",
-      i = "Use the group as a factor: {.code factor({term_name(bare[[3]])})}."
-    ),
-    call = call
-  )
-}
-
-plain_strings <- function(x) sort_bytewise(setdiff(x, NA))
-
-check_has_levels <- function(words, name, call) {
-  if (length(words)) return(invisible())
-  abort_runhooks("The feature {.val {name}} has no level: all values are missing.", call = call)
-}
-
-# If functions such as poly() fail on rows with NA, computes the value from the other rows.
-evaluate_variable <- function(name, expr, data, blueprint, call) {
-  if (name %in% names(data)) return(check_no_list(data[[name]], name, call))
-  if (is.null(expr)) expr <- as.name(name)
-  frame <- list2env(blueprint$constants, parent = globalenv())
-  computed <- function(data) computed_column(expr, data, frame, names(data), call)
-  read <- intersect(variables_of(expr), names(data))
-  missing <- Reduce(`|`, lapply(data[read], is_missing_row))
-  if (!any(missing)) return(check_no_list(computed(data), name, call))
-  tryCatch(computed(data), runhooks_error = function(error) {
-    few <- computed(lapply(data, select_rows, !missing))
-    scatter_rows_to_na(few, !missing)
-  })
-}
-
-check_no_list <- function(x, name, call) {
-  if (inherits(x, "Surv")) {
-    abort_runhooks(
-      "{.code {name}} in the formula is a survival time; survival models are not supported.",
-      kind = "unimplemented", call = call
-    )
-  }
-  if (inherits(x, "Period")) {
-    abort_runhooks(
-      c(
-        "{.val {name}} in the formula is a Period, whose length is not a fixed number.",
-        i = "Convert it first, for example with {.code as.numeric({name}, \"hours\")}."
-      ),
-      kind = "invalid_argument", call = call
-    )
-  }
-  if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
-  abort_runhooks(
-    c(
-      "{.val {name}} in the formula must be a vector, a factor or a matrix, not
-       {describe_type(x)}.",
-      i = "Use {.fn unlist} for single values, or {.code do.call(rbind, x)} for rows of a matrix."
-    ),
-    call = call
-  )
-}
-
-numeric_or_factor <- function(value) {
-  value <- flat_column(value)
-  if (is_sparse_matrix(value)) value <- unname(Matrix::as.matrix(value))
-  if (!inherits(value, c("poly", "bs", "ns"))) return(value)
-  array(as.vector(value), dim(value))
-}
-
-formula_value <- function(name, data, blueprint, call) {
-  variable <- blueprint$variables[[name]]
-  raw <- in_unit(
-    evaluate_variable(name, variable$expr, data, blueprint, call), variable$unit, name, call
-  )
-  if (is.null(variable$time)) return(with_named_na(numeric_or_factor(raw), variable$na_level))
-  check_time(raw, name, variable$time, call)
-  time_numbers(raw)
-}
-
-response_value <- function(data, blueprint, call) {
-  response <- blueprint$response
-  raw <- evaluate_variable(response$name, response$expr, data, blueprint, call)
-  value <- numeric_or_factor(in_unit(raw, response$unit, response$name, call))
-  value <- with_named_na(value, NULL)
-  if (isTRUE(blueprint$as_words) && isTRUE(ncol(value) > 1)) {
-    abort_class_counts(response$name, ncol(value), call)
-  }
-  value
-}
-
-# glm() accepts a matrix of counts for two classes; this package does not.
-abort_class_counts <- function(name, n, call) {
-  abort_runhooks(
-    c(
-      "The response {.code {name}} of a classifier must be one class in each row, not {n} columns.",
-      i = "Use one row per class, and put the counts into a column that {.arg weight_column} names."
-    ),
-    call = call
-  )
-}
-
-# A product of levels and numbers has one weight per level.
+# The feature column of a term. A product of factors and numbers has one weight per level.
 term_column <- function(term, blueprint, is_deep) {
   name <- product_name(names(term))
   parts <- blueprint$terms[[name]]
@@ -582,8 +454,8 @@ term_column <- function(term, blueprint, is_deep) {
     scale <- c(scale[lengths(scale) > 0], basis_fields(blueprint, name))
     return(do.call(new_column, c(fields, scale)))
   }
-  words <- product_name(parts$words)
-  column <- factor_column(words, blueprint)
+  factor_name <- product_name(parts$words)
+  column <- factor_column(factor_name, blueprint)
   if (length(parts$numbers)) {
     fields <- list(
       "WeightedCategoricalColumn", categorical_column = column, weight_feature_key = feature,

@@ -1,15 +1,16 @@
 # Missing values in models from a formula.
 
-# `kind` is "fail", "omit", "exclude", "pass" or "constants"; `constants` are by column.
+# Converts `na.action` of a constructor to a list. Its `kind` is "fail", "omit", "exclude", "pass"
+# or "constants"; `constants` replace NA and are named by columns.
 as_na_action <- function(x, data, blueprint, call, stream = NULL) {
-  known <- blueprint$known$na
+  recorded <- blueprint$known$na
   name <- na_action_name(x)
-  if (name == "pass") return(na_pass_settings(known, blueprint, call))
+  if (name == "pass") return(na_pass_settings(recorded, blueprint, call))
   if (name %in% c("fail", "omit", "exclude")) return(list(kind = name))
-  if (!is.null(known$constants)) return(known)
+  if (!is.null(recorded$constants)) return(recorded)
   constants <- if (name %in% c("mean", "median")) {
     column_centers(data, blueprint, name, stream, call)
-  } else if (is_constants(x)) {
+  } else if (is_list_of_constants(x)) {
     lapply(as.list(x), function(constant) {
       if (is.factor(constant)) as.character(constant) else constant
     })
@@ -28,7 +29,7 @@ na_action_name <- function(x) {
   if (is_string(x) && is.null(names(x))) x else ""
 }
 
-is_constants <- function(x) {
+is_list_of_constants <- function(x) {
   is_one <- function(x) is_atomic(x) && length(x) == 1 && !is.na(x)
   (is_atomic(x) || (is.list(x) && !is.object(x))) && length(x) > 0 && !is.null(names(x)) &&
     all(nzchar(names(x))) && all(vapply(x, is_one, NA))
@@ -48,7 +49,7 @@ abort_na_action <- function(x, call) {
   )
 }
 
-# Computed for all numeric columns, because later data may have NA in other columns.
+# The means or medians of all numeric columns, because later data may have NA in other columns.
 column_centers <- function(data, blueprint, name, stream, call) {
   is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
   is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
@@ -69,29 +70,29 @@ column_centers <- function(data, blueprint, name, stream, call) {
 }
 
 check_constants <- function(constants, data, blueprint, call) {
-  odd <- setdiff(names(constants), names(data))
-  if (length(odd)) {
+  invalid <- setdiff(names(constants), names(data))
+  if (length(invalid)) {
     abort_runhooks(
       c(
-        "{.arg na.action} names {.val {odd}}, which the formula does not use.",
+        "{.arg na.action} names {.val {invalid}}, which the formula does not use.",
         i = abbreviated_names(names(data))
       ),
       kind = "not_found", call = call
     )
   }
-  odd <- intersect(names(constants), blueprint$response_variables)
-  if (length(odd)) {
+  invalid <- intersect(names(constants), blueprint$response_variables)
+  if (length(invalid)) {
     abort_runhooks(
       c(
-        "{.arg na.action} cannot fill in the response {.val {odd[[1]]}}.",
+        "{.arg na.action} cannot fill in the response {.val {invalid[[1]]}}.",
         i = "Drop rows without a response from the data, or use {.code na.action = na.omit}."
       ),
       call = call
     )
   }
   for (name in names(constants)) {
-    wants_word <- is.factor(data[[name]]) || is.character(data[[name]])
-    if (wants_word != is.character(constants[[name]])) {
+    is_text <- is.factor(data[[name]]) || is.character(data[[name]])
+    if (is_text != is.character(constants[[name]])) {
       abort_runhooks(
         "{.arg na.action} has {describe(constants[[name]])} for {.val {name}}, which is
          {kind_descriptions[[column_kind(data[[name]])]]}.",
@@ -101,9 +102,10 @@ check_constants <- function(constants, data, blueprint, call) {
   }
 }
 
-# `numbers` are numeric variables with NA, `words` the additional levels for missing values.
-na_pass_settings <- function(known, blueprint, call) {
-  if (identical(known$kind, "pass")) return(known)
+# In the result, `numbers` are the names of numeric variables with NA, and `words` are the
+# additional levels for missing values of factors.
+na_pass_settings <- function(recorded, blueprint, call) {
+  if (identical(recorded$kind, "pass")) return(recorded)
   if (!blueprint$has_trees) {
     abort_runhooks(
       c(
@@ -117,39 +119,40 @@ na_pass_settings <- function(known, blueprint, call) {
   list(kind = "pass", numbers = list(), words = list())
 }
 
-passes_missing <- function(blueprint) identical(blueprint$na$kind, "pass")
+passes_na <- function(blueprint) identical(blueprint$na$kind, "pass")
 
 # Records which variables have missing values, unless a trained model determines them.
-record_missing <- function(blueprint, variables) {
-  if (!passes_missing(blueprint)) return(blueprint)
+record_variables_with_na <- function(blueprint, variables) {
+  if (!passes_na(blueprint)) return(blueprint)
   if (is.null(blueprint$known)) {
-    is_word <- vapply(blueprint$variables[variables], function(v) !is.null(v$levels), NA)
-    blueprint$na$numbers <- as.list(variables[!is_word])
-    for (name in variables[is_word]) {
+    has_levels <- vapply(blueprint$variables[variables], function(v) !is.null(v$levels), NA)
+    blueprint$na$numbers <- as.list(variables[!has_levels])
+    for (name in variables[has_levels]) {
       levels <- blueprint$variables[[name]]$levels
-      word <- new_level("(missing)", levels)
-      blueprint$variables[[name]]$levels <- c(levels, word)
-      blueprint$na$words[[name]] <- word
+      level <- new_level("(missing)", levels)
+      blueprint$variables[[name]]$levels <- c(levels, level)
+      blueprint$na$words[[name]] <- level
     }
   }
   blueprint
 }
 
+# The keys of numeric features with missing values.
 missing_features <- function(blueprint) {
-  is_missing <- vapply(blueprint$features, function(parts) any(parts %in% unlist(blueprint$na$numbers)), NA)
-  is_number <- vapply(blueprint$features, function(parts) {
-    all(vapply(blueprint$variables[parts], function(v) is.null(v$levels), NA))
+  is_missing_number <- vapply(blueprint$features, function(parts) {
+    any(parts %in% unlist(blueprint$na$numbers)) &&
+      all(vapply(blueprint$variables[parts], function(v) is.null(v$levels), NA))
   }, NA)
-  unname(blueprint$keys[names(blueprint$features)[is_missing & is_number]])
+  unname(blueprint$keys[names(blueprint$features)[is_missing_number]])
 }
 
-with_missing_level <- function(values, blueprint) {
-  if (!passes_missing(blueprint)) return(values)
+replace_na_by_level <- function(values, blueprint) {
+  if (!passes_na(blueprint)) return(values)
   for (name in names(values)) {
     x <- values[[name]]
-    word <- blueprint$na$words[[name]]
-    if (!is.null(word)) {
-      x[is.na(x)] <- word
+    level <- blueprint$na$words[[name]]
+    if (!is.null(level)) {
+      x[is.na(x)] <- level
     } else if (is.integer(x) && !is.factor(x) || is.logical(x)) {
       storage.mode(x) <- "double"
     }
@@ -167,8 +170,8 @@ fill_missing <- function(data, constants) {
 
 # Whether each row has NA or NaN. `words`: also check strings and factors.
 is_missing_row <- function(x, words = TRUE) {
-  is_word <- is.character(x) || is.factor(x)
-  if (is.list(x) || is_sparse_matrix(x) || (is_word && !words)) return(logical(n_rows(x)))
+  is_text <- is.character(x) || is.factor(x)
+  if (is.list(x) || is_sparse_matrix(x) || (is_text && !words)) return(logical(n_rows(x)))
   missing <- is.na(x)
   if (is.null(dim(x))) missing else rowSums(matrix(missing, n_rows(x))) > 0
 }
@@ -181,19 +184,20 @@ select_rows <- function(x, rows) {
   structure(cells, class = oldClass(x))
 }
 
-# The inverse of select_rows(): rows that are FALSE get NA.
-scatter_rows_to_na <- function(few, rows) {
-  place <- cumsum(rows)
-  place[!rows] <- NA
-  if (is.null(dim(few))) return(few[place])
-  spread <- few[place, , drop = FALSE]
-  # attributes of poly() and similar functions are needed to compute them for other data
-  kept <- attributes(few)
-  attributes(spread)[setdiff(names(kept), c("dim", "dimnames"))] <-
-    kept[setdiff(names(kept), c("dim", "dimnames"))]
-  spread
+# The inverse of select_rows(): rows for which `rows` is FALSE get NA.
+scatter_rows_to_na <- function(complete_rows, rows) {
+  positions <- cumsum(rows)
+  positions[!rows] <- NA
+  if (is.null(dim(complete_rows))) return(complete_rows[positions])
+  scattered <- complete_rows[positions, , drop = FALSE]
+  # poly() and similar functions store in attributes how to compute them for other data
+  attrs <- attributes(complete_rows)
+  names <- setdiff(names(attrs), c("dim", "dimnames"))
+  attributes(scattered)[names] <- attrs[names]
+  scattered
 }
 
+# Counts missing rows, in total and by column. `firsts` are the numbers of the first missing rows.
 missing_counts <- function(missing) {
   list(
     rows = sum(Reduce(`|`, missing, FALSE)), all = length(missing[[1]]),
@@ -201,17 +205,18 @@ missing_counts <- function(missing) {
   )
 }
 
-add_missing_counts <- function(was, now, before) {
-  if (is.null(was)) return(now)
+add_missing_counts <- function(total, chunk, rows_before) {
+  if (is.null(total)) return(chunk)
   list(
-    rows = was$rows + now$rows, all = was$all + now$all, counts = was$counts + now$counts,
-    firsts = ifelse(is.na(was$firsts), now$firsts + before, was$firsts)
+    rows = total$rows + chunk$rows, all = total$all + chunk$all,
+    counts = total$counts + chunk$counts,
+    firsts = ifelse(is.na(total$firsts), chunk$firsts + rows_before, total$firsts)
   )
 }
 
 missing_lines <- function(missing) {
-  some <- names(missing$counts)[missing$counts > 0]
-  vapply(some, function(name) {
+  columns <- names(missing$counts)[missing$counts > 0]
+  vapply(columns, function(name) {
     n <- missing$counts[[name]] # nolint: used by cli
     first <- missing$firsts[[name]] # nolint: used by cli
     cli::format_inline(
@@ -226,33 +231,35 @@ abort_missing_rows <- function(missing, blueprint, call) {
   all <- missing$all # nolint: used by cli
   lines <- missing_lines(missing)
   lines <- gsub("([{}])", "\\1\\1", lines)
-  some <- names(missing$counts)[missing$counts > 0]
-  has_response <- blueprint$response$name %in% some
-  numbers <- setdiff(some, blueprint$response$name)
-  example <- utils::head(c(intersect(numbers, make.names(numbers)), "x"), 1) # nolint: used by cli
+  columns <- names(missing$counts)[missing$counts > 0]
+  has_response <- blueprint$response$name %in% columns
+  features <- setdiff(columns, blueprint$response$name)
+  example <- utils::head(c(intersect(features, make.names(features)), "x"), 1) # nolint: used by cli
   levels <- blueprint$variables[[example]]$levels
   # nolint: used by cli
   value <- if (is.null(levels)) "0" else paste0('"', c(setdiff(levels, ""), "")[[1]], '"')
   advice <- c(
     i = "{.code na.action = na.omit} in the constructor drops these rows.",
-    i = if (length(numbers)) {
+    i = if (length(features)) {
       "{.code na.action = \"mean\"}, {.code \"median\"} or {.code list({example} = {value})}
        replaces NA by constants."
     },
     i = if (has_response && blueprint$na$kind == "constants") "Responses are not filled in."
   )
+  names(lines) <- rep("x", length(lines))
   abort_runhooks(
-    c("{rows} of {all} rows {cli::qty(rows)}{?has/have} NA.", setNames(lines, rep("x", length(lines))), advice),
-    call = call
+    c("{rows} of {all} rows {cli::qty(rows)}{?has/have} NA.", lines, advice), call = call
   )
 }
 
-# The word for missing values among numbers, such as the "NA" that write.csv() writes, or NULL.
+# If a column of strings contains numbers and a single other string that usually means a missing
+# value, such as "NA" in files of write.csv(), returns this string; otherwise NULL.
 na_like_level <- function(x) {
   if (!is.character(x) || !is.null(dim(x))) return(NULL)
-  words <- setdiff(unique(x), c(NA, ""))
-  others <- words[is.na(suppressWarnings(as.numeric(words)))]
-  if (length(others) == 1 && length(words) > 1 && ascii_lower(others) %in% na_like_strings) others
+  levels <- setdiff(unique(x), c(NA, ""))
+  non_numbers <- levels[is.na(suppressWarnings(as.numeric(levels)))]
+  is_single <- length(non_numbers) == 1 && length(levels) > 1
+  if (is_single && ascii_lower(non_numbers) %in% na_like_strings) non_numbers
 }
 
 na_like_strings <- c(
@@ -260,34 +267,35 @@ na_like_strings <- c(
 )
 
 na_level_advice <- function(x) {
-  word <- na_like_level(x)
-  if (is.null(word)) return(NULL)
+  level <- na_like_level(x)
+  if (is.null(level)) return(NULL)
   cli::format_inline(
-    "All others are numbers. If {.val {word}} means a missing value, read the file with
-     {.code make_csv_dataset(na_value = \"{word}\")} or {.code read.csv(na.strings = \"{word}\")}.",
+    "All others are numbers. If {.val {level}} means a missing value, read the file with
+     {.code make_csv_dataset(na_value = \"{level}\")} or
+     {.code read.csv(na.strings = \"{level}\")}.",
     keep_whitespace = FALSE
   )
 }
 
 inform_na_like_level <- function(x, name) {
-  word <- na_like_level(x)
-  if (is.null(word)) return(invisible())
+  level <- na_like_level(x)
+  if (is.null(level)) return(invisible())
   cli::cli_inform(
     c(
-      "{.val {name}} is strings, so each of its values is a level: {.val {word}}, and numbers.",
+      "{.val {name}} is strings, so each of its values is a level: {.val {level}}, and numbers.",
       i = na_level_advice(x)
     ),
     class = "runhooks_message_na_word"
   )
 }
 
-# Reported once for each use of data.
+# Reports dropped rows, once for each use of data.
 inform_omitted <- function(missing) {
   rows <- sum(Reduce(`|`, missing)) # nolint: used by cli
   all <- length(missing[[1]]) # nolint: used by cli
-  by <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
+  columns <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
   cli::cli_inform(
-    "Dropped {rows} of {all} rows because of NA in {.val {by}}.",
+    "Dropped {rows} of {all} rows because of NA in {.val {columns}}.",
     class = "runhooks_message_omitted"
   )
 }

@@ -1,6 +1,6 @@
 # offset() in a formula: a number per row that is added to the linear function without a weight.
 
-# Adds up several offsets. At least one of the model's `parts` must be linear.
+# Stores the sum of all offsets of the formula. At least one of the model's `parts` must be linear.
 add_offset <- function(blueprint, terms, parts, columns, frame, call) {
   offsets <- unlist(lapply(unname(terms), attr, "offsets"), recursive = FALSE)
   offsets <- offsets[!duplicated(names(offsets))]
@@ -21,7 +21,8 @@ add_offset <- function(blueprint, terms, parts, columns, frame, call) {
   blueprint
 }
 
-# With several classes, an offset would shift all logits equally and have no effect.
+# Aborts if there are more than two classes: an offset would shift all logits equally, without
+# effect.
 check_offset <- function(blueprint, n_classes, call) {
   if (is.null(blueprint$offset) || is.null(n_classes) || n_classes <= 2) return(invisible())
   abort_runhooks(
@@ -44,9 +45,15 @@ offset_value <- function(data, blueprint, call) {
 # Centers the offset, so that large values keep their precision; the bias absorbs the mean.
 add_offset_center <- function(blueprint, frame, is_scaled) {
   if (is.null(blueprint$offset)) return(blueprint)
-  known <- blueprint$known$terms[[blueprint$offset$name]]
-  blueprint$offset$center <- if (!is_scaled || !blueprint$has_bias) 0 else if (!is.null(known)) known$center else {
-    if (is.null(frame$moments)) mean(frame$offset) else frame$moments$.offset$mean
+  recorded <- blueprint$known$terms[[blueprint$offset$name]]
+  blueprint$offset$center <- if (!is_scaled || !blueprint$has_bias) {
+    0
+  } else if (!is.null(recorded)) {
+    recorded$center
+  } else if (is.null(frame$moments)) {
+    mean(frame$offset)
+  } else {
+    frame$moments$.offset$mean
   }
   blueprint
 }

@@ -2,121 +2,132 @@
 # and the factors. Linear models are then well conditioned, and single precision suffices for data
 # that are as collinear as lm() accepts.
 
-# `is_whitened`: a full-batch optimizer trains the model to the optimum.
+# Adds `basis` and `slopes`, the coefficients of the orthogonalization, to the blueprint.
+# `is_whitened`: whether a full-batch optimizer trains the model to the optimum.
 orthogonalize_terms <- function(blueprint, frame, is_whitened) {
-  known <- blueprint$known
-  if (!is.null(known)) {
-    # if the terms differ, reading the model directory raises an error later
-    own <- c(names(blueprint$terms), blueprint$offset$name)
-    if (!setequal(names(known$terms), own)) return(blueprint)
-    if (!is.null(known$basis)) blueprint$basis <- recorded_basis(known$basis)
-    if (!is.null(known$slopes)) blueprint$slopes <- lapply(known$slopes, recorded_slopes)
+  recorded <- blueprint$known
+  if (!is.null(recorded)) {
+    # if the terms differ, a later check of the model directory raises an error
+    term_names <- c(names(blueprint$terms), blueprint$offset$name)
+    if (!setequal(names(recorded$terms), term_names)) return(blueprint)
+    if (!is.null(recorded$basis)) blueprint$basis <- recorded_basis(recorded$basis)
+    if (!is.null(recorded$slopes)) blueprint$slopes <- lapply(recorded$slopes, recorded_slopes)
     return(blueprint)
   }
   if (!is_whitened) return(blueprint)
   codes <- if (!is.null(frame$values)) factor_codes_of(blueprint, frame$values)
   names <- number_terms(blueprint)
   if (length(names)) {
-    numbers <- frame$numbers
-    if (is.null(numbers)) {
+    statistics <- frame$numbers
+    if (is.null(statistics)) {
       x <- number_matrix(blueprint, names, frame$values)
-      numbers <- frame_numbers(x, codes, blueprint$has_bias)
+      statistics <- number_statistics(x, codes, blueprint$has_bias)
     }
-    if (numbers$k >= 2 || length(numbers$means)) {
-      blueprint$basis <- new_basis(numbers, names, blueprint)
+    if (statistics$k >= 2 || length(statistics$means)) {
+      blueprint$basis <- new_basis(statistics, names, blueprint)
     }
   }
-  # training on a stream does not reach the optimum
+  # not for a stream, because training on one does not reach the optimum
   if (!is.null(frame$values)) blueprint$slopes <- new_slopes(blueprint, frame$values, codes)
   blueprint
 }
 
+# The names of the terms without factors.
 number_terms <- function(blueprint) {
   names(Filter(function(term) length(term$words) == 0, blueprint$terms))
 }
 
+# A matrix with the columns of numeric terms.
 number_matrix <- function(blueprint, names, values) {
   do.call(cbind, lapply(unname(blueprint$terms[names]), function(term) {
     matrix(as.numeric(feature_value(term$numbers, values)), n_rows(values[[1]]))
   }))
 }
 
-# `shares` convert standardized numbers to orthogonal ones; they are 0 for collinear columns.
-new_basis <- function(numbers, names, blueprint) {
-  kept <- numbers$kept
-  shares <- matrix(0, numbers$k, numbers$k)
-  if (length(kept)) shares[kept, kept] <- whitening_matrix(numbers$triangle(kept))
+# The matrix `shares` converts standardized numbers to orthogonal ones. It is 0 for collinear
+# columns.
+new_basis <- function(statistics, names, blueprint) {
+  independent <- statistics$independent
+  shares <- matrix(0, statistics$k, statistics$k)
+  if (length(independent)) {
+    shares[independent, independent] <- whitening_matrix(statistics$triangle(independent))
+  }
   widths <- vapply(names, function(name) {
     max(vapply(blueprint$variables[blueprint$terms[[name]]$numbers], `[[`, 1L, "width"))
   }, 1L)
   basis <- list(
-    terms = names, widths = unname(widths), center = numbers$scale$center,
-    scale = numbers$scale$scale, shares = shares
+    terms = names, widths = unname(widths), center = statistics$scale$center,
+    scale = statistics$scale$scale, shares = shares
   )
-  basis$means <- if (length(numbers$means)) numbers$means
+  basis$means <- if (length(statistics$means)) statistics$means
   basis
 }
 
 # Inverts the triangle `r` of a QR decomposition, so that columns become orthonormal.
 whitening_matrix <- function(r) backsolve(r * sign(diag(r)), diag(ncol(r)))
 
-# `kept`: the columns that lm() would keep. `means`: effects of the factors on the columns, if they
-# explain nearly all of a column; the columns are then residualized.
-frame_numbers <- function(x, codes = NULL, has_bias = TRUE) {
+# Statistics of the columns of `x`. `independent` are the columns that lm() would keep. If factors
+# explain nearly all of a column, `means` are the effects of the factors, and the columns are
+# residualized. `triangle()` returns R of the QR decomposition of columns.
+number_statistics <- function(x, codes = NULL, has_bias = TRUE) {
   scale <- column_scale(x, has_bias)
   z <- standardize_columns(x, scale)
-  kept <- known_columns(qr(if (has_bias) cbind(1, x) else x, tol = 1e-7), has_bias)
+  independent <- columns_kept_by_lm(qr(if (has_bias) cbind(1, x) else x, tol = 1e-7), has_bias)
   means <- NULL
-  if (length(kept)) {
-    found <- sweep_factors(z, codes)
-    before <- triangle_of(z, kept)
-    left <- triangle_of(found$left, kept)
-    if (any(abs(diag(left)) < max_unexplained_share * abs(diag(before)))) {
-      means <- found$means
-      z <- found$left
-      kept <- independent_columns(z, kept, 1e-7 * root_mean_square(x) / scale$scale)
+  if (length(independent)) {
+    effects <- sweep_factors(z, codes)
+    total <- qr_triangle(z, independent)
+    residual <- qr_triangle(effects$residuals, independent)
+    if (any(abs(diag(residual)) < max_unexplained_share * abs(diag(total)))) {
+      means <- effects$means
+      z <- effects$residuals
+      independent <- independent_columns(z, independent, 1e-7 * root_mean_square(x) / scale$scale)
     }
   }
   list(
-    scale = scale, k = ncol(x), means = means, kept = kept,
-    triangle = function(kept) triangle_of(z, kept)
+    scale = scale, k = ncol(x), means = means, independent = independent,
+    triangle = function(columns) qr_triangle(z, columns)
   )
 }
 
-known_columns <- function(decomposed, has_bias) {
-  known <- sort(decomposed$pivot[seq_len(decomposed$rank)])
-  if (has_bias) known[-1] - 1 else known
+columns_kept_by_lm <- function(decomposed, has_bias) {
+  kept <- sort(decomposed$pivot[seq_len(decomposed$rank)])
+  if (has_bias) kept[-1] - 1 else kept
 }
 
-triangle_of <- function(z, kept) {
-  qr.R(qr(z[, kept, drop = FALSE], tol = 0)) / sqrt(nrow(z))
+qr_triangle <- function(z, columns) {
+  qr.R(qr(z[, columns, drop = FALSE], tol = 0)) / sqrt(nrow(z))
 }
 
 root_mean_square <- function(x) sqrt(colMeans(x^2))
 
-# The columns of `kept` whose residual on the previous ones exceeds `smallest`.
+# Selects columns from `kept` whose residual on the previously selected columns exceeds `smallest`.
 independent_columns <- function(z, kept, smallest) {
   kept <- utils::head(kept, nrow(z))
   while (length(kept)) {
-    low <- which(abs(diag(as.matrix(triangle_of(z, kept)))) <= smallest[kept])
-    if (length(low) == 0) break
-    kept <- kept[-low[[1]]]
+    dependent <- which(abs(diag(as.matrix(qr_triangle(z, kept)))) <= smallest[kept])
+    if (length(dependent) == 0) break
+    kept <- kept[-dependent[[1]]]
   }
   kept
 }
 
 standardize_columns <- function(x, scale) sweep(sweep(x, 2, scale$center), 2, scale$scale, `/`)
 
+# The numbers that the matrix `shares` converts: standardized and without the effects of the
+# factors.
 basis_numbers <- function(basis, blueprint, values) {
   z <- standardize_columns(number_matrix(blueprint, basis$terms, values), basis)
   residualize_on_factors(z, basis$means, factor_codes_of(blueprint, values, names(basis$means)))
 }
 
+# The columns of a term in the basis.
 basis_columns <- function(basis, name) {
-  at <- match(name, basis$terms)
-  sum(basis$widths[seq_len(at - 1)]) + seq_len(basis$widths[[at]])
+  index <- match(name, basis$terms)
+  sum(basis$widths[seq_len(index - 1)]) + seq_len(basis$widths[[index]])
 }
 
+# The fields of a numeric column that contain its orthogonalization.
 basis_fields <- function(blueprint, name) {
   basis <- blueprint$basis
   if (!name %in% basis$terms) return(list())
@@ -126,6 +137,7 @@ basis_fields <- function(blueprint, name) {
   )
 }
 
+# A column of the standardized numbers of several terms.
 numbers_column <- function(blueprint, terms, scale, widths = scale$widths) {
   keys <- vapply(terms, function(term) {
     blueprint$keys[[product_name(blueprint$terms[[term]]$numbers)]]

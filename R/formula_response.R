@@ -1,6 +1,6 @@
-# The arguments of a model that follow from the response of its formula.
+# Derives arguments of a model, such as its classes, from the response of its formula.
 
-response_arguments <- function(args, given, blueprint, value, mode, call) {
+response_arguments <- function(args, supplied, blueprint, value, mode, call) {
   name <- blueprint$response$name
   if (mode == "regression") {
     if (is.character(value) || is.factor(value)) {
@@ -16,19 +16,21 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
       )
     }
     check_column(value, name, TRUE, call)
-    if (length(dim(value)) == 2 && !"label_dimension" %in% given) args$label_dimension <- ncol(value)
+    if (length(dim(value)) == 2 && !"label_dimension" %in% supplied) {
+      args$label_dimension <- ncol(value)
+    }
   }
   if (mode == "classification") {
-    if (!"label_vocabulary" %in% given || is.null(args$label_vocabulary)) {
+    if (!"label_vocabulary" %in% supplied || is.null(args$label_vocabulary)) {
       inform_empty_classes(value, name)
       args$label_vocabulary <- response_classes(value, name, call)
     }
-    if (!"n_classes" %in% given) args$n_classes <- length(args$label_vocabulary)
+    if (!"n_classes" %in% supplied) args$n_classes <- length(args$label_vocabulary)
   }
   args
 }
 
-# A level without rows remains a class, because a stream or later data may contain it.
+# Reports classes without rows. They remain classes, because later data may contain them.
 inform_empty_classes <- function(x, name) {
   empty <- if (is.factor(x)) setdiff(levels(x), as.character(x))
   if (length(empty) == 0) return(invisible())

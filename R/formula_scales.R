@@ -1,23 +1,25 @@
-# Standardizes terms and the response. The scales are stored in columns and head, so the graph reads
-# unscaled data, and in the model directory for models that are created again from other data.
+# Standardizes terms and the response. Columns and head contain the scales, so the graph reads
+# unscaled data. The model directory contains them, too, for models that are created again from
+# other data.
 
 add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms = TRUE) {
-  known <- blueprint$known
+  recorded <- blueprint$known
   blueprint <- add_offset_center(blueprint, frame, is_scaled)
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
     is_alone <- length(term$numbers) == 1 && length(term$words) == 0
-    scale <- known$terms[[name]]
+    scale <- recorded$terms[[name]]
     origin <- if (is_alone) blueprint$variables[[term$numbers]]$origin
-    # trained trees determine whether there is an origin
-    by_known <- is_alone && !is.null(known) && isTRUE(blueprint$has_trees)
-    if (by_known || !is.null(origin) && !is.null(scale$center)) {
+    # in a tree model, the training has determined whether there is an origin
+    is_recorded <- is_alone && !is.null(recorded) && isTRUE(blueprint$has_trees)
+    if (is_recorded || !is.null(origin) && !is.null(scale$center)) {
       blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
     } else if (!is.null(origin)) {
       blueprint$terms[[name]]$center <- if (blueprint$has_bias) origin else 0
       blueprint$terms[[name]]$scale <- 1
     }
-    if (!is_scaled || !scales_terms || length(term$numbers) == 0 || has_basis(blueprint, name)) next
+    if (!is_scaled || !scales_terms || length(term$numbers) == 0) next
+    if (is_orthogonalized(blueprint, name)) next
     if (is.null(scale$scale)) {
       # centering is possible only if each level also has a bias
       is_centered <- if (length(term$words) == 0) blueprint$has_bias else {
@@ -28,18 +30,18 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
     blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
   }
   if (is_scaled && scales_labels && is.numeric(frame$response)) {
-    scale <- known$response
+    scale <- recorded$response
     if (is.null(scale)) scale <- response_scale(frame, blueprint$has_bias)
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
 }
 
-has_basis <- function(blueprint, name) {
+is_orthogonalized <- function(blueprint, name) {
   name %in% blueprint$basis$terms || !is.null(slopes_of(blueprint, name))
 }
 
-# `frame` has values, or moments if it comes from a stream.
+# The scale of a feature. `frame` has values or, if it comes from a stream, moments.
 feature_scale <- function(frame, numbers, is_centered) {
   if (is.null(frame$moments)) {
     return(column_scale(feature_value(numbers, frame$values), is_centered, frame$scale_weight))
@@ -61,23 +63,24 @@ feature_value <- function(numbers, values) {
   Reduce(`*`, lapply(values[numbers], as.numeric))
 }
 
-# Mean and standard deviation, or 0 and root mean square. Constant columns are not scaled.
+# Center and scale of columns: mean and standard deviation, or 0 and root mean square if not
+# centered. Constant columns are not scaled.
 column_scale <- function(x, is_centered, weights = NULL) {
   columns <- matrix(as.numeric(x), n_rows(x))
   if (!is.null(weights)) return(weighted_scale(columns, is_centered, as.numeric(weights)))
   center <- if (is_centered) colMeans(columns) else numeric(ncol(columns))
   spread <- sqrt(colMeans(sweep(columns, 2, center)^2))
-  scale_of(center, spread, apply(abs(columns), 2, max))
+  scale_from_spread(center, spread, apply(abs(columns), 2, max))
 }
 
 weighted_scale <- function(columns, is_centered, weights) {
   mean_of <- function(columns) colSums(columns * weights) / sum(weights)
   center <- if (is_centered) mean_of(columns) else numeric(ncol(columns))
   spread <- sqrt(mean_of(sweep(columns, 2, center)^2))
-  scale_of(center, spread, apply(abs(columns), 2, max))
+  scale_from_spread(center, spread, apply(abs(columns), 2, max))
 }
 
-scale_of <- function(center, spread, largest) {
+scale_from_spread <- function(center, spread, largest) {
   is_constant <- !is.finite(spread) | spread <= 1e-12 * largest
   list(center = center, scale = ifelse(is_constant, 1, spread))
 }
@@ -88,9 +91,9 @@ label_scale_arguments <- function(blueprint) {
   list(label_center = as.list(response$center), label_scale = as.list(response$scale))
 }
 
-# The directory whose training determines levels and scales: that of a warm start, before the first
-# training in `folder`.
-source_folder <- function(folder, warm_start) {
+# The directory whose training determines levels and scales: `folder`, or before its first training
+# that of a warm start.
+recorded_model_folder <- function(folder, warm_start) {
   if (folder$has_checkpoint) return(folder)
   source <- warm_start_folder(warm_start)
   if (is.null(source) || is.null(recorded_formula(source))) return(folder)
@@ -100,8 +103,8 @@ source_folder <- function(folder, warm_start) {
 
 recorded_formula <- function(folder) {
   if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
-  known <- read_metadata(folder)$formula
-  if (is_recorded_formula(known)) known
+  recorded <- read_metadata(folder)$formula
+  if (is_recorded_formula(recorded)) recorded
 }
 
 is_recorded_formula <- function(x) {
@@ -116,23 +119,24 @@ is_recorded_formula <- function(x) {
     (is.null(x$has_bias) || is_flag(x$has_bias))
 }
 
-# Plain data. Calls such as poly() with its coefficients are stored as text, only for comparison.
+# The record of a blueprint in the model directory, as plain data. Calls, such as poly() with its
+# coefficients, are stored as text, only for comparison.
 formula_record <- function(blueprint) {
   if (is.null(blueprint)) return(NULL)
-  present <- function(...) Filter(Negate(is.null), list(...))
+  non_null <- function(...) Filter(Negate(is.null), list(...))
   response <- blueprint$response
   record <- list(
     variables = lapply(blueprint$variables, function(variable) {
-      present(
+      non_null(
         levels = variable$levels, na_level = variable$na_level,
-        basis = basis_text(variable$expr), time = variable$time, unit = variable$unit
+        basis = call_text(variable$expr), time = variable$time, unit = variable$unit
       )
     }),
     crosses = blueprint$crosses,
     terms = lapply(blueprint$terms, function(term) {
-      present(center = term$center, scale = term$scale)
+      non_null(center = term$center, scale = term$scale)
     }),
-    response = present(center = response$center, scale = response$scale, unit = response$unit),
+    response = non_null(center = response$center, scale = response$scale, unit = response$unit),
     na = blueprint$na
   )
   offset <- blueprint$offset
@@ -143,10 +147,10 @@ formula_record <- function(blueprint) {
   record
 }
 
-basis_text <- function(expr) if (is.call(expr)) code_text(expr)
+call_text <- function(expr) if (is.call(expr)) code_text(expr)
 
-check_recorded_basis <- function(name, expr, known, call) {
-  if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())
+check_recorded_basis <- function(name, expr, recorded, call) {
+  if (is.null(recorded) || identical(recorded$basis, call_text(expr))) return(invisible())
   abort_runhooks(
     c(
       "{.code {name}} differs between these data and the training data of the model whose weights
@@ -160,17 +164,18 @@ check_recorded_basis <- function(name, expr, known, call) {
 
 folder_arg <- function(folder) if (is.null(folder$arg)) "model_dir" else folder$arg
 
-# The argument, which must agree with the trained model in the directory.
-is_normalized <- function(matched, known, folder, call) {
+# The value of `normalize`. It must agree with the trained model in the directory, if one exists.
+resolve_normalize <- function(matched, recorded, folder, call) {
   normalize <- matched$args$normalize
   if (!folder$has_checkpoint) return(normalize)
-  was <- !is.null(known$response$scale) || !is.null(known$basis) || !is.null(known$slopes) ||
-    any(vapply(known$terms, function(term) !is.null(term$scale), NA))
-  if (normalize == was || !"normalize" %in% matched$given) return(was)
+  was_normalized <- !is.null(recorded$response$scale) || !is.null(recorded$basis) ||
+    !is.null(recorded$slopes) ||
+    any(vapply(recorded$terms, function(term) !is.null(term$scale), NA))
+  if (normalize == was_normalized || !"normalize" %in% matched$given) return(was_normalized)
   abort_runhooks(
     c(
-      "The model in {.path {folder$path}} was trained with {.code normalize = {was}}.",
-      i = "Use {.code normalize = {was}}, or another {.arg {folder_arg(folder)}}."
+      "The model in {.path {folder$path}} was trained with {.code normalize = {was_normalized}}.",
+      i = "Use {.code normalize = {was_normalized}}, or another {.arg {folder_arg(folder)}}."
     ),
     call = call
   )

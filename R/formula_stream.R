@@ -7,7 +7,8 @@ is_streamed <- function(x) inherits(x, c("runhooks_stream", "tf_dataset", stream
 
 streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
 
-# `rows`: a dataset of single records; `response`: name of the label of a (record, label) dataset.
+# Converts data to a stream, whose `rows` are a dataset of single records. `response`: the name that
+# the label of a dataset of tuples (record, label) gets.
 as_stream <- function(x, response = NULL, call = parent.frame()) {
   if (inherits(x, "runhooks_stream")) return(x)
   if (inherits(x, "tbl_sql")) x <- table_dataset(x)
@@ -26,22 +27,23 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   }
   dims <- info$dims[unlist(form)]
   is_batched <- all(lengths(dims) > 0) && length(unique(vapply(dims, `[[`, 0, 1))) == 1
-  is_twice <- is_batched_twice(info, form)
-  widths <- if (is_twice) vapply(dims, `[[`, 0, 2)
-  if (is_twice && !anyNA(widths)) check_batched_once(widths, call)
+  is_nested <- is_batched_twice(info, form)
+  widths <- if (is_nested) vapply(dims, `[[`, 0, 2)
+  if (is_nested && !anyNA(widths)) check_batched_once(widths, call)
   x <- tf_dataset(x$handle, form)
   rows <- if (is_batched) dataset_flat_map(x, tensor_slices_dataset) else x
   sizes <- if (is_batched) lapply(dims, `[`, -1) else dims
   widths <- vapply(sizes, function(d) prod(as.numeric(d)), 0)
   structure(
     list(
-      rows = rows, names = names(form), widths = setNames(widths, names(form)), is_twice = is_twice
+      rows = rows, names = names(form), widths = setNames(widths, names(form)), is_twice = is_nested
     ),
     class = "runhooks_stream"
   )
 }
 
-# Whether all columns may be batches of batches; chunks then have one width for all.
+# Whether all columns may be batches of batches. If they are, they have the same width in each
+# chunk.
 is_batched_twice <- function(info, form) {
   batches <- gregexpr("\\b(Padded)?Batch\\(", info$description)[[1]]
   length(batches) > 1 && all(lengths(info$dims[unlist(form)]) == 2)
@@ -86,14 +88,14 @@ table_dataset <- function(x) {
 
 data_names <- function(data) if (inherits(data, "runhooks_stream")) data$names else names(data)
 
-values_in_memory <- function() {
-  most <- getOption("runhooks.values_in_memory", 1e6)
-  good <- is_number(most) && most >= 0
+max_values_in_memory <- function() {
+  limit <- getOption("runhooks.values_in_memory", 1e6)
+  good <- is_number(limit) && limit >= 0
   check_arg(
-    good, most, "a number of values, 0 or more", "options(runhooks.values_in_memory = )",
+    good, limit, "a number of values, 0 or more", "options(runhooks.values_in_memory = )",
     parent.frame()
   )
-  most
+  limit
 }
 
 values_of_row <- function(stream, columns) {
@@ -101,27 +103,29 @@ values_of_row <- function(stream, columns) {
   max(1, sum(ifelse(is.na(widths), 1, widths)))
 }
 
-# Calls `visit` with consecutive chunks of at most `size` rows, as lists of columns.
+# Calls `visit()` with consecutive chunks of at most `size` rows, as lists of columns. Returns the
+# number of rows.
 each_chunk <- function(stream, columns, visit, size = chunk_size(stream, columns)) {
-  before <- 0
-  look <- function(...) {
+  rows_before <- 0
+  visit_chunk <- function(...) {
     chunk <- as_chunk(list(...), columns, stream$is_twice)
-    add_row_position(visit(chunk), before)
-    before <<- before + n_rows(chunk[[1]])
+    add_row_position(visit(chunk), rows_before)
+    rows_before <<- rows_before + n_rows(chunk[[1]])
     0L
   }
   chunks <- dataset_map(dataset_batch(stream$rows, size), function(record) {
-    py_func(look, unname(record[columns]), "int32", name = "look")
+    py_func(visit_chunk, unname(record[columns]), "int32", name = "look")
   })
   dataset_collect(chunks)
-  invisible(before)
+  invisible(rows_before)
 }
 
 chunk_size <- function(stream, columns) {
   min(8192, max(64, floor(2^19 / values_of_row(stream, columns))))
 }
 
-# Datasets have no missing string but "". Matrices of one column become vectors.
+# Converts components of a dataset to columns. "" becomes NA, because datasets have no other missing
+# string. Matrices with one column become vectors.
 as_chunk <- function(values, names, is_twice = FALSE) {
   if (isTRUE(is_twice)) check_batched_once(vapply(values, NCOL, 0L))
   values <- lapply(values, function(x) {
@@ -131,58 +135,54 @@ as_chunk <- function(values, names, is_twice = FALSE) {
   setNames(values, names)
 }
 
-# Adds the position of the chunk to an error about one of its rows.
-add_row_position <- function(expr, before) {
-  if (before == 0) return(expr)
+# Adds the position of a chunk to an error, because the error counts rows from the first of the
+# chunk.
+add_row_position <- function(expr, rows_before) {
+  if (rows_before == 0) return(expr)
   withCallingHandlers(expr, error = function(e) {
-    at <- format(before + 1, big.mark = ",", scientific = FALSE)
+    position <- format(rows_before + 1, big.mark = ",", scientific = FALSE)
     if (is.null(control_error_kind(e))) {
-      stop(add_note(e, paste0("Row 1 is row ", at, " of the data.")))
+      stop(add_note(e, paste0("Row 1 is row ", position, " of the data.")))
     }
   })
 }
 
 first_chunk <- function(stream, columns, call) {
   first <- NULL
-  few <- stream
-  few$rows <- dataset_take(stream$rows, chunk_size(stream, columns))
-  each_chunk(few, columns, function(chunk) first <<- chunk)
+  stream$rows <- dataset_take(stream$rows, chunk_size(stream, columns))
+  each_chunk(stream, columns, function(chunk) first <<- chunk)
   if (is.null(first)) abort_runhooks("The data have no rows.", call = call)
   first
 }
 
+# The stream as a data frame, or NULL if it has more values than the option allows in memory.
 frame_if_small <- function(stream, columns) {
-  most <- floor(values_in_memory() / values_of_row(stream, columns))
-  if (most < 1 || isTRUE(stream$total > most)) return(NULL)
+  max_rows <- floor(max_values_in_memory() / values_of_row(stream, columns))
+  if (max_rows < 1 || isTRUE(stream$total > max_rows)) return(NULL)
   chunks <- list()
-  keep <- function(chunk) chunks[[length(chunks) + 1]] <<- chunk
-  few <- stream
-  few$rows <- dataset_take(stream$rows, most + 1)
-  n <- each_chunk(few, columns, keep)
-  if (n > most) return(NULL)
-  bound <- lapply(setNames(nm = columns), function(name) {
-    parts <- lapply(chunks, `[[`, name)
-    if (length(dim(parts[[1]])) > 1) do.call(rbind, parts) else unlist(parts, use.names = FALSE)
+  append_chunk <- function(chunk) chunks[[length(chunks) + 1]] <<- chunk
+  stream$rows <- dataset_take(stream$rows, max_rows + 1)
+  n <- each_chunk(stream, columns, append_chunk)
+  if (n > max_rows) return(NULL)
+  data <- lapply(setNames(nm = columns), function(name) {
+    values <- lapply(chunks, `[[`, name)
+    if (length(dim(values[[1]])) > 1) do.call(rbind, values) else unlist(values, use.names = FALSE)
   })
-  structure(bound, class = "data.frame", row.names = .set_row_names(n))
+  structure(data, class = "data.frame", row.names = .set_row_names(n))
 }
 
 as_formula_data <- function(data, model, call = parent.frame()) {
   if (!is_streamed(data) || inherits(data, "runhooks_stream")) return(data)
   if (is.null(model$blueprint)) abort_streamed_without_formula(data, call)
   stream <- as_stream(data, model$blueprint$response_variables, call)
-  columns <- intersect(data_names(stream), model$blueprint$columns)
-  frame <- frame_if_small(stream, columns)
-  if (!is.null(frame)) return(frame)
-  stream$names <- columns
-  stream
+  frame_or_stream(stream, intersect(data_names(stream), model$blueprint$columns))
 }
 
 abort_streamed_without_formula <- function(data, call) {
-  what <- if (is_dataset(data)) "A dataset" else "Data that are read in chunks"
+  subject <- if (is_dataset(data)) "A dataset" else "Data that are read in chunks"
   abort_runhooks(
     c(
-      paste(what, "requires a model from a formula."),
+      paste(subject, "requires a model from a formula."),
       i = "For other models, use batches ({.fn dataset_batch}) with
            {.code input_fn(dataset, features = c(a, b), response = y)}."
     ),
@@ -190,15 +190,15 @@ abort_streamed_without_formula <- function(data, call) {
   )
 }
 
-abort_stream <- function(what, stream, call) {
+abort_stream <- function(fun, stream, call) {
   rows <- if (is.null(stream$total)) "" else {
     paste0(" of ", format(stream$total, big.mark = ",", scientific = FALSE), " rows")
   }
   abort_runhooks(
     c(
-      "{.fn {what}} needs the rows in memory, but the data of this model are a stream{rows}.",
+      "{.fn {fun}} needs the rows in memory, but the data of this model are a stream{rows}.",
       i = "If they fit, set {.code options(runhooks.values_in_memory = )} to more than
-           {format(values_in_memory(), big.mark = ',', scientific = FALSE)} values.",
+           {format(max_values_in_memory(), big.mark = ',', scientific = FALSE)} values.",
       i = "{.fn predict} and {.fn evaluate} accept streams. {.code variable_value(model)} returns
            the weights."
     ),
@@ -214,7 +214,7 @@ stream_input <- function(model, stream, reading, is_limited, call) {
     reading$batch_size <- if (is_training) model_traits(model$spec$type)$batch_size else 128
   }
   check_positive_whole(reading$batch_size, arg = "batch_size", call = call)
-  if (!"num_epochs" %in% reading$given) {
+  if (!"num_epochs" %in% reading$supplied) {
     passes <- if (!is_training) 1 else if (!is_limited) {
       n <- if (is.null(stream$total)) count_rows(stream) else stream$total
       default_passes(model, n, reading$batch_size)
@@ -228,7 +228,8 @@ stream_input <- function(model, stream, reading, is_limited, call) {
 
 count_rows <- function(stream) each_chunk(stream, stream$names[1], function(chunk) NULL)
 
-# A data frame would be fitted to the minimum of the loss.
+# Reports that training on a stream does not reach the minimum of the loss, unlike training on a
+# data frame.
 inform_batches <- function(size) {
   cli::cli_inform(
     c(
@@ -247,7 +248,7 @@ stream_input_fn <- function(model, stream, reading) {
       rows <- stream_features(stream, estimator, mode)
       shuffle <- reading$shuffle
       if (identical(shuffle, "auto")) shuffle <- identical(mode, "train")
-      if (shuffle) rows <- dataset_shuffle(rows, shuffle_rows)
+      if (shuffle) rows <- dataset_shuffle(rows, shuffle_buffer_rows)
       if (!identical(reading$num_epochs, 1)) rows <- dataset_repeat(rows, reading$num_epochs)
       iterator <- make_iterator_one_shot(dataset_batch(rows, reading$batch_size))
       if (reading$resume && identical(mode, "train")) {
@@ -258,45 +259,47 @@ stream_input_fn <- function(model, stream, reading) {
       list(batch[-last], batch[[last]])
     }
   }
-  about <- list(
-    rows = stream$total, features = names(model$blueprint$keys), response = model$blueprint$response$name,
-    batch_size = reading$batch_size, num_epochs = reading$num_epochs, is_stream = TRUE
+  info <- list(
+    rows = stream$total, features = names(model$blueprint$keys),
+    response = model$blueprint$response$name, batch_size = reading$batch_size,
+    num_epochs = reading$num_epochs, is_stream = TRUE
   )
-  structure(input, class = "runhooks_input_fn", about = about)
+  structure(input, class = "runhooks_input_fn", about = info)
 }
 
-shuffle_rows <- 10000
+shuffle_buffer_rows <- 10000
 
 stream_features <- function(stream, model, mode) {
   chunks <- dataset_batch(stream$rows, chunk_size(stream, stream$names))
   dataset_flat_map(feature_batches(chunks, stream$names, model, mode), tensor_slices_dataset)
 }
 
-# Converts batches of records to batches of features. For prediction, they have no response.
+# Converts batches of records to batches of features and, except for prediction, the response.
 feature_batches <- function(batches, columns, model, mode, is_twice = FALSE) {
   blueprint <- model$blueprint
   has_response <- !identical(mode, "infer")
   types <- feature_types(model, has_response)
-  note <- omission_note()
-  before <- 0
+  inform <- first_omission_informer()
+  rows_before <- 0
   compute <- function(...) {
     chunk <- as_chunk(list(...), columns, is_twice)
     n <- n_rows(chunk[[1]])
-    values <- add_row_position(
-      chunk_features(chunk, model, types, mode, note), before
-    )
-    before <<- before + n
+    values <- add_row_position(chunk_features(chunk, model, types, mode, inform), rows_before)
+    rows_before <<- rows_before + n
     unname(values)
   }
   dataset_map(batches, function(record) {
     tensors <- py_func(
       compute, unname(record[columns]), lapply(unname(types), `[[`, "dtype"), name = "formula"
     )
-    shaped <- Map(function(tensor, type) tf$ensure_shape(tensor, c(list(NULL), type$shape)), tensors, types)
-    setNames(shaped, names(types))
+    with_shape <- Map(function(tensor, type) {
+      tf$ensure_shape(tensor, c(list(NULL), type$shape))
+    }, tensors, types)
+    setNames(with_shape, names(types))
   })
 }
 
+# The types and shapes of the features that feature_batches() computes, and of the response.
 feature_types <- function(model, has_response) {
   blueprint <- model$blueprint
   floats <- float_features(model_reads(model))
@@ -324,11 +327,12 @@ feature_types <- function(model, has_response) {
   types
 }
 
-chunk_features <- function(chunk, model, types, mode, note) {
+chunk_features <- function(chunk, model, types, mode, inform) {
   blueprint <- model$blueprint
   has_response <- !identical(mode, "infer")
   call <- user_frame()
-  frame <- complete_chunk(blueprint, blueprint_frame(blueprint, chunk, has_response, call), note, call)
+  frame <- blueprint_frame(blueprint, chunk, has_response, call)
+  frame <- drop_incomplete_rows(blueprint, frame, call, inform, may_be_empty = TRUE)
   columns <- frame_features(blueprint, frame)
   if (length(columns) == 0) columns$rows <- numeric(sum(frame$rows))
   reads <- model_reads(model)
@@ -343,8 +347,8 @@ chunk_features <- function(chunk, model, types, mode, note) {
     )
     names(columns)[[length(types)]] <- blueprint$response$name
   }
-  at <- c(names(types)[seq_len(length(types) - has_response)])
-  ordered <- c(columns[at], if (has_response) columns[length(types)])
+  features <- names(types)[seq_len(length(types) - has_response)]
+  ordered <- c(columns[features], if (has_response) columns[length(types)])
   Map(as_component, ordered, types)
 }
 
@@ -355,37 +359,28 @@ as_component <- function(x, type) {
   if (is.null(type$shape)) array(x, length(x)) else x
 }
 
-# Like drop_incomplete_rows(), but a chunk may lose all rows. `note` reports the first drop.
-complete_chunk <- function(blueprint, frame, note, call) {
-  frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
-  if (all(frame$rows)) return(frame)
-  if (!blueprint$na$kind %in% c("omit", "exclude")) {
-    abort_missing_rows(missing_counts(frame$missing), blueprint, call)
-  }
-  note(frame$missing)
-  select_frame_rows(frame, frame$rows)
-}
-
-omission_note <- function() {
-  is_said <- FALSE
+# Returns a function that reports only the first drop of rows.
+first_omission_informer <- function() {
+  is_reported <- FALSE
   function(missing) {
-    if (is_said) return(invisible())
-    is_said <<- TRUE
-    by <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
+    if (is_reported) return(invisible())
+    is_reported <<- TRUE
+    columns <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
     cli::cli_inform(
-      "Dropping rows of the stream because of NA in {.val {by}}.",
+      "Dropping rows of the stream because of NA in {.val {columns}}.",
       class = "runhooks_message_omitted"
     )
   }
 }
 
+# An input function that computes the features of a formula from batches of records.
 formula_batches <- function(dataset, features, response, model) {
   blueprint <- model$blueprint
   form <- record_form(dataset, response, user_frame())
   columns <- intersect(names(form), model$blueprint$columns)
-  unread <- c(blueprint$response_variables, if (length(response) == 0) blueprint$weight)
-  lacks <- setdiff(columns, c(features, response, unread))
-  if (length(lacks)) abort_unselected(lacks, model$formula)
+  not_features <- c(blueprint$response_variables, if (length(response) == 0) blueprint$weight)
+  missing <- setdiff(columns, c(features, response, not_features))
+  if (length(missing)) abort_unselected(missing, model$formula)
   if (length(response) && !response %in% blueprint$response_variables) {
     abort_other_response(response, blueprint$response$name)
   }
@@ -414,6 +409,7 @@ abort_unselected <- function(names, formula) {
 
 abort_other_response <- function(response, name) {
   abort_runhooks(
-    "{.arg response} is {.val {response}}, but the model predicts {.val {name}}.", call = user_frame()
+    "{.arg response} is {.val {response}}, but the model predicts {.val {name}}.",
+    call = user_frame()
   )
 }

@@ -1,11 +1,13 @@
-# Statistics of a stream in one pass: levels, classes, means, scales, and a QR decomposition.
+# Computes statistics of a stream in one pass: levels, classes, means, scales, and a QR
+# decomposition.
 
-# `wants` selects the statistics. Returns the equivalent of a frame, with the updated blueprint.
-scan_stream <- function(blueprint, stream, columns, wants, call) {
-  state <- new_stream_statistics(blueprint, wants)
+# Reads a stream and computes the statistics that `requested` selects. Returns a list that replaces
+# the frame of blueprint_frame(), and the updated blueprint.
+scan_stream <- function(blueprint, stream, columns, requested, call) {
+  state <- new_stream_statistics(blueprint, requested)
   visit <- function(chunk) {
     frame <- blueprint_frame(blueprint, chunk, TRUE, call)
-    update_level_counts(state, blueprint, frame$values)
+    update_levels(state, blueprint, frame$values)
     state$missing <- add_missing_counts(state$missing, missing_counts(frame$missing), state$read)
     state$passed <- union(state$passed, frame$passed)
     state$read <- state$read + frame$n
@@ -14,20 +16,21 @@ scan_stream <- function(blueprint, stream, columns, wants, call) {
   }
   each_chunk(stream, columns, visit)
   check_statistics(state, blueprint, call)
-  blueprint <- with_levels(state, blueprint, call)
+  blueprint <- set_levels(state, blueprint, call)
   list(
     blueprint = blueprint, n = state$n, read = state$read, moments = state$moments,
     passed = state$passed,
-    numbers = if (!is.null(state$triangle)) stream_numbers(state, blueprint$has_bias),
-    response = response_values(state, blueprint$response$name, call)
+    numbers = if (!is.null(state$triangle)) stream_number_statistics(state, blueprint$has_bias),
+    response = scanned_response(state, blueprint$response$name, call)
   )
 }
 
-# `wants`: `features` to scale, terms of the `basis` to orthogonalize, and flags for the response.
-new_stream_statistics <- function(blueprint, wants) {
+# The state of a scan. `requested` contains `features` (to scale), `basis` (terms to orthogonalize),
+# and flags for the response.
+new_stream_statistics <- function(blueprint, requested) {
   list2env(
     list(
-      wants = wants, n = 0, read = 0, missing = NULL, levels = list(), crosses = list(),
+      requested = requested, n = 0, read = 0, missing = NULL, levels = list(), crosses = list(),
       moments = list(), classes = NULL, response = NULL, triangle = NULL
     ),
     parent = emptyenv()
@@ -35,33 +38,33 @@ new_stream_statistics <- function(blueprint, wants) {
 }
 
 update_row_statistics <- function(state, blueprint, frame, call) {
-  for (name in state$wants$features) {
+  for (name in state$requested$features) {
     x <- feature_value(blueprint$features[[name]], frame$values)
-    state$moments[[name]] <- add_moments(state$moments[[name]], x)
+    state$moments[[name]] <- merge_moments(state$moments[[name]], x)
   }
-  if (length(state$wants$basis)) {
-    x <- number_matrix(blueprint, state$wants$basis, frame$values)
+  if (length(state$requested$basis)) {
+    x <- number_matrix(blueprint, state$requested$basis, frame$values)
     update_triangle(state, x)
   }
   if (!is.null(frame$offset)) {
-    state$moments$.offset <- add_moments(state$moments$.offset, frame$offset)
+    state$moments$.offset <- merge_moments(state$moments$.offset, frame$offset)
   }
   y <- frame$response
   if (is.null(state$response)) state$response <- y
-  if (state$wants$classes) {
-      # fractions are invalid classes; without this check, there could be one class per row
+  if (state$requested$classes) {
+    # fractions are invalid as classes; without this check, each row could have its own class
     if (is.numeric(y) && any(y != trunc(y))) response_classes(y, blueprint$response$name, call)
-    state$classes <- add_levels(state$classes, y)
-  } else if (state$wants$response && is.numeric(y)) {
-    state$moments$.response <- add_moments(state$moments$.response, y)
+    state$classes <- merge_levels(state$classes, y)
+  } else if (state$requested$response && is.numeric(y)) {
+    state$moments$.response <- merge_moments(state$moments$.response, y)
   }
   state$n <- state$n + n_rows(y)
 }
 
 check_statistics <- function(state, blueprint, call) {
   if (state$read == 0) abort_runhooks("The data have no rows.", call = call)
-  is_left_out <- blueprint$na$kind %in% c("omit", "exclude")
-  if (state$missing$rows > 0 && !is_left_out) abort_missing_rows(state$missing, blueprint, call)
+  is_omitted <- blueprint$na$kind %in% c("omit", "exclude")
+  if (state$missing$rows > 0 && !is_omitted) abort_missing_rows(state$missing, blueprint, call)
   if (state$n == 0) abort_runhooks("All rows have NA.", call = call)
 }
 
@@ -71,91 +74,99 @@ stream_means <- function(stream, columns) {
     for (name in columns) {
       x <- chunk[[name]]
       if (!is.numeric(x) || !is.null(dim(x))) next
-      moments[[name]] <<- add_moments(moments[[name]], x[is.finite(x)])
+      moments[[name]] <<- merge_moments(moments[[name]], x[is.finite(x)])
     }
   })
   lapply(moments, `[[`, "mean")
 }
 
-add_moments <- function(was, x) {
+# Adds the rows of `x` to mean and sum of squared deviations.
+merge_moments <- function(total, x) {
   columns <- matrix(as.numeric(x), n_rows(x))
   n <- nrow(columns)
-  if (n == 0) return(was)
+  if (n == 0) return(total)
   mean <- colMeans(columns)
-  now <- list(
+  chunk <- list(
     n = n, mean = mean, squares = colSums(sweep(columns, 2, mean)^2),
     largest = apply(abs(columns), 2, max)
   )
-  if (is.null(was)) return(now)
-  n <- was$n + now$n
-  step <- now$mean - was$mean
+  if (is.null(total)) return(chunk)
+  n <- total$n + chunk$n
+  step <- chunk$mean - total$mean
   list(
-    n = n, mean = was$mean + step * now$n / n,
-    squares = was$squares + now$squares + step^2 * was$n * now$n / n,
-    largest = pmax(was$largest, now$largest)
+    n = n, mean = total$mean + step * chunk$n / n,
+    squares = total$squares + chunk$squares + step^2 * total$n * chunk$n / n,
+    largest = pmax(total$largest, chunk$largest)
   )
 }
 
 moments_scale <- function(moments, is_centered) {
   center <- if (is_centered) moments$mean else 0 * moments$mean
   spread <- sqrt(moments$squares / moments$n + (moments$mean - center)^2)
-  scale_of(center, spread, moments$largest)
+  scale_from_spread(center, spread, moments$largest)
 }
 
-# A QR decomposition of (1, x - shift) keeps full precision, unlike the crossproducts.
+# Adds rows to the triangle of a QR decomposition of (1, x - shift), which keeps full precision,
+# unlike crossproducts.
 update_triangle <- function(state, x) {
   if (is.null(state$shift)) state$shift <- colMeans(x)
-  wide <- rbind(state$triangle, cbind(1, sweep(x, 2, state$shift)))
+  stacked <- rbind(state$triangle, cbind(1, sweep(x, 2, state$shift)))
   # with fewer rows than columns there is no triangle yet
-  state$triangle <- if (nrow(wide) > ncol(wide)) qr.R(qr(wide, tol = 0)) else wide
-  state$moments$.basis <- add_moments(state$moments$.basis, x)
+  state$triangle <- if (nrow(stacked) > ncol(stacked)) qr.R(qr(stacked, tol = 0)) else stacked
+  state$moments$.basis <- merge_moments(state$moments$.basis, x)
 }
 
-stream_numbers <- function(state, has_bias) {
+# Like number_statistics(), from the triangle of the stream.
+stream_number_statistics <- function(state, has_bias) {
   k <- length(state$shift)
   scale <- moments_scale(state$moments$.basis, has_bias)
-  raw <- rbind(c(1, state$shift), cbind(0, diag(k)))
-  if (!has_bias) raw <- raw[, -1, drop = FALSE]
-  standard <- rbind((state$shift - scale$center) / scale$scale, diag(1 / scale$scale, k))
-  standardized <- state$triangle %*% standard
+  to_raw <- rbind(c(1, state$shift), cbind(0, diag(k)))
+  if (!has_bias) to_raw <- to_raw[, -1, drop = FALSE]
+  to_standardized <- rbind((state$shift - scale$center) / scale$scale, diag(1 / scale$scale, k))
+  standardized <- state$triangle %*% to_standardized
+  raw <- qr(state$triangle %*% to_raw, tol = 1e-7)
   list(
-    scale = scale, k = k, kept = known_columns(qr(state$triangle %*% raw, tol = 1e-7), has_bias),
-    triangle = function(kept) {
-      qr.R(qr(standardized[, kept, drop = FALSE], tol = 0)) / sqrt(state$n)
+    scale = scale, k = k, independent = columns_kept_by_lm(raw, has_bias),
+    triangle = function(columns) {
+      qr.R(qr(standardized[, columns, drop = FALSE], tol = 0)) / sqrt(state$n)
     }
   )
 }
 
-update_level_counts <- function(state, blueprint, values) {
-  words <- Filter(function(variable) !is.null(variable$levels), blueprint$variables)
-  for (name in names(words)) state$levels[[name]] <- add_levels(state$levels[[name]], values[[name]])
+update_levels <- function(state, blueprint, values) {
+  factors <- Filter(function(variable) !is.null(variable$levels), blueprint$variables)
+  for (name in names(factors)) {
+    state$levels[[name]] <- merge_levels(state$levels[[name]], values[[name]])
+  }
   for (name in names(blueprint$crosses)) {
-    parts <- as.data.frame(lapply(values[blueprint$features[[name]]], as.character), optional = TRUE)
-    state$crosses[[name]] <- unique(rbind(state$crosses[[name]], parts))
+    levels <- lapply(values[blueprint$features[[name]]], as.character)
+    levels <- as.data.frame(levels, optional = TRUE)
+    state$crosses[[name]] <- unique(rbind(state$crosses[[name]], levels))
   }
 }
 
-# Updates the levels, and which orders are consistent with all chunks.
-add_levels <- function(was, x) {
-  own <- if (is.factor(x)) levels(x) else unique(as.vector(x[!is.na(x)]))
-  words <- as.character(own)
-  numbers <- suppressWarnings(as.numeric(words))
-  now <- list(
-    values = own, is_factor = is.factor(x), is_same = TRUE,
-    is_numeric = !anyNA(numbers) && !is.unsorted(numbers), is_sorted = !is.unsorted(words)
+# Adds the levels of a chunk. Records also which orders of the levels are consistent with all
+# chunks.
+merge_levels <- function(total, x) {
+  chunk_levels <- if (is.factor(x)) levels(x) else unique(as.vector(x[!is.na(x)]))
+  strings <- as.character(chunk_levels)
+  numbers <- suppressWarnings(as.numeric(strings))
+  merged <- list(
+    values = chunk_levels, is_factor = is.factor(x), is_same = TRUE,
+    is_numeric = !anyNA(numbers) && !is.unsorted(numbers), is_sorted = !is.unsorted(strings)
   )
-  if (is.null(was)) return(now)
-  for (way in c("is_numeric", "is_sorted")) now[[way]] <- was[[way]] && now[[way]]
-  now$is_same <- was$is_same && identical(was$values, own)
-  now$values <- if (now$is_same) own else union(was$values, own)
-  now
+  if (is.null(total)) return(merged)
+  for (order in c("is_numeric", "is_sorted")) merged[[order]] <- total[[order]] && merged[[order]]
+  merged$is_same <- total$is_same && identical(total$values, chunk_levels)
+  merged$values <- if (merged$is_same) chunk_levels else union(total$values, chunk_levels)
+  merged
 }
 
-# The levels of a factor in the order that all of the data would have.
-ordered_levels <- function(seen, name, call) {
-  if (seen$is_same) return(seen$values)
-  if (seen$is_numeric) return(seen$values[order(as.numeric(seen$values))])
-  if (seen$is_sorted) return(sort(seen$values))
+# The levels of a factor in the order that a factor of all rows would have.
+ordered_levels <- function(collected, name, call) {
+  if (collected$is_same) return(collected$values)
+  if (collected$is_numeric) return(collected$values[order(as.numeric(collected$values))])
+  if (collected$is_sorted) return(sort(collected$values))
   abort_runhooks(
     c(
       "The levels of {.code {name}} differ between chunks of the stream, and their order is
@@ -166,43 +177,51 @@ ordered_levels <- function(seen, name, call) {
   )
 }
 
-with_levels <- function(state, blueprint, call) {
+set_levels <- function(state, blueprint, call) {
   for (name in names(state$levels)) {
     if (!is.null(blueprint$known$variables[[name]]$levels)) next
-    seen <- state$levels[[name]]
-    levels <- if (seen$is_factor) ordered_levels(seen, name, call) else plain_strings(seen$values)
+    collected <- state$levels[[name]]
+    levels <- if (collected$is_factor) {
+      ordered_levels(collected, name, call)
+    } else {
+      plain_strings(collected$values)
+    }
     check_has_levels(levels, name, call)
     blueprint$variables[[name]]$levels <- levels
   }
   for (name in names(blueprint$crosses)) {
-    words <- blueprint$features[[name]]
-    blueprint$crosses[[name]] <- crossed_levels(state$crosses[[name]], blueprint, words)
+    factors <- blueprint$features[[name]]
+    blueprint$crosses[[name]] <- crossed_levels(state$crosses[[name]], blueprint, factors)
   }
   blueprint
 }
 
-response_values <- function(state, name, call) {
-  seen <- state$classes
-  if (is.null(seen)) return(state$response)
-  if (!seen$is_factor) return(seen$values)
-  levels <- ordered_levels(seen, name, call)
+scanned_response <- function(state, name, call) {
+  collected <- state$classes
+  if (is.null(collected)) return(state$response)
+  if (!collected$is_factor) return(collected$values)
+  levels <- ordered_levels(collected, name, call)
   factor(levels, levels = levels)
 }
 
-# Rejects terms such as poly(x, 2) or x - mean(x), whose values differ in a part of the rows.
-check_by_row <- function(blueprint, chunk, call) {
+# Rejects terms such as poly(x, 2) or x - mean(x), whose values change if they are computed from
+# some of the rows.
+check_row_wise <- function(blueprint, chunk, call) {
   n <- n_rows(chunk[[1]])
-  some <- unique(list(seq_len(ceiling(n / 2)), setdiff(seq_len(n), seq_len(ceiling(n / 2))), 1L, n))
+  first_half <- seq_len(ceiling(n / 2))
+  subsets <- unique(list(first_half, setdiff(seq_len(n), first_half), 1L, n))
   for (name in names(blueprint$variables)) {
     if (!is.call(blueprint$variables[[name]]$expr)) next
-    whole <- formula_value(name, chunk, blueprint, call)
-    for (rows in some[lengths(some) > 0]) {
-      is_in <- seq_len(n) %in% rows
-      part <- tryCatch(
-        formula_value(name, lapply(chunk, select_rows, is_in), blueprint, call),
+    values <- formula_value(name, chunk, blueprint, call)
+    for (rows in subsets[lengths(subsets) > 0]) {
+      is_selected <- seq_len(n) %in% rows
+      subset_values <- tryCatch(
+        formula_value(name, lapply(chunk, select_rows, is_selected), blueprint, call),
         error = function(error) NULL
       )
-      if (!have_same_values(part, select_rows(whole, is_in))) abort_not_by_row(name, call)
+      if (!have_same_values(subset_values, select_rows(values, is_selected))) {
+        abort_not_row_wise(name, call)
+      }
     }
   }
 }
@@ -215,7 +234,7 @@ have_same_values <- function(a, b) {
   isTRUE(all.equal(as.vector(a), as.vector(b), tolerance = 1e-12))
 }
 
-abort_not_by_row <- function(name, call) {
+abort_not_row_wise <- function(name, call) {
   abort_runhooks(
     c(
       "{.code {name}} depends on all rows, but a stream is read in chunks.",

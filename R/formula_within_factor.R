@@ -1,12 +1,14 @@
 # Centers numeric terms within levels of factors, and orthogonalizes slopes within levels.
 
-# Factors explain nearly all of a number if less of its standard deviation remains within levels.
+# Factors explain nearly all of a number if the standard deviation within levels is smaller than
+# this share of the whole.
 max_unexplained_share <- 0.2
 
+# For each factor, the index of the level in each row.
 factor_codes_of <- function(blueprint, values, names = factor_terms(blueprint)) {
   lapply(setNames(nm = names), function(name) {
-    words <- blueprint$features[[name]]
-    match(factor_strings(words, values), factor_levels(name, blueprint))
+    variables <- blueprint$features[[name]]
+    match(factor_strings(variables, values), factor_levels(name, blueprint))
   })
 }
 
@@ -18,8 +20,9 @@ factor_terms <- function(blueprint) {
   names(Filter(is_alone, blueprint$terms))
 }
 
-factor_strings <- function(words, values) {
-  if (length(words) > 1) crossed_strings(values[words]) else as.character(values[[words]])
+factor_strings <- function(variables, values) {
+  if (length(variables) > 1) return(crossed_strings(values[variables]))
+  as.character(values[[variables]])
 }
 
 factor_levels <- function(name, blueprint) {
@@ -30,49 +33,53 @@ factor_levels <- function(name, blueprint) {
 # The categorical column of a factor or of a combination of factors.
 factor_column <- function(name, blueprint) {
   levels <- factor_levels(name, blueprint)
-  column <- column_categorical_with_vocabulary_list(blueprint$keys[[name]], vocabulary_list = levels)
+  key <- blueprint$keys[[name]]
+  column <- column_categorical_with_vocabulary_list(key, vocabulary_list = levels)
   if ("" %in% levels) column$empty_is_word <- TRUE
   column
 }
 
+# Subtracts the effects `means` of factors from the columns of `z`.
 residualize_on_factors <- function(z, means, codes) {
   for (name in names(means)) {
-    of_row <- means[[name]][codes[[name]], , drop = FALSE]
-    of_row[is.na(of_row)] <- 0 # unseen levels
-    z <- z - of_row
+    row_means <- means[[name]][codes[[name]], , drop = FALSE]
+    row_means[is.na(row_means)] <- 0 # unseen levels
+    z <- z - row_means
   }
   z
 }
 
-# Removes the effects of all factors from the numbers, by alternating projections.
+# Fits the effects of all factors on the columns of `z` by alternating projections. Returns the
+# effects and the residuals.
 sweep_factors <- function(z, codes, max_sweeps = 100) {
   codes <- Filter(function(code) any(!is.na(code)), codes)
   means <- lapply(codes, function(code) matrix(0, max(code, na.rm = TRUE), ncol(z)))
-  for (turn in seq_len(if (length(codes) > 1) max_sweeps else length(codes))) {
-    moved <- 0
+  for (sweep_number in seq_len(if (length(codes) > 1) max_sweeps else length(codes))) {
+    change <- 0
     for (name in names(codes)) {
       step <- level_means(z, codes[[name]], nrow(means[[name]]))
       means[[name]] <- means[[name]] + step
-      was <- z
+      previous <- z
       z <- residualize_on_factors(z, setNames(list(step), name), codes)
-      moved <- pmax(moved, colSums((z - was)^2))
+      change <- pmax(change, colSums((z - previous)^2))
     }
-    if (all(moved <= 1e-6 * colSums(z^2))) break
+    if (all(change <= 1e-6 * colSums(z^2))) break
   }
-  list(means = means, left = z)
+  list(means = means, residuals = z)
 }
 
 level_means <- function(z, code, n) {
   means <- matrix(0, n, ncol(z))
   sums <- rowsum(z, code)
-  at <- as.integer(rownames(sums))
-  is_level <- !is.na(at)
+  rows <- as.integer(rownames(sums))
+  is_level <- !is.na(rows)
   counts <- tabulate(code, n)
-  means[at[is_level], ] <- sums[is_level, ] / counts[at[is_level]]
+  means[rows[is_level], ] <- sums[is_level, ] / counts[rows[is_level]]
   means
 }
 
-# Coefficients that orthogonalize numbers within each level; NULL if they are not nearly collinear.
+# The coefficients that orthogonalize numbers within each level of a factor. NULL if no numbers are
+# nearly collinear.
 new_slopes <- function(blueprint, values, codes) {
   terms <- Filter(function(term) length(term$words) && length(term$numbers), blueprint$terms)
   is_narrow <- vapply(terms, function(term) {
@@ -80,20 +87,21 @@ new_slopes <- function(blueprint, values, codes) {
   }, NA)
   terms <- terms[is_narrow]
   if (length(terms) == 0) return(NULL)
-  words <- vapply(terms, function(term) product_name(term$words), "")
-  by_factor <- split(names(terms), factor(words, sort_bytewise(unique(words))))
+  factors <- vapply(terms, function(term) product_name(term$words), "")
+  by_factor <- split(names(terms), factor(factors, sort_bytewise(unique(factors))))
   slopes <- lapply(setNames(nm = names(by_factor)), function(name) {
     code <- codes[[name]]
-    has_own <- !is.null(code)
-    if (!has_own) code <- factor_codes_of(blueprint, values, name)[[1]]
+    is_term <- !is.null(code)
+    if (!is_term) code <- factor_codes_of(blueprint, values, name)[[1]]
     x <- number_matrix(blueprint, by_factor[[name]], values)
-    slopes_within(x, code, length(factor_levels(name, blueprint)), has_own, by_factor[[name]])
+    slopes_within(x, code, length(factor_levels(name, blueprint)), is_term, by_factor[[name]])
   })
   slopes <- Filter(Negate(is.null), slopes)
   if (length(slopes)) slopes
 }
 
-# `is_centered`: the factor is also a term, which absorbs the mean of each level.
+# The coefficients for one factor. `is_centered`: whether the factor is also a term, which absorbs
+# the mean of each level.
 slopes_within <- function(x, code, n_levels, is_centered, terms) {
   k <- ncol(x)
   scale <- column_scale(x, is_centered)
@@ -103,33 +111,33 @@ slopes_within <- function(x, code, n_levels, is_centered, terms) {
   is_needed <- FALSE
   for (rows in split(seq_along(code), code)) {
     level <- code[[rows[[1]]]]
-    own <- z[rows, , drop = FALSE]
-    left <- sweep(own, 2, means[level, ])
+    rows_of_level <- z[rows, , drop = FALSE]
+    residuals <- sweep(rows_of_level, 2, means[level, ])
     smallest <- 1e-7 * root_mean_square(x[rows, , drop = FALSE]) / scale$scale
-    kept <- independent_columns(left, seq_len(k), smallest)
-    if (length(kept)) {
-      r <- triangle_of(left, kept)
-      shares[level, kept, kept] <- whitening_matrix(r)
+    independent <- independent_columns(residuals, seq_len(k), smallest)
+    if (length(independent)) {
+      r <- qr_triangle(residuals, independent)
+      shares[level, independent, independent] <- whitening_matrix(r)
     }
-    is_needed <- is_needed || length(kept) < k ||
-      any(abs(diag(r)) < max_unexplained_share * root_mean_square(own))
+    is_needed <- is_needed || length(independent) < k ||
+      any(abs(diag(r)) < max_unexplained_share * root_mean_square(rows_of_level))
   }
   if (!is_needed) return(NULL)
   list(terms = terms, center = scale$center, scale = scale$scale, means = means, shares = shares)
 }
 
-# The slopes of a term, with its index among them.
+# The coefficients for the factor of a term, and the index `at` of the term among its `terms`.
 slopes_of <- function(blueprint, name) {
   slopes <- blueprint$slopes[[product_name(blueprint$terms[[name]]$words)]]
-  at <- match(name, slopes$terms)
-  if (length(at) && !is.na(at)) c(slopes, at = at)
+  index <- match(name, slopes$terms)
+  if (length(index) && !is.na(index)) c(slopes, at = index)
 }
 
 slope_fields <- function(blueprint, name) {
   slopes <- slopes_of(blueprint, name)
   if (is.null(slopes)) return(list())
-  words <- product_name(blueprint$terms[[name]]$words)
-  slopes$means <- setNames(list(slopes$means), words)
+  factor_name <- product_name(blueprint$terms[[name]]$words)
+  slopes$means <- setNames(list(slopes$means), factor_name)
   shares <- matrix(slopes$shares[, , slopes$at], dim(slopes$shares)[[1]])
   list(
     among = numbers_column(blueprint, slopes$terms, slopes, rep(1L, length(slopes$terms))),
@@ -137,7 +145,7 @@ slope_fields <- function(blueprint, name) {
   )
 }
 
-# The number in each row that is multiplied by the weight of its level.
+# The number of each row that the weight of the row's level multiplies.
 slope_numbers <- function(slopes, blueprint, values, code) {
   z <- standardize_columns(number_matrix(blueprint, slopes$terms, values), slopes)
   z <- residualize_on_factors(z, list(own = slopes$means), list(own = code))

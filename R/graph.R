@@ -1,6 +1,7 @@
-# Graphs. They are environments of functions, on which `$` is fastest, for hooks in every step.
+# Graph objects: environments of functions. Hooks use them in every step, and `$` is fastest on
+# environments.
 
-# Called by the core when a graph is first passed to R.
+# Creates the object when the core first passes a graph to R.
 new_graph <- function(pointer) {
   graph <- new.env(parent = emptyenv())
   graph$.pointer <- pointer

@@ -1,5 +1,6 @@
-# Contexts for with(), which are environments: `.enter()` returns the value for `%as%`,
-# `.exit(condition)` receives an error or NULL, `.swallows(condition)` selects errors to ignore.
+# Contexts for with(), like context managers in Python. A context is an environment with three
+# functions. `.enter()` returns the value for `%as%`. `.exit(condition)` receives an error or NULL.
+# `.swallows(condition)` returns TRUE for errors that with() ignores.
 
 new_context_manager <- function(enter, exit, swallows = function(condition) FALSE) {
   context <- new.env(parent = emptyenv())
@@ -80,20 +81,20 @@ with.runhooks_context_as <- function(data, expr, ...) {
 in_context <- function(context, expr, name, frame) {
   value <- context$.enter()
   is_left <- FALSE
+  # remains NULL if return() or break leaves the block
   failure <- NULL
-  # return() or break in the block is not a failure
   on.exit(if (!is_left) context$.exit(failure))
   if (!is.null(name)) {
-    before <- frame[[name]]
-    had_before <- exists(name, envir = frame, inherits = FALSE)
+    previous <- frame[[name]]
+    was_defined <- exists(name, envir = frame, inherits = FALSE)
     assign(name, value, envir = frame)
     on.exit(
-      if (had_before) assign(name, before, envir = frame) else remove_if_exists(name, frame),
+      if (was_defined) assign(name, previous, envir = frame) else remove_if_exists(name, frame),
       add = TRUE
     )
   }
-  note <- function(condition) failure <<- condition
-  result <- unless_swallowed(expr, context$.swallows, note)
+  record_failure <- function(condition) failure <<- condition
+  result <- unless_swallowed(expr, context$.swallows, record_failure)
   is_left <- TRUE
   context$.exit(NULL)
   if (result$is_visible) result$value else invisible(result$value)
@@ -103,16 +104,18 @@ remove_if_exists <- function(name, frame) {
   if (exists(name, envir = frame, inherits = FALSE)) rm(list = name, envir = frame)
 }
 
-# An error that `swallows()` accepts returns NULL. The restart is an object, for nested blocks.
-unless_swallowed <- function(expr, swallows, note = function(condition) NULL) {
+# Evaluates `expr`. An error for which `swallows()` is TRUE returns NULL; `on_other()` is called for
+# other errors. The restart is invoked as an object, because nested blocks have the same restart
+# name.
+unless_swallowed <- function(expr, swallows, on_other = function(condition) NULL) {
   restart <- NULL
   on_error <- function(condition) {
     if (swallows(condition)) invokeRestart(restart)
-    note(condition)
+    on_other(condition)
   }
   evaluate <- function() {
     restart <<- computeRestarts()[[1]]
-    result <- withCallingHandlers(withVisible(expr), error = on_error, interrupt = note)
+    result <- withCallingHandlers(withVisible(expr), error = on_error, interrupt = on_other)
     list(value = result$value, is_visible = result$visible)
   }
   withRestarts(
@@ -131,7 +134,7 @@ name_scope <- function(name, default_name = NULL, values = NULL, graph = NULL) {
   scope_context(function(graph) cpp_scope_open_name(graph, if (is.null(name)) "" else name), graph)
 }
 
-# `values` select the graph in TensorFlow; here it is always the default graph.
+# In TensorFlow, `values` determine the graph. This package always uses the default graph.
 variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, initializer = NULL,
                            regularizer = NULL, caching_device = NULL, partitioner = NULL,
                            custom_getter = NULL, reuse = NULL, dtype = NULL, use_resource = NULL,
@@ -163,7 +166,7 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
   })
 }
 
-# The value of `%as%`. It can be passed to tf$variable_scope() again.
+# The value of `%as%`, which tf$variable_scope() also accepts as a scope.
 current_variable_scope <- function() {
   structure(cpp_variable_scope(), class = "runhooks_variable_scope")
 }
@@ -206,6 +209,8 @@ default_graph_context <- function(graph) {
   )
 }
 
+# Combines a custom getter of variables with that of the enclosing scope, or with the default
+# getter.
 composed_getter <- function(getter, outer) {
   force(getter)
   inner <- if (is.null(outer)) getter_of_store else outer

@@ -1,6 +1,6 @@
 # GraphDef and MetaGraphDef messages: import, export and frozen graphs.
 
-# --- messages: bytes in an environment, because ParseFromString() modifies the object
+# A protobuf message: its bytes in an environment, because ParseFromString() modifies the object.
 
 new_graph_def <- function(bytes = raw(), message = "GraphDef") {
   def <- new.env(parent = emptyenv())
@@ -39,11 +39,11 @@ graph_def_bytes <- function(x, call = parent.frame()) {
   if (is.raw(x)) return(x)
   good <- is_string(x) && file.exists(path.expand(x))
   check_arg(good, x, "a GraphDef, a raw vector or the path of a file", "graph_def", call)
-  message_of_file(x, "GraphDef")
+  read_message(x, "GraphDef")
 }
 
-# Files named .pbtxt or .txt contain text.
-message_of_file <- function(path, message) {
+# The bytes of a message in a file. Files named .pbtxt or .txt contain the text format.
+read_message <- function(path, message) {
   path <- path.expand(path)
   if (!file.exists(path)) {
     abort_runhooks("File {.path {path}} does not exist.", kind = "not_found", call = parent.frame())
@@ -71,15 +71,15 @@ import_meta_graph <- function(meta_graph_or_file, clear_devices = FALSE, import_
   check_flag(clear_devices)
   check_flag(trust)
   check_string(import_scope, null = TRUE)
-  given <- meta_graph_or_file
-  is_message <- inherits(given, "tensorflow.MetaGraphDef")
+  source <- meta_graph_or_file
+  is_message <- inherits(source, "tensorflow.MetaGraphDef")
   check_arg(
-    is_message || is_string(given), given, "a MetaGraphDef or the path of a file",
+    is_message || is_string(source), source, "a MetaGraphDef or the path of a file",
     "meta_graph_or_file", environment()
   )
-  bytes <- if (is_message) given$.bytes else message_of_file(given, "MetaGraphDef")
+  bytes <- if (is_message) source$.bytes else read_message(source, "MetaGraphDef")
   scope <- if (is.null(import_scope)) "" else import_scope
-  cpp_import_meta_graph(bytes, scope, if (is_message) "MetaGraphDef" else given, trust)
+  cpp_import_meta_graph(bytes, scope, if (is_message) "MetaGraphDef" else source, trust)
 }
 
 export_meta_graph <- function(filename = NULL, graph = NULL, as_text = FALSE) {

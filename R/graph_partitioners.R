@@ -8,11 +8,11 @@ partitioner_symbols <- function() {
   )
 }
 
-# A fixed number of partitions, but at most one per row.
+# Creates a fixed number of partitions, but at most one per row.
 fixed_size_partitioner <- function(num_shards, axis = 0L) {
   check_positive_whole(num_shards)
   check_whole(axis)
-  function(shape, dtype) parts_of_axis(shape, axis, num_shards)
+  function(shape, dtype) partitions_per_axis(shape, axis, num_shards)
 }
 
 min_max_variable_partitioner <- function(max_partitions = 1L, axis = 0L,
@@ -23,7 +23,7 @@ min_max_variable_partitioner <- function(max_partitions = 1L, axis = 0L,
   check_positive_whole(min_slice_size)
   function(shape, dtype) {
     bytes <- prod(shape) * element_bytes(dtype, bytes_per_string_element)
-    parts_of_axis(shape, axis, max(1, min(max_partitions, ceiling(bytes / min_slice_size))))
+    partitions_per_axis(shape, axis, max(1, min(max_partitions, ceiling(bytes / min_slice_size))))
   }
 }
 
@@ -36,22 +36,23 @@ variable_axis_size_partitioner <- function(max_shard_bytes, axis = 0L,
     rows <- shape[[axis + 1]]
     bytes_of_row <- prod(shape) / rows * element_bytes(dtype, bytes_per_string_element)
     rows_of_shard <- max(1, max_shard_bytes %/% bytes_of_row)
-    parts_of_axis(shape, axis, min(ceiling(rows / rows_of_shard), max_shards))
+    partitions_per_axis(shape, axis, min(ceiling(rows / rows_of_shard), max_shards))
   }
 }
 
-parts_of_axis <- function(shape, axis, parts) {
+partitions_per_axis <- function(shape, axis, count) {
   if (axis < 0 || axis >= length(shape)) {
     abort_runhooks("A variable with {length(shape)} dimension{?s} has no axis {axis} to partition.")
   }
-  all <- rep(1, length(shape))
-  all[[axis + 1]] <- min(parts, shape[[axis + 1]])
-  all
+  partitions <- rep(1, length(shape))
+  partitions[[axis + 1]] <- min(count, shape[[axis + 1]])
+  partitions
 }
 
-element_bytes <- function(dtype, of_string) {
-  switch(dtype_name(dtype), string = of_string, float64 = , int64 = 8, bool = , uint8 = , int8 = 1,
-    float16 = , int16 = 2, 4
+element_bytes <- function(dtype, string_bytes) {
+  switch(dtype_name(dtype),
+    string = string_bytes, float64 = , int64 = 8, bool = , uint8 = , int8 = 1, float16 = ,
+    int16 = 2, 4
   )
 }
 
@@ -60,7 +61,7 @@ check_partitioner <- function(x, name, call) {
   check_arg(good, x, "a function of a shape and a type, or NULL", name, call)
 }
 
-# The core passes lists.
+# Converts the shape, which the core passes as a list.
 wrap_partitioner <- function(f) {
   force(f)
   function(shape, dtype) f(as.integer(unlist(shape)), dtype)

@@ -18,17 +18,18 @@ py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
   if (is_one) outputs[[1]] else outputs
 }
 
-# Called by the core. Other conditions are not caught, so handlers see their call stack.
+# Called by the core. Returns control conditions as values. Other conditions are not caught, so that
+# calling handlers see the call stack.
 call_tensor_function <- function(f, arguments) {
-  hand_over <- function(condition) {
+  as_value <- function(condition) {
     kind <- control_error_kind(condition)
-    # subclasses do not control a loop
+    # a subclass of a control condition does not control the loop
     if (is.null(kind)) stop(condition)
     structure(list(condition, kind), class = "runhooks_raised")
   }
   tryCatch(
     do.call(f, arguments, quote = TRUE),
-    runhooks_error_out_of_range = hand_over, runhooks_error_stop_iteration = hand_over,
-    runhooks_error_aborted = hand_over, runhooks_error_unavailable = hand_over
+    runhooks_error_out_of_range = as_value, runhooks_error_stop_iteration = as_value,
+    runhooks_error_aborted = as_value, runhooks_error_unavailable = as_value
   )
 }

@@ -82,7 +82,7 @@ session_run_hook <- function(begin = function() {},
                              restore_state = function(state) {},
                              weight = 0) {
   abort_abbreviated_arguments()
-  given <- names(match.call())
+  supplied <- names(match.call())
   methods <- list(
     begin = begin, after_create_session = after_create_session, before_run = before_run,
     after_run = after_run, end = end, on_error = on_error, save_state = save_state,
@@ -90,7 +90,7 @@ session_run_hook <- function(begin = function() {},
   )
   for (method in names(methods)) check_method(methods[[method]], method, hook_methods[[method]])
   check_number(weight)
-  rebuild_hook(c(methods, list(absent = setdiff(names(methods), given), weight = weight)))
+  rebuild_hook(c(methods, list(absent = setdiff(names(methods), supplied), weight = weight)))
 }
 
 rebuild_hook <- function(fields) {
@@ -105,7 +105,7 @@ rebuild_hook <- function(fields) {
 }
 
 hook_from_methods <- function(x, call = parent.frame()) {
-  check_spelling(x, call)
+  check_method_names(x, call)
   methods <- methods_of(x)
   if (!is.environment(x)) methods$weight <- x$weight
   do.call(session_run_hook, methods)
@@ -118,28 +118,28 @@ has_methods <- function(x) {
 }
 
 methods_of <- function(x) {
-  methods <- lapply(setNames(nm = names(hook_methods)), function(name) member(x, name))
+  methods <- lapply(setNames(nm = names(hook_methods)), function(name) hook_member(x, name))
   Filter(is.function, methods)
 }
 
-member <- function(x, name) {
+hook_member <- function(x, name) {
   if (!is.environment(x)) return(x[[name]])
   tryCatch(eval(call("$", x, as.name(name))), error = function(e) NULL)
 }
 
-# A method with a misspelled name would never be called.
-check_spelling <- function(x, call) {
-  wrong <- setdiff(names(x), c(names(hook_methods), "weight"))
+# Aborts if a method has an unknown name, because it would never be called.
+check_method_names <- function(x, call) {
+  unknown <- setdiff(names(x), c(names(hook_methods), "weight"))
   if (is.environment(x)) {
-    wrong <- Filter(function(name) is.function(x[[name]]), wrong)
-    is_near <- function(name) min(utils::adist(name, names(hook_methods))) <= 2
-    wrong <- Filter(is_near, wrong)
+    unknown <- Filter(function(name) is.function(x[[name]]), unknown)
+    is_similar <- function(name) min(utils::adist(name, names(hook_methods))) <= 2
+    unknown <- Filter(is_similar, unknown)
   }
-  if (length(wrong)) {
+  if (length(unknown)) {
     abort_runhooks(
       c(
-        "A hook has no method {.val {wrong[[1]]}}.",
-        did_you_mean(wrong[[1]], names(hook_methods)),
+        "A hook has no method {.val {unknown[[1]]}}.",
+        did_you_mean(unknown[[1]], names(hook_methods)),
         i = "Its methods are {.val {names(hook_methods)}}."
       ),
       call = call
@@ -148,19 +148,19 @@ check_spelling <- function(x, call) {
 }
 
 check_method <- function(method, name, arguments, call = parent.frame()) {
-  wanted <- paste0(
+  expected <- paste0(
     "a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments"
   )
   if (!is.function(method)) {
-    abort_runhooks("{.arg {name}} must be {wanted}, not {describe_type(method)}.", call = call)
+    abort_runhooks("{.arg {name}} must be {expected}, not {describe_type(method)}.", call = call)
   }
   if (!takes_arguments(method, length(arguments))) {
-    has <- names(formals(args(method)))
+    actual <- names(formals(args(method)))
     signature <- paste0("function(", paste(arguments, collapse = ", "), ")")
     abort_runhooks(
       c(
-        "{.arg {name}} must be {wanted}: {.code {signature}}.",
-        x = if (length(has)) "It has {length(has)}: {.arg {has}}." else "It has none."
+        "{.arg {name}} must be {expected}: {.code {signature}}.",
+        x = if (length(actual)) "It has {length(actual)}: {.arg {actual}}." else "It has none."
       ),
       call = call
     )
@@ -200,15 +200,17 @@ session_run_args <- function(..., feed_dict = NULL, options = NULL) {
 
 #' @export
 print.EstimatorSessionRunHook <- function(x, ...) {
-  own <- setdiff(names(hook_methods), x$absent)
+  defined <- setdiff(names(hook_methods), x$absent)
   # lint: allow stdout
   cat(
-    "A run hook with", if (length(own)) paste0(own, "()", collapse = ", ") else "no methods", "\n"
+    "A run hook with",
+    if (length(defined)) paste0(defined, "()", collapse = ", ") else "no methods", "\n"
   )
   invisible(x)
 }
 
-# Arguments of hook methods. They are environments, on which `$` is fastest.
+# Contexts and coordinators, the arguments of hook methods, are environments because `$` is fastest
+# on environments.
 
 new_context <- function(pointer, session) {
   context <- new.env(parent = emptyenv())
@@ -240,14 +242,16 @@ new_coordinator <- function(pointer) {
   coordinator
 }
 
-# Identifies unnamed hooks in checkpoints. Excludes comments and enclosing environments.
+# The code of a hook, which identifies unnamed hooks in checkpoints. It has no comments and does not
+# depend on enclosing environments.
 hook_code <- function(hook) {
   methods <- hook[setdiff(names(hook_methods), hook$absent)]
   code <- lapply(methods, deparse, control = c("keepNA", "keepInteger", "digits17"))
   paste(rep(names(code), lengths(code)), unlist(code), collapse = "\n")
 }
 
-# Used while an interrupt is pending: only the core sees the error.
+# Returns an error as a value, for calls while an interrupt is pending. Only the core sees the
+# error.
 value_or_error <- function(expr) {
   tryCatch(expr, error = identity, interrupt = function(condition) simpleError("interrupted again"))
 }
@@ -285,12 +289,12 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   )
   good <- vapply(hooks, is_hook, logical(1))
   if (!all(good)) {
-    place <- which(!good)[[1]]
+    position <- which(!good)[[1]]
     abort_runhooks(
       c(
         "Every element of {.arg hooks} must be a hook.",
-        x = "Element {place} is {describe_type(hooks[[place]])}.",
-        no_hook_advice(hooks[[place]])
+        x = "Element {position} is {describe_type(hooks[[position]])}.",
+        no_hook_advice(hooks[[position]])
       ),
       call = call
     )
@@ -307,31 +311,32 @@ as_hook_list <- function(hooks, call = parent.frame()) {
 
 no_hook_advice <- function(x) {
   if (is.function(x)) {
-    own <- Filter(function(f) is.function(f), mget(
+    constructors <- Filter(function(f) is.function(f), mget(
       ls(topenv(), pattern = "^hook_"), envir = topenv()
     ))
-    same <- names(own)[vapply(own, identical, NA, x)]
-    if (length(same)) return(c(i = sprintf("Call it: {.code hooks = %s()}.", same[[1]])))
-    return(c(i = "For example {.code session_run_hook(after_run = function(context, values) ...)}."))
+    matching <- names(constructors)[vapply(constructors, identical, NA, x)]
+    if (length(matching)) return(c(i = sprintf("Call it: {.code hooks = %s()}.", matching[[1]])))
+    example <- "session_run_hook(after_run = function(context, values) ...)"
+    return(c(i = paste0("For example {.code ", example, "}.")))
   }
   if (is_string(x)) {
-    known <- grep("^hook_", getNamespaceExports(topenv()), value = TRUE)
-    if (x %in% known) return(c(i = sprintf("Call it: {.code hooks = %s()}.", x)))
-    return(did_you_mean(x, known))
+    constructor_names <- grep("^hook_", getNamespaceExports(topenv()), value = TRUE)
+    if (x %in% constructor_names) return(c(i = sprintf("Call it: {.code hooks = %s()}.", x)))
+    return(did_you_mean(x, constructor_names))
   }
   c(i = "Create one with {.fn session_run_hook} or a {.code hook_*()} function.")
 }
 
 drop_empty_names <- function(x) if (all(names(x) %in% "")) unname(x) else x
 
-# Prediction adds no default hooks.
+# Creates deferred hooks, without adding the default hooks of training and evaluation.
 finish_hooks <- function(hooks, mode) {
   lapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$hook_fn(mode, NULL) else hook)
 }
 
 # Names hooks by their positions in the user's list, such as `hooks[[2]]`, for messages.
 name_hooks <- function(hooks, argument = "hooks") {
-  given <- if (is.null(names(hooks))) rep("", length(hooks)) else names(hooks)
-  places <- sprintf("%s[[%d]]", argument, seq_along(hooks))
-  setNames(hooks, ifelse(given == "", places, given))
+  user_names <- if (is.null(names(hooks))) rep("", length(hooks)) else names(hooks)
+  positions <- sprintf("%s[[%d]]", argument, seq_along(hooks))
+  setNames(hooks, ifelse(user_names == "", positions, user_names))
 }

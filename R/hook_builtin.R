@@ -1,12 +1,13 @@
-# Built-in hooks: plain lists that can be stored and reused; the core creates hooks from them.
+# Built-in hooks: lists that describe a hook and can be stored and reused. The core creates a hook
+# from the description for each loop.
 
 # The core creates the hook once to validate the arguments.
 new_builtin_hook <- function(type, ...) {
-  given <- list(...)
-  for (name in names(given)) {
-    check_arg(!is_missing_value(given[[name]]), NA, "a value other than NA", name, user_frame())
+  args <- list(...)
+  for (name in names(args)) {
+    check_arg(!is_missing_value(args[[name]]), NA, "a value other than NA", name, user_frame())
   }
-  hook <- rebuild_hook(c(list(type = type), given))
+  hook <- rebuild_hook(c(list(type = type), args))
   cpp_hook_check(hook)
   hook
 }
@@ -208,22 +209,22 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   tensors <- as.list(tensors)
   good <- vapply(tensors, function(x) is_graph_element(x) || is_string(x), NA)
   check_arg(all(good) && length(good), tensors, "tensors or names of tensors", "tensors", call)
-  own <- vapply(tensors, function(x) if (is_string(x)) x else x$name, "")
-  if (is.null(names(tensors))) names(tensors) <- own
-  names(tensors) <- ifelse(nzchar(names(tensors)), names(tensors), own)
-  taken <- c("average_loss", "loss", old_metrics, "step")
-  wrong <- c(intersect(names(tensors), taken), names(tensors)[duplicated(names(tensors))])
-  if (length(wrong)) {
+  tensor_names <- vapply(tensors, function(x) if (is_string(x)) x else x$name, "")
+  if (is.null(names(tensors))) names(tensors) <- tensor_names
+  names(tensors) <- ifelse(nzchar(names(tensors)), names(tensors), tensor_names)
+  reserved <- c("average_loss", "loss", old_metrics, "step")
+  invalid <- c(intersect(names(tensors), reserved), names(tensors)[duplicated(names(tensors))])
+  if (length(invalid)) {
     abort_runhooks(
-      "{.arg tensors} cannot be named {.val {wrong[[1]]}}: the history already has this column.",
+      "{.arg tensors} cannot be named {.val {invalid[[1]]}}: the history already has this column.",
       call = call
     )
   }
   tensors
 }
 
-# Hooks that are created when the mode and the number of steps are known. As in tfestimators, they
-# are lists with exactly these two names.
+# A hook that `hook_fn()` creates when the mode and the number of steps are known. As in
+# tfestimators, it is a list with exactly these two names.
 new_deferred_hook <- function(type, hook_fn) list(hook_fn = hook_fn, type = type)
 
 is_deferred_hook <- function(x) {
@@ -232,14 +233,14 @@ is_deferred_hook <- function(x) {
   )
 }
 
-# The default hook, without validation by the core.
+# The default history hook. Its fixed arguments need no validation by the core.
 default_history_saver <- function() {
-  make <- function(mode, steps) {
+  create <- function(mode, steps) {
     hook <- rebuild_hook(list(type = "HistorySaverHook", every_n_step = 10, evaluations = FALSE))
     attr(hook, "record") <- cpp_history_new()
     hook
   }
-  new_deferred_hook("hook_history_saver", make)
+  new_deferred_hook("hook_history_saver", create)
 }
 
 # Adds the default hooks and creates deferred hooks. For `watch` see progress_bar().

@@ -46,7 +46,8 @@ hook_early_stopping <- function(
 # Called by the core when the loop ends: `kind` is "message" or "warning".
 inform_early_stopping <- function(kind, text) inform_in_loop(kind, text, "early_stopping")
 
-# Ends the progress line first. In distributed training, only the chief signals the condition.
+# Signals a message or a warning from a loop, after the progress line has ended. In distributed
+# training, only the chief signals it.
 inform_in_loop <- function(kind, text, topic) {
   if (isFALSE(the$strategy$is_chief)) return(invisible())
   end_progress_line()
@@ -69,18 +70,17 @@ check_stopped_estimator <- function(estimator, call = parent.frame()) {
   }
 }
 
-# The common constructor of the four hooks that check a metric; `frame` is the caller's frame.
+# Constructs the four hooks that check a metric. `frame` contains the arguments of the constructor.
 new_stop_if_hook <- function(type, frame) {
-  given <- given_arguments(names(formals(sys.function(sys.parent()))), frame)
-  check_stopped_estimator(given$estimator, call = frame)
-  folder <- model_dir(given$estimator)
-  if (is.null(given$eval_dir)) given$eval_dir <- file.path(folder, "eval")
-  given$eval_dir <- absolute_path(given$eval_dir, "eval_dir", frame)
-  own <- given[names(given) != "estimator"]
-  do.call(
-    new_builtin_hook, c(list(type), own, list(model_dir = folder, notify = inform_early_stopping)),
-    quote = TRUE
-  )
+  resolve_every_n_steps(frame, "run_every_steps", "run_every_secs")
+  args <- given_arguments(names(formals(sys.function(sys.parent()))), frame)
+  check_stopped_estimator(args$estimator, call = frame)
+  dir <- model_dir(args$estimator)
+  if (is.null(args$eval_dir)) args$eval_dir <- file.path(dir, "eval")
+  args$eval_dir <- absolute_path(args$eval_dir, "eval_dir", frame)
+  args$estimator <- NULL
+  own <- list(model_dir = dir, notify = inform_early_stopping)
+  do.call(new_builtin_hook, c(list(type), args, own), quote = TRUE)
 }
 
 #' Stop training by a metric of evaluations
@@ -120,7 +120,6 @@ hook_stop_if_higher <- function(estimator, metric_name, threshold, eval_dir = NU
                                 run_every_secs = 60, run_every_steps = NULL,
                                 restore_best_weights = FALSE, every_n_steps = NULL) {
   abort_abbreviated_arguments()
-  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfHigherHook", environment())
 }
 
@@ -130,7 +129,6 @@ hook_stop_if_lower <- function(estimator, metric_name, threshold, eval_dir = NUL
                                run_every_secs = 60, run_every_steps = NULL,
                                 restore_best_weights = FALSE, every_n_steps = NULL) {
   abort_abbreviated_arguments()
-  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfLowerHook", environment())
 }
 
@@ -141,7 +139,6 @@ hook_stop_if_no_increase <- function(estimator, metric_name, max_steps_without_i
                                      run_every_steps = NULL, restore_best_weights = FALSE,
                                      every_n_steps = NULL) {
   abort_abbreviated_arguments()
-  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfNoIncreaseHook", environment())
 }
 
@@ -152,7 +149,6 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
                                      run_every_steps = NULL, restore_best_weights = FALSE,
                                      every_n_steps = NULL) {
   abort_abbreviated_arguments()
-  resolve_every_n_steps(environment(), "run_every_steps", "run_every_secs")
   new_stop_if_hook("StopIfNoDecreaseHook", environment())
 }
 
@@ -163,7 +159,8 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 #' Only evaluations of the same [train()] call count.
 #'
 #' @param metric_name A metric of [evaluate()], such as `"accuracy"`. Default: `"average_loss"`, the
-#'   mean loss of the examples, or `"loss"` if the model has no such metric, like most custom models.
+#'   mean loss of the examples, or `"loss"` if the model has no such metric, like most custom
+#'   models.
 #' @param patience Number of steps without an improvement after which training stops.
 #' @param min_delta Smallest change that counts as an improvement.
 #' @param mode `"min"`: lower is better. `"max"`: higher is better. `"auto"`: derived from the name
@@ -240,8 +237,8 @@ print.runhooks_early_stopping <- function(x, ...) {
   invisible(x)
 }
 
-# Names of metrics whose lower or higher values are better. Other names are ambiguous, such as
-# "err2" and "neg_accuracy".
+# Patterns of names of metrics for which lower or higher values are better. Names without a match,
+# such as "err2", are ambiguous, and so are reversed ones, such as "neg_accuracy".
 lower_is_better <- paste0(
   "(^|_)(loss|errors?|mse|mae|rmse|mape|deviance|perplexity|false_positives|false_negatives|",
   "mean_cosine_distance)$"
@@ -249,7 +246,8 @@ lower_is_better <- paste0(
 higher_is_better <- paste0(
   "(^|_)(accuracy|auc|auc_precision_recall|precision|recall|f1|f1_score|specificity|sensitivity|",
   "true_positives|true_negatives|r2|iou)$|",
-  "^(precision|recall|sensitivity|specificity)_at_(precision|recall|sensitivity|specificity|k|top_k)$"
+  "^(precision|recall|sensitivity|specificity)_at_",
+  "(precision|recall|sensitivity|specificity|k|top_k)$"
 )
 reversed_metric <- "(^|_)(neg|negative|negated|minus|inverse|inverted)(_|$)"
 
@@ -258,9 +256,11 @@ metric_mode <- function(metric_name, mode, call = parent.frame()) {
   if (mode != "auto") return(mode)
   # metrics of a single head or class: "auc/head", "probability_mean/class0"
   parts <- strsplit(metric_name, "/", fixed = TRUE)[[1]]
-  is_down <- any(grepl(lower_is_better, parts))
-  is_up <- any(grepl(higher_is_better, parts))
-  if (is_down != is_up && !any(grepl(reversed_metric, parts))) return(if (is_up) "max" else "min")
+  prefers_lower <- any(grepl(lower_is_better, parts))
+  prefers_higher <- any(grepl(higher_is_better, parts))
+  if (prefers_lower != prefers_higher && !any(grepl(reversed_metric, parts))) {
+    return(if (prefers_higher) "max" else "min")
+  }
   abort_runhooks(
     c(
       "Cannot determine whether a higher or a lower {.val {metric_name}} is better.",
@@ -270,13 +270,21 @@ metric_mode <- function(metric_name, mode, call = parent.frame()) {
   )
 }
 
-# Returns the hooks, the record of the evaluations, and the metric to show.
-validation_hooks <- function(object, validation, stop, hooks, planned, call = parent.frame()) {
+# Adds the hooks for `validation` and `stop` of train(). Returns the hooks, the record of the
+# evaluations, and the metric that the progress bar shows.
+validation_hooks <- function(
+  object,
+  validation,
+  stop,
+  hooks,
+  planned_steps,
+  call = parent.frame()
+) {
   stop <- check_stop(stop, call)
   stop_hook <- if (is_hook(stop)) list(stop)
   if (!is.null(stop_hook)) stop <- NULL
   if (is.null(validation)) {
-    if (!is.null(stop)) stop_hook <- list(stop_by_user_evaluator(object, stop, hooks, call))
+    if (!is.null(stop)) stop_hook <- list(stop_hook_of_user_evaluator(object, stop, hooks, call))
     return(list(hooks = c(hooks, stop_hook)))
   }
   if (!is_formula_data(validation) && !is.function(validation)) {
@@ -301,7 +309,7 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   }
   evaluator <- new_evaluator_hook(
     object, as_model_input(validation, object, arg = "validation", call = call),
-    name = validation_name, every_n_iter = validation_interval(stop, planned)
+    name = validation_name, every_n_iter = validation_interval(stop, planned_steps)
   )
   if (!is.null(stop)) stop_hook <- list(new_stop_hook(object, stop, validation_name))
   list(
@@ -324,29 +332,32 @@ check_stop <- function(stop, call) {
   )
 }
 
-# Five evaluations per patience, or twenty in a run of known length.
-validation_interval <- function(stop, planned) {
+# The number of steps between evaluations: a fifth of the patience, or a twentieth of a run of known
+# length.
+validation_interval <- function(stop, planned_steps) {
   if (!is.null(stop$every_n_steps)) return(stop$every_n_steps)
   if (!is.null(stop)) return(max(1, stop$patience %/% 5))
-  if (!is.null(planned)) max(1, planned %/% 20) else 100
+  if (!is.null(planned_steps)) max(1, planned_steps %/% 20) else 100
 }
 
-new_stop_hook <- function(object, stop, name) {
+new_stop_hook <- function(object, stop, evaluation_name) {
   type <- if (stop$mode == "min") "StopIfNoDecreaseHook" else "StopIfNoIncreaseHook"
-  patience <- if (stop$mode == "min") "max_steps_without_decrease" else "max_steps_without_increase"
-  folder <- model_dir(object)
-  do.call(new_builtin_hook, c(list(type), setNames(list(stop$patience), patience), list(
+  change <- if (stop$mode == "min") "decrease" else "increase"
+  patience <- setNames(list(stop$patience), paste0("max_steps_without_", change))
+  dir <- model_dir(object)
+  do.call(new_builtin_hook, c(list(type), patience, list(
     metric_name = stop$metric_name, fallback_metric = stop$fallback_metric,
     min_delta = stop$min_delta, of_this_loop = TRUE,
-    eval_dir = file.path(folder, if (nzchar(name)) paste0("eval_", name) else "eval"),
+    eval_dir = file.path(dir, evaluation_folder(evaluation_name)),
     restore_best_weights = stop$restore_best_weights,
     # the hook sees evaluations of this loop immediately; it does not wait for other processes
-    run_every_secs = 60, model_dir = folder, notify = inform_early_stopping
+    run_every_secs = 60, model_dir = dir, notify = inform_early_stopping
   )))
 }
 
-# Without `validation`, uses the user's evaluator hook, or raises an error.
-stop_by_user_evaluator <- function(object, stop, hooks, call) {
+# The stop hook without `validation`. It uses the evaluations of the user's evaluator hook; without
+# one, the function aborts.
+stop_hook_of_user_evaluator <- function(object, stop, hooks, call) {
   evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
   if (is.null(evaluator)) {
     abort_runhooks(

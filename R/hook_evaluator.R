@@ -50,6 +50,9 @@ hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = 
   )
 }
 
+# The subfolder of the model directory with the event files of an evaluation.
+evaluation_folder <- function(name) if (nzchar(name)) paste0("eval_", name) else "eval"
+
 # `input` is a value of as_model_input().
 new_evaluator_hook <- function(estimator, input, steps = NULL, hooks = NULL, name = "",
                                every_n_iter = 100) {

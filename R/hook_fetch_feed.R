@@ -60,11 +60,11 @@ fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
 
 # The inverse of fetch_leaves(): replaces the fetches in `structure` by `values`.
 fill_fetches <- function(structure, values) {
-  used <- 0L
+  n_filled <- 0L
   fill <- function(x) {
     if (!is_fetch(x)) return(lapply(x, fill))
-    used <<- used + 1L
-    values[[used]]
+    n_filled <<- n_filled + 1L
+    values[[n_filled]]
   }
   if (is.null(structure)) NULL else fill(structure)
 }

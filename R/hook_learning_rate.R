@@ -49,15 +49,17 @@ hook_learning_rate <- function(schedule) {
       )
     )
   }
-  new_builtin_hook("LearningRateHook", schedule = schedule_call(schedule))
+  new_builtin_hook("LearningRateHook", schedule = adapt_schedule(schedule))
 }
 
-schedule_call <- function(schedule, call = parent.frame()) {
-  all <- c("step", "epoch", "rate")
-  own <- names(formals(args(schedule)))
-  if ("..." %in% own) own <- all
-  needed <- names(Filter(function(x) identical(x, quote(expr = )), formals(args(schedule))))
-  if (length(own) == 0 || length(setdiff(needed, c(all, "..."))) && length(needed) > 3) {
+# Converts a schedule to a function of step, epoch and rate.
+adapt_schedule <- function(schedule, call = parent.frame()) {
+  schedule_args <- c("step", "epoch", "rate")
+  arg_names <- names(formals(args(schedule)))
+  if ("..." %in% arg_names) arg_names <- schedule_args
+  required <- names(Filter(is_absent, formals(args(schedule))))
+  has_other_args <- length(setdiff(required, c(schedule_args, "..."))) > 0
+  if (length(arg_names) == 0 || has_other_args && length(required) > 3) {
     abort_runhooks(
       c(
         "{.arg schedule} must be a function of {.arg step}, {.arg epoch} or {.arg rate}.",
@@ -66,13 +68,13 @@ schedule_call <- function(schedule, call = parent.frame()) {
       call = call
     )
   }
-  # matches arguments by name, or by position if they have other names
-  wanted <- intersect(own, all)
-  by_name <- length(setdiff(needed, all)) == 0 && length(wanted)
-  given <- if (by_name) wanted else utils::head(all, length(own))
-  labels <- if (by_name) given else NULL
+  # arguments are passed by name, or by position if they have other names
+  matching <- intersect(arg_names, schedule_args)
+  is_by_name <- length(setdiff(required, schedule_args)) == 0 && length(matching)
+  passed <- if (is_by_name) matching else utils::head(schedule_args, length(arg_names))
+  labels <- if (is_by_name) passed else NULL
   function(step, epoch, rate) {
-    values <- list(step = step, epoch = epoch, rate = rate)[given]
+    values <- list(step = step, epoch = epoch, rate = rate)[passed]
     names(values) <- labels
     do.call(schedule, values)
   }
@@ -133,8 +135,7 @@ connect_to_evaluations <- function(hooks, object, call = parent.frame()) {
         call = call
       )
     }
-    folder <- if (nzchar(evaluator$name)) paste0("eval_", evaluator$name) else "eval"
-    hook$eval_dir <- file.path(model_dir(object), folder)
+    hook$eval_dir <- file.path(model_dir(object), evaluation_folder(evaluator$name))
     hook
   })
 }

@@ -1,10 +1,8 @@
-# Listeners of checkpoint hooks.
+# Listeners: objects whose functions are called before and after each checkpoint.
 
 listener_methods <- list(
-  begin = character(), before_save = c(
-    "session", "global_step"
-  ), after_save = c("session", "global_step"),
-  end = c("session", "global_step")
+  begin = character(), before_save = c("session", "global_step"),
+  after_save = c("session", "global_step"), end = c("session", "global_step")
 )
 
 #' Create a checkpoint listener
@@ -40,17 +38,17 @@ is_listener <- function(x) inherits(x, "CheckpointSaverListener")
 as_listener_list <- function(listeners, call = parent.frame()) {
   if (is.null(listeners)) return(list())
   if (is_listener(listeners)) return(list(listeners))
-  wanted <- "saving_listeners must be a list of CheckpointSaverListener"
+  problem <- "saving_listeners must be a list of CheckpointSaverListener"
   if (!is.list(listeners)) {
-    abort_runhooks("{wanted}, not {describe_type(listeners)}.", call = call)
+    abort_runhooks("{problem}, not {describe_type(listeners)}.", call = call)
   }
-  bad <- which(!vapply(listeners, is_listener, logical(1)))
-  if (length(bad)) {
-    bad <- bad[[1]]
+  position <- which(!vapply(listeners, is_listener, logical(1)))
+  if (length(position)) {
+    position <- position[[1]]
     abort_runhooks(
       c(
-        "{wanted}.",
-        x = "Element {bad} is {describe_type(listeners[[bad]])}.",
+        "{problem}.",
+        x = "Element {position} is {describe_type(listeners[[position]])}.",
         i = "Create one with {.fn checkpoint_saver_listener}."
       ),
       call = call

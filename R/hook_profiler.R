@@ -42,8 +42,9 @@ hook_profiler <- builtin_hook("ProfilerHook")
 #'   0: no limit.
 #' @return `run_options()`: an object of class `runhooks_run_options`.
 #'
-#'   `run_metadata()`: an object of class `runhooks_run_metadata`. `$step_stats` is `NULL` until a traced run
-#'   fills it. Then `$step_stats$dev_stats[[1]]$node_stats` has one entry for each operation.
+#'   `run_metadata()`: an object of class `runhooks_run_metadata`. `$step_stats` is `NULL` until a
+#'   traced run fills it. Then `$step_stats$dev_stats[[1]]$node_stats` has one entry for each
+#'   operation.
 #'   `as.data.frame()` returns one row for each operation, with `node_name`, `op`, `start_micros`
 #'   since the start of the run, `micros` of its execution, and `bytes` of its results.
 #' @section Errors:
@@ -77,7 +78,7 @@ run_metadata <- function() {
   metadata
 }
 
-# Called by the core with one entry per node in each column.
+# Called by the core after a traced run. Each element of `columns` has one entry per node.
 new_step_stats <- function(columns, device, started_micros) {
   node <- function(node_name, op, start_micros, micros, bytes) {
     list(
@@ -96,9 +97,9 @@ new_step_stats <- function(columns, device, started_micros) {
 #' @export
 as.data.frame.runhooks_run_metadata <- function(x, ...) {
   if (is.null(x$step_stats)) {
-    none <- character()
+    empty <- character()
     return(data.frame(
-      node_name = none, op = none, start_micros = numeric(), micros = numeric(), bytes = numeric()
+      node_name = empty, op = empty, start_micros = numeric(), micros = numeric(), bytes = numeric()
     ))
   }
   as.data.frame(attr(x$step_stats, "table"), ...)

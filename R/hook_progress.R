@@ -30,30 +30,34 @@ hook_progress_bar <- function() {
   })
 }
 
-# `watch` may have `planned` (number of steps), `suffix` (a function that returns additional text)
-# and `may_stop` (TRUE if fewer steps need no message).
+# The functions of a progress bar for the core. `watch` may contain `planned` (the number of steps),
+# `rows` (the number of rows), `suffix` (a function that returns additional text) and `may_stop`
+# (TRUE if ending after fewer steps needs no message).
 progress_bar <- function(mode, steps, watch = list()) {
   label <- c(train = "Training", eval = "Evaluating", infer = "Predicting")[[mode]]
-  started <- Sys.time()
-  drawn <- 0L
+  start_time <- Sys.time()
+  n_drawn <- 0L
   total <- if (is.null(steps)) watch$planned else steps
   suffix <- if (is.null(watch$suffix)) function() "" else watch$suffix
   line <- new_progress_line()
   draw <- function(run, loss, global_step, is_last, rows = 0, seconds = 0, waited = 0, parts = "") {
-    drawn <<- drawn + 1L
-    tail <- paste0(if (nzchar(parts)) paste0(" - ", parts), suffix(), input_text(rows, seconds, waited, watch$rows))
+    n_drawn <<- n_drawn + 1L
+    tail <- paste0(
+      if (nzchar(parts)) paste0(" - ", parts), suffix(),
+      input_text(rows, seconds, waited, watch$rows)
+    )
     line$show(if (is.null(total)) {
       step <- if (mode == "train") global_step else run
-      paste0(spinner_line(label, loss, step, drawn), tail)
+      paste0(spinner_line(label, loss, step, n_drawn), tail)
     } else {
-      elapsed <- as.numeric(Sys.time() - started, units = "secs")
+      elapsed <- as.numeric(Sys.time() - start_time, units = "secs")
       bar_line(label, run, total, loss, elapsed, suffix = tail)
     })
     if (is_last) line$finish()
   }
-  # for training, run_training() reports the reason for the end
-  is_checked <- mode != "train" && !isTRUE(watch$may_stop)
-  finish <- function(runs) if (is_checked) check_all_steps_ran(mode, runs, steps)
+  # after training, run_training() reports why the loop ended
+  checks_steps <- mode != "train" && !isTRUE(watch$may_stop)
+  finish <- function(runs) if (checks_steps) check_all_steps_ran(mode, runs, steps)
   list(draw = if (shows_progress()) draw, finish = finish)
 }
 
@@ -64,15 +68,16 @@ shows_progress <- function() {
 
 # A cheap pre-check for cli::is_dynamic_tty(), because loading cli is slow.
 may_be_dynamic <- function() {
-  is_told <- !is.null(getOption("cli.dynamic")) ||
+  is_configured <- !is.null(getOption("cli.dynamic")) ||
     any(nzchar(Sys.getenv(c("R_CLI_DYNAMIC", "RSTUDIO"))))
-  is_told || interactive() || isatty(stdout()) || isatty(stderr()) || isNamespaceLoaded("cli")
+  is_configured || interactive() || isatty(stdout()) || isatty(stderr()) || isNamespaceLoaded("cli")
 }
 
 is_forked <- function() !identical(the$pid, Sys.getpid())
 
-# `the$line` is the open line, which other output can end. An interrupt inside cli would leave it in
-# an inconsistent state.
+# A line of the terminal that show() replaces. While it is open, it is also in `the$line`, so that
+# other output can end it. Interrupts are suspended, because an interrupt inside cli would leave cli
+# in an inconsistent state.
 new_progress_line <- function() {
   text <- ""
   id <- NULL
@@ -84,34 +89,37 @@ new_progress_line <- function() {
   }
   show <- function(line) {
     text <<- line
-    where <- parent.env(environment())
+    env <- parent.env(environment())
     suspendInterrupts({
       if (is.null(id)) {
         end_progress_line()
         id <<- cli::cli_progress_bar(
           format = "{text}", format_done = "{text}", format_failed = "{text}", total = NA,
-          clear = FALSE, .auto_close = FALSE, .envir = where
+          clear = FALSE, .auto_close = FALSE, .envir = env
         )
         the$line <- list(finish = finish)
       }
-      cli::cli_progress_update(id = id, force = TRUE, .envir = where)
+      cli::cli_progress_update(id = id, force = TRUE, .envir = env)
     })
   }
   list(show = show, finish = finish)
 }
 
-# Empty during the first second.
-input_text <- function(rows, seconds, waited, known = NULL) {
+# The number of rows read and the speed. Empty during the first second, because the speed is not
+# known.
+input_text <- function(rows, seconds, waited, total_rows = NULL) {
   if (seconds < 1 || rows == 0) return("")
   share <- waited / seconds
   paste0(
-    if (!is.null(known)) sprintf(" - %s of %s rows", short_count(rows), short_count(known)),
+    if (!is.null(total_rows)) {
+      sprintf(" - %s of %s rows", short_count(rows), short_count(total_rows))
+    },
     sprintf(" - %s rows/s", short_count(rows / seconds)),
     if (share >= 0.1) sprintf(" - %.0f%% waiting for input", 100 * min(share, 1))
   )
 }
 
-# "950", "12.3k", "1.25M"
+# Formats a count, such as "950", "12.3k" or "1.25M".
 short_count <- function(n) {
   if (n < 1e4) return(sprintf("%.0f", n))
   if (n < 1e6) return(paste0(format(signif(n / 1e3, 3)), "k"))
@@ -131,19 +139,19 @@ bar_line <- function(
   suffix = ""
 ) {
   eta <- if (run >= steps) 0 else elapsed / run * (steps - run)
-  before <- sprintf("%s %.0f/%.0f [", label, run, steps)
-  after <- sprintf("] - ETA: %3s - loss: %.2f%s", short_duration(eta), loss, suffix)
-  room <- max(width - nchar(before) - nchar(after), 6)
-  done <- floor(room * min(run / steps, 1))
-  paste0(before, strrep("=", done), strrep(".", room - done), after)
+  prefix <- sprintf("%s %.0f/%.0f [", label, run, steps)
+  rest <- sprintf("] - ETA: %3s - loss: %.2f%s", short_duration(eta), loss, suffix)
+  bar_width <- max(width - nchar(prefix) - nchar(rest), 6)
+  n_done <- floor(bar_width * min(run / steps, 1))
+  paste0(prefix, strrep("=", n_done), strrep(".", bar_width - n_done), rest)
 }
 
-spinner_line <- function(label, loss, step, drawn) {
-  spinner <- c("|", "/", "-", "\\")[[drawn %% 4 + 1]]
+spinner_line <- function(label, loss, step, n_drawn) {
+  spinner <- c("|", "/", "-", "\\")[[n_drawn %% 4 + 1]]
   sprintf("[%s] %s -- loss: %.2f, step: %.0f", spinner, label, loss, step)
 }
 
-# "0s", "12s", "3m", "2h", "5d"
+# Formats a duration, such as "0s", "12s", "3m", "2h" or "5d".
 short_duration <- function(secs) {
   if (secs < 60) return(sprintf("%.0fs", secs))
   if (secs < 3600) return(sprintf("%.0fm", secs / 60))
@@ -151,8 +159,16 @@ short_duration <- function(secs) {
   sprintf("%.0fd", secs / 86400)
 }
 
-# `why` and `reason` are fields of run_history().
-check_all_steps_ran <- function(mode, runs, steps, why = "", reason = "", is_counter_fixed = FALSE) {
+# Reports if a loop has ended before the requested number of steps. `why` and `reason` are fields of
+# run_history().
+check_all_steps_ran <- function(
+  mode,
+  runs,
+  steps,
+  why = "",
+  reason = "",
+  is_counter_fixed = FALSE
+) {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
   advice <- switch(why,
@@ -180,8 +196,8 @@ validation_suffix <- function(record, metric) {
   if (is.null(record)) return(NULL)
   function() {
     values <- cpp_history_read(record)$losses
-    shown <- intersect(c(metric, "average_loss", "loss"), names(values))
-    if (length(shown) == 0 || length(values[[shown[[1]]]]) == 0) return("")
-    sprintf(" - validation %s: %.4g", shown[[1]], last_or_na(values[[shown[[1]]]]))
+    metrics <- intersect(c(metric, "average_loss", "loss"), names(values))
+    if (length(metrics) == 0 || length(values[[metrics[[1]]]]) == 0) return("")
+    sprintf(" - validation %s: %.4g", metrics[[1]], last_or_na(values[[metrics[[1]]]]))
   }
 }

@@ -20,16 +20,16 @@ constructor_factories$hook <- function(specs, place) {
 }
 
 make_builtin_hook <- function(specs, frame) {
-  given <- given_arguments(specs$name, frame)
-  prepared <- Map(prepare_hook_argument, given, specs$name, specs$kind, list(frame))
-  do.call(new_builtin_hook, c(list(specs$type[[1]]), prepared), quote = TRUE)
+  values <- given_arguments(specs$name, frame)
+  converted <- Map(convert_hook_argument, values, specs$name, specs$kind, list(frame))
+  do.call(new_builtin_hook, c(list(specs$type[[1]]), converted), quote = TRUE)
 }
 
 # Converts and checks arguments that need R; the core checks the others.
-prepare_hook_argument <- function(x, name, kind, call) {
+convert_hook_argument <- function(x, name, kind, call) {
   if (startsWith(kind, "function(")) {
-    wanted <- regmatches(kind, gregexpr("[a-z_]+(?=[,)])", kind, perl = TRUE))[[1]]
-    check_method(x, name, wanted, call)
+    arg_names <- regmatches(kind, gregexpr("[a-z_]+(?=[,)])", kind, perl = TRUE))[[1]]
+    check_method(x, name, arg_names, call)
   }
   switch(kind,
     path = absolute_path(x, name, call),

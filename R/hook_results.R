@@ -1,18 +1,20 @@
 # Warns if a hook reads results that it has not requested, which R would silently return as NULL.
 
-# For the first step of a hook in a loop. The core removes classes and attributes after the step.
+# Called by the core for the first step of a hook in a loop. Returns `values` with classes that
+# check which results the hook reads. The core removes the classes after the step.
 check_reads <- function(values, hook, has_before_run) {
   results <- values$results
-  known <- if (has_before_run) names(values) else setdiff(names(values), "results")
+  available <- if (has_before_run) names(values) else setdiff(names(values), "results")
   if (has_before_run && is.list(results)) {
     values$results <- checked_results(results, names(results), warn_not_requested, hook)
   }
-  checked_results(values, known, if (has_before_run) warn_no_value else warn_no_before_run, hook)
+  warn <- if (has_before_run) warn_no_value else warn_no_before_run
+  checked_results(values, available, warn, hook)
 }
 
-# `warn` is called with the name, the known names and the hook, once for each unknown name.
-checked_results <- function(x, known, warn, hook) {
-  checks <- list2env(list(known = known, warn = warn, hook = hook))
+# `warn` is called with the name, the available names and the hook, once for each unknown name.
+checked_results <- function(x, available, warn, hook) {
+  checks <- list2env(list(available = available, warn = warn, hook = hook))
   structure(x, checks = checks, class = c("runhooks_checked_reads", "list"))
 }
 
@@ -31,10 +33,10 @@ checked_results <- function(x, known, warn, hook) {
 }
 
 warn_unknown_read <- function(checks, name) {
-  known <- checks$known
-  if (name %in% known) return(invisible())
-  checks$known <- c(known, name)
-  checks$warn(name, known, checks$hook)
+  available <- checks$available
+  if (name %in% available) return(invisible())
+  checks$available <- c(available, name)
+  checks$warn(name, available, checks$hook)
 }
 
 warn_not_requested <- function(name, requested, hook) {
@@ -51,7 +53,7 @@ warn_not_requested <- function(name, requested, hook) {
   )
 }
 
-warn_no_before_run <- function(name, known, hook) {
+warn_no_before_run <- function(name, available, hook) {
   warn_null_read(
     hook, "values$results", NULL, cli::format_inline(
       "The hook has no {.fn before_run}. Add one that returns
@@ -60,21 +62,22 @@ warn_no_before_run <- function(name, known, hook) {
   )
 }
 
-warn_no_value <- function(name, known, hook) {
+warn_no_value <- function(name, available, hook) {
   warn_null_read(
     hook, paste0("values$", name), NULL,
     sprintf("Requested values are in `values$results`. Did you mean `values$results$%s`?", name)
   )
 }
 
-warn_null_read <- function(hook, read, near, advice) {
+warn_null_read <- function(hook, read, suggestion, advice) {
   rlang::warn(
     c(
       cli::format_inline(
-        "after_run() of hook `{hook}` reads {.code {read}}, which it has not requested: it is NULL.",
+        "after_run() of hook `{hook}` reads {.code {read}}, which it has not requested: it is
+         NULL.",
         keep_whitespace = FALSE
       ),
-      near, i = advice
+      suggestion, i = advice
     ),
     class = "runhooks_warning_not_asked_for"
   )

@@ -1,10 +1,10 @@
-# Feature specifications of tfdatasets: feature columns made by steps from a dataset.
+# Feature specifications, as in tfdatasets: steps that create feature columns for a dataset.
 
 #' Specify feature columns by steps
 #'
-#' A feature specification describes how feature columns are made from the components of a dataset,
-#' as in the package tfdatasets. Steps add columns; `fit()` reads the dataset once and learns
-#' vocabularies and scales; `dense_features()` returns the columns for a model.
+#' A feature specification describes how to create feature columns for the components of a dataset,
+#' as in the package tfdatasets. Steps add columns. `fit()` reads the dataset once to determine
+#' vocabularies and scales. `dense_features()` returns the columns for a model.
 #'
 #' @details
 #' | step | column |
@@ -18,7 +18,8 @@
 #' | `step_crossed_column()` | [column_crossed()] of categorical or bucketized columns |
 #' | `step_remove_column()` | removes columns |
 #'
-#' A step of another column is called after both, such as `bucketized_age`, unless `...` has a name.
+#' The name of a step that transforms another column combines both names, such as `bucketized_age`,
+#' unless the argument in `...` is named.
 #'
 #' @param dataset A dataset of records or a data frame; batches are read faster than single rows.
 #' @param x,y Features and response: tidyselect selections, or a formula such as `y ~ .` as `x`.
@@ -73,15 +74,15 @@
 feature_spec <- function(dataset, x, y = NULL) {
   if (is.data.frame(dataset)) dataset <- dataset_batch(tensor_slices_dataset(dataset), 1000)
   check_dataset(dataset)
-  chosen <- record_selection(
+  selection <- record_selection(
     dataset, substitute(x), rlang::enquo(x), substitute(y), rlang::enquo(y), c("x", "y"),
     parent.frame()
   )
-  types <- vapply(output_types(dataset)[chosen$features], dtype_name, "")
+  types <- vapply(output_types(dataset)[selection$features], dtype_name, "")
   structure(
     list(
-      dataset = dataset, x = chosen$features, y = chosen$response, types = types, steps = list(),
-      fitted = FALSE
+      dataset = dataset, x = selection$features, y = selection$response, types = types,
+      steps = list(), fitted = FALSE
     ),
     class = "FeatureSpec"
   )
@@ -106,24 +107,25 @@ check_column_spec <- function(spec, fitted = FALSE, call = parent.frame()) {
 
 # --- selection
 
+# While a step selects columns, `types` has the types of the columns, for has_type().
 spec_state <- new.env(parent = emptyenv())
-spec_state$types <- NULL # of the columns among which a step selects
+spec_state$types <- NULL
 
-# The selected columns; names are those of renamed ones.
+# The columns that a step selects. The result has the new names of renamed columns.
 spec_selection <- function(spec, quos, call) {
-  before <- spec_state$types
-  on.exit(spec_state$types <- before)
+  previous <- spec_state$types
+  on.exit(spec_state$types <- previous)
   spec_state$types <- spec$types
   names <- names(spec$types)
   columns <- setNames(as.list(seq_along(names)), names)
   quiet <- options(lifecycle_verbosity = "quiet")
   on.exit(options(quiet), add = TRUE)
   expr <- rlang::quo(c(!!!quos))
-  chosen <- tryCatch(
+  selected <- tryCatch(
     tidyselect::eval_select(expr, columns),
     error = function(error) abort_selection(expr, names, "...", error, call)
   )
-  setNames(names[chosen], names(chosen))
+  setNames(names[selected], names(selected))
 }
 
 #' @rdname feature_spec
@@ -149,7 +151,7 @@ all_nominal <- function() {
   has_type("string")
 }
 
-# The package recipes has selectors of the same names, which these may mask.
+# Calls the selector of the same name in the package recipes, which this package may mask.
 recipe_selector <- function(name, ...) {
   if (isNamespaceLoaded("recipes")) return(getExportedValue("recipes", name)(...))
   abort_runhooks("{.fn {name}} works only in the steps of {.fn feature_spec}.")
@@ -157,54 +159,64 @@ recipe_selector <- function(name, ...) {
 
 # --- steps
 
-# `make` returns the column from the values of earlier steps and from what `learn` has learned.
-add_step <- function(spec, name, type, make, from = character(), learn = NULL) {
+# Adds a step. `make_column()` returns the column, given the columns of earlier steps and the
+# statistics that `learner` has computed from the dataset column `from`.
+add_step <- function(spec, name, type, make_column, from = character(), learner = NULL) {
   spec <- unclass(spec)
-  step <- list(name = name, make = make, from = from, learn = learn)
+  step <- list(name = name, make = make_column, from = from, learn = learner)
   spec$steps <- c(spec$steps, list(step))
   spec$types[[name]] <- type
   spec$fitted <- FALSE
   structure(spec, class = "FeatureSpec")
 }
 
-base_step <- function(spec, quos, type, make, learn = NULL, call = parent.frame()) {
+# Adds a step for each selected column of the dataset.
+step_of_dataset_column <- function(
+  spec,
+  quos,
+  type,
+  make_column,
+  learner = NULL,
+  call = parent.frame()
+) {
   check_column_spec(spec, call = call)
   for (key in spec_selection(spec, quos, call)) {
-    own <- if (is.null(type)) spec$types[[key]] else type
+    column_type <- if (is.null(type)) spec$types[[key]] else type
     spec <- local({
       key <- key
-      add_step(spec, key, own, function(features, learned) make(key, learned), key, learn)
+      make <- function(features, learned) make_column(key, learned)
+      add_step(spec, key, column_type, make, key, learner)
     })
   }
   spec
 }
 
-# A step of one earlier column.
-derived_step <- function(spec, quos, prefix, make, call = parent.frame()) {
+# Adds a step for each selected column of an earlier step.
+step_of_earlier_column <- function(spec, quos, prefix, make_column, call = parent.frame()) {
   check_column_spec(spec, call = call)
-  chosen <- spec_selection(spec, quos, call)
-  for (i in seq_along(chosen)) {
+  selected <- spec_selection(spec, quos, call)
+  for (i in seq_along(selected)) {
     spec <- local({
-      key <- chosen[[i]]
-      name <- names(chosen)[[i]]
+      key <- selected[[i]]
+      name <- names(selected)[[i]]
       if (name == key) name <- paste0(prefix, "_", key)
       add_step(spec, name, "float32", function(features, learned) {
-        make(earlier_column(features, key, name))
+        make_column(earlier_column(features, key, name))
       })
     })
   }
   spec
 }
 
-# A step of several earlier columns for each argument.
-joint_step <- function(spec, quos, prefix, type, make, call = parent.frame()) {
+# Adds a step for each argument, which selects several columns of earlier steps.
+step_of_earlier_columns <- function(spec, quos, prefix, type, make_column, call = parent.frame()) {
   check_column_spec(spec, call = call)
   for (i in seq_along(quos)) {
     spec <- local({
       keys <- unname(spec_selection(spec, unname(quos[i]), call))
       name <- names(quos)[[i]]
       if (name == "") name <- paste0(prefix, "_", paste(keys, collapse = "_"))
-      add_step(spec, name, type, function(features, learned) make(features, keys, name))
+      add_step(spec, name, type, function(features, learned) make_column(features, keys, name))
     })
   }
   spec
@@ -229,7 +241,7 @@ earlier_column <- function(features, key, name) {
 step_numeric_column <- function(spec, ..., shape = 1L, default_value = NULL, dtype = tf$float32,
                                 normalizer_fn = NULL) {
   learn <- if (inherits(normalizer_fn, "runhooks_scaler")) normalizer_fn
-  base_step(spec, rlang::enquos(...), dtype_name(dtype), function(key, learned) {
+  step_of_dataset_column(spec, rlang::enquos(...), dtype_name(dtype), function(key, learned) {
     scale <- if (is.null(learn)) normalizer_fn else learn$normalizer(learned)
     column_numeric(
       key, shape = shape, default_value = default_value, dtype = dtype, normalizer_fn = scale
@@ -258,13 +270,14 @@ scaler_min_max <- function() {
   new_scaler(function(state, x) range(state, x), function(state) list(state[1], diff(state)))
 }
 
-# `values` returns centre and scale.
-new_scaler <- function(update, values) {
+# `update(state, x)` adds values to the statistics, and `center_and_scale(state)` returns center and
+# scale.
+new_scaler <- function(update, center_and_scale) {
   normalizer <- function(state) {
-    by <- values(state)
+    scaling <- center_and_scale(state)
     function(x) {
       if (!x$dtype$is_floating) x <- tf$cast(x, tf$float32)
-      (x - tf$constant(by[[1]], x$dtype)) / tf$constant(by[[2]], x$dtype)
+      (x - tf$constant(scaling[[1]], x$dtype)) / tf$constant(scaling[[2]], x$dtype)
     }
   }
   structure(list(update = update, normalizer = normalizer), class = "runhooks_scaler")
@@ -281,7 +294,7 @@ step_categorical_column_with_vocabulary_list <- function(spec, ..., vocabulary_l
   learn <- if (is.null(vocabulary_list)) {
     list(update = function(state, x) sort(unique(c(state, x)), method = "radix"))
   }
-  base_step(spec, rlang::enquos(...), type, function(key, learned) {
+  step_of_dataset_column(spec, rlang::enquos(...), type, function(key, learned) {
     column_categorical_with_vocabulary_list(
       key, vocabulary_list = if (is.null(learn)) vocabulary_list else learned, dtype = dtype,
       default_value = default_value, num_oov_buckets = num_oov_buckets
@@ -295,7 +308,7 @@ step_categorical_column_with_vocabulary_list <- function(spec, ..., vocabulary_l
 #' @export
 step_categorical_column_with_hash_bucket <- function(spec, ..., hash_bucket_size,
                                                      dtype = tf$string) {
-  base_step(spec, rlang::enquos(...), dtype_name(dtype), function(key, learned) {
+  step_of_dataset_column(spec, rlang::enquos(...), dtype_name(dtype), function(key, learned) {
     column_categorical_with_hash_bucket(key, hash_bucket_size = hash_bucket_size, dtype = dtype)
   })
 }
@@ -304,7 +317,7 @@ step_categorical_column_with_hash_bucket <- function(spec, ..., hash_bucket_size
 #' @param num_buckets See [column_categorical_with_identity()].
 #' @export
 step_categorical_column_with_identity <- function(spec, ..., num_buckets, default_value = NULL) {
-  base_step(spec, rlang::enquos(...), NULL, function(key, learned) {
+  step_of_dataset_column(spec, rlang::enquos(...), NULL, function(key, learned) {
     column_categorical_with_identity(key, num_buckets = num_buckets, default_value = default_value)
   })
 }
@@ -318,7 +331,7 @@ step_categorical_column_with_vocabulary_file <- function(spec, ..., vocabulary_f
                                                          dtype = tf$string, default_value = NULL,
                                                          num_oov_buckets = 0L) {
   check_string(vocabulary_file)
-  base_step(spec, rlang::enquos(...), dtype_name(dtype), function(key, learned) {
+  step_of_dataset_column(spec, rlang::enquos(...), dtype_name(dtype), function(key, learned) {
     column_categorical_with_vocabulary_file(
       key, vocabulary_file = vocabulary_file, vocabulary_size = vocabulary_size, dtype = dtype,
       default_value = default_value, num_oov_buckets = num_oov_buckets
@@ -329,7 +342,7 @@ step_categorical_column_with_vocabulary_file <- function(spec, ..., vocabulary_f
 #' @rdname feature_spec
 #' @export
 step_indicator_column <- function(spec, ...) {
-  derived_step(spec, rlang::enquos(...), "indicator", column_indicator)
+  step_of_earlier_column(spec, rlang::enquos(...), "indicator", column_indicator)
 }
 
 #' @rdname feature_spec
@@ -341,7 +354,7 @@ step_indicator_column <- function(spec, ...) {
 step_embedding_column <- function(spec, ..., dimension = function(x) as.integer(x^0.25),
                                   combiner = "mean", initializer = NULL, ckpt_to_load_from = NULL,
                                   tensor_name_in_ckpt = NULL, max_norm = NULL, trainable = TRUE) {
-  derived_step(spec, rlang::enquos(...), "embedding", function(column) {
+  step_of_earlier_column(spec, rlang::enquos(...), "embedding", function(column) {
     width <- if (is.function(dimension)) dimension(num_categories(column)) else dimension
     column_embedding(
       column, dimension = as.integer(width), combiner = combiner, initializer = initializer,
@@ -361,7 +374,7 @@ num_categories <- function(column) {
 #' @param boundaries See [column_bucketized()].
 #' @export
 step_bucketized_column <- function(spec, ..., boundaries) {
-  derived_step(spec, rlang::enquos(...), "bucketized", function(column) {
+  step_of_earlier_column(spec, rlang::enquos(...), "bucketized", function(column) {
     column_bucketized(column, boundaries = boundaries)
   })
 }
@@ -369,10 +382,11 @@ step_bucketized_column <- function(spec, ..., boundaries) {
 #' @rdname feature_spec
 #' @export
 step_crossed_column <- function(spec, ..., hash_bucket_size, hash_key = NULL) {
-  joint_step(spec, rlang::enquos(...), "crossed", "string", function(features, keys, name) {
+  make <- function(features, keys, name) {
     columns <- lapply(keys, function(key) if (is.null(features[[key]])) key else features[[key]])
     column_crossed(columns, hash_bucket_size = hash_bucket_size, hash_key = hash_key)
-  })
+  }
+  step_of_earlier_columns(spec, rlang::enquos(...), "crossed", "string", make)
 }
 
 #' @rdname feature_spec
@@ -383,7 +397,7 @@ step_shared_embeddings_column <- function(spec, ..., dimension, combiner = "mean
                                           shared_embedding_collection_name = NULL,
                                           ckpt_to_load_from = NULL, tensor_name_in_ckpt = NULL,
                                           max_norm = NULL, trainable = TRUE) {
-  make <- function(features, keys, name) {
+  make_column <- function(features, keys, name) {
     columns <- lapply(keys, function(key) earlier_column(features, key, name))
     column_shared_embedding(
       columns, dimension = dimension, combiner = combiner, initializer = initializer,
@@ -392,7 +406,7 @@ step_shared_embeddings_column <- function(spec, ..., dimension, combiner = "mean
       max_norm = max_norm, trainable = trainable
     )
   }
-  joint_step(spec, rlang::enquos(...), "shared_embeddings", "float32", make)
+  step_of_earlier_columns(spec, rlang::enquos(...), "shared_embeddings", "float32", make_column)
 }
 
 #' @rdname feature_spec
@@ -441,13 +455,13 @@ spec_features <- function(spec) {
   features <- list()
   for (i in seq_along(spec$steps)) {
     step <- spec$steps[[i]]
-    made <- if (!is.null(step$make)) step$make(features, spec$learned[[i]])
-    if (is.null(made)) {
+    result <- if (!is.null(step$make)) step$make(features, spec$learned[[i]])
+    if (is.null(result)) {
       features[[step$name]] <- NULL
-    } else if (is_column(made)) {
-      features[[step$name]] <- made
+    } else if (is_column(result)) {
+      features[[step$name]] <- result
     } else {
-      features[paste0(step$name, seq_along(made))] <- made
+      features[paste0(step$name, seq_along(result))] <- result
     }
   }
   features

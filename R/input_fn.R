@@ -1,22 +1,23 @@
 # Input functions: how estimators read data.
 
+# Global state of the package.
 the <- new.env(parent = emptyenv())
 
-# What a call of an input function reads: the mode, the shard of this process (see new_shard();
-# NULL: all data), and whether the tensors are invisible to user code.
+# Describes a call of an input function: the mode, the shard of this process (see new_shard(); NULL:
+# all data), and whether the tensors are invisible to user code.
 new_reading <- function(mode = NULL, shard = NULL, internal_only = FALSE) {
   list(mode = mode, shard = shard, internal_only = internal_only)
 }
 the$reading <- new_reading()
 
 with_reading <- function(reading, expr) {
-  outer <- the$reading
-  on.exit(the$reading <- outer)
+  previous <- the$reading
+  on.exit(the$reading <- previous)
   the$reading <- reading
   expr
 }
 
-the$users_depth <- 0L # number of frames at the call of the user's function
+the$users_depth <- 0L # see eval_user_code()
 
 #' Create an input function from data in memory
 #'
@@ -107,6 +108,9 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
                                 num_threads = 1, ..., resume = TRUE,
                                 on_other_data = c("begin", "stop"), auto_shard = TRUE) {
   abort_abbreviated_arguments()
+  if (!is.data.frame(object) && (is.null(names(object)) || any(names(object) == ""))) {
+    abort_runhooks("Every element of {.arg object} needs a name.")
+  }
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
@@ -120,23 +124,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
 
 #' @rdname input_fn
 #' @export
-input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
-                          num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
-                          resume = TRUE, on_other_data = c("begin", "stop"), auto_shard = TRUE) {
-  abort_abbreviated_arguments()
-  if (is.null(names(object)) || any(names(object) == "")) {
-    abort_runhooks("Every element of {.arg object} needs a name.")
-  }
-  check_unique_names(names(object))
-  features <- select_names(object, substitute(features), rlang::enquo(features), "features")
-  response <- select_names(object, substitute(response), rlang::enquo(response), "response")
-  warn_response_feature(features, response)
-  inform_unused(...)
-  new_input_fn(
-    object, features, response, batch_size, shuffle, num_epochs, resume = resume,
-    on_other_data = check_one_of(on_other_data, c("begin", "stop")), auto_shard = auto_shard
-  )
-}
+input_fn.list <- input_fn.data.frame
 
 #' @rdname input_fn
 #' @export
@@ -170,28 +158,30 @@ input_fn.formula <- function(object, data, ...) {
 }
 
 check_unique_names <- function(names, call = parent.frame()) {
-  again <- unique(names[duplicated(names)])
-  if (length(again) == 0) return(invisible())
-  at <- which(names == again[[1]]) # nolint: used by cli
+  duplicates <- unique(names[duplicated(names)])
+  if (length(duplicates) == 0) return(invisible())
+  positions <- which(names == duplicates[[1]]) # nolint: used by cli
   abort_runhooks(
     c(
-      "The data have {cli::qty(length(again))}{?a column name/column names} twice: {.val {again}}.",
-      x = "{.val {again[[1]]}} is the name of columns {at}.",
+      "The data have {cli::qty(length(duplicates))}{?a column name/column names} twice:
+       {.val {duplicates}}.",
+      x = "{.val {duplicates[[1]]}} is the name of columns {positions}.",
       i = "Use {.fn make.unique} to rename them."
     ),
     call = call
   )
 }
 
-# `literal` is the expression of `expr`. Literal names avoid loading tidyselect, which is slow.
+# The names of the columns that the quosure `expr` selects. `literal` is its expression: for literal
+# names, the package tidyselect, which is slow, need not be loaded.
 select_names <- function(data, literal, expr, arg, call = parent.frame()) {
-  given <- strings_in_call(literal)
-  if (!is.null(given) && all(given %in% names(data))) return(unique(given))
+  literals <- strings_in_call(literal)
+  if (!is.null(literals) && all(literals %in% names(data))) return(unique(literals))
   if (rlang::quo_is_missing(expr)) abort_runhooks("{.arg {arg}} is missing.", call = call)
   if (rlang::quo_is_null(expr)) return(character())
-  held <- column_names_in_variable(expr, names(data))
-  if (!is.null(held)) return(unique(held))
-  # scripts for tfestimators pass variables without all_of(), about which tidyselect warns
+  variable_names <- column_names_in_variable(expr, names(data))
+  if (!is.null(variable_names)) return(unique(variable_names))
+  # tidyselect would warn about variables without all_of(), which scripts for tfestimators pass
   quiet <- options(lifecycle_verbosity = "quiet")
   on.exit(options(quiet))
   columns <- setNames(as.list(seq_along(data)), names(data))
@@ -202,21 +192,22 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   )
 }
 
-# The value of `"a"`, `c("a", "b")` or NULL; NULL for other expressions.
+# The strings in an expression such as `"a"`, `c("a", "b")` or NULL. NULL for other expressions.
 strings_in_call <- function(expr) {
   if (is.null(expr)) return(character())
   if (is.character(expr)) return(expr)
   if (!is.call(expr) || !identical(expr[[1]], quote(c))) return(NULL)
-  parts <- unname(as.list(expr)[-1])
-  if (all(vapply(parts, is.character, logical(1)))) unlist(parts)
+  args <- unname(as.list(expr)[-1])
+  if (all(vapply(args, is.character, logical(1)))) unlist(args)
 }
 
-# The names in a variable that is not a column, as tidyselect would return them, or NULL.
+# If the expression is a variable that contains names of columns, returns these names; otherwise
+# NULL.
 column_names_in_variable <- function(expr, columns) {
   name <- rlang::quo_get_expr(expr)
   if (!is.symbol(name) || symbol_text(name) %in% columns) return(NULL)
-  held <- get0(as.character(name), rlang::quo_get_env(expr))
-  if (is.character(held) && !is.object(held) && all(held %in% columns)) as.vector(held)
+  value <- get0(as.character(name), rlang::quo_get_env(expr))
+  if (is.character(value) && !is.object(value) && all(value %in% columns)) as.vector(value)
 }
 
 inform_unused <- function(...) {
@@ -254,44 +245,47 @@ new_input_fn <- function(
   selected <- features
   features <- sort_bytewise(features)
   columns <- lapply(data[c(features, response)], flat_column)
-  sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
-  columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
+  is_sparse_response <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
+  columns[is_sparse_response] <- lapply(columns[is_sparse_response], function(x) {
+    unname(Matrix::as.matrix(x))
+  })
   finite <- check_columns(columns, response, call)
   options <- list(
     batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume,
     on_other_data = on_other_data, auto_shard = auto_shard
   )
-  itself <- new.env(parent = emptyenv())
+  cache_key <- new.env(parent = emptyenv())
   n_values <- sum(lengths(columns))
   input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
     is_matrix <- as_matrix && is_custom(estimator)
-    own_rows <- function(reads, order = NULL) {
-      trained <- coerce_to_training_schema(
+    rows_of_process <- function(reads, order = NULL) {
+      coerced <- coerce_to_training_schema(
         columns, features, response, estimator, reads, response_name, order, finite = finite
       )
-      shard_rows(trained, auto_shard)
+      shard_rows(coerced, auto_shard)
     }
-    batch_options <- function(own) {
-      options$batch_size <- per_replica_batch(batch_size, n_rows(columns[[1]]), n_rows(own[[1]]))
+    batch_options <- function(rows_here) {
+      n <- n_rows(columns[[1]])
+      options$batch_size <- per_replica_batch(batch_size, n, n_rows(rows_here[[1]]))
       options
     }
     function() {
       if (is_matrix) {
         selected <- order_of_training(estimator, selected)
-        own <- own_rows(model_reads(estimator), selected)
-        return(next_matrix(own, selected, response, batch_options(own)))
+        rows_here <- rows_of_process(model_reads(estimator), selected)
+        return(next_matrix(rows_here, selected, response, batch_options(rows_here)))
       }
-      rows <- cached_rows(itself, estimator, n_values, function() {
+      rows <- cached_rows(cache_key, estimator, n_values, function() {
         reads <- model_reads(estimator)
-        own <- own_rows(reads)
-        encoded_rows(own, length(features), string_features(reads), float_features(reads))
+        rows_here <- rows_of_process(reads)
+        encoded_rows(rows_here, length(features), string_features(reads), float_features(reads))
       })
       next_rows(rows, features, response, batch_options(rows$columns))
     }
   }
-  about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
-  structure(input, class = "runhooks_input_fn", about = c(about, options))
+  info <- list(rows = n_rows(columns[[1]]), features = features, response = response)
+  structure(input, class = "runhooks_input_fn", about = c(info, options))
 }
 
 check_shuffle <- function(shuffle, call) {
@@ -304,11 +298,12 @@ n_rows <- function(x) if (is.null(dim(x))) length(x) else dim(x)[[1]]
 check_columns <- function(columns, response, call) {
   rows <- vapply(columns, n_rows, 0)
   if (any(rows != rows[[1]])) {
-    odd <- names(columns)[rows != rows[[1]]][[1]]
+    different <- names(columns)[rows != rows[[1]]][[1]]
     abort_runhooks(
       c(
         "All columns must have the same number of rows.",
-        x = "{.val {odd}} has {rows[[odd]]}, {.val {names(columns)[[1]]}} has {rows[[1]]}."
+        x = "{.val {different}} has {rows[[different]]}, {.val {names(columns)[[1]]}} has
+             {rows[[1]]}."
       ),
       call = call
     )
@@ -316,15 +311,16 @@ check_columns <- function(columns, response, call) {
   if (rows[[1]] == 0) abort_runhooks("The data have no rows.", call = call)
   finite <- all_finite(columns)
   for (name in names(columns)) {
-    can_wait <- !name %in% response && !is_sparse_matrix(columns[[name]])
+    allows_na <- !name %in% response && !is_sparse_matrix(columns[[name]])
     check_column(
-      columns[[name]], name, name %in% response, call, missing = can_wait, finite = finite[[name]]
+      columns[[name]], name, name %in% response, call, missing = allows_na, finite = finite[[name]]
     )
   }
   finite
 }
 
-# `missing`: NA and NaN are allowed; `finite`: the value of all_finite() for the column.
+# Aborts if a column has an unsupported type or non-finite numbers. `missing`: whether NA and NaN
+# are allowed. `finite`: the value of all_finite() for the column.
 check_column <- function(x, name, is_response, call, missing = FALSE,
                          finite = all_finite(list(x))) {
   role <- if (is_response) "response" else "feature"
@@ -343,15 +339,15 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
   numbers <- stored_numbers(x)
   if (!is.numeric(numbers) && !is.logical(numbers)) return(invisible())
   if (finite) return(invisible())
-  bad <- invalid_positions(x, is.finite)
-  if (missing) bad <- bad[!is.na(x[bad])]
-  if (length(bad) == 0) return(invisible())
+  invalid <- invalid_positions(x, is.finite)
+  if (missing) invalid <- invalid[!is.na(x[invalid])]
+  if (length(invalid) == 0) return(invisible())
   kinds <- if (missing) "infinite" else "NA, NaN or infinite" # nolint: used by cli
-  first <- (bad[[1]] - 1) %% n_rows(x) + 1
+  first <- (invalid[[1]] - 1) %% n_rows(x) + 1
   abort_runhooks(
     c(
       "The {role} {.val {name}} must be finite numbers.",
-      x = "{length(bad)} value{?s} {?is/are} {kinds}, the first in row {first}.",
+      x = "{length(invalid)} value{?s} {?is/are} {kinds}, the first in row {first}.",
       i = if (missing) {
         "Replace infinite values by numbers, or by NA."
       } else if (!is_response && anyNA(numbers)) {
@@ -366,77 +362,83 @@ next_rows <- function(rows, features, response, options) {
   for (text in rows$messages) message(text)
   shuffle <- options$shuffle
   if (identical(shuffle, "auto")) shuffle <- !identical(the$reading$mode, "infer")
-  endless <- is.null(options$num_epochs)
+  is_endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
     rows$columns, rows$types, options$batch_size,
-    if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
+    if (is_endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
     if (isTRUE(options$resume) && identical(the$reading$mode, "train")) options$on_other_data,
     identical(the$reading$mode, "train"), if (!isFALSE(options$auto_shard)) batch_shard(),
     the$reading$internal_only
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
-  # recorded in the model directory
+  # describes the data in the model directory
   data <- if (is.null(the$reading$shard)) {
     list(content = attr(tensors, "content"), rows = as.double(n_rows(rows$columns[[1]])))
   }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
 
-# All features as one tensor [batch, k]. Arrays with more dimensions remain a named list.
+# The next batch with all features as one tensor [batch, k]. If a feature has more dimensions, the
+# features remain a named list.
 next_matrix <- function(columns, features, response, options) {
-  parts <- lapply(setNames(nm = features), function(name) {
+  encoded <- lapply(setNames(nm = features), function(name) {
     encode_column(columns[[name]], name)
   })
-  if (any(lengths(lapply(parts, dim)) > 2)) {
+  if (any(lengths(lapply(encoded, dim)) > 2)) {
     return(next_rows(encoded_rows(columns, length(features)), features, response, options))
   }
-  is_word <- vapply(parts, is.character, NA)
-  if (any(is_word) && !all(is_word)) {
+  is_string <- vapply(encoded, is.character, NA)
+  if (any(is_string) && !all(is_string)) {
     abort_runhooks(
       c(
         "The features of a custom model are one matrix: all numbers, or all strings.",
-        x = "{cli::qty(sum(is_word))}{.val {features[is_word]}} {?is/are} strings, the others
+        x = "{cli::qty(sum(is_string))}{.val {features[is_string]}} {?is/are} strings, the others
              numbers.",
         i = "Convert strings to a factor, or pass a named list to {.fn numpy_input_fn}."
       ),
       call = user_frame()
     )
   }
-  sparse <- vapply(parts, is_sparse_matrix, NA)
-  # avoids loading the package Matrix, which is slow
-  if (length(parts) > 1 && any(sparse)) parts[sparse] <- lapply(parts[sparse], Matrix::as.matrix)
-  is_logical <- vapply(parts, is.logical, NA)
-  if (!all(is_logical)) parts[is_logical] <- lapply(parts[is_logical], `storage.mode<-`, "integer")
+  is_sparse <- vapply(encoded, is_sparse_matrix, NA)
+  # loads the package Matrix, which is slow, only if needed
+  if (length(encoded) > 1 && any(is_sparse)) {
+    encoded[is_sparse] <- lapply(encoded[is_sparse], Matrix::as.matrix)
+  }
+  is_logical <- vapply(encoded, is.logical, NA)
+  if (!all(is_logical)) {
+    encoded[is_logical] <- lapply(encoded[is_logical], `storage.mode<-`, "integer")
+  }
   # the core combines the columns without copying them in R
-  single <- length(parts) == 1 && (sparse || length(dim(parts[[1]])) == 2)
-  matrix <- if (single) parts[[1]] else unname(parts)
-  if (all(is_word) && !single) matrix <- do.call(cbind, matrix)
+  is_single_matrix <- length(encoded) == 1 && (is_sparse || length(dim(encoded[[1]])) == 2)
+  matrix <- if (is_single_matrix) encoded[[1]] else unname(encoded)
+  if (all(is_string) && !is_single_matrix) matrix <- do.call(cbind, matrix)
   # columns of the same explicit type determine the type of the matrix
-  types <- unique(lapply(parts, wanted_type))
-  if (!single && length(types) == 1) attr(matrix, "dtype") <- types[[1]]
-  together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
-  input <- next_rows(encoded_rows(together, 1L), "x", response, options)
+  types <- unique(lapply(encoded, wanted_type))
+  if (!is_single_matrix && length(types) == 1) attr(matrix, "dtype") <- types[[1]]
+  all_columns <- c(list(x = matrix), columns[length(features) + seq_along(response)])
+  input <- next_rows(encoded_rows(all_columns, 1L), "x", response, options)
   x <- if (length(response)) input[[1]]$x else input$x
-  if (is_tensor(x)) attr(x, "columns") <- column_names_of(parts)
+  if (is_tensor(x)) attr(x, "columns") <- column_names_of(encoded)
   structure(if (length(response)) list(x, input[[2]]) else x, data = attr(input, "data"))
 }
 
-column_names_of <- function(parts) {
-  widths <- vapply(parts, function(x) if (length(dim(x)) == 2) ncol(x) else 1L, 1L)
-  rep(names(parts), widths)
+column_names_of <- function(columns) {
+  widths <- vapply(columns, function(x) if (length(dim(x)) == 2) ncol(x) else 1L, 1L)
+  rep(names(columns), widths)
 }
 
-inform_unread <- function(unread) {
-  if (is.null(unread)) unread <- "..."
+inform_unread <- function(args) {
+  if (is.null(args)) args <- "..."
   cli::cli_inform(c(
-    "{.arg {unread}} {cli::qty(length(unread))}{?has/have} no effect.",
+    "{.arg {args}} {cli::qty(length(args))}{?has/have} no effect.",
     i = "Set how data are read in {.fn input_fn}."
   ))
 }
 
 # Converts the user's input to a function of the mode, for the core. `is_limited`: NULL unless
-# training, TRUE if the number of steps is given. `shards`: shard also evaluations and predictions.
+# training; then whether the number of steps is given. `shards`: whether evaluations and predictions
+# are sharded, too.
 as_model_input <- function(
   input_fn,
   estimator,
@@ -449,7 +451,7 @@ as_model_input <- function(
   if (is_formula_data(input_fn)) {
     options <- list(...)
     fixed <- list(
-      estimator, input_fn, is_limited = is_limited, given = names(options), call = call
+      estimator, input_fn, is_limited = is_limited, supplied = names(options), call = call
     )
     input_fn <- do.call(blueprint_input_fn, c(fixed, options), quote = TRUE)
   } else if (...length()) {
@@ -469,9 +471,9 @@ as_model_input <- function(
     reading <- new_reading(mode, shard_to_apply(shard, takes_context), internal_only)
     result <- with_reading(reading, {
       context <- list(num_input_pipelines = shard$size, input_pipeline_id = shard$rank)
-      made <- if (n == 1) input_fn(if (takes_context) context else estimator) else input_fn()
-      if (is.function(made)) made <- made()
-      if (is_dataset(made)) next_batch(made) else made
+      value <- if (n == 1) input_fn(if (takes_context) context else estimator) else input_fn()
+      if (is.function(value)) value <- value()
+      if (is_dataset(value)) next_batch(value) else value
     })
     sharded_by <- sharding$sharded_by <- shard$sharded_by
     input <- split_input(result)
@@ -485,11 +487,11 @@ as_model_input <- function(
     check_labels(input$labels)
     structure(input, data = data, sharded_by = sharded_by)
   }
-  about <- attr(input_fn, "about")
-  if (!is.null(is_limited) && !isFALSE(about$auto_shard)) {
-    about$replicas <- replicas_of(engine_config(estimator))
+  info <- attr(input_fn, "about")
+  if (!is.null(is_limited) && !isFALSE(info$auto_shard)) {
+    info$replicas <- replicas_of(config_of_model(estimator))
   }
-  structure(read, about = about, sharding = sharding)
+  structure(read, about = info, sharding = sharding)
 }
 
 as_tensors <- function(x) {
@@ -502,15 +504,15 @@ as_tensors <- function(x) {
 
 # The number of batches of in-memory data, or NULL if it is unknown or unlimited.
 planned_steps <- function(input) {
-  about <- attr(input, "about")
-  if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
-  replicas <- if (is.null(about$replicas)) 1 else about$replicas
-  ceiling(ceiling(about$rows / replicas) * about$num_epochs / about$batch_size)
+  info <- attr(input, "about")
+  if (is.null(info$num_epochs) || is.null(info$rows)) return(NULL)
+  replicas <- if (is.null(info$replicas)) 1 else info$replicas
+  ceiling(ceiling(info$rows / replicas) * info$num_epochs / info$batch_size)
 }
 
 known_rows <- function(input) {
-  about <- attr(input, "about")
-  if (!is.null(about$num_epochs) && !is.null(about$rows)) about$rows * about$num_epochs
+  info <- attr(input, "about")
+  if (!is.null(info$num_epochs) && !is.null(info$rows)) info$rows * info$num_epochs
 }
 
 split_input <- function(result) {

@@ -1,14 +1,16 @@
 # Converts columns of data to matrices and vectors for tensors.
 
-# Positions of elements that fail `test`, as indices into the whole matrix.
+# The positions of elements that fail `test`. For a sparse matrix, they are indices into the dense
+# matrix.
 invalid_positions <- function(x, test) {
-  bad <- which(!test(stored_numbers(x)))
-  if (!is_sparse_matrix(x)) return(bad)
-  column <- findInterval(bad - 1, x@p)
-  sort((column - 1) * nrow(x) + x@i[bad] + 1)
+  invalid <- which(!test(stored_numbers(x)))
+  if (!is_sparse_matrix(x)) return(invalid)
+  column <- findInterval(invalid - 1, x@p)
+  sort((column - 1) * nrow(x) + x@i[invalid] + 1)
 }
 
-# List columns become padded matrices, matrices of the package Matrix dgCMatrix or base matrices.
+# Converts a column to a vector or a matrix. List columns become padded matrices. Matrices of the
+# package Matrix become dgCMatrix or base matrices.
 flat_column <- function(x) {
   if (is_matrix_package(x)) return(plain_matrix(x))
   if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
@@ -34,51 +36,56 @@ flat_column <- function(x) {
   matrix(unlist(padded), nrow = length(rows), byrow = TRUE)
 }
 
-# The vector below a class of vctrs, such as haven_labelled, or of units. Methods of vctrs refuse
-# conversions if the package that defines the class is not loaded.
+# Removes a class of vctrs (such as haven_labelled) or of units from a vector. Methods of vctrs
+# refuse conversions if the package that defines the class is not loaded.
 unclassed_column <- function(x) {
   is_plain <- inherits(x, c("vctrs_vctr", "units")) && is_atomic(x) &&
     !inherits(x, c("factor", "Date", "POSIXt", "difftime", "integer64"))
   if (is_plain) array_like(as.vector(unclass(x)), unclass(x)) else x
 }
 
-# What the columns of a model read; the head reads weights of rows.
+# The features that the columns and the head of a model read. The head reads the weights of rows.
 model_reads <- function(estimator) if (!is.null(estimator$spec)) cached_core_model(estimator)$reads
 
-# A factor becomes its labels for such features, so its levels do not matter.
+# Features that all columns read as strings. Factors are converted to strings, so the order of their
+# levels does not matter.
 string_features <- function(reads) {
   is_string <- vapply(reads, `[[`, "", "dtype") == "string"
   setdiff(feature_keys(reads[is_string]), feature_keys(reads[!is_string]))
 }
 
-# The model would cast such features anyway. A normalizer must get the original numbers.
+# Features that all columns read as float32, so that they can be converted in advance. Not those
+# with a normalizer, which must get the original numbers.
 float_features <- function(reads) {
   is_float <- vapply(reads, function(read) read$dtype == "float32" && !read$is_normalized, NA)
   setdiff(feature_keys(reads[is_float]), feature_keys(reads[!is_float]))
 }
 
+# A feature for models that read no column of the data.
 row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
 
-# Replaces the level NA of a factor by the string `word`; without one, such rows are missing.
-with_named_na <- function(x, word) {
+# Replaces the level NA of a factor by the string `level`. If `level` is NULL, rows with this level
+# become missing.
+with_named_na <- function(x, level) {
   if (is.factor(x) && anyNA(levels(x))) {
-    if (is.null(word)) return(array_like(factor(x, exclude = NA), x))
-    levels(x)[is.na(levels(x))] <- word
+    if (is.null(level)) return(array_like(factor(x, exclude = NA), x))
+    levels(x)[is.na(levels(x))] <- level
     return(x)
   }
-  if (!is.null(word) && (is.factor(x) || is.character(x))) fill_column(x, word) else x
+  if (!is.null(level) && (is.factor(x) || is.character(x))) fill_column(x, level) else x
 }
 
-# Strings for the graph, where NA is "". If "" is a level, NA is a string that is no level.
+# Converts a factor to strings for the graph, in which "" means NA. If "" is a level, NA becomes a
+# new string that is not a level.
 strings_for_graph <- function(x, levels = base::levels(x)) {
-  words <- as.character(x)
-  if ("" %in% levels) words[is.na(words)] <- new_level("(missing)", levels)
-  array_like(words, x)
+  strings <- as.character(x)
+  if ("" %in% levels) strings[is.na(strings)] <- new_level("(missing)", levels)
+  array_like(strings, x)
 }
 
-new_level <- function(word, levels) last_or_na(make.unique(c(levels, word)))
+new_level <- function(level, levels) last_or_na(make.unique(c(levels, level)))
 
-# Variables of a formula with "" or NA as a level, by feature.
+# The variables of a formula that have "" or NA as a level, named by features.
 variables_with_blanks <- function(blueprint) {
   variables <- Filter(function(v) !is.null(v$na_level) || "" %in% v$levels, blueprint$variables)
   keys <- blueprint$keys[names(variables)]

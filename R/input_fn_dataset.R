@@ -12,11 +12,11 @@ input_fn.tf_dataset <- function(object, features, response = NULL, ..., auto_sha
   abort_abbreviated_arguments()
   inform_unused(...)
   check_flag(auto_shard)
-  chosen <- record_selection(
+  selection <- record_selection(
     object, substitute(features), rlang::enquo(features), substitute(response),
     rlang::enquo(response), c("features", "response"), parent.frame()
   )
-  input <- dataset_input_fn(object, chosen$features, chosen$response)
+  input <- dataset_input_fn(object, selection$features, selection$response)
   if (auto_shard) return(input)
   function(estimator) {
     read <- input(estimator)

@@ -1,6 +1,6 @@
 # Formulas in input_fn(), which select columns.
 
-# The parts of a formula: term labels, response and intercept.
+# The labels of the terms, the response and the intercept of a formula.
 parse_formula <- function(formula, data = NULL) {
   right <- formula[[length(formula)]]
   check_formula_operators(right)
@@ -37,7 +37,8 @@ check_formula_operators <- function(expr) {
   }
 }
 
-# The added terms in order, without the removed ones. Calls remain unchanged.
+# The labels of the terms that an expression adds, without those that it removes by `-`. Function
+# calls are terms.
 formula_terms <- function(expr) {
   if (is.call(expr)) {
     operator <- code_text(expr[[1]])
@@ -54,16 +55,16 @@ formula_terms <- function(expr) {
   code_text(expr, 60L)
 }
 
-# Adds the computed columns of a formula to the data.
+# Selects the columns of a formula, and adds columns that the formula computes to the data.
 expand_formula <- function(formula, data, call = parent.frame()) {
   if (length(formula) < 2) {
     abort_runhooks("{.arg object} must be a formula with a right side.", call = call)
   }
   parsed <- parse_formula(formula, data)
   features <- parsed$features
-  if ("." %in% formula_terms_raw(formula)) {
-    dropped <- dropped_terms(formula[[length(formula)]])
-    features <- setdiff(unique(c(setdiff(features, "."), names(data))), c(parsed$response, dropped))
+  if ("." %in% right_terms(formula)) {
+    removed <- removed_terms(formula[[length(formula)]])
+    features <- setdiff(unique(c(setdiff(features, "."), names(data))), c(parsed$response, removed))
   }
   columns <- as.list(data)
   for (term in c(features, parsed$response)) {
@@ -73,21 +74,21 @@ expand_formula <- function(formula, data, call = parent.frame()) {
   list(data = columns, features = features, response = parsed$response)
 }
 
-formula_terms_raw <- function(formula) formula_terms(formula[[length(formula)]])
+right_terms <- function(formula) formula_terms(formula[[length(formula)]])
 
-dropped_terms <- function(expr) {
+removed_terms <- function(expr) {
   if (!is.call(expr)) return(character())
   operator <- code_text(expr[[1]])
   if (operator == "-" && length(expr) == 3) {
-    return(c(dropped_terms(expr[[2]]), formula_terms(expr[[3]])))
+    return(c(removed_terms(expr[[2]]), formula_terms(expr[[3]])))
   }
-  if (operator %in% c("+", "(")) return(unlist(lapply(as.list(expr)[-1], dropped_terms)))
+  if (operator %in% c("+", "(")) return(unlist(lapply(as.list(expr)[-1], removed_terms)))
   character()
 }
 
-computed_column <- function(term, columns, frame, existing, call) {
+computed_column <- function(term, columns, env, existing, call) {
   expr <- if (is.character(term)) str2lang(term) else term
-  value <- tryCatch(eval(expr, columns, frame), error = function(error) error)
+  value <- tryCatch(eval(expr, columns, env), error = function(error) error)
   is_failed <- inherits(value, "error")
   if (is_failed && is.symbol(expr)) abort_no_column(as.character(expr), existing, call)
   if (is_failed || n_rows(value) != n_rows(columns[[1]])) {
@@ -115,7 +116,7 @@ abort_no_column <- function(name, existing, call) {
   )
 }
 
-# Smooth terms of mgcv.
+# Whether an expression is a smooth term of the package mgcv.
 is_smooth_term <- function(expr) {
   is.call(expr) && length(expr) > 1 && code_text(expr[[1]]) %in% c("s", "te", "ti", "t2", "lo")
 }

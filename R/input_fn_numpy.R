@@ -37,17 +37,17 @@ numpy_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuffl
        TRUE for training); got {describe(shuffle)}."
     )
   }
-  # TensorFlow's name, which avoids a conflict with a feature "y"
+  # TensorFlow's name of the labels, if a feature has the name "y"
   labels <- if (!is.null(y)) if ("y" %in% names(x)) "__target_key__" else "y"
   data <- c(as.list(x), if (!is.null(y)) setNames(list(y), labels))
-  # unnamed labels match a response of any name
+  # the labels have no name, so they match a response of any name
   new_input_fn(
     data, names(x), labels, batch_size, shuffle, num_epochs, as_matrix = FALSE,
     response_name = character()
   )
 }
 
-# For callers that expect TensorFlow's form, a function without arguments.
+# Returns an input function without arguments, as TensorFlow does.
 plain_numpy_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuffle = NULL,
                                  queue_capacity = 1000, num_threads = 1) {
   numpy_input_fn(x, y, batch_size, num_epochs, shuffle)(NULL)

@@ -8,13 +8,16 @@ input_fn.recipe <- function(object, data = NULL, ...) {
   if (!recipes::fully_trained(object)) object <- recipes::prep(object, verbose = FALSE)
   baked <- recipes::bake(object, new_data = data)
   variables <- summary(object)
-  named <- function(role) intersect(variables$variable[variables$role %in% role], names(baked))
-  weights <- named("case_weights")
-  # the package hardhat has a class for weights
+  columns_with_role <- function(role) {
+    intersect(variables$variable[variables$role %in% role], names(baked))
+  }
+  weights <- columns_with_role("case_weights")
+  # weights have a class of the package hardhat
   baked[weights] <- lapply(baked[weights], as.numeric)
-  response <- named("outcome")
+  response <- columns_with_role("outcome")
   input <- input_fn.data.frame(
-    baked, features = c(named("predictor"), weights), response = if (length(response)) response, ...
+    baked, features = c(columns_with_role("predictor"), weights),
+    response = if (length(response)) response, ...
   )
   structure(input, recipe = object)
 }

@@ -1,17 +1,18 @@
 # Converts responses to labels, and checks labels, weights and ids before the training starts.
 
-# Models with several heads or without a head get the response unchanged.
-as_labels <- function(x, name, known, labels, type, mode) {
+# Converts a response to labels. Models with several heads, and models without a head, get it
+# unchanged.
+as_labels <- function(x, name, recorded, labels, type, mode) {
   if (identical(mode, "infer")) return(x)
-  if (is.null(labels)) return(if (is.factor(x)) codes_of_known_classes(x, name, known) else x)
+  if (is.null(labels)) return(if (is.factor(x)) recorded_class_codes(x, name, recorded) else x)
   if (labels$is_by_head) return(x)
   if (labels$n_classes == 0) return(number_labels(x, name, labels, type))
-  if (labels$has_one_class) return(class_labels_of(x, name, known, labels))
+  if (labels$has_one_class) return(as_class_labels(x, name, recorded, labels))
   multi_label_matrix(x, name, labels)
 }
 
-codes_of_known_classes <- function(x, name, known) {
-  classes <- known$classes
+recorded_class_codes <- function(x, name, recorded) {
+  classes <- recorded$classes
   if (is.null(classes) || identical(levels(x), classes)) return(x)
   as_class_codes(x, name, classes, length(classes))
 }
@@ -36,19 +37,19 @@ check_label_range <- function(x, name, labels) {
   }
 }
 
-class_labels_of <- function(x, name, known, labels) {
+as_class_labels <- function(x, name, recorded, labels) {
   check_no_missing(x, name)
   check_label_width(x, name, labels)
-  words <- labels$vocabulary
-  if (length(words)) {
+  vocabulary <- labels$vocabulary
+  if (length(vocabulary)) {
     if (is.factor(x)) x <- as.character(x)
-    check_label_strings(x, name, words)
+    check_label_strings(x, name, vocabulary)
     return(x)
   }
   n_classes <- labels$n_classes
   if (is.factor(x) || is.character(x)) {
     # a model trained on numbers accepts the codes of a factor
-    classes <- if (is.null(known$classes)) levels(x) else known$classes
+    classes <- if (is.null(recorded$classes)) levels(x) else recorded$classes
     if (is.null(classes)) abort_strings_without_vocabulary(x, name)
     return(as_class_codes(x, name, classes, n_classes))
   }
@@ -59,36 +60,36 @@ class_labels_of <- function(x, name, known, labels) {
 check_class_numbers <- function(x, name, n_classes) {
   is_whole <- !is.double(x) || n_classes == 2
   if (is_whole && min(x) >= 0 && max(x) <= n_classes - 1) return(invisible())
-  bad <- x < 0 | x > n_classes - 1
+  is_invalid <- x < 0 | x > n_classes - 1
   # with two classes there is one logit, and the label may be a probability
-  if (is.double(x) && n_classes > 2) bad <- bad | x != trunc(x)
-  if (!any(bad)) return(invisible())
-  from_one <- min(x) == 1 && max(x) == n_classes && all(x == trunc(x))
+  if (is.double(x) && n_classes > 2) is_invalid <- is_invalid | x != trunc(x)
+  if (!any(is_invalid)) return(invisible())
+  starts_at_one <- min(x) == 1 && max(x) == n_classes && all(x == trunc(x))
   check_values(
-    bad, x,
+    is_invalid, x,
     "The response {.val {name}} must be class numbers from 0 to n_classes - 1,
      which is {n_classes - 1}.",
-    advice = if (from_one) {
+    advice = if (starts_at_one) {
       "Class numbers start at 0: subtract 1, or convert the response to a factor."
     }
   )
 }
 
-check_label_strings <- function(x, name, words) {
+check_label_strings <- function(x, name, vocabulary) {
   if (!is.character(x)) {
     abort_runhooks(
       c(
         "The response {.val {name}} must be strings of the {.arg label_vocabulary},
          not {kind_descriptions[[column_kind(x)]]}.",
         x = "Got {.val {x[[1]]}} in row 1.",
-        i = "The vocabulary is {.val {words}}."
+        i = "The vocabulary is {.val {vocabulary}}."
       ),
       call = user_frame()
     )
   }
   check_values(
-    !x %in% words, x, "The response {.val {name}} must be in the {.arg label_vocabulary}.",
-    advice = "The vocabulary is {.val {words}}."
+    !x %in% vocabulary, x, "The response {.val {name}} must be in the {.arg label_vocabulary}.",
+    advice = "The vocabulary is {.val {vocabulary}}."
   )
 }
 
@@ -105,14 +106,14 @@ abort_strings_without_vocabulary <- function(x, name) {
 }
 
 multi_label_matrix <- function(x, name, labels) {
-  words <- labels$vocabulary
-  if (is.character(x) && length(words)) {
-    known <- matrix(x %in% c(words, "", NA), n_rows(x))
+  vocabulary <- labels$vocabulary
+  if (is.character(x) && length(vocabulary)) {
+    is_known <- matrix(x %in% c(vocabulary, "", NA), n_rows(x))
     check_values(
-      !known, x, "The response {.val {name}} must be in the {.arg label_vocabulary}.",
-      advice = "The vocabulary is {.val {words}}."
+      !is_known, x, "The response {.val {name}} must be in the {.arg label_vocabulary}.",
+      advice = "The vocabulary is {.val {vocabulary}}."
     )
-    return(multi_hot_rows(x, words))
+    return(multi_hot_rows(x, vocabulary))
   }
   if (is.character(x) || is.factor(x)) abort_strings_without_vocabulary(x, name)
   check_label_width(x, name, labels)
@@ -122,10 +123,10 @@ multi_label_matrix <- function(x, name, labels) {
   x
 }
 
-multi_hot_rows <- function(x, words) {
-  rows <- matrix(match(x, words), n_rows(x))
+multi_hot_rows <- function(x, vocabulary) {
+  rows <- matrix(match(x, vocabulary), n_rows(x))
   cells <- cbind(as.vector(row(rows)), as.vector(rows))
-  labels <- matrix(0L, nrow(rows), length(words))
+  labels <- matrix(0L, nrow(rows), length(vocabulary))
   labels[cells[!is.na(cells[, 2]), , drop = FALSE]] <- 1L
   labels
 }
@@ -133,13 +134,13 @@ multi_hot_rows <- function(x, words) {
 check_label_width <- function(x, name, labels) {
   if (length(dim(x)) > 2) return(invisible()) # checked by the core
   width <- labels$width
-  given <- if (length(dim(x)) == 2) ncol(x) else 1L
-  if (given == width) return(invisible())
-  says <- labels$width_argument # nolint: used by cli
+  actual <- if (length(dim(x)) == 2) ncol(x) else 1L
+  if (actual == width) return(invisible())
+  width_arg <- labels$width_argument # nolint: used by cli
   abort_runhooks(
     c(
-      "The response {.val {name}} must have {width} value{?s} in each row, not {given}.",
-      i = "The number of labels per row must equal the number of outputs; see {.arg {says}}."
+      "The response {.val {name}} must have {width} value{?s} in each row, not {actual}.",
+      i = "The number of labels per row must equal the number of outputs; see {.arg {width_arg}}."
     ),
     call = user_frame()
   )
@@ -169,7 +170,8 @@ check_no_missing <- function(x, name) {
   )
 }
 
-# Returns a factor, so that the message about encoded factors includes it.
+# Converts a response to a factor with the classes of the training. The result is a factor, so that
+# the message about encoded factors includes the response.
 as_class_codes <- function(x, name, classes, n_classes) {
   if (length(classes) > n_classes) {
     abort_runhooks(
@@ -182,19 +184,19 @@ as_class_codes <- function(x, name, classes, n_classes) {
       call = user_frame()
     )
   }
-  words <- as.character(x)
-  odd <- which(!words %in% classes)
-  if (length(odd)) {
+  strings <- as.character(x)
+  unknown <- which(!strings %in% classes)
+  if (length(unknown)) {
     abort_runhooks(
       c(
         "The response {.val {name}} has a class that did not occur in training:
-         {.val {words[[odd[[1]]]]}} in row {odd[[1]]}.",
+         {.val {strings[[unknown[[1]]]]}} in row {unknown[[1]]}.",
         i = "The classes are {.val {classes}}."
       ),
       call = user_frame()
     )
   }
-  factor(words, levels = classes)
+  factor(strings, levels = classes)
 }
 
 class_labels <- function(object, labels = model_labels(object)) {
@@ -210,20 +212,20 @@ class_labels <- function(object, labels = model_labels(object)) {
 check_feature_values <- function(columns, reads) {
   is_plain <- function(read) read$dtype == "float32" && !read$is_normalized
   plain <- intersect(feature_keys(Filter(is_plain, reads)), names(columns))
-  fitting <- columns_within_float32(columns[plain])
+  within_float32 <- columns_within_float32(columns[plain])
   for (read in reads) {
     x <- columns[[read$key]]
     if (is.null(x)) next
     if (read$is_weight && is.factor(x)) abort_string_weights(x, read$key)
     if (read$has_shape && read$dtype != "string") check_is_numeric(x, read)
-    if (is_plain(read) && !read$key %in% fitting) check_float32(x, read$key, "feature")
+    if (is_plain(read) && !read$key %in% within_float32) check_float32(x, read$key, "feature")
     if (read$num_ids > 0) check_ids(x, read$key, read$num_ids)
   }
 }
 
 check_is_numeric <- function(x, read) {
-  is_word <- is.factor(x) || (is.character(x) && !read$is_normalized)
-  if (!is_word) return(invisible())
+  is_text <- is.factor(x) || (is.character(x) && !read$is_normalized)
+  if (!is_text) return(invisible())
   abort_runhooks(
     c(
       "{.fn column_numeric} of {.val {read$key}} needs numbers, not
@@ -237,7 +239,7 @@ check_is_numeric <- function(x, read) {
   )
 }
 
-# Without a default, ids must be in the buckets; -1 is a missing value.
+# Aborts if ids of a column without a default value are not in its buckets. -1 is a missing value.
 check_ids <- function(x, name, num_buckets) {
   if (is.factor(x)) x <- as.integer(x) - 1L
   if (!is.integer(x)) return(invisible())
@@ -260,10 +262,11 @@ abort_string_weights <- function(x, name) {
   )
 }
 
-# Larger doubles become infinite as float32.
-largest_float32 <- 2^128 - 2^103
+# Doubles of at least this size become infinite as float32.
+float32_limit <- 2^128 - 2^103
 
-# The columns that fit into float32, as checked by the core; none for few rows, where R is as fast.
+# The names of columns whose numbers fit into float32, according to a fast check of the core. Empty
+# for small data, for which the check in R is as fast.
 columns_within_float32 <- function(columns) {
   numbers <- Filter(is.double, lapply(columns, stored_numbers))
   if (sum(lengths(numbers)) < 1e4) return(character())
@@ -274,10 +277,10 @@ check_float32 <- function(x, name, role) {
   numbers <- stored_numbers(x)
   if (!is.double(numbers) || length(numbers) == 0) return(invisible())
   # the 0 handles columns with only NA; range() would copy the column
-  far <- max(max(numbers, 0, na.rm = TRUE), -min(numbers, 0, na.rm = TRUE))
-  if (far < largest_float32) return(invisible())
+  largest <- max(max(numbers, 0, na.rm = TRUE), -min(numbers, 0, na.rm = TRUE))
+  if (largest < float32_limit) return(invisible())
   abort_values(
-    invalid_positions(x, function(value) abs(value) < largest_float32), x,
+    invalid_positions(x, function(value) abs(value) < float32_limit), x,
     "The {role} {.val {name}} must be below 3.4e38, the largest number of float32.",
     frame = environment()
   )
@@ -293,21 +296,21 @@ check_weights <- function(columns, reads) {
   }
 }
 
-# `message` and `advice` are interpolated in `frame`.
-check_values <- function(bad, x, message, advice = NULL, frame = parent.frame()) {
-  if (any(bad)) abort_values(which(bad), x, message, advice, frame)
+# Aborts if values are invalid. `message` and `advice` are interpolated in `frame`.
+check_values <- function(is_invalid, x, message, advice = NULL, frame = parent.frame()) {
+  if (any(is_invalid)) abort_values(which(is_invalid), x, message, advice, frame)
 }
 
-value_at <- function(x, place) {
-  if (!is_sparse_matrix(x)) return(x[[place]])
-  x[(place - 1) %% nrow(x) + 1, (place - 1) %/% nrow(x) + 1]
+value_at <- function(x, position) {
+  if (!is_sparse_matrix(x)) return(x[[position]])
+  x[(position - 1) %% nrow(x) + 1, (position - 1) %/% nrow(x) + 1]
 }
 
-abort_values <- function(places, x, message, advice = NULL, frame) {
-  others <- length(places) - 1
+abort_values <- function(positions, x, message, advice = NULL, frame) {
+  n_more <- length(positions) - 1
   env <- list2env(list(
-    bad_value = value_at(x, places[[1]]), bad_row = (places[[1]] - 1) %% n_rows(x) + 1,
-    bad_others = if (others > 0) paste0(", and ", others, " more") else ""
+    bad_value = value_at(x, positions[[1]]), bad_row = (positions[[1]] - 1) %% n_rows(x) + 1,
+    bad_others = if (n_more > 0) paste0(", and ", n_more, " more") else ""
   ), parent = frame)
   abort_runhooks(
     c(message, x = "Got {.val {bad_value}} in row {bad_row}{bad_others}.", i = advice),
@@ -315,39 +318,48 @@ abort_values <- function(places, x, message, advice = NULL, frame) {
   )
 }
 
-# Converts types and levels; training records them. `reads` are the features that columns read.
-# `order`: the order of features in a matrix, or NULL if features are read by name.
-coerce_to_training_schema <- function(columns, features, response, estimator, reads, response_name = response,
-                       order = NULL, finite = all_finite(columns)) {
+# Converts columns to the types and levels of the training; a training call records them. `reads`
+# are the features that columns read. `order`: the order of features in a matrix, or NULL if
+# features are read by name.
+coerce_to_training_schema <- function(
+  columns,
+  features,
+  response,
+  estimator,
+  reads,
+  response_name = response,
+  order = NULL,
+  finite = all_finite(columns)
+) {
   is_feature <- seq_along(features)
   blanks <- variables_with_blanks(estimator$blueprint)
   for (name in intersect(features, names(blanks))) {
     columns[[name]] <- with_named_na(columns[[name]], blanks[[name]]$na_level)
   }
-  columns[is_feature] <- fill_or_reject_missing(
+  columns[is_feature] <- fill_or_abort_missing(
     columns[is_feature], reads, finite[is_feature], na_features(estimator, features)
   )
   if (is.null(estimator)) return(columns)
-  folder <- current_model_dir(estimator)
-  known <- if (!is.null(folder)) read_metadata(folder)
+  dir <- current_model_dir(estimator)
+  recorded <- if (!is.null(dir)) read_metadata(dir)
   labels <- model_labels(estimator)
-  record <- known
+  record <- recorded
   mode <- the$reading$mode
   if (identical(mode, "train")) {
-    read <- if (is.null(labels)) features else feature_keys(c(reads, labels$reads))
+    used <- if (is.null(labels)) features else feature_keys(c(reads, labels$reads))
     record <- record_schema(
-      known, columns, intersect(features, read), if (length(response)) response_name
+      recorded, columns, intersect(features, used), if (length(response)) response_name
     )
     record$formula <- formula_record(estimator$blueprint)
     record$order <- order
   }
-  check_order_compatible(known, order, folder$path)
+  check_order_compatible(recorded, order, dir$path)
   if (identical(mode, "train")) {
-    inform_useless_features(columns[intersect(features, feature_keys(reads))], estimator, folder)
+    inform_useless_features(columns[intersect(features, feature_keys(reads))], estimator, dir)
   }
-  open <- feature_keys(Filter(function(read) read$takes_unknown, reads))
+  keys_with_oov <- feature_keys(Filter(function(read) read$takes_unknown, reads))
   columns[is_feature] <- coerce_to_schema(
-    columns[is_feature], record$features, open, is_tree_model(estimator)
+    columns[is_feature], record$features, keys_with_oov, is_tree_model(estimator)
   )
   for (name in intersect(features, names(blanks))) {
     columns[[name]] <- strings_for_graph(columns[[name]], blanks[[name]]$levels)
@@ -360,9 +372,9 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
       columns[[last]], response, record$response, labels, estimator$spec$type, mode
     )
   }
-  if (!identical(mode, "infer")) check_response_compatible(known, response_name, folder$path)
+  if (!identical(mode, "infer")) check_response_compatible(recorded, response_name, dir$path)
   # recorded only after all checks have passed
-  if (!is.null(folder) && !identical(record, known)) update_metadata(folder, record)
+  if (!is.null(dir) && !identical(record, recorded)) update_metadata(dir, record)
   columns
 }
 
@@ -372,8 +384,8 @@ na_features <- function(model, names) {
   unlist(model$spec$missing_features)
 }
 
-# Applies defaults of columns; other NA is an error. `na_features`: features that may have NA.
-fill_or_reject_missing <- function(columns, reads, finite, na_features) {
+# Replaces NA by the default values of columns. Any other NA is an error, except in `na_features`.
+fill_or_abort_missing <- function(columns, reads, finite, na_features) {
   columns <- fill_by_columns(columns, reads)
   for (name in names(columns)) {
     x <- columns[[name]]

@@ -70,10 +70,7 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
 
 fixed_len_feature <- function(shape, dtype, default_value = NULL) {
   structure(
-    list(
-      shape = known_dims(shape), dtype = as_dtype(dtype),
-      default_value = default_value
-    ),
+    list(shape = known_dims(shape), dtype = as_dtype(dtype), default_value = default_value),
     class = c("FixedLenFeature", "runhooks_feature_spec")
   )
 }
@@ -106,10 +103,10 @@ sparse_feature <- function(index_key, value_key, dtype, size, already_sorted = F
 #' @export
 format.runhooks_feature_spec <- function(x, ...) {
   fields <- unclass(x)
-  shown <- vapply(
+  args <- vapply(
     names(fields), function(name) paste0(name, "=", python_repr(fields[[name]], name)), ""
   )
-  paste0(class(x)[[1]], "(", paste(shown, collapse = ", "), ")")
+  paste0(class(x)[[1]], "(", paste(args, collapse = ", "), ")")
 }
 
 python_repr <- function(x, field = "") {
@@ -205,7 +202,8 @@ decode_csv <- function(records, record_defaults, field_delim = ",", use_quote_de
   if (is_tensor(fields)) list(fields) else fields
 }
 
-# A default value, or for a data type an empty tensor, which marks a required field.
+# The default value of a field as a tensor. For a data type it is an empty tensor, which marks a
+# required field.
 csv_default <- function(x) {
   if (is_tensor(x)) return(x)
   if (inherits(x, "tensorflow.dtype")) return(tf$constant(array(csv_zero(x), 0L), x))
@@ -234,16 +232,16 @@ parsing_symbols <- function() {
 
 columns_parse_spec <- function(columns, call = parent.frame()) {
   spec <- list()
-  for (read in reads_of_columns(as_column_list(columns, call = call))) {
-    known <- spec[[read$key]]
+  for (read in features_of_columns(as_column_list(columns, call = call))) {
+    previous <- spec[[read$key]]
     feature <- if (read$has_shape) {
       fixed_len_feature(read$shape, read$example_dtype, read$default_value)
     } else {
       var_len_feature(read$example_dtype)
     }
-    if (!is.null(known) && !identical(known, feature)) {
+    if (!is.null(previous) && !identical(previous, feature)) {
       abort_runhooks(
-        "The columns need feature {.val {read$key}} in two different forms: {format(known)} and
+        "The columns need feature {.val {read$key}} in two different forms: {format(previous)} and
          {format(feature)}.",
         call = call
       )
@@ -258,8 +256,8 @@ column_symbols <- function() {
   for (endpoint in cpp_endpoints("column")) {
     names <- endpoint_names(endpoint)
     if (length(names) == 0) next # not exported to R
-    own <- column_from_key(get(names[[1]], envir = environment(column_symbols), mode = "function"))
-    constructors[sub("^feature_column[.]", "", names[-1])] <- list(own)
+    f <- get(names[[1]], envir = environment(column_symbols), mode = "function")
+    constructors[sub("^feature_column[.]", "", names[-1])] <- list(column_from_key(f))
   }
   symbols <- c(constructors, list(
     input_layer = input_layer, linear_model = linear_model,

@@ -1,7 +1,7 @@
-# Whether weights belong to a model with the same scales of numbers.
+# Checks that the weights in a directory belong to a model with the same scales.
 
-# Another model may have trained in the directory since this object was created. `arg`: the argument
-# that selects the directory.
+# Aborts if the model in the directory has other scales than `object`: another model may have
+# trained there since the object was created. `arg`: the argument that selects the directory.
 check_scales <- function(object, call, folder = current_model_dir(object), arg = "model_dir") {
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   record <- read_metadata(folder)
@@ -25,19 +25,19 @@ check_scales <- function(object, call, folder = current_model_dir(object), arg =
   )
 }
 
-# NULL if the scales of the record are those of the model.
+# Describes the differences between the scales of a record and of a model; NULL if they are equal.
 differing_scales <- function(record, object) {
-  own <- formula_record(object$blueprint)
+  current <- formula_record(object$blueprint)
   scales <- function(record) {
-    of_all <- list(response = record$response, basis = record$basis, slopes = record$slopes)
-    Filter(length, c(record$terms, of_all))
+    fields <- list(response = record$response, basis = record$basis, slopes = record$slopes)
+    Filter(length, c(record$terms, fields))
   }
-  if (identical(scales(record), scales(own))) return(NULL)
-  lines <- scale_differences(recorded_scales(record), recorded_scales(own))
+  if (identical(scales(record), scales(current))) return(NULL)
+  lines <- scale_differences(recorded_scales(record), recorded_scales(current))
   if (length(lines)) lines else "The numbers are standardized differently."
 }
 
-# A checkpoint of another directory must fit the model, too.
+# Checks that a checkpoint in another directory belongs to a compatible model.
 check_checkpoint <- function(object, path, call) {
   if (is.null(path) || is.null(object$spec)) return(invisible())
   folder <- dirname(absolute_path(path, "checkpoint_path"))
@@ -50,24 +50,30 @@ check_checkpoint <- function(object, path, call) {
 recorded_scales <- function(record) {
   basis <- record$basis
   ends <- cumsum(basis$widths)
-  of_basis <- lapply(seq_along(basis$terms), function(i) {
-    at <- seq(to = ends[[i]], length.out = basis$widths[[i]])
-    list(center = basis$center[at], scale = basis$scale[at])
+  basis_scales <- lapply(seq_along(basis$terms), function(i) {
+    columns <- seq(to = ends[[i]], length.out = basis$widths[[i]])
+    list(center = basis$center[columns], scale = basis$scale[columns])
   })
-  all <- c(record$terms, setNames(of_basis, basis$terms), list(`the response` = record$response))
-  lapply(Filter(length, all), `[`, c("center", "scale"))
+  names(basis_scales) <- basis$terms
+  scales <- c(record$terms, basis_scales, list(`the response` = record$response))
+  lapply(Filter(length, scales), `[`, c("center", "scale"))
 }
 
-scale_differences <- function(known, own) {
-  words <- function(scale) {
+scale_differences <- function(recorded, current) {
+  describe_scale <- function(scale) {
     if (is.null(scale$scale)) return("not standardized")
     format_digits <- function(x) paste(format(x, digits = 4, trim = TRUE), collapse = ", ")
-    paste0("mean ", format_digits(scale$center), " and standard deviation ", format_digits(scale$scale))
+    paste0(
+      "mean ", format_digits(scale$center), " and standard deviation ", format_digits(scale$scale)
+    )
   }
-  names <- union(names(known), names(own))
-  differs <- !vapply(names, function(name) identical(known[[name]], own[[name]]), NA)
+  names <- union(names(recorded), names(current))
+  differs <- !vapply(names, function(name) identical(recorded[[name]], current[[name]]), NA)
   vapply(utils::head(names[differs], 6), function(name) {
-    text <- paste0(name, ": ", words(known[[name]]), " there, ", words(own[[name]]), " here.")
+    text <- paste0(
+      name, ": ", describe_scale(recorded[[name]]), " there, ", describe_scale(current[[name]]),
+      " here."
+    )
     gsub("([{}])", "\\1\\1", text)
   }, "", USE.NAMES = FALSE)
 }

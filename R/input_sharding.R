@@ -1,9 +1,10 @@
-# How data are sharded between processes (mpi_strategy()).
+# Shards data between the processes of mpi_strategy().
 
-# The data that this process reads: an environment, so that readers can set `sharded_by` to what sharded
-# the data: "package" for the package, "input_fn" for the input function, NULL if each process reads all.
+# Describes the shard that this process reads. It is an environment, so that readers can set
+# `sharded_by`: "package" if this package shards the data, "input_fn" if the input function does, or
+# NULL if each process reads all data.
 new_shard <- function(estimator, mode, shards) {
-  config <- if (is_estimator(estimator)) engine_config(estimator)
+  config <- if (is_estimator(estimator)) config_of_model(estimator)
   shards <- shards && replicas_of(config) > 1
   strategy <- if (shards) unclass(config)$train_distribute else list(size = 1L, rank = 0L)
   shard <- list2env(list(size = strategy$size, rank = strategy$rank), parent = emptyenv())
@@ -12,10 +13,10 @@ new_shard <- function(estimator, mode, shards) {
   shard
 }
 
-# NULL if the input function shards, or if there is one process.
-shard_to_apply <- function(shard, by_user) {
+# The shard that readers must apply. NULL if the input function shards, or if there is one process.
+shard_to_apply <- function(shard, is_user_sharded) {
   if (shard$size == 1) return(NULL)
-  if (!by_user) return(shard)
+  if (!is_user_sharded) return(shard)
   shard$sharded_by <- "input_fn"
   NULL
 }
@@ -37,11 +38,12 @@ shard_rows <- function(columns, auto_shard) {
   })
 }
 
-# A batch of all rows has all rows of each process; these numbers may differ by one.
-per_replica_batch <- function(batch_size, n, own) {
+# The batch size of this process. If a batch contains all rows, the process uses all of its rows,
+# whose number may differ by one between processes.
+per_replica_batch <- function(batch_size, n, n_here) {
   shard <- the$reading$shard
-  is_whole <- !is.null(shard) && own < n && batch_size %in% c(n, ceiling(n / shard$size))
-  if (is_whole) own else batch_size
+  is_full_batch <- !is.null(shard) && n_here < n && batch_size %in% c(n, ceiling(n / shard$size))
+  if (is_full_batch) n_here else batch_size
 }
 
 batch_shard <- function() {

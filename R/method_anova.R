@@ -1,4 +1,4 @@
-# Comparison of linear models: anova(), and extractAIC() for drop1(), add1() and step().
+# Compares linear models: anova(), drop1() and add1(), and extractAIC() for step().
 
 #' Compare linear models
 #'
@@ -34,24 +34,25 @@ NULL
 #' @export
 extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its name
   abort_extra_arguments("extractAIC", list(...), c("scale", "k"))
-  own <- fit_of_one_response(fit, "extractAIC")
+  model_fit <- fit_of_one_response(fit, "extractAIC")
   check_arg(is_number(scale) && scale >= 0, scale, "a number, 0 or more", "scale", environment())
   check_arg(is_number(k), k, "a number", "k", environment())
-  n <- fit_nobs(own)
-  edf <- fit_edf(own)
-  if (own$family != "gaussian") {
-    return(c(edf, -2 * fit_log_likelihood(own) + k * edf))
+  n <- fit_nobs(model_fit)
+  edf <- fit_edf(model_fit)
+  if (model_fit$family != "gaussian") {
+    return(c(edf, -2 * fit_log_likelihood(model_fit) + k * edf))
   }
-  squares <- fit_deviance(own)
+  squares <- fit_deviance(model_fit)
   c(edf, (if (scale > 0) squares / scale - n else n * log(squares / n)) + k * edf)
 }
 
-# The fit of a model with one response; glm() defines no criterion for several.
-fit_of_one_response <- function(object, what, call = parent.frame()) {
-  fit <- inference_fit(object, what, call, needs_design = TRUE)
+# The fit of a model with one response. Several are an error, because glm() defines no criterion for
+# them.
+fit_of_one_response <- function(object, fun, call = parent.frame()) {
+  fit <- inference_fit(object, fun, call, needs_design = TRUE)
   if (fit$family == "multinomial" || ncol(fit$errors) == 1) return(fit)
   abort_runhooks(
-    "{.fn {what}} needs a model with one response; this one has {ncol(fit$errors)}.", call = call
+    "{.fn {fun}} needs a model with one response; this one has {ncol(fit$errors)}.", call = call
   )
 }
 
@@ -59,20 +60,21 @@ fit_of_one_response <- function(object, what, call = parent.frame()) {
 #' @importFrom stats anova
 #' @export
 anova.tf_estimator <- function(object, ..., test = NULL) {
-  others <- list(...)
-  is_model <- vapply(others, inherits, NA, "tf_estimator")
-  abort_extra_arguments("anova", others[!is_model], "test")
-  models <- c(list(object), unname(others))
+  extra_args <- list(...)
+  is_model <- vapply(extra_args, inherits, NA, "tf_estimator")
+  abort_extra_arguments("anova", extra_args[!is_model], "test")
+  models <- c(list(object), unname(extra_args))
   fits <- lapply(models, fit_of_one_response, "anova")
   if (is.null(test)) test <- if (fits[[1]]$family == "gaussian") "F" else "Chisq"
   good <- is_string(test) && test %in% c("F", "Chisq", "Cp", "none")
   check_arg(good, test, '"F", "Chisq", "Cp" or "none"', "test", environment())
   if (length(models) > 1) return(anova_of_models(models, fits, test))
   if (fits[[1]]$family == "gaussian") {
-    check_arg(test %in% c("F", "none"), test, '"F" or "none" for one regressor', "test", environment())
+    good <- test %in% c("F", "none")
+    check_arg(good, test, '"F" or "none" for one regressor', "test", environment())
     return(anova_of_terms(object, fits[[1]], test))
   }
-  anova_of_steps(object, test)
+  anova_by_refitting(object, test)
 }
 
 anova_of_models <- function(models, fits, test, call = parent.frame()) {
@@ -88,10 +90,10 @@ anova_of_models <- function(models, fits, test, call = parent.frame()) {
       )
     }
   }
-  left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
+  residual_df <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
   deviance <- vapply(fits, fit_deviance, 0)
   is_gaussian <- first$family == "gaussian"
-  table <- data.frame(left, deviance, c(NA, -diff(left)), c(NA, -diff(deviance)))
+  table <- data.frame(residual_df, deviance, c(NA, -diff(residual_df)), c(NA, -diff(deviance)))
   names(table) <- if (is_gaussian) {
     c("Res.Df", "RSS", "Df", "Sum of Sq")
   } else {
@@ -102,7 +104,7 @@ anova_of_models <- function(models, fits, test, call = parent.frame()) {
     if (is_gaussian) "Analysis of Variance Table\n" else "Analysis of Deviance Table\n",
     paste0("Model ", format(seq_along(models)), ": ", formulas, collapse = "\n")
   )
-  as_anova(table, heading, test, fits[[which.min(left)]])
+  as_anova(table, heading, test, fits[[which.min(residual_df)]])
 }
 
 as_anova <- function(table, heading, test, largest) {
@@ -114,19 +116,20 @@ as_anova <- function(table, heading, test, largest) {
   structure(table, heading = heading, class = c("anova", "data.frame"))
 }
 
-# Sequential sums of squares: squared projections on the orthogonalized columns of each term.
+# The table of sequential sums of squares. They are squared projections on the orthogonalized
+# columns of each term.
 anova_of_terms <- function(object, fit, test) {
   root <- sqrt(fit$weights)
   fitted <- fit$logits[, 1] - fit$offset
-  along <- qr.qty(qr(root * fit$design[, fit$kept, drop = FALSE], tol = 0), root * fitted)
+  effects <- qr.qty(qr(root * fit$design[, fit$kept, drop = FALSE], tol = 0), root * fitted)
   term <- attr(fit$design, "assign")[fit$kept]
-  squares <- along[seq_along(term)]^2
-  shown <- sort(unique(term[term > 0]))
-  df <- c(vapply(shown, function(i) sum(term == i), 0L), fit_df(fit))
-  sums <- c(vapply(shown, function(i) sum(squares[term == i]), 0), fit_deviance(fit))
+  squares <- effects[seq_along(term)]^2
+  term_indices <- sort(unique(term[term > 0]))
+  df <- c(vapply(term_indices, function(i) sum(term == i), 0L), fit_df(fit))
+  sums <- c(vapply(term_indices, function(i) sum(squares[term == i]), 0), fit_deviance(fit))
   table <- data.frame(df, sums, sums / df)
   names(table) <- c("Df", "Sum Sq", "Mean Sq")
-  rownames(table) <- c(object$blueprint$labels[shown], "Residuals")
+  rownames(table) <- c(object$blueprint$labels[term_indices], "Residuals")
   if (test == "F") {
     ratio <- table[["Mean Sq"]] / (fit_deviance(fit) / fit_df(fit))
     ratio[length(ratio)] <- NA
@@ -137,20 +140,20 @@ anova_of_terms <- function(object, fit, test) {
   structure(table, heading = heading, class = c("anova", "data.frame"))
 }
 
-# Other families need a fitted model for each number of terms.
-anova_of_steps <- function(object, test) {
+# The analysis of deviance of other families, which fits a model for each number of terms.
+anova_by_refitting <- function(object, test) {
   labels <- object$blueprint$labels
-  wholes <- lapply(seq_along(labels) - 1, function(n) {
+  smaller_models <- lapply(seq_along(labels) - 1, function(n) {
     right <- sum_of_terms(object$blueprint, n)
     offset <- object$blueprint$offset
     if (!is.null(offset)) right <- call("+", right, str2lang(offset$name))
-    response <- stats::formula(object)[[2]]
-    refit(object, stats::as.formula(call("~", response, right), environment(stats::formula(object))))
+    formula <- stats::formula(object)
+    refit(object, stats::as.formula(call("~", formula[[2]], right), environment(formula)))
   })
-  fits <- lapply(c(wholes, list(object)), fit_of_one_response, "anova")
-  left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
+  fits <- lapply(c(smaller_models, list(object)), fit_of_one_response, "anova")
+  residual_df <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
   deviance <- vapply(fits, fit_deviance, 0)
-  table <- data.frame(c(NA, -diff(left)), c(NA, -diff(deviance)), left, deviance)
+  table <- data.frame(c(NA, -diff(residual_df)), c(NA, -diff(deviance)), residual_df, deviance)
   dimnames(table) <- list(c("NULL", labels), c("Df", "Deviance", "Resid. Df", "Resid. Dev"))
   heading <- paste0(
     "Analysis of Deviance Table\n\nResponse: ", object$blueprint$response$name,
@@ -159,20 +162,23 @@ anova_of_steps <- function(object, test) {
   as_anova(table, heading, test, fits[[length(fits)]])
 }
 
-# Whether update() trains the new model: the old one was trained and converges without `steps`.
+# Whether update() trains the new model. It does if the old model has been trained and is one that
+# iterates to convergence.
 is_refit <- function(object) {
   has_coefficients(object) && is_iterative_fit(object) && !is_streamed(object$data) &&
     !is.null(cpp_latest_checkpoint(model_dir(object)))
 }
 
-# Returns a call that creates and trains the model in a new directory. `place`: the environment in
+# Returns a call that creates and trains the model in a new directory. `env`: the environment in
 # which it will be evaluated, or NULL.
-refitting_call <- function(call, object, changes, place) {
+refitting_call <- function(call, object, changes, env) {
   if (!"model_dir" %in% changes) call$model_dir <- NULL
-  # include the data and the constructor if `place` does not have them
-  if (!is.null(place)) {
-    if (!"data" %in% changes && !has_same_data(call$data, object$data, place)) call$data <- object$data
-    if (is.name(call[[1]]) && !exists(as.character(call[[1]]), envir = place, mode = "function")) {
+  # include the data and the constructor if `env` does not have them
+  if (!is.null(env)) {
+    if (!"data" %in% changes && !has_same_data(call$data, object$data, env)) {
+      call$data <- object$data
+    }
+    if (is.name(call[[1]]) && !exists(as.character(call[[1]]), envir = env, mode = "function")) {
       call[[1]] <- base::call("::", quote(runhooks), as.name(object$spec$type))
     }
   }
@@ -185,10 +191,10 @@ refitting_call <- function(call, object, changes, place) {
   ))
 }
 
-has_same_data <- function(expr, data, place) {
-  there <- tryCatch(eval(expr, place), error = function(error) NULL)
-  is.data.frame(there) && nrow(there) == nrow(data) && all(names(data) %in% names(there)) &&
-    identical(as.list(there)[names(data)], as.list(data))
+has_same_data <- function(expr, data, env) {
+  value <- tryCatch(eval(expr, env), error = function(error) NULL)
+  is.data.frame(value) && nrow(value) == nrow(data) && all(names(data) %in% names(value)) &&
+    identical(as.list(value)[names(data)], as.list(data))
 }
 
 refit <- function(object, formula) {
@@ -239,14 +245,14 @@ add_sums_of_squares <- function(table, object, is_added, test, k) {
   n <- stats::nobs(object)
   edf <- stats::extractAIC(object)[[1]]
   direction <- if (is_added) 1 else -1 # `Df` is positive in both tables
-  degrees <- edf + direction * ifelse(is.na(table$Df), 0, table$Df)
-  rss <- n * exp((table$AIC - k * degrees) / n)
+  model_edf <- edf + direction * ifelse(is.na(table$Df), 0, table$Df)
+  rss <- n * exp((table$AIC - k * model_edf) / n)
   squares <- direction * (rss[[1]] - rss)
   squares[[1]] <- NA
   columns <- list(Df = table$Df, "Sum of Sq" = squares, RSS = rss, AIC = table$AIC)
   if (test == "F") {
     # the larger model of each comparison estimates the variance
-    residual <- if (is_added) n - degrees else n - edf
+    residual <- if (is_added) n - model_edf else n - edf
     errors <- if (is_added) rss else rss[[1]]
     columns[["F value"]] <- squares / table$Df / (errors / residual)
     columns[["Pr(>F)"]] <- stats::pf(columns[["F value"]], table$Df, residual, lower.tail = FALSE)

@@ -82,8 +82,8 @@ formula.tf_estimator <- function(x, ...) {
 #' @export
 terms.tf_estimator <- function(x, ...) {
   if (is.null(x$formula)) abort_no_formula("terms")
-  known <- setdiff(names(formals(stats::terms.formula)), c("x", "data", "..."))
-  abort_extra_arguments("terms", list(...)[setdiff(...names(), known)], known)
+  arg_names <- setdiff(names(formals(stats::terms.formula)), c("x", "data", "..."))
+  abort_extra_arguments("terms", list(...)[setdiff(...names(), arg_names)], arg_names)
   stats::terms(x$formula, data = training_data(x), ...)
 }
 
@@ -101,12 +101,12 @@ model.frame.tf_estimator <- function(formula, data = NULL, ...) {
 #' @export
 nobs.tf_estimator <- function(object, ...) {
   abort_extra_arguments("nobs", list(...)[setdiff(...names(), "use.fallback")])
-  kept <- if (!is.null(object$blueprint)) training_data(object)
-  if (!is.null(kept$total)) return(kept$total)
+  stored <- if (!is.null(object$blueprint)) training_data(object)
+  if (!is.null(stored$total)) return(stored$total)
   num_weighted_rows(training_frame(object, "nobs"))
 }
 
-# Excludes rows of weight 0, as lm() and glm() do.
+# The number of rows, without those of weight 0, as in lm() and glm().
 num_weighted_rows <- function(frame) {
   if (is.null(frame$weight)) sum(frame$rows) else sum(frame$weight != 0)
 }
@@ -126,9 +126,9 @@ weights.tf_estimator <- function(object, ...) {
 na.action.tf_estimator <- function(object, ...) {
   abort_extra_arguments("na.action", list(...))
   frame <- training_frame(object, "na.action")
-  left_out <- which(!frame$rows)
-  if (length(left_out) == 0) return(NULL)
-  structure(setNames(left_out, rownames_of(frame)[left_out]), class = object$blueprint$na$kind)
+  omitted <- which(!frame$rows)
+  if (length(omitted) == 0) return(NULL)
+  structure(setNames(omitted, rownames_of(frame)[omitted]), class = object$blueprint$na$kind)
 }
 
 #' @rdname model_methods
@@ -149,13 +149,13 @@ residuals.tf_estimator <- function(object, type = c("response", "pearson", "devi
   check_trained(object, "residuals")
   frame <- training_frame(object, "residuals")
   fit <- model_fit(object, frame)
-  seen <- observed_response(object, frame$response)
-  if (ncol(fit) != ncol(seen)) abort_no_residuals(ncol(fit), ncol(seen))
+  observed <- observed_response(object, frame$response)
+  if (ncol(fit) != ncol(observed)) abort_no_residuals(ncol(fit), ncol(observed))
   if (type != "response") fit <- unrounded_means(object, frame, fit)
-  as_fitted(object, frame, residuals_of_type(seen, fit, type, frame$weight, object))
+  as_fitted(object, frame, residuals_of_type(observed, fit, type, frame$weight, object))
 }
 
-# Probabilities in double precision, which single precision rounds to 1.
+# The fitted probabilities in double precision, because single precision rounds some of them to 1.
 unrounded_means <- function(object, frame, fit) {
   if (model_labels(object)$family != "binomial" || ncol(fit) != 1) return(fit)
   link <- predict(object, newdata = frame$data, type = "link")[frame$rows, , drop = FALSE]
@@ -163,26 +163,30 @@ unrounded_means <- function(object, frame, fit) {
   fit
 }
 
-# The types of glm(), for an observed value and its mean. "working" of lm() is "response".
-residuals_of_type <- function(seen, mean, type, weight, object) {
-  error <- seen - mean
+# The residuals of glm()'s types, for observed values and their means. For lm(), "working" residuals
+# are "response" residuals.
+residuals_of_type <- function(observed, mean, type, weight, object) {
+  error <- observed - mean
   family <- model_labels(object)$family
   if (type == "response" || (type == "working" && family == "gaussian")) return(error)
-  known <- list(
+  glm_family <- list(
     gaussian = stats::gaussian, binomial = stats::binomial, poisson = stats::poisson
   )[[family]]
-  if (is.null(known)) {
+  if (is.null(glm_family)) {
     abort_runhooks(
       "A {describe_model(object)} of this kind has only {.code residuals(type = \"response\")}.",
       call = user_frame()
     )
   }
-  known <- known()
+  glm_family <- glm_family()
   weight <- if (is.null(weight)) 1 else as.numeric(weight)
   switch(type,
-    pearson = error * sqrt(weight / known$variance(mean)),
-    deviance = sign(error) * sqrt(pmax(known$dev.resids(seen, mean, weight + 0 * mean), 0)),
-    working = error / known$mu.eta(known$linkfun(mean))
+    pearson = error * sqrt(weight / glm_family$variance(mean)),
+    deviance = {
+      squares <- glm_family$dev.resids(observed, mean, weight + 0 * mean)
+      sign(error) * sqrt(pmax(squares, 0))
+    },
+    working = error / glm_family$mu.eta(glm_family$linkfun(mean))
   )
 }
 
@@ -197,7 +201,8 @@ abort_no_residuals <- function(fitted, observed, call = parent.frame()) {
   )
 }
 
-# A matrix of numbers or probabilities. Two classes have one column, the second class.
+# The fitted values as a matrix of numbers or probabilities. Two classes have one column, for the
+# second class.
 model_fit <- function(object, frame) {
   predicted <- frame_predictions(object, frame)
   fit <- as.matrix(predicted[vapply(predicted, is.numeric, NA)])
@@ -205,12 +210,14 @@ model_fit <- function(object, frame) {
   if (".pred_class" %in% names(predicted) && ncol(fit) == 2) fit[, 2, drop = FALSE] else fit
 }
 
-# Predicts all rows first, because terms such as scale(x) were computed from all rows.
+# Predictions for the rows used. All rows are predicted first, because terms such as scale(x) were
+# computed from all rows.
 frame_predictions <- function(object, frame) {
   predict(object, newdata = frame$data)[frame$rows, , drop = FALSE]
 }
 
-# Returns a vector if there is one column. With na.exclude, omitted rows are NA.
+# Converts values of the rows used to the result of fitted(): a vector if there is one column. With
+# na.exclude, omitted rows are NA.
 as_fitted <- function(object, frame, values) {
   names <- rownames_of(frame)
   if (object$blueprint$na$kind == "exclude") {
@@ -291,11 +298,11 @@ fit_measures <- function(object, frame, r_version = getRversion()) {
   if (!is.null(classes)) {
     predicted <- frame_predictions(object, frame)
     truth <- as.character(frame$response)
-    at <- cbind(seq_along(truth), match(truth, classes))
-    chances <- as.matrix(predicted[-1])[at]
+    cells <- cbind(seq_along(truth), match(truth, classes))
+    probabilities <- as.matrix(predicted[-1])[cells]
     return(c(
       accuracy = mean_of(predicted$.pred_class == truth),
-      average_loss = -mean_of(log(pmax(chances, .Machine$double.xmin)))
+      average_loss = -mean_of(log(pmax(probabilities, .Machine$double.xmin)))
     ))
   }
   truth <- as.matrix(frame$response)
@@ -309,12 +316,12 @@ fit_measures <- function(object, frame, r_version = getRversion()) {
   }
   errors <- mean_of(rowMeans((truth - fit)^2))
   # R squared compares with the intercept, or with 0 if there is no intercept, as in lm()
-  has_none <- has_coefficients(object) && isFALSE(object$blueprint$has_intercept)
+  has_no_intercept <- has_coefficients(object) && isFALSE(object$blueprint$has_intercept)
   # With an offset, summary.lm() adds up the sums of squares of the fitted values (since R 4.3
   # without the offset) and of the residuals.
   has_offset <- !is.null(frame$offset)
   explained <- if (!has_offset) truth else if (r_version >= "4.3") fit - frame$offset else fit
-  means <- if (has_none) 0 * truth[1, ] else apply(explained, 2, mean_of)
+  means <- if (has_no_intercept) 0 * truth[1, ] else apply(explained, 2, mean_of)
   total <- mean_of(rowMeans(sweep(explained, 2, means)^2))
   if (has_offset) total <- total + errors
   c(rmse = sqrt(errors), r.squared = 1 - errors / total)
@@ -333,7 +340,8 @@ print.summary.tf_estimator <- function(x, digits = max(3, getOption("digits") - 
     }
     cat("\n") # lint: allow stdout
   }
-  shown <- paste(names(x$measures), vapply(x$measures, format, "", digits = digits), collapse = ", ")
-  cat("On the rows trained on: ", shown, "\n", sep = "") # lint: allow stdout
+  values <- vapply(x$measures, format, "", digits = digits)
+  text <- paste(names(x$measures), values, collapse = ", ")
+  cat("On the rows trained on: ", text, "\n", sep = "") # lint: allow stdout
   invisible(x)
 }

@@ -26,17 +26,17 @@ wrappers <- function(root) {
 }
 
 # The files that differ from the expected wrappers.
-stale_wrappers <- function(root, wanted = wrappers(root)) {
+stale_wrappers <- function(root, expected = wrappers(root)) {
   Filter(function(file) {
     path <- file.path(root, file)
-    !file.exists(path) || !identical(readLines(path), wanted[[file]])
+    !file.exists(path) || !identical(readLines(path), expected[[file]])
   }, wrapper_files)
 }
 
 write_wrappers <- function(root) {
-  wanted <- wrappers(root)
-  stale <- stale_wrappers(root, wanted)
-  for (file in stale) writeLines(wanted[[file]], file.path(root, file))
+  expected <- wrappers(root)
+  stale <- stale_wrappers(root, expected)
+  for (file in stale) writeLines(expected[[file]], file.path(root, file))
   stale
 }
 

@@ -1,24 +1,24 @@
-# Finds functions without callers. In R/: functions that no R code and no binding refers to and that
-# are not exported, and duplicate names, because the last definition wins. In src/: functions that
-# are named only at their declaration and definition. Callers in tests do not count, except
-# tests/inside/, unless the line contains `lint: allow caller`.
+# Finds functions without callers. In R/: functions that are not exported and that neither R code
+# nor a binding mentions, and duplicate names, because the last definition wins. In src/: functions
+# that are mentioned only at their declaration and definition. Callers in tests do not count, except
+# those in tests/inside/. A definition with `lint: allow caller` on its line is accepted.
 source("tools/common.R")
 
 # --- R
 
-# Includes operators such as `[[.x`, and values.
-any_definition <- "^(`[^`]+`|[A-Za-z.][A-Za-z0-9._]*) *<- "
-r_definition <- "^`?([A-Za-z.][A-Za-z0-9._]*)`? *<- *function\\b"
+# Definitions of functions (including operators such as `[[.x`) and of values.
+definition_pattern <- "^(`[^`]+`|[A-Za-z.][A-Za-z0-9._]*) *<- "
+function_pattern <- "^`?([A-Za-z.][A-Za-z0-9._]*)`? *<- *function\\b"
 
-# Counts each symbol in lines of R. Strings count, because functions can be named in them.
-word_counts <- function(lines) {
+# Counts each symbol in lines of R, also in strings, because strings can name functions.
+symbol_counts <- function(lines) {
   table(unlist(regmatches(lines, gregexpr("[A-Za-z.][A-Za-z0-9._]*", lines))))
 }
 
 # Symbols in the tests' library for internals of the core.
-inside_words <- function(root) {
+inside_symbols <- function(root) {
   files <- tree_files(root, "tests/inside", "[.]cpp$")
-  names(word_counts(unlist(lapply(files, function(file) read_lines(root, file)))))
+  names(symbol_counts(unlist(lapply(files, function(file) read_lines(root, file)))))
 }
 
 r_callers <- function(root) {
@@ -31,53 +31,53 @@ r_callers <- function(root) {
   })
   # Bindings call R functions by name.
   bindings <- tree_files(root, "src/r", "^.*[.]cpp$")
-  from_cpp <- unlist(lapply(bindings, function(file) read_lines(root, file)))
-  from_cpp <- unlist(regmatches(from_cpp, gregexpr("\"[^\"]*\"", from_cpp)))
-  counts <- word_counts(c(unlist(lines, use.names = FALSE), from_cpp))
-  testing <- inside_words(root)
+  strings <- unlist(lapply(bindings, function(file) read_lines(root, file)))
+  strings <- unlist(regmatches(strings, gregexpr("\"[^\"]*\"", strings)))
+  counts <- symbol_counts(c(unlist(lines, use.names = FALSE), strings))
+  tested <- inside_symbols(root)
   namespace <- file.path(root, "NAMESPACE")
   namespace <- if (file.exists(namespace)) readLines(namespace) else character()
   exported <- gsub("^export\\(|\\)$|[\"`]", "", grep("^export\\(", namespace, value = TRUE))
   methods <- gsub("^S3method\\(|\\)$|[\"`]", "", grep("^S3method\\(", namespace, value = TRUE))
   methods <- sub("^[^:]*::", "", sub(", *", ".", methods))
-  known <- c(exported, methods, ".onLoad", ".onUnload", ".onAttach")
-  first <- list()
-  found <- lapply(files, function(file) {
+  called_from_outside <- c(exported, methods, ".onLoad", ".onUnload", ".onAttach")
+  first_file <- list()
+  by_file <- lapply(files, function(file) {
     text <- lines[[file]]
-    at <- grep(r_definition, text)
-    name <- sub(paste0(r_definition, ".*"), "\\1", text[at])
-    all_at <- grep(any_definition, text)
-    all_names <- gsub("`", "", sub(paste0(any_definition, ".*"), "\\1", text[all_at]))
-    twice <- all_names %in% names(first) | duplicated(all_names)
-    first[setdiff(all_names, names(first))] <<- file
-    again <- violations(
-      file, all_at[twice], "caller",
-      sprintf("%s is also defined in %s: one definition is lost", all_names[twice], first[all_names[twice]])
-    )
-    unused <- !name %in% c(known, testing) & counts[name] <= 1L & !allowed(root, file, at)
+    at <- grep(function_pattern, text)
+    name <- sub(paste0(function_pattern, ".*"), "\\1", text[at])
+    all_at <- grep(definition_pattern, text)
+    all_names <- gsub("`", "", sub(paste0(definition_pattern, ".*"), "\\1", text[all_at]))
+    is_duplicate <- all_names %in% names(first_file) | duplicated(all_names)
+    first_file[setdiff(all_names, names(first_file))] <<- file
+    lost <- all_names[is_duplicate]
+    message <- sprintf("%s is also defined in %s: one definition is lost", lost, first_file[lost])
+    duplicates <- violations(file, all_at[is_duplicate], "caller", message)
+    unused <- !name %in% c(called_from_outside, tested) & counts[name] <= 1L &
+      !allowed(root, file, at)
     rbind(
-      again,
+      duplicates,
       violations(file, at[unused], "caller", sprintf("nothing in R/ calls %s()", name[unused]))
     )
   })
-  do.call(rbind, found)
+  do.call(rbind, by_file)
 }
 
 allowed <- function(root, file, at) {
   lines <- read_lines(root, file)
-  marked <- function(i) i > 0 & grepl("lint: allow caller", lines[pmax(i, 1)], fixed = TRUE)
-  marked(at) | marked(at - 1)
+  is_marked <- function(i) i > 0 & grepl("lint: allow caller", lines[pmax(i, 1)], fixed = TRUE)
+  is_marked(at) | is_marked(at - 1)
 }
 
 # --- C++
 
-# The start of a function at top level or in a class: a type, a name, a bracket.
-cpp_definition <- paste0(
+# The start of a function at top level or in a class: a type, a name and a parenthesis.
+cpp_function_pattern <- paste0(
   "^ {0,2}(?:(?:static|inline|constexpr|virtual|explicit|template *<[^>]*>) +)*",
   "(?:const )?[A-Za-z_][\\w:<>,]*(?: const)?(?:<.*>)?[ *&]+(?:[A-Z]\\w*::)?([a-z_]\\w*)\\("
 )
-# Keywords before a bracket, and functions that the language or a library calls.
-no_functions <- c("if", "for", "while", "switch", "return", "main", "operator", "sizeof", "throw")
+# Keywords before a parenthesis, and functions that the language or a library calls.
+not_functions <- c("if", "for", "while", "switch", "return", "main", "operator", "sizeof", "throw")
 
 code_above <- function(root, file, line) read_lines(root, file)[line - 1]
 
@@ -87,10 +87,11 @@ cpp_callers <- function(root) {
   words <- unlist(regmatches(unlist(code), gregexpr("\\b[A-Za-z_]\\w*", unlist(code), perl = TRUE)))
   counts <- table(words)
   definitions <- do.call(rbind, lapply(files, function(file) {
-    at <- grep(cpp_definition, code[[file]], perl = TRUE)
-    match <- regmatches(code[[file]][at], regexec(cpp_definition, code[[file]][at], perl = TRUE))
+    at <- grep(cpp_function_pattern, code[[file]], perl = TRUE)
+    text <- code[[file]][at]
+    match <- regmatches(text, regexec(cpp_function_pattern, text, perl = TRUE))
     name <- vapply(match, `[`, "", 2)
-    data.frame(file = rep(file, length(at)), line = at, name = name, text = code[[file]][at])
+    data.frame(file = rep(file, length(at)), line = at, name = name, text = text)
   }))
   # Statements and local objects look like definitions.
   is_local <- grepl("[.](cpp|inc)$", definitions$file) & grepl("^ .*;\\s*$", definitions$text)
@@ -98,17 +99,20 @@ cpp_callers <- function(root) {
   is_call <- grepl("^ *(return|throw|else|delete|using|typedef|case)\\b", definitions$text)
   is_override <- grepl("\\boverride\\b", definitions$text)
   # R calls functions that Rcpp exports.
-  from_r <- as.logical(mapply(function(file, line) {
+  is_exported <- as.logical(mapply(function(file, line) {
     line > 1 && grepl("[[Rcpp::", code_above(root, file, line), fixed = TRUE)
   }, definitions$file, definitions$line))
   # An override is called through its base class.
   overridden <- unique(definitions$name[is_override])
-  definitions <- definitions[!is_call & !from_r & !definitions$name %in% no_functions, ]
-  places <- table(definitions$name)
-  dead <- names(places)[counts[names(places)] <= places & !names(places) %in% overridden]
-  waived <- mapply(function(file, line) allowed(root, file, line), definitions$file, definitions$line)
-  dead <- setdiff(dead, c(definitions$name[as.logical(waived)], inside_words(root)))
-  first <- definitions[match(dead, definitions$name), ]
+  definitions <- definitions[!is_call & !is_exported & !definitions$name %in% not_functions, ]
+  n_definitions <- table(definitions$name)
+  names <- names(n_definitions)
+  uncalled <- names[counts[names] <= n_definitions & !names %in% overridden]
+  is_allowed <- as.logical(mapply(function(file, line) {
+    allowed(root, file, line)
+  }, definitions$file, definitions$line))
+  uncalled <- setdiff(uncalled, c(definitions$name[is_allowed], inside_symbols(root)))
+  first <- definitions[match(uncalled, definitions$name), ]
   violations(
     first$file, first$line, "caller", sprintf("nothing in src/ calls %s()", first$name)
   )

@@ -2,9 +2,11 @@
 # names an external file contains `lint: allow file`.
 source("tools/common.R")
 
-# Files of the scripts that made the goldens, and of users.
-of_others <- c("formats.py", "g_builtin.py", "g_misc.py", "g_session.py", "hooks_common.py",
-               "run.json", "train.R", "RcppEigen.h", "crc32c.json")
+# Files of the scripts that recorded the goldens, of other packages and of users.
+external_files <- c(
+  "formats.py", "g_builtin.py", "g_misc.py", "g_session.py", "hooks_common.py", "run.json",
+  "train.R", "RcppEigen.h", "crc32c.json"
+)
 
 comments_of <- function(lines, file) {
   if (basename(file) == "COPYRIGHTS") return(lines)
@@ -18,19 +20,20 @@ comments_of <- function(lines, file) {
 check_comments <- function(root) {
   folders <- c("R", "src", "tests", "tools", "bench", "inst", "Makefile")
   sources <- tree_files(root, folders, "(^|/)(Makefile|COPYRIGHTS)$|[.](cpp|h|inc|R|py|sh)$")
-  sources <- setdiff(sources, file.path("tools", c("test_tools.R", "test_release.R"))) # scratch trees
-  there <- tree_files(root, folders, ".")
-  there <- c(there, "src/RcppExports.cpp", "R/RcppExports.R")
-  known <- unlist(lapply(strsplit(there, "/", fixed = TRUE), function(parts) {
+  # these name files of scratch trees
+  sources <- setdiff(sources, sprintf("tools/test_%s.R", c("tools", "units", "release")))
+  files_in_tree <- tree_files(root, folders, ".")
+  files_in_tree <- c(files_in_tree, "src/RcppExports.cpp", "R/RcppExports.R")
+  known_paths <- unlist(lapply(strsplit(files_in_tree, "/", fixed = TRUE), function(parts) {
     vapply(seq_along(parts), function(from) paste(parts[from:length(parts)], collapse = "/"), "")
   }))
   name <- "(?<![\\w*<>/.-])[\\w./-]*\\w[.](cpp|h|inc|R|py|sh|json|tsv)(?![\\w(*])"
   do.call(rbind, c(list(violations()), lapply(sources, function(file) {
     lines <- read_lines(root, file)
-    named <- regmatches(comments <- comments_of(lines, file), gregexpr(name, comments, perl = TRUE))
-    named <- lapply(named, function(files) setdiff(files, c(known, of_others)))
-    at <- which(lengths(named) > 0 & !grepl("lint: allow file", lines, fixed = TRUE))
-    files <- vapply(named[at], paste, "", collapse = "`, `")
+    names <- regmatches(comments <- comments_of(lines, file), gregexpr(name, comments, perl = TRUE))
+    names <- lapply(names, function(files) setdiff(files, c(known_paths, external_files)))
+    at <- which(lengths(names) > 0 & !grepl("lint: allow file", lines, fixed = TRUE))
+    files <- vapply(names[at], paste, "", collapse = "`, `")
     do.call(rbind, Map(function(line, files) {
       violations(file, line, "file", sprintf("the comment names `%s`, which does not exist", files))
     }, at, files))

@@ -7,7 +7,7 @@ source("tools/attributes.R")
 source("tools/vignettes.R")
 
 # Files below `folders` that differ between two trees, as paths relative to the roots.
-differing <- function(one, other, folders) {
+differing_files <- function(first_root, second_root, folders) {
   files <- function(root) {
     unlist(lapply(folders, function(folder) {
       path <- file.path(root, folder)
@@ -15,9 +15,9 @@ differing <- function(one, other, folders) {
       file.path(folder, list.files(path, recursive = TRUE))
     }))
   }
-  all <- sort(unique(c(files(one), files(other))), method = "radix")
+  all <- sort(unique(c(files(first_root), files(second_root))), method = "radix")
   same <- function(file) {
-    paths <- file.path(c(one, other), file)
+    paths <- file.path(c(first_root, second_root), file)
     all(file.exists(paths)) && length(unique(tools::md5sum(paths))) == 1 # including pictures
   }
   all[!vapply(all, same, NA)]
@@ -26,9 +26,11 @@ differing <- function(one, other, folders) {
 # The reason why pages cannot be generated here, or "".
 cannot_document <- function(root) {
   if (!requireNamespace("roxygen2", quietly = TRUE)) return("roxygen2 is not installed")
-  wanted <- read.dcf(file.path(root, "DESCRIPTION"), "RoxygenNote")[[1]]
-  here <- as.character(utils::packageVersion("roxygen2"))
-  if (here != wanted) return(sprintf("roxygen2 is %s here, the pages were written by %s", here, wanted))
+  expected <- read.dcf(file.path(root, "DESCRIPTION"), "RoxygenNote")[[1]]
+  installed <- as.character(utils::packageVersion("roxygen2"))
+  if (installed != expected) {
+    return(sprintf("roxygen2 is %s here, the pages were written by %s", installed, expected))
+  }
   if (!nzchar(system.file(package = "runhooks"))) return("runhooks is not installed")
   ""
 }
@@ -38,17 +40,17 @@ stale_pages <- function(root) {
   copy <- tempfile("generated")
   dir.create(copy)
   on.exit(unlink(copy, recursive = TRUE))
-  parts <- file.path(root, c("DESCRIPTION", "NAMESPACE", "R", "man", "inst"))
-  file.copy(parts[file.exists(parts)], copy, recursive = TRUE)
+  inputs <- file.path(root, c("DESCRIPTION", "NAMESPACE", "R", "man", "inst"))
+  file.copy(inputs[file.exists(inputs)], copy, recursive = TRUE)
   # roxygen2 deletes the pages of removed topics.
   script <- "roxygen2::roxygenise(commandArgs(TRUE), load_code = 'installed')"
-  words <- suppressWarnings(system2(
+  output <- suppressWarnings(system2(
     file.path(R.home("bin"), "Rscript"), c("-e", shQuote(script), shQuote(copy)),
     stdout = TRUE, stderr = TRUE
   ))
-  status <- attr(words, "status")
-  if (!is.null(status)) stop("roxygen2 failed:\n", paste(words, collapse = "\n"))
-  differing(root, copy, c("NAMESPACE", "man"))
+  status <- attr(output, "status")
+  if (!is.null(status)) stop("roxygen2 failed:\n", paste(output, collapse = "\n"))
+  differing_files(root, copy, c("NAMESPACE", "man"))
 }
 
 run_tool(function(arguments) {

@@ -4,8 +4,8 @@ source("tools/common.R")
 
 is_ignored <- function(root, files) {
   patterns <- read_lines(root, ".Rbuildignore")
-  hits <- vapply(patterns[nzchar(patterns)], grepl, logical(length(files)), files, perl = TRUE)
-  rowSums(matrix(hits, nrow = length(files))) > 0
+  is_match <- vapply(patterns[nzchar(patterns)], grepl, logical(length(files)), files, perl = TRUE)
+  rowSums(matrix(is_match, nrow = length(files))) > 0
 }
 
 defined_in <- function(root, file) {
@@ -35,24 +35,26 @@ cran_files_of <- function(root) {
   character()
 }
 
-# Each of them must be in the source package, and CRAN must run a test of each module that has tests
-# there.
+# The files that CRAN runs must be in the source package. CRAN must run at least one test of each
+# module that has tests in the source package.
 check_cran_files <- function(root) {
   if (!file.exists(file.path(root, "tests/testthat.R"))) return(violations())
   files <- tree_files(root, "tests/testthat", "^test-.*[.]R$", recursive = FALSE)
   files <- files[!is_ignored(root, files)]
   names <- sub("^test-(.*)[.]R$", "\\1", basename(files))
-  listed <- cran_files_of(root)
+  cran_files <- cran_files_of(root)
   module <- function(names) unique(sub("[-_].*", "", names))
-  words <- c(
-    sprintf("test-%s.R is not in the source package", setdiff(listed, names)),
-    sprintf("CRAN runs no test of `%s`: add a quick one", setdiff(module(names), module(listed)))
+  messages <- c(
+    sprintf("test-%s.R is not in the source package", setdiff(cran_files, names)),
+    sprintf(
+      "CRAN runs no test of `%s`: add a quick one", setdiff(module(names), module(cran_files))
+    )
   )
-  violations("tests/testthat.R", rep(1L, length(words)), "cran", words)
+  violations("tests/testthat.R", rep(1L, length(messages)), "cran", messages)
 }
 
-# A test file is `test-<R file>.R`, `test-<R file>-<topic>.R`, `test-suite_<topic>.R` for a suite of
-# several files, or `test-trace_<group>.R`.
+# A test file is named `test-<R file>.R`, `test-<R file>-<topic>.R`, `test-suite_<topic>.R` if it
+# belongs to several R files, or `test-trace_<group>.R`.
 check_test_names <- function(root) {
   files <- tree_files(root, "tests/testthat", "^test-.*[.]R$", recursive = FALSE)
   sources <- sub("[.]R$", "", basename(tree_files(root, "R", "[.]R$")))

@@ -1,6 +1,6 @@
-# Checks the compiled kernels: `Rscript tools/check_kernels.R <folder of objects>`. A weak symbol of
-# an object for a newer instruction set can replace the safe copy of another object, and an ignored
-# target pragma still compiles. Both are visible in the object only.
+# Checks the compiled kernels: `Rscript tools/check_kernels.R <folder of objects>`. The linker may
+# replace a function of another object by a weak symbol that uses a newer instruction set. A source
+# whose target pragma is ignored compiles without an error. Both show only in the objects.
 source("tools/common.R")
 
 # The registers that *_avx2.o or *_avx512.o must use, and that *_base.o must not use.
@@ -12,7 +12,7 @@ weak_symbols <- function(nm_lines) {
   setdiff(sub("^.* [VWu] ", "", weak), "DW.ref.__gxx_personality_v0")
 }
 
-judge_object <- function(file, nm_lines, disassembly) {
+check_object <- function(file, nm_lines, disassembly) {
   weak <- weak_symbols(nm_lines)
   text <- sprintf("weak symbol %s: kernels must contain plain C only", weak)
   found <- violations(file, rep(1L, length(weak)), "weak", text)
@@ -30,7 +30,7 @@ judge_object <- function(file, nm_lines, disassembly) {
 }
 
 # The reason why objects cannot be checked here (no x86 or no binutils), or "".
-cannot_look <- function() {
+cannot_check <- function() {
   if (!grepl("^(x86_64|amd64)$", Sys.info()[["machine"]])) return("not an x86-64 machine")
   missing <- c("nm", "objdump")[!nzchar(Sys.which(c("nm", "objdump")))]
   if (length(missing)) return(paste(missing, "is missing", collapse = ", "))
@@ -42,12 +42,12 @@ check_kernels <- function(folder) {
   do.call(rbind, c(list(violations()), lapply(objects, function(object) {
     nm_lines <- system2("nm", object, stdout = TRUE)
     disassembly <- system2("objdump", c("-d", "--no-show-raw-insn", object), stdout = TRUE)
-    judge_object(object, nm_lines, disassembly)
+    check_object(object, nm_lines, disassembly)
   })))
 }
 
 run_tool(function(arguments) {
-  reason <- cannot_look()
+  reason <- cannot_check()
   if (nzchar(reason)) {
     cat("check_kernels: skipped,", reason, "\n")
     return(0L)

@@ -16,27 +16,28 @@ bindings <- "^src/(r/.*[.](cpp|h)|RcppExports[.]cpp|[^/]*_types[.]h)$"
 is_binding <- function(file) grepl(bindings, file)
 is_test <- function(file) startsWith(file, "tests/")
 layer_of <- function(path) sub("/.*$", "", sub("^src/", "", path))
-no_layer <- function(name) sprintf("%s/ is not a layer: tools/layers.R lists them", name)
+no_layer_message <- function(name) sprintf("%s/ is not a layer: tools/layers.R lists them", name)
 
 # The problem with a file's location, or NULL.
-judge_place <- function(file) {
+location_problem <- function(file) {
   if (is_binding(file)) return(NULL)
   if (!grepl("^src/[^/]+/", file)) {
     return("no files at the top of src/: move it to its layer, and bindings to a folder of r/")
   }
-  if (!layer_of(file) %in% names(layers)) return(no_layer(layer_of(file)))
+  if (!layer_of(file) %in% names(layers)) return(no_layer_message(layer_of(file)))
   if (grepl("^src/[^/]+/[^/]+/.+/", file)) {
     return("a layer has one level of folders, its families")
   }
 }
 
-check_place <- function(file) {
-  text <- judge_place(file)
-  if (is.null(text)) violations() else violations(file, 1L, "place", text)
+check_location <- function(file) {
+  text <- location_problem(file)
+  if (is.null(text)) violations() else violations(file, 1L, "location", text)
 }
 
-judge_system_include <- function(file, target) {
-  if (grepl("^(unsupported/)?Eigen/", target) && !grepl("^src/ops/linalg/linalg_[^/]*[.](cpp|h)$", file)) {
+system_include_problem <- function(file, target) {
+  may_use_eigen <- grepl("^src/ops/linalg/linalg_[^/]*[.](cpp|h)$", file)
+  if (grepl("^(unsupported/)?Eigen/", target) && !may_use_eigen) {
     return("only ops/linalg/linalg_* may use Eigen, because its templates compile slowly")
   }
   if (layer_of(file) == "kernels" && !grepl(c_headers, target)) {
@@ -44,15 +45,15 @@ judge_system_include <- function(file, target) {
   }
 }
 
-judge_own_include <- function(root, file, target) {
-  found <- resolve_include(root, file, target)
-  if (!is.na(found) && is_binding(found)) return("only bindings may include bindings")
-  if (!is.na(found) && is_test(file) && is_test(found)) return(NULL)
+own_include_problem <- function(root, file, target) {
+  path <- resolve_include(root, file, target)
+  if (!is.na(path) && is_binding(path)) return("only bindings may include bindings")
+  if (!is.na(path) && is_test(file) && is_test(path)) return(NULL)
   if (!grepl("/", target)) return(sprintf("write the include from src/: \"<layer>/%s\"", target))
-  if (is.na(found)) return(sprintf("there is no src/%s", target))
+  if (is.na(path)) return(sprintf("there is no src/%s", target))
   from <- layer_of(file)
   to <- layer_of(target)
-  if (!to %in% names(layers)) return(no_layer(to))
+  if (!to %in% names(layers)) return(no_layer_message(to))
   allowed <- if (is_test(file)) names(layers) else c(from, layers[[from]])
   if (!to %in% allowed && !target %in% extra_headers[[from]]) {
     sprintf("%s/ may not include %s/; it may include %s", from, to, paste(allowed, collapse = ", "))
@@ -60,9 +61,9 @@ judge_own_include <- function(root, file, target) {
 }
 
 # The problem with an include of a core file, or NULL.
-judge_include <- function(root, file, target, system) {
+include_problem <- function(root, file, target, system) {
   if (grepl(r_headers, target)) return("an R header in the core: only src/r/ may use R")
-  if (system) judge_system_include(file, target) else judge_own_include(root, file, target)
+  if (system) system_include_problem(file, target) else own_include_problem(root, file, target)
 }
 
 check_includes <- function(root, file) {
@@ -70,12 +71,12 @@ check_includes <- function(root, file) {
     return(violations())
   }
   includes <- cpp_includes(root, file)
-  words <- Map(
-    function(target, system) judge_include(root, file, target, system),
+  problems <- Map(
+    function(target, system) include_problem(root, file, target, system),
     includes$target, includes$system
   )
-  bad <- lengths(words) > 0
-  violations(file, includes$line[bad], "layers", unlist(words[bad], use.names = FALSE))
+  lines <- includes$line[lengths(problems) > 0]
+  violations(file, lines, "layers", unlist(problems, use.names = FALSE))
 }
 
 check_r_names <- function(root, file) {
@@ -86,13 +87,13 @@ check_r_names <- function(root, file) {
   at <- grep(r_names, code, perl = TRUE)
   word <- regmatches(code[at], regexpr(r_names, code[at], perl = TRUE))
   text <- sprintf("`%s` belongs to R, which only src/r/ may use", word)
-  violations(file, at, "border", text)
+  violations(file, at, "boundary", text)
 }
 
-check_circle <- function(root, file) {
+check_cycle <- function(root, file) {
   is_header <- grepl("[.](h|hpp|inc)$", file)
   if (!is_header || !file %in% reached_headers(root, file)) return(violations())
-  violations(file, 1L, "circle", "this header includes itself through others")
+  violations(file, 1L, "cycle", "this header includes itself through others")
 }
 
 check_layers <- function(root) {
@@ -101,10 +102,10 @@ check_layers <- function(root) {
   tests <- tree_files(root, "tests/cpp", pattern)
   do.call(rbind, c(
     list(violations()),
-    lapply(sources, check_place),
+    lapply(sources, check_location),
     lapply(c(sources, tests), function(file) check_includes(root, file)),
     lapply(c(sources, tests), function(file) check_r_names(root, file)),
-    lapply(sources, function(file) check_circle(root, file))
+    lapply(sources, function(file) check_cycle(root, file))
   ))
 }
 

@@ -12,7 +12,7 @@ module_of <- function(files) {
   }, "", USE.NAMES = FALSE)
 }
 
-# Files that belong to a module; those that load the package do not.
+# The files that belong to a module. The files that load the package do not.
 module_files <- function(root) {
   files <- tree_files(root, "R", "[.]R$")
   files[!basename(files) %in% c("zzz.R", "runhooks-package.R")]
@@ -20,7 +20,7 @@ module_files <- function(root) {
 
 # The top-level definitions of a file, and the functions that it calls by name, with lines. Skips
 # names of arguments and local variables.
-look_into <- function(root, file) {
+definitions_and_calls <- function(root, file) {
   code <- parse(file.path(root, file), keep.source = TRUE)
   is_definition <- vapply(code, function(e) {
     is.call(e) && identical(e[[1]], quote(`<-`)) && is.name(e[[2]])
@@ -28,9 +28,9 @@ look_into <- function(root, file) {
   defined <- vapply(code[is_definition], function(e) as.character(e[[2]]), "")
   tokens <- utils::getParseData(code)
   calls <- tokens[tokens$token == "SYMBOL_FUNCTION_CALL", ]
-  beside <- split(tokens$token, tokens$parent)
+  sibling_tokens <- split(tokens$token, tokens$parent)
   is_member <- vapply(as.character(calls$parent), function(parent) {
-    any(c("NS_GET", "NS_GET_INT", "'$'", "'@'") %in% beside[[parent]])
+    any(c("NS_GET", "NS_GET_INT", "'$'", "'@'") %in% sibling_tokens[[parent]])
   }, NA)
   # The name precedes its expression.
   assigned <- tokens$text[which(tokens$token == "LEFT_ASSIGN") - 2L]
@@ -41,25 +41,26 @@ look_into <- function(root, file) {
 
 check_modules <- function(root) {
   files <- module_files(root)
-  strange <- files[!module_of(files) %in% r_modules]
-  text <- sprintf("%s is not a module of R/: tools/layers.R lists them", module_of(strange))
-  found <- violations(strange, rep(1L, length(strange)), "module", text)
-  files <- setdiff(files, strange)
-  looks <- lapply(stats::setNames(nm = files), function(file) look_into(root, file))
-  home <- unlist(lapply(files, function(file) {
-    defined <- looks[[file]]$defined
+  without_module <- files[!module_of(files) %in% r_modules]
+  text <- sprintf("%s is not a module of R/: tools/layers.R lists them", module_of(without_module))
+  found <- violations(without_module, rep(1L, length(without_module)), "module", text)
+  files <- setdiff(files, without_module)
+  contents <- lapply(stats::setNames(nm = files), function(file) definitions_and_calls(root, file))
+  module_of_function <- unlist(lapply(files, function(file) {
+    defined <- contents[[file]]$defined
     stats::setNames(rep(module_of(file), length(defined)), defined)
   }))
-  wrong <- lapply(files, function(file) {
-    look <- looks[[file]]
+  forbidden <- lapply(files, function(file) {
+    content <- contents[[file]]
     from <- module_of(file)
-    to <- unname(home[look$name])
-    bad <- match(to, r_modules) > match(from, r_modules) & !look$name %in% r_extra_calls[[from]]
-    bad[is.na(bad)] <- FALSE
-    text <- sprintf("%s() belongs to `%s`, which `%s` must not call", look$name, to, from)
-    violations(file, look$line[bad], "modules", text[bad])
+    to <- unname(module_of_function[content$name])
+    is_later <- match(to, r_modules) > match(from, r_modules)
+    is_forbidden <- is_later & !content$name %in% r_extra_calls[[from]]
+    is_forbidden[is.na(is_forbidden)] <- FALSE
+    text <- sprintf("%s() belongs to `%s`, which `%s` must not call", content$name, to, from)
+    violations(file, content$line[is_forbidden], "modules", text[is_forbidden])
   })
-  do.call(rbind, c(list(found), wrong))
+  do.call(rbind, c(list(found), forbidden))
 }
 
 run_tool(function(arguments) {

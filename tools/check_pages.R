@@ -15,7 +15,7 @@ example_code <- function(rd) {
   collect(examples[[1]])
 }
 
-called <- function(code) {
+called_functions <- function(code) {
   parsed <- getParseData(parse(text = code, keep.source = TRUE))
   unique(parsed$text[parsed$token %in% c("SYMBOL_FUNCTION_CALL", "SYMBOL", "SPECIAL")])
 }
@@ -39,12 +39,12 @@ check_page <- function(root, file, exported) {
   tags <- vapply(rd, function(part) attr(part, "Rd_tag"), "")
   aliases <- vapply(rd[tags == "\\alias"], function(part) as.character(part[[1]]), "")
   if ("internal" %in% unlist(rd[tags == "\\keyword"])) return(violations())
-  missing <- setdiff(intersect(aliases, exported), called(example_code(rd)))
-  words <- sprintf("no example that runs calls %s()", missing)
-  raw <- lines_of_text(rd, "|")
+  missing <- setdiff(intersect(aliases, exported), called_functions(example_code(rd)))
+  messages <- sprintf("no example that runs calls %s()", missing)
+  raw_bars <- lines_of_text(rd, "|")
   rbind(
-    violations(file, rep(1L, length(missing)), "example", words),
-    violations(file, raw, "table", "a raw | outside of code")
+    violations(file, rep(1L, length(missing)), "example", messages),
+    violations(file, raw_bars, "table", "a raw | outside of code")
   )
 }
 

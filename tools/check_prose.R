@@ -54,8 +54,8 @@ prose_of <- function(file, lines) {
 
 # What the group of the pattern matches, where that has more than three characters.
 captured <- function(lines, pattern) {
-  found <- regmatches(lines, regexec(pattern, lines, perl = TRUE))
-  text <- vapply(found, function(groups) if (length(groups)) groups[[2]] else "", "")
+  matches <- regmatches(lines, regexec(pattern, lines, perl = TRUE))
+  text <- vapply(matches, function(groups) if (length(groups)) groups[[2]] else "", "")
   at <- which(nchar(text) > 3)
   data.frame(line = at, text = text[at])
 }
@@ -80,22 +80,22 @@ check_retired <- function(root) {
 
 check_prose <- function(root, verbose = FALSE) {
   prose <- do.call(rbind, c(list(data.frame()), lapply(prose_files(root), function(file) {
-    found <- prose_of(file, enc2utf8(read_lines(root, file)))
-    if (nrow(found)) cbind(file = file, found)
+    problems <- prose_of(file, enc2utf8(read_lines(root, file)))
+    if (nrow(problems)) cbind(file = file, problems)
   })))
   is_odd <- grepl(odd_pattern, prose$text, perl = TRUE, ignore.case = TRUE)
   odd <- prose[is_odd, ]
   if (verbose) cat(sprintf("%s:%d: %s\n", odd$file, odd$line, substr(odd$text, 1, 140)), sep = "")
   pages <- names(max_kilobytes)[file.exists(file.path(root, names(max_kilobytes)))]
   is_long <- file.size(file.path(root, pages)) > 1000 * max_kilobytes[pages]
-  found <- violations(
+  problems <- violations(
     pages[is_long], rep(1L, sum(is_long)), "length",
     sprintf("the page may have %g kB", max_kilobytes[pages][is_long])
   )
-  found <- rbind(found, check_retired(root))
-  if (1000 * nrow(odd) <= max_rate * nrow(prose)) return(found)
+  problems <- rbind(problems, check_retired(root))
+  if (1000 * nrow(odd) <= max_rate * nrow(prose)) return(problems)
   message <- paste("unusual English, reword it:", trimws(substr(odd$text, 1, 60)))
-  rbind(found, violations(odd$file, odd$line, "prose", message))
+  rbind(problems, violations(odd$file, odd$line, "prose", message))
 }
 
 run_tool(function(arguments) {

@@ -7,7 +7,7 @@ cpp_files <- "[.](cpp|cc|c|h|hpp|inc)$"
 r_files <- "[.][rR]$"
 text_files <- paste0(cpp_files, "|[.]([rR]|Rmd|qmd|sh|mk|win|py)$|(^|/)(Makefile|Makevars|run)$")
 
-# The start of a path that belongs to one machine.
+# The start of an absolute path.
 absolute <- "(/(home|tmp|usr|opt|work|root|var|etc|mnt|Users|private)\\b|[A-Za-z]:[\\\\/])"
 
 allowed_here <- function(lines, rule) grepl(paste("lint: allow", rule), lines, fixed = TRUE)
@@ -16,7 +16,8 @@ allowed_at <- function(lines, at, rule) {
   allowed_here(lines[at], rule) | (grepl("^\\s*(#|//)", above) & allowed_here(above, rule))
 }
 
-# Rules that consist of one pattern: where it applies, and the message.
+# Rules that consist of one pattern. `view`: whether the pattern is applied to all text ("raw"), to
+# C++ without comments ("strings"), or to C++ without comments and strings ("code").
 pattern_rules <- list(
   list(
     rule = "rf-error", folders = "src", files = cpp_files, view = "code",
@@ -125,12 +126,12 @@ check_pattern <- function(root, rule) {
   if (!is.null(rule$except)) files <- grep(rule$except, files, value = TRUE, invert = TRUE)
   do.call(rbind, lapply(files, function(file) {
     lines <- read_lines(root, file)
-    seen <- switch(rule$view,
+    text <- switch(rule$view,
       raw = lines,
       code = cpp_code(lines),
       strings = cpp_code(lines, keep_strings = TRUE)
     )
-    at <- grep(rule$pattern, seen, perl = TRUE)
+    at <- grep(rule$pattern, text, perl = TRUE)
     violations(file, at[!allowed_at(lines, at, rule$rule)], rule$rule, rule$message)
   }))
 }
@@ -158,15 +159,16 @@ calls_of <- function(tokens, names) {
 
 prints_to_stdout <- function(call) !any(c("file", "con") %in% names(call))
 
-# Functions and syntax of R's base packages that are newer than R 4.1, which DESCRIPTION requires,
-# according to R's NEWS.
+# Functions of R's base packages that, according to R's NEWS, are newer than R 4.1. DESCRIPTION
+# requires only R 4.1.
 newer_functions <- c(
   "mtfrm", "Sys.setLanguage", "findCRANmirror", "array2DF", "balancePOSIXlt", "unCfillPOSIXlt",
   "R_compiled_by", "pkg2HTML", "Tailcall", "Exec", "sort_by", "grepv", "cumvar", "bitstring",
   "messageCondition", "psmirnov", "qsmirnov", "rsmirnov"
 )
 
-# Functions that open files themselves. They follow links, wait for pipes, and leave partial files.
+# R functions that open files. They follow links, wait for pipes, and leave partial files after an
+# error.
 file_functions <- c(
   "writeBin", "writeLines", "writeChar", "saveRDS", "dump", "sink", "write.csv",
   "write.table", "file.copy", "readBin", "readLines", "readChar", "readRDS", "scan",
@@ -177,8 +179,7 @@ works_in_memory <- function(call) {
   name[[length(name)]] == "writeBin" && length(call) > 2 && identical(call[[3]], quote(raw()))
 }
 
-# In a file with ops whose kernels open files, kernels must check each path, and the op must declare
-# its access.
+# If the kernels of an op open files, they must check each path, and the op must declare its access.
 opens_files <- paste0(
   "\\b(TextFile|InputFile|OutputFile|AtomicFile|BundleReader|BundleWriter)\\b|",
   "\\b(read_whole_file|write_file_atomically|remove_file|rename_file)\\s*\\("
@@ -188,9 +189,9 @@ check_ops_of_files <- function(root) {
     code <- cpp_code(read_lines(root, file))
     at <- grep(opens_files, code)
     if (!any(grepl("RUNHOOKS_REGISTER_OP", code)) || length(at) == 0) return(violations())
-    asks <- any(grepl("file_rights()", code, fixed = TRUE))
-    says <- any(grepl("[.](reads|writes)_files\\(\\)", code))
-    if (asks && says) return(violations())
+    checks_access <- any(grepl("file_rights()", code, fixed = TRUE))
+    declares_access <- any(grepl("[.](reads|writes)_files\\(\\)", code))
+    if (checks_access && declares_access) return(violations())
     violations(file, at[[1]], "file-rights", paste(
       "a kernel must check file_rights() for each path, and its op declares .reads_files() or",
       ".writes_files(): an untrusted graph must not have side effects"
@@ -198,7 +199,7 @@ check_ops_of_files <- function(root) {
   }))
 }
 
-gives_no_reason <- function(call) {
+lacks_reason <- function(call) {
   length(call) < 2 || (is.character(call[[2]]) && !nzchar(trimws(call[[2]])))
 }
 
@@ -209,14 +210,14 @@ check_r_file <- function(root, file) {
   }
   if (is.null(tokens) || nrow(tokens) == 0) return(violations())
   lines <- read_lines(root, file)
-  say <- function(at, rule, message) {
+  violation_at <- function(at, rule, message) {
     violations(file, at[!allowed_at(lines, at, rule)], rule, message)
   }
   found <- violations()
   if (startsWith(file, "R/")) {
     prints <- calls_of(tokens, c("cat", "print"))
     to_stdout <- vapply(prints$call, prints_to_stdout, NA)
-    found <- rbind(found, say(
+    found <- rbind(found, violation_at(
       prints$line[to_stdout], "stdout",
       "no cat() or print() to stdout; print methods need `# lint: allow stdout`"
     ))
@@ -225,36 +226,36 @@ check_r_file <- function(root, file) {
     # Also as a value, such as options(error = quit).
     quits <- tokens$token %in% c("SYMBOL", "SYMBOL_FUNCTION_CALL") & tokens$text %in% "quit" |
       tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text == "q"
-    found <- rbind(found, say(
+    found <- rbind(found, violation_at(
       tokens$line1[quits], "quit", "CRAN forbids packages to end R: raise an error"
     ))
   }
   if (startsWith(file, "R/")) {
     opens <- calls_of(tokens, file_functions)
     in_memory <- vapply(opens$call, works_in_memory, NA)
-    found <- rbind(found, say(
+    found <- rbind(found, violation_at(
       opens$line[!in_memory], "file", "R/ reads by cpp_read_file() and writes by cpp_write_file()"
     ))
   }
   if (startsWith(file, "R/")) {
     by_locale <- calls_of(tokens, c("tolower", "toupper", "casefold"))$line
-    found <- rbind(found, say(
+    found <- rbind(found, violation_at(
       by_locale, "locale", "depends on the locale: ascii_lower() and ascii_upper() do not"
     ))
   }
   if (startsWith(file, "tests/")) {
     skips <- calls_of(tokens, "skip")
-    silent <- vapply(skips$call, gives_no_reason, NA)
-    found <- rbind(found, say(skips$line[silent], "skip", "skip() needs a reason"))
+    silent <- vapply(skips$call, lacks_reason, NA)
+    found <- rbind(found, violation_at(skips$line[silent], "skip", "skip() needs a reason"))
   }
   if (startsWith(file, "R/")) {
     is_newer <- tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text %in% newer_functions |
       tokens$token == "PLACEHOLDER"
-    found <- rbind(found, say(
+    found <- rbind(found, violation_at(
       tokens$line1[is_newer], "r-version", "newer than R 4.1, which DESCRIPTION asks for"
     ))
     at <- tokens$line1[tokens$text == "is.atomic" & tokens$token != "STR_CONST" & tokens$terminal]
-    found <- rbind(found, say(
+    found <- rbind(found, violation_at(
       at[!grepl("is[.]atomic[(](\\w+)[)] && !is[.]null[(]\\1[)]", lines[at])], "is-atomic",
       "is.atomic(NULL) is FALSE since R 4.4: use is_atomic(), or add && !is.null()"
     ))
@@ -262,7 +263,8 @@ check_r_file <- function(root, file) {
   strings <- tokens[tokens$token == "STR_CONST", ]
   # The opening quotes, including those of raw strings.
   at <- strings$line1[grepl(paste0("^[rR]?[\"'][(\\[{-]*", absolute), strings$text, perl = TRUE)]
-  rbind(found, say(at, "path", "an absolute path: use withr::local_tempdir() or an argument"))
+  message <- "an absolute path: use withr::local_tempdir() or an argument"
+  rbind(found, violation_at(at, "path", message))
 }
 
 check_size <- function(root, limit = 600L) {
@@ -274,18 +276,18 @@ check_size <- function(root, limit = 600L) {
   do.call(rbind, Map(violations, files[long], sizes[long], "size", message))
 }
 
-# The three fixed lines of former headers, which are no longer allowed.
+# Lines with which headers used to open, and which are no longer allowed.
 header_forms <- "^// (What lives here|Who may use it|What it must not know)"
 
 # A header must open with a sentence about its contents.
 check_header <- function(root, file) {
   lines <- read_lines(root, file)
-  block <- lines[cumall(startsWith(lines, "//"))]
+  block <- lines[before_first_false(startsWith(lines, "//"))]
   if (length(block) && !any(grepl(header_forms, block))) return(violations())
   violations(file, 1L, "header", "a header must open with one sentence about its contents")
 }
 
-cumall <- function(x) cumsum(!x) == 0
+before_first_false <- function(x) cumsum(!x) == 0
 
 check_rules <- function(root) {
   r_sources <- tree_files(root, c("R", "tests", "inst", "bench"), r_files)

@@ -1,6 +1,6 @@
-# Processor seconds (user and system, one core) of the parts of R CMD check that CRAN limits to ten
-# minutes: `Rscript tools/check_times.R [part ...]`. The default is all parts: compile, examples,
-# tests and vignettes. The tests are those that CRAN runs.
+# Measures the processor seconds (user and system, one core) of the parts of R CMD check, which CRAN
+# limits to ten minutes: `Rscript tools/check_times.R [part ...]`. Parts are compile, examples,
+# tests (those that CRAN runs) and vignettes; the default is all.
 source("tools/common.R")
 
 cran_limits <- c(compile = NA, examples = 60, tests = 60, vignettes = 60)
@@ -8,18 +8,19 @@ cran_limits <- c(compile = NA, examples = 60, tests = 60, vignettes = 60)
 # Processor time of all finished child processes.
 child_seconds <- function() sum(proc.time()[c("user.child", "sys.child")])
 
-# The time of a child that must succeed. Unsets NOT_CRAN, and uses at most two cores, like CRAN.
+# The processor time of a child process, which must succeed. Like CRAN, it has no variable NOT_CRAN
+# and uses at most two cores.
 seconds_of <- function(command, arguments, folder = ".") {
   old <- setwd(folder)
   on.exit(setwd(old))
-  before <- child_seconds()
+  seconds_before <- child_seconds()
   env <- c("NOT_CRAN=", "_R_CHECK_LIMIT_CORES_=true")
-  words <- suppressWarnings(system2(command, arguments, stdout = TRUE, stderr = TRUE, env = env))
-  if (!is.null(attr(words, "status"))) {
+  output <- suppressWarnings(system2(command, arguments, stdout = TRUE, stderr = TRUE, env = env))
+  if (!is.null(attr(output, "status"))) {
     stop(paste(c(command, arguments), collapse = " "), " failed:\n",
-         paste(utils::tail(words, 20), collapse = "\n"))
+         paste(utils::tail(output, 20), collapse = "\n"))
   }
-  child_seconds() - before
+  child_seconds() - seconds_before
 }
 
 rscript <- function(expr, folder = ".") {

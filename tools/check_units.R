@@ -1,7 +1,7 @@
-# Checks that sources of one unit group (tools/units.R) share no file-local name: in an unnamed
-# namespace, static, or a macro. Separately both compile, but in one unit the compiler stops, or
-# silently uses the other file's overload. Also checks that compile settings are at the top of a
-# source.
+# Checks that sources of one unit group (tools/units.R) share no file-local name: one in an unnamed
+# namespace, a static one, or a macro. Sources that share a name compile separately. In one unit,
+# the compiler reports an error, or silently uses the overload of the other file. Also checks that
+# compile settings are at the top of a source.
 source("tools/common.R")
 source("tools/units.R")
 
@@ -30,15 +30,15 @@ enumerators <- function(code, i) {
 }
 
 # The names in a declaration. An alias includes its text, because equal aliases may occur twice.
-declared <- function(code, i, text) {
+declared_names <- function(code, i, text) {
   plain <- trimws(without_templates(sub("^template\\s*", "", text)))
   if (grepl("^using \\w+ =", plain)) return(trimws(text))
   if (grepl("^(using|friend|RUNHOOKS_)", plain)) return(character())
   kind <- "^(class|struct|union|enum( class)?) (\\w+)[^;{]*([;{]).*$"
   if (grepl(kind, plain)) {
     if (sub(kind, "\\4", plain) == ";") return(character())
-    own <- sub(kind, "\\3", plain)
-    return(c(own, if (grepl("^enum (?!class)", plain, perl = TRUE)) enumerators(code, i)))
+    type_name <- sub(kind, "\\3", plain)
+    return(c(type_name, if (grepl("^enum (?!class)", plain, perl = TRUE)) enumerators(code, i)))
   }
   # The name precedes a parenthesis, `=`, `{`, `[` or `;`.
   name <- sub("^[^({=;[]*?([A-Za-z_][\\w:~]*)\\s*[({=;[].*$", "\\1", plain, perl = TRUE)
@@ -47,22 +47,25 @@ declared <- function(code, i, text) {
   if (grepl("[(][*]\\w+[)]", plain)) return(sub("^.*?[(][*](\\w+)[)].*$", "\\1", plain))
   if (grepl("^[^=]*[(]", plain)) return(name)
   # Several values in one declaration.
-  further <- regmatches(plain, gregexpr(", *\\w+ *(?=[=[;,])", plain, perl = TRUE))[[1]]
-  c(name, trimws(sub(",", "", further)))
+  other_names <- regmatches(plain, gregexpr(", *\\w+ *(?=[=[;,])", plain, perl = TRUE))[[1]]
+  c(name, trimws(sub(",", "", other_names)))
 }
 
 # File-local names of a source, with their lines.
-own_names <- function(root, file) {
+file_local_names <- function(root, file) {
   raw <- read_lines(root, file)
   code <- cpp_code(raw)
-  found <- list()
+  names_by_line <- list()
   add <- function(names, line) {
-    if (length(names)) found[[length(found) + 1]] <<- data.frame(name = names, line = line)
+    if (length(names) == 0) return(invisible())
+    names_by_line[[length(names_by_line) + 1]] <<- data.frame(name = names, line = line)
   }
   macro <- "^#define\\s+(\\w+).*$"
-  undone <- sub("^#undef\\s+", "", grep("^#undef", trimws(code), value = TRUE))
-  at <- grep(macro, code)
-  for (i in at[!sub(macro, "\\1", code[at]) %in% undone]) add(sub(macro, "\\1", code[i]), i)
+  undefined_macros <- sub("^#undef\\s+", "", grep("^#undef", trimws(code), value = TRUE))
+  for (i in grep(macro, code)) {
+    name <- sub(macro, "\\1", code[i])
+    if (!name %in% undefined_macros) add(name, i)
+  }
   is_unnamed <- FALSE
   i <- 1
   while (i <= length(code)) {
@@ -73,36 +76,37 @@ own_names <- function(root, file) {
     } else if (grepl("^[A-Za-z_]", code[i]) && !grepl("^namespace\\b", code[i]) &&
                  (is_unnamed || grepl("^static ", code[i]))) {
       statement <- statement_at(code, i)
-      add(declared(code, i, statement$text), i)
+      add(declared_names(code, i, statement$text), i)
       i <- statement$last
     }
     i <- i + 1
   }
-  do.call(rbind, c(list(data.frame(name = character(), line = integer())), found))
+  do.call(rbind, c(list(data.frame(name = character(), line = integer())), names_by_line))
 }
 
-# Overloads in one file count as one name.
+# The names that several of the files define. Overloads in one file count as one name.
 clashes_in <- function(root, files) {
   names <- do.call(rbind, lapply(files, function(file) {
-    own <- own_names(root, file)
-    if (nrow(own)) cbind(own[!duplicated(own$name), ], file = file)
+    names_of_file <- file_local_names(root, file)
+    if (nrow(names_of_file)) cbind(names_of_file[!duplicated(names_of_file$name), ], file = file)
   }))
   if (is.null(names)) return(violations())
   is_alias <- grepl("^using ", names$name)
   # Equal aliases are allowed, different ones are not.
   names <- names[!(is_alias & duplicated(names$name)), ]
   names$name <- sub("^using (\\w+) .*$", "\\1", names$name)
-  twice <- names[duplicated(names$name), ]
-  first <- names[match(twice$name, names$name), ]
+  duplicates <- names[duplicated(names$name), ]
+  first <- names[match(duplicates$name, names$name), ]
   text <- sprintf(
     "`%s` is also in %s:%d, which may be in the same unit: choose a more specific name",
-    twice$name, first$file, first$line
+    duplicates$name, first$file, first$line
   )
-  violations(twice$file, twice$line, "units", text)
+  violations(duplicates$file, duplicates$line, "units", text)
 }
 
-# Functions of headers before the setting would not be inlined into those of the source.
-late_quiet <- function(root, file) {
+# Checks that quiet_math.h, which changes compile settings, is the first include. Functions of
+# headers before it would not be inlined into those of the source.
+check_quiet_first <- function(root, file) {
   file <- file.path("src", file)
   includes <- cpp_includes(root, file)
   at <- match("ops/math/quiet_math.h", includes$target)
@@ -114,7 +118,7 @@ check_units <- function(root) {
   files <- unit_sources(root)
   groups <- split(file.path("src", files), group_of(root, files))
   clashes <- lapply(groups, function(group) clashes_in(root, group))
-  do.call(rbind, c(list(violations()), clashes, lapply(files, late_quiet, root = root)))
+  do.call(rbind, c(list(violations()), clashes, lapply(files, check_quiet_first, root = root)))
 }
 
 run_tool(function(arguments) {

@@ -1,7 +1,8 @@
-# Kills random processes of mpirun trainings at random moments: `Rscript tools/cluster_kills.R 30`,
-# with 2, 3 and 4 processes and each installed MPI. All processes must end within seconds, the next
-# run must resume from the last checkpoint, and the final bits must equal those of an undisturbed
-# run. Also ends each of 4 processes by an R error, which must be shown once with its rank.
+# Tests the failure of processes in distributed training: `Rscript tools/cluster_kills.R 30` kills
+# random processes at 30 random times, with 2, 3 and 4 processes and each installed MPI. All
+# processes must end within seconds, the next run must resume from the last checkpoint, and the
+# final weights must have the bits of a run without failure. It also raises an R error in each of 4
+# processes, which must be printed once, with its rank.
 
 suppressPackageStartupMessages(library(runhooks))
 arguments <- commandArgs(TRUE)
@@ -11,34 +12,34 @@ tests$test_path <- function(file) file.path("tests", "testthat", file)
 for (file in c("helper-models.R", "cluster_models.R", "cluster_runs.R", "cluster_kills.R")) {
   sys.source(tests$test_path(file), tests)
 }
-place <- tempfile("kills-")
-dir.create(place)
+root_folder <- tempfile("kills-")
+dir.create(root_folder)
 
-ways <- expand.grid(mpi = names(tests$launchers), n = 2:4, stringsAsFactors = FALSE)
-share <- tabulate(rep_len(seq_len(nrow(ways)), count), nrow(ways))
-rows <- do.call(rbind, lapply(which(share > 0), function(i) {
-  tests$kill_at_random(share[[i]], ways$n[[i]], ways$mpi[[i]], place)
+settings <- expand.grid(mpi = names(tests$launchers), n = 2:4, stringsAsFactors = FALSE)
+kills_per_setting <- tabulate(rep_len(seq_len(nrow(settings)), count), nrow(settings))
+rows <- do.call(rbind, lapply(which(kills_per_setting > 0), function(i) {
+  tests$kill_at_random(kills_per_setting[[i]], settings$n[[i]], settings$mpi[[i]], root_folder)
 }))
 print(rows)
 killed <- rows[!is.na(rows$rank), ]
-wrong <- sum(nzchar(rows$wrong))
+n_wrong <- sum(nzchar(rows$wrong))
 
 ranks <- 0:3
 errors <- tests$run_all(lapply(stats::setNames(ranks, ranks), function(rank) {
   mpi <- rep_len(names(tests$launchers), rank + 1)[[rank + 1]]
-  folder <- file.path(place, paste0("error-", rank))
+  folder <- file.path(root_folder, paste0("error-", rank))
   list(folder = folder, scenarios = "error", n = 4, mpi = mpi, env = c(RUNHOOKS_RANK = rank))
 }))
 for (rank in ranks) {
   run <- errors[[as.character(rank)]]
-  words <- sprintf("process %d of 4: the hook of one process failed", rank)
-  good <- !run$timeout && run$status != 0 && sum(gregexpr(words, run$stderr)[[1]] > 0) == 1
-  if (good) next
-  wrong <- wrong + 1
+  message <- sprintf("process %d of 4: the hook of one process failed", rank)
+  is_correct <- !run$timeout && run$status != 0 && sum(gregexpr(message, run$stderr)[[1]] > 0) == 1
+  if (is_correct) next
+  n_wrong <- n_wrong + 1
   cat("The error of process", rank, "was not shown once:", run$stderr, "\n")
 }
 cat(sprintf(
   "cluster_kills: %d kills, at most %.1f s until all ended; 4 errors; %d wrong\n",
-  nrow(killed), max(killed$ended_after), wrong
+  nrow(killed), max(killed$ended_after), n_wrong
 ))
-if (wrong > 0) quit(status = 1)
+if (n_wrong > 0) quit(status = 1)

@@ -1,5 +1,4 @@
-# Shared functions of the tools: the tree's files, C++ and R text without comments, and messages of
-# the form file:line.
+# Shared functions of the tools: lists of files, text of C++ sources without comments, and reports.
 
 # A table of violations; an empty one means success.
 violations <- function(file = character(), line = integer(), rule = character(),
@@ -14,14 +13,14 @@ violations <- function(file = character(), line = integer(), rule = character(),
 }
 
 # Prints violations as `file:line: message [rule]` and returns the exit status.
-report <- function(tool, found, what) {
-  if (nrow(found) == 0) {
-    cat(sprintf("%s: %s\n", tool, what))
+report <- function(tool, problems, success) {
+  if (nrow(problems) == 0) {
+    cat(sprintf("%s: %s\n", tool, success))
     return(0L)
   }
-  found <- found[order(found$file, found$line), ]
-  cat(sprintf("%s:%d: %s [%s]\n", found$file, found$line, found$message, found$rule), sep = "")
-  cat(sprintf("%s: %d to mend\n", tool, nrow(found)))
+  problems <- problems[order(problems$file, problems$line), ]
+  lines <- with(problems, sprintf("%s:%d: %s [%s]\n", file, line, message, rule))
+  cat(lines, sprintf("%s: %d to fix\n", tool, nrow(problems)), sep = "")
   1L
 }
 
@@ -29,9 +28,10 @@ report <- function(tool, found, what) {
 tree_files <- function(root, folders, pattern, recursive = TRUE) {
   folders <- folders[file.exists(file.path(root, folders))]
   files <- unlist(lapply(folders, function(folder) {
-    if (!dir.exists(file.path(root, folder))) return(if (grepl(pattern, folder)) folder)
-    inside <- list.files(file.path(root, folder), pattern, recursive = recursive, all.files = TRUE)
-    if (length(inside)) file.path(folder, inside)
+    path <- file.path(root, folder)
+    if (!dir.exists(path)) return(if (grepl(pattern, folder)) folder)
+    matching <- list.files(path, pattern, recursive = recursive, all.files = TRUE)
+    if (length(matching)) file.path(folder, matching)
   }))
   files <- files[!grepl("(^|/)RcppExports[.](cpp|R)$|^src/units/", files)]
   files[!dir.exists(file.path(root, files))]
@@ -51,9 +51,9 @@ cpp_code <- function(lines, keep_strings = FALSE) {
     sep = "|"
   )
   spans <- gregexpr(pattern, text, perl = TRUE)
-  regmatches(text, spans) <- list(vapply(regmatches(text, spans)[[1]], function(found) {
-    if (startsWith(found, "/")) return(gsub("[^\n]", " ", found))
-    if (keep_strings) found else paste0('"', gsub("[^\n]", "", found), '"')
+  regmatches(text, spans) <- list(vapply(regmatches(text, spans)[[1]], function(span) {
+    if (startsWith(span, "/")) return(gsub("[^\n]", " ", span))
+    if (keep_strings) span else paste0('"', gsub("[^\n]", "", span), '"')
   }, "", USE.NAMES = FALSE))
   # strsplit() drops empty lines at the end, so restore them.
   out <- strsplit(text, "\n", fixed = TRUE)[[1]]
@@ -84,37 +84,36 @@ resolve_include <- function(root, file, target) {
 
 # All headers that a file reaches. The file itself is included only if it is part of a cycle.
 reached_headers <- function(root, file) {
-  seen <- character()
-  waiting <- file
-  while (length(waiting)) {
-    now <- waiting[1]
-    waiting <- waiting[-1]
-    includes <- includes_of(root, now)
-    fresh <- setdiff(includes, seen)
-    seen <- c(seen, fresh)
-    waiting <- c(waiting, fresh)
+  reached <- character()
+  queue <- file
+  while (length(queue)) {
+    current <- queue[1]
+    queue <- queue[-1]
+    includes <- includes_of(root, current)
+    unreached <- setdiff(includes, reached)
+    reached <- c(reached, unreached)
+    queue <- c(queue, unreached)
   }
-  sort(seen)
+  sort(reached)
 }
 
 # The existing quoted includes, cached because many files include the same headers.
 includes_of <- local({
-  memory <- new.env()
+  cache <- new.env()
   function(root, file) {
     path <- file.path(root, file)
     key <- paste(normalizePath(path), file.mtime(path), file.size(path))
-    if (is.null(memory[[key]])) {
+    if (is.null(cache[[key]])) {
       quoted <- cpp_includes(root, file)
       quoted <- quoted$target[!quoted$system]
-      found <- vapply(quoted, function(target) resolve_include(root, file, target), "")
-      memory[[key]] <- unique(unname(found[!is.na(found)]))
+      paths <- vapply(quoted, function(target) resolve_include(root, file, target), "")
+      cache[[key]] <- unique(unname(paths[!is.na(paths)]))
     }
-    memory[[key]]
+    cache[[key]]
   }
 })
 
-# Runs `main(arguments)` if this is the script that Rscript runs, and not if another script sources
-# it.
+# Runs `main(arguments)` and quits, unless another script sources the file that calls this function.
 run_tool <- function(main, frames) {
   if (frames == 0L) quit(save = "no", status = main(commandArgs(TRUE)))
 }

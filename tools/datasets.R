@@ -1,18 +1,19 @@
-# Writes R/dataset_registered.R: constructors of datasets that the core has registered with a plain
-# signature. tools/docs.R runs it after an install. `--check` tests whether the file is up to date.
+# Generates R/dataset_registered.R: the constructors of datasets whose arguments need no conversion
+# in R. tools/docs.R runs this script after an install. `--check` tests whether the file is up to
+# date.
 
-dataset_function <- function(own) {
-  fun <- own$endpoint[[1]]
-  docs <- own[nzchar(own$doc), ]
+dataset_function <- function(arguments) {
+  fun <- arguments$endpoint[[1]]
+  docs <- arguments[nzchar(arguments$doc), ]
   example <- file.path("inst/examples/datasets", paste0(fun, ".R"))
   if (!file.exists(example)) stop(example, " is missing: the example of ", fun, "()", call. = FALSE)
   params <- sprintf("@param %s %s", docs$name, docs$doc)
-  if ("dataset" %in% own$kind) {
+  if ("dataset" %in% arguments$kind) {
     params <- c("@param dataset A dataset.", params)
   }
   # the first sentence of the summary is the title, the others are the description
-  title <- sub("[.]( .*)?$", "", own$summary[[1]])
-  details <- sub("^[. ]+", "", substring(own$summary[[1]], nchar(title) + 1))
+  title <- sub("[.]( .*)?$", "", arguments$summary[[1]])
+  details <- sub("^[. ]+", "", substring(arguments$summary[[1]], nchar(title) + 1))
   lines <- c(
     title, "", if (nzchar(details)) c(details, ""), params, "@return A dataset, see [datasets].",
     "@section Errors: `runhooks_error_invalid_argument`: an argument is invalid.",
@@ -22,7 +23,8 @@ dataset_function <- function(own) {
   wrapped <- unlist(lapply(lines, function(line) {
     if (!nzchar(line)) "" else strwrap(line, 96, exdent = if (startsWith(line, "@")) 2 else 0)
   }))
-  formals <- ifelse(nzchar(own$default), paste(own$name, "=", own$default), own$name)
+  defaults <- ifelse(nzchar(arguments$default), paste(" =", arguments$default), "")
+  formals <- paste0(arguments$name, defaults)
   head <- sprintf("%s <- function(%s) {", fun, paste(formals, collapse = ", "))
   if (nchar(head) > 100) {
     head <- strwrap(head, 98, exdent = nchar(fun) + 13)
@@ -30,7 +32,7 @@ dataset_function <- function(own) {
   c(
     sub(" +$", "", paste("#'", c(wrapped, readLines(example)))),
     head,
-    sprintf("  new_dataset(\"%s\", \"%s\", mget(names(formals())))", own$type[[1]], fun),
+    sprintf("  new_dataset(\"%s\", \"%s\", mget(names(formals())))", arguments$type[[1]], fun),
     "}",
     ""
   )

@@ -1,6 +1,6 @@
-# Writes src/deps.mk, the headers of each object, because R's make rules ignore headers. Development
-# builds set MAKEFILES=deps.mk (tools/install.sh). The file is neither committed nor in the source
-# package.
+# Writes src/deps.mk, which lists the headers of each object, because R's make rules ignore headers.
+# Development builds set MAKEFILES=deps.mk (tools/install.sh). The file is neither committed nor in
+# the source package.
 source("tools/common.R")
 
 deps_lines <- function(root) {

@@ -1,5 +1,5 @@
-# Prints the difference between runhooks and TensorFlow for each golden case, by golden_errors() of
-# a test helper.
+# Prints the difference between the results of runhooks and TensorFlow for each golden case. A test
+# helper defines golden_errors(), which computes it.
 helper <- "tests/testthat/helper-golden.R"
 if (!file.exists(helper)) {
   message("golden: ", helper, " is missing; it defines golden_errors()")

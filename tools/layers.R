@@ -1,5 +1,5 @@
-# The layers of src/, from the bottom up, and the other layers that each may include (see the table
-# in CONTRIBUTING). A layer may contain families, one folder deep.
+# The layers of src/, from the bottom up, with the layers whose headers each may include (see
+# CONTRIBUTING.md). A layer may contain folders of one level, its families.
 
 layers <- local({
   ground <- c("base", "tensor", "graph")
@@ -10,7 +10,7 @@ layers <- local({
     kernels = character(),
     graph = c("base", "tensor"),
     ops = c(ground, "kernels"),
-    # Gradients are registered, so ops are not needed.
+    # Ops register their gradients, so this layer does not include ops.
     autodiff = ground,
     io = ground,
     import = c(ground, "io"),
@@ -18,7 +18,7 @@ layers <- local({
     session = c(ground, "io"),
     # Converting rows to columns is a hot loop.
     data = c(ground, "io", "kernels", "session"),
-    # Operations that call functions, which run as plans.
+    # Ops that call functions run the plans of these functions.
     control = c(ground, "autodiff", "io", "session"),
     # Functions that add several ops.
     nn = c(ground, "ops", "autodiff", "io"),
@@ -31,10 +31,12 @@ layers <- local({
     training = c(engine, "kernels"),
     # Histograms are a hot loop, and are summed over processes.
     trees = c(engine, "cluster", "kernels"),
-    # These share session/run_hook.h.
+    # hooks and monitored do not include each other: both use session/run_hook.h.
     hooks = c(engine, "cluster", "training"),
     monitored = c(engine, "cluster", "training"),
-    estimators = c(engine, "cluster", "kernels", "training", "columns", "trees", "hooks", "monitored")
+    estimators = c(
+      engine, "cluster", "kernels", "training", "columns", "trees", "hooks", "monitored"
+    )
   )
 })
 
@@ -54,12 +56,14 @@ r_modules <- c(
   "script", "tf", "parsnip", "mlr3"
 )
 
-# Additional single functions: members of a tensor are functions of `tf`, and a model object has
-# members that read its folder, and prints like its formula.
+# Single functions that a module may call although a later module defines them. Members of a tensor
+# are functions of `tf`. A model object has members that read its directory, and is printed with its
+# formula.
 r_extra_calls <- list(
   tensor = c("name_scope", "session_or_default", "tf_cond", "scatter_rows", "variable_assign"),
   estimator = c(
-    "checkpoint_names", "latest_checkpoint", "model_signature", "describe_formula_model", "custom_model"
+    "checkpoint_names", "latest_checkpoint", "model_signature", "describe_formula_model",
+    "custom_model"
   ),
   graph = "plain_session",
   # Columns of a CSV are selected like those of a data frame.

@@ -1,9 +1,9 @@
-# Prints lintr's remarks according to .lintr, if lintr is installed. They are advice only, because
-# lintr's versions differ.
+# Prints the remarks of lintr (configured by .lintr), if it is installed. They are only advice,
+# because versions of lintr differ.
 if (!requireNamespace("lintr", quietly = TRUE)) {
   cat("lintr: not installed, skipped\n")
 } else {
   remarks <- list(lintr::lint_dir("tools"), if (dir.exists("R")) lintr::lint_package("."))
-  for (some in remarks) if (length(some)) print(some)
+  for (of_folder in remarks) if (length(of_folder)) print(of_folder)
   cat(sprintf("lintr: %d remarks (advice)\n", sum(lengths(remarks))))
 }

@@ -1,7 +1,7 @@
-# Writes src/units/, src/Makevars and src/Makevars.win from the folders of src/: `Rscript
+# Generates src/units/, src/Makevars and src/Makevars.win from the sources in src/: `Rscript
 # tools/objects.R [--check]`. R CMD check requires explicit lists without GNU extensions. An install
-# compiles units (tools/units.R); development uses separate objects, through src/separate.mk, which
-# is neither committed nor in the source package.
+# compiles units (tools/units.R). Development builds can compile each source separately, through
+# src/separate.mk, which is neither committed nor in the source package.
 source("tools/common.R")
 source("tools/layers.R")
 source("tools/units.R")
@@ -17,25 +17,26 @@ make_list <- function(name, words) {
 
 object_of <- function(files) sub("[.]cpp$", ".o", files)
 
-# Groups of units that are compiled with -O1: they build graphs, check arguments and register
-# things, so optimization does not pay off. Code that runs in each step keeps R's level.
+# Groups of units that are compiled with -O1. They build graphs, check arguments and register
+# objects, so more optimization does not make them noticeably faster. Code that runs in each step is
+# compiled with R's level.
 cold_groups <- c("nn", "columns", "hooks", "estimators", "r")
 
 is_cold <- function(objects) {
   objects == "RcppExports.o" | sub("^units/(.*)_[0-9]+[.]o$", "\\1", objects) %in% cold_groups
 }
 
-# The objects of an install: units and separately compiled sources, and the cold ones of both. The
-# linker keeps the first copy of an inline function, so cold objects come last: hot code must not
-# use their -O1 copy.
+# The objects of an install: units, separately compiled sources, and the cold objects of both kinds.
+# Cold objects come last, because the linker keeps the first copy of an inline function, and hot
+# code must not use an -O1 copy.
 object_lists <- function(root) {
   files <- unit_sources(root)
   units <- object_of(names(all_units(root)))
-  apart <- object_of(files[is.na(group_of(root, files))])
+  separate <- object_of(files[is.na(group_of(root, files))])
   lists <- list(
     O_UNITS = units[!is_cold(units)],
-    O_APART = apart[!is_cold(apart)],
-    O_COLD = c(units[is_cold(units)], apart[is_cold(apart)])
+    O_APART = separate[!is_cold(separate)],
+    O_COLD = c(units[is_cold(units)], separate[is_cold(separate)])
   )
   Filter(length, lists)
 }

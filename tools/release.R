@@ -12,8 +12,8 @@ plain_title <- function(title) tolower(gsub("['\"`]", "", trimws(title)))
 
 # The owner of the package must replace addresses of example.org (RFC 2606) in DESCRIPTION.
 placeholder_faults <- function(root) {
-  at <- grep("PLACEHOLDER|@example[.]org|//example[.]org", read_lines(root, "DESCRIPTION"))
-  violations("DESCRIPTION", at, "placeholder", "replace the placeholder with the owner's data")
+  lines <- grep("PLACEHOLDER|@example[.]org|//example[.]org", read_lines(root, "DESCRIPTION"))
+  violations("DESCRIPTION", lines, "placeholder", "replace the placeholder with the owner's data")
 }
 
 # NEWS.md must begin with `# <package> <version> (<date>)`, and the date must not be in the future.
@@ -22,8 +22,8 @@ news_faults <- function(root, today) {
   expected <- sprintf("# %s %s (", field_of(root, "Package"), field_of(root, "Version"))
   date <- sub("\\)$", "", substring(line, nchar(expected) + 1))
   if (!startsWith(line, expected) || !grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", date)) {
-    words <- sprintf("the heading must be `%s<yyyy-mm-dd>)`, not `%s`", expected, line)
-    return(violations("NEWS.md", 1L, "news", words))
+    message <- sprintf("the heading must be `%s<yyyy-mm-dd>)`, not `%s`", expected, line)
+    return(violations("NEWS.md", 1L, "news", message))
   }
   date <- as.Date(date, optional = TRUE)
   is_past <- !is.na(date) && date <= today
@@ -37,22 +37,23 @@ readme_faults <- function(root) {
   package <- field_of(root, "Package")
   headings <- grep("^# ", lines)
   first <- if (length(headings)) lines[[headings[[1]]]] else ""
-  titled <- paste0(package, ": ", field_of(root, "Title"))
+  title_heading <- paste0(package, ": ", field_of(root, "Title"))
   found <- violations()
-  if (!plain_title(sub("^# ", "", first)) %in% plain_title(c(package, titled))) {
-    words <- sprintf("the heading must be `# %s` or `# %s`, not `%s`", package, titled, first)
-    found <- violations("README.md", c(headings, 1L)[[1]], "readme", words)
+  if (!plain_title(sub("^# ", "", first)) %in% plain_title(c(package, title_heading))) {
+    text <- "the heading must be `# %s` or `# %s`, not `%s`"
+    message <- sprintf(text, package, title_heading, first)
+    found <- violations("README.md", c(headings, 1L)[[1]], "readme", message)
   }
   pattern <- paste0("\\b", package, "[ _]([0-9]+[.][0-9]+[.][0-9]+)")
-  named <- regmatches(lines, gregexpr(pattern, lines, perl = TRUE))
-  other <- vapply(named, function(texts) {
+  versions <- regmatches(lines, gregexpr(pattern, lines, perl = TRUE))
+  names_other_version <- vapply(versions, function(texts) {
     any(sub(pattern, "\\1", texts, perl = TRUE) != field_of(root, "Version"))
   }, NA)
-  words <- paste("names another version than", field_of(root, "Version"))
-  rbind(found, violations("README.md", which(other), "readme", words))
+  message <- paste("names another version than", field_of(root, "Version"))
+  rbind(found, violations("README.md", which(names_other_version), "readme", message))
 }
 
-# The title of the package's page and of its site.
+# Checks that the package's page and its site have the title of DESCRIPTION.
 title_faults <- function(root) {
   title <- plain_title(field_of(root, "Title"))
   found <- violations()
@@ -60,8 +61,8 @@ title_faults <- function(root) {
     lines <- read_lines(root, file)
     has_title <- any(endsWith(sub("[}]+$", "", plain_title(lines)), title))
     if (has_title) next
-    words <- paste("lacks the title of DESCRIPTION:", field_of(root, "Title"))
-    found <- rbind(found, violations(file, 1L, "title", words))
+    message <- paste("lacks the title of DESCRIPTION:", field_of(root, "Title"))
+    found <- rbind(found, violations(file, 1L, "title", message))
   }
   found
 }
@@ -71,11 +72,13 @@ git_faults <- function(root) {
   git <- function(...) system2("git", c("-C", shQuote(root), ...), stdout = TRUE, stderr = TRUE)
   changed <- git("status", "--porcelain")
   branch <- git("rev-parse", "--abbrev-ref", "HEAD")
-  words <- c(
+  messages <- c(
     if (length(changed)) paste("changes are not committed:", paste(changed, collapse = ", ")),
-    if (!identical(branch, "main")) paste("the branch is not main but", paste(branch, collapse = " "))
+    if (!identical(branch, "main")) {
+      paste("the branch is not main but", paste(branch, collapse = " "))
+    }
   )
-  violations(".", rep(1L, length(words)), "git", words)
+  violations(".", rep(1L, length(messages)), "git", messages)
 }
 
 release_faults <- function(root, today = Sys.Date()) {
@@ -88,15 +91,15 @@ release_faults <- function(root, today = Sys.Date()) {
 # Faults in the log of R CMD check. CRAN accepts the note about a first submission. The note of R <
 # 4.4 about the size of the shared library is information in newer versions.
 log_faults <- function(lines) {
-  bad <- grep("^\\* .* (ERROR|WARNING|NOTE)$", lines)
-  known <- "checking (CRAN incoming feasibility|installed package size) .* NOTE$"
-  allowed <- grepl(known, lines[bad])
+  reported <- grep("^\\* .* (ERROR|WARNING|NOTE)$", lines)
+  allowed_notes <- "checking (CRAN incoming feasibility|installed package size) .* NOTE$"
+  allowed <- grepl(allowed_notes, lines[reported])
   is_complete <- any(startsWith(lines, "Status: "))
   if (!is_complete) return(violations("00check.log", 1L, "check", "no status"))
-  violations("00check.log", bad[!allowed], "check", lines[bad[!allowed]])
+  violations("00check.log", reported[!allowed], "check", lines[reported[!allowed]])
 }
 
-left_to_do <- c(
+manual_steps <- c(
   "win-builder:  devtools::check_win_devel(), check_win_release(), check_win_oldrelease()",
   "mac-builder:  devtools::check_mac_release()",
   "R-hub:        rhub::rhub_check(), with the platforms of cran-comments.md",
@@ -112,6 +115,6 @@ run_tool(function(arguments) {
   log <- file.path(".build/check", paste0(field_of(".", "Package"), ".Rcheck"), "00check.log")
   status <- report("release", log_faults(readLines(log, warn = FALSE)), "R CMD check is clean")
   if (status != 0L) return(status)
-  cat("release: left for a person:", paste0("  ", left_to_do), sep = "\n")
+  cat("release: left for a person:", paste0("  ", manual_steps), sep = "\n")
   0L
 }, sys.nframe())

@@ -4,14 +4,14 @@
 # logs. Names of failed tests are printed above it. Each test file starts with the same seed;
 # property tests use RUNHOOKS_SEED, which is drawn and printed if it is not set.
 
-no_counts <- c(passed = 0L, failed = 0L, skipped = 0L)
+zero_counts <- c(passed = 0L, failed = 0L, skipped = 0L)
 one_failure <- c(passed = 0L, failed = 1L, skipped = 0L)
 
-last_line <- function(counts) paste(counts, names(counts), collapse = ", ")
+summary_line <- function(counts) paste(counts, names(counts), collapse = ", ")
 
 # An outcome: counts, and the names of failed tests.
 outcome_of <- function(counts, failed = character()) list(counts = counts, failed = failed)
-both <- function(a, b) outcome_of(a$counts + b$counts, c(a$failed, b$failed))
+add_outcomes <- function(a, b) outcome_of(a$counts + b$counts, c(a$failed, b$failed))
 
 # The outcome of a log that ends with `<what>: N passed, N failed`, as from the core's tests and
 # lint. A log without that line is a failure.
@@ -37,10 +37,10 @@ r_counts <- function(results) {
 
 # Names of results with a failure or an error, as `file: name`.
 r_failed <- function(results) {
-  bad <- vapply(results, function(result) {
+  is_failed <- vapply(results, function(result) {
     any(vapply(result$results, inherits, NA, what = c("expectation_failure", "expectation_error")))
   }, NA)
-  vapply(results[bad], function(result) paste0(result$file, ": ", result$test), "")
+  vapply(results[is_failed], function(result) paste0(result$file, ": ", result$test), "")
 }
 
 # Prints the seed of this run and sets it for the children.
@@ -51,16 +51,16 @@ announce_seed <- function() {
   cat(sprintf("run_tests: RUNHOOKS_SEED=%s repeats this run\n", seed))
 }
 
-# Records the current test file, for the message after a crash of R, and sets its seed. Counts skips,
-# because testthat's results lack those outside of test_that().
-place_reporter <- function(place) {
+# Records the current test file, for the message after a crash of R, and sets its seed. Counts
+# skips, because testthat's results lack those outside of test_that().
+progress_reporter <- function(progress_file) {
   R6::R6Class("PlaceReporter", inherit = testthat::Reporter, public = list(
     skips = 0L,
     add_result = function(context, test, result) {
       self$skips <- self$skips + inherits(result, "expectation_skip")
     },
     start_file = function(filename) {
-      writeLines(filename, place)
+      writeLines(filename, progress_file)
       set.seed(1)
     }
   ))$new()
@@ -74,32 +74,32 @@ test_names <- function(filter) {
   sub("^test-?", "", sub("[.][rR]$", "", files))
 }
 
-# Distributes files over processes: the longest first, each to the process with the least. The
-# length of a file is an estimate of its time.
-dealt <- function(weights, processes) {
+# Distributes files over processes: the largest file first, each to the process with the smallest
+# load. `weights` are the sizes of the files, which estimate their times.
+distribute <- function(weights, processes) {
   load <- numeric(processes)
-  hand <- integer(length(weights))
+  assigned <- integer(length(weights))
   for (i in order(-weights)) {
-    hand[i] <- which.min(load)
-    load[hand[i]] <- load[hand[i]] + weights[[i]]
+    assigned[i] <- which.min(load)
+    load[assigned[i]] <- load[assigned[i]] + weights[[i]]
   }
-  unname(split(names(weights), hand))
+  unname(split(names(weights), assigned))
 }
 
 run_child <- function(arguments) {
-  place <- arguments[1]
+  progress_file <- arguments[1]
   outcome <- arguments[2]
   filter <- if (length(arguments) > 2) arguments[3]
-  placed <- place_reporter(place)
-  reporters <- list(testthat::CheckReporter$new(), placed)
+  progress <- progress_reporter(progress_file)
+  reporters <- list(testthat::CheckReporter$new(), progress)
   results <- testthat::test_dir(
     test_folder,
     filter = filter, reporter = testthat::MultiReporter$new(reporters = reporters),
     stop_on_failure = FALSE, package = "runhooks", load_package = "installed"
   )
-  # Not written if a test ends R by quit().
+  # If a test ends R by quit(), the outcome is not written.
   counts <- r_counts(results)
-  counts[["skipped"]] <- placed$skips
+  counts[["skipped"]] <- progress$skips
   saveRDS(outcome_of(counts, r_failed(results)), outcome)
 }
 
@@ -120,10 +120,10 @@ outcome_of_child <- function(child) {
   child$process$wait()
   status <- child$process$get_exit_status()
   if (identical(status, 0L) && file.exists(child$outcome)) return(readRDS(child$outcome))
-  where <- if (file.exists(child$place)) readLines(child$place) else "no test file yet"
-  words <- sprintf("R died (status %d) in %s: %s", status, test_folder, where)
-  message("run_tests: ", words)
-  outcome_of(one_failure, words)
+  current_file <- if (file.exists(child$place)) readLines(child$place) else "no test file yet"
+  text <- sprintf("R died (status %d) in %s: %s", status, test_folder, current_file)
+  message("run_tests: ", text)
+  outcome_of(one_failure, text)
 }
 
 # The outcome of the R tests, run by children.
@@ -132,20 +132,20 @@ run_in_children <- function(filter, processes = 2) {
   if (!length(names)) {
     # The name may match core tests only.
     message(sprintf("run_tests: no file of %s has `%s` in its name", test_folder, filter))
-    return(outcome_of(no_counts))
+    return(outcome_of(zero_counts))
   }
   folder <- tempfile("run_tests")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   # Snapshots and tests of whole processes are not meant for CRAN.
   if (!nzchar(Sys.getenv("NOT_CRAN"))) Sys.setenv(NOT_CRAN = "true")
-  # Builds the library first, so that the children do not build it at the same time. They report
-  # errors.
+  # Builds the library for tests of internals, so that the children do not build it at the same
+  # time. Errors are ignored here, because the children report them.
   system2("sh", "tools/inside.sh", stdout = FALSE, stderr = FALSE)
   files <- file.path(test_folder, sprintf("test-%s.R", names))
-  hands <- dealt(stats::setNames(file.size(files), names), processes)
-  children <- lapply(hands, start_child, folder = folder)
-  Reduce(both, lapply(children, outcome_of_child))
+  parts <- distribute(stats::setNames(file.size(files), names), processes)
+  children <- lapply(parts, start_child, folder = folder)
+  Reduce(add_outcomes, lapply(children, outcome_of_child))
 }
 
 run_tests <- function(arguments) {
@@ -158,10 +158,10 @@ run_tests <- function(arguments) {
   for (what in c("lint", "core")) {
     option <- sprintf("^--%s=", what)
     log <- sub(option, "", grep(option, arguments, value = TRUE))
-    if (length(log)) outcome <- both(log_outcome(log, what), outcome)
+    if (length(log)) outcome <- add_outcomes(log_outcome(log, what), outcome)
   }
   if (length(outcome$failed)) cat(paste("failed:", outcome$failed), sep = "\n")
-  cat(last_line(outcome$counts), "\n", sep = "")
+  cat(summary_line(outcome$counts), "\n", sep = "")
   as.integer(outcome$counts[["failed"]] > 0)
 }
 

@@ -3,12 +3,13 @@
 source("tools/common.R")
 
 run_tool(function(arguments) {
-  found <- spelling::spell_check_package(".", vignettes = TRUE)
-  if (nrow(found) == 0) {
+  unknown <- spelling::spell_check_package(".", vignettes = TRUE)
+  if (nrow(unknown) == 0) {
     cat("spelling: no unknown words\n")
     return(0L)
   }
-  print(found)
-  cat(sprintf("spelling: %d unknown words; correct them or add them to inst/WORDLIST\n", nrow(found)))
+  print(unknown)
+  text <- "spelling: %d unknown words; correct them or add them to inst/WORDLIST\n"
+  cat(sprintf(text, nrow(unknown)))
   1L
 }, sys.nframe())

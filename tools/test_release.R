@@ -41,7 +41,10 @@ for (heading in c(
   release_fault("news", "NEWS.md", 1, with_line("NEWS.md", 1, heading))
 }
 release_fault("readme", "README.md", 2, with_line("README.md", 2, "# scratch: trees without TensorFlow"))
-expect("a titled README", nrow(released(with_line("README.md", 2, "# scratch: nets without TensorFlow"))) == 0)
+expect(
+  "a README with the title",
+  nrow(released(with_line("README.md", 2, "# scratch: nets without TensorFlow"))) == 0
+)
 release_fault("readme", "README.md", 3, with_line("README.md", 3, "scratch 1.1.0 is here"))
 release_fault("title", "_pkgdown.yml", 1, list("_pkgdown.yml" = "  title: Nets"))
 release_fault("git", ".", 1, commit = FALSE)
@@ -53,7 +56,7 @@ check_log <- c(
 expect("the note of a new submission", nrow(log_faults(check_log)) == 0)
 check_log[[3]] <- "* checking tests ... WARNING"
 expect("a warning of R CMD check", identical(log_faults(check_log)$line, 3L))
-expect("a check without its end", nrow(log_faults(check_log[1:2])) == 1)
+expect("a log without the last line", nrow(log_faults(check_log[1:2])) == 1)
 # A page of the site contains its table of contents, and loads no external script for it.
 page <- tempfile(fileext = ".html")
 writeLines(c(
@@ -64,6 +67,11 @@ writeLines(c(
 ), page)
 complete_page(page)
 page <- paste(readLines(page), collapse = "\n")
-expect("contents are in the page", grepl("page</h2><ul[^>]*><li><a[^>]*#one\">One x</a><ul", page))
-expect("contents have two levels", grepl("#two\">Two</a></li></ul></li></ul></nav>", page))
-expect("other scripts stay", grepl("own.js", page) && !grepl("bootstrap-toc", page))
+expect(
+  "the page has a table of contents",
+  grepl("page</h2><ul[^>]*><li><a[^>]*#one\">One x</a><ul", page)
+)
+expect(
+  "the table of contents has two levels", grepl("#two\">Two</a></li></ul></li></ul></nav>", page)
+)
+expect("other scripts remain", grepl("own.js", page) && !grepl("bootstrap-toc", page))

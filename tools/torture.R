@@ -1,14 +1,15 @@
-# Runs the R tests with a garbage collection at every few allocations inside the core, which reveals
+# Runs the R tests with a garbage collection at every n-th allocation inside the core, which reveals
 # objects that the bindings do not protect: `Rscript tools/torture.R [--every=100] [part of a
-# name]`, after an install. R code outside of the core runs normally, or a test would take hours.
+# name]`, after an install. R code outside of the core runs normally, because a test would otherwise
+# take hours.
 source("tools/run_tests.R")
 
-# Applies within a call and its callbacks only.
+# Wraps a binding so that gctorture2() is active during its call, including callbacks.
 tortured <- function(f, every) {
   force(f)
   wrapped <- function() {
-    before <- gctorture2(every)
-    on.exit(gctorture2(before))
+    previous <- gctorture2(every)
+    on.exit(gctorture2(previous))
   }
   body(wrapped) <- as.call(c(as.list(body(wrapped)), body(f)))
   formals(wrapped) <- formals(f)
@@ -38,6 +39,6 @@ if (sys.nframe() == 0L) {
   outcome <- readRDS(files[[2]])
   unlink(folder, recursive = TRUE)
   if (length(outcome$failed)) cat(paste("failed:", outcome$failed), sep = "\n")
-  cat(last_line(outcome$counts), "\n", sep = "")
+  cat(summary_line(outcome$counts), "\n", sep = "")
   quit(save = "no", status = as.integer(outcome$counts[["failed"]] > 0))
 }

@@ -1,11 +1,11 @@
-# Writes src/units/*.cpp, a few sources that an install compiles in place of many: `Rscript
-# tools/objects.R [--check]`. A unit includes the sources of one group of layers, so that their
-# headers are read once. Its length is limited, because of the compiler's memory. Sources stay in
-# their unit until it grows too long; a new one joins the shortest unit of its group.
+# Generates src/units/*.cpp, the files that an install compiles: `Rscript tools/objects.R
+# [--check]`. A unit includes sources of one group of layers, so that their headers are read once.
+# The length of a unit is limited by the compiler's memory. Sources stay in their unit until it
+# grows too long. A new source joins the shortest unit of its group.
 source("tools/common.R")
 source("tools/layers.R")
 
-# Layers whose sources can share a unit. Such sources must not share a file-local name
+# Groups of layers whose sources can share a unit and therefore must not share a file-local name
 # (tools/check_units.R). A family that is listed has separate units.
 unit_groups <- list(
   ground = c("base", "tensor"), graph = c("graph", "autodiff"), ops = "ops", io = c("io", "import"),
@@ -18,20 +18,21 @@ unit_groups <- list(
   quiet = character()
 )
 
-# A longer unit is split: the largest takes about 1 GB of the compiler's memory.
-longest_unit <- 3600L
+# The maximum weighted number of lines. A unit of this length takes about 1 GB of the compiler's
+# memory.
+max_unit_lines <- 3600L
 # Eigen's templates are as expensive as ten other files: each file is a unit.
 uses_eigen <- function(files) startsWith(files, "ops/linalg/linalg_")
 
-# Compile settings at their top apply to the rest of a unit, so they would prevent inlining between
-# these and other functions.
+# Whether sources change compile settings at their top. In a unit, the settings would apply to all
+# later sources and prevent inlining.
 is_quiet <- function(root, files) {
   vapply(file.path(root, "src", files), function(path) {
     any(grepl("#include \"ops/math/quiet_math.h\"", readLines(path, warn = FALSE), fixed = TRUE))
   }, NA, USE.NAMES = FALSE)
 }
 
-# Templates for many types take the compiler four times as long per line.
+# The weight of a line. Templates for many types take the compiler four times as long per line.
 line_weights <- function(files) ifelse(startsWith(files, "ops/math/"), 4L, 1L)
 
 # All sources of src/ except units, as relative paths.
@@ -43,14 +44,14 @@ unit_sources <- function(root) {
 # The group of each source, or NA if it is compiled separately: kernels, whose instruction set must
 # not reach other code, and Rcpp's wrappers, which open a namespace.
 group_of <- function(root, files) {
-  places <- unlist(unit_groups)
-  names(places) <- rep(names(unit_groups), lengths(unit_groups))
-  found <- vapply(files, function(file) {
-    inside <- places[startsWith(file, paste0(places, "/"))]
-    if (length(inside)) names(inside)[which.max(nchar(inside))] else NA_character_
+  folders <- unlist(unit_groups)
+  names(folders) <- rep(names(unit_groups), lengths(unit_groups))
+  groups <- vapply(files, function(file) {
+    matching <- folders[startsWith(file, paste0(folders, "/"))]
+    if (length(matching)) names(matching)[which.max(nchar(matching))] else NA_character_
   }, "")
-  found[is_quiet(root, files)] <- "quiet"
-  unname(found)
+  groups[is_quiet(root, files)] <- "quiet"
+  unname(groups)
 }
 
 lines_of <- function(root, files) {
@@ -87,10 +88,10 @@ units_of <- function(root, group, files) {
     shortest <- which.min(vapply(units, total, 1))
     units[[shortest]] <- c(units[[shortest]], file)
   }
-  is_bad <- vapply(units, function(unit) !length(unit) || total(unit) > longest_unit, NA)
-  if (any(is_bad) || anyDuplicated(unlist(units))) {
+  is_invalid <- vapply(units, function(unit) !length(unit) || total(unit) > max_unit_lines, NA)
+  if (any(is_invalid) || anyDuplicated(unlist(units))) {
     # Leaves a tenth of the length for growth.
-    n <- ceiling(sum(lengths) / (0.9 * longest_unit))
+    n <- ceiling(sum(lengths) / (0.9 * max_unit_lines))
     units <- cut_evenly(files, lengths, n)
   }
   # In the order of `files`.
@@ -102,10 +103,10 @@ all_units <- function(root) {
   files <- unit_sources(root)
   groups <- group_of(root, files)
   units <- lapply(names(unit_groups), function(group) {
-    own <- files[groups %in% group]
-    if (!length(own)) return(list())
-    parts <- units_of(root, group, own)
-    stats::setNames(parts, unit_name(group, seq_along(parts)))
+    group_files <- files[groups %in% group]
+    if (!length(group_files)) return(list())
+    group_units <- units_of(root, group, group_files)
+    stats::setNames(group_units, unit_name(group, seq_along(group_units)))
   })
   do.call(c, units)
 }
@@ -119,12 +120,12 @@ unit_text <- function(files) {
 
 # Units that differ from the expected ones, and obsolete ones.
 stale_units <- function(root, units = all_units(root)) {
-  there <- sprintf("units/%s", list.files(file.path(root, "src/units"), "[.]cpp$"))
+  existing <- sprintf("units/%s", list.files(file.path(root, "src/units"), "[.]cpp$"))
   is_stale <- vapply(names(units), function(unit) {
     path <- file.path(root, "src", unit)
     !file.exists(path) || !identical(readLines(path), unit_text(units[[unit]]))
   }, NA)
-  sprintf("src/%s", c(names(units)[is_stale], setdiff(there, names(units))))
+  sprintf("src/%s", c(names(units)[is_stale], setdiff(existing, names(units))))
 }
 
 write_units <- function(root) {

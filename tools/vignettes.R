@@ -1,6 +1,6 @@
-# Precomputes vignettes with long trainings: `make docs` knits the source vignettes/<name>.Rmd.orig
+# Precomputes vignettes with long trainings. `make docs` knits the source vignettes/<name>.Rmd.orig
 # to <name>.Rmd, which R CMD check renders without running code. The result contains the checksum of
-# its source, so that `make lint` detects outdated ones. `Rscript tools/vignettes.R` knits all of
+# its source, so that `make lint` detects outdated results. `Rscript tools/vignettes.R` knits all of
 # them with the installed package.
 source("tools/common.R")
 
@@ -27,7 +27,7 @@ stale_vignettes <- function(root) {
 
 # Replaces names of temporary folders, which differ in each run, so that the same source gives the
 # same page.
-steady_folders <- function(lines) {
+replace_temporary_folders <- function(lines) {
   gsub("[^ `\"]*/Rtmp[[:alnum:]]+/([a-z]+-)*[0-9a-f]+", "<temporary folder>", lines)
 }
 
@@ -46,7 +46,7 @@ knit_vignette <- function(root, source) {
   if (status != 0) stop(source, " cannot be knitted")
   setwd(old)
   result <- file.path(root, "vignettes", paste0(name, ".Rmd"))
-  lines <- steady_folders(readLines(result, encoding = "UTF-8"))
+  lines <- replace_temporary_folders(readLines(result, encoding = "UTF-8"))
   header_end <- grep("^---$", lines)[[2]]
   writeLines(append(lines, c("", checksum_line(root, source)), header_end), result, useBytes = TRUE)
 }

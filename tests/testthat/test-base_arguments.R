@@ -33,7 +33,7 @@ test_that("abbreviated names of arguments are errors with the full name", {
   refused(predict(model, new = mtcars), "new", "newdata")
 })
 
-test_that("names in the dots of a wrapper are seen, and full names are accepted", {
+test_that("names in the dots of a wrapper are checked, and full names are accepted", {
   wrapped <- function(...) dnn_regressor(mpg ~ wt, mtcars, ...)
   expect_error(wrapped(hidden_units = 3, loss = 1), "no argument `loss`")
   expect_error(

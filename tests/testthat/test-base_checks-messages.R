@@ -120,8 +120,8 @@ test_that("constant features are named when training begins", {
   expect_message(
     train(model, input), "No value of \"g\" is in the vocabulary", class = "runhooks_message_no_match"
   )
-  said <- testthat::capture_messages(train(model, input))
-  expect_false(any(grepl("vocabulary", said)))
+  messages <- testthat::capture_messages(train(model, input))
+  expect_false(any(grepl("vocabulary", messages)))
 })
 
 test_that("labels and predictions of shapes that broadcast to a square raise a warning", {

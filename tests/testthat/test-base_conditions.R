@@ -56,24 +56,24 @@ test_that("rlang's and cli's errors keep their classes and fields", {
 })
 
 test_that("warnings and messages of a hook are not delayed", {
-  seen <- c()
+  events <- c()
   hook <- session_run_hook(after_run = function(context, values) {
     message("said")
     warning("careful")
-    seen <<- c(seen, "went on")
+    events <<- c(events, "went on")
   })
   withCallingHandlers(
     train(mtcars_model(), mtcars_input(), steps = 1, hooks = hook),
     message = function(m) {
-      seen <<- c(seen, conditionMessage(m))
+      events <<- c(events, conditionMessage(m))
       invokeRestart("muffleMessage")
     },
     warning = function(w) {
-      seen <<- c(seen, conditionMessage(w))
+      events <<- c(events, conditionMessage(w))
       invokeRestart("muffleWarning")
     }
   )
-  expect_equal(seen, c("said\n", "careful", "went on"))
+  expect_equal(events, c("said\n", "careful", "went on"))
 })
 
 test_that("an error skips end() and the last checkpoint", {

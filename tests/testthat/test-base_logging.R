@@ -114,7 +114,7 @@ test_that("train(<data frame>) with one pass reports the number of steps and row
   )
 })
 
-test_that("mistakes with formulas, intervals and new data are named in the user's words", {
+test_that("errors about formulas, intervals and new data name the argument", {
   model <- linear_regressor(mpg ~ wt, mtcars)
   train(model)
   deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2)

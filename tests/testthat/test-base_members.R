@@ -1,4 +1,4 @@
-test_that("a member that is not there is an error that offers a near name", {
+test_that("an unknown member is an error that suggests a similar name", {
   missing_member <- function(expr, words) {
     expect_error(expr, words, fixed = TRUE, class = "runhooks_error_not_found")
   }

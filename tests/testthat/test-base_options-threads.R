@@ -59,7 +59,7 @@ test_that("a worker of parallel uses one thread", {
 test_that("a worker of future uses one thread, a sequential future does not limit threads", {
   skip_if_not_installed("processx")
   skip_if_not_installed("future")
-  said <- in_child("
+  output <- in_child("
     library(future)
     threads <- function() value(future(runhooks:::default_threads()))
     cat(threads(), '')
@@ -68,7 +68,7 @@ test_that("a worker of future uses one thread, a sequential future does not limi
     plan(sequential)
     options(mc.cores = 1L) # set by other kinds of workers
     cat(threads(), '')", R_PARALLELLY_AVAILABLECORES_SYSTEM = "2")
-  expect_identical(said$stdout, "8 1 1 ", info = said$stderr)
+  expect_identical(output$stdout, "8 1 1 ", info = output$stderr)
 })
 
 # An unregistered namespace with these functions.
@@ -121,20 +121,20 @@ test_that("an unsupported instruction set is an error that lists the supported o
 
 test_that("a machine with the base instruction set trains", {
   skip_if_not_installed("processx")
-  said <- in_child("
+  output <- in_child("
     library(runhooks)
     options(warn = 2)
     model <- linear_regressor(mpg ~ wt, data = mtcars)
     train(model)
     cat(runhooks:::cpp_instruction_sets()[[1]], all(is.finite(unlist(predict(model, mtcars)))))
   ", RUNHOOKS_ISA = "base")
-  expect_identical(said$stdout, "base TRUE", info = said$stderr)
-  said <- in_child("
+  expect_identical(output$stdout, "base TRUE", info = output$stderr)
+  output <- in_child("
     library(runhooks)
     model <- linear_regressor(mpg ~ wt, data = mtcars)
     train(model)
     cat('trained')
   ", RUNHOOKS_ISA = "altivec")
-  expect_identical(said$stdout, "trained", info = said$stderr)
-  expect_match(said$stderr, "RUNHOOKS_ISA is \"altivec\"", fixed = TRUE)
+  expect_identical(output$stdout, "trained", info = output$stderr)
+  expect_match(output$stderr, "RUNHOOKS_ISA is \"altivec\"", fixed = TRUE)
 })

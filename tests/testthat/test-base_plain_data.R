@@ -145,8 +145,8 @@ test_that("a model snapshot with unexpected file names writes none of them", {
   before <- list.files(tempdir())
   expect_error(model_dir(read), "../../../x", class = "runhooks_error_invalid_argument", fixed = TRUE)
   expect_length(list.files(folder), 0)
-  made <- setdiff(list.files(tempdir()), before)
-  expect_length(list.files(file.path(tempdir(), made)), 0)
+  created <- setdiff(list.files(tempdir()), before)
+  expect_length(list.files(file.path(tempdir(), created)), 0)
   shared_state$files <- shared_state$files[names(shared_state$files) != "../../../x"]
   expect_equal(variable_value(read, "global_step")[[1]], 1)
 })

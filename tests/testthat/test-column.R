@@ -99,9 +99,9 @@ test_that("a column of strings, a missing column and a wrong shape are errors be
 })
 
 test_that("normalizers receive the tensor as fed and may use all tensor functions of R", {
-  seen <- NULL
+  recorded <- NULL
   normalizer <- function(x) {
-    seen <<- x$dtype$name
+    recorded <<- x$dtype$name
     sqrt(abs(x - 3) + 1) / 2 + log(x) * 0 + tf$maximum(x, 0) * 0
   }
   model <- linear_regressor(
@@ -115,7 +115,7 @@ test_that("normalizers receive the tensor as fed and may use all tensor function
     after_run = function(context, values_) values <<- values_$results[[1]]
   )
   train(model, mtcars_input(shuffle = FALSE), steps = 1, hooks = hook)
-  expect_equal(seen, "float64")
+  expect_equal(recorded, "float64")
   expect_equal(as.vector(values), sqrt(abs(mtcars$drat[1:8] - 3) + 1) / 2, tolerance = 1e-6)
 })
 

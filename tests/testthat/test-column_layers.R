@@ -17,17 +17,17 @@ test_that("columns are concatenated in the order of their names", {
   graph <- tf$Graph()
   with(graph$as_default(), {
     features <- list(x = tf$constant(c(1, 2)), a = tf$constant(rbind(c(0L, 2L), c(3L, -1L))))
-    made <- new.env()
+    variables <- new.env()
     layer <- input_layer(
       features, list(column_numeric("x"), embedding(), column_indicator(words())),
-      cols_to_vars = made
+      cols_to_vars = variables
     )
     expect_equal(dim(layer), c(2L, 7L))
     expect_equal(
       in_session(graph, list(layer))[[1]], rbind(c(3, 4, 1, 0, 1, 0, 1), c(7, 8, 0, 0, 0, 1, 2))
     )
     expect_equal(
-      made$a_embedding[[1]]$name, "input_layer/a_embedding/embedding_weights:0"
+      variables$a_embedding[[1]]$name, "input_layer/a_embedding/embedding_weights:0"
     )
     input_layer(features, embedding())
     names <- vapply(tf$global_variables(), function(v) v$name, "")

@@ -88,8 +88,8 @@ test_that("invalid records are skipped and counted on request", {
   path <- csv_file(c("x,w", "1,a", "oops,b", "3", "4,\"d", "5,e"))
   spec <- csv_record_spec(csv_file(c("x,w", "1,a")))
   records <- text_line_dataset(path, record_spec = spec, on_error = "skip")
-  expect_warning(found <- column(records, "x"), "Skipped 3 records of '.*'. First error: Line 3")
-  expect_identical(found, c(1L, 5L))
+  expect_warning(values <- column(records, "x"), "Skipped 3 records of '.*'. First error: Line 3")
+  expect_identical(values, c(1L, 5L))
 })
 
 test_that("make_csv_dataset() gives batches", {

@@ -83,8 +83,10 @@ test_that("datasets in elements of nested datasets keep their element type", {
   expect_equal(values(dataset_flat_map(pairs, function(w) dataset_flat_map(w, sums))), c(1, 3, 5, 3))
   flat <- dataset_flat_map(pairs, function(w) w)
   expect_equal(values(dataset_flat_map(flat, sums)), c(1, 3, 5, 3))
-  made <- dataset_interleave(range_dataset(1, 3), function(n) dataset_window(range_dataset(0, n), 2), 2)
-  expect_equal(values(dataset_flat_map(made, sums)), c(0, 1))
+  windows <- dataset_interleave(
+    range_dataset(1, 3), function(n) dataset_window(range_dataset(0, n), 2), 2
+  )
+  expect_equal(values(dataset_flat_map(windows, sums)), c(0, 1))
 })
 
 # Reference: TensorFlow 1.15.5.
@@ -297,9 +299,9 @@ test_that("a generator that has ended warns when it is repeated", {
 })
 
 test_that("a function that creates generators is called for each iterator and pass", {
-  made <- 0
+  n_created <- 0
   counts <- function() {
-    made <<- made + 1
+    n_created <<- n_created + 1
     at <- 0
     function() {
       at <<- at + 1
@@ -359,21 +361,21 @@ test_that("a queue keeps the class of a condition", {
       }
     }, "float32")
   }
-  ways <- list(
+  cases <- list(
     plain = identity,
     map = function(data) dataset_map(data, ~ .x, 3),
     queues = function(data) dataset_prefetch(dataset_map(dataset_map(data, ~ .x, 2), ~ .x, 3), 2)
   )
-  for (way in names(ways)) {
-    value <- iterator_get_next(make_iterator_one_shot(ways[[way]](numbers_until(3))))
+  for (name_of_case in names(cases)) {
+    value <- iterator_get_next(make_iterator_one_shot(cases[[name_of_case]](numbers_until(3))))
     with(tf$Session() %as% session, {
-      expect_equal(take_elements(session, value, 2), list(1, 2), info = way)
+      expect_equal(take_elements(session, value, 2), list(1, 2), info = name_of_case)
       error <- tryCatch(session$run(value), test_broken = identity)
-      expect_identical(class(error), class(thrown), info = way)
-      expect_identical(conditionCall(error), conditionCall(thrown), info = way)
-      expect_identical(error$field, 1:3, info = way)
+      expect_identical(class(error), class(thrown), info = name_of_case)
+      expect_identical(conditionCall(error), conditionCall(thrown), info = name_of_case)
+      expect_identical(error$field, 1:3, info = name_of_case)
       expect_match(conditionMessage(error), "^broken\n.*A generator failed at element 3")
-      expect_equal(unlist(take_elements(session, value, 9)), 4:8, info = way)
+      expect_equal(unlist(take_elements(session, value, 9)), 4:8, info = name_of_case)
     })
   }
   # An error in an element that was read ahead is raised only when the element is requested.
@@ -405,10 +407,10 @@ test_that("Ctrl-C interrupts datasets that give no elements", {
       "function(x) dataset_take(tensors_dataset(x), 0))"
     )
   )
-  for (way in names(endless)) {
+  for (name_of_case in names(endless)) {
     script <- withr::local_tempfile(fileext = ".R")
     writeLines(c(
-      "library(runhooks)", paste("data <-", endless[[way]]), "cat('begun\n')",
+      "library(runhooks)", paste("data <-", endless[[name_of_case]]), "cat('begun\n')",
       "tryCatch(dataset_collect(data), interrupt = function(e) cat('interrupted\n'))"
     ), script)
     child <- processx::process$new(
@@ -422,10 +424,10 @@ test_that("Ctrl-C interrupts datasets that give no elements", {
       }
       FALSE
     }
-    expect_true(hears("begun", 60), info = way)
+    expect_true(hears("begun", 60), info = name_of_case)
     Sys.sleep(0.3)
     child$interrupt()
-    expect_true(hears("interrupted", 20), info = way)
+    expect_true(hears("interrupted", 20), info = name_of_case)
     child$kill()
   }
 })

@@ -5,9 +5,9 @@ expect_resumes <- function(make, first = 3, all = 6) {
       input <- iterators_in_graph(list(make()))
       session <- tf$Session()
       if (restore) input$saver$restore(session, prefix)
-      found <- take_elements(session, input$values[[1]], read)
+      elements <- take_elements(session, input$values[[1]], read)
       if (!restore) input$saver$save(session, prefix)
-      found
+      elements
     })
   }
   before <- run(first, FALSE)
@@ -70,8 +70,8 @@ test_that("cardinality() of a known dataset is the number of its elements", {
     x <- range_dataset(0, sample(0:12, 1))
     for (step in sample(steps[-6], sample(3, 1))) x <- step(x)
     if (i %% 4 == 0) x <- steps[[6]](x)
-    found <- if (i %% 4 == 0) dataset_flat_map(x, function(w) dataset_batch(w, 99)) else x
-    expect_equal(cpp_dataset_cardinality(x$handle), length(dataset_collect(found)))
+    elements <- if (i %% 4 == 0) dataset_flat_map(x, function(w) dataset_batch(w, 99)) else x
+    expect_equal(cpp_dataset_cardinality(x$handle), length(dataset_collect(elements)))
   }
 })
 
@@ -84,10 +84,10 @@ test_that("dataset_group_by_window() groups as TensorFlow does", {
     dataset_collect()
   expect_equal(lapply(batches, as.numeric), list(0, 3, c(1, 4), 6, c(7), c(2, 5))[1:6])
   records <- tensor_slices_dataset(list(k = c(1L, 2L, 1L), v = c("a", "b", "c")))
-  kept <- records$apply(tf$data$experimental$group_by_window(
+  resampled <- records$apply(tf$data$experimental$group_by_window(
     function(r) r$k, function(key, window) dataset_map(window, function(r) c(r, key = key)), 5
   ))
-  expect_equal(vapply(dataset_collect(kept), function(r) r$v, ""), c("a", "c", "b"))
+  expect_equal(vapply(dataset_collect(resampled), function(r) r$v, ""), c("a", "c", "b"))
   expect_error(dataset_group_by_window(records, ~ .x$k, function(k, w) w), "window_size")
   expect_error(
     dataset_group_by_window(records, ~ .x$k, function(k, w) w, 0), "window_size"
@@ -161,8 +161,8 @@ test_that("dataset_rejection_resample() gives classes the target frequencies", {
   y <- sample(0:1, 4000, TRUE, c(0.9, 0.1))
   rows <- tensor_slices_dataset(list(y = y, i = seq_along(y)))
   share <- function(...) {
-    kept <- rows %>% dataset_rejection_resample(function(r) r$y, c(0.5, 0.5), ..., seed = 3)
-    classes <- vapply(dataset_collect(kept), function(pair) {
+    resampled <- rows %>% dataset_rejection_resample(function(r) r$y, c(0.5, 0.5), ..., seed = 3)
+    classes <- vapply(dataset_collect(resampled), function(pair) {
       expect_identical(pair[[1]], pair[[2]]$y)
       pair[[1]]
     }, 0L)

@@ -53,21 +53,21 @@ test_that("Ctrl-C ends a dataset that finds no element, and its session closes",
     diary_line(process, diary, read)
   }
   for (name in names(endless_datasets)) {
-    said <- next_line()
-    expect_match(said, "^begins", info = name)
+    line <- next_line()
+    expect_match(line, "^begins", info = name)
     Sys.sleep(0.1) # it is searching
     at <- as.numeric(Sys.time())
     process$interrupt()
-    said <- next_line()
-    expect_match(said, "^interrupted", info = name)
-    if (is.na(said)) break
+    line <- next_line()
+    expect_match(line, "^interrupted", info = name)
+    if (is.na(line)) break
     # A tenth of a second, plus tolerance for a busy machine.
-    expect_lt(as.numeric(strsplit(said, " ")[[1]][[2]]) - at, 2, label = name)
-    said <- next_line()
-    expect_match(said, "^closed", info = name)
+    expect_lt(as.numeric(strsplit(line, " ")[[1]][[2]]) - at, 2, label = name)
+    line <- next_line()
+    expect_match(line, "^closed", info = name)
   }
-  said <- next_line()
-  expect_match(said, "^done")
+  line <- next_line()
+  expect_match(line, "^done")
 })
 
 test_that("R quits while a thread searches for an element", {

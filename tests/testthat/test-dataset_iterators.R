@@ -4,13 +4,13 @@ values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
 # Elements of an iterator after its initializer has run with these feeds.
 elements_of <- function(iterator, feed_dict = NULL, before = NULL) {
   value <- iterator_get_next(iterator)
-  found <- list()
+  elements <- list()
   with(tf$Session() %as% session, {
     if (!is.null(before)) session$run(before)
     session$run(iterator_initializer(iterator), feed_dict = feed_dict)
-    until_out_of_range(found <- c(found, list(session$run(value))))
+    until_out_of_range(elements <- c(elements, list(session$run(value))))
   })
-  found
+  elements
 }
 in_graph <- function(code) with(tf$Graph()$as_default(), code)
 
@@ -224,8 +224,8 @@ test_that("datasets on tensors resume, and other values are an error", {
         session$run(iterator_initializer(iterator),
           feed_dict = do.call(dict, setNames(list(k), p$name)))
         if (!is.null(path)) saver$restore(session, path)
-        found <- vapply(seq_len(steps), function(i) session$run(value), 0)
-        list(found = found, path = saver$save(session, file.path(folder, "model")))
+        elements <- vapply(seq_len(steps), function(i) session$run(value), 0)
+        list(found = elements, path = saver$save(session, file.path(folder, "model")))
       })
     })
   }

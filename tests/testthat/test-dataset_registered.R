@@ -7,8 +7,8 @@ test_that("dataset_unique() gives the first occurrence of each element", {
   rows <- matrix(c("ab", "a", "ab", "c", "bc", "c"), 3)
   kept <- dataset_collect(dataset_unique(tensor_slices_dataset(rows)))
   expect_equal(lapply(kept, as.vector), list(c("ab", "c"), c("a", "bc")))
-  again <- dataset_repeat(dataset_unique(tensor_slices_dataset(c(1L, 1L, 2L))), 2)
-  expect_equal(unlist(dataset_collect(again)), c(1L, 2L, 1L, 2L))
+  repeated <- dataset_repeat(dataset_unique(tensor_slices_dataset(c(1L, 1L, 2L))), 2)
+  expect_equal(unlist(dataset_collect(repeated)), c(1L, 2L, 1L, 2L))
 })
 
 test_that("dataset_unique() accepts one component of integers or strings", {

@@ -74,15 +74,15 @@ test_that("training and evaluation on the same query each see all rows once", {
   batches <- sql_dataset(connection, "SELECT * FROM data ORDER BY x", chunk_size = 8) %>%
     dataset_batch(4)
   model <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
-  seen <- numeric()
+  rows_read <- numeric()
   spy <- session_run_hook(
     before_run = function(context) session_run_args("IteratorGetNext:0"),
-    after_run = function(context, values) seen <<- c(seen, as.vector(values$results[[1]]) * 64)
+    after_run = function(context, values) rows_read <<- c(rows_read, as.vector(values$results[[1]]) * 64)
   )
   evaluator <- hook_in_memory_evaluator(model, input_fn(batches, x, y), every_n_iter = 3)
   # A limit, because a training that never ends could not fail.
   train(model, input_fn(batches, x, y), hooks = list(spy, evaluator), steps = 100)
-  expect_equal(seen, 1:64)
+  expect_equal(rows_read, 1:64)
 })
 
 test_that("sqlite_dataset() closes its connection at the end of each iterator", {

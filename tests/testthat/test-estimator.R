@@ -1,7 +1,7 @@
 test_that("a model prints its type and its progress", {
   model <- mtcars_model(model_dir = file.path(withr::local_tempdir(), "m"))
-  shown <- capture.output(print(model))
-  expect_equal(shown, c(
+  output <- capture.output(print(model))
+  expect_equal(output, c(
     "A TensorFlow regressor [LinearRegressor]", paste(
       "Model Directory:", model_dir(model)
     ), "Model has not yet been trained."

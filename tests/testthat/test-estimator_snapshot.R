@@ -3,10 +3,10 @@
 saved_and_trained_on <- function(model, steps = 3) {
   file <- tempfile()
   suppressMessages(train(model, steps = 5))
-  was <- predict(model)$.pred
+  before_saving <- predict(model)$.pred
   saveRDS(model, file)
   suppressMessages(train(model, steps = steps))
-  list(file = file, was = was, now = predict(model)$.pred)
+  list(file = file, was = before_saving, now = predict(model)$.pred)
 }
 
 adam_model <- function(folder = NULL, ...) {
@@ -34,12 +34,14 @@ test_that("a restored model has the saved state, even if its folder has changed"
 test_that("a model that is restored before its folder changes also keeps the saved state", {
   model <- adam_model()
   suppressMessages(train(model, steps = 5))
-  was <- predict(model)$.pred
+  before_saving <- predict(model)$.pred
   read <- unserialize(serialize(model, NULL))
   expect_identical(model_dir(read), model_dir(model))
-  expect_no_message(expect_identical(predict(read)$.pred, was))
+  expect_no_message(expect_identical(predict(read)$.pred, before_saving))
   suppressMessages(train(model, steps = 1))
-  expect_message(expect_identical(predict(read)$.pred, was), class = "runhooks_message_saved_model")
+  expect_message(
+    expect_identical(predict(read)$.pred, before_saving), class = "runhooks_message_saved_model"
+  )
 })
 
 test_that("a restored model uses its folder if that is unchanged", {
@@ -49,9 +51,9 @@ test_that("a restored model uses its folder if that is unchanged", {
   expect_no_message(train(read, steps = 2), class = "runhooks_message_saved_model")
   expect_identical(model_dir(read), model_dir(model))
   expect_equal(variable_value(model, "global_step")[[1]], 4)
-  again <- unserialize(serialize(read, NULL))
+  copied <- unserialize(serialize(read, NULL))
   suppressMessages(train(model, steps = 2))
-  expect_message(step <- variable_value(again, "global_step")[[1]])
+  expect_message(step <- variable_value(copied, "global_step")[[1]])
   expect_equal(step, 4)
 })
 
@@ -70,12 +72,12 @@ test_that("a restored model does not take levels, classes and features of anothe
   model <- dnn_classifier(4, column_numeric("Sepal.Length"))
   input <- function(data) input_fn(Species ~ Sepal.Length, data)
   suppressMessages(train(model, input(data), steps = 2))
-  was <- predict(model, newdata = data)
+  before_saving <- predict(model, newdata = data)
   saved <- serialize(model, NULL)
   unlink(model_dir(model), recursive = TRUE)
   data$Species <- factor(data$Species, levels = rev(levels(data$Species)))
   suppressMessages(train(model, input(data), steps = 2))
-  expect_identical(predict(unserialize(saved), newdata = data), was)
+  expect_identical(predict(unserialize(saved), newdata = data), before_saving)
 })
 
 test_that("a hook that saves the model saves the current weights", {
@@ -101,7 +103,7 @@ test_that("a model that was saved untrained is a specification", {
   expect_equal(variable_value(unserialize(serialize(read, NULL)), "global_step")[[1]], 2)
 })
 
-test_that("large weights of a named folder stay there, and their loss is reported", {
+test_that("large weights of a user-specified directory are not saved in the object, and their loss is reported", {
   folder <- withr::local_tempdir() # other processes must not take it for temporary
   script <- withr::local_tempfile(lines = c(
     "suppressMessages(library(runhooks))",
@@ -135,10 +137,10 @@ test_that("large weights of a named folder stay there, and their loss is reporte
     "message <- tryCatch(predict(read(small)), message = identity)",
     "writeLines(conditionMessage(message))"
   ))
-  shown <- processx::run(child_rscript(), script, env = child_env())$stdout
-  expect_match(shown, "saved at step 1, and .* is now at step 4")
-  expect_match(shown, "'model.ckpt-1' no longer exists")
-  expect_match(shown, "no longer exists\\s+or\\s+has\\s+no\\s+checkpoint")
+  output <- processx::run(child_rscript(), script, env = child_env())$stdout
+  expect_match(output, "saved at step 1, and .* is now at step 4")
+  expect_match(output, "'model.ckpt-1' no longer exists")
+  expect_match(output, "no longer exists\\s+or\\s+has\\s+no\\s+checkpoint")
 })
 
 test_that("butcher's generics remove data and values of a call, and do not change the model", {

@@ -1,7 +1,7 @@
 skip_if_not_installed("jsonlite")
 
-with_tf_config <- function(given, code) {
-  text <- if (is.character(given)) given else jsonlite::toJSON(given, auto_unbox = TRUE)
+with_tf_config <- function(value, code) {
+  text <- if (is.character(value)) value else jsonlite::toJSON(value, auto_unbox = TRUE)
   withr::with_envvar(c(TF_CONFIG = text), code)
 }
 

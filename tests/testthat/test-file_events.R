@@ -21,10 +21,10 @@ for (name in c("lin_reg_default", "lin_reg_label2", "lin_reg_mean", "lin_reg_wei
     )
     for (tag in names(expected$summaries)) {
       actual <- of_tag(events, tag)
-      wanted <- expected$summaries[[tag]]
-      expect_equal(actual$step, vapply(wanted, function(pair) as.numeric(pair[[1]]), 0))
+      expected_values <- expected$summaries[[tag]]
+      expect_equal(actual$step, vapply(expected_values, function(pair) as.numeric(pair[[1]]), 0))
       expect_lte(
-        relative_error(actual$value, lapply(wanted, function(pair) pair[[2]])), 1e-5, label = tag
+        relative_error(actual$value, lapply(expected_values, function(pair) pair[[2]])), 1e-5, label = tag
       )
     }
     for (tag in names(loose)) {
@@ -39,10 +39,10 @@ test_that("the event file of a run has TensorFlow's steps and values", {
   model <- toy_model(save_checkpoints_steps = 2, save_summary_steps = 2, log_step_count_steps = 2)
   train(model, toy_input(num_epochs = NULL), steps = 3)
   events <- read_events(model_dir(model))
-  wanted <- golden_scalars(trace$event_file)
-  expect_equal(of_tag(events, "global_step/sec")$step, of_tag(wanted, "global_step/sec")$step)
-  expect_equal(of_tag(events, "loss")$step, of_tag(wanted, "loss")$step)
-  expect_equal(of_tag(events, "loss")$value, of_tag(wanted, "loss")$value, tolerance = 1e-5)
+  expected_values <- golden_scalars(trace$event_file)
+  expect_equal(of_tag(events, "global_step/sec")$step, of_tag(expected_values, "global_step/sec")$step)
+  expect_equal(of_tag(events, "loss")$step, of_tag(expected_values, "loss")$step)
+  expect_equal(of_tag(events, "loss")$value, of_tag(expected_values, "loss")$value, tolerance = 1e-5)
   expect_true(all(abs(events$wall_time - as.numeric(Sys.time())) < 600))
 
   files <- setdiff(list.files(model_dir(model)), c("logs", record_file, runs_file))
@@ -55,9 +55,9 @@ test_that("each train() starts its event file with its first step", {
   train(model, toy_input(num_epochs = NULL), steps = 5)
   train(model, toy_input(num_epochs = NULL), steps = 2)
   losses <- of_tag(read_events(file.path(model_dir(model), "logs")), "loss")
-  wanted <- of_tag(golden_scalars(trace$event_files), "loss")
-  expect_equal(losses$step, wanted$step)
-  expect_equal(losses$value[[1]], wanted$value[[1]], tolerance = 1e-5)
+  expected_values <- of_tag(golden_scalars(trace$event_files), "loss")
+  expect_equal(losses$step, expected_values$step)
+  expect_equal(losses$value[[1]], expected_values$value[[1]], tolerance = 1e-5)
   expect_length(list.files(file.path(model_dir(model), "logs")), 2)
 })
 
@@ -69,9 +69,9 @@ test_that("evaluate() writes its metrics to eval, or eval_<name>", {
   events <- read_events(file.path(model_dir(model), "eval"))
   expect_equal(events$tag, sort(setdiff(names(metrics), "global_step")))
   expect_equal(events$value, unlist(metrics[events$tag], use.names = FALSE), tolerance = 1e-6)
-  wanted <- of_tag(golden_scalars(trace$eval_event_file), "loss")
-  expect_equal(of_tag(events, "loss")$step, wanted$step)
-  expect_equal(of_tag(events, "loss")$value, wanted$value, tolerance = 1e-5)
+  expected_values <- of_tag(golden_scalars(trace$eval_event_file), "loss")
+  expect_equal(of_tag(events, "loss")$step, expected_values$step)
+  expect_equal(of_tag(events, "loss")$value, expected_values$value, tolerance = 1e-5)
 
   evaluate(model, toy_input(), name = "val")
   expect_equal(unique(read_events(file.path(model_dir(model), "eval_val"))$step), 3)

@@ -51,26 +51,26 @@ input <- function(response) {
   )
 }
 trained <- function(name) {
-  made <- models[[name]]()
-  suppressMessages(train(made[[2]], input(made[[1]]), steps = 3))
-  list(model = made[[2]], columns = made[[3]], input = input(made[[1]]))
+  exported <- models[[name]]()
+  suppressMessages(train(exported[[2]], input(exported[[1]]), steps = 3))
+  list(model = exported[[2]], columns = exported[[3]], input = input(exported[[1]]))
 }
 difference <- function(a, b) max(abs(unlist(a) - unlist(b)))
 
 for (name in names(models)) {
   test_that(paste("an export predicts as the model:", name), {
-    made <- trained(name)
-    expected <- predict(made$model, made$input)
+    exported <- trained(name)
+    expected <- predict(exported$model, exported$input)
     keys <- intersect(c("predictions", "logits", "probabilities"), names(expected))
     expected <- expected[keys]
 
-    raw <- load_savedmodel(export_savedmodel(made$model, withr::local_tempfile()))
+    raw <- load_savedmodel(export_savedmodel(exported$model, withr::local_tempfile()))
     expect_equal(names(raw$signatures), "predict")
     expect_lt(difference(predict(raw, export_data)[keys], expected), 1e-5)
 
-    spec <- tf$feature_column$make_parse_example_spec(made$columns)
+    spec <- tf$feature_column$make_parse_example_spec(exported$columns)
     receiver <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
-    path <- export_savedmodel(made$model, withr::local_tempfile(), receiver)
+    path <- export_savedmodel(exported$model, withr::local_tempfile(), receiver)
     parsed <- load_savedmodel(path)
     expect_true(all(c("predict", "serving_default") %in% names(parsed$signatures)))
     expect_lt(difference(predict(parsed, export_data, "predict")[keys], expected), 1e-5)
@@ -78,10 +78,10 @@ for (name in names(models)) {
 }
 
 test_that("signatures match those of TensorFlow's exports", {
-  made <- trained("combined")
-  spec <- tf$feature_column$make_parse_example_spec(made$columns)
+  exported <- trained("combined")
+  spec <- tf$feature_column$make_parse_example_spec(exported$columns)
   receiver <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
-  ours <- load_savedmodel(export_savedmodel(made$model, withr::local_tempfile(), receiver))
+  ours <- load_savedmodel(export_savedmodel(exported$model, withr::local_tempfile(), receiver))
   golden <- golden_saved_models("wide_deep_classifier_parsing.json")
   theirs <- jsonlite::read_json(golden)$signature_def
   expect_setequal(names(ours$signatures), names(theirs))
@@ -102,10 +102,10 @@ test_that("signatures match those of TensorFlow's exports", {
 })
 
 test_that("an export contains the expected files", {
-  made <- trained("linear_regressor")
+  exported <- trained("linear_regressor")
   base <- withr::local_tempfile()
   extra <- withr::local_tempfile(lines = "note")
-  path <- export_savedmodel(made$model, base, assets_extra = list("a/note.txt" = extra))
+  path <- export_savedmodel(exported$model, base, assets_extra = list("a/note.txt" = extra))
   expect_equal(path, base)
   expect_setequal(
     list.files(base, recursive = TRUE),
@@ -115,18 +115,18 @@ test_that("an export contains the expected files", {
     )
   )
   writeLines("mine", file.path(base, "mine.txt"))
-  export_savedmodel(made$model, base, as_text = TRUE)
+  export_savedmodel(exported$model, base, as_text = TRUE)
   expect_setequal(
     list.files(base),
     c("saved_model.pbtxt", "variables", "assets", "mine.txt")
   )
   expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
   expect_error(
-    export_savedmodel(made$model, base, overwrite = FALSE, versioned = FALSE), "already exists",
+    export_savedmodel(exported$model, base, overwrite = FALSE, versioned = FALSE), "already exists",
     class = "runhooks_error_already_exists"
   )
-  first <- export_savedmodel(made$model, file.path(base, "v"), overwrite = FALSE)
-  second <- export_savedmodel(made$model, file.path(base, "v"), overwrite = FALSE)
+  first <- export_savedmodel(exported$model, file.path(base, "v"), overwrite = FALSE)
+  second <- export_savedmodel(exported$model, file.path(base, "v"), overwrite = FALSE)
   expect_match(basename(first), "^[0-9]{10}$")
   expect_false(first == second)
   expect_setequal(list.files(file.path(base, "v")), basename(c(first, second)))
@@ -139,17 +139,17 @@ test_that("an empty path is refused", {
 })
 
 test_that("an export replaces an older one, and no other folder", {
-  made <- trained("linear_regressor")
+  exported <- trained("linear_regressor")
   base <- withr::local_tempfile()
   extra <- withr::local_tempfile(lines = "note")
-  export_savedmodel(made$model, base, assets_extra = list("a/note.txt" = extra))
+  export_savedmodel(exported$model, base, assets_extra = list("a/note.txt" = extra))
   others <- file.path(base, c("notes", "assets/mine", "variables/mine", "assets.extra/mine", "b/c/d"))
   dir.create(dirname(others[[5]]), recursive = TRUE)
   for (path in others) writeLines(basename(path), path)
   link <- withr::local_tempfile()
   file.symlink(base, link)
   for (place in c(base, link)) {
-    export_savedmodel(made$model, place)
+    export_savedmodel(exported$model, place)
     expect_equal(vapply(others, readLines, ""), basename(others), ignore_attr = TRUE)
     expect_false(file.exists(file.path(base, "assets.extra/a/note.txt")))
     expect_s3_class(load_savedmodel(place), "runhooks_saved_model")
@@ -161,12 +161,12 @@ test_that("an export replaces an older one, and no other folder", {
     dir.create(dirname(file.path(folder, name)), recursive = TRUE)
     writeLines("mine", file.path(folder, name))
     expect_error(
-      export_savedmodel(made$model, folder), "contains files that are not an export",
+      export_savedmodel(exported$model, folder), "contains files that are not an export",
       class = "runhooks_error_already_exists"
     )
     expect_identical(list.files(folder, recursive = TRUE), name)
   }
-  export_savedmodel(made$model, withr::local_tempdir())
+  export_savedmodel(exported$model, withr::local_tempdir())
 })
 
 # The name that a killed process leaves, with the process id of one that has ended.
@@ -176,10 +176,10 @@ left_by_killed <- function(path) {
 }
 
 test_that("the next export completes one that was killed between its steps", {
-  made <- trained("linear_regressor")
+  exported <- trained("linear_regressor")
   here <- withr::local_tempdir()
   base <- file.path(here, "model")
-  export_savedmodel(made$model, base)
+  export_savedmodel(exported$model, base)
   writeLines("mine", file.path(base, "notes"))
   entries <- dir(base)
   ready <- left_by_killed(paste0(base, ".ready"))
@@ -191,7 +191,7 @@ test_that("the next export completes one that was killed between its steps", {
   dir.create(old)
   error <- expect_error(load_savedmodel(base), class = "runhooks_error_not_found")
   expect_match(conditionMessage(error), basename(ready), fixed = TRUE)
-  export_savedmodel(made$model, base)
+  export_savedmodel(exported$model, base)
   expect_identical(readLines(file.path(base, "notes")), "mine")
   expect_setequal(dir(here), c("model", basename(other)))
   # While replacing the entries of a folder that cannot be renamed. The graph is moved last.
@@ -199,44 +199,44 @@ test_that("the next export completes one that was killed between its steps", {
   dir.create(ready)
   moved <- c("saved_model.pb", "variables")
   file.rename(file.path(base, moved), file.path(ready, moved))
-  export_savedmodel(made$model, base)
+  export_savedmodel(exported$model, base)
   expect_setequal(dir(base), entries)
   expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
   dir.create(left_by_killed(paste0(base, ".ready")))
-  export_savedmodel(made$model, base)
+  export_savedmodel(exported$model, base)
   expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
   expect_setequal(dir(here), c("model", basename(other)))
 })
 
 test_that("folders that others filled in the meantime are left alone if an export fails", {
-  made <- trained("linear_regressor")
+  exported <- trained("linear_regressor")
   deep <- file.path(withr::local_tempdir(), "a", "b", "c")
   fills <- function() {
     dir.create(dirname(deep), recursive = TRUE)
     writeLines("mine", file.path(dirname(deep), "notes"))
     stop("no receiver")
   }
-  expect_error(export_savedmodel(made$model, deep, fills), "no receiver")
+  expect_error(export_savedmodel(exported$model, deep, fills), "no receiver")
   expect_true(file.exists(file.path(dirname(deep), "notes")))
 })
 
 test_that("a failing export leaves the older one, and no temporary folder", {
-  made <- trained("linear_regressor")
+  exported <- trained("linear_regressor")
   base <- withr::local_tempfile()
-  export_savedmodel(made$model, base)
+  export_savedmodel(exported$model, base)
   before <- tools::md5sum(list.files(base, recursive = TRUE, full.names = TRUE))
   stops <- function() stop("no receiver")
-  expect_error(export_savedmodel(made$model, base, stops), "no receiver")
+  expect_error(export_savedmodel(exported$model, base, stops), "no receiver")
   expect_identical(tools::md5sum(list.files(base, recursive = TRUE, full.names = TRUE)), before)
   deep <- file.path(withr::local_tempdir(), "a", "b")
-  expect_error(export_savedmodel(made$model, deep, stops), "no receiver")
+  expect_error(export_savedmodel(exported$model, deep, stops), "no receiver")
   expect_false(dir.exists(dirname(deep)))
 })
 
 test_that("an export does not need the vocabulary's file", {
-  made <- trained("linear_regressor")
-  path <- export_savedmodel(made$model, withr::local_tempfile())
-  expected <- predict(made$model, made$input)$predictions
+  exported <- trained("linear_regressor")
+  path <- export_savedmodel(exported$model, withr::local_tempfile())
+  expected <- predict(exported$model, exported$input)$predictions
   moved <- withr::local_tempfile()
   file.rename(vocabulary, moved)
   withr::defer(file.rename(moved, vocabulary))
@@ -291,13 +291,13 @@ test_that("models that cannot be exported are errors", {
   path <- withr::local_tempfile()
   expect_error(export_savedmodel(model, path), "needs a trained model")
   expect_false(file.exists(path))
-  made <- trained("linear_regressor")
-  expect_error(export_savedmodel(made$model, path, as_txt = TRUE), "as_txt")
+  exported <- trained("linear_regressor")
+  expect_error(export_savedmodel(exported$model, path, as_txt = TRUE), "as_txt")
   outside <- list("../a" = vocabulary)
-  expect_error(export_savedmodel(made$model, path, assets_extra = outside), "inside")
-  expect_error(export_savedmodel(made$model, path, function() 1), "ServingInputReceiver")
+  expect_error(export_savedmodel(exported$model, path, assets_extra = outside), "inside")
+  expect_error(export_savedmodel(exported$model, path, function() 1), "ServingInputReceiver")
   lacks <- tf$estimator$export$build_parsing_serving_input_receiver_fn(
     list(x = tf$FixedLenFeature(1L, tf$float32))
   )
-  expect_error(export_savedmodel(made$model, path, lacks), "not in features")
+  expect_error(export_savedmodel(exported$model, path, lacks), "not in features")
 })

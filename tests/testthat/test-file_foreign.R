@@ -124,8 +124,8 @@ test_that("an untrusted model reads its own folder only", {
   writeLines(c("a", "b"), file.path(folder, "words"))
   link <- withr::local_tempfile()
   file.symlink(folder, link)
-  for (own in c(folder, link)) {
-    expect_equal(unlist(predict(load_savedmodel(own), list(x = "b"))$y), 1)
+  for (dir in c(folder, link)) {
+    expect_equal(unlist(predict(load_savedmodel(dir), list(x = "b"))$y), 1)
   }
 })
 

@@ -105,15 +105,15 @@ test_that("a signature with classes returns the most likely one", {
     serving_input_receiver_fn = tf$estimator$export$build_parsing_serving_input_receiver_fn(receiver)
   )
   loaded <- load_savedmodel(folder)
-  own <- predict(model, newdata = data["mpg"])$.pred_class
+  predicted <- predict(model, newdata = data["mpg"])$.pred_class
   for (signature in intersect(c("serving_default", "classification"), names(loaded$signatures))) {
-    expect_identical(predict(loaded, data["mpg"], signature)$.pred_class, own)
+    expect_identical(predict(loaded, data["mpg"], signature)$.pred_class, predicted)
   }
-  expect_identical(predict(loaded, data["mpg"], "predict")$.pred_class, own)
+  expect_identical(predict(loaded, data["mpg"], "predict")$.pred_class, predicted)
   expect_null(suppressWarnings(predict(loaded, data["mpg"], "regression")$.pred_class))
 })
 
-test_that("an answer does not depend on earlier answers", {
+test_that("a prediction does not depend on earlier predictions", {
   words <- column_categorical_with_vocabulary_list("w", vocabulary_list = c("a", "b"))
   data <- list(w = c("a", "b", "c", "b"), y = c(1, 5, 3, 7))
   model <- linear_regressor(words)

@@ -50,8 +50,8 @@ test_that("tensors are read from all files, whole and in slices", {
   expect_length(list.files(dir, "data-0000[012]-of-00003$"), 3)
   sizes <- file.size(list.files(dir, "data-", full.names = TRUE))
   expect_true(all(sizes > 0))
-  found <- tf$train$list_variables(dir)
-  names <- vapply(found, `[[`, "", 1)
+  variables <- tf$train$list_variables(dir)
+  names <- vapply(variables, `[[`, "", 1)
   expect_setequal(names, c(names(sharded$values), "words"))
   for (name in names(sharded$values)) {
     value <- tf$train$load_variable(dir, name)

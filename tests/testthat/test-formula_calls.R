@@ -18,11 +18,11 @@ test_that("rows without a response take part in terms that depend on all rows", 
     model <- fit_omitting(formula, airquality)
     reference <- lm(formula, airquality)
     label <- deparse(formula)
-    expect_no_warning(own <- coef(model))
-    expect_equal(own, coef(reference), tolerance = 1e-3, label = label)
-    expect_no_warning(shown <- summary(model))
+    expect_no_warning(coefficients <- coef(model))
+    expect_equal(coefficients, coef(reference), tolerance = 1e-3, label = label)
+    expect_no_warning(model_summary <- summary(model))
     expect_equal(
-      unname(shown$measures[["r.squared"]]), summary(reference)$r.squared,
+      unname(model_summary$measures[["r.squared"]]), summary(reference)$r.squared,
       tolerance = 1e-4, label = label
     )
     expect_equal(fitted(model), fitted(reference), tolerance = 1e-4, label = label)
@@ -62,8 +62,8 @@ test_that("cut() uses the intervals of the training data for new data", {
   expect_no_warning(few <- predict(model, newdata = mtcars[c(1, 7), ])$.pred)
   expect_equal(few, unname(fitted(reference)[c(1, 7)]), tolerance = 1e-4)
   expect_identical(is.na(predict(model, newdata = data.frame(hp = c(1000, 200)))$.pred), c(TRUE, FALSE))
-  again <- linear_regressor(mpg ~ cut(hp, 3), mtcars, model_dir = folder)
-  expect_identical(coef(again), coef(model))
+  recreated <- linear_regressor(mpg ~ cut(hp, 3), mtcars, model_dir = folder)
+  expect_identical(coef(recreated), coef(model))
   expect_error(linear_regressor(mpg ~ cut(hp, 3), mtcars[1:9, ], model_dir = folder), "differs between these data")
   # Breaks that depend on the data are computed once, from the training rows.
   quarters <- mpg ~ cut(hp, quantile(hp), include.lowest = TRUE)

@@ -15,9 +15,9 @@ test_that("deep models standardize numbers that vary little compared with their 
     suppressMessages(train(model, steps = 300))
     predict(model, data)
   }
-  near <- fit(0:199 + 0)
-  expect_equal(fit(as.POSIXct("2024-01-01", tz = "UTC") + 0:199), near, tolerance = 1e-3)
-  expect_equal(fit(1e10 + 0:199), near, tolerance = 1e-3)
+  unshifted <- fit(0:199 + 0)
+  expect_equal(fit(as.POSIXct("2024-01-01", tz = "UTC") + 0:199), unshifted, tolerance = 1e-3)
+  expect_equal(fit(1e10 + 0:199), unshifted, tolerance = 1e-3)
 })
 
 test_that("trees distinguish large numbers", {
@@ -28,20 +28,20 @@ test_that("trees distinguish large numbers", {
     train(model)
     model
   }
-  near <- fit(0:199 + 0)
+  unshifted <- fit(0:199 + 0)
   for (from in c(2e7, 1e9, -3e9, 1e12)) {
     x <- from + 0:199
-    far <- fit(x)
-    expect_equal(predict(far, data.frame(x = x)), predict(near, data.frame(x = x - from)))
-    expect_equal(error_of(far, data.frame(x = x, y = y)), error_of(near, data.frame(x = 0:199, y = y)))
-    nodes <- as.data.frame(far)
+    shifted <- fit(x)
+    expect_equal(predict(shifted, data.frame(x = x)), predict(unshifted, data.frame(x = x - from)))
+    expect_equal(error_of(shifted, data.frame(x = x, y = y)), error_of(unshifted, data.frame(x = 0:199, y = y)))
+    nodes <- as.data.frame(shifted)
     splits <- nodes[!nodes$is_leaf, ]
-    expect_equal(splits$threshold - from, as.data.frame(near)$threshold[!nodes$is_leaf])
+    expect_equal(splits$threshold - from, as.data.frame(unshifted)$threshold[!nodes$is_leaf])
     expect_identical(splits$question, paste("x <=", format(splits$threshold, digits = 15, trim = TRUE)))
     # a missing value goes with the smallest
-    expect_identical(predict(far, data.frame(x = NA_real_)), predict(far, data.frame(x = x[1] - 1e6)))
+    expect_identical(predict(shifted, data.frame(x = NA_real_)), predict(shifted, data.frame(x = x[1] - 1e6)))
   }
-  expect_identical(predict(fit(as.integer(2e7 + 0:199)), data.frame(x = 2e7 + 5)), predict(near, data.frame(x = 5)))
+  expect_identical(predict(fit(as.integer(2e7 + 0:199)), data.frame(x = 2e7 + 5)), predict(unshifted, data.frame(x = 5)))
 })
 
 test_that("a tree model on a folder keeps the origin of its training", {
@@ -50,8 +50,8 @@ test_that("a tree model on a folder keeps the origin of its training", {
   make <- function(data) boosted_trees_regressor(y ~ x + z, data, n_trees = 5, model_dir = folder)
   model <- make(data)
   train(model)
-  again <- make(transform(data, x = 1:100, z = 1e9 + z))
-  expect_identical(predict(again, data), predict(model, data))
+  recreated <- make(transform(data, x = 1:100, z = 1e9 + z))
+  expect_identical(predict(recreated, data), predict(model, data))
   restored <- withr::local_tempfile(fileext = ".rds")
   saveRDS(model, restored)
   expect_identical(predict(readRDS(restored), data), predict(model, data))

@@ -38,8 +38,8 @@ test_that("user functions of a formula work in another session, with their depen
     "library(runhooks); m <- readRDS('%s'); k <- 'no'; cat(sprintf('%%.9g', predict(m, newdata = mtcars)$.pred))",
     file
   )
-  shown <- processx::run(child_rscript(), c("-e", script), env = child_env())$stdout
-  expect_equal(as.numeric(strsplit(shown, " ")[[1]]), expected, tolerance = 1e-7)
+  output <- processx::run(child_rscript(), c("-e", script), env = child_env())$stdout
+  expect_equal(as.numeric(strsplit(output, " ")[[1]]), expected, tolerance = 1e-7)
 })
 
 test_that("a function in the global environment is saved with the variables that it uses", {

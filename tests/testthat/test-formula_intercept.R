@@ -6,10 +6,10 @@ expect_as_lm <- function(formula, data, make = linear_regressor, fit = lm, ...) 
   folder <- withr::local_tempdir(.local_envir = parent.frame())
   model <- make(formula, data, model_dir = folder, ...)
   suppressMessages(train(model))
-  expect_no_warning(own <- coef(model), class = "runhooks_warning_not_converged")
+  expect_no_warning(coefficients <- coef(model), class = "runhooks_warning_not_converged")
   theirs <- coef(fit(formula, data = data))
-  expect_named(own, names(theirs))
-  expect_equal(unname(own), unname(theirs), tolerance = 1e-3, label = deparse(formula, 500))
+  expect_named(coefficients, names(theirs))
+  expect_equal(unname(coefficients), unname(theirs), tolerance = 1e-3, label = deparse(formula, 500))
   invisible(model)
 }
 
@@ -52,12 +52,12 @@ test_that("models of numbers without an intercept match lm() and glm()", {
     model <- linear_regressor(formula, data, model_dir = new_folder())
     suppressMessages(train(model))
     label <- deparse(formula)
-    expect_no_warning(own <- coef(model))
-    expect_equal(own, coef(reference), tolerance = 1e-3, label = label)
+    expect_no_warning(coefficients <- coef(model))
+    expect_equal(coefficients, coef(reference), tolerance = 1e-3, label = label)
     expect_equal(fitted(model), fitted(reference), tolerance = 1e-3, label = label, ignore_attr = TRUE)
     expect_equal(vcov(model), vcov(reference), tolerance = 1e-2, label = label, ignore_attr = TRUE)
     expect_identical(variable_value(model, "linear/linear_model/bias_weights")[[1]][[1]], 0)
-    if (is.matrix(own) || label == "mpg ~ 0 + wt + offset(qsec)") next
+    if (is.matrix(coefficients) || label == "mpg ~ 0 + wt + offset(qsec)") next
     expect_equal(
       summary(model)$measures[["r.squared"]], summary(reference)$r.squared, tolerance = 1e-4,
       label = label
@@ -80,15 +80,15 @@ test_that("a model without an intercept resumes, is exported, and reads a stream
   folder <- new_folder()
   model <- linear_regressor(mpg ~ 0 + wt + hp, mtcars, model_dir = folder)
   train(model, steps = 2)
-  again <- linear_regressor(mpg ~ 0 + wt + hp, mtcars, model_dir = folder)
-  train(again)
+  recreated <- linear_regressor(mpg ~ 0 + wt + hp, mtcars, model_dir = folder)
+  train(recreated)
   reference <- lm(mpg ~ 0 + wt + hp, mtcars)
-  expect_equal(coef(again), coef(reference), tolerance = 1e-3)
+  expect_equal(coef(recreated), coef(reference), tolerance = 1e-3)
   expect_error(
     linear_regressor(mpg ~ wt + hp, mtcars, model_dir = folder), "without an intercept.*is with",
     class = "runhooks_error_failed_precondition"
   )
-  path <- export_savedmodel(again, file.path(new_folder(), "exported"))
+  path <- export_savedmodel(recreated, file.path(new_folder(), "exported"))
   served <- predict(load_savedmodel(path), mtcars[1:3, ])
   expect_equal(unname(unlist(served)), unname(fitted(reference)[1:3]), tolerance = 1e-3)
   file <- withr::local_tempfile(fileext = ".csv")
@@ -118,8 +118,8 @@ test_that("products with matrices are products with their columns", {
   folder <- new_folder()
   model <- linear_regressor(mpg ~ poly(wt, 2) * am, data, model_dir = folder)
   train(model)
-  again <- linear_regressor(mpg ~ poly(wt, 2) * am, data, model_dir = folder)
-  expect_identical(coef(again), coef(model))
+  recreated <- linear_regressor(mpg ~ poly(wt, 2) * am, data, model_dir = folder)
+  expect_identical(coef(recreated), coef(model))
   expect_error(linear_regressor(mpg ~ poly(wt, 2) * am, data[1:20, ], model_dir = folder), "differs between these data")
 })
 
@@ -139,9 +139,9 @@ test_that("dates, times and time differences are the same numbers as in lm()", {
   expect_equal(predict(model, newdata = other)$.pred, expected, tolerance = 1e-4)
   interval <- predict(model, newdata = other, interval = "confidence")
   expect_equal(interval$.pred, expected, tolerance = 1e-4)
-  again <- linear_regressor(mpg ~ wait, other, model_dir = folder)
-  expect_equal(unname(fitted(again)), expected, tolerance = 1e-4)
-  expect_equal(coef(again)[["wait"]], 24 * coef(model)[["wait"]], tolerance = 1e-6)
+  recreated <- linear_regressor(mpg ~ wait, other, model_dir = folder)
+  expect_equal(unname(fitted(recreated)), expected, tolerance = 1e-4)
+  expect_equal(coef(recreated)[["wait"]], 24 * coef(model)[["wait"]], tolerance = 1e-6)
   expect_error(
     predict(model, newdata = transform(data, wait = as.numeric(wait))),
     "It was <difftime>, but is now <numeric>"

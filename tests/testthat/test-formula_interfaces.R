@@ -118,7 +118,7 @@ test_that("weights may be a vector, or the column that a head names", {
   }
 })
 
-test_that("classes of vctrs whose package is not loaded are the vectors below them", {
+test_that("classes of vctrs whose package is not loaded are read as plain vectors", {
   skip_if_not_installed("vctrs")
   loadNamespace("vctrs")
   labelled <- function(x, ...) structure(x, ..., class = c("haven_labelled", "vctrs_vctr", typeof(x)))
@@ -195,8 +195,8 @@ test_that("columns of the package units are converted to the unit of the trainin
     predict(linear, m, interval = "confidence"), predict(linear, km, interval = "confidence"),
     tolerance = 1e-5
   )
-  again <- linear_regressor(y ~ x, m, model_dir = model_dir(linear))
-  expect_equal(predict(again, km), predict(linear, km))
+  recreated <- linear_regressor(y ~ x, m, model_dir = model_dir(linear))
+  expect_equal(predict(recreated, km), predict(linear, km))
   expect_error(
     predict(linear, data.frame(x = units::set_units(1, "kg"))), "\"x\".*\"kg\".*\"km\"",
     class = "runhooks_error"

@@ -94,14 +94,14 @@ test_that("x and y, input functions and exports accept the level of an empty str
   model <- linear_regressor(x = data["f"], y = data$y, model_dir = new_folder())
   train(model)
   expect_equal(coef(model), coef(lm(y ~ f, data)), tolerance = 1e-4)
-  again <- linear_regressor(y ~ f, data, model_dir = new_folder())
-  train(again, input_fn(data, f, y, batch_size = 60, num_epochs = NULL), steps = 100)
-  expect_equal(coef(again), coef(lm(y ~ f, data)), tolerance = 1e-3)
-  rows <- predict(again, input_fn(data[1:5, ], f))
-  expect_equal(unlist(rows), predict(again, data[1:5, ])$.pred, ignore_attr = TRUE)
-  loaded <- load_savedmodel(export_savedmodel(again, new_folder()))
+  recreated <- linear_regressor(y ~ f, data, model_dir = new_folder())
+  train(recreated, input_fn(data, f, y, batch_size = 60, num_epochs = NULL), steps = 100)
+  expect_equal(coef(recreated), coef(lm(y ~ f, data)), tolerance = 1e-3)
+  rows <- predict(recreated, input_fn(data[1:5, ], f))
+  expect_equal(unlist(rows), predict(recreated, data[1:5, ])$.pred, ignore_attr = TRUE)
+  loaded <- load_savedmodel(export_savedmodel(recreated, new_folder()))
   served <- unlist(predict(loaded, data[1:5, "f", drop = FALSE], signature = "predict"))
-  expect_equal(as.vector(served), predict(again, data[1:5, ])$.pred, tolerance = 1e-5)
+  expect_equal(as.vector(served), predict(recreated, data[1:5, ])$.pred, tolerance = 1e-5)
 })
 
 na_data <- function(n = 60) {
@@ -161,8 +161,8 @@ test_that("NA is a level of deep models and trees, and of models that are made a
     expect_gt(cor(predict(trees, data)$.pred, data$y), 0.99)
     expect_true("f is not (NA)" %in% as.data.frame(trees)$question)
     expect_identical(predict(trees, transform(data, f = g)), predict(trees, data))
-    again <- make(data[data$f %in% "p", ])
-    expect_identical(predict(again, data), predict(trees, data))
+    recreated <- make(data[data$f %in% "p", ])
+    expect_identical(predict(recreated, data), predict(trees, data))
   }
 })
 

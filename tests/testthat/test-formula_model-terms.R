@@ -68,11 +68,11 @@ test_that("offset() is added without a weight", {
   theirs <- glm(am ~ wt + offset(wt^2 / 10), binomial, data)
   expect_lt(distance(coef(classes), coef(theirs)), 1e-2)
   # Constructed again on its folder, exported, and combined with a deep part.
-  again <- linear_estimator(
+  recreated <- linear_estimator(
     poisson_regression_head(), carb ~ wt + offset(log(exposure)), data[1:20, ],
     model_dir = model_dir(counts)
   )
-  expect_equal(predict(again, newdata = data), predict(counts, newdata = data))
+  expect_equal(predict(recreated, newdata = data), predict(counts, newdata = data))
   path <- suppressMessages(export_savedmodel(counts, withr::local_tempdir()))
   expect_true(file.exists(file.path(path, "saved_model.pb")))
   wide <- dnn_linear_combined_regressor(

@@ -6,12 +6,12 @@ ozone <- Ozone ~ Solar.R + Wind + Temp
 
 test_that("na.fail names the columns, the rows and the alternatives", {
   error <- expect_error(linear_regressor(ozone, airquality), class = "runhooks_error_invalid_argument")
-  said <- conditionMessage(error)
-  expect_match(said, "42 of 153 rows have NA")
-  expect_match(said, "\"Ozone\": 37 rows, the first is row 5")
-  expect_match(said, "\"Solar.R\": 7 rows")
-  expect_match(said, "na.action = na.omit")
-  expect_match(said, "list\\(Solar.R = 0\\)")
+  text <- conditionMessage(error)
+  expect_match(text, "42 of 153 rows have NA")
+  expect_match(text, "\"Ozone\": 37 rows, the first is row 5")
+  expect_match(text, "\"Solar.R\": 7 rows")
+  expect_match(text, "na.action = na.omit")
+  expect_match(text, "list\\(Solar.R = 0\\)")
   model <- linear_regressor(mpg ~ wt, mtcars)
   bad <- transform(mtcars, wt = replace(wt, 3, NA))
   expect_error(train(model, bad), "1 of 32 rows has NA.*\"wt\": 1 row, the first is row 3")
@@ -55,9 +55,9 @@ test_that("constants replace NA and are stored", {
     model
   }
   filled <- transform(known, Solar.R = ifelse(is.na(Solar.R), 150, Solar.R))
-  whole <- fit(na.fail, filled)
-  expect_equal(predict(fit(list(Solar.R = 150)))$.pred, predict(whole)$.pred)
-  expect_equal(predict(fit(c(Solar.R = 150)))$.pred, predict(whole)$.pred)
+  complete_fit <- fit(na.fail, filled)
+  expect_equal(predict(fit(list(Solar.R = 150)))$.pred, predict(complete_fit)$.pred)
+  expect_equal(predict(fit(c(Solar.R = 150)))$.pred, predict(complete_fit)$.pred)
   middle <- mean(known$Solar.R, na.rm = TRUE)
   folder <- new_folder()
   model <- fit("mean", folder = folder)
@@ -65,8 +65,8 @@ test_that("constants replace NA and are stored", {
   later <- transform(known[1:3, ], Wind = NA_real_)
   expect_false(anyNA(predict(model, newdata = later)$.pred))
   # A model object that is constructed again from other data uses the stored constants.
-  again <- linear_regressor(ozone, known[50:60, ], na.action = "mean", model_dir = folder)
-  expect_equal(predict(again, newdata = later), predict(model, newdata = later))
+  recreated <- linear_regressor(ozone, known[50:60, ], na.action = "mean", model_dir = folder)
+  expect_equal(predict(recreated, newdata = later), predict(model, newdata = later))
   expect_false(anyNA(predict(fit("median"))$.pred))
 })
 
@@ -93,14 +93,14 @@ test_that("NA in strings is handled like NA in numbers", {
     "3 of 32 rows have NA.*\"gear\": 1 row, the first is row 2.*\"cyl\": 2 rows.*list\\(gear = \"3\"\\)"
   )
   expect_error(linear_regressor(mpg ~ gear, data, na.action = "mean"), "1 of 32 rows has NA")
-  few <- linear_regressor(mpg ~ gear * cyl + wt, data, na.action = na.omit, model_dir = new_folder())
-  expect_message(train(few, steps = 20), "Dropped 3 of 32 rows")
-  expect_equal(nobs(few), 29)
-  expect_equal(which(is.na(predict(few, newdata = data)$.pred)), c(2, 3, 5))
+  fewer_rows <- linear_regressor(mpg ~ gear * cyl + wt, data, na.action = na.omit, model_dir = new_folder())
+  expect_message(train(fewer_rows, steps = 20), "Dropped 3 of 32 rows")
+  expect_equal(nobs(fewer_rows), 29)
+  expect_equal(which(is.na(predict(fewer_rows, newdata = data)$.pred)), c(2, 3, 5))
   complete <- data[-c(2, 3, 5), ]
-  suppressMessages(train(few))
-  expect_s3_class(summary(few), "summary.tf_estimator")
-  expect_equal(coef(few), coef(lm(mpg ~ gear * cyl + wt, complete)), tolerance = 1e-4)
+  suppressMessages(train(fewer_rows))
+  expect_s3_class(summary(fewer_rows), "summary.tf_estimator")
+  expect_equal(coef(fewer_rows), coef(lm(mpg ~ gear * cyl + wt, complete)), tolerance = 1e-4)
   words <- linear_regressor(mpg ~ gear, data, na.action = list(gear = "4"), model_dir = new_folder())
   train(words, steps = 20)
   expect_equal(predict(words)$.pred[[2]], predict(words)$.pred[[1]])
@@ -159,13 +159,13 @@ test_that("column_numeric(default_value = ) replaces NA; without it, NA is an er
   expect_equal(which(is.na(predict(plain, newdata = data)$.pred)), c(2, 5))
   pair <- data.frame(y = 1:3)
   pair$x <- cbind(c(1, NA, 3), c(4, 5, NA))
-  whole <- data.frame(y = 1:3)
-  whole$x <- cbind(c(1, 7, 3), c(4, 5, 8))
+  complete_fit <- data.frame(y = 1:3)
+  complete_fit$x <- cbind(c(1, 7, 3), c(4, 5, 8))
   wide <- linear_regressor(
     column_numeric("x", shape = 2, default_value = c(7, 8)), model_dir = new_folder()
   )
   train(wide, input_fn(pair, features = "x", response = "y"))
-  expect_equal(predict(wide, newdata = pair), predict(wide, newdata = whole))
+  expect_equal(predict(wide, newdata = pair), predict(wide, newdata = complete_fit))
 })
 
 test_that("a row with a missing weight counts as incomplete", {

@@ -114,8 +114,8 @@ test_that("the scaling of the data is stored in the folder as plain data", {
   model <- linear_regressor(mpg ~ wt + poly(hp, 2) + factor(gear), mtcars, model_dir = folder)
   train(model, steps = 20)
   expected <- predict(model, newdata = mtcars)
-  again <- linear_regressor(mpg ~ wt + poly(hp, 2) + factor(gear), mtcars, model_dir = folder)
-  expect_equal(predict(again, newdata = mtcars), expected)
+  recreated <- linear_regressor(mpg ~ wt + poly(hp, 2) + factor(gear), mtcars, model_dir = folder)
+  expect_equal(predict(recreated, newdata = mtcars), expected)
   # Other data have other means and fewer levels.
   folder <- new_folder()
   model <- linear_regressor(mpg ~ wt + gear, transform(mtcars, gear = factor(gear)), model_dir = folder)

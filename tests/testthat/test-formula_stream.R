@@ -41,12 +41,12 @@ train_both <- function(models, steps = 30) {
 expect_twins <- function(models, data) {
   train_both(models)
   expect_equal(variable_value(models$stream), variable_value(models$frame), tolerance = 1e-4)
-  few <- data[c(1:50, nrow(data) - 0:50), ]
-  expected <- predict(models$frame, newdata = few)
-  expect_equal(predict(models$stream, newdata = few), expected, tolerance = 1e-5)
-  rows <- tensor_slices_dataset(few) %>% dataset_batch(16)
+  subset <- data[c(1:50, nrow(data) - 0:50), ]
+  expected <- predict(models$frame, newdata = subset)
+  expect_equal(predict(models$stream, newdata = subset), expected, tolerance = 1e-5)
+  rows <- tensor_slices_dataset(subset) %>% dataset_batch(16)
   expect_equal(predict(models$stream, newdata = rows), expected, tolerance = 1e-5)
-  metrics <- evaluate(models$frame, few)
+  metrics <- evaluate(models$frame, subset)
   expect_equal(
     evaluate(models$stream, rows), metrics, tolerance = 1e-5, ignore_attr = TRUE
   )
@@ -143,8 +143,8 @@ test_that("empty fields of a CSV are NA for a formula, and TensorFlow's 0 for ot
   )
   for (name in names(sources)) {
     source <- sources[[name]]
-    for (most in c(1e6, 0)) {
-      withr::local_options(runhooks.values_in_memory = most)
+    for (limit in c(1e6, 0)) {
+      withr::local_options(runhooks.values_in_memory = limit)
       error <- expect_error(linear_regressor(mpg ~ wt + cyl + g, source), info = name)
       expect_match(conditionMessage(error), "3 of 32 rows have NA", fixed = TRUE)
     }
@@ -234,8 +234,8 @@ test_that("a formula model trains on an input function of a dataset, and resumes
   )
   train(model)
   expect_equal(coef(model), coef(lm(mpg ~ log(wt) + factor(cyl), mtcars)), tolerance = 1e-3)
-  again <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars, model_dir = model_dir(model))
-  expect_equal(predict(again, newdata = cars), predict(model, newdata = cars))
+  recreated <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars, model_dir = model_dir(model))
+  expect_equal(predict(recreated, newdata = cars), predict(model, newdata = cars))
   classes <- linear_classifier(am ~ log(wt), cars, model_dir = withr::local_tempdir())
   train(classes, input_fn(batches, features = wt, response = am))
   expect_identical(levels(predict(classes, newdata = cars)$.pred_class), c("auto", "manual"))
@@ -287,8 +287,8 @@ test_that("NULL of a database is NA for a formula", {
   cars$g[5] <- NA
   DBI::dbWriteTable(connection, "cars", cars)
   table <- sql_dataset(connection, "SELECT * FROM cars ORDER BY rowid")
-  for (most in c(1e6, 0)) {
-    withr::local_options(runhooks.values_in_memory = most)
+  for (limit in c(1e6, 0)) {
+    withr::local_options(runhooks.values_in_memory = limit)
     error <- expect_error(linear_regressor(mpg ~ wt + gear + g, table))
     expect_match(conditionMessage(error), "3 of 32 rows have NA", fixed = TRUE)
   }
@@ -359,6 +359,6 @@ test_that("memory use does not depend on the number of rows", {
     as.numeric(gsub("[^0-9]", "", line)) / 1024
   }
   peak(2)
-  few <- peak(2)
-  expect_lt(peak(20) - few, 12)
+  subset <- peak(2)
+  expect_lt(peak(20) - subset, 12)
 })

@@ -14,12 +14,12 @@ expect_same_as <- function(make, formula, data, reference, ...) {
   model <- make(formula, data, model_dir = withr::local_tempdir())
   label <- deparse(formula, 500)
   expect_no_warning(suppressMessages(train(model)), class = "runhooks_warning_not_converged")
-  expect_no_warning(own <- coef(summary(model)), class = "runhooks_warning_not_converged")
+  expect_no_warning(actual <- coef(summary(model)), class = "runhooks_warning_not_converged")
   theirs <- coef(summary(reference))
-  own <- own[rownames(theirs), ]
-  far <- abs(own[, 1] - theirs[, 1]) / pmax(abs(theirs[, 1]), theirs[, 2])
-  expect_lt(max(far), 1e-3, label = label)
-  expect_lt(max(abs(own[, 2] / theirs[, 2] - 1)), 0.01, label = label)
+  actual <- actual[rownames(theirs), ]
+  deviations <- abs(actual[, 1] - theirs[, 1]) / pmax(abs(theirs[, 1]), theirs[, 2])
+  expect_lt(max(deviations), 1e-3, label = label)
+  expect_lt(max(abs(actual[, 2] / theirs[, 2] - 1)), 0.01, label = label)
   invisible(model)
 }
 
@@ -60,11 +60,11 @@ test_that("predictions, other objects on the folder and exports use the same fun
   train(model)
   expected <- unname(predict(lm(y ~ x * g, data)))
   expect_equal(predict(model, newdata = data)$.pred, expected, tolerance = 1e-5)
-  again <- linear_regressor(y ~ x * g, data, model_dir = folder)
-  expect_identical(coef(again), coef(model))
+  recreated <- linear_regressor(y ~ x * g, data, model_dir = folder)
+  expect_identical(coef(recreated), coef(model))
   # Uses the folder's means, not those of fewer rows.
-  again <- linear_regressor(y ~ x * g, data[1:150, ], model_dir = folder)
-  expect_equal(predict(again, newdata = data)$.pred, expected, tolerance = 1e-5)
+  recreated <- linear_regressor(y ~ x * g, data[1:150, ], model_dir = folder)
+  expect_equal(predict(recreated, newdata = data)$.pred, expected, tolerance = 1e-5)
   # A new level has the slope but no mean.
   new <- data.frame(x = c(0, 1), g = "other")
   predicted <- suppressWarnings(predict(model, newdata = new))$.pred
@@ -121,8 +121,8 @@ test_that("standard errors that are due to rounding raise a warning, as in lm()"
       if (size == 1e-3) expect_no_warning(read(model)) else expect_warning(read(model), class = kind)
     }
     if (size != 1e-3) next
-    own <- sqrt(diag(vcov(model)))
-    expect_equal(own, sqrt(diag(vcov(lm(y ~ x + z, data)))), tolerance = 0.01)
+    actual <- sqrt(diag(vcov(model)))
+    expect_equal(actual, sqrt(diag(vcov(lm(y ~ x + z, data)))), tolerance = 0.01)
   }
   # Also for a constant response, but not without residual degrees of freedom.
   data$y <- 4
@@ -137,10 +137,10 @@ test_that("coefficients of a factor with many levels take little longer than lm(
   data$y <- as.integer(data$g) / 10 + data$x + rnorm(n)
   data$w <- runif(n)
   model <- fit_model(y ~ g + x, data)
-  least <- function(what) min(replicate(3, system.time(what(), gcFirst = FALSE)[["user.self"]]))
-  own <- least(function() coef(model))
+  least <- function(f) min(replicate(3, system.time(f(), gcFirst = FALSE)[["user.self"]]))
+  actual <- least(function() coef(model))
   theirs <- least(function() lm(y ~ g + x, data))
-  expect_lt(own, 3 * theirs + 0.02)
+  expect_lt(actual, 3 * theirs + 0.02)
   # Weights change the information matrix.
   weighted <- fit_model(y ~ g + x, data, weight_column = "w")
   expect_equal(vcov(weighted), vcov(lm(y ~ g + x, data, weights = w)), tolerance = 1e-3)

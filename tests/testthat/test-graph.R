@@ -73,7 +73,7 @@ test_that("invalid items of collections that an export reads are errors", {
 
 test_that("every collection can be inspected", {
   model <- mtcars_model()
-  look <- session_run_hook(begin = function() {
+  inspect <- session_run_hook(begin = function() {
     graph <- tf$get_default_graph()
     for (name in graph$get_all_collection_keys()) graph$get_collection(name)
     expect_identical(
@@ -82,7 +82,7 @@ test_that("every collection can be inspected", {
   })
   stop <- hook_stop_if_no_decrease(model, "average_loss", 1000)
   expect_warning(
-    train(model, mtcars_input(), steps = 1, hooks = list(stop, look)), "never saw the metric",
+    train(model, mtcars_input(), steps = 1, hooks = list(stop, inspect)), "never saw the metric",
     class = "runhooks_warning_early_stopping"
   )
 })

@@ -176,11 +176,11 @@ test_that("warm start maps rows by vocabulary", {
   settings <- warm_start_settings(model_dir(first), name, var_name_to_vocab_info = info)
   second <- new_model(files[[2]], 3, warm_start_from = settings)
   weights <- NULL
-  look <- session_run_hook(after_create_session = function(session, coord) {
+  inspect <- session_run_hook(after_create_session = function(session, coord) {
     weights <<- session$run(paste0(name, ":0"))
   })
   suppressMessages(train(
-    second, input_fn(data, features = w, response = y), steps = 1, hooks = list(look)
+    second, input_fn(data, features = w, response = y), steps = 1, hooks = list(inspect)
   ))
   expect_equal(as.vector(weights), c(before[[3]], 0, before[[1]]))
 })

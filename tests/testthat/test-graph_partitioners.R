@@ -8,12 +8,12 @@ input <- function() {
 
 trained <- function(model) {
   shapes <- NULL
-  look <- session_run_hook(begin = function() {
+  inspect <- session_run_hook(begin = function() {
     variables <- tf$global_variables()
     shapes <<- vapply(variables, function(v) paste(unlist(v$shape$as_list()), collapse = "x"), "")
     names(shapes) <<- vapply(variables, function(v) sub(":0$", "", v$name), "")
   })
-  train(model, input(), steps = 3, hooks = look)
+  train(model, input(), steps = 3, hooks = inspect)
   suppressMessages(values <- variable_value(model))
   list(shapes = shapes, names = variable_names(model), values = values, model = model)
 }

@@ -169,7 +169,7 @@ test_that("closures of a monitored session's hooks are released with it, closed 
 })
 
 test_that("hooks of a failed session are called even if the session is unreachable", {
-  said <- NULL
+  messages <- NULL
   fail <- function() {
     with_graph(tf$Graph(), {
       w <- tf$get_variable("w", list(), initializer = tf$zeros_initializer())
@@ -180,7 +180,7 @@ test_that("hooks of a failed session are called even if the session is unreachab
         },
         on_error = function(session, condition) {
           gc()
-          said <<- c(said, conditionMessage(condition))
+          messages <<- c(messages, conditionMessage(condition))
         }
       )
       with(tf$train$MonitoredSession(hooks = list(hook)) %as% session, session$run(w))
@@ -188,8 +188,8 @@ test_that("hooks of a failed session are called even if the session is unreachab
   }
   for (i in 1:3) expect_error(fail(), "no")
   for (i in 1:3) gc()
-  expect_length(said, 3)
-  expect_match(said, "no")
+  expect_length(messages, 3)
+  expect_match(messages, "no")
 })
 
 test_that("functions and generators of datasets are released with the datasets", {

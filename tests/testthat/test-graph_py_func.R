@@ -15,10 +15,10 @@ test_that("a function receives inputs and returns outputs of any type and shape"
       list(tf$constant(c("a", "bc"))), list(tf$int32, tf$string, tf$bool)
     )
     expect_equal(lapply(run_once(both), as.vector), list(1:2, c("A", "BC"), TRUE))
-    seen <- NULL
-    note <- tf$py_func(function(x) seen <<- x, list(tf$constant(7L)), list())
+    recorded <- NULL
+    note <- tf$py_func(function(x) recorded <<- x, list(tf$constant(7L)), list())
     run_once(note)
-    expect_equal(seen, 7L)
+    expect_equal(recorded, 7L)
   })
 })
 

@@ -112,15 +112,16 @@ test_that("a stop survives code that runs while the hook is left", {
   }
   inner_stop <- session_run_hook(after_run = function(context, values) stop("inner"))
   inner_end <- session_run_hook(after_run = function(context, values) stop_iteration())
-  ways <- list(
+  jumps <- list(
     raises = function() try(stop("caught"), silent = TRUE),
     trains = function() train(mtcars_model(), mtcars_input(), steps = 2),
     ends_early = function() train(mtcars_model(), mtcars_input(), hooks = inner_end),
     fails = function() try(train(mtcars_model(), mtcars_input(), hooks = inner_stop), silent = TRUE)
   )
-  for (way in names(ways)) {
-    train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 50, hooks = stopping(ways[[way]]))
-    expect_equal(c(steps, ends), c(1, 1), info = way)
+  for (jump in names(jumps)) {
+    input <- mtcars_input(num_epochs = NULL)
+    train(mtcars_model(), input, steps = 50, hooks = stopping(jumps[[jump]]))
+    expect_equal(c(steps, ends), c(1, 1), info = jump)
   }
   # As with Python's `finally`, the last uncaught error reaches the caller.
   expect_error(
@@ -130,19 +131,19 @@ test_that("a stop survives code that runs while the hook is left", {
 })
 
 test_that("a loop that a restart leaves calls on_error() once", {
-  seen <- list()
+  recorded <- list()
   leaving <- session_run_hook(
     after_run = function(context, values) invokeRestart("out"),
-    on_error = function(session, condition) seen[[length(seen) + 1]] <<- condition
+    on_error = function(session, condition) recorded[[length(recorded) + 1]] <<- condition
   )
   withRestarts(train(mtcars_model(), mtcars_input(), hooks = leaving), out = function() NULL)
-  expect_length(seen, 1)
-  expect_match(conditionMessage(seen[[1]]), "left by a jump")
+  expect_length(recorded, 1)
+  expect_match(conditionMessage(recorded[[1]]), "left by a jump")
   # Errors of other loops do not reach the hook.
   try(train(mtcars_model(), mtcars_input(), hooks = session_run_hook(end = function(session) stop())),
     silent = TRUE
   )
-  expect_length(seen, 1)
+  expect_length(recorded, 1)
 })
 
 test_that("the end of data in a hook that runs the session ends the loop", {

@@ -1,11 +1,11 @@
 recorder <- function(...) {
-  seen <- list()
+  recorded <- list()
   hook <- session_run_hook(
     on_error = function(session, condition) {
-      seen[[length(seen) + 1]] <<- list(session = session, condition = condition)
+      recorded[[length(recorded) + 1]] <<- list(session = session, condition = condition)
     }, ...
   )
-  attr(hook, "seen") <- function() seen
+  attr(hook, "seen") <- function() recorded
   hook
 }
 
@@ -14,22 +14,22 @@ test_that("on_error() receives the condition of train() once, after the session 
     stop(structure(class = c("mine", "error", "condition"), list(message = "lost", call = NULL)))
   })
   caught <- tryCatch(train(mtcars_model(), mtcars_input(), hooks = hook), mine = identity)
-  seen <- attr(hook, "seen")()
-  expect_length(seen, 1)
-  expect_identical(seen[[1]]$condition, caught)
-  expect_error(seen[[1]]$session$run("global_step:0"), "closed")
+  recorded <- attr(hook, "seen")()
+  expect_length(recorded, 1)
+  expect_identical(recorded[[1]]$condition, caught)
+  expect_error(recorded[[1]]$session$run("global_step:0"), "closed")
 })
 
 test_that("on_error() is called for errors of every method and of the core, and for nothing else", {
   fail <- function(...) stop("no")
   for (method in c("begin", "after_create_session", "before_run", "after_run", "end")) {
-    wrong <- do.call(session_run_hook, setNames(list(switch(method,
+    bad_hook <- do.call(session_run_hook, setNames(list(switch(method,
       begin = function() fail(), after_create_session = function(session, coord) fail(),
       before_run = function(context) fail(), after_run = function(context, values) fail(),
       end = function(session) fail()
     )), method))
     hook <- recorder()
-    expect_error(train(mtcars_model(), mtcars_input(), steps = 1, hooks = list(hook, wrong)), "no")
+    expect_error(train(mtcars_model(), mtcars_input(), steps = 1, hooks = list(hook, bad_hook)), "no")
     expect_length(attr(hook, "seen")(), 1)
   }
   hook <- recorder(before_run = function(context) session_run_args("nothing:0"))
@@ -51,11 +51,11 @@ test_that("on_error() is called for errors of every method and of the core, and 
 
 test_that("on_error() of several hooks are called, and an error in one is a warning", {
   first <- recorder()
-  wrong <- session_run_hook(on_error = function(session, condition) stop("twice"))
+  bad_hook <- session_run_hook(on_error = function(session, condition) stop("twice"))
   last <- recorder(after_run = function(context, values) stop("once"))
   expect_warning(
     expect_error(
-      train(mtcars_model(), mtcars_input(), hooks = list(first, wrong, last)), "once"
+      train(mtcars_model(), mtcars_input(), hooks = list(first, bad_hook, last)), "once"
     ),
     "on_error.. of hook .hooks\\[\\[2\\]\\]. failed as well: twice"
   )
@@ -130,10 +130,10 @@ test_that("a hook's state is saved in the checkpoint", {
   folder <- withr::local_tempdir()
   train(mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL), steps = 5,
         hooks = list(counter = counting()))
-  again <- counting()
+  resumed <- counting()
   train(mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL), steps = 3,
-        hooks = list(session_run_hook(), counter = again))
-  expect_equal(attr(again, "count")(), 8)
+        hooks = list(session_run_hook(), counter = resumed))
+  expect_equal(attr(resumed, "count")(), 8)
   other <- counting()
   train(mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL), steps = 3,
         hooks = list(other = other))
@@ -212,9 +212,9 @@ test_that("lists and objects with the methods are hooks", {
 
 test_that("a misspelt method is an error when the hook is created", {
   expect_error(session_run_hook(befor_run = function(context) NULL), "befor_run")
-  wrong <- list(after_run = function(context, values) NULL, befor_run = function(context) NULL)
+  bad_hook <- list(after_run = function(context, values) NULL, befor_run = function(context) NULL)
   expect_error(
-    train(mtcars_model(), mtcars_input(), hooks = wrong), "no method \"befor_run\"",
+    train(mtcars_model(), mtcars_input(), hooks = bad_hook), "no method \"befor_run\"",
     class = "runhooks_error_invalid_argument"
   )
   object <- new.env()
@@ -246,12 +246,12 @@ test_that("an interrupt is reported in one line, and the history so far is avail
       model, mtcars_input(num_epochs = NULL), hooks = list(stop_at, hook_history_saver(1))
     )
   }
-  said <- expect_message(
+  message <- expect_message(
     tryCatch(run(), interrupt = function(condition) NULL),
     class = "runhooks_message_interrupted"
   )
   expect_equal(
-    conditionMessage(said), "Stopped at step 7 and saved a checkpoint; train() continues from it."
+    conditionMessage(message), "Stopped at step 7 and saved a checkpoint; train() continues from it."
   )
   expect_s3_class(last_history(), "tf_estimator_history")
   expect_gte(length(last_history()$step), 6)

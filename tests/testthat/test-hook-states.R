@@ -45,25 +45,25 @@ interrupted <- function(expr) {
 test_that("after an interrupt, hook states match the step of the variables", {
   folder <- withr::local_tempdir()
   interrupted(train_on(folder, list(counter = counter(), interrupt_at(7)), steps = 20))
-  again <- counter()
-  train_on(folder, list(counter = again), steps = 2)
-  expect_equal(count_of(again), step_in(folder))
+  resumed <- counter()
+  train_on(folder, list(counter = resumed), steps = 2)
+  expect_equal(count_of(resumed), step_in(folder))
   folder <- withr::local_tempdir()
   interrupted(train_on(folder, list(counter(), interrupt_at(7)), steps = 20))
-  again <- counter()
-  train_on(folder, list(again), steps = 2)
-  expect_equal(count_of(again), step_in(folder))
+  resumed <- counter()
+  train_on(folder, list(resumed), steps = 2)
+  expect_equal(count_of(resumed), step_in(folder))
 })
 
 test_that("a hook whose state fails at an interrupt keeps its last saved state", {
   folder <- withr::local_tempdir()
-  asked <- 0
-  told <- NULL
+  n_calls <- 0
+  restored <- NULL
   hook <- session_run_hook(
     save_state = function() {
-      asked <<- asked + 1
-      if (asked > 1) stop("on purpose")
-      list(asked = asked)
+      n_calls <<- n_calls + 1
+      if (n_calls > 1) stop("on purpose")
+      list(asked = n_calls)
     }
   )
   errors <- 0
@@ -75,11 +75,11 @@ test_that("a hook whose state fails at an interrupt keeps its last saved state",
     "save_state\\(\\) failed: on purpose", class = "runhooks_warning"
   )
   expect_equal(errors, 0)
-  again <- session_run_hook(
-    save_state = function() NULL, restore_state = function(state) told <<- state$asked
+  resumed <- session_run_hook(
+    save_state = function() NULL, restore_state = function(state) restored <<- state$asked
   )
-  train_on(folder, list(h = again), steps = 1)
-  expect_equal(told, 1)
+  train_on(folder, list(h = resumed), steps = 1)
+  expect_equal(restored, 1)
 })
 
 test_that("unnamed hooks are matched by their code", {

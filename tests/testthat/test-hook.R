@@ -15,14 +15,14 @@ test_that("a hook works in evaluate() and predict(), alone and in a list", {
 })
 
 test_that("results have the structure of the fetches", {
-  seen <- list()
+  recorded <- list()
   ask <- function(request) {
     hook <- session_run_hook(
       before_run = function(context) request(context),
-      after_run = function(context, values) seen <<- c(seen, list(values$results))
+      after_run = function(context, values) recorded <<- c(recorded, list(values$results))
     )
     train(mtcars_model(), mtcars_input(), steps = 1, hooks = hook)
-    seen[[length(seen)]]
+    recorded[[length(recorded)]]
   }
   losses <- ask(
     function(context) session_run_args(losses = context$session$graph$get_collection("losses"))
@@ -81,16 +81,16 @@ test_that("a hook can request other tensors in each step", {
 })
 
 test_that("request_stop() stops after the step, and later hooks can query it", {
-  seen <- c()
+  recorded <- c()
   first <- session_run_hook(after_run = function(context, values) context$request_stop())
   second <- session_run_hook(
-    after_run = function(context, values) seen <<- c(seen, context$stop_requested)
+    after_run = function(context, values) recorded <<- c(recorded, context$stop_requested)
   )
   model <- mtcars_model()
   train(
     model, mtcars_input(num_epochs = NULL), steps = 10, hooks = list(first, second)
   ) %>% suppressMessages()
-  expect_equal(seen, TRUE)
+  expect_equal(recorded, TRUE)
   expect_equal(variable_value(model, "global_step"), list(global_step = 1))
 })
 
@@ -105,16 +105,16 @@ test_that("a hook can run the session and feed it", {
 
 test_that("begin() can add to the graph, later methods cannot", {
   doubled <- NULL
-  seen <- NULL
+  recorded <- NULL
   hook <- session_run_hook(
     begin = function() {
       doubled <<- tf$get_default_graph()$get_tensor_by_name("global_step/read:0") * 2L
     },
     before_run = function(context) session_run_args(doubled),
-    after_run = function(context, values) seen <<- values$results[[1]]
+    after_run = function(context, values) recorded <<- values$results[[1]]
   )
   train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
-  expect_equal(seen, 2)
+  expect_equal(recorded, 2)
   late <- session_run_hook(
     after_create_session = function(
       session,
@@ -171,9 +171,9 @@ test_that("a fetch that is not in the graph is an error that names it", {
     "nothing",
     class = "runhooks_error_not_found"
   )
-  wrong <- session_run_hook(before_run = function(context) "global_step:0")
+  bad_hook <- session_run_hook(before_run = function(context) "global_step:0")
   expect_error(
-    train(mtcars_model(), mtcars_input(), hooks = wrong),
+    train(mtcars_model(), mtcars_input(), hooks = bad_hook),
     "session_run_args",
     class = "runhooks_error_invalid_argument"
   )
@@ -195,10 +195,10 @@ test_that("a run preserves no R object, whichever way it ends", {
 })
 
 test_that("the context reports the rows and epochs read so far", {
-  seen <- list()
+  recorded <- list()
   note <- function(when) {
     function(context, values) {
-      seen[[length(seen) + 1]] <<- list(when, context$rows, context$epoch)
+      recorded[[length(recorded) + 1]] <<- list(when, context$rows, context$epoch)
       NULL
     }
   }
@@ -210,18 +210,18 @@ test_that("the context reports the rows and epochs read so far", {
     mtcars, features = c(drat, cyl), response = mpg, batch_size = 12, num_epochs = 2
   )
   train(mtcars_model(), input, hooks = hook)
-  after <- Filter(function(x) x[[1]] == "after", seen)
+  after <- Filter(function(x) x[[1]] == "after", recorded)
   expect_equal(vapply(after, `[[`, 0, 2), c(12, 24, 36, 48, 60, 64))
   expect_equal(vapply(after, `[[`, 0, 3), c(1, 1, 2, 2, 2, 2))
-  expect_equal(seen[[1]], list("before", 0, 1))
+  expect_equal(recorded[[1]], list("before", 0, 1))
   with(tf$Graph()$as_default(), {
-    seen <- list()
+    recorded <- list()
     x <- tf$constant(1)
     session <- tf$train$MonitoredSession(hooks = list(hook))
     session$run(x)
     session$close()
   })
-  expect_equal(seen[[2]], list("after", NA_real_, NA_real_))
+  expect_equal(recorded[[2]], list("after", NA_real_, NA_real_))
 })
 
 test_that("fetched values are copies that later steps do not change", {
@@ -245,16 +245,16 @@ test_that("fetched values are copies that later steps do not change", {
   expect_null(kept[[3]]$results)
   # A hook that keeps no values also gets a new list in each step.
   last <- NULL
-  seen <- numeric()
+  recorded <- numeric()
   light <- session_run_hook(
     before_run = function(context) session_run_args("global_step:0"),
     after_run = function(context, values) {
-      seen <<- c(seen, values$results[[1]])
-      if (length(seen) == 3) last <<- values
+      recorded <<- c(recorded, values$results[[1]])
+      if (length(recorded) == 3) last <<- values
     }
   )
   train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 6, hooks = light)
-  expect_equal(seen, 0:5)
+  expect_equal(recorded, 0:5)
   expect_equal(last$results[[1]], 2)
 })
 
@@ -269,12 +269,12 @@ test_that("ten hooks that request the same tensor cause one fetch", {
     structure(hook, got = function() got)
   }
   hooks <- lapply(1:10, function(i) asks())
-  told <- NULL
+  metadata_table <- NULL
   trace <- session_run_hook(
     before_run = function(context) {
       session_run_args("product:0", options = tf$RunOptions(trace_level = 3))
     },
-    after_run = function(context, values) told <<- as.data.frame(values$run_metadata)
+    after_run = function(context, values) metadata_table <<- as.data.frame(values$run_metadata)
   )
   with(tf$Graph()$as_default(), {
     x <- tf$constant(3)
@@ -284,23 +284,23 @@ test_that("ten hooks that request the same tensor cause one fetch", {
     session$close()
   })
   for (hook in hooks) expect_equal(attr(hook, "got")(), 9)
-  expect_equal(sum(told$node_name == "product"), 1)
+  expect_equal(sum(metadata_table$node_name == "product"), 1)
 })
 
 test_that("objects that a hook received become invalid when the loop ends", {
   coord <- NULL
-  seen <- NULL
+  recorded <- NULL
   inner <- session_run_hook(after_create_session = function(session, coord) coord <<- coord)
   outer <- session_run_hook(after_run = function(context, values) {
-    seen <<- list(coord$should_stop(), tryCatch(coord$request_stop(), error = identity))
+    recorded <<- list(coord$should_stop(), tryCatch(coord$request_stop(), error = identity))
   })
   model <- mtcars_model()
   evaluator <- hook_in_memory_evaluator(
     model, mtcars_input(num_epochs = 1), every_n_iter = 1, hooks = list(inner)
   )
   train(model, mtcars_input(), steps = 2, hooks = list(evaluator, outer))
-  expect_true(seen[[1]])
-  expect_s3_class(seen[[2]], "runhooks_error_failed_precondition")
+  expect_true(recorded[[1]])
+  expect_s3_class(recorded[[2]], "runhooks_error_failed_precondition")
 })
 
 test_that("a hook that removes its values does not affect the core", {
@@ -333,24 +333,24 @@ test_that("c() adds a hook to a list of hooks", {
 })
 
 test_that("stop_requested becomes TRUE immediately, and a stored coordinator reports the stop", {
-  seen <- list()
+  recorded <- list()
   kept <- NULL
   hook <- session_run_hook(
     after_create_session = function(session, coord) kept <<- coord,
     before_run = function(context) {
-      seen <<- c(seen, context$stop_requested)
+      recorded <<- c(recorded, context$stop_requested)
       NULL
     },
     after_run = function(context, values) {
       context$request_stop()
-      seen <<- c(seen, context$stop_requested)
+      recorded <<- c(recorded, context$stop_requested)
     }
   )
   train(mtcars_model(), mtcars_input(), hooks = hook)
-  expect_equal(seen, list(FALSE, TRUE))
+  expect_equal(recorded, list(FALSE, TRUE))
   expect_true(kept$should_stop())
   train(mtcars_model(), mtcars_input(), hooks = hook)
-  expect_equal(seen, list(FALSE, TRUE, FALSE, TRUE))
+  expect_equal(recorded, list(FALSE, TRUE, FALSE, TRUE))
 })
 
 test_that("hooks and heads from sapply() are accepted", {

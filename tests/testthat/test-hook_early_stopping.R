@@ -154,7 +154,7 @@ test_that("early stopping warns at once if another folder gets the evaluations",
     )
     steps <- 0
     count <- session_run_hook(after_run = function(context, values) steps <<- steps + 1)
-    said <- character()
+    messages <- character()
     withCallingHandlers(
       train_and_evaluate(
         model,
@@ -163,11 +163,11 @@ test_that("early stopping warns at once if another folder gets the evaluations",
       ),
       runhooks_warning_early_stopping = function(w) {
         at <<- steps
-        said <<- c(said, conditionMessage(w))
+        messages <<- c(messages, conditionMessage(w))
         invokeRestart("muffleWarning")
       }
     )
-    list(at = at, said = said)
+    list(at = at, said = messages)
   }
   expect_length(run(NULL, 40)$said, 0)
   unlink(file.path(model_dir(model), "eval"), recursive = TRUE)

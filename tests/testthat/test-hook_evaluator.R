@@ -28,9 +28,9 @@ test_that("hook_in_memory_evaluator() uses the current training weights", {
     model, mtcars_input(num_epochs = NULL), steps = 4,
     hooks = hook_in_memory_evaluator(model, mtcars_input(shuffle = FALSE), every_n_iter = 2)
   ))
-  said <- grep("Saving dict for global step 4", lines, value = TRUE)
-  expect_length(said, 1)
-  loss <- as.numeric(sub(".* loss = ([0-9.e+]+).*", "\\1", said))
+  messages <- grep("Saving dict for global step 4", lines, value = TRUE)
+  expect_length(messages, 1)
+  loss <- as.numeric(sub(".* loss = ([0-9.e+]+).*", "\\1", messages))
   tf$logging$set_verbosity(tf$logging$WARN)
   expect_equal(loss, evaluate(model, mtcars_input(shuffle = FALSE))$loss, tolerance = 1e-6)
 })
@@ -120,9 +120,9 @@ test_that("early stopping restores and saves the weights of the best evaluation"
     tolerance = 1e-7
   )
   expect_false(isTRUE(all.equal(weights[[2]], weights[[6]])))
-  again <- weights_by_step(model, numeric())
-  train(model, mtcars_input(num_epochs = NULL), steps = 1, hooks = again)
-  expect_length(attr(again, "weights")(), 7)
+  resumed <- weights_by_step(model, numeric())
+  train(model, mtcars_input(num_epochs = NULL), steps = 1, hooks = resumed)
+  expect_length(attr(resumed, "weights")(), 7)
 })
 
 test_that("the best weights come from a checkpoint if their step has passed", {
@@ -141,8 +141,9 @@ test_that("the best weights come from a checkpoint if their step has passed", {
     fake_evaluation(model, 9, 5)
     run <- function() train(model, mtcars_input(num_epochs = NULL), steps = 1, hooks = stops)
     if (every == 2) {
-      said <- expect_message(run(), class = "runhooks_message_early_stopping")
-      expect_match(conditionMessage(said), "has the weights of step 2 again|stopped early at step 5")
+      message <- expect_message(run(), class = "runhooks_message_early_stopping")
+      expected <- "has the weights of step 2 again|stopped early at step 5"
+      expect_match(conditionMessage(message), expected)
     } else {
       expect_warning(
         run(), "weights of step 2, .* cannot be restored", class = "runhooks_warning_early_stopping"

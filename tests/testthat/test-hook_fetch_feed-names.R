@@ -8,9 +8,9 @@ asking <- function(..., keep) {
 }
 
 results_of <- function(model, input, ..., run = train) {
-  seen <- NULL
-  run(model, input, steps = 1, hooks = asking(..., keep = function(x) seen <<- x))
-  seen
+  recorded <- NULL
+  run(model, input, steps = 1, hooks = asking(..., keep = function(x) recorded <<- x))
+  recorded
 }
 
 test_that("loss, predictions, labels and learning_rate exist in every canned model", {

@@ -38,13 +38,13 @@ test_that("hook_feed_fn() feeds the result of its function, which it calls in ea
     count <<- count + 1
     if (count == 3) NULL else list("global_step/read" = 10 * count)
   })
-  seen <- c()
+  recorded <- c()
   see <- session_run_hook(
     before_run = function(context) session_run_args("global_step/read:0"),
-    after_run = function(context, values) seen <<- c(seen, values$results[[1]])
+    after_run = function(context, values) recorded <<- c(recorded, values$results[[1]])
   )
   train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 4, hooks = list(feed, see))
-  expect_equal(seen, c(10, 20, 2, 40))
+  expect_equal(recorded, c(10, 20, 2, 40))
   expect_error(
     train(mtcars_model(), mtcars_input(), hooks = list(feed, tf$train$FeedFnHook(feed$feed_fn))),
     "Same tensor is fed by two hooks", class = "runhooks_error_failed_precondition"

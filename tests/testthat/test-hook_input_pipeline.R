@@ -129,17 +129,17 @@ test_that("input_fn(<data frame>) saves its position, and continues with another
 test_that("a session that replaces a lost one resumes at the element of its checkpoint", {
   data <- set_of_rows() %>% dataset_batch(1)
   model <- dropping_model(config = kept_config(save_checkpoints_steps = 5))
-  seen <- numeric()
+  recorded <- numeric()
   has_failed <- FALSE
   hook <- session_run_hook(
     before_run = function(context) session_run_args("IteratorGetNext:0", "global_step:0"),
     after_run = function(context, values) {
-      seen <<- c(seen, round(values$results[[1]] * 30))
-      if (length(seen) < 8 || has_failed) return()
+      recorded <<- c(recorded, round(values$results[[1]] * 30))
+      if (length(recorded) < 8 || has_failed) return()
       has_failed <<- TRUE
       stop(tf$errors$AbortedError(NULL, NULL, "lost"))
     }
   )
   train(model, input_fn(data, x, y), hooks = hook)
-  expect_equal(as.vector(seen), c(1:8, 6:30))
+  expect_equal(as.vector(recorded), c(1:8, 6:30))
 })

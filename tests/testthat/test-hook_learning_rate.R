@@ -51,9 +51,9 @@ test_that("a schedule matches TensorFlow's decay", {
   events <- read_events(model_dir(decayed))
   expect_equal(events$value[events$tag == "learning_rate"], 0.001 * 0.5^(0:5), tolerance = 1e-6)
   # The schedule receives the optimizer's rate of the step.
-  again <- sgd_model(function(step) tf$train$exponential_decay(0.001, step, 1, 0.5))
+  with_decay <- sgd_model(function(step) tf$train$exponential_decay(0.001, step, 1, 0.5))
   expect_equal(
-    rates_of(again, hook_learning_rate(function(rate) rate * 10)), 0.01 * 0.5^(0:5),
+    rates_of(with_decay, hook_learning_rate(function(rate) rate * 10)), 0.01 * 0.5^(0:5),
     tolerance = 1e-6
   )
 })
@@ -73,26 +73,26 @@ test_that("both rates of a wide and deep model are set", {
   model <- dnn_linear_combined_regressor(
     linear_feature_columns = columns, dnn_feature_columns = columns, dnn_hidden_units = 4
   )
-  seen <- NULL
+  recorded <- NULL
   ask <- session_run_hook(
     before_run = function(context) session_run_args(rate = "learning_rate"),
-    after_run = function(context, values) seen <<- values$results$rate
+    after_run = function(context, values) recorded <<- values$results$rate
   )
   half <- hook_learning_rate(function(rate) rate / 2)
   train(model, mtcars_input(), steps = 1, hooks = list(half, ask))
-  expect_equal(seen, list(dnn = 0.0005, linear = 0.0025), tolerance = 1e-6)
+  expect_equal(recorded, list(dnn = 0.0005, linear = 0.0025), tolerance = 1e-6)
 })
 
 test_that("reduce_on_plateau() lowers the rate when the metric stops improving, and resumes", {
   model <- sgd_model(0) # no step improves it
   schedule <- reduce_on_plateau("average_loss", factor = 0.5, patience = 4)
   hook <- hook_learning_rate(schedule)
-  said <- capture_messages(train(
+  messages <- capture_messages(train(
     model, mtcars_input(num_epochs = NULL), steps = 10, hooks = hook,
     validation = mtcars_input(shuffle = FALSE),
     stop = early_stopping("loss", 1000, every_n_steps = 2)
   ))
-  expect_equal(sum(grepl("gets no better", said)), 2)
+  expect_equal(sum(grepl("gets no better", messages)), 2)
   state <- variable_names(model)
   model <- sgd_model(0.001)
   always_worse <- add_metrics(model, function() {

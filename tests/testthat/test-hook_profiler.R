@@ -9,31 +9,31 @@ test_that("a timeline without arrows and memory has spans only", {
 })
 
 test_that("the metadata of one run has its timings", {
-  told <- tf$RunMetadata()
-  expect_null(told$step_stats)
-  expect_equal(nrow(as.data.frame(told)), 0)
+  metadata <- tf$RunMetadata()
+  expect_null(metadata$step_stats)
+  expect_equal(nrow(as.data.frame(metadata)), 0)
   options <- tf$RunOptions(trace_level = tf$RunOptions$FULL_TRACE)
   with(tf$Graph()$as_default(), {
     y <- tf$sqrt(tf$constant(4, name = "four"), name = "root")
     session <- tf$Session()
-    expect_equal(session$run(y, options = options, run_metadata = told), 2)
-    table <- as.data.frame(told)
+    expect_equal(session$run(y, options = options, run_metadata = metadata), 2)
+    table <- as.data.frame(metadata)
     expect_equal(table$node_name, c("four", "root"))
     expect_equal(table$op, c("Const", "Sqrt"))
     expect_equal(table$bytes, c(4, 4))
-    stats <- told$step_stats$dev_stats[[1]]
+    stats <- metadata$step_stats$dev_stats[[1]]
     expect_match(stats$device, "device:CPU:0$")
     expect_equal(stats$node_stats[[2]]$node_name, "root")
-    session$run(y, run_metadata = told)
-    expect_null(told$step_stats)
+    session$run(y, run_metadata = metadata)
+    expect_null(metadata$step_stats)
     session$close()
   })
-  told <- run_metadata()
+  metadata <- run_metadata()
   for (hooks in c(TRUE, FALSE)) {
     run_steps(1, run = function(session, train_op) {
-      session$run(train_op, options = options, run_metadata = told, hooks = hooks)
+      session$run(train_op, options = options, run_metadata = metadata, hooks = hooks)
     })
-    expect_true("y" %in% as.data.frame(told)$node_name)
+    expect_true("y" %in% as.data.frame(metadata)$node_name)
   }
 })
 

@@ -18,7 +18,7 @@ test_that("times are short", {
 })
 
 # Terminal output without control sequences, with messages in the same stream.
-shown <- function(expr, ...) {
+terminal_output <- function(expr, ...) {
   withr::local_options(cli.dynamic = TRUE, cli.ansi = FALSE, cli.num_colors = 1L, width = 80, ...)
   text <- capture.output(expr, type = "message")
   lines <- unlist(strsplit(text, "[\r\n]+"))
@@ -27,22 +27,22 @@ shown <- function(expr, ...) {
 
 test_that("train() and evaluate() show the line through cli, with the total of rows and epochs", {
   model <- mtcars_model()
-  lines <- shown(train(model, mtcars_input(num_epochs = 2)))
+  lines <- terminal_output(train(model, mtcars_input(num_epochs = 2)))
   expect_match(lines, "^Training 8/8 \\[=+\\] - ETA:  0s - loss: [0-9]+[.][0-9][0-9]$", all = FALSE)
   expect_true(all(nchar(lines) <= 80))
-  lines <- shown(train(model, mtcars_input(num_epochs = NULL), steps = 3))
+  lines <- terminal_output(train(model, mtcars_input(num_epochs = NULL), steps = 3))
   expect_match(lines, "^Training 3/3 \\[=+\\] - ETA:  0s - loss: ", all = FALSE)
-  lines <- shown(train(model, mtcars_input(), max_steps = 13))
+  lines <- terminal_output(train(model, mtcars_input(), max_steps = 13))
   expect_match(lines, "^Training 2/2 ", all = FALSE)
-  lines <- shown(evaluate(model, mtcars_input()))
+  lines <- terminal_output(evaluate(model, mtcars_input()))
   expect_match(lines, "^Evaluating 4/4 \\[=+\\] - ETA:  0s - loss: ", all = FALSE)
   stops <- hook_stop_at_step(3)
-  lines <- shown(train(model, mtcars_input(num_epochs = NULL), hooks = stops))
+  lines <- terminal_output(train(model, mtcars_input(num_epochs = NULL), hooks = stops))
   expect_match(lines, "^\\[.\\] Training -- loss: [0-9.]+, step: 16$", all = FALSE)
 })
 
 test_that("the newest validation metric is on the line", {
-  lines <- shown(
+  lines <- terminal_output(
     train(mtcars_model(), mtcars_input(), validation = mtcars_input(shuffle = FALSE))
   )
   expect_match(lines, "Training 4/4 .* - loss: .* - validation average_loss: [0-9.]+$", all = FALSE)
@@ -53,14 +53,14 @@ test_that("a message of a hook appears below the line, not in it", {
   stops <- hook_early_stopping(
     model, function() TRUE, run_every_secs = NULL, run_every_steps = 1
   )
-  lines <- shown(train(model, mtcars_input(num_epochs = NULL), steps = 9, hooks = stops))
+  lines <- terminal_output(train(model, mtcars_input(num_epochs = NULL), steps = 9, hooks = stops))
   expect_match(lines, "^Training stopped early at step 1, ", all = FALSE)
 })
 
 test_that("no bar without a terminal, when turned off, or in a forked process", {
   expect_false(shows_progress())
   expect_equal(capture.output(train(mtcars_model(), mtcars_input())), character())
-  silent <- shown(train(mtcars_model(), mtcars_input()), runhooks.progress = FALSE)
+  silent <- terminal_output(train(mtcars_model(), mtcars_input()), runhooks.progress = FALSE)
   expect_false(any(grepl("Training", silent)))
   skip_on_os("windows") # lint: allow skip (there are no forks)
   withr::local_options(cli.dynamic = TRUE)

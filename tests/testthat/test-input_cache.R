@@ -1,12 +1,12 @@
 # An input function reuses its converted data, and converts them again when the result may differ.
 
 words_of <- function(expr) {
-  said <- character()
+  messages <- character()
   value <- withCallingHandlers(expr, message = function(m) {
-    said <<- c(said, conditionMessage(m))
+    messages <<- c(messages, conditionMessage(m))
     invokeRestart("muffleMessage")
   })
-  list(value = value, said = said)
+  list(value = value, said = messages)
 }
 
 # Counts how often `expr` converts columns to the schema of a model.

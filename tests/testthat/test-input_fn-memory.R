@@ -1,18 +1,18 @@
 # The core copies data at most once, in the type that the model computes in.
 test_that("doubles for float32 columns are cast once, not in each step", {
   built <- function(columns, input) {
-    found <- NULL
+    copied <- NULL
     hook <- session_run_hook(begin = function() {
       ops <- tf$get_default_graph()$get_operations()
       types <- vapply(ops, function(op) op$type, "")
       batch <- ops[types == "IteratorGetNext"][[1]]
-      found <<- list(
+      copied <<- list(
         dtypes = vapply(batch$outputs, function(x) x$dtype$name, ""), casts = sum(types == "Cast")
       )
     })
     model <- linear_regressor(columns, model_dir = withr::local_tempdir())
     train(model, input, steps = 2, hooks = hook)
-    found
+    copied
   }
   input <- input_fn(mtcars, c("wt", "hp"), "mpg")
   columns <- list(column_numeric("wt"), column_numeric("hp"))
@@ -29,11 +29,11 @@ test_that("doubles for float32 columns are cast once, not in each step", {
 
 test_that("the core concatenates the columns of a custom model", {
   first <- function(data, features) {
-    seen <- NULL
+    recorded <- NULL
     model <- estimator(function(features, labels, mode, params, config) {
       x <- tf$layers$dense(tf$cast(features, "float32"), 1L)
       loss <- tf$reduce_mean((x - tf$cast(tf$expand_dims(labels, -1L), "float32"))^2)
-      seen <<- features$dtype$name
+      recorded <<- features$dtype$name
       state$features <- features
       optimizer <- tf$train$GradientDescentOptimizer(0)
       estimator_spec(mode = mode, loss = loss,
@@ -44,7 +44,7 @@ test_that("the core concatenates the columns of a custom model", {
       after_run = function(context, values) state$values <- values$results[[1]]
     )
     train(model, input_fn(data, features, "y", shuffle = FALSE), steps = 1, hooks = hook)
-    list(seen, unname(state$values))
+    list(recorded, unname(state$values))
   }
   state <- new.env()
   data <- list(i = 1:3, x = c(0.5, 1.5, 2.5), m = matrix(as.numeric(1:6), 3), l = c(TRUE, FALSE, TRUE),

@@ -19,22 +19,22 @@ batches_of <- function(input, mode = "train", seed = 1) {
 }
 
 test_that("selections support the forms of tidyselect", {
-  wanted <- c("cyl", "drat")
+  expected <- c("cyl", "drat")
   features <- "drat"
   response <- "mpg"
   names_of <- function(...) names(batches_of(input_fn(mtcars, ..., response = mpg))[[1]][[1]])
-  expect_equal(names_of(features = c(drat, cyl)), wanted)
-  expect_equal(names_of(features = c("drat", "cyl")), wanted)
-  expect_equal(names_of(features = tidyselect::one_of("drat", "cyl")), wanted)
-  expect_equal(names_of(features = -c(mpg, disp, hp, wt, qsec, vs, am, gear, carb)), wanted)
+  expect_equal(names_of(features = c(drat, cyl)), expected)
+  expect_equal(names_of(features = c("drat", "cyl")), expected)
+  expect_equal(names_of(features = tidyselect::one_of("drat", "cyl")), expected)
+  expect_equal(names_of(features = -c(mpg, disp, hp, wt, qsec, vs, am, gear, carb)), expected)
   expect_equal(names_of(features = features), "drat")
   repeated <- c(one = "drat", two = "cyl", three = "drat")
-  expect_equal(names_of(features = repeated), wanted)
+  expect_equal(names_of(features = repeated), expected)
   cyl <- "drat" # a column takes precedence over a variable
   expect_equal(names_of(features = cyl), "cyl")
   absent <- c("drat", "cylinders")
   expect_error(names_of(features = absent), class = "runhooks_error_not_found")
-  expect_equal(names_of(features = setdiff(names(mtcars)[1:5], c("mpg", "disp", "hp"))), wanted)
+  expect_equal(names_of(features = setdiff(names(mtcars)[1:5], c("mpg", "disp", "hp"))), expected)
   labels <- batches_of(
     input_fn(mtcars, features = "drat", response = response, shuffle = FALSE)
   )[[1]][[2]]
@@ -162,12 +162,12 @@ test_that("invalid data are errors when the input function is created", {
 })
 
 test_that("names in a selection do not rename columns", {
-  wanted <- names(input_fn(mtcars, features = c("drat", "cyl"))(NULL)())
-  expect_equal(names(input_fn(mtcars, features = c(n1 = "drat", n2 = "cyl"))(NULL)()), wanted)
-  expect_equal(names(input_fn(mtcars, features = c(n1 = drat, n2 = cyl))(NULL)()), wanted)
+  expected <- names(input_fn(mtcars, features = c("drat", "cyl"))(NULL)())
+  expect_equal(names(input_fn(mtcars, features = c(n1 = "drat", n2 = "cyl"))(NULL)()), expected)
+  expect_equal(names(input_fn(mtcars, features = c(n1 = drat, n2 = cyl))(NULL)()), expected)
   chosen <- c(n1 = "drat", n2 = "cyl")
   batch <- input_fn(mtcars, features = chosen, response = c(y = mpg))(NULL)()
-  expect_equal(names(batch[[1]]), wanted)
+  expect_equal(names(batch[[1]]), expected)
 })
 
 test_that("an input function works for an estimator object without a folder", {
@@ -189,9 +189,9 @@ test_that("a response among the features is warned about", {
 })
 
 test_that("a model function finds columns of datasets by name", {
-  seen <- NULL
+  recorded <- NULL
   model <- estimator(function(features, labels, mode) {
-    seen <<- dim(features$wt)
+    recorded <<- dim(features$wt)
     out <- features$wt * 2 + features[, "hp"]
     loss <- tf$losses$mean_squared_error(tf$cast(labels, tf$float32), tf$cast(out, tf$float32))
     estimator_spec(mode, predictions = list(p = out), loss = loss,
@@ -199,7 +199,7 @@ test_that("a model function finds columns of datasets by name", {
   })
   batches <- dataset_batch(tensor_slices_dataset(mtcars), 8)
   train(model, input_fn(batches, c(wt, hp), mpg), steps = 1)
-  expect_length(seen, 1)
+  expect_length(recorded, 1)
   ours <- evaluate(model, input_fn(batches, c(wt, hp), mpg))$loss
   frame <- input_fn(mtcars, c(wt, hp), mpg, batch_size = 8)
   expect_equal(ours, evaluate(model, frame)$loss, tolerance = 1e-6)

@@ -45,8 +45,8 @@ test_that("a factor is passed to string columns as its labels", {
   predicted <- function(data) {
     unlist(predict(model, input_fn(data, features = f, response = y))$predictions)
   }
-  again <- data.frame(f = factor(c("c", "b"), levels = c("c", "b")), y = 0)
-  expect_equal(predicted(again), predicted(data)[c(4, 2)])
+  reordered <- data.frame(f = factor(c("c", "b"), levels = c("c", "b")), y = 0)
+  expect_equal(predicted(reordered), predicted(data)[c(4, 2)])
 })
 
 test_that("several values of an example train together", {

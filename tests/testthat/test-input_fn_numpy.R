@@ -10,13 +10,13 @@ test_that("named arrays are features", {
   predicted <- predict(model, numpy_input_fn(arrays, shuffle = FALSE))
   expect_equal(nrow(predicted), 32)
   # TensorFlow's spelling, in a function that a script returns.
-  again <- linear_regressor(columns)
+  second_model <- linear_regressor(columns)
   generator <- function() {
     tf$estimator$inputs$numpy_input_fn(
       arrays, mtcars$mpg, batch_size = 8L, num_epochs = 2L, shuffle = FALSE
     )
   }
-  expect_identical(losses(again, generator()), losses(linear_regressor(columns), input))
+  expect_identical(losses(second_model, generator()), losses(linear_regressor(columns), input))
   expect_length(formals(generator()), 0)
 })
 

@@ -41,9 +41,9 @@ test_that("the steps of a recipe use its training data only", {
 test_that("newdata is prepared by the recipe of the training", {
   model <- model_of()
   train(model, input_fn(made(), num_epochs = 3))
-  wanted <- predict(model, input_fn(made(), data = with_factor(mtcars)))
+  expected <- predict(model, input_fn(made(), data = with_factor(mtcars)))
   given <- predict(model, newdata = with_factor(mtcars))
-  expect_equal(given$.pred, unlist(wanted$predictions), tolerance = 1e-6, ignore_attr = TRUE)
+  expect_equal(given$.pred, unlist(expected$predictions), tolerance = 1e-6, ignore_attr = TRUE)
   new <- with_factor(mtcars)[c(5, 9), c("drat", "wt", "gear")]
   expect_equal(predict(model, newdata = new)$.pred, given$.pred[c(5, 9)], tolerance = 1e-6)
   saved <- withr::local_tempfile(fileext = ".rds")
@@ -59,18 +59,18 @@ test_that("a reconstructed model does not mistake raw data for prepared data", {
   folder <- withr::local_tempdir()
   model <- linear_regressor(column_numeric(features), model_dir = folder)
   train(model, input_fn(made(), num_epochs = 3))
-  again <- linear_regressor(column_numeric(features), model_dir = folder)
+  without_recipe <- linear_regressor(column_numeric(features), model_dir = folder)
   raw <- transform(mtcars, gear_X4 = gear == 4, gear_X5 = gear == 5)
   expect_error(
-    predict(again, newdata = raw), "input_fn(recipe, data = newdata)", fixed = TRUE,
+    predict(without_recipe, newdata = raw), "input_fn(recipe, data = newdata)", fixed = TRUE,
     class = "runhooks_error_failed_precondition"
   )
   expect_equal(
-    predict(again, input_fn(made(), data = with_factor(mtcars)))$predictions,
+    predict(without_recipe, input_fn(made(), data = with_factor(mtcars)))$predictions,
     predict(model, input_fn(made(), data = with_factor(mtcars)))$predictions
   )
   # Trained without a recipe, it uses data unchanged.
-  train(again, input_fn(recipes::bake(recipes::prep(made()), NULL), features = features,
+  train(without_recipe, input_fn(recipes::bake(recipes::prep(made()), NULL), features = features,
                         response = "mpg"))
-  expect_length(predict(again, newdata = raw)$.pred, 32)
+  expect_length(predict(without_recipe, newdata = raw)$.pred, 32)
 })

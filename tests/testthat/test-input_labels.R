@@ -18,10 +18,10 @@ test_that("a factor response needs no vocabulary, and its labels are the classes
     train(model, flower_input(flowers(), num_epochs = 300)), "'setosa' => 0", fixed = TRUE
   )
   expect_gt(suppressMessages(evaluate(model, flower_input(flowers())))$accuracy, 0.8)
-  shown <- suppressMessages(predict(model, flower_input(flowers())))
-  words <- unlist(shown$classes)
+  predicted_classes <- suppressMessages(predict(model, flower_input(flowers())))
+  words <- unlist(predicted_classes$classes)
   expect_gt(mean(words == flowers()$Species), 0.8)
-  expect_equal(words, levels(iris$Species)[unlist(shown$class_ids) + 1])
+  expect_equal(words, levels(iris$Species)[unlist(predicted_classes$class_ids) + 1])
   all <- suppressMessages(
     predict(model, flower_input(flowers()), predict_keys = "all_classes", simplify = FALSE)
   )
@@ -35,9 +35,9 @@ test_that("class codes are those of the training, whatever levels later data hav
   turned <- flowers(120:110)
   turned$Species <- factor(turned$Species, levels = c("virginica", "setosa"))
   expected <- suppressMessages(evaluate(model, flower_input(flowers(120:110))))
-  again <- flower_model(folder) # another object on the same folder
-  expect_equal(suppressMessages(evaluate(again, flower_input(turned)))$accuracy, expected$accuracy)
-  tidy <- predict(again, newdata = turned[c("Petal.Width", "Petal.Length")])
+  recreated <- flower_model(folder) # another object on the same folder
+  expect_equal(suppressMessages(evaluate(recreated, flower_input(turned)))$accuracy, expected$accuracy)
+  tidy <- predict(recreated, newdata = turned[c("Petal.Width", "Petal.Length")])
   expect_equal(levels(tidy$.pred_class), levels(iris$Species))
   odd <- transform(turned, Species = factor(c("rosa", as.character(Species[-1]))))
   expect_error(evaluate(model, flower_input(odd)), "did not occur in training.*\"rosa\" in row 1")
@@ -67,8 +67,8 @@ test_that("more levels than classes are an error; logicals are FALSE and TRUE", 
   # Numeric classes are their own labels, as in TensorFlow.
   train(model <- linear_classifier(column_numeric("wt")), input_fn(am ~ wt, mtcars), steps = 1)
   expect_equal(levels(predict(model, newdata = mtcars)$.pred_class), c("0", "1"))
-  shown <- predict(model, input_fn(am ~ wt, mtcars))
-  expect_true(all(unlist(shown$classes) %in% c("0", "1")))
+  predicted_classes <- predict(model, input_fn(am ~ wt, mtcars))
+  expect_true(all(unlist(predicted_classes$classes) %in% c("0", "1")))
 })
 
 test_that("factor codes are those of the training; new levels are missing, with one warning", {
@@ -88,10 +88,10 @@ test_that("factor codes are those of the training; new levels are missing, with 
   words <- transform(fewer, f = as.character(f)) # strings in place of a factor
   expect_equal(predicted(words), expected[3:4])
   new <- data.frame(f = factor(c("c", "z", "y")), g = factor(c("w", "u", "v")))
-  said <- testthat::capture_warnings(numbers <- predicted(new))
-  expect_length(said, 1)
-  expect_match(said, "\"f\": \"z\" and \"y\"")
-  expect_match(said, "\"g\": \"w\"")
+  warnings <- testthat::capture_warnings(numbers <- predicted(new))
+  expect_length(warnings, 1)
+  expect_match(warnings, "\"f\": \"z\" and \"y\"")
+  expect_match(warnings, "\"g\": \"w\"")
   missing <- transform(new, f = factor(c("c", NA, NA)), g = factor(c(NA, "u", "v")))
   expect_no_warning(expect_equal(predicted(missing), numbers))
   expect_warning(predicted(new), class = "runhooks_warning_new_levels")
@@ -115,9 +115,9 @@ test_that("a call warns once of new levels of a factor, however many columns rea
   new <- transform(data, f = factor(replace(as.character(f), c(2, 6, 7), c("z", "z", "q"))))
   missing <- transform(data, f = replace(f, c(2, 6, 7), NA))
   expect_once <- function(expr, expected) {
-    said <- testthat::capture_warnings(value <- expr)
-    expect_length(said, 1)
-    expect_match(said, "\"f\": \"z\" and \"q\"$")
+    warnings <- testthat::capture_warnings(value <- expr)
+    expect_length(warnings, 1)
+    expect_match(warnings, "\"f\": \"z\" and \"q\"$")
     expect_equal(value, expected, tolerance = 1e-6)
   }
   expect_once(predict(model, newdata = new), predict(model, newdata = missing))
@@ -332,7 +332,7 @@ test_that("predictions are in the order of the rows, whatever the data", {
     )
     train(model, input)
     # The training's input function repeats the data three times.
-    shown <- unlist(predict(model, input)$predictions)
+    predicted_classes <- unlist(predict(model, input)$predictions)
     tidy <- predict(model, newdata = data)$.pred
     # float32 rounding depends on a row's position in its batch. The bound is relative to the terms,
     # because they can exceed their sum.
@@ -341,7 +341,7 @@ test_that("predictions are in the order of the rows, whatever the data", {
       largest <- max(abs(x - y)) / max(1, abs(tidy))
       expect_lt(largest, 1e-6, label = paste("the largest difference with seed", seed))
     }
-    expect_near(shown, rep(tidy, 3))
+    expect_near(predicted_classes, rep(tidy, 3))
     order <- sample(n)
     expect_near(predict(model, newdata = data[order, ])$.pred, tidy[order])
     row <- sample(n, 1)

@@ -95,11 +95,12 @@ test_that("print() shows the model and its progress", {
   model <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = new_folder())
   expect_output(print(model), "Linear regressor: mpg ~ wt \\+ hp\n.*LBFGS, over all rows.*not trained yet")
   train(model)
-  said <- capture.output(print(model))
-  expect_match(said[[3]], "trained on 32 rows for [1-9][0-9]? steps, last average loss 6.095", all = FALSE)
-  expect_no_match(said, "TensorFlow")
-  again <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = model_dir(model))
-  expect_equal(capture.output(print(again)), said)
+  output <- capture.output(print(model))
+  pattern <- "trained on 32 rows for [1-9][0-9]? steps, last average loss 6.095"
+  expect_match(output[[3]], pattern, all = FALSE)
+  expect_no_match(output, "TensorFlow")
+  recreated <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = model_dir(model))
+  expect_equal(capture.output(print(recreated)), output)
   both <- dnn_linear_combined_regressor(mpg ~ wt, mtcars, dnn_hidden_units = 4)
   expect_output(print(both), "Wide and deep.*linear Ftrl .*0.1.*dnn Adam .*0.001")
   head <- linear_estimator(regression_head(), mpg ~ wt, mtcars)
@@ -212,10 +213,10 @@ test_that("library(runhooks) masks nothing of dplyr and tidyr, in either order",
     expect_equal(ended$stdout, "")
   }
   script <- "library(dplyr); library(tidyr); cat('|'); library(runhooks)"
-  said <- processx::run(
+  output <- processx::run(
     child_rscript(), c("-e", script), env = child_env(), stderr_to_stdout = TRUE
   )$stdout
-  expect_no_match(sub(".*[|]", "", said), "masked")
+  expect_no_match(sub(".*[|]", "", output), "masked")
 })
 
 test_that("residuals of probabilities that single precision rounds to 1 are finite", {

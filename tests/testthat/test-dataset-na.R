@@ -69,7 +69,7 @@ test_that("data without a representation of NA are an informative error", {
   expect_error(linear_regressor(y ~ i, wide), "column|Field|field|NA", class = "runhooks_error")
 })
 
-test_that("a word for missing values among the numbers of a CSV is reported", {
+test_that("a string for missing values among the numbers of a CSV is reported", {
   file <- withr::local_tempfile(fileext = ".csv")
   data <- airquality
   data$Wind <- as.character(data$Wind)

@@ -27,7 +27,7 @@ dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padd
                                  drop_remainder = FALSE) {
   check_dataset(dataset)
   shapes <- if (!is.null(padded_shapes)) {
-    lapply(plain_shapes(padded_shapes, dataset$form, "padded_shapes"), function(dims) {
+    lapply(component_shapes(padded_shapes, dataset$form, "padded_shapes"), function(dims) {
       if (!is.null(dims)) as.list(ifelse(is.na(dims), -1, dims))
     })
   }
@@ -119,16 +119,16 @@ dataset_cache <- function(dataset, filename = NULL) {
 #' @examples
 #' zip_datasets(x = range_dataset(0, 3), y = range_dataset(10, 13)) |> dataset_collect()
 zip_datasets <- function(...) {
-  given <- list(...)
-  if (length(given) == 1 && !is_dataset(given[[1]])) given <- given[[1]]
-  parts <- flatten_structure(given)
-  if (length(parts) == 0 || !all(vapply(parts, is_dataset, NA))) {
+  nested <- list(...)
+  if (length(nested) == 1 && !is_dataset(nested[[1]])) nested <- nested[[1]]
+  flat <- flatten_structure(nested)
+  if (length(flat) == 0 || !all(vapply(flat, is_dataset, NA))) {
     abort_runhooks("{.fn zip_datasets} needs at least one dataset, and datasets only.")
   }
-  args <- list(datasets = lapply(parts, function(x) x$handle))
-  made <- cpp_dataset("ZipDataset", args, "zip_datasets()")
-  forms <- lapply(parts, function(x) x$form)
-  tf_dataset(made, structure_of(fill_structure(structure_of(given), forms)))
+  args <- list(datasets = lapply(flat, function(x) x$handle))
+  zipped <- cpp_dataset("ZipDataset", args, "zip_datasets()")
+  forms <- lapply(flat, function(x) x$form)
+  tf_dataset(zipped, structure_of(fill_structure(structure_of(nested), forms)))
 }
 
 #' @rdname zip_datasets
@@ -185,24 +185,25 @@ dataset_prepare <- function(dataset, x, y = NULL, named = TRUE, named_features =
   check_dataset(dataset)
   check_flag(named)
   check_flag(named_features)
-  chosen <- record_selection(
+  selection <- record_selection(
     dataset, substitute(x), rlang::enquo(x), substitute(y), rlang::enquo(y), c("x", "y"),
     parent.frame()
   )
-  pick <- function(record) {
-    features <- record[chosen$features]
+  select_record <- function(record) {
+    features <- record[selection$features]
     inputs <- if (named_features) features else stacked_features(features)
-    if (length(chosen$response) == 0) return(if (named) list(x = inputs) else inputs)
-    response <- record[[chosen$response]]
+    if (length(selection$response) == 0) return(if (named) list(x = inputs) else inputs)
+    response <- record[[selection$response]]
     if (named) list(y = response, x = inputs) else list(inputs, response)
   }
   threads <- if (is.null(parallel_records)) num_parallel_batches else parallel_records
-  prepared <- dataset_map(dataset, pick, threads)
+  prepared <- dataset_map(dataset, select_record, threads)
   if (is.null(batch_size)) return(prepared)
   dataset_batch(prepared, batch_size, drop_remainder)
 }
 
-# Vectors for rows, matrices for batches; features of different types become float32.
+# One tensor of all features: a vector for a row, a matrix for a batch. Features of different types
+# become float32.
 stacked_features <- function(features) {
   types <- vapply(features, function(x) x$dtype$name, "")
   if (length(unique(types)) > 1) features <- lapply(features, tf$cast, "float32")
@@ -214,15 +215,15 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
   if (!is.list(dataset$form) || is.null(names)) {
     abort_runhooks("The elements of the dataset must be records: named lists.", call = call)
   }
-  stub <- setNames(as.list(seq_along(names)), names)
+  columns <- setNames(as.list(seq_along(names)), names)
   formula <- if (is.call(x) && identical(x[[1]], quote(`~`))) eval(x, env)
   if (is.name(x) && !as.character(x) %in% c("", names)) {
     value <- get0(as.character(x), env)
     if (inherits(value, "formula")) formula <- value
   }
-  if (!is.null(formula)) return(formula_components(formula, names, call))
-  features <- select_names(stub, x, x_quo, args[[1]], call)
-  response <- select_names(stub, y, y_quo, args[[2]], call)
+  if (!is.null(formula)) return(selection_from_formula(formula, names, call))
+  features <- select_names(columns, x, x_quo, args[[1]], call)
+  response <- select_names(columns, y, y_quo, args[[2]], call)
   if (length(features) == 0) abort_runhooks("{.arg {args[[1]]}} selects no column.", call = call)
   warn_response_feature(features, response)
   if (length(response) > 1) {
@@ -234,19 +235,19 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
   list(features = features, response = response)
 }
 
-# `.` means all components except the response.
-formula_components <- function(formula, names, call) {
-  chosen <- parse_formula(formula)[c("features", "response")]
+# The names of features and response in a formula. `.` means all components except the response.
+selection_from_formula <- function(formula, names, call) {
+  selection <- parse_formula(formula)[c("features", "response")]
   if ("." %in% all.names(formula[[length(formula)]])) {
-    stub <- as.data.frame(setNames(as.list(names), names), optional = TRUE)
-    chosen$features <- gsub("`", "", labels(stats::terms(formula, data = stub)), fixed = TRUE)
+    columns <- as.data.frame(setNames(as.list(names), names), optional = TRUE)
+    selection$features <- gsub("`", "", labels(stats::terms(formula, data = columns)), fixed = TRUE)
   }
-  unknown <- setdiff(unlist(chosen), names)
+  unknown <- setdiff(unlist(selection), names)
   if (length(unknown)) {
     abort_runhooks(
       c("The records have no component {.val {unknown}}.", i = abbreviated_names(names)),
       kind = "not_found", call = call
     )
   }
-  chosen
+  selection
 }
