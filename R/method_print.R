@@ -28,7 +28,7 @@ model_lines <- function(object) {
   c(
     if (length(traits$trained_parts)) paste0("  optimizer: ", describe_optimizer(object)),
     if (traits$has_trees && !is.null(cpp_latest_checkpoint(model_dir(object)))) {
-      paste0("  trees: ", describe_tree(object))
+      paste0("  trees: ", describe_trees(object))
     }
   )
 }
@@ -55,7 +55,7 @@ print.runhooks_input_fn <- function(x, ...) {
   }
   lines <- c(
     sprintf("An input function of %s rows", format(about$rows, big.mark = ",", scientific = FALSE)),
-    paste0("  features: ", few_names(about$features)),
+    paste0("  features: ", abbreviate_names(about$features)),
     if (length(about$response)) paste0("  response: ", about$response),
     sprintf(
       "  batches of %s, %s, %s", format(about$batch_size, scientific = FALSE), order,
@@ -66,7 +66,7 @@ print.runhooks_input_fn <- function(x, ...) {
   invisible(x)
 }
 
-few_names <- function(names, most = 8) {
+abbreviate_names <- function(names, most = 8) {
   rest <- length(names) - most
   shown <- paste(utils::head(names, most), collapse = ", ")
   if (rest > 0) paste0(shown, " and ", rest, " more") else shown
@@ -75,10 +75,10 @@ few_names <- function(names, most = 8) {
 # Formats arguments as "name = value". Large values are shown as their kind.
 describe_arguments <- function(args) {
   args <- args[!vapply(args, function(x) is.null(x) || (is.list(x) && !length(x)), NA)]
-  paste(names(args), vapply(args, short_value, ""), sep = " = ", recycle0 = TRUE)
+  paste(names(args), vapply(args, format_argument_value, ""), sep = " = ", recycle0 = TRUE)
 }
 
-short_value <- function(x) {
+format_argument_value <- function(x) {
   if (inherits(x, "runhooks_input_fn")) {
     return(sprintf("<input function of %s rows>", format(attr(x, "about")$rows, big.mark = ",")))
   }
@@ -91,7 +91,7 @@ short_value <- function(x) {
     return(if (length(x) == 1) shown else paste0("c(", paste(shown, collapse = ", "), ")"))
   }
   if (is.list(x) && !is.object(x) && length(x) <= 4) {
-    values <- vapply(x, short_value, "")
+    values <- vapply(x, format_argument_value, "")
     if (!is.null(names(x))) values <- paste(names(x), values, sep = " = ")
     return(paste0("list(", paste(values, collapse = ", "), ")"))
   }
@@ -176,7 +176,7 @@ type_sum.tf_dataset <- function(x) "dataset"
 
 # --- methods that abort for the history of train()
 
-abort_history <- function(what, call = parent.frame()) {
+abort_needs_model <- function(what, call = parent.frame()) {
   abort_runhooks(
     c(
       "{.fn {what}} needs the model; this is the history that {.fn train} returned.",
@@ -188,16 +188,16 @@ abort_history <- function(what, call = parent.frame()) {
 }
 
 #' @export
-predict.tf_estimator_history <- function(object, ...) abort_history("predict")
+predict.tf_estimator_history <- function(object, ...) abort_needs_model("predict")
 
 #' @export
-evaluate.tf_estimator_history <- function(object, ...) abort_history("evaluate")
+evaluate.tf_estimator_history <- function(object, ...) abort_needs_model("evaluate")
 
 #' @export
-train.tf_estimator_history <- function(object, ...) abort_history("train")
+train.tf_estimator_history <- function(object, ...) abort_needs_model("train")
 
 #' @export
-coef.tf_estimator_history <- function(object, ...) abort_history("coef")
+coef.tf_estimator_history <- function(object, ...) abort_needs_model("coef")
 
 #' @export
-model_dir.tf_estimator_history <- function(object, ...) abort_history("model_dir")
+model_dir.tf_estimator_history <- function(object, ...) abort_needs_model("model_dir")

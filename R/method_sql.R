@@ -41,10 +41,10 @@ NULL
 #' @exportS3Method tidypredict::tidypredict_fit
 tidypredict_fit.tf_estimator <- function(model) {
   parts <- model_expressions(model, "tidypredict_fit")
-  values <- nested_values(parts, "tidypredict_fit", environment())
-  if (parts$family == "multinomial") return(lapply(seq_along(values), softmax_share, values))
+  values <- inline_hidden_units(parts, "tidypredict_fit", environment())
+  if (parts$family == "multinomial") return(lapply(seq_along(values), softmax_probability, values))
   values <- lapply(values, switch(parts$family,
-    binomial = inverse_logit, poisson = function(value) base::call("exp", value), identity
+    binomial = inverse_logit_expression, poisson = function(value) base::call("exp", value), identity
   ))
   if (length(values) == 1) values[[1]] else values
 }
@@ -65,31 +65,31 @@ orbital.tf_estimator <- function(x, ..., mode = NULL, type = NULL, lvl = NULL, p
   values <- parts$values
   if (mode == "regression") {
     value <- if (parts$family == "poisson") base::call("exp", values[[1]]) else values[[1]]
-    return(expression_texts(c(parts$units, setNames(list(value), prefix))))
+    return(deparse_expressions(c(parts$units, setNames(list(value), prefix))))
   }
   # two classes have one logit, that of the second
   logits <- paste0("orbital_tmp_logit", seq_along(values))
   names <- lapply(logits, as.name)
-  expression_texts(c(
+  deparse_expressions(c(
     parts$units, setNames(values, logits),
-    if (is.null(type) || "class" %in% type) list(orbital_tmp_class_name = best_class(names, lvl)),
+    if (is.null(type) || "class" %in% type) list(orbital_tmp_class_name = best_class_expression(names, lvl)),
     if ("prob" %in% type) {
       shares <- if (length(lvl) == 2) {
-        list(inverse_logit(base::call("-", names[[1]])), inverse_logit(names[[1]]))
+        list(inverse_logit_expression(base::call("-", names[[1]])), inverse_logit_expression(names[[1]]))
       } else {
-        lapply(seq_along(names), softmax_share, names)
+        lapply(seq_along(names), softmax_probability, names)
       }
       setNames(shares, paste0("orbital_tmp_prob_name", seq_along(lvl)))
     }
   ))
 }
 
-expression_texts <- function(expressions) {
+deparse_expressions <- function(expressions) {
   vapply(expressions, deparse1, "", control = "digits17")
 }
 
 # Missing if a logit is missing.
-best_class <- function(logits, levels) {
+best_class_expression <- function(logits, levels) {
   conditions <- if (length(levels) == 2) {
     list(base::call("<=", logits[[1]], 0), base::call(">", logits[[1]], 0))
   } else {
@@ -103,7 +103,7 @@ best_class <- function(logits, levels) {
 }
 
 # 1 / (1 + sum of exp(other - own)). Databases fail on exp() of large numbers.
-softmax_share <- function(i, logits) {
+softmax_probability <- function(i, logits) {
   ratios <- lapply(logits[-i], function(other) {
     difference <- base::call("-", base::call("(", other), base::call("(", logits[[i]]))
     rlang::expr(
@@ -112,22 +112,22 @@ softmax_share <- function(i, logits) {
       )
     )
   })
-  base::call("/", 1, base::call("(", sum_calls(c(1, ratios))))
+  base::call("/", 1, base::call("(", sum_expressions(c(1, ratios))))
 }
 
-sum_call <- function(a, b) {
+add_expressions <- function(a, b) {
   if (identical(b, 0)) a else if (identical(a, 0)) b else base::call("+", a, b)
 }
 
 # SQL parsers limit the depth of an expression, so long sums have brackets.
-sum_calls <- function(terms) {
-  if (length(terms) <= 20) return(Reduce(sum_call, terms))
+sum_expressions <- function(terms) {
+  if (length(terms) <= 20) return(Reduce(add_expressions, terms))
   groups <- split(terms, (seq_along(terms) - 1) %/% 20)
-  sum_calls(unname(lapply(groups, function(group) base::call("(", sum_calls(group)))))
+  sum_expressions(unname(lapply(groups, function(group) base::call("(", sum_expressions(group)))))
 }
 
 # Databases fail on exp() of large numbers.
-inverse_logit <- function(value) {
+inverse_logit_expression <- function(value) {
   value <- base::call("(", value)
   rlang::expr(
     dplyr::case_when(
@@ -180,23 +180,23 @@ linear_expressions <- function(model, family, call) {
   if (!is.matrix(weights)) weights <- cbind(weights)
   if (family == "multinomial") weights <- t(weights)
   sums <- lapply(seq_len(ncol(weights)), function(i) {
-    linear_sum(weights[, i], rownames(weights), blueprint, call)
+    linear_sum_expression(weights[, i], rownames(weights), blueprint, call)
   })
   if (!is.null(offset)) {
-    sums <- lapply(sums, sum_call, number_expression(offset$expr, blueprint, call))
+    sums <- lapply(sums, add_expressions, numeric_expression(offset$expr, blueprint, call))
   }
   # the first class has the logit 0
   if (family == "multinomial") c(list(0), sums) else sums
 }
 
 # Coefficients that the data do not determine are missing.
-linear_sum <- function(weights, names, blueprint, call) {
+linear_sum_expression <- function(weights, names, blueprint, call) {
   known <- !is.na(weights)
   terms <- Map(function(name, weight) {
     if (name == "(Intercept)") return(weight)
     base::call("*", term_expression(name, blueprint, call), weight)
   }, names[known], unname(weights[known]))
-  if (length(terms)) sum_calls(unname(terms)) else 0
+  if (length(terms)) sum_expressions(unname(terms)) else 0
 }
 
 # The parts of a coefficient's name, such as "x:fb", are numbers, or a variable and its level.
@@ -208,9 +208,9 @@ term_expression <- function(name, blueprint, call) {
       shown[shown %in% blueprint$variables[[variable]]$na_level] <- "NA"
       level <- levels[paste0(variable, shown) == part]
       if (length(level) == 1) return(level_indicator(variable, level, levels, blueprint, call))
-      if (part == paste0(variable, "TRUE")) return(variable_number(variable, blueprint, call))
+      if (part == paste0(variable, "TRUE")) return(variable_expression(variable, blueprint, call))
     }
-    number_expression(part, blueprint, call)
+    numeric_expression(part, blueprint, call)
   })
   Reduce(function(a, b) base::call("*", a, b), factors)
 }
@@ -225,7 +225,7 @@ level_indicator <- function(variable, level, levels, blueprint, call) {
 }
 
 level_condition <- function(variable, level, blueprint, call) {
-  column <- word_column_expression(variable, blueprint, call)
+  column <- category_column(variable, blueprint, call)
   if (identical(level, blueprint$variables[[variable]]$na_level)) {
     # is.na() is FALSE for the level NA of a factor
     return(base::call("is.na", base::call("as.character", column)))
@@ -234,13 +234,13 @@ level_condition <- function(variable, level, blueprint, call) {
 }
 
 # TRUE in rows that are not missing.
-present_condition <- function(variable, blueprint, call) {
+not_missing_condition <- function(variable, blueprint, call) {
   if (!is.null(blueprint$variables[[variable]]$na_level)) return(TRUE)
-  base::call("!", base::call("is.na", word_column_expression(variable, blueprint, call)))
+  base::call("!", base::call("is.na", category_column(variable, blueprint, call)))
 }
 
 # A column of words, or factor() of a column.
-word_column_expression <- function(variable, blueprint, call) {
+category_column <- function(variable, blueprint, call) {
   known <- blueprint$variables[[variable]]
   is_column <- variable %in% blueprint$columns || is.null(known$expr)
   expr <- if (is_column) as.name(variable) else known$expr
@@ -262,10 +262,10 @@ is_factor_call <- function(expr) {
 }
 
 # A number, or the 0 and 1 of a logical.
-variable_number <- function(variable, blueprint, call) {
+variable_expression <- function(variable, blueprint, call) {
   known <- blueprint$variables[[variable]]
   expr <- if (is.null(known$expr)) variable else known$expr
-  number <- number_expression(expr, blueprint, call, variable)
+  number <- numeric_expression(expr, blueprint, call, variable)
   if (is.call(number)) number <- base::call("(", number)
   if (!isTRUE(known$is_logical)) return(number)
   rlang::expr(dplyr::case_when(!!number ~ 1, !(!!number) ~ 0))
@@ -277,7 +277,7 @@ translatable_functions <- c(
 )
 
 # `x`: an expression or its text, which may be the name of a column.
-number_expression <- function(x, blueprint, call, name = NULL) {
+numeric_expression <- function(x, blueprint, call, name = NULL) {
   text <- if (is.null(name)) if (is.character(x)) x else code_text(x) else name
   columns <- blueprint$columns
   known <- blueprint$variables[[text]]
@@ -287,26 +287,26 @@ number_expression <- function(x, blueprint, call, name = NULL) {
   }
   used <- if (is.call(expr)) setdiff(all.names(expr), all.vars(expr))
   constants <- Filter(is_number, blueprint$constants)
-  expr <- if (!is.null(expr)) substituted(expr, constants[setdiff(names(constants), columns)])
+  expr <- if (!is.null(expr)) substitute_names(expr, constants[setdiff(names(constants), columns)])
   good <- !is.null(expr) && is.null(known$time) && !isTRUE(known$width > 1) &&
     all(used %in% translatable_functions) && all(all.vars(expr) %in% columns)
   if (!good) abort_no_expression(text, call)
-  filled(without_identity(expr), blueprint)
+  filled(replace_identity_calls(expr), blueprint)
 }
 
 # Missing values are replaced by the constants of `na.action`.
 filled <- function(expr, blueprint) {
   constants <- blueprint$na$constants
   constants <- constants[intersect(names(constants), all.vars(expr))]
-  substituted(expr, Map(function(name, constant) {
+  substitute_names(expr, Map(function(name, constant) {
     rlang::expr(dplyr::coalesce(!!as.name(name), !!constant))
   }, names(constants), constants))
 }
 
-without_identity <- function(expr) {
+replace_identity_calls <- function(expr) {
   if (!is.call(expr)) return(expr)
-  if (identical(expr[[1]], quote(I))) return(base::call("(", without_identity(expr[[2]])))
-  as.call(c(expr[[1]], lapply(as.list(expr)[-1], without_identity)))
+  if (identical(expr[[1]], quote(I))) return(base::call("(", replace_identity_calls(expr[[2]])))
+  as.call(c(expr[[1]], lapply(as.list(expr)[-1], replace_identity_calls)))
 }
 
 # --- Trees
@@ -316,12 +316,12 @@ tree_expressions <- function(model, call) {
   columns <- grep("^value", names(nodes), value = TRUE)
   trees <- split(nodes, nodes$tree)
   sums <- lapply(columns, function(column) {
-    sum_calls(unname(lapply(trees, function(tree) {
+    sum_expressions(unname(lapply(trees, function(tree) {
       tree$value <- tree[[column]] * tree$weight
       node_expression(tree, 0, model$blueprint, call)
     })))
   })
-  scaled_values(sums, model$spec)
+  to_response_units(sums, model$spec)
 }
 
 node_expression <- function(tree, id, blueprint, call) {
@@ -338,9 +338,9 @@ node_expression <- function(tree, id, blueprint, call) {
     return(rlang::expr(dplyr::case_when(!!condition ~ !!right, .default = !!left)))
   }
   number <- if (node$feature %in% names(blueprint$variables)) {
-    variable_number(node$feature, blueprint, call)
+    variable_expression(node$feature, blueprint, call)
   } else {
-    base::call("(", number_expression(node$feature, blueprint, call))
+    base::call("(", numeric_expression(node$feature, blueprint, call))
   }
   is_missing <- rlang::expr(is.na(!!number))
   if (asks(" is any number") || asks(" is below all") || asks(" is missing")) {
@@ -363,7 +363,7 @@ is_level <- function(node, blueprint, call) {
   if (is.null(levels)) abort_no_expression(node$feature, call)
   level <- substring(node$question, nchar(node$feature) + nchar(" is not ") + 1)
   if (level != "(missing)") return(level_condition(node$feature, level, blueprint, call))
-  column <- word_column_expression(node$feature, blueprint, call)
+  column <- category_column(node$feature, blueprint, call)
   known <- setdiff(levels, "(missing)")
   rlang::expr(is.na(!!column) | !(!!column %in% !!rlang::call2("c", !!!known)))
 }

@@ -18,15 +18,15 @@ network_expressions <- function(model, call) {
       units <- layers$units
       layers$logits
     } else {
-      linear_part(spec, spec[[slot]], source)
+      linear_part_logits(spec, spec[[slot]], source)
     }
-    values <- if (length(values)) Map(sum_call, values, logits) else logits
+    values <- if (length(values)) Map(add_expressions, values, logits) else logits
   }
-  list(units = units, values = scaled_values(values, spec))
+  list(units = units, values = to_response_units(values, spec))
 }
 
 # In the units of the response.
-scaled_values <- function(values, spec) {
+to_response_units <- function(values, spec) {
   head <- if (is.null(spec$head)) spec else spec$head
   if (is.null(head$label_scale)) return(values)
   Map(function(value, scale, center) {
@@ -46,20 +46,20 @@ layer_expressions <- function(spec, prefix, columns, source) {
   scale <- shift <- NULL
   for (i in seq_len(n_layers + 1)) {
     layer <- if (i > n_layers) "dnn/logits" else paste0("dnn/hiddenlayer_", i - 1)
-    kernel <- saved_value(source, paste0(layer, "/kernel"))
-    bias <- as.vector(saved_value(source, paste0(layer, "/bias")))
+    kernel <- checkpoint_value(source, paste0(layer, "/kernel"))
+    bias <- as.vector(checkpoint_value(source, paste0(layer, "/bias")))
     if (!is.null(scale)) {
       bias <- bias + as.vector(shift %*% kernel)
       kernel <- kernel * scale
     }
     sums <- if (i == 1) {
-      of_columns(columns, kernel, "dnn/input_from_feature_columns/input_layer/", source)
+      column_terms(columns, kernel, "dnn/input_from_feature_columns/input_layer/", source)
     } else {
       lapply(seq_len(ncol(kernel)), function(j) {
         Map(function(input, weight) base::call("*", input, weight), inputs, kernel[, j])
       })
     }
-    sums <- Map(function(terms, bias) sum_calls(c(bias, unname(terms))), sums, bias)
+    sums <- Map(function(terms, bias) sum_expressions(c(bias, unname(terms))), sums, bias)
     if (i > n_layers) break
     names(sums) <- paste0("orbital_tmp_layer", i, "_unit", seq_along(sums))
     units <- c(units, lapply(sums, activation))
@@ -67,7 +67,7 @@ layer_expressions <- function(spec, prefix, columns, source) {
     if (isTRUE(spec$batch_norm)) {
       parts <- c("gamma", "moving_variance", "beta", "moving_mean")
       norm <- lapply(paste0(layer, "/batchnorm_", i - 1, "/", parts), function(name) {
-        as.vector(saved_value(source, name))
+        as.vector(checkpoint_value(source, name))
       })
       scale <- norm[[1]] / sqrt(norm[[2]] + 0.001)
       shift <- norm[[3]] - norm[[4]] * scale
@@ -76,7 +76,7 @@ layer_expressions <- function(spec, prefix, columns, source) {
   list(units = units, logits = unname(sums))
 }
 
-saved_value <- function(source, name) {
+checkpoint_value <- function(source, name) {
   if (!name %in% checkpoint_names(source$path)) {
     abort_runhooks(
       "The checkpoint has no variable {.val {name}}, which the expression needs.",
@@ -91,10 +91,10 @@ activation_expressions <- list(
   relu = function(z) rlang::expr((!!z + abs(!!z)) / 2),
   relu6 = function(z) rlang::expr(dplyr::case_when(!!z > 6 ~ 6, !!z > 0 ~ !!z, !!z <= 0 ~ 0)),
   leaky_relu = function(z) rlang::expr(dplyr::case_when(!!z > 0 ~ !!z, .default = 0.2 * !!z)),
-  elu = function(z) exponential_unit(z, 1, 1),
-  selu = function(z) exponential_unit(z, 1.0507009873554805, 1.7580993408473766),
-  sigmoid = function(z) inverse_logit(z),
-  swish = function(z) base::call("*", z, inverse_logit(z)),
+  elu = function(z) elu_expression(z, 1, 1),
+  selu = function(z) elu_expression(z, 1.0507009873554805, 1.7580993408473766),
+  sigmoid = function(z) inverse_logit_expression(z),
+  swish = function(z) base::call("*", z, inverse_logit_expression(z)),
   tanh = function(z) {
     rlang::expr(
       dplyr::case_when(!!z > 20 ~ 1, !!z < -20 ~ -1, .default = 1 - 2 / (exp(2 * !!z) + 1))
@@ -108,7 +108,7 @@ activation_expressions <- list(
   softsign = function(z) rlang::expr(!!z / (1 + abs(!!z)))
 )
 
-exponential_unit <- function(z, scale, below) {
+elu_expression <- function(z, scale, below) {
   rlang::expr(
     dplyr::case_when(
       !!z > 0 ~ !!scale * !!z, !!z < -40 ~ !!(-below), .default = !!below * (exp(!!z) - 1)
@@ -147,7 +147,7 @@ activation_expression <- function(activation, call) {
 # --- Columns
 
 # The product of the columns' elements and `weights`, a list of terms for each unit.
-of_columns <- function(columns, weights, scope, source) {
+column_terms <- function(columns, weights, scope, source) {
   terms <- rep(list(list()), ncol(weights))
   first <- 0
   for (column in columns) {
@@ -159,32 +159,32 @@ of_columns <- function(columns, weights, scope, source) {
   terms
 }
 
-linear_part <- function(spec, columns, source) {
+linear_part_logits <- function(spec, columns, source) {
   combiner <- spec$sparse_combiner
   if (!is.null(combiner) && combiner != "sum") {
     abort_no_expression(sprintf("sparse_combiner = \"%s\"", combiner), source$call)
   }
   scope <- "linear/linear_model/"
-  bias <- as.vector(saved_value(source, paste0(scope, "bias_weights")))
+  bias <- as.vector(checkpoint_value(source, paste0(scope, "bias_weights")))
   is_fixed <- vapply(columns, `[[`, "", "type") == "OffsetColumn"
   scopes <- variable_scope_name(vapply(columns, `[[`, "", "name"))
   if (anyDuplicated(scopes)) abort_no_expression(columns[[anyDuplicated(scopes)]]$name, source$call)
   terms <- Map(function(column, name) {
-    weights <- as.matrix(saved_value(source, paste0(scope, name, "/weights")))
-    of_columns(list(column), weights, scope, source)
+    weights <- as.matrix(checkpoint_value(source, paste0(scope, name, "/weights")))
+    column_terms(list(column), weights, scope, source)
   }, columns[!is_fixed], scopes[!is_fixed])
   offset <- offset_terms(columns[is_fixed], length(bias), source)
   lapply(seq_along(bias), function(j) {
     own <- unlist(lapply(unname(terms), `[[`, j), recursive = FALSE)
-    sum_calls(c(bias[[j]], own, offset[[j]]))
+    sum_expressions(c(bias[[j]], own, offset[[j]]))
   })
 }
 
 offset_terms <- function(columns, n, source) {
   if (length(columns) == 0) return(rep(list(list()), n))
-  expr <- number_expression(source$blueprint$offset$expr, source$blueprint, source$call)
+  expr <- numeric_expression(source$blueprint$offset$expr, source$blueprint, source$call)
   scale <- rep_len(unlist(columns[[1]]$scale), n)
-  lapply(scale, function(scale) list(standardized_number(expr, columns[[1]]$center, scale)))
+  lapply(scale, function(scale) list(standardize_expression(expr, columns[[1]]$center, scale)))
 }
 
 # The terms of a column for each unit.
@@ -195,17 +195,17 @@ weighted_input <- function(input, weights) {
     if (is.null(input$conditions)) {
       return(Map(function(number, weight) base::call("*", number, weight), input$numbers, own))
     }
-    arms <- Map(case_arm, input$conditions, own)
+    arms <- Map(case_when_arm, input$conditions, own)
     unknown <- if (!is.null(input$unknown)) {
-      list(case_arm(input$is_known, own[[input$unknown]]))
+      list(case_when_arm(input$is_known, own[[input$unknown]]))
     }
-    others <- if (is.null(input$others)) list(.default = 0) else list(case_arm(input$others, 0))
+    others <- if (is.null(input$others)) list(.default = 0) else list(case_when_arm(input$others, 0))
     value <- rlang::call2("case_when", !!!unname(arms), !!!unknown, !!!others, .ns = "dplyr")
     list(if (is.null(input$numbers)) value else base::call("*", value, input$numbers[[1]]))
   })
 }
 
-case_arm <- function(condition, value) base::call("~", condition, value)
+case_when_arm <- function(condition, value) base::call("~", condition, value)
 
 # What a column contributes: `numbers`, or `conditions` of which at most one holds, with a weight
 # each. `others`: the condition of a row that is not missing; without it, missing rows count as 0.
@@ -231,8 +231,8 @@ column_input <- function(column, scope, source) {
 numeric_input <- function(column, source) {
   if (!is.null(column$normalizer_fn) || !is.null(column$among)) return(NULL)
   if (prod(unlist(column$shape)) != 1) return(NULL)
-  number <- feature_number(column$key, source)
-  list(numbers = list(standardized_number(number, column$center, column$scale)))
+  number <- feature_expression(column$key, source)
+  list(numbers = list(standardize_expression(number, column$center, column$scale)))
 }
 
 # The default of a numeric column also fills the feature for other columns.
@@ -247,14 +247,14 @@ feature_defaults <- function(columns) {
   setNames(lapply(columns, `[[`, "default_value"), vapply(columns, `[[`, "", "key"))
 }
 
-standardized_number <- function(number, center, scale) {
+standardize_expression <- function(number, center, scale) {
   if (is.null(scale)) return(number)
   center <- unlist(center)
   if (center != 0) number <- base::call("(", base::call("-", number, center))
   if (unlist(scale) == 1) number else base::call("/", number, unlist(scale))
 }
 
-feature_number <- function(key, source) {
+feature_expression <- function(key, source) {
   blueprint <- source$blueprint
   if (is.null(blueprint)) {
     default <- source$defaults[[key]]
@@ -262,12 +262,12 @@ feature_number <- function(key, source) {
     return(rlang::expr(dplyr::coalesce(!!as.name(key), !!as.numeric(default))))
   }
   parts <- blueprint$features[[match(key, blueprint$keys)]]
-  numbers <- lapply(parts, variable_number, blueprint, source$call)
+  numbers <- lapply(parts, variable_expression, blueprint, source$call)
   Reduce(function(a, b) base::call("*", a, b), numbers)
 }
 
 cyclic_input <- function(column, source) {
-  angle <- base::call("*", feature_number(column$key, source), 2 * pi / column$period)
+  angle <- base::call("*", feature_expression(column$key, source), 2 * pi / column$period)
   list(numbers = list(base::call("sin", angle), base::call("cos", angle)))
 }
 
@@ -285,7 +285,7 @@ bucketized_input <- function(column, source) {
 
 vocabulary_input <- function(column, source) {
   words <- column$vocabulary_list
-  if (!is.null(source$blueprint)) return(formula_words_input(column$key, unlist(words), source))
+  if (!is.null(source$blueprint)) return(formula_levels_input(column$key, unlist(words), source))
   if (column$num_oov_buckets > 0) return(NULL)
   name <- as.name(column$key)
   is_known <- rlang::expr(!is.na(!!name))
@@ -307,7 +307,7 @@ identity_input <- function(column, source) {
 }
 
 # Levels of a formula, or combinations of the levels of several variables.
-formula_words_input <- function(key, words, source) {
+formula_levels_input <- function(key, words, source) {
   blueprint <- source$blueprint
   variables <- blueprint$features[[match(key, blueprint$keys)]]
   levels <- lapply(variables, function(name) blueprint$variables[[name]]$levels)
@@ -321,15 +321,15 @@ formula_words_input <- function(key, words, source) {
     conditions = lapply(match(words, crossed), function(row) {
       Reduce(both, lapply(seq_along(variables), is_level, row))
     }),
-    others = Reduce(both, lapply(variables, present_condition, blueprint, source$call))
+    others = Reduce(both, lapply(variables, not_missing_condition, blueprint, source$call))
   )
 }
 
 weighted_categorical_input <- function(column, scope, source) {
   if (!is.null(column$among)) return(NULL)
   input <- column_input(column$categorical_column, scope, source)
-  number <- feature_number(column$weight_feature_key, source)
-  input$numbers <- list(standardized_number(number, column$center, column$scale))
+  number <- feature_expression(column$weight_feature_key, source)
+  input$numbers <- list(standardize_expression(number, column$center, column$scale))
   input
 }
 
@@ -338,7 +338,7 @@ embedding_input <- function(column, scope, source) {
   if (!is.null(input$numbers)) abort_no_expression(column$name, source$call)
   shared <- column$shared_embedding_collection_name
   own <- variable_scope_name(if (is.null(shared)) column$name else shared)
-  input$table <- as.matrix(saved_value(source, paste0(scope, own, "/embedding_weights")))
+  input$table <- as.matrix(checkpoint_value(source, paste0(scope, own, "/embedding_weights")))
   if (!is.null(column$max_norm)) {
     norms <- sqrt(rowSums(input$table^2))
     input$table <- input$table * pmin(1, column$max_norm / norms)
@@ -349,28 +349,28 @@ embedding_input <- function(column, scope, source) {
 
 # --- One expression instead of a column for each unit
 
-most_terms <- 10000
+max_terms <- 10000
 
 # Units replaced by their expressions, which grow by a layer's width with each layer.
-nested_values <- function(parts, what, call) {
+inline_hidden_units <- function(parts, what, call) {
   known <- list()
   sizes <- numeric()
   for (name in names(parts$units)) {
     expr <- parts$units[[name]]
     used <- all.names(expr, functions = FALSE)
     sizes[[name]] <- length(used) + sum(sizes[used], na.rm = TRUE)
-    if (sizes[[name]] > most_terms) abort_large_network(what, call)
-    known[[name]] <- substituted(expr, known)
+    if (sizes[[name]] > max_terms) abort_large_network(what, call)
+    known[[name]] <- substitute_names(expr, known)
   }
   used <- unlist(lapply(parts$values, all.names, functions = FALSE))
-  if (sum(sizes[used], na.rm = TRUE) > most_terms) abort_large_network(what, call)
-  lapply(parts$values, substituted, known)
+  if (sum(sizes[used], na.rm = TRUE) > max_terms) abort_large_network(what, call)
+  lapply(parts$values, substitute_names, known)
 }
 
 abort_large_network <- function(what, call) {
   abort_runhooks(
     c(
-      "{.fn {what}} returns one expression, which would have more than {most_terms} terms for this
+      "{.fn {what}} returns one expression, which would have more than {max_terms} terms for this
        network.",
       i = "{.fn orbital::orbital} computes a column for each unit instead."
     ),
@@ -378,7 +378,7 @@ abort_large_network <- function(what, call) {
   )
 }
 
-substituted <- function(expr, known) {
+substitute_names <- function(expr, known) {
   if (length(known) == 0) return(expr)
   do.call(substitute, list(expr, known))
 }

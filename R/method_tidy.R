@@ -59,7 +59,7 @@ tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
   names <- c("estimate", "std.error", "statistic", "p.value")
   for (i in seq_len(ncol(table))) columns[[names[[i]]]] <- unname(table[, i])
   if (conf.int) {
-    half <- interval_factor(fit, conf.level) * columns$std.error
+    half <- interval_quantile(fit, conf.level) * columns$std.error
     columns$conf.low <- columns$estimate - half
     columns$conf.high <- columns$estimate + half
   }
@@ -126,14 +126,14 @@ augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
   shown <- as.data.frame(shown, optional = TRUE)
   names <- if (is.character(attr(shown, "row.names"))) rownames(shown)
   shown <- tibble::as_tibble(shown)
-  response <- known_response(x, as.list(shown))
+  response <- available_response(x, as.list(shown))
   if (is.numeric(response) && ".fitted" %in% names(added)) added$.resid <- response - added$.fitted
   shown[names(added)] <- added
   if (!is.null(names)) shown <- tibble::add_column(shown, .rownames = names, .before = 1)
   shown[keep, ]
 }
 
-known_response <- function(object, data) {
+available_response <- function(object, data) {
   blueprint <- object$blueprint
   if (!all(blueprint$response_variables %in% names(data))) return(NULL)
   response_value(data, blueprint, parent.frame())

@@ -55,17 +55,17 @@
 feature_importances <- function(model, normalize = FALSE, by = c("gain", "count")) {
   check_flag(normalize)
   by <- check_one_of(by, c("gain", "count"))
-  trees <- trees_of(model, "feature_importances")
+  trees <- model_trees(model, "feature_importances")
   if (all(trees$nodes$is_leaf)) {
     cli::cli_inform(
       "The trees have no splits yet, so all importances are 0.",
       class = "runhooks_message_no_splits"
     )
   }
-  importances_of(trees, normalize, by)
+  sorted_importances(trees, normalize, by)
 }
 
-importances_of <- function(trees, normalize, by = "gain") {
+sorted_importances <- function(trees, normalize, by = "gain") {
   values <- trees[[by]]
   if (normalize && any(values != 0)) values <- values / sum(values)
   falling <- order(-values, enc2utf8(trees$columns), method = "radix")
@@ -75,7 +75,7 @@ importances_of <- function(trees, normalize, by = "gain") {
 #' @rdname feature_importances
 #' @export
 as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ...) {
-  nodes <- format_time_thresholds(trees_of(x, "as.data.frame")$nodes, x$blueprint)
+  nodes <- format_time_thresholds(model_trees(x, "as.data.frame")$nodes, x$blueprint)
   value <- nodes$value
   names <- if (ncol(value) > 1) paste0("value_", seq_len(ncol(value))) else "value"
   values <- setNames(lapply(seq_len(ncol(value)), function(k) value[, k]), names)
@@ -90,18 +90,18 @@ as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ..
 #' @export
 experimental_predict_with_explanations <- function(object, input_fn, predict_keys = NULL,
                                                    hooks = NULL, checkpoint_path = NULL) {
-  columns <- trees_of(object, "experimental_predict_with_explanations")$columns
+  columns <- model_trees(object, "experimental_predict_with_explanations")$columns
   keys <- if (is.null(predict_keys)) character() else c(as_strings(predict_keys), "contributions")
   if (is.data.frame(input_fn)) {
     data <- check_new_data(bake_newdata(object, input_fn, environment()), environment())
-    features <- new_features(object, data, environment())$columns
+    features <- newdata_features(object, data, environment())$columns
     n <- n_rows(flat_column(features[[1]]))
     input_fn <- new_input_fn(
       features, names(features), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1
     )
   }
   input <- as_model_input(input_fn, object)
-  start <- prediction_start(with_explanations(object), input, keys, checkpoint_path, hooks)
+  start <- prediction_runner(with_explanations(object), input, keys, checkpoint_path, hooks)
   batches <- start(all = TRUE)
   lapply(cpp_batch_examples(batches), function(row) {
     contributions <- matrix(row$contributions, length(columns) + 1)
@@ -125,11 +125,11 @@ node_depths <- function(table) {
   unname(depth)
 }
 
-describe_tree <- function(object) {
-  trees <- trees_of(object, "print", checks = FALSE)
+describe_trees <- function(object) {
+  trees <- model_trees(object, "print", checks = FALSE)
   nodes <- trees$nodes
   done <- nodes$is_finished
-  parts <- utils::head(importances_of(trees, normalize = TRUE), 3)
+  parts <- utils::head(sorted_importances(trees, normalize = TRUE), 3)
   parts <- parts[is.finite(parts$importance) & parts$importance > 0, ]
   features <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
   paste0(

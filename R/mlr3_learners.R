@@ -90,7 +90,7 @@ mlr3_class <- function(type, family) {
     .train = rlang::inject(function(task) mlr3_train(self, private, task, !!about)),
     .hotstart = rlang::inject(function(task) mlr3_train(self, private, task, !!about, self$model)),
     .predict = function(task) mlr3_predict(self, task),
-    .extract_internal_tuned_values = rlang::inject(function() mlr3_tuned(self, !!about)),
+    .extract_internal_tuned_values = rlang::inject(function() mlr3_tuned_values(self, !!about)),
     .extract_internal_valid_scores = function() mlr3_scores(self),
     # early stopping restores the best weights
     .extract_best_valid_scores = function() mlr3_scores(self)
@@ -137,7 +137,7 @@ mlr3_params <- function(about) {
     learning_rate = dbl(), seed = int(0L), hooks = uty(), patience = int(),
     class_weights = if (about$type == "classif") uty()
   )
-  epochs <- list(epochs = mlr3_tuned_number("epochs"), batch_size = int())
+  epochs <- list(epochs = mlr3_iteration_param("epochs"), batch_size = int())
   own <- switch(about$family,
     linear = list(penalty = dbl(), mixture = dbl(0, 1), optimizer = uty()),
     dnn = list(
@@ -149,7 +149,7 @@ mlr3_params <- function(about) {
       dnn_optimizer = uty(), linear_optimizer = uty(), batch_norm = paradox::p_lgl(tags = "train")
     ),
     trees = list(
-      n_trees = mlr3_tuned_number("n_trees"), max_depth = paradox::p_int(1L, 20L, tags = "train"),
+      n_trees = mlr3_iteration_param("n_trees"), max_depth = paradox::p_int(1L, 20L, tags = "train"),
       l1_regularization = dbl(), l2_regularization = dbl(), tree_complexity = dbl(),
       min_node_weight = dbl(),
       pruning_mode = paradox::p_fct(c("none", "pre", "post"), tags = "train"),
@@ -166,7 +166,7 @@ mlr3_params <- function(about) {
 }
 
 # The number that validation can choose, and at which a hotstart continues.
-mlr3_tuned_number <- function(name) {
+mlr3_iteration_param <- function(name) {
   paradox::p_int(
     1L, tags = c("train", "hotstart", "internal_tuning"),
     aggr = function(x) as.integer(ceiling(mean(unlist(x)))),
@@ -198,7 +198,7 @@ mlr3_train <- function(learner, private, task, about, start = NULL) {
   data <- mlr3_data(task, private$.get_weights(task), about$family == "trees", call)
   valid <- task$internal_valid_task
   if (!is.null(valid)) {
-    data$held_out <- mlr3_rows(valid, task, data$weight, private$.get_weights(valid, 1))
+    data$held_out <- mlr3_data_frame(valid, task, data$weight, private$.get_weights(valid, 1))
   }
   data$stop_iter <- given$patience
   if (!is.null(given$patience) && is.null(valid)) {
@@ -210,11 +210,11 @@ mlr3_train <- function(learner, private, task, about, start = NULL) {
   config <- run_config(tf_random_seed = given$seed)
   if (!is.null(start)) {
     check_hotstart(learner$state$param_vals, about, call)
-    folder <- copied_model_dir(start)
-    config <- estimator_config(start, folder)
+    folder <- copy_model_dir(start)
+    config <- config_with_model_dir(start, folder)
   }
-  model <- new_fit(about$kind, data, settings$args, folder, config)
-  history <- train_fit(model, data, settings$training, settings$hooks)
+  model <- new_fit_estimator(about$kind, data, settings$args, folder, config)
+  history <- train_fit_estimator(model, data, settings$training, settings$hooks)
   if (!is.null(valid)) attr(model, "mlr3") <- mlr3_validation(model, history, settings, about)
   model
 }
@@ -228,10 +228,10 @@ check_hotstart <- function(start, about, call) {
 mlr3_data <- function(task, weights, is_tree, call) {
   name <- task$target_names
   formula <- formula_of_all_columns(name)
-  fit_data(formula, mlr3_rows(task, task), weights, NULL, call, is_tree = is_tree)
+  fit_data(formula, mlr3_data_frame(task, task), weights, NULL, call, is_tree = is_tree)
 }
 
-mlr3_rows <- function(task, train_task, weight = NULL, weights = NULL) {
+mlr3_data_frame <- function(task, train_task, weight = NULL, weights = NULL) {
   rows <- as.data.frame(task$data(cols = c(train_task$target_names, train_task$feature_names)))
   if (!is.null(weight)) rows[[weight]] <- weights
   rows
@@ -274,7 +274,7 @@ mlr3_settings <- function(data, given, about, call) {
 }
 
 # A copy, so that the model from which training continues does not change.
-copied_model_dir <- function(model) {
+copy_model_dir <- function(model) {
   folder <- tempfile("runhooks-")
   dir.create(folder)
   # lint: allow file
@@ -282,7 +282,7 @@ copied_model_dir <- function(model) {
   folder
 }
 
-estimator_config <- function(model, folder) {
+config_with_model_dir <- function(model, folder) {
   config <- unclass(model$estimator)$config
   config$model_dir <- folder
   config
@@ -317,7 +317,7 @@ mlr3_validation <- function(model, history, settings, about) {
   row <- history$validation[history$validation$step == step, , drop = FALSE]
   scores <- as.list(row[nrow(row), setdiff(names(row), "step")])
   number <- if (about$number == "n_trees") {
-    nodes <- trees_of(model, "train")$nodes
+    nodes <- model_trees(model, "train")$nodes
     length(unique(nodes$tree[nodes$is_finished]))
   } else {
     max(1L, as.integer(floor(step / settings$iteration)))
@@ -330,7 +330,7 @@ mlr3_scores <- function(learner) {
   if (is.null(scores)) stats::setNames(list(), character()) else scores
 }
 
-mlr3_tuned <- function(learner, about) {
+mlr3_tuned_values <- function(learner, about) {
   if (is.null(learner$state$param_vals$patience)) return(stats::setNames(list(), character()))
   stats::setNames(list(attr(learner$model, "mlr3")$number), about$number)
 }

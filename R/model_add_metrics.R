@@ -48,7 +48,7 @@ add_metrics <- function(estimator, metric_fn) {
   given <- if ("..." %in% own) possible else intersect(possible, own)
   config <- unclass(estimator$estimator)$config
   call <- function(features, labels, predictions) {
-    labels <- as_precise_as(labels, predictions)
+    labels <- match_label_precision(labels, predictions)
     all <- list(features = features, labels = labels, predictions = predictions, config = config)
     before <- length(tf$get_default_graph()$get_operations())
     metrics <- withCallingHandlers(
@@ -67,8 +67,8 @@ add_metrics <- function(estimator, metric_fn) {
 }
 
 # Casts float64 labels of a data frame to the float32 of the predictions, as heads do.
-as_precise_as <- function(labels, predictions) {
-  if (is.list(labels)) return(lapply(labels, as_precise_as, predictions))
+match_label_precision <- function(labels, predictions) {
+  if (is.list(labels)) return(lapply(labels, match_label_precision, predictions))
   types <- vapply(Filter(is_tensor, as.list(predictions)), function(x) x$dtype$name, "")
   is_single <- "float32" %in% types && !"float64" %in% types
   if (is_tensor(labels) && labels$dtype$name == "float64" && is_single) {

@@ -322,12 +322,12 @@ export_symbols <- function() {
   )
   c(
     setNames(symbols, paste0("estimator.export.", names(symbols))),
-    list(estimator.EstimatorSpec = estimator_spec_of_tf)
+    list(estimator.EstimatorSpec = estimator_spec_with_tf_signature)
   )
 }
 
 # Has TensorFlow's order of arguments.
-estimator_spec_of_tf <- function(mode, predictions = NULL, loss = NULL, train_op = NULL,
+estimator_spec_with_tf_signature <- function(mode, predictions = NULL, loss = NULL, train_op = NULL,
                                  eval_metric_ops = NULL, export_outputs = NULL,
                                  training_chief_hooks = NULL, training_hooks = NULL,
                                  scaffold = NULL, evaluation_hooks = NULL,

@@ -51,7 +51,7 @@ read_metadata <- function(folder) {
   if (isTRUE(folder$is_checked)) return(folder$metadata)
   if (!folder$has_metadata) {
     inform_unread_record(folder$path)
-  } else if (!is_sound_record(folder$metadata)) {
+  } else if (!is_valid_record(folder$metadata)) {
     path <- file.path(folder$path, record_file) # nolint: used by cli
     abort_runhooks(
       c(

@@ -201,7 +201,7 @@ record_training <- function(object, input_fn, folder, checkpoint_id = folder$che
     cache <- model_cache(object)
     cache$informed_of <- NULL
   }
-  keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
+  record_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 
 record_aborted_training <- function(object, input_fn) {
@@ -270,7 +270,7 @@ current_weights <- function(object, checkpoint_path = NULL) {
 }
 
 # A recipe contains code, so the metadata only record that there was one.
-keep_recipe <- function(object, recipe, folder) {
+record_recipe <- function(object, recipe, folder) {
   shared_state <- unclass(object$estimator)$shared_state
   if (is.null(recipe)) recipe <- object$recipe
   shared_state$recipe <- recipe

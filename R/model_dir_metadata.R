@@ -23,7 +23,7 @@ is_record <- function(x) {
     (is.null(x[["data"]]) || is_recorded_data(x[["data"]]))
 }
 
-is_sound_record <- function(x) {
+is_valid_record <- function(x) {
   if (!is.null(x) && identical(x, the$sound_record)) return(TRUE)
   is_sound <- is_record(x)
   if (is_sound) the$sound_record <- x

@@ -21,7 +21,7 @@ optimizer_constructor <- function(specs) {
 
 new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   name <- formals(constructor)$name
-  if (is.function(given$learning_rate)) given$learning_rate <- rate_function(given$learning_rate)
+  if (is.function(given$learning_rate)) given$learning_rate <- as_rate_function(given$learning_rate)
   own <- given[setdiff(names(given), c("name", "use_locking"))]
   optimizer <- structure(
     c(list(type = type, name = given$name), own),
@@ -36,7 +36,7 @@ new_optimizer <- function(type, given, constructor, call = parent.frame()) {
 }
 
 # TensorFlow accepts functions of no argument; a function of one argument gets the global step.
-rate_function <- function(f) {
+as_rate_function <- function(f) {
   if (takes_arguments(f, 0) || !takes_arguments(f, 1)) return(f)
   structure(function() f(tf$train$get_or_create_global_step()), wrapped = f)
 }

@@ -71,7 +71,7 @@
 #' sgd
 NULL
 
-optimizer_parts <- list(
+optimizer_function_arguments <- list(
   apply_dense = c("grad", "var", "slots", "hyper"),
   apply_sparse = c("grad", "var", "slots", "hyper"),
   slots = "var", prepare = "hyper", finish = c("updates", "hyper")
@@ -96,12 +96,12 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
   owner <- sprintf("tf$train$Optimizer(\"%s\")", name)
   given <- list(
     apply_dense = apply_dense, apply_sparse = apply_sparse,
-    slots = if (is.null(slots) || is.function(slots)) slots else active_slots(slots, call),
+    slots = if (is.null(slots) || is.function(slots)) slots else as_slots_function(slots, call),
     prepare = prepare, finish = finish
   )
   given <- given[names(given) == "apply_dense" | !vapply(given, is.null, NA)]
   functions <- Map(
-    function(f, part) optimizer_part(f, part, owner, call), given, names(given)
+    function(f, part) wrap_optimizer_function(f, part, owner, call), given, names(given)
   )
   optimizer <- structure(
     c(
@@ -164,12 +164,12 @@ own_hyperparameters <- function(hyper, call) {
     x <- hyper[[name]]
     good <- is_number(x) || is_tensor(x) || is_variable(x) || is.function(x)
     check_arg(good, x, "a number, a tensor or a function", name, call)
-    if (is.function(x)) hyper[[name]] <- rate_function(x)
+    if (is.function(x)) hyper[[name]] <- as_rate_function(x)
   }
   hyper
 }
 
-active_slots <- function(slots, call) {
+as_slots_function <- function(slots, call) {
   good <- is.character(slots) || is.list(slots)
   check_arg(good, slots, "names, a list by name or a function", "slots", call)
   as_slots(slots, call)
@@ -190,10 +190,10 @@ as_slots <- function(slots, call) {
 }
 
 # Wraps a function for the core and adds the optimizer and the variable to its errors.
-optimizer_part <- function(f, part, owner, call) {
+wrap_optimizer_function <- function(f, part, owner, call) {
   check_arg(is.function(f), f, "a function", part, call)
-  known <- optimizer_parts[[part]]
-  taken <- supported_arguments(f, known, part, call)
+  known <- optimizer_function_arguments[[part]]
+  taken <- accepted_arguments(f, known, part, call)
   about <- function(var) {
     of <- if (is.null(var)) "" else sprintf(" for the variable `%s`", sub(":0$", "", var$name))
     sprintf("in %s() of the optimizer %s%s", part, owner, of)
@@ -203,7 +203,7 @@ optimizer_part <- function(f, part, owner, call) {
     arguments <- given[taken]
     if (!all(taken %in% names(formals(args(f))))) arguments <- unname(arguments)
     withCallingHandlers(
-      optimizer_result(eval_user_code(do.call(f, arguments, quote = TRUE)), part),
+      check_optimizer_result(eval_user_code(do.call(f, arguments, quote = TRUE)), part),
       error = function(e) {
         if (is.null(control_error_kind(e))) stop(add_note(e, about(given$var)))
       }
@@ -212,7 +212,7 @@ optimizer_part <- function(f, part, owner, call) {
 }
 
 # The arguments in `known` that a function takes, by name or else by position.
-supported_arguments <- function(f, known, part, call) {
+accepted_arguments <- function(f, known, part, call) {
   own <- formals(args(f))
   if ("..." %in% names(own)) return(known)
   needed <- names(own)[vapply(own, identical, NA, quote(expr = ))]
@@ -224,7 +224,7 @@ supported_arguments <- function(f, known, part, call) {
   )
 }
 
-optimizer_result <- function(x, part) {
+check_optimizer_result <- function(x, part) {
   if (part == "slots") return(as_slots(x, NULL))
   if (part == "prepare") {
     if (is.null(x)) return(NULL)

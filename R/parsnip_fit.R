@@ -70,10 +70,10 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
   data <- hold_out(data, validation, stop_iter, seed, call)
   data$quantiles <- quantile_levels
   is_full_batch <- is.null(batch_size) && identical(optimizer_type(optimizer), "LBFGS")
-  if (is_full_batch) abort_rate_of_all_rows(learn_rate, call)
+  if (is_full_batch) abort_unused_learn_rate(learn_rate, call)
   if (!is.null(penalty) && penalty > 0) {
     is_fixed <- !is_full_batch || is_optimizer(optimizer) || !is.null(quantile_levels)
-    if (is_fixed) abort_penalty_of_network(penalty, call)
+    if (is_fixed) abort_penalty_without_lbfgs(penalty, call)
     optimizer <- penalized_optimizer(penalty, 0, data, is_scaled = TRUE)
   }
   if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, nrow(data$data))
@@ -111,7 +111,7 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   args <- list(
     n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
     mtry = mtry, sample_size = sample_size,
-    min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, data$y, n),
+    min_node_weight = if (!is.null(min_n)) min_n_to_node_weight(min_n, data$y, n),
     class_weights = class_weights
   )
   if (!is.null(loss_reduction) && loss_reduction > 0) {
@@ -188,7 +188,7 @@ formula_with_offset <- function(formula, data, offset, call) {
 linear_settings <- function(data, penalty, mixture, given, hooks, call) {
   is_penalized <- !is.null(penalty) && penalty > 0
   if (is_penalized) {
-    abort_penalty_of_batches(penalty, given, data$quantiles, call)
+    abort_penalty_conflict(penalty, given, data$quantiles, call)
     given$optimizer <- penalized_optimizer(penalty, mixture, data)
     # terms of a penalized model are not orthogonalized, so collinear ones need many steps
     given$epochs <- 5000
@@ -201,7 +201,7 @@ linear_settings <- function(data, penalty, mixture, given, hooks, call) {
   c(given, list(hooks = hooks))
 }
 
-abort_penalty_of_batches <- function(penalty, given, quantiles, call) {
+abort_penalty_conflict <- function(penalty, given, quantiles, call) {
   if (!is.null(quantiles)) {
     abort_runhooks(
       "{.arg penalty} is {penalty}, but quantiles have no penalty. Use {.code penalty = 0}.",
@@ -220,7 +220,7 @@ abort_penalty_of_batches <- function(penalty, given, quantiles, call) {
   )
 }
 
-abort_rate_of_all_rows <- function(learn_rate, call) {
+abort_unused_learn_rate <- function(learn_rate, call) {
   if (is.null(learn_rate)) return(invisible())
   abort_runhooks(
     c(
@@ -231,7 +231,7 @@ abort_rate_of_all_rows <- function(learn_rate, call) {
   )
 }
 
-abort_penalty_of_network <- function(penalty, call) {
+abort_penalty_without_lbfgs <- function(penalty, call) {
   abort_runhooks(
     c(
       "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows
@@ -261,7 +261,7 @@ penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
 }
 
 # A squared error has the hessian 2. The half row allows for rounding in single precision.
-node_weight_of_rows <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
+min_n_to_node_weight <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
 
 # Converts a decrease of the sum of losses to the gain of a split, which is twice the decrease of
 # the mean loss. The squared error loss has no factor 1/2, and the outcome is standardized.
@@ -345,7 +345,7 @@ hold_out <- function(data, validation, stop_iter, seed, call) {
   check_arg(good, validation, "a number between 0 and 1", "validation", call)
   check_fit_number(seed, "seed", 0, .Machine$integer.max, call, whole = TRUE)
   if (!is.null(seed)) {
-    restore_random_state <- keep_random_state()
+    restore_random_state <- save_random_state()
     on.exit(restore_random_state())
     set.seed(seed)
   }
@@ -357,7 +357,7 @@ hold_out <- function(data, validation, stop_iter, seed, call) {
   data
 }
 
-early_stop <- function(data) {
+fit_early_stopping <- function(data) {
   if (is.null(data$stop_iter)) return(NULL)
   early_stopping(
     "average_loss", patience = data$stop_iter * data$iteration, every_n_steps = data$iteration
@@ -392,19 +392,19 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
     file.path(model_dir, fit_hash(list(kind, data, args, training, seed)))
   }
   check_fit_number(seed, "seed", 0, .Machine$integer.max, call, whole = TRUE)
-  model <- in_words_of_fit(
-    new_fit(kind, data, args, folder, run_config(tf_random_seed = seed)), call
+  model <- with_fit_call(
+    new_fit_estimator(kind, data, args, folder, run_config(tf_random_seed = seed)), call
   )
   finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
   if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
-    in_words_of_fit(train_fit(model, data, training, hooks), call)
+    with_fit_call(train_fit_estimator(model, data, training, hooks), call)
     if (!is.null(finished)) file.create(finished)
   }
   model
 }
 
 # An estimator for the data, not yet trained.
-new_fit <- function(kind, data, args, folder, config) {
+new_fit_estimator <- function(kind, data, args, folder, config) {
   type <- if (!is.null(args$head)) {
     "estimator"
   } else if (data$is_class) {
@@ -423,16 +423,16 @@ new_fit <- function(kind, data, args, folder, config) {
   model
 }
 
-train_fit <- function(model, data, training, hooks) {
-  stop <- early_stop(data)
-  muffle_training(
+train_fit_estimator <- function(model, data, training, hooks) {
+  stop <- fit_early_stopping(data)
+  muffle_training_messages(
     rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
   )
 }
 
 # Errors name the call of the user, and not arguments that only train() and the constructors have.
 # An error of a hook has its own call.
-in_words_of_fit <- function(expr, call) {
+with_fit_call <- function(expr, call) {
   withCallingHandlers(
     expr,
     runhooks_error = function(error) {
@@ -448,15 +448,15 @@ in_words_of_fit <- function(expr, call) {
 }
 
 # Messages that advise on the arguments of train(), which other interfaces do not have.
-training_messages <- paste0(
+muffled_message_classes <- paste0(
   "runhooks_message_", c("few_rows", "one_pass", "skipped", "early_stopping", "interrupted")
 )
 
-muffle_training <- function(expr) {
+muffle_training_messages <- function(expr) {
   withCallingHandlers(
     expr,
     message = function(message) {
-      if (inherits(message, training_messages)) invokeRestart("muffleMessage")
+      if (inherits(message, muffled_message_classes)) invokeRestart("muffleMessage")
     }
   )
 }

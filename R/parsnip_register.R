@@ -101,9 +101,9 @@ register_model <- function(model, about) {
       )
     )
     intervals <- if (mode != "quantile regression") about$intervals
-    for (type in c(types_of_mode[[mode]], intervals)) {
+    for (type in c(prediction_types[[mode]], intervals)) {
       parsnip::set_pred(
-        model = model, mode = mode, eng = "runhooks", type = type, value = prediction_module(type)
+        model = model, mode = mode, eng = "runhooks", type = type, value = prediction_spec(type)
       )
     }
   }
@@ -115,12 +115,12 @@ register_model <- function(model, about) {
   }
 }
 
-types_of_mode <- list(
+prediction_types <- list(
   regression = c("numeric", "raw"), classification = c("class", "prob", "raw"),
   `quantile regression` = "quantile"
 )
 
-prediction_module <- function(type) {
+prediction_spec <- function(type) {
   args <- list(object = quote(object$fit), newdata = quote(new_data))
   if (type %in% c("numeric", "class", "prob", "quantile")) args$type <- type
   intervals <- c(conf_int = "confidence", pred_int = "prediction")
@@ -128,11 +128,11 @@ prediction_module <- function(type) {
     args$interval <- intervals[[type]]
     args$level <- quote(level)
   }
-  list(pre = NULL, post = finish_functions[[type]], func = c(fun = "predict"), args = args)
+  list(pre = NULL, post = post_functions[[type]], func = c(fun = "predict"), args = args)
 }
 
 # Convert our tibbles to what parsnip expects. Each fit has a copy, so long ones call a function.
-finish_functions <- list(
+post_functions <- list(
   numeric = function(results, object) results[[1]],
   class = function(results, object) results[[1]],
   quantile = function(results, object) finish_quantiles(results, object),

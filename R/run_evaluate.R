@@ -45,7 +45,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_flag(simplify)
   together <- begin_collective(object, "evaluate()")
   local_model_dir(object)
-  restore_random_state <- keep_random_state()
+  restore_random_state <- save_random_state()
   on.exit(restore_random_state(), add = TRUE)
   if (is.data.frame(input_fn) && has_recorded_features(object)) {
     abort_reading(list(...), environment())
@@ -98,7 +98,7 @@ metric_cell <- function(x) {
 }
 
 # Evaluations draw the order of rows from R's generator, but must not change its state.
-keep_random_state <- function() {
+save_random_state <- function() {
   place <- globalenv()
   before <- place$.Random.seed
   function() {

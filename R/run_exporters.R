@@ -75,7 +75,7 @@ new_exporter <- function(specs, call) {
     # the handle is invalid after saving and loading the exporter
     if (is_null_pointer(core)) core <<- make()
     folder <- model_dir(estimator)
-    earlier <- function(pattern) earlier_evaluations(folder, pattern, eval_result$global_step)
+    earlier <- function(pattern) previous_evaluations(folder, pattern, eval_result$global_step)
     if (!cpp_exporter_wants(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
     exported <- export(estimator, export_path, checkpoint_path)
     if (!is.null(given$exports_to_keep)) {
@@ -169,7 +169,7 @@ as_exporter_list <- function(exporters, call = parent.frame()) {
   exporters
 }
 
-export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
+call_exporters <- function(exporters, estimator, checkpoint, metrics, is_final) {
   exported <- lapply(exporters, function(exporter) {
     path <- file.path(model_dir(estimator), "export", exporter$name)
     exporter$export(estimator, path, checkpoint, metrics, is_final)
@@ -177,7 +177,7 @@ export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
   setNames(exported, vapply(exporters, `[[`, "", "name"))
 }
 
-earlier_evaluations <- function(folder, pattern, global_step) {
+previous_evaluations <- function(folder, pattern, global_step) {
   files <- Sys.glob(file.path(folder, pattern))
   files <- files[!dir.exists(files)]
   events <- cpp_read_events(files, FALSE)$numbers

@@ -14,14 +14,14 @@ absorbed_fit <- function(object, frame) {
   used <- weights != 0
   code <- level_codes(factor, frame$values)[used]
   if (length(unique(code)) < length(factor$levels)) return(NULL)
-  x <- number_columns(factor, frame$values)[used, , drop = FALSE]
+  x <- numeric_columns(factor, frame$values)[used, , drop = FALSE]
   plain <- absorbed_solver(code, x, rep(1, sum(used)))
   if (is.null(plain)) return(NULL)
   fit <- list(
     family = model_labels(object)$family, weights = weights[used], code = code, x = x,
     logits = logits[used, , drop = FALSE], response = response[used, , drop = FALSE],
-    is_penalized = is_penalized(optimizer_argument_of(object)), factor = factor,
-    is_iterative = wants_all_rows(optimizer_argument_of(object)),
+    is_penalized = is_penalized(first_optimizer(object)), factor = factor,
+    is_iterative = wants_all_rows(first_optimizer(object)),
     offset = if (is.null(frame$offset)) 0 else frame$offset[used]
   )
   fit$beta <- plain$solve(fit$logits[, 1] - fit$offset)$beta
@@ -40,7 +40,7 @@ absorbed_fit <- function(object, frame) {
 
 level_codes <- function(factor, values) match(as.character(values[[factor$name]]), factor$levels)
 
-number_columns <- function(factor, values) {
+numeric_columns <- function(factor, values) {
   n <- n_rows(values[[factor$name]])
   do.call(cbind, c(list(matrix(0, n, 0)), lapply(values[factor$numbers], as.numeric)))
 }
@@ -166,7 +166,7 @@ absorbed_predictions <- function(object, data, fit, call) {
   code <- level_codes(fit$factor, frame$values)
   variances <- NaN
   if (!is.null(fit$absorbed)) {
-    variances <- fit$absorbed$row_variances(code, number_columns(fit$factor, frame$values))
+    variances <- fit$absorbed$row_variances(code, numeric_columns(fit$factor, frame$values))
   }
   error <- sqrt(fit_dispersion(fit)[[1]] * variances)
   # a level that training has not seen has no coefficient

@@ -45,8 +45,8 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
     frame = frame, offset = offset[used],
     kept = !is.na(coefficients[, 1]), decomposed = fitted$qr,
     response = response, weights = weights[used],
-    is_penalized = is_penalized(optimizer_argument_of(object)),
-    is_iterative = wants_all_rows(optimizer_argument_of(object))
+    is_penalized = is_penalized(first_optimizer(object)),
+    is_iterative = wants_all_rows(first_optimizer(object))
   )
   if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
@@ -62,8 +62,8 @@ coefficient_fit <- function(object, what, call = parent.frame(), frame = NULL) {
 }
 
 # lm() would need four times this memory, and hours.
-most_columns <- 1000
-most_bytes <- 500e6
+max_design_columns <- 1000
+max_design_bytes <- 500e6
 
 check_design_size <- function(object, frame, call) {
   levels <- vapply(object$blueprint$variables, function(v) max(1, length(v$levels)), 0)
@@ -74,7 +74,7 @@ check_design_size <- function(object, frame, call) {
     words * max(1, widths[term$numbers])
   }, 0))
   bytes <- 8 * columns * sum(frame$rows)
-  if (columns <= most_columns || bytes <= most_bytes) return(invisible())
+  if (columns <= max_design_columns || bytes <= max_design_bytes) return(invisible())
   rows <- format(sum(frame$rows), big.mark = ",") # nolint: used by cli
   columns <- format(columns, big.mark = ",") # nolint: used by cli
   abort_runhooks(
@@ -88,7 +88,7 @@ check_design_size <- function(object, frame, call) {
   )
 }
 
-optimizer_argument_of <- function(object) {
+first_optimizer <- function(object) {
   object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]
 }
 
@@ -346,7 +346,7 @@ fit_covariance <- function(fit) {
   wide %*% inverse %*% t(wide)
 }
 
-interval_factor <- function(fit, level, call = parent.frame()) {
+interval_quantile <- function(fit, level, call = parent.frame()) {
   good <- is_number(level) && level > 0 && level < 1
   check_arg(good, level, "a number between 0 and 1", "level", call)
   upper <- (1 + level) / 2
@@ -395,7 +395,7 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   if (interval == "prediction") {
     error <- sqrt(sweep(error^2, 2, diag(fit_dispersion(fit)), `+`))
   }
-  half <- interval_factor(fit, level, call) * error
+  half <- interval_quantile(fit, level, call) * error
   link <- if (identical(type, "link")) identity else inverse_link(fit$family)
   limits <- lapply(
     list(made$logits, made$logits - half, made$logits + half), function(x) link(unname(x))

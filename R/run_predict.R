@@ -122,19 +122,19 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   keys <- if (all_keys) character() else as_strings(predict_keys)
   together <- together && !as_iterable
   input <- as_model_input(input_fn, object, shards = together)
-  start <- prediction_start(object, input, keys, checkpoint_path, hooks, together = together)
+  start <- prediction_runner(object, input, keys, checkpoint_path, hooks, together = together)
   if (as_iterable) {
     first <- function() start(all = FALSE)
     return(prediction_iterator(first, yield_single_examples, class_label_decoder(object)))
   }
-  batches <- run_collective(together, "predict()", gathered_batches(start(all = TRUE), input))
-  if (!is_custom(object)) warn_batches(batches)
+  batches <- run_collective(together, "predict()", gather_batches(start(all = TRUE), input))
+  if (!is_custom(object)) warn_not_finite_batches(batches)
   batches <- lapply(batches, class_label_decoder(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
 }
 
-warn_batches <- function(batches) {
+warn_not_finite_batches <- function(batches) {
   if (all(vapply(batches, function(batch) all(all_finite(batch)), NA))) return(invisible())
   odd <- lapply(batches, function(batch) {
     batch <- Filter(is.double, batch)
@@ -147,7 +147,7 @@ warn_batches <- function(batches) {
 }
 
 # Gathers the batches of all processes in the order of the data, if the package sharded them.
-gathered_batches <- function(batches, input) {
+gather_batches <- function(batches, input) {
   force(batches) # reading the input sets attr(input, "sharding")
   if (!identical(attr(input, "sharding")$sharded_by, "package")) return(batches)
   gathered <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
@@ -157,7 +157,7 @@ gathered_batches <- function(batches, input) {
 }
 
 # Checks first, then returns a function for all batches, or for a handle if `all` is FALSE.
-prediction_start <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame(),
+prediction_runner <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame(),
                              together = FALSE) {
   hooks <- finish_hooks(as_hook_list(hooks, call), "infer")
   check_model_compatible(object, "infer", call)
@@ -259,7 +259,7 @@ split_batch <- function(batch) cpp_batch_examples(list(batch))
 #' iter_next(iterator)
 #' iterate(iterator, function(row) row$predictions)[1:2]
 iterate <- function(iterator, f = NULL, simplify = TRUE) {
-  check_examples(iterator)
+  check_prediction_iterator(iterator)
   items <- list()
   while (!is.null(item <- iterator$next_item())) {
     items[[length(items) + 1]] <- if (is.null(f)) item else f(item)
@@ -270,12 +270,12 @@ iterate <- function(iterator, f = NULL, simplify = TRUE) {
 #' @rdname iterate
 #' @export
 iter_next <- function(iterator, completed = NULL) {
-  check_examples(iterator)
+  check_prediction_iterator(iterator)
   item <- iterator$next_item()
   if (is.null(item)) completed else item
 }
 
-check_examples <- function(x, call = parent.frame()) {
+check_prediction_iterator <- function(x, call = parent.frame()) {
   check_arg(
     inherits(x, "runhooks_iterator"), x, "the value of predict(as_iterable = TRUE)", "iterator",
     call

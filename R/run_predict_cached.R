@@ -9,12 +9,12 @@ predict_from_cache <- function(object, data, type) {
   if (is.null(plan) || !identical(plan$source, predict_plan_key(object))) return(NULL)
   values <- cpp_predictor_run(plan$predictor, data)
   if (is.null(values)) return(NULL)
-  plan$finish(lapply(values, as_rows))
+  plan$finish(lapply(values, as_row_matrix))
 }
 
 plan_name <- function(type) if (is_string(type)) type else if (is.null(type)) "all" else ""
 
-as_rows <- function(values) {
+as_row_matrix <- function(values) {
   if (length(dim(values)) == 2) values else matrix(values, nrow = n_rows(values))
 }
 

@@ -14,9 +14,9 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   if (identical(type, "contributions")) {
     return(predict_contributions(object, newdata, checkpoint_path, hooks, call))
   }
-  shape <- prediction_shape(object, labels, forms, type)
+  shape <- prediction_format(object, labels, forms, type)
   data <- check_new_data(bake_newdata(object, newdata, call), call)
-  values <- predicted_rows(object, data, shape$keys, checkpoint_path, hooks, call)
+  values <- predict_rows(object, data, shape$keys, checkpoint_path, hooks, call)
   if (is.null(checkpoint_path) && length(hooks) == 0) {
     cache_predict_plan(object, newdata, type, shape, attr(values, "checkpoint"))
   }
@@ -40,10 +40,10 @@ name_outputs <- function(form, names) {
 }
 
 # The keys to compute, and a function that converts their matrices to a tibble.
-prediction_shape <- function(object, labels, forms, type) {
+prediction_format <- function(object, labels, forms, type) {
   classes <- if (labels$n_classes > 0) tidy_classes(object, labels)
   if (identical(type, "response") || identical(type, "link")) {
-    return(mean_shape(labels, last_or_na(forms), type, classes))
+    return(mean_format(labels, last_or_na(forms), type, classes))
   }
   forms <- unname(if (is.null(type)) forms else forms[type])
   keys <- vapply(forms, `[[`, "", "key")
@@ -93,13 +93,13 @@ without_undefined_classes <- function(values, forms) {
 }
 
 # NA for omitted rows. The attribute `checkpoint` is the number of the checkpoint in the core.
-predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
-  ready <- new_features(object, data, call)
-  values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
+predict_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
+  ready <- newdata_features(object, data, call)
+  values <- predict_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
   structure(lapply(values, scatter_rows_to_na, ready$rows), checkpoint = attr(values, "checkpoint"))
 }
 
-mean_shape <- function(labels, form, type, classes) {
+mean_format <- function(labels, form, type, classes) {
   has_classes <- !is.null(classes)
   has_logits <- has_classes || labels$family %in% c("binomial", "poisson")
   key <- if (type == "link" && has_logits) "logits" else form$key
@@ -165,7 +165,7 @@ check_new_data <- function(newdata, call) {
 
 # `rows` marks rows without NA in a required feature. A computed feature may be in the data. Models
 # without features get a feature that only counts the rows.
-new_features <- function(object, data, call) {
+newdata_features <- function(object, data, call) {
   blueprint <- object$blueprint
   if (!is.null(blueprint)) {
     frame <- blueprint_frame(blueprint, data, FALSE, call)
@@ -197,7 +197,7 @@ computed_feature <- function(key, data) {
   tryCatch(eval(expr, data, globalenv()), error = function(error) NULL)
 }
 
-predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
+predict_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
   n <- n_rows(flat_column(columns[[1]]))
   if (n == 0) return(empty_predictions(model_labels(object), keys))
   input <- new_input_fn(
@@ -205,9 +205,9 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
     num_epochs = 1, call = call
   )
   input <- as_model_input(input, object, call = call)
-  batches <- prediction_start(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
+  batches <- prediction_runner(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
   values <- lapply(setNames(nm = keys), function(key) {
-    do.call(rbind, lapply(batches, function(batch) as_rows(batch[[key]])))
+    do.call(rbind, lapply(batches, function(batch) as_row_matrix(batch[[key]])))
   })
   structure(values, checkpoint = attr(batches, "checkpoint"))
 }

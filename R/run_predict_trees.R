@@ -1,7 +1,7 @@
 # The trees of a model, and predictions with the contributions of features.
 
 # `checks` aborts if the directory contains a different model.
-trees_of <- function(object, what, call = parent.frame(), checks = TRUE) {
+model_trees <- function(object, what, call = parent.frame(), checks = TRUE) {
   check_estimator(object, call = call)
   checkpoint <- trained_checkpoint(object, what, call)
   if (checks) check_own_weights(object, local_model_dir(object), call)
@@ -26,9 +26,9 @@ with_explanations <- function(object) {
 }
 
 predict_contributions <- function(object, newdata, checkpoint_path, hooks, call) {
-  columns <- trees_of(object, "predict", call)$columns
+  columns <- model_trees(object, "predict", call)$columns
   data <- check_new_data(bake_newdata(object, newdata, call), call)
-  values <- predicted_rows(
+  values <- predict_rows(
     with_explanations(object), data, "contributions", checkpoint_path, hooks, call
   )[[1]]
   logits <- logit_names(object, ncol(values) / (length(columns) + 1))

@@ -65,7 +65,7 @@ predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call
     shuffle = FALSE, num_epochs = 1, as_matrix = is_recorded_matrix(object), call = call
   )
   input <- as_model_input(input, object, call = call)
-  batches <- prediction_start(object, input, character(), checkpoint_path, hooks, call)(all = TRUE)
+  batches <- prediction_runner(object, input, character(), checkpoint_path, hooks, call)(all = TRUE)
   keys <- names(batches[[1]])
   tables <- lapply(keys, function(key) {
     values <- do.call(rbind, lapply(batches, function(batch) {

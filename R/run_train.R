@@ -128,7 +128,7 @@ train.tf_estimator <- function(
     reads_all_rows(object, input)
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- connect_to_evaluations(watched$hooks, object)
-  if (ends_itself) hooks <- with_convergence(hooks)
+  if (ends_itself) hooks <- add_convergence_hooks(hooks)
   may_stop <- ends_itself || !is.null(stop) || !is.null(own_end)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
@@ -156,7 +156,7 @@ train.tf_estimator <- function(
 }
 
 # Full-batch steps are few, so the history records each of them.
-with_convergence <- function(hooks) {
+add_convergence_hooks <- function(hooks) {
   is_saver <- vapply(hooks, function(hook) {
     is_deferred_hook(hook) && hook$type == "hook_history_saver"
   }, NA)
@@ -179,7 +179,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   on.exit(if (!is_done) record_aborted_training(object, input_fn))
   on.exit(for (hook in hooks) run_hook_cleanup(hook), add = TRUE)
   config <- core_config(object)
-  inform_own_saver(hooks, config)
+  inform_saver_replaced(hooks, config)
   started <- Sys.time()
   description <- list(model = model_title(object), hyperparameters = hyperparameters(object))
   run_args <- c(run_args, description)
@@ -268,7 +268,7 @@ hook_for_core <- function(hook) {
 }
 
 # Two savers would save each checkpoint twice.
-inform_own_saver <- function(hooks, config) {
+inform_saver_replaced <- function(hooks, config) {
   is_saver <- vapply(hooks, inherits, NA, "CheckpointSaverHook")
   saves <- !is.null(config$save_checkpoints_steps) || !is.null(config$save_checkpoints_secs)
   if (any(is_saver) && saves) {

@@ -161,7 +161,7 @@ run_train_and_evaluate <- function(object, train_spec, eval_spec, call = parent.
   # tree models may end before `max_steps`
   last_step <- min(train_spec$args$max_steps, model_planned_steps(object), Inf)
   evaluator <- checkpoint_evaluator(object, eval_spec$args, last_step)
-  history <- train_to_evaluate(object, train_spec$args, evaluator$listener, call)
+  history <- train_with_evaluator(object, train_spec$args, evaluator$listener, call)
   done <- evaluator$done()
   history$evaluations <- done$evaluations
   history$evaluation_metrics <- done$losses
@@ -178,7 +178,7 @@ tf_log <- function(...) {
 number_or_none <- function(x) if (is.null(x)) "None" else format(x, scientific = FALSE)
 
 # Trains with the arguments of a specification. The event files stay in the model directory.
-train_to_evaluate <- function(object, args, listener, call) {
+train_with_evaluator <- function(object, args, listener, call) {
   max_steps <- args$max_steps
   begin_collective(object, "train_and_evaluate()", lasts = TRUE)
   folder <- local_model_dir(object, writes = TRUE)
@@ -218,7 +218,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
     evaluated <<- checkpoint
     metrics <- barrier(object, evaluate(
       object, args$input_fn, steps = args$steps, checkpoint_path = checkpoint, name = args$name,
-      hooks = with_silent_progress(args$hooks), simplify = FALSE
+      hooks = add_silent_progress_bar(args$hooks), simplify = FALSE
     ))
     tables <<- c(tables, list(evaluation_rows(metrics, args$name)))
     losses <- c(
@@ -229,7 +229,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
     attr(metrics, "history") <- NULL
     last$metrics <<- metrics
     is_final <- metrics$global_step >= last_step
-    last$exports <<- export_all(args$exporters, object, checkpoint, metrics, is_final)
+    last$exports <<- call_exporters(args$exporters, object, checkpoint, metrics, is_final)
   }
   listener <- checkpoint_saver_listener(
     begin = function() {
@@ -262,7 +262,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
 }
 
 # `steps` has a default, so data with fewer batches must not warn at each evaluation.
-with_silent_progress <- function(hooks) {
+add_silent_progress_bar <- function(hooks) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
   if ("hook_progress_bar" %in% types) return(hooks)
   make <- hook_progress_bar()$hook_fn

@@ -129,13 +129,13 @@ chart <- function(series, tag, styles) {
 # --- histograms: the distribution of a tensor's values in each step with a summary
 
 # TensorBoard's quantiles: extremes, median, and 0.5, 1 and 1.5 standard deviations of a normal.
-shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
+histogram_probs <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
 max_histograms <- 60L
 
 histograms <- function(events) {
   tables <- Map(function(part, name) {
-    table <- histogram_shares(part$histograms)
+    table <- histogram_quantiles(part$histograms)
     if (name != "training") table$tag <- sprintf("%s (%s)", table$tag, name)
     table
   }, events, names(events))
@@ -155,21 +155,21 @@ histograms <- function(events) {
   section("Histograms", collapsible_charts(count, paragraph(words), charts, rest))
 }
 
-histogram_shares <- function(read) {
+histogram_quantiles <- function(read) {
   shares <- vapply(seq_along(read$step), function(i) {
-    shares_of(read$limits[[i]], read$counts[[i]], read$min[[i]], read$max[[i]])
-  }, numeric(length(shown_shares)))
+    quantiles_of_histogram(read$limits[[i]], read$counts[[i]], read$min[[i]], read$max[[i]])
+  }, numeric(length(histogram_probs)))
   table <- data.frame(tag = read$tag, step = read$step)
-  table$shares <- t(matrix(shares, nrow = length(shown_shares)))
+  table$shares <- t(matrix(shares, nrow = length(histogram_probs)))
   table
 }
 
 # Quantiles of a histogram, with linear interpolation within buckets. Skips empty buckets.
-shares_of <- function(limits, counts, lowest, highest) {
+quantiles_of_histogram <- function(limits, counts, lowest, highest) {
   total <- sum(counts)
-  if (total == 0 || !is.finite(lowest) || !is.finite(highest)) return(rep(NA_real_, length(shown_shares)))
+  if (total == 0 || !is.finite(lowest) || !is.finite(highest)) return(rep(NA_real_, length(histogram_probs)))
   ends <- pmax(pmin(c(lowest, limits), highest), lowest)
-  wanted <- shown_shares * total
+  wanted <- histogram_probs * total
   below <- c(0, cumsum(counts))
   # the bucket of each quantile, which must not be empty
   at <- pmin(findInterval(wanted, below, left.open = TRUE), length(counts))
@@ -181,7 +181,7 @@ shares_of <- function(limits, counts, lowest, highest) {
 histogram_chart <- function(table, tag) {
   table <- table[!duplicated(table$step, fromLast = TRUE), ]
   table <- table[order(table$step), ]
-  n <- length(shown_shares)
+  n <- length(histogram_probs)
   middle <- (n + 1) / 2
   bands <- seq_len(middle - 1)
   triples <- lapply(bands, function(i) c(i, middle, n + 1 - i))

@@ -29,8 +29,8 @@ runs_page <- function(dir, folders) {
   series <- lapply(folders, function(folder) event_series(folder_events(folder)))
   html_page(
     title = paste("Models in", basename(dir)), refresh = NULL,
-    section("", html_table(compared_runs(last)), paragraph(paste0("Folder: ", dir))),
-    section("What differs", html_table(different_fields(last))),
+    section("", html_table(compare_runs(last)), paragraph(paste0("Folder: ", dir))),
+    section("What differs", html_table(differing_fields(last))),
     curves(series)
   )
 }
@@ -45,9 +45,9 @@ describe_run <- function(run) {
   rate <- if (is.na(run$rows_per_sec)) {
     ""
   } else {
-    sprintf(", at %s rows per second", shown_number(run$rows_per_sec))
+    sprintf(", at %s rows per second", format_number(run$rows_per_sec))
   }
-  steps <- paste(shown_number(run$steps), if (run$steps %in% 1) "step" else "steps")
+  steps <- paste(format_number(run$steps), if (run$steps %in% 1) "step" else "steps")
   done <- if (run$why == "running" || is.na(run$steps)) {
     sprintf("Run %d began at %s.", run$run, format(run$began, "%Y-%m-%d %H:%M:%S"))
   } else {
@@ -66,18 +66,18 @@ describe_run <- function(run) {
 }
 
 describe_best <- function(run) {
-  best <- best_of_run(run)
+  best <- best_validation(run)
   if (is.null(best)) return(NULL)
   sprintf(
     "Best %s of the validation: %s, at step %s.", metric_in_text(best$metric),
-    shown_number(best$value), shown_number(best$step)
+    format_number(best$value), format_number(best$step)
   )
 }
 
 metric_in_text <- function(metric) gsub("_", " ", metric, fixed = TRUE)
 
 # The best validation of a run, by the metric of early stopping or else by the loss.
-best_of_run <- function(run) {
+best_validation <- function(run) {
   values <- run$evaluations[[1]]
   values <- values[values$data == validation_name & is.finite(values$value), ]
   stop <- run$arguments[[1]]$stop
@@ -94,7 +94,7 @@ run_settings <- function(run) {
   input <- given[intersect(c("rows", "batch_size", "num_epochs", "steps", "max_steps"), names(given))]
   stop <- given$stop
   early <- if (!is.null(stop)) {
-    sprintf("%s, patience of %s steps", stop$metric_name, shown_number(stop$patience))
+    sprintf("%s, patience of %s steps", stop$metric_name, format_number(stop$patience))
   }
   c(
     given$hyperparameters, input, if (!is.null(early)) list(early_stopping = early),
@@ -103,8 +103,8 @@ run_settings <- function(run) {
 }
 
 # One row for each model.
-compared_runs <- function(last) {
-  best <- lapply(last, best_of_run)
+compare_runs <- function(last) {
+  best <- lapply(last, best_validation)
   has_best <- lengths(best) > 0
   metric <- unique(vapply(best[has_best], `[[`, "", "metric"))
   table <- data.frame(
@@ -112,7 +112,7 @@ compared_runs <- function(last) {
   )
   if (length(metric) == 1) {
     shown <- function(field) {
-      vapply(best, function(one) if (is.null(one)) "" else shown_number(one[[field]]), "")
+      vapply(best, function(one) if (is.null(one)) "" else format_number(one[[field]]), "")
     }
     table[[paste("best", metric_in_text(metric))]] <- shown("value")
     table[["at step"]] <- shown("step")
@@ -122,7 +122,7 @@ compared_runs <- function(last) {
 }
 
 # Formats each number separately, so that small numbers get more decimals.
-shown_number <- function(x) {
+format_number <- function(x) {
   one <- function(x) format(signif(x, 5), big.mark = ",", scientific = FALSE)
   vapply(x, function(x) if (is.na(x)) "?" else one(x), "")
 }
@@ -132,9 +132,9 @@ split_runs <- function(runs) lapply(seq_len(nrow(runs)), function(i) runs[i, ])
 formatted_runs <- function(runs) {
   data.frame(
     run = runs$run, began = format(runs$began, "%Y-%m-%d %H:%M:%S"),
-    seconds = shown_number(runs$seconds),
-    steps = paste(shown_number(runs$from_step), "to", shown_number(runs$to_step)),
-    "rows/s" = shown_number(runs$rows_per_sec), waited = shown_number(runs$waited),
+    seconds = format_number(runs$seconds),
+    steps = paste(format_number(runs$from_step), "to", format_number(runs$to_step)),
+    "rows/s" = format_number(runs$rows_per_sec), waited = format_number(runs$waited),
     ended = paste0(runs$why, ": ", mapply(describe_end, runs$why, runs$reason)), check.names = FALSE
   )
 }
@@ -166,8 +166,8 @@ last_evaluations <- function(runs) {
   if (NROW(all) == 0) return(NULL)
   last <- all[!duplicated(all[c("data", "metric")], fromLast = TRUE), ]
   data.frame(
-    data = last$data, metric = last$metric, step = shown_number(last$step),
-    value = shown_number(last$value)
+    data = last$data, metric = last$metric, step = format_number(last$step),
+    value = format_number(last$value)
   )
 }
 
@@ -185,12 +185,12 @@ checkpoint_table <- function(folder) {
   newest <- if (length(kept)) max(kept)
   marks <- function(step) toString(c(if (step %in% newest) "newest", if (step %in% best) "best"))
   data.frame(
-    step = shown_number(steps), MB = shown_number(vapply(steps, size, 0) / 1e6),
+    step = format_number(steps), MB = format_number(vapply(steps, size, 0) / 1e6),
     what = vapply(steps, marks, "")
   )
 }
 
-different_fields <- function(last) {
+differing_fields <- function(last) {
   fields <- lapply(last, function(run) {
     given <- run$arguments[[1]]
     is_model <- names(given) == "hyperparameters"
@@ -227,7 +227,7 @@ timeline_table <- function(folder) {
   total <- sort(apply(sums, 1, stats::median), decreasing = TRUE)
   shown <- utils::head(total[total > 0], 25)
   data.frame(
-    operation = names(shown), "microseconds a step" = shown_number(as.vector(shown)),
+    operation = names(shown), "microseconds a step" = format_number(as.vector(shown)),
     share = sprintf("%.1f%%", 100 * shown / sum(total)), check.names = FALSE
   )
 }

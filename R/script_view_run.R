@@ -81,12 +81,12 @@ hook_view_run <- function(every_n_secs = 10) {
     if (is.null(watch$folder)) {
       abort_runhooks("{.fn hook_view_run} is for {.fn train} only, not for mode {.val {mode}}.")
     }
-    page_hook(watch$folder, every_n_secs)
+    page_update_hook(watch$folder, every_n_secs)
   })
 }
 
 # `finish` runs later than end(), after the run is recorded, so the last page does not reload.
-page_hook <- function(folder, every_n_secs) {
+page_update_hook <- function(folder, every_n_secs) {
   last <- -Inf
   write <- function() {
     page <- run_page(folder, run_history(folder), every_n_secs)

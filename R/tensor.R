@@ -364,8 +364,8 @@ Math.tensorflow.tensor <- function(x, ...) {
   if (generic %in% c("sinpi", "cospi", "tanpi")) {
     return(tf_op(unary_ops[[sub("pi$", "", generic)]], x * pi))
   }
-  if (generic == "cumsum") return(along_elements(x, tf$cumsum, generic))
-  if (generic == "cumprod") return(along_elements(x, tf$cumprod, generic))
+  if (generic == "cumsum") return(cumulate_vector(x, tf$cumsum, generic))
+  if (generic == "cumprod") return(cumulate_vector(x, tf$cumprod, generic))
   if (generic == "trigamma") return(tf_op("Polygamma", tf$ones_like(x), x))
   if (!generic %in% names(unary_ops)) {
     abort_runhooks("{.fn {generic}} is not defined for tensors.", kind = "unimplemented")
@@ -374,7 +374,7 @@ Math.tensorflow.tensor <- function(x, ...) {
 }
 
 # R numbers the elements of an array, but a tensor of several dimensions has no such order.
-along_elements <- function(x, f, generic, call = parent.frame()) {
+cumulate_vector <- function(x, f, generic, call = parent.frame()) {
   if (!identical(length(dim(x)), 1L)) {
     abort_runhooks(
       "{.fn {generic}} needs a vector; {.val {x$name}} has shape {x$shape$text}. Use

@@ -48,15 +48,15 @@
   indices <- lapply(given, parse_index, frame)
   named <- vapply(indices, function(index) index$kind == "names", NA)
   if (any(named)) {
-    taken <- take_columns(x, indices, named, drop)
+    taken <- select_named_columns(x, indices, named, drop)
     x <- taken$x
     indices <- taken$indices
   }
   rank <- length(cpp_element_info(x)$dims)
   if (is.null(cpp_element_info(x)$dims)) rank <- NA
-  indices <- complete_indices(indices, rank, style)
+  indices <- check_index_count(indices, rank, style)
   parts <- Map(
-    slice_part, indices, dims_of_indices(indices, cpp_element_info(x)$dims), seq_along(indices),
+    index_slice, indices, index_dim_sizes(indices, cpp_element_info(x)$dims), seq_along(indices),
     MoreArgs = list(drop = drop, style = style)
   )
   part <- strided_slice(x, parts)
@@ -78,13 +78,13 @@
 
 #' @rdname sub-.tensorflow.tensor
 #' @export
-`[[.tensorflow.tensor` <- function(x, ...) one_element(x, ...)
+`[[.tensorflow.tensor` <- function(x, ...) extract_element(x, ...)
 
 #' @rdname sub-.tensorflow.tensor
 #' @export
-`[[.tensorflow.variable` <- function(x, ...) one_element(x, ...)
+`[[.tensorflow.variable` <- function(x, ...) extract_element(x, ...)
 
-one_element <- function(x, ...) {
+extract_element <- function(x, ...) {
   is_missing <- vapply(eval(substitute(alist(...))), identical, NA, quote(expr = ))
   at <- if (!any(is_missing)) list(...)
   if (length(at) == 1 && is_string(at[[1]])) return(do.call(`$`, list(x, at[[1]])))
@@ -104,7 +104,7 @@ one_element <- function(x, ...) {
   do.call(`[`, c(list(x), at))
 }
 
-is_no_list <- function(x) {
+abort_not_a_list <- function(x) {
   kind <- if (inherits(x, "tensorflow.operation")) "An operation" else "A tensor"
   abort_runhooks(
     c(
@@ -117,23 +117,23 @@ is_no_list <- function(x) {
 }
 
 #' @export
-as.list.tensorflow.tensor <- function(x, ...) is_no_list(x)
+as.list.tensorflow.tensor <- function(x, ...) abort_not_a_list(x)
 
 #' @export
-as.list.tensorflow.variable <- function(x, ...) is_no_list(x)
+as.list.tensorflow.variable <- function(x, ...) abort_not_a_list(x)
 
 #' @export
-as.list.tensorflow.operation <- function(x, ...) is_no_list(x)
+as.list.tensorflow.operation <- function(x, ...) abort_not_a_list(x)
 
 #' @export
-`[.tensorflow.operation` <- function(x, ...) is_no_list(x)
+`[.tensorflow.operation` <- function(x, ...) abort_not_a_list(x)
 
 #' @export
 `[[.tensorflow.operation` <- function(x, i, ...) {
-  if (is_string(i)) do.call(`$`, list(x, i)) else is_no_list(x)
+  if (is_string(i)) do.call(`$`, list(x, i)) else abort_not_a_list(x)
 }
 
-cannot_change <- function(x) {
+abort_assignment <- function(x) {
   kind <- if (inherits(x, "tensorflow.variable")) "variable" else "tensor or operation"
   abort_runhooks(
     c(
@@ -146,25 +146,25 @@ cannot_change <- function(x) {
 }
 
 #' @export
-`[<-.tensorflow.tensor` <- function(x, ..., value) cannot_change(x)
+`[<-.tensorflow.tensor` <- function(x, ..., value) abort_assignment(x)
 
 #' @export
-`[<-.tensorflow.variable` <- function(x, ..., value) cannot_change(x)
+`[<-.tensorflow.variable` <- function(x, ..., value) abort_assignment(x)
 
 #' @export
-`[[<-.tensorflow.tensor` <- function(x, ..., value) cannot_change(x)
+`[[<-.tensorflow.tensor` <- function(x, ..., value) abort_assignment(x)
 
 #' @export
-`[[<-.tensorflow.variable` <- function(x, ..., value) cannot_change(x)
+`[[<-.tensorflow.variable` <- function(x, ..., value) abort_assignment(x)
 
 #' @export
-`$<-.tensorflow.tensor` <- function(x, name, value) cannot_change(x)
+`$<-.tensorflow.tensor` <- function(x, name, value) abort_assignment(x)
 
 #' @export
-`$<-.tensorflow.variable` <- function(x, name, value) cannot_change(x)
+`$<-.tensorflow.variable` <- function(x, name, value) abort_assignment(x)
 
 #' @export
-`$<-.tensorflow.operation` <- function(x, name, value) cannot_change(x)
+`$<-.tensorflow.operation` <- function(x, name, value) abort_assignment(x)
 
 #' @rdname sub-.tensorflow.tensor
 #' @export
@@ -175,7 +175,7 @@ new_axis <- structure(list(), class = "runhooks_newaxis")
 # --- columns by name
 
 # Selects the columns of these names as a matrix. The last index has the names.
-take_columns <- function(x, indices, named, drop) {
+select_named_columns <- function(x, indices, named, drop) {
   if (length(indices) != 2 || any(named[-length(named)])) {
     abort_runhooks(
       c(
@@ -186,7 +186,7 @@ take_columns <- function(x, indices, named, drop) {
     )
   }
   names <- indices[[2]]$names
-  at <- columns_named(x, names)
+  at <- named_column_positions(x, names)
   if (length(at) == 1) {
     indices[[2]] <- list(kind = "one", at = at)
     return(list(x = x, indices = indices))
@@ -197,7 +197,7 @@ take_columns <- function(x, indices, named, drop) {
   list(x = part, indices = indices)
 }
 
-columns_named <- function(x, names) {
+named_column_positions <- function(x, names) {
   columns <- attr(x, "columns")
   unknown <- setdiff(names, columns)
   if (length(unknown)) {
@@ -277,7 +277,7 @@ value_index <- function(value) {
   list(kind = "range", from = value[[1]], to = value[[length(value)]], by = by)
 }
 
-complete_indices <- function(indices, rank, style) {
+check_index_count <- function(indices, rank, style) {
   kinds <- vapply(indices, `[[`, "", "kind")
   used <- sum(!kinds %in% c("newaxis", "ellipsis"))
   if (is.na(rank) || "ellipsis" %in% kinds) return(indices)
@@ -298,7 +298,7 @@ complete_indices <- function(indices, rank, style) {
 }
 
 # The size of the dimension of each index, NA if it is unknown or the index has no dimension.
-dims_of_indices <- function(indices, dims) {
+index_dim_sizes <- function(indices, dims) {
   kinds <- vapply(indices, `[[`, "", "kind")
   takes <- !kinds %in% c("newaxis", "ellipsis")
   sizes <- rep(NA_real_, length(indices))
@@ -311,16 +311,16 @@ dims_of_indices <- function(indices, dims) {
   sizes
 }
 
-slice_part <- function(index, size, place, drop, style) {
+index_slice <- function(index, size, place, drop, style) {
   part <- list(begin = 0, end = 0, stride = 1)
   if (index$kind == "all") return(c(part, list(masks = c("begin_mask", "end_mask"))))
   if (index$kind == "ellipsis") return(c(part, list(masks = "ellipsis_mask")))
   if (index$kind == "newaxis") return(c(part, list(masks = "new_axis_mask")))
-  if (index$kind == "one") return(one_part(index$at, size, place, drop, style))
-  range_part(index, size, place, style)
+  if (index$kind == "one") return(scalar_slice(index$at, size, place, drop, style))
+  range_slice(index, size, place, style)
 }
 
-one_part <- function(at, size, place, drop, style) {
+scalar_slice <- function(at, size, place, drop, style) {
   if (is_tensor(at)) {
     warn_once(
       "runhooks_tensor_index",
@@ -341,11 +341,11 @@ one_part <- function(at, size, place, drop, style) {
 
 slice_begin <- function(at, size, place, style) {
   if (style == "python") return(at)
-  check_place(at, size, place)
+  check_index_bounds(at, size, place)
   if (at < 0) at else at - 1
 }
 
-check_place <- function(at, size, place) {
+check_index_bounds <- function(at, size, place) {
   if (at == 0) {
     abort_runhooks("Index {place} of a tensor is 0, but indices start at 1.", call = user_frame())
   }
@@ -365,9 +365,9 @@ check_place <- function(at, size, place) {
 
 warn_once <- function(id, text) rlang::warn(text, .frequency = "once", .frequency_id = id)
 
-range_part <- function(index, size, place, style) {
+range_slice <- function(index, size, place, style) {
   given <- Filter(Negate(is.null), index[c("from", "to", "by")])
-  if (any(vapply(given, is_graph_element, NA))) return(tensor_range(index, style))
+  if (any(vapply(given, is_graph_element, NA))) return(tensor_range_slice(index, style))
   from <- index$from
   to <- index$to
   by <- if (!is.null(index$by)) {
@@ -381,7 +381,7 @@ range_part <- function(index, size, place, style) {
   begin <- if (is.null(from)) 0 else slice_begin(from, size, place, style)
   end <- if (is.null(to)) 0 else to
   if (style == "R" && !is.null(to)) {
-    check_place(to, size, place)
+    check_index_bounds(to, size, place)
     # the end is exclusive here: one step after the last element, in the direction of `by`
     end <- (if (to < 0) to else to - 1) + sign(by)
     if ((to < 0 && end == 0) || (to > 0 && end < 0)) masks <- c(masks, "end_mask")
@@ -389,7 +389,7 @@ range_part <- function(index, size, place, style) {
   list(begin = begin, end = end, stride = by, masks = masks)
 }
 
-tensor_range <- function(index, style) {
+tensor_range_slice <- function(index, style) {
   as_number <- function(x, shift) {
     if (is.null(x)) 0 else if (is_graph_element(x)) tf$cast(as_tensor(x), "int32") else x + shift
   }

@@ -136,7 +136,7 @@ as.integer.tensorflow.tensor <- function(x, ...) {
 as.data.frame.tensorflow.tensor <- function(x, row.names = NULL, optional = FALSE, ...) {
   abort_generic("as.data.frame", "{.code as.data.frame(session$run(x))} converts its value.", environment())
 }
-vector_functions <- c(
+vector_function_advice <- c(
   matrix = "Use {.code tf$reshape(x, shape(...))}.", array = "Use {.code tf$reshape(x, shape(...))}.",
   outer = "Use {.code tf$expand_dims(x, 1L) * tf$expand_dims(y, 0L)}.",
   apply = "Use {.fn tf$map_fn}, or a reduction such as {.code tf$reduce_sum(x, axis)}.",
@@ -146,8 +146,8 @@ vector_functions <- c(
 #' @export
 as.vector.tensorflow.tensor <- function(x, mode = "any") {
   calls <- vapply(sys.calls(), function(call) as.character(call[[1]])[[1]], "")
-  caller <- intersect(names(vector_functions), calls)[[1]]
-  abort_generic(caller, vector_functions[[caller]], environment())
+  caller <- intersect(names(vector_function_advice), calls)[[1]]
+  abort_generic(caller, vector_function_advice[[caller]], environment())
 }
 #' @export
 aperm.tensorflow.tensor <- function(a, perm = NULL, ...) tf$transpose(a, if (!is.null(perm)) as.integer(perm) - 1L)

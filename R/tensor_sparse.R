@@ -14,7 +14,7 @@ sparse_symbols <- function() {
     },
     sparse_tensor_to_dense = sparse_to_dense, sparse.to_dense = sparse_to_dense,
     sparse_placeholder = sparse_placeholder, sparse_reshape = sparse_reshape,
-    sparse_tensor_dense_matmul = sparse_times_dense, sparse_reorder = sparse_reorder,
+    sparse_tensor_dense_matmul = sparse_dense_matmul, sparse_reorder = sparse_reorder,
     sparse_retain = sparse_retain, sparse_to_indicator = sparse_to_indicator,
     sparse_reduce_sum = sparse_reduction(function(...) tf$reduce_sum(...)),
     sparse_transpose = sparse_transpose, sparse_add = sparse_add,
@@ -71,7 +71,7 @@ sparse_placeholder <- function(dtype, shape = NULL, name = NULL) {
   )
 }
 
-sparse_times_dense <- function(sp_a, b, adjoint_a = FALSE, adjoint_b = FALSE, name = NULL) {
+sparse_dense_matmul <- function(sp_a, b, adjoint_a = FALSE, adjoint_b = FALSE, name = NULL) {
   check_sparse(sp_a, "sp_a")
   tf_op(
     "SparseTensorDenseMatMul", sp_a$indices, sp_a$values, sp_a$dense_shape,

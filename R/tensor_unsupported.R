@@ -39,13 +39,13 @@ abort_string_function <- function(name, call) {
 with_tensor_generics <- function(expr, call = parent.frame()) {
   withCallingHandlers(expr, simpleError = function(error) {
     word <- conditionCall(error)[[1]]
-    if (!is.symbol(word) || concerns_a_value(error)) return()
+    if (!is.symbol(word) || is_value_error(error)) return()
     if (as.character(word) %in% names(unsupported_generics)) abort_unsupported_generic(as.character(word), call)
   })
 }
 
 # Whether `if` or `while` failed for a vector of R, not for a tensor.
-concerns_a_value <- function(error) {
+is_value_error <- function(error) {
   words <- vapply(
     c("argument is of length zero", "missing value where TRUE/FALSE needed", "the condition has length > 1"),
     gettext, "", domain = "R"

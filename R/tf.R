@@ -131,9 +131,9 @@ tf_own_symbols <- function() {
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
-    data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(), graph_more_symbols(),
+    data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(), graph_utility_symbols(),
     math_symbols(), image_symbols(), layer_class_symbols(), contrib_layer_symbols(),
-    train_more_symbols(), variable_symbols(), refused_symbols(), train_and_evaluate_symbols(),
+    train_utility_symbols(), variable_symbols(), unavailable_symbols(), train_and_evaluate_symbols(),
     control_symbols(), tensor_array_symbols(), separable_symbols(), graph_def_symbols(),
     example_symbols()
   )
@@ -252,12 +252,12 @@ gradient_symbols <- function() {
                          aggregation_method = NULL, stop_gradients = NULL,
                          unconnected_gradients = "none") {
       abort_unsupported_arguments(colocate_gradients_with_ops, gate_gradients, aggregation_method)
-      ys <- as_targets(ys)
-      xs <- as_targets(xs)
+      ys <- as_tensor_list(ys)
+      xs <- as_tensor_list(xs)
       grads <- cpp_gradients(
-        ys, xs, gradients_of(ys, grad_ys), as_targets(stop_gradients), name
+        ys, xs, initial_gradients(ys, grad_ys), as_tensor_list(stop_gradients), name
       )
-      if (identical(unconnected_gradients, "zero")) return(Map(or_zeros, grads, xs))
+      if (identical(unconnected_gradients, "zero")) return(Map(gradient_or_zeros, grads, xs))
       if (!identical(unconnected_gradients, "none")) {
         abort_runhooks("{.arg unconnected_gradients} must be \"none\" or \"zero\".")
       }
@@ -266,14 +266,14 @@ gradient_symbols <- function() {
   )
 }
 
-as_targets <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+as_tensor_list <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   if (is_graph_element(x) || is_sparse(x)) return(list(x))
   check_arg(is.list(x) || is_atomic(x), x, "a tensor or a list of tensors", arg, call)
   as.list(x)
 }
 
 # The initial gradients of `ys`; NULL stands for ones.
-gradients_of <- function(ys, grad_ys, call = parent.frame()) {
+initial_gradients <- function(ys, grad_ys, call = parent.frame()) {
   if (is.null(grad_ys)) return(list())
   grad_ys <- if (is_graph_element(grad_ys) || !is.list(grad_ys)) list(grad_ys) else grad_ys
   if (length(grad_ys) != length(ys)) {
@@ -289,7 +289,7 @@ gradients_of <- function(ys, grad_ys, call = parent.frame()) {
   Map(begin, ys, grad_ys)
 }
 
-or_zeros <- function(grad, x) if (is.null(grad)) tf$zeros_like(x) else grad
+gradient_or_zeros <- function(grad, x) if (is.null(grad)) tf$zeros_like(x) else grad
 
 # --- tf$errors, tf$logging
 

@@ -37,7 +37,7 @@ alias_symbols <- function(symbols) {
   )
 }
 
-same_names <- list(
+aliases_by_module <- list(
   math = "abs accumulate_n acos acosh add add_n argmax argmin asin asinh atan atan2 atanh ceil
     confusion_matrix cos cosh count_nonzero cumprod cumsum digamma divide equal erf erfc exp expm1
     floor floordiv floormod greater greater_equal invert_permutation is_finite is_inf is_nan less
@@ -70,8 +70,8 @@ same_names <- list(
 )
 
 alias_names <- function(known) {
-  aliases <- lapply(names(same_names), function(module) {
-    words <- strsplit(trimws(same_names[[module]]), "[[:space:]]+")[[1]]
+  aliases <- lapply(names(aliases_by_module), function(module) {
+    words <- strsplit(trimws(aliases_by_module[[module]]), "[[:space:]]+")[[1]]
     canonical <- if (endsWith(module, ".logging")) paste0("logging.", words) else words
     setNames(canonical, paste0(module, ".", words))
   })

@@ -12,29 +12,29 @@ argument_predicates <- list(
   "a whole number" = function(x) is_whole(x),
   "whole numbers" = function(x) are_whole(x),
   "a number" = function(x) is_number(x),
-  "a number or a tensor" = function(x) is_number(x) || has_value(x),
-  "numbers or a tensor" = function(x) is.numeric(x) && length(x) > 0 || has_value(x),
+  "a number or a tensor" = function(x) is_number(x) || is_tensor_or_variable(x),
+  "numbers or a tensor" = function(x) is.numeric(x) && length(x) > 0 || is_tensor_or_variable(x),
   "a single string" = function(x) is_string(x),
   "strings" = function(x) all(vapply(as_plain_list(x), is_string, NA)) && !is.environment(x),
   "TRUE or FALSE" = function(x) is_flag(x),
-  "TRUE, FALSE or a tensor" = function(x) is_flag(x) || has_value(x),
-  "a tensor" = function(x) has_value(x),
+  "TRUE, FALSE or a tensor" = function(x) is_flag(x) || is_tensor_or_variable(x),
+  "a tensor" = function(x) is_tensor_or_variable(x),
   "a function" = function(x) is.function(x),
   "a list of functions" = function(x) is.list(x) && all(vapply(x, is_null_or_function, NA)),
   "a list or a vector" = function(x) is.list(x) || is.atomic(x) && !is.null(x),
-  "whole numbers or a tensor" = function(x) are_whole(x) || has_value(x),
+  "whole numbers or a tensor" = function(x) are_whole(x) || is_tensor_or_variable(x),
   "a number or a string" = function(x) is_number(x) || is_string(x),
   "a session" = function(x) is_session(x)
 )
 
 # Operations have no value.
-has_value <- function(x) is_tensor(x) || is_variable(x)
+is_tensor_or_variable <- function(x) is_tensor(x) || is_variable(x)
 are_whole <- function(x) all(vapply(as_plain_list(x), is_whole, NA))
 is_null_or_function <- function(x) is.null(x) || is.function(x)
 # Objects that are neither a list nor a vector count as one element.
 as_plain_list <- function(x) if (is.list(x) || is_atomic(x)) as.list(x) else list(x)
 
-argument_predicate_names <- function() {
+checked_arguments <- function() {
   boxes <- c(
     offset_height = whole_number, offset_width = whole_number, target_height = whole_number,
     target_width = whole_number
@@ -93,20 +93,20 @@ argument_predicate_names <- function() {
 
 # Checks are in the bodies, because wrappers would change what functions see of their call.
 with_argument_checks <- function(symbols) {
-  kinds <- argument_predicate_names()
+  kinds <- checked_arguments()
   for (name in names(kinds)) symbols[[name]] <- with_argument_check(symbols[[name]], kinds[[name]])
   symbols
 }
 
 with_argument_check <- function(f, kinds) {
   kept <- attributes(f)
-  body(f) <- call("{", bquote(check_own_arguments(.(kinds), environment())), body(f))
+  body(f) <- call("{", bquote(check_declared_arguments(.(kinds), environment())), body(f))
   attributes(f) <- kept[setdiff(names(kept), "srcref")]
   f
 }
 
 # NULL is valid if it is the default.
-check_own_arguments <- function(kinds, frame) {
+check_declared_arguments <- function(kinds, frame) {
   for (arg in names(kinds)) {
     if (eval(call("missing", as.name(arg)), frame)) next
     x <- frame[[arg]]

@@ -29,7 +29,7 @@ contrib_symbols <- function() {
       if (is.null(weights_list)) {
         weights_list <- cpp_graph_default()$get_collection("weights", NULL)
       }
-      losses <- Filter(Negate(is.null), lapply(as_targets(weights_list), regularizer))
+      losses <- Filter(Negate(is.null), lapply(as_tensor_list(weights_list), regularizer))
       if (length(losses) == 0) return(tf$constant(0))
       total <- tf$add_n(losses)
       for (loss in losses) cpp_graph_default()$add_to_collection("regularization_losses", loss)
@@ -94,7 +94,7 @@ stack_layers <- function(inputs, layer, stack_args, ...) {
   })
 }
 
-contrib_optimizers <- list(
+contrib_optimizer_classes <- list(
   Adagrad = "AdagradOptimizer", Adam = "AdamOptimizer", Ftrl = "FtrlOptimizer",
   Momentum = "MomentumOptimizer", RMSProp = "RMSPropOptimizer", SGD = "GradientDescentOptimizer"
 )
@@ -121,7 +121,7 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
     updates <- if (is.null(update_ops)) {
       cpp_graph_default()$get_collection("update_ops", NULL)
     } else {
-      as_targets(update_ops)
+      as_tensor_list(update_ops)
     }
     if (length(updates)) loss <- after_operations(updates, loss)
     rate <- optimizer_rate(learning_rate)
@@ -174,10 +174,10 @@ optimizer_rate <- function(rate, call = parent.frame()) {
 
 contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   if (is.character(optimizer) && length(optimizer) == 1) {
-    known <- contrib_optimizers[[optimizer]]
+    known <- contrib_optimizer_classes[[optimizer]]
     if (is.null(known)) {
       abort_runhooks(
-        "Optimizer name should be one of [{toString(names(contrib_optimizers))}], you provided
+        "Optimizer name should be one of [{toString(names(contrib_optimizer_classes))}], you provided
          {optimizer}.",
         call = call
       )

@@ -41,7 +41,7 @@ contrib_layer_symbols <- function() {
     bow_encoder = contrib_bow_encoder,
     summarize_tensor = summarize_tensor,
     summarize_tensors = function(tensors, summarizer = summarize_tensor) {
-      lapply(as_targets(tensors), summarizer)
+      lapply(as_tensor_list(tensors), summarizer)
     },
     summarize_activation = summarize_activation,
     summarize_collection = function(collection, name_filter = NULL, summarizer = summarize_tensor) {
@@ -80,7 +80,7 @@ collections_of <- function(given, name) {
   model_collections(given)
 }
 
-two_of <- function(x, what, call = parent.frame()) {
+as_two_integers <- function(x, what, call = parent.frame()) {
   x <- unlist(x)
   good <- is.numeric(x) && length(x) %in% 1:2
   check_arg(good, x, "one whole number or two", what, call)
@@ -109,7 +109,7 @@ contrib_conv2d <- function(inputs, num_outputs, kernel_size, stride = 1, padding
                            biases_initializer = 0, biases_regularizer = NULL, reuse = NULL,
                            variables_collections = NULL, outputs_collections = NULL,
                            trainable = TRUE, scope = NULL) {
-  rate <- two_of(rate, "rate")
+  rate <- as_two_integers(rate, "rate")
   contrib_convolution(environment(), "Conv", function(x, weights, size, strides) {
     tf$nn$conv2d(x, weights, c(1L, strides, 1L), ascii_upper(padding), dilations = c(1L, rate, 1L))
   })
@@ -147,7 +147,7 @@ contrib_convolution <- function(given, scope_name, product, is_transposed = FALS
   force(given$inputs)
   with(variable_scope(given$scope, scope_name, reuse = given$reuse), {
     x <- as_tensor(given$inputs)
-    size <- two_of(given$kernel_size, "kernel_size", call)
+    size <- as_two_integers(given$kernel_size, "kernel_size", call)
     channels <- c(channels_of(x, call), given$num_outputs)
     weights <- get_variable(
       "weights", as.list(c(size, if (is_transposed) rev(channels) else channels)), x$dtype,
@@ -155,7 +155,7 @@ contrib_convolution <- function(given, scope_name, product, is_transposed = FALS
       collections_of(given$variables_collections, "weights")
     )
     finish_layer(
-      product(x, weights, size, two_of(given$stride, "stride", call)), given$num_outputs,
+      product(x, weights, size, as_two_integers(given$stride, "stride", call)), given$num_outputs,
       given$normalizer_fn, given$normalizer_params, given$biases_initializer,
       given$biases_regularizer, given$activation_fn, given$variables_collections,
       given$outputs_collections, given$trainable

@@ -32,14 +32,14 @@ nest_pack <- function(x, leaves) {
   pack(x)
 }
 
-nest_form <- function(x, depth = 1L) {
+nest_structure <- function(x, depth = 1L) {
   if (!is_nest(x)) return(".")
   check_nesting(depth)
-  lapply(x, nest_form, depth + 1L)
+  lapply(x, nest_structure, depth + 1L)
 }
 
-check_same_form <- function(x, y, what, call = parent.frame()) {
-  if (identical(nest_form(x), nest_form(y))) return(invisible())
+check_same_structure <- function(x, y, what, call = parent.frame()) {
+  if (identical(nest_structure(x), nest_structure(y))) return(invisible())
   # a list of one tensor is equivalent to the tensor
   if (length(nest_leaves(x)) == 1 && length(nest_leaves(y)) == 1) return(invisible())
   abort_runhooks(
@@ -67,7 +67,7 @@ as_loop_tensor <- function(x, dtype = NULL) {
   if (is_tensor_array(x)) x$flow else as_tensor(x, dtype)
 }
 
-only_one <- function(x) {
+unwrap_single <- function(x) {
   while (is_nest(x) && length(x) == 1 && is.null(names(x))) x <- x[[1]]
   x
 }
@@ -91,8 +91,8 @@ branch_builder <- function(fn, label, flag, note) {
 
 tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name = NULL, fn1 = NULL,
                     fn2 = NULL) {
-  true_fn <- first_given(true_fn, fn1, "true_fn", "fn1")
-  false_fn <- first_given(false_fn, fn2, "false_fn", "fn2")
+  true_fn <- either_argument(true_fn, fn1, "true_fn", "fn1")
+  false_fn <- either_argument(false_fn, fn2, "false_fn", "fn2")
   check_function(true_fn)
   check_function(false_fn)
   check_flag(strict)
@@ -103,16 +103,16 @@ tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name 
   }
   form <- NULL
   note_true <- function(value) form <<- value
-  check_false <- function(value) check_same_form(form, value, "The values of true_fn and false_fn")
+  check_false <- function(value) check_same_structure(form, value, "The values of true_fn and false_fn")
   results <- cpp_cond(
     as_tensor(pred, "bool"), branch_builder(true_fn, "true_fn", TRUE, note_true),
     branch_builder(false_fn, "false_fn", FALSE, check_false), if (is.null(name)) "cond" else name
   )
   result <- nest_pack(form, results)
-  if (strict) result else only_one(result)
+  if (strict) result else unwrap_single(result)
 }
 
-first_given <- function(x, old, name, old_name, call = parent.frame()) {
+either_argument <- function(x, old, name, old_name, call = parent.frame()) {
   if (!is.null(x) && !is.null(old)) {
     abort_runhooks("Give only one of {.arg {name}} and {.arg {old_name}}.", call = call)
   }
@@ -127,9 +127,9 @@ tf_case <- function(pred_fn_pairs, default = NULL, exclusive = FALSE, strict = F
   preds <- lapply(pairs, `[[`, 1)
   with(name_scope(name), {
     checks <- list()
-    if (exclusive) checks <- list(assert_few(preds, TRUE))
+    if (exclusive) checks <- list(assert_true_count(preds, TRUE))
     if (is.null(default)) {
-      checks <- c(checks, list(assert_few(preds, FALSE)))
+      checks <- c(checks, list(assert_true_count(preds, FALSE)))
       default <- pairs[[length(pairs)]][[2]]
       pairs <- pairs[-length(pairs)]
     }
@@ -163,7 +163,7 @@ case_pairs <- function(pairs, call = parent.frame()) {
   pairs
 }
 
-assert_few <- function(preds, at_most_one) {
+assert_true_count <- function(preds, at_most_one) {
   count <- tf$reduce_sum(tf$stack(lapply(preds, function(pred) tf$cast(pred, "int32"))))
   names <- toString(vapply(preds, function(pred) pred$name, ""))
   if (at_most_one) {
@@ -195,7 +195,7 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
     function(leaves) {
       value <- do.call(body, pack(leaves))
       if (!is_nest(value)) value <- list(value)
-      check_same_form(unname(loop_vars), unname(value), "loop_vars and the value of body")
+      check_same_structure(unname(loop_vars), unname(value), "loop_vars and the value of body")
       nest_tensors(value, lapply(leaves, function(leaf) leaf$dtype))
     },
     tensors, invariant_shapes(shape_invariants, loop_vars, tensors), parallel_iterations,
@@ -226,7 +226,7 @@ invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
 # Dimensions, NA if unknown; NULL if the rank is unknown.
 static_dims <- function(x) cpp_element_info(x)$dims
 
-row_lists <- function(tensors) {
+rows_as_tensor_lists <- function(tensors) {
   first <- tensors[[1]]
   rows <- static_dims(first)[1]
   list(
@@ -267,7 +267,7 @@ empty_lists <- function(dtypes) {
   })
 }
 
-push_all <- function(lists, tensors) {
+push_to_lists <- function(lists, tensors) {
   Map(function(list, x) {
     cpp_op_create(
       "TensorListPushBack", list(list, x), list(element_dtype = dtype_name(x$dtype)), NULL
@@ -275,7 +275,7 @@ push_all <- function(lists, tensors) {
   }, lists, tensors)
 }
 
-stack_all <- function(lists, row_specs, rows) {
+stack_lists <- function(lists, row_specs, rows) {
   Map(function(list, like) {
     stacked <- cpp_op_create(
       "TensorListStack", list(list, list_shape(like$dims)),
@@ -303,12 +303,12 @@ loop_rows <- function(count, rows, state, dtypes, step, reverse, parallel_iterat
       done <- step(if (reverse) last - i else i, vars[1 + seq_len(n)])
       row_specs <<- lapply(done$results, function(x) list(dtype = x$dtype, dims = static_dims(x)))
       lists <- vars[-seq_len(n + 1)]
-      c(list(i + tf$constant(1L)), done$state, push_all(lists, done$results))
+      c(list(i + tf$constant(1L)), done$state, push_to_lists(lists, done$results))
     },
     c(list(tf$constant(0L)), state, empty_lists(dtypes)), NULL, parallel_iterations, NULL, "while"
   )
   state <- results[1 + seq_len(n)]
-  stacked <- stack_all(results[-seq_len(n + 1)], row_specs, rows)
+  stacked <- stack_lists(results[-seq_len(n + 1)], row_specs, rows)
   if (!back_prop) stacked <- lapply(stacked, tf$stop_gradient)
   list(state = state, results = stacked)
 }
@@ -318,14 +318,14 @@ tf_map_fn <- function(fn, elems, dtype = NULL, parallel_iterations = NULL, back_
   check_function(fn)
   check_flag(back_prop)
   with(name_scope(name, "map"), {
-    rows <- row_lists(nest_tensors(elems))
+    rows <- rows_as_tensor_lists(nest_tensors(elems))
     # without `dtype`, the results have the structure and types of `elems`
     form <- if (is.null(dtype)) elems else dtype
     dtypes <- if (is.null(dtype)) rows$dtypes else lapply(nest_leaves(dtype), as_dtype)
     step <- function(i, state) {
       value <- fn(nest_pack(elems, row_at(rows, i)))
-      check_same_form(form, value, "The value of fn and dtype (or elems)")
-      list(state = list(), results = checked_types(nest_tensors(value, dtypes), dtypes))
+      check_same_structure(form, value, "The value of fn and dtype (or elems)")
+      list(state = list(), results = require_dtypes(nest_tensors(value, dtypes), dtypes))
     }
     parallel <- if (is.null(parallel_iterations)) 10 else parallel_iterations
     done <- loop_rows(rows$count, rows$rows, list(), dtypes, step, FALSE, parallel, back_prop)
@@ -333,7 +333,7 @@ tf_map_fn <- function(fn, elems, dtype = NULL, parallel_iterations = NULL, back_
   })
 }
 
-checked_types <- function(tensors, dtypes, call = parent.frame()) {
+require_dtypes <- function(tensors, dtypes, call = parent.frame()) {
   for (i in seq_along(tensors)) {
     if (tensors[[i]]$dtype != dtypes[[i]]) {
       abort_runhooks(
@@ -346,10 +346,10 @@ checked_types <- function(tensors, dtypes, call = parent.frame()) {
   tensors
 }
 
-folded_input <- function(elems, initializer, reverse) {
+fold_input <- function(elems, initializer, reverse) {
   tensors <- nest_tensors(elems)
-  if (!is.null(initializer)) return(list(state = initializer, rows = row_lists(tensors), skip = 0L))
-  rows <- row_lists(tensors)
+  if (!is.null(initializer)) return(list(state = initializer, rows = rows_as_tensor_lists(tensors), skip = 0L))
+  rows <- rows_as_tensor_lists(tensors)
   first <- if (reverse) rows$count - tf$constant(1L) else tf$constant(0L)
   list(state = nest_pack(elems, row_at(rows, first)), rows = rows, skip = 1L)
 }
@@ -360,13 +360,13 @@ fold_step <- function(fn, elems, input, reverse) {
     if (input$skip && !reverse) i <- i + tf$constant(1L)
     row <- nest_pack(elems, row_at(input$rows, i))
     value <- fn(nest_pack(input$state, state), row)
-    check_same_form(input$state, value, "The initializer and the value of fn")
-    checked_types(nest_tensors(value, dtypes), dtypes)
+    check_same_structure(input$state, value, "The initializer and the value of fn")
+    require_dtypes(nest_tensors(value, dtypes), dtypes)
   }
 }
 
 # Without an initializer, the first row is the initial state and the loop is one row shorter.
-rows_left <- function(input) {
+remaining_rows <- function(input) {
   if (!input$skip) return(list(count = input$rows$count, rows = input$rows$rows))
   list(
     count = input$rows$count - tf$constant(1L),
@@ -382,9 +382,9 @@ fold_function <- function(reverse, default_name) {
     check_function(fn)
     check_flag(back_prop)
     with(name_scope(name, default_name), {
-      input <- folded_input(elems, initializer, reverse)
+      input <- fold_input(elems, initializer, reverse)
       one_step <- fold_step(fn, elems, input, reverse)
-      left <- rows_left(input)
+      left <- remaining_rows(input)
       step <- function(i, state) list(state = one_step(i, state), results = list())
       done <- loop_rows(
         left$count, left$rows, nest_tensors(input$state), list(), step, reverse,
@@ -402,9 +402,9 @@ tf_scan <- function(fn, elems, initializer = NULL, parallel_iterations = 10, bac
   check_flag(back_prop)
   check_flag(reverse)
   with(name_scope(name, "scan"), {
-    input <- folded_input(elems, initializer, reverse)
+    input <- fold_input(elems, initializer, reverse)
     one_step <- fold_step(fn, elems, input, reverse)
-    left <- rows_left(input)
+    left <- remaining_rows(input)
     step <- function(i, state) {
       value <- one_step(i, state)
       list(state = value, results = value)

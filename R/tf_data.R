@@ -34,7 +34,7 @@ data_symbols <- function() {
       data.experimental.UNKNOWN_CARDINALITY = -2L
     ),
     file_symbols(),
-    applied_symbols()
+    transformation_symbols()
   )
 }
 
@@ -57,7 +57,7 @@ file_symbols <- function() {
   )
 }
 
-applied_symbols <- function() {
+transformation_symbols <- function() {
   applied <- list(
     ignore_errors = function() {
       function(dataset) {
@@ -65,7 +65,7 @@ applied_symbols <- function() {
         new_dataset("IgnoreErrorsDataset", "ignore_errors", list(dataset = dataset))
       }
     },
-    unbatch = function() unbatched,
+    unbatch = function() unbatch_dataset,
     unique = function() dataset_unique,
     enumerate_dataset = function(start = 0) {
       function(dataset) zip_datasets(range_dataset(start, 2^53), dataset)
@@ -122,7 +122,7 @@ applied_symbols <- function() {
 }
 
 # One element for each row of an element.
-unbatched <- function(dataset) {
+unbatch_dataset <- function(dataset) {
   dataset_flat_map(dataset, function(...) {
     element <- list(...)
     tensor_slices_dataset(if (length(element) == 1) element[[1]] else element)

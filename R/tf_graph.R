@@ -1,12 +1,12 @@
 # Collections of variables, initializers and files in `tf`.
 
-graph_more_symbols <- function() {
+graph_utility_symbols <- function() {
   collection <- function(name) {
     force(name)
     function(scope = NULL) cpp_graph_default()$get_collection(name, scope)
   }
   initialize <- function(var_list, name = "init") {
-    cpp_graph_group(lapply(as_targets(var_list), cpp_variable_initializer), name)
+    cpp_graph_group(lapply(as_tensor_list(var_list), cpp_variable_initializer), name)
   }
   list(
     local_variables = collection("local_variables"),
@@ -24,15 +24,15 @@ graph_more_symbols <- function() {
       new_context_manager(function() NULL, function(condition) NULL)
     },
     tuple = function(tensors, name = NULL, control_inputs = NULL) {
-      given <- Filter(Negate(is.null), c(as_targets(tensors), as_targets(control_inputs)))
+      given <- Filter(Negate(is.null), c(as_tensor_list(tensors), as_tensor_list(control_inputs)))
       with(control_dependencies(given), {
-        lapply(as_targets(tensors), function(x) if (!is.null(x)) tf$identity(x))
+        lapply(as_tensor_list(tensors), function(x) if (!is.null(x)) tf$identity(x))
       })
     },
     hessians = function(ys, xs, name = "hessians", colocate_gradients_with_ops = FALSE,
                         gate_gradients = FALSE, aggregation_method = NULL) {
       abort_unsupported_arguments(colocate_gradients_with_ops, gate_gradients, aggregation_method)
-      lapply(as_targets(xs), function(x) with(name_scope(name), hessian(ys, x)))
+      lapply(as_tensor_list(xs), function(x) with(name_scope(name), hessian(ys, x)))
     },
     strided_slice = call_strided_slice,
     newaxis = new_axis,

@@ -26,12 +26,12 @@ image_symbols <- function() {
       })
     },
     adjust_hue = function(image, delta, name = NULL) {
-      with_floats(image, name_or(name, "adjust_hue"), function(x) {
+      with_floats(image, name_or_default(name, "adjust_hue"), function(x) {
         tf_op("AdjustHue", x, as_tensor(delta, "float32"))
       })
     },
     adjust_saturation = function(image, saturation_factor, name = NULL) {
-      with_floats(image, name_or(name, "adjust_saturation"), function(x) {
+      with_floats(image, name_or_default(name, "adjust_saturation"), function(x) {
         tf_op("AdjustSaturation", x, as_tensor(saturation_factor, "float32"))
       })
     },
@@ -68,7 +68,7 @@ image_symbols <- function() {
   )
 }
 
-name_or <- function(name, otherwise) if (is.null(name)) otherwise else name
+name_or_default <- function(name, otherwise) if (is.null(name)) otherwise else name
 
 image_rank <- function(image, call = parent.frame()) {
   image <- as_tensor(image)
@@ -125,7 +125,7 @@ flip <- function(image, from_end) {
 transpose_image <- function(image, name = NULL) {
   image <- as_tensor(image)
   perm <- if (image_rank(image) == 3) c(1L, 0L, 2L) else c(0L, 2L, 1L, 3L)
-  tf$transpose(image, perm, name = name_or(name, "transpose_image"))
+  tf$transpose(image, perm, name = name_or_default(name, "transpose_image"))
 }
 
 rotate_image <- function(image, k = 1, name = NULL) {
@@ -140,7 +140,7 @@ rotate_image <- function(image, k = 1, name = NULL) {
   })
 }
 
-known_sizes <- function(image, call = parent.frame()) {
+static_image_size <- function(image, call = parent.frame()) {
   sizes <- utils::tail(utils::head(dim(image), -1), 2)
   if (length(sizes) < 2 || any(vapply(sizes, is.null, NA))) {
     abort_runhooks("The height and width of {.arg image} must be known.", call = call)
@@ -155,7 +155,7 @@ central_crop <- function(image, central_fraction) {
   }
   image <- as_tensor(image)
   if (central_fraction == 1) return(image)
-  size <- known_sizes(image)
+  size <- static_image_size(image)
   begin <- as.integer(trunc((size - size * central_fraction) / 2))
   crop_to_bounding_box(image, begin[[1]], begin[[2]], size[[1]] - 2 * begin[[1]],
     size[[2]] - 2 * begin[[2]]
@@ -166,7 +166,7 @@ crop_to_bounding_box <- function(image, offset_height, offset_width, target_heig
   image <- as_tensor(image)
   rank <- image_rank(image)
   if (!is.list(dim(image))) {
-    size <- known_sizes(image)
+    size <- static_image_size(image)
     good <- offset_height >= 0 && offset_width >= 0 && target_height > 0 && target_width > 0 &&
       offset_height + target_height <= size[[1]] && offset_width + target_width <= size[[2]]
     if (!good) {
@@ -184,7 +184,7 @@ crop_to_bounding_box <- function(image, offset_height, offset_width, target_heig
 pad_to_bounding_box <- function(image, offset_height, offset_width, target_height, target_width) {
   image <- as_tensor(image)
   rank <- image_rank(image)
-  size <- known_sizes(image)
+  size <- static_image_size(image)
   after <- c(target_height - offset_height, target_width - offset_width) - size
   if (any(after < 0) || offset_height < 0 || offset_width < 0) {
       abort_runhooks("An image of {size[[1]]} x {size[[2]]} at ({offset_height}, {offset_width}) is
@@ -198,7 +198,7 @@ pad_to_bounding_box <- function(image, offset_height, offset_width, target_heigh
 
 crop_or_pad <- function(image, target_height, target_width) {
   image <- as_tensor(image)
-  size <- known_sizes(image)
+  size <- static_image_size(image)
   target <- c(target_height, target_width)
   crop <- pmax(size - target, 0) %/% 2
   cropped <- pmin(target, size)
@@ -248,7 +248,7 @@ with_floats <- function(image, name, change) {
 }
 
 rgb_to_grayscale <- function(images, name = NULL) {
-  with_floats(images, name_or(name, "rgb_to_grayscale"), function(x) {
+  with_floats(images, name_or_default(name, "rgb_to_grayscale"), function(x) {
     weights <- tf$constant(c(0.2989, 0.587, 0.114))
     tf$reduce_sum(x * weights, -1L, keepdims = TRUE)
   })

@@ -13,7 +13,7 @@ layer_class_symbols <- function() {
 }
 
 # Arguments of the call, not of the constructor.
-of_call <- c("inputs", "training", "reuse")
+call_only_arguments <- c("inputs", "training", "reuse")
 
 layer_class <- function(kind, class_name) {
   force(kind)
@@ -22,7 +22,7 @@ layer_class <- function(kind, class_name) {
     new_layer(kind, given, name)
   }
   arguments <- formals(layer_function(kind))
-  arguments <- arguments[setdiff(names(arguments), of_call)]
+  arguments <- arguments[setdiff(names(arguments), call_only_arguments)]
   # the name is optional in a class, and it comes with the arguments of all layers
   formals(constructor) <- arguments
   constructor
@@ -41,7 +41,7 @@ new_layer <- function(kind, given, name) {
   layer <- new.env(parent = emptyenv())
   layer$kind <- kind
   layer$given <- given
-  layer$base <- name_or(name, kind)
+  layer$base <- name_or_default(name, kind)
   layer$scope <- NULL
   layer$variables <- list()
   call <- function(inputs, ...) call_layer(layer, inputs, list(...))
@@ -51,7 +51,7 @@ new_layer <- function(kind, given, name) {
 call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
   # the input may come from the same layer, so evaluate it before this call starts
   force(inputs)
-  unknown <- setdiff(names(more), of_call)
+  unknown <- setdiff(names(more), call_only_arguments)
   if (length(unknown) || (length(more) && is.null(names(more)))) {
     abort_runhooks("A layer accepts {.arg inputs} and {.arg training}, not {.arg {unknown}}.",
       call = call)
@@ -63,7 +63,7 @@ call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
     scope <- with(variable_scope(NULL, layer$base) %as% opened, opened)
     layer$scope <- scope
     layer$graph <- cpp_graph_default()
-    result <- layer_call(f, layer, inputs, more, FALSE)
+    result <- call_in_layer_scope(f, layer, inputs, more, FALSE)
     layer$variables <- setdiff_variables(all_variables(), before)
     return(result)
   }
@@ -74,11 +74,11 @@ call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
       call = call
     )
   }
-  layer_call(f, layer, inputs, more, length(layer$variables) > 0)
+  call_in_layer_scope(f, layer, inputs, more, length(layer$variables) > 0)
 }
 
 # Calls the layer in the scope of its first call, whatever the current scope is.
-layer_call <- function(f, layer, inputs, more, reuse) {
+call_in_layer_scope <- function(f, layer, inputs, more, reuse) {
   name <- basename(layer$scope$name)
   outer <- structure(
     list(name = sub("/?[^/]*$", "", layer$scope$name), reuse = "never"),

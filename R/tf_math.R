@@ -7,8 +7,8 @@ math_symbols <- function() {
       accumulate_n = accumulate_n, confusion_matrix = confusion_matrix, sort = sort_tensor,
       argsort = argsort_tensor, meshgrid = meshgrid, diag = tensor_diag,
       diag_part = tensor_diag_part,
-      unsorted_segment_mean = segment_share(function(n) n),
-      unsorted_segment_sqrt_n = segment_share(function(n) tf$sqrt(n)),
+      unsorted_segment_mean = segment_mean_by(function(n) n),
+      unsorted_segment_sqrt_n = segment_mean_by(function(n) tf$sqrt(n)),
       roll = roll_tensor, reverse_sequence = reverse_sequence, random_crop = random_crop,
       nn.conv1d = conv1d,
       executing_eagerly = function() FALSE, is_tensor = function(x) is_graph_element(x),
@@ -90,7 +90,7 @@ transpose_to_labels <- function(x, labels, wanted) {
   tf$transpose(x, as.integer(match(wanted, labels) - 1))
 }
 
-sizes_of <- function(part, labels) {
+label_sizes <- function(part, labels) {
   at <- match(labels, part$labels)
   sizes <- dim(part$x)
   known <- !is.null(sizes) && !any(vapply(sizes[at], is.null, NA))
@@ -98,7 +98,7 @@ sizes_of <- function(part, labels) {
   tf$gather(tf$shape(part$x), array(as.integer(at - 1), length(at)))
 }
 
-joined_sizes <- function(...) {
+concat_sizes <- function(...) {
   sizes <- list(...)
   if (!any(vapply(sizes, is_tensor, NA))) return(as.integer(unlist(sizes)))
   sizes <- Filter(function(x) is_tensor(x) || length(x), sizes)
@@ -117,17 +117,17 @@ contract <- function(a, b, needed) {
   columns <- setdiff(b$labels, shared)
   x <- transpose_to_labels(a$x, a$labels, c(batch, rows, summed))
   y <- transpose_to_labels(b$x, b$labels, c(batch, summed, columns))
-  batch_sizes <- sizes_of(a, batch)
+  batch_sizes <- label_sizes(a, batch)
   product_of <- function(part, labels) {
     if (length(labels) == 0) return(1L)
-    sizes <- sizes_of(part, labels)
+    sizes <- label_sizes(part, labels)
     if (is_tensor(sizes)) tf$reshape(tf$reduce_prod(sizes), 1L) else as.integer(prod(sizes))
   }
   n <- product_of(a, summed)
-  x <- tf$reshape(x, joined_sizes(batch_sizes, product_of(a, rows), n))
-  y <- tf$reshape(y, joined_sizes(batch_sizes, n, product_of(b, columns)))
+  x <- tf$reshape(x, concat_sizes(batch_sizes, product_of(a, rows), n))
+  y <- tf$reshape(y, concat_sizes(batch_sizes, n, product_of(b, columns)))
   product <- tf$matmul(x, y)
-  sizes <- joined_sizes(batch_sizes, sizes_of(a, rows), sizes_of(b, columns))
+  sizes <- concat_sizes(batch_sizes, label_sizes(a, rows), label_sizes(b, columns))
   labels <- c(batch, rows, columns)
   result <- tf$reshape(product, if (length(labels)) sizes else list())
   static <- static_sizes(list(a, b), labels)
@@ -241,7 +241,7 @@ python_division <- function(x, y, name = NULL) {
 
 accumulate_n <- function(inputs, shape = NULL, tensor_dtype = NULL, name = NULL) {
   tensor_dtype <- as_dtype(tensor_dtype, "tensor_dtype")
-  inputs <- lapply(as_targets(inputs), as_tensor, tensor_dtype)
+  inputs <- lapply(as_tensor_list(inputs), as_tensor, tensor_dtype)
   check_arg(length(inputs) > 0, list(), "at least one tensor", "inputs", environment())
   if (!is.null(tensor_dtype) && inputs[[1]]$dtype != tensor_dtype) {
     abort_runhooks("{.arg tensor_dtype} is {dtype_name(tensor_dtype)}, but the inputs are of dtype
@@ -273,17 +273,17 @@ confusion_matrix <- function(labels, predictions, num_classes = NULL, dtype = "i
 # --- sorting
 
 sort_tensor <- function(values, axis = -1, direction = "ASCENDING", name = NULL) {
-  with(name_scope(name, "sort"), along_last_axis(values, axis, direction, 1))
+  with(name_scope(name, "sort"), sort_along_axis(values, axis, direction, 1))
 }
 
 # The order of equal elements is always stable.
 argsort_tensor <- function(values, axis = -1, direction = "ASCENDING", stable = FALSE,
                            name = NULL) {
   check_flag(stable)
-  with(name_scope(name, "argsort"), along_last_axis(values, axis, direction, 2))
+  with(name_scope(name, "argsort"), sort_along_axis(values, axis, direction, 2))
 }
 
-along_last_axis <- function(values, axis, direction, which, call = parent.frame()) {
+sort_along_axis <- function(values, axis, direction, which, call = parent.frame()) {
   if (!direction %in% c("ASCENDING", "DESCENDING")) {
     abort_runhooks(
       "Direction should be one of \"ASCENDING\", \"DESCENDING\", not {.val {direction}}.",
@@ -339,7 +339,7 @@ tensor_diag_part <- function(input, name = NULL) {
   input <- as_tensor(input)
   dims <- dim(input)
   rank <- length(dims)
-  if (rank == 2) return(tf$matrix_diag_part(input, name = name_or(name, "DiagPart")))
+  if (rank == 2) return(tf$matrix_diag_part(input, name = name_or_default(name, "DiagPart")))
   half <- dims[seq_len(rank / 2)]
   if (is.null(dims) || is.list(dims) || rank %% 2 || !identical(half, dims[rank / 2 + seq_len(rank / 2)])) {
     abort_runhooks("The diagonal needs a tensor of shape [a, b, ..., a, b, ...], not
@@ -349,7 +349,7 @@ tensor_diag_part <- function(input, name = NULL) {
   tf$reshape(tf$matrix_diag_part(square), half, name = name)
 }
 
-segment_share <- function(divisor) {
+segment_mean_by <- function(divisor) {
   force(divisor)
   function(data, segment_ids, num_segments, name = NULL) {
     with(name_scope(name, "UnsortedSegmentMean"), {
@@ -405,8 +405,8 @@ conv1d <- function(value = NULL, filters = NULL, stride = NULL, padding = NULL,
 roll_tensor <- function(input, shift, axis, name = NULL) {
   x <- as_tensor(input)
   axes <- as_whole_numbers(axis)
-  shifts <- if (has_value(shift)) list(shift) else as.list(as_whole_numbers(shift))
-  if (has_value(shift) && length(axes) > 1) shifts <- tf$unstack(shift, num = length(axes))
+  shifts <- if (is_tensor_or_variable(shift)) list(shift) else as.list(as_whole_numbers(shift))
+  if (is_tensor_or_variable(shift) && length(axes) > 1) shifts <- tf$unstack(shift, num = length(axes))
   if (length(shifts) != length(axes)) {
     abort_runhooks(
       "{.arg shift} has {length(shifts)} number{?s} and {.arg axis} {length(axes)}; there must be one

@@ -66,7 +66,7 @@ tensor_array_methods <- function() {
   )
 }
 
-record_element <- function(array, dims, call = parent.frame()) {
+record_element_dims <- function(array, dims, call = parent.frame()) {
   fields <- unclass(array)
   known <- fields$known
   if (!fields$infers) return(invisible())
@@ -87,7 +87,7 @@ record_element <- function(array, dims, call = parent.frame()) {
 
 element_dims <- function(array) unclass(array)$known$dims
 
-array_value <- function(array, value, call = parent.frame()) {
+check_array_value <- function(array, value, call = parent.frame()) {
   value <- as_tensor(value, array$dtype)
   if (identical(value$dtype$name, dtype_name(array$dtype))) return(value)
   abort_runhooks(
@@ -97,7 +97,7 @@ array_value <- function(array, value, call = parent.frame()) {
   )
 }
 
-list_op <- function(type, inputs, array, attrs = list(), name = NULL) {
+tensor_list_op <- function(type, inputs, array, attrs = list(), name = NULL) {
   attrs <- c(list(element_dtype = dtype_name(array$dtype)), attrs)
   cpp_op_create(type, inputs, attrs, name)
 }
@@ -113,31 +113,31 @@ array_size <- function(x, name = NULL) {
 
 array_read <- function(x, index, name = NULL) {
   inputs <- list(x$flow, as_tensor(index, "int32"), list_shape(element_dims(x)))
-  with_dims(list_op("TensorListGetItem", inputs, x, name = name), element_dims(x))
+  with_dims(tensor_list_op("TensorListGetItem", inputs, x, name = name), element_dims(x))
 }
 
 array_write <- function(x, index, value, name = NULL) {
-  value <- array_value(x, value)
+  value <- check_array_value(x, value)
   index <- as_tensor(index, "int32")
-  record_element(x, static_dims(value))
+  record_element_dims(x, static_dims(value))
   flow <- x$flow
   if (unclass(x)$is_dynamic) {
     size <- tf$maximum(array_size(x), index + 1L)
     flow <- cpp_op_create("TensorListResize", list(flow, size), NULL, NULL)
   }
-  with_flow(x, list_op("TensorListSetItem", list(flow, index, value), x, name = name))
+  with_flow(x, tensor_list_op("TensorListSetItem", list(flow, index, value), x, name = name))
 }
 
 array_stack <- function(x, name = NULL) {
   dims <- element_dims(x)
-  stacked <- list_op("TensorListStack", list(x$flow, list_shape(dims)), x, name = name)
+  stacked <- tensor_list_op("TensorListStack", list(x$flow, list_shape(dims)), x, name = name)
   if (is.null(dims)) stacked else with_dims(stacked, c(NA, dims))
 }
 
 array_unstack <- function(x, value, name = NULL) {
-  value <- array_value(x, value)
+  value <- check_array_value(x, value)
   dims <- static_dims(value)
-  record_element(x, dims[-1])
+  record_element_dims(x, dims[-1])
   inputs <- list(value, list_shape(dims[-1]))
   with_flow(x, cpp_op_create("TensorListFromTensor", inputs, NULL, name))
 }
@@ -159,8 +159,8 @@ array_gather <- function(x, indices, name = NULL) {
 
 array_scatter <- function(x, indices, value, name = NULL) {
   indices <- as_tensor(indices, "int32")
-  value <- array_value(x, value)
-  record_element(x, static_dims(value)[-1])
+  value <- check_array_value(x, value)
+  record_element_dims(x, static_dims(value)[-1])
   with(name_scope(name, "TensorArrayScatter"), {
     repeated(tf$size(indices), x, function(i, array) {
       array_write(array, tf$gather(indices, i), tf$gather(value, i))
@@ -169,7 +169,7 @@ array_scatter <- function(x, indices, value, name = NULL) {
 }
 
 array_split <- function(x, value, lengths, name = NULL) {
-  value <- array_value(x, value)
+  value <- check_array_value(x, value)
   lengths <- tf$cast(as_tensor(lengths), "int32")
   starts <- tf$cumsum(lengths, exclusive = TRUE)
   with(name_scope(name, "TensorArraySplit"), {

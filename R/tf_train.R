@@ -1,6 +1,6 @@
 # tf$train: moving averages, checkpoints and other functions of scripts.
 
-train_more_symbols <- function() {
+train_utility_symbols <- function() {
   symbols <- list(
     ExponentialMovingAverage = exponential_moving_average,
     get_checkpoint_state = get_checkpoint_state,
@@ -190,7 +190,7 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
   self <- new.env(parent = emptyenv())
   self$name <- name
   self$apply <- function(var_list = NULL) {
-    given <- if (is.null(var_list)) tf$trainable_variables() else as_targets(var_list)
+    given <- if (is.null(var_list)) tf$trainable_variables() else as_tensor_list(var_list)
     for (x in given) {
       if (!is.null(averages[[op_name(x)]])) {
         abort_runhooks("Moving average already computed for: {x$name}")
@@ -198,7 +198,7 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
       if (!x$dtype$is_floating) {
         abort_runhooks("The variables must be half, float, or double: {x$name}")
       }
-      averages[[op_name(x)]] <<- new_average(x, op_name(x), name)
+      averages[[op_name(x)]] <<- new_moving_average(x, op_name(x), name)
       if (is_variable(x)) {
         cpp_graph_default()$add_to_collection("moving_average_variables", x)
       }
@@ -238,7 +238,7 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
 }
 
 # The average of a variable starts with its initial value, that of another tensor with zeros.
-new_average <- function(x, op_name, name) {
+new_moving_average <- function(x, op_name, name) {
   initial <- if (is_variable(x)) {
     cpp_variable_initial_value(x)
   } else {

@@ -12,16 +12,16 @@ variable_symbols <- function() {
     assert_less_equal = assertion("assert_less_equal", "x <= y", "less_equal"),
     assert_greater = assertion("assert_greater", "x > y", "greater"),
     assert_greater_equal = assertion("assert_greater_equal", "x >= y", "greater_equal"),
-    assert_positive = assertion_of_one("assert_positive", "x > 0", "greater"),
-    assert_negative = assertion_of_one("assert_negative", "x < 0", "less"),
-    assert_non_negative = assertion_of_one("assert_non_negative", "x >= 0", "greater_equal"),
-    assert_non_positive = assertion_of_one("assert_non_positive", "x <= 0", "less_equal"),
+    assert_positive = sign_assertion("assert_positive", "x > 0", "greater"),
+    assert_negative = sign_assertion("assert_negative", "x < 0", "less"),
+    assert_non_negative = sign_assertion("assert_non_negative", "x >= 0", "greater_equal"),
+    assert_non_positive = sign_assertion("assert_non_positive", "x <= 0", "less_equal"),
     assert_rank = assert_rank,
     make_template = make_template,
     report_uninitialized_variables = report_uninitialized_variables,
     InteractiveSession = interactive_session,
     GPUOptions = function(...) list(...),
-    estimator.Estimator = estimator_of_tensorflow
+    estimator.Estimator = estimator_with_tf_signature
   )
 }
 
@@ -91,7 +91,7 @@ assertion <- function(scope, text, comparison) {
   }
 }
 
-assertion_of_one <- function(scope, text, comparison) {
+sign_assertion <- function(scope, text, comparison) {
   of_two <- assertion(scope, text, comparison)
   function(x, data = NULL, summarize = NULL, message = NULL, name = NULL) {
     x <- as_tensor(x)
@@ -111,7 +111,7 @@ assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, 
     abort_runhooks("{message} Tensor {x$name} must have rank {rank}. Received rank
       {length(dim(x))}, shape {x$shape$text}")
   }
-  tf$no_op(name = name_or(name, "static_checks_determined_all_ok"))
+  tf$no_op(name = name_or_default(name, "static_checks_determined_all_ok"))
 }
 
 # All calls share the variables that the first call creates.
@@ -173,14 +173,14 @@ report_uninitialized_variables <- function(var_list = NULL,
 
 # --- tf.estimator.Estimator, in TensorFlow's order of arguments
 
-estimator_of_tensorflow <- function(model_fn, model_dir = NULL, config = NULL, params = NULL,
+estimator_with_tf_signature <- function(model_fn, model_dir = NULL, config = NULL, params = NULL,
                                     warm_start_from = NULL) {
   estimator(model_fn, model_dir, config, params, warm_start_from = warm_start_from)
 }
 
 # --- members that are not available
 
-refused_symbols <- function() {
+unavailable_symbols <- function() {
   refuse <- function(name, instead) {
     force(name)
     force(instead)
