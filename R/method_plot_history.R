@@ -117,9 +117,9 @@ smooth_segment <- function(segment) {
   segment$y <- vapply(rows, function(i) {
     local_bandwidth <- min(bandwidth, (x[[i]] - x[[1]]) / 3, (x[[n]] - x[[i]]) / 3)
     if (local_bandwidth <= 0) return(medians[[i]])
-    is_near <- which(abs(x - x[[i]]) <= 3 * local_bandwidth)
-    weights <- stats::dnorm(x[is_near], x[[i]], local_bandwidth)
-    sum(weights * medians[is_near]) / sum(weights)
+    nearby <- which(abs(x - x[[i]]) <= 3 * local_bandwidth)
+    weights <- stats::dnorm(x[nearby], x[[i]], local_bandwidth)
+    sum(weights * medians[nearby]) / sum(weights)
   }, 0)
   segment
 }
@@ -271,7 +271,8 @@ decade_breaks <- function(limits) {
 }
 
 decade_labels <- function(logarithms) {
-  vapply(10^logarithms, function(value) format(signif(value, 1), scientific = abs(log10(value)) > 4.5), "")
+  label <- function(x) format(signif(x, 1), scientific = abs(log10(x)) > 4.5)
+  vapply(10^logarithms, label, "")
 }
 
 describe_marks <- function(marks) {
@@ -311,7 +312,8 @@ draw_legend <- function(names, place = "topright") {
 draw_panel <- function(panel_series, smoothed, marks, panel, is_log) {
   colours <- series_colours(levels(panel_series$series))
   graphics::plot(
-    range(panel_series$step), range(if (any(is.finite(panel_series$y))) panel_series$y else 0, finite = TRUE),
+    range(panel_series$step),
+    range(if (any(is.finite(panel_series$y))) panel_series$y else 0, finite = TRUE),
     type = "n", xlab = "Step", ylab = "", yaxt = "n", main = metric_titles(panel), font.main = 1
   )
   breaks <- if (is_log) decade_breaks(graphics::par("usr")[3:4]) else graphics::axTicks(2)

@@ -21,7 +21,8 @@ tree_plot_data <- function(object, tree, levels, call) {
   num_trees <- length(unique(nodes$tree))
   if (!tree %in% nodes$tree) {
     abort_runhooks(
-      "There is no tree {tree}: the model has {num_trees} tree{?s}.", kind = "not_found", call = call
+      "There is no tree {tree}: the model has {num_trees} tree{?s}.",
+      kind = "not_found", call = call
     )
   }
   nodes <- nodes[nodes$tree == tree, ]
@@ -104,9 +105,14 @@ draw_tree <- function(data) {
   widths <- widths * size / 2
   heights <- heights * size / 2
   fill <- ifelse(data$is_leaf, "white", "grey92")
-  graphics::rect(data$x - widths, data$y - heights, data$x + widths, data$y + heights, col = fill, border = "grey60")
+  graphics::rect(
+    data$x - widths, data$y - heights, data$x + widths, data$y + heights, col = fill,
+    border = "grey60"
+  )
   graphics::text(data$x, data$y, data$text, cex = size)
-  graphics::text(data$x, data$y - heights, data$more, cex = size, pos = 1, offset = 0.3, col = "grey40")
+  graphics::text(
+    data$x, data$y - heights, data$more, cex = size, pos = 1, offset = 0.3, col = "grey40"
+  )
   edges <- edge_labels(data)
   graphics::rect(
     edges$x - graphics::strwidth("yes") * size * 0.6, edges$y - graphics::strheight("y") * size,

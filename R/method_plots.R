@@ -26,7 +26,11 @@ calibration <- function(probabilities, observed) {
   tables <- lapply(class_numbers, function(k) {
     p <- probabilities[, k]
     limits <- unique(stats::quantile(p, seq(0, 1, 0.1), names = FALSE))
-    group <- if (length(limits) > 1) cut(p, limits, include.lowest = TRUE) else factor(rep(1, length(p)))
+    group <- if (length(limits) > 1) {
+      cut(p, limits, include.lowest = TRUE)
+    } else {
+      factor(rep(1, length(p)))
+    }
     mean_of <- function(x) as.vector(tapply(x, group, mean))
     table <- data.frame(
       class = levels(observed)[[k]], predicted = mean_of(p),
@@ -86,8 +90,8 @@ draw_regression_plot <- function(data, which, response) {
     graphics::abline(0, 1, col = "grey")
   } else {
     graphics::plot(
-      data$fitted, data$residual, xlab = fitted, ylab = "Residual", main = regression_plot_titles[[2]],
-      font.main = 1
+      data$fitted, data$residual, xlab = fitted, ylab = "Residual",
+      main = regression_plot_titles[[2]], font.main = 1
     )
     graphics::abline(h = 0, col = "grey")
   }
@@ -217,7 +221,9 @@ classification_ggplot2 <- function(data, which) {
       ggplot2::ggplot(data, ggplot2::aes(x = !!quote(observed), y = !!quote(probability))) +
         ggplot2::geom_boxplot() +
         ggplot2::coord_cartesian(ylim = c(0, 1)) +
-        ggplot2::labs(x = "Observed class", y = "Predicted probability", title = classification_plot_titles[[1]])
+        ggplot2::labs(
+          x = "Observed class", y = "Predicted probability", title = classification_plot_titles[[1]]
+        )
     )
   }
   table <- attr(data, "calibration")

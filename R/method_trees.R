@@ -1,4 +1,5 @@
-# Inspection of tree models: importance of features, nodes, and contributions to predictions.
+# Inspection of tree models: importance of features, nodes of trees, and contributions of features
+# to predictions.
 
 #' Feature importance, nodes and contributions of tree models
 #'
@@ -68,8 +69,8 @@ feature_importances <- function(model, normalize = FALSE, by = c("gain", "count"
 sorted_importances <- function(trees, normalize, by = "gain") {
   values <- trees[[by]]
   if (normalize && any(values != 0)) values <- values / sum(values)
-  falling <- order(-values, enc2utf8(trees$columns), method = "radix")
-  tibble::tibble(feature = trees$columns[falling], importance = values[falling])
+  order <- order(-values, enc2utf8(trees$columns), method = "radix")
+  tibble::tibble(feature = trees$columns[order], importance = values[order])
 }
 
 #' @rdname feature_importances
@@ -79,9 +80,11 @@ as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ..
   value <- nodes$value
   names <- if (ncol(value) > 1) paste0("value_", seq_len(ncol(value))) else "value"
   values <- setNames(lapply(seq_len(ncol(value)), function(k) value[, k]), names)
-  before <- c("tree", "node", "is_leaf", "feature", "question", "threshold", "left", "right", "gain")
-  after <- c("weight", "missing_goes_left", "is_finished")
-  table <- as.data.frame(c(nodes[before], values, nodes[after]), optional = TRUE)
+  first_columns <- c(
+    "tree", "node", "is_leaf", "feature", "question", "threshold", "left", "right", "gain"
+  )
+  last_columns <- c("weight", "missing_goes_left", "is_finished")
+  table <- as.data.frame(c(nodes[first_columns], values, nodes[last_columns]), optional = TRUE)
   depth <- node_depths(table)
   cbind(table[1:2], depth = depth, table[-(1:2)])
 }
@@ -116,8 +119,8 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
 }
 
 node_depths <- function(table) {
-  at <- paste(table$tree, table$node)
-  depth <- setNames(integer(nrow(table)), at)
+  ids <- paste(table$tree, table$node)
+  depth <- setNames(integer(nrow(table)), ids)
   for (i in which(!table$is_leaf)) {
     children <- paste(table$tree[[i]], c(table$left[[i]], table$right[[i]]))
     depth[children] <- depth[[i]] + 1L
@@ -128,12 +131,12 @@ node_depths <- function(table) {
 describe_trees <- function(object) {
   trees <- model_trees(object, "print", checks = FALSE)
   nodes <- trees$nodes
-  done <- nodes$is_finished
-  parts <- utils::head(sorted_importances(trees, normalize = TRUE), 3)
-  parts <- parts[is.finite(parts$importance) & parts$importance > 0, ]
-  features <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
+  is_finished <- nodes$is_finished
+  importances <- utils::head(sorted_importances(trees, normalize = TRUE), 3)
+  importances <- importances[is.finite(importances$importance) & importances$importance > 0, ]
+  features <- sprintf("%s (%.0f%%)", importances$feature, 100 * importances$importance)
   paste0(
-    length(unique(nodes$tree[done])), ", of ", sum(nodes$is_leaf[done]), " leaves",
+    length(unique(nodes$tree[is_finished])), ", of ", sum(nodes$is_leaf[is_finished]), " leaves",
     if (length(features)) paste0("; most important: ", paste(features, collapse = ", "))
   )
 }

@@ -77,7 +77,7 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
     optimizer <- penalized_optimizer(penalty, 0, data, is_scaled = TRUE)
   }
   if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, nrow(data$data))
-  data$iteration <- if (is_full_batch) 1 else ceiling(nrow(data$data) / batch_size)
+  data$steps_per_iteration <- if (is_full_batch) 1 else ceiling(nrow(data$data) / batch_size)
   args <- list(
     hidden_units = hidden_units, optimizer = optimizer, learning_rate = learn_rate,
     dropout = if (!is.null(dropout) && dropout > 0) dropout,
@@ -106,7 +106,7 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   data <- fit_data(formula, data, weights, class_weights, call, is_tree = TRUE)
   data <- hold_out(data, validation, stop_iter, seed, call)
   # a step grows a layer
-  data$iteration <- if (is.null(tree_depth)) 6 else tree_depth
+  data$steps_per_iteration <- if (is.null(tree_depth)) 6 else tree_depth
   n <- nrow(data$data)
   args <- list(
     n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
@@ -360,7 +360,7 @@ hold_out <- function(data, validation, stop_iter, seed, call) {
 fit_early_stopping <- function(data) {
   if (is.null(data$stop_iter)) return(NULL)
   early_stopping(
-    "average_loss", patience = data$stop_iter * data$iteration, every_n_steps = data$iteration
+    "average_loss", patience = data$stop_iter * data$steps_per_iteration, every_n_steps = data$steps_per_iteration
   )
 }
 

@@ -63,7 +63,7 @@ parsnip_wide_deep_fit <- function(formula, data, weights = NULL, ..., hidden_uni
   data <- fit_data(formula, data, weights, class_weights, call, offset = offset)
   data <- hold_out(data, validation, stop_iter, seed, call)
   if (is.null(batch_size)) batch_size <- min(64, nrow(data$data))
-  data$iteration <- ceiling(nrow(data$data) / batch_size)
+  data$steps_per_iteration <- ceiling(nrow(data$data) / batch_size)
   args <- list(
     dnn_hidden_units = hidden_units, linear_optimizer = linear_optimizer,
     dnn_optimizer = dnn_optimizer, learning_rate = learn_rate,
