@@ -203,8 +203,9 @@ mlr3_train <- function(learner, private, task, info, hotstart_model = NULL) {
   data <- mlr3_data(task, private$.get_weights(task), info$family == "trees", call)
   validation_task <- task$internal_valid_task
   if (!is.null(validation_task)) {
-    weights <- private$.get_weights(validation_task, 1)
-    data$held_out <- mlr3_data_frame(validation_task, task, data$weight, weights)
+    data$held_out <- mlr3_data_frame(
+      validation_task, task, data$weight, private$.get_weights(validation_task, 1)
+    )
   }
   data$stop_iter <- params$patience
   if (!is.null(params$patience) && is.null(validation_task)) {
@@ -235,16 +236,17 @@ check_hotstart <- function(previous_params, info, call) {
   )
 }
 
-# The data as that of parsnip's models.
+# The data in the form that fit_data() returns for parsnip's models.
 mlr3_data <- function(task, weights, is_tree, call) {
   name <- task$target_names
   formula <- formula_of_all_columns(name)
   fit_data(formula, mlr3_data_frame(task, task), weights, NULL, call, is_tree = is_tree)
 }
 
-mlr3_data_frame <- function(task, train_task, weight = NULL, weights = NULL) {
+# `weight_name`: the name of a new column for the `weights` of the rows.
+mlr3_data_frame <- function(task, train_task, weight_name = NULL, weights = NULL) {
   rows <- as.data.frame(task$data(cols = c(train_task$target_names, train_task$feature_names)))
-  if (!is.null(weight)) rows[[weight]] <- weights
+  if (!is.null(weight_name)) rows[[weight_name]] <- weights
   rows
 }
 

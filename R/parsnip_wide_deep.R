@@ -1,13 +1,13 @@
-# wide_deep(): a model specification of parsnip.
+# wide_deep(): a model specification for parsnip, and its fit function.
 
 #' Specify a wide and deep model for parsnip
 #'
 #' A model specification of the package parsnip for [dnn_linear_combined_regressor()] and
 #' [dnn_linear_combined_classifier()]: a linear model and a network that are trained together. It
-#' can be tuned and used in workflows as `parsnip::mlp()`.
+#' can be tuned and used in workflows, as `parsnip::mlp()` can.
 #'
-#' The linear part has all terms of the formula. The deep part omits interactions, which it learns
-#' itself. See [runhooks-parsnip] for the engine arguments and the predictions. Both optimizers are
+#' The linear part has all terms of the formula. The deep part omits interactions, because its layers
+#' learn them. See [runhooks-parsnip] for the engine arguments and the predictions. Both optimizers are
 #' engine arguments: `linear_optimizer` and `dnn_optimizer`.
 #'
 #' @param mode `"regression"` or `"classification"`.
