@@ -89,8 +89,9 @@ describe_metric_inputs <- function(labels, predictions) {
   )
 }
 
-# Warns if a new operation combines `labels` of shape [batch] with a tensor of shape [batch, 1], which
-# gives [batch, batch]. The graph had `num_operations` operations before metric_fn() was called.
+# Warns if a new operation combines `labels` of shape [batch] with a tensor of shape [batch, 1],
+# which gives [batch, batch]. The graph had `num_operations` operations before metric_fn() was
+# called.
 warn_outer_labels <- function(labels, num_operations) {
   operations <- tf$get_default_graph()$get_operations()
   for (op in operations[-seq_len(num_operations)]) {

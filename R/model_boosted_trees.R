@@ -26,8 +26,8 @@ NULL
 #' Splits compare buckets of a column. [column_bucketized()] defines its buckets, and each category
 #' of a [column_indicator()] is a bucket. For other dense columns, such as [column_numeric()], the
 #' buckets are quantiles. To compute them, training reads `n_batches_per_layer` batches before the
-#' first tree; the global step does not count these steps. Columns with trained weights, such as [column_embedding()],
-#' cannot be split.
+#' first tree; the global step does not count these steps. Columns with trained weights, such as
+#' [column_embedding()], cannot be split.
 #'
 #' @eval estimator_params("boosted_trees")
 #' @param ... Not used; a further argument is an error that suggests the right one.
@@ -72,9 +72,9 @@ NULL
 #'
 #'   If no leaf of a tree has enough weight for a split, a model from a formula finishes this tree
 #'   and starts the next one. A model from feature columns waits for other batches.
-#'   With `sample_size` and `mtry`, each tree learns from a random part of the rows and predictors. A
-#'   row is drawn with the probability `sample_size`; a factor is one predictor. The draws depend on
-#'   `tf_random_seed` of [run_config()] and on the number of the tree, so that a training that
+#'   With `sample_size` and `mtry`, each tree learns from a random part of the rows and predictors.
+#'   A row is drawn with the probability `sample_size`; a factor is one predictor. The draws depend
+#'   on `tf_random_seed` of [run_config()] and on the number of the tree, so that a training that
 #'   resumes gives the same trees.
 #' @section Training: Training ends when `n_trees` trees are complete. With `pruning_mode = "pre"`,
 #'   if no layer can grow, it ends after twice the number of layers of these trees. `steps` or a

@@ -1,7 +1,7 @@
 # Constructors of built-in estimators, generated from the arguments that the core registers.
 
-# `place$class` overrides the class of the result. One constructor needs this, because its class name
-# in tfestimators is irregular.
+# `place$class` overrides the class of the result. One constructor needs this, because its class
+# name in tfestimators is irregular.
 constructor_factories$estimator <- function(specs, place) {
   .specs <- list(
     type = specs$type[[1]], slots = positional_slots(specs),
@@ -21,8 +21,8 @@ constructor_factories$estimator <- function(specs, place) {
   f
 }
 
-# Creates the estimator. `call` is the frame of the constructor, such as linear_regressor(). A formula
-# is converted to columns before the other arguments are checked.
+# Creates the estimator. `call` is the frame of the constructor, such as linear_regressor(). A
+# formula is converted to columns before the other arguments are checked.
 canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   type <- specs$type
   constructor <- sys.function(sys.parent())
@@ -72,8 +72,8 @@ describe_model <- function(object) {
   paste(traits$words, kind)
 }
 
-# The title of a model, such as "Deep regressor: mpg ~ wt". Without a formula, it is the kind of model
-# only.
+# The title of a model, such as "Deep regressor: mpg ~ wt". Without a formula, it is the kind of
+# model only.
 model_title <- function(object) {
   kind <- if (is_custom(object)) "custom model" else describe_model(object)
   substr(kind, 1, 1) <- ascii_upper(substr(kind, 1, 1))
@@ -92,7 +92,8 @@ describe_optimizer <- function(object) {
 describe_part_optimizer <- function(optimizer, part) {
   if (is.function(optimizer)) return("by a function")
   if (is.null(optimizer)) return(part$missing)
-  name <- if (inherits(optimizer, "runhooks_own_optimizer")) optimizer$name else optimizer_type(optimizer)
+  is_own <- inherits(optimizer, "runhooks_own_optimizer")
+  name <- if (is_own) optimizer$name else optimizer_type(optimizer)
   if (wants_all_rows(name)) return(paste0(name, ", over all rows in each step"))
   rate <- if (is_optimizer(optimizer)) {
     optimizer$learning_rate

@@ -264,8 +264,8 @@ penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   )
 }
 
-# The minimum weight of a node for `min_n` rows. The hessian of a squared error is 2. Half a row less
-# allows for rounding in single precision.
+# The minimum weight of a node for `min_n` rows. The hessian of a squared error is 2. Half a row
+# less allows for rounding in single precision.
 min_n_to_node_weight <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
 
 # Converts a decrease of the sum of losses to the gain of a split, which is twice the decrease of

@@ -131,8 +131,8 @@ prediction_spec <- function(type) {
   list(pre = NULL, post = post_functions[[type]], func = c(fun = "predict"), args = args)
 }
 
-# Convert our tibbles to the tibbles and vectors that parsnip expects. Each fit stores a copy of these
-# functions, so longer code is in separate functions.
+# Convert our tibbles to the tibbles and vectors that parsnip expects. Each fit stores a copy of
+# these functions, so longer code is in separate functions.
 post_functions <- list(
   numeric = function(results, object) results[[1]],
   class = function(results, object) results[[1]],

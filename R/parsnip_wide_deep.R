@@ -6,9 +6,9 @@
 #' [dnn_linear_combined_classifier()]: a linear model and a network that are trained together. It
 #' can be tuned and used in workflows, as `parsnip::mlp()` can.
 #'
-#' The linear part has all terms of the formula. The deep part omits interactions, because its layers
-#' learn them. See [runhooks-parsnip] for the engine arguments and the predictions. Both optimizers are
-#' engine arguments: `linear_optimizer` and `dnn_optimizer`.
+#' The linear part has all terms of the formula. The deep part omits interactions, because its
+#' layers learn them. See [runhooks-parsnip] for the engine arguments and the predictions. Both
+#' optimizers are engine arguments: `linear_optimizer` and `dnn_optimizer`.
 #'
 #' @param mode `"regression"` or `"classification"`.
 #' @param engine `"runhooks"`.

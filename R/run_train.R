@@ -209,7 +209,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
     if (!result$was_skipped) record_model(object, folder)
     record_training(object, input_fn, folder, result$checkpoint_id)
     record_fit(object, input_fn, input, history, folder)
-    finish_training(object, folder)
+    write_pending_metadata(folder)
   }
   history
 }

@@ -104,7 +104,7 @@ test_that("folders without metadata are accepted, and get it by training", {
   expect_true(is.character(record$model$columns))
   # The record of an earlier version.
   record$model <- NULL
-  write_metadata(record, folder)
+  cpp_write_metadata(folder, record)
   train(kept_model(folder), mtcars_input())
   refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
   # TensorFlow writes no metadata.
@@ -119,7 +119,7 @@ test_that("a training that fails at its start does not affect the next one", {
   expect_error(train(kept_model(folder, optimizer = "Adam"), mtcars_input(), hooks = failing), "no")
   expect_false(file.exists(file.path(folder, record_file)))
   # A killed process leaves metadata without a checkpoint.
-  write_metadata(c(empty_record(), list(model = list(kind = c(kind = "x")))), folder)
+  cpp_write_metadata(folder, c(empty_record(), list(model = list(kind = c(kind = "x")))))
   train(kept_model(folder), mtcars_input())
   expect_equal(cpp_read_plain_file(file.path(folder, record_file))$model$kind[["kind"]],
                "linear_regressor")
@@ -130,11 +130,11 @@ test_that("invalid metadata are an error about a damaged file", {
   record <- cpp_read_plain_file(file.path(folder, record_file))
   record$model <- list(kind = quote(a), columns = list(1))
   record$model$kind <- 1
-  write_metadata(record, folder)
+  cpp_write_metadata(folder, record)
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
   # A file without any data, also as the first file that is read.
   writeLines("nothing", file.path(folder, record_file))
-  the$sound_record <- NULL
+  the$valid_record <- NULL
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
 })
 
@@ -147,7 +147,7 @@ test_that("a model that is evaluated repeatedly detects changes of its folder", 
   expect_equal(ask(), first)
   record <- cpp_read_plain_file(file.path(folder, record_file))
   record$model$kind <- c(kind = "x")
-  write_metadata(record, folder)
+  cpp_write_metadata(folder, record)
   expect_error(ask(), class = "runhooks_error_failed_precondition")
   unlink(file.path(folder, record_file))
   expect_equal(ask()$loss, first$loss)
