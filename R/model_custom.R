@@ -190,7 +190,8 @@ estimator_spec <- function(mode, predictions = NULL, loss = NULL, train_op = NUL
       train_op = check_train_op(train_op), eval_metric_ops = as_metric_ops(eval_metric_ops),
       export_outputs = check_export_outputs(extras$export_outputs),
       training_chief_hooks = as_hook_list(training_chief_hooks),
-      training_hooks = as_hook_list(training_hooks), scaffold = check_spec_scaffold(extras$scaffold),
+      training_hooks = as_hook_list(training_hooks),
+      scaffold = check_spec_scaffold(extras$scaffold),
       evaluation_hooks = as_hook_list(evaluation_hooks),
       prediction_hooks = as_hook_list(prediction_hooks)
     ),
