@@ -104,8 +104,8 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
     )
   }
   input <- as_model_input(input_fn, object)
-  start <- prediction_runner(with_explanations(object), input, keys, checkpoint_path, hooks)
-  batches <- start(all = TRUE)
+  run <- prediction_runner(with_explanations(object), input, keys, checkpoint_path, hooks)
+  batches <- run(all = TRUE)
   lapply(cpp_batch_examples(batches), function(row) {
     contributions <- matrix(row$contributions, length(columns) + 1)
     logits <- logit_names(object, ncol(contributions))

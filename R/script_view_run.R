@@ -41,11 +41,7 @@
 #'   view_runs(dirname(model_dir(model)))
 #' }
 view_run <- function(model_dir, file = NULL, open = interactive()) {
-  folder <- model_dir
-  if (is_estimator(folder)) folder <- model_dir.tf_estimator(folder)
-  good <- is_string(folder)
-  check_arg(good, model_dir, "a folder or a model", "model_dir", environment())
-  folder <- path.expand(folder)
+  folder <- path.expand(folder_of_model(model_dir))
   check_folder_exists(folder, environment())
   runs <- run_history(folder)
   if (nrow(runs) == 0) {

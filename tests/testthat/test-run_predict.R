@@ -141,7 +141,7 @@ test_that("whole batches are returned unchanged", {
 
 test_that("cells of arrays match their rows, in linear time", {
   values <- array(seq_len(24), c(4, 3, 2))
-  cells <- split_batch(list(a = values, b = array(1:4)))
+  cells <- cpp_batch_examples(list(list(a = values, b = array(1:4))))
   expect_length(cells, 4)
   for (row in 1:4) {
     expect_equal(unclass(cells[[row]]$a), values[row, , ])
@@ -149,7 +149,7 @@ test_that("cells of arrays match their rows, in linear time", {
   }
   seconds <- function(n) {
     batch <- list(a = array(0, c(n, 2)))
-    min(replicate(3, system.time(split_batch(batch))[["elapsed"]]))
+    min(replicate(3, system.time(cpp_batch_examples(list(batch)))[["elapsed"]]))
   }
   # Quadratic code would take 64 times as long for 8 times the rows.
   expect_lt(seconds(40000), 30 * max(seconds(5000), 0.005))
