@@ -124,15 +124,16 @@ train.tf_estimator <- function(
   planned <- if (is.null(limit)) planned_steps(input) else limit
   model_end <- model_planned_steps(object)
   if (!is.null(model_end)) planned <- min(planned, max(model_end - folder$step, 0))
-  trains_to_convergence <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
-    reads_all_rows(object, input)
+  trains_to_convergence <- is.data.frame(input_fn) && !is_limited &&
+    is.null(list(...)$num_epochs) && reads_all_rows(object, input)
   evaluation <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- connect_to_evaluations(evaluation$hooks, object)
   if (trains_to_convergence) hooks <- add_convergence_hooks(hooks)
   may_stop <- trains_to_convergence || !is.null(stop) || !is.null(model_end)
   run_info <- list(
     planned = planned, rows = known_rows(input),
-    suffix = validation_suffix(evaluation$record, evaluation$metric), folder = current_model_dir(object)$path
+    suffix = validation_suffix(evaluation$record, evaluation$metric),
+    folder = current_model_dir(object)$path
   )
   hooks <- complete_hooks(hooks, "train", limit, run_info)
   has_warned <- FALSE
@@ -148,7 +149,8 @@ train.tf_estimator <- function(
     ),
     runhooks_warning_not_converged = function(w) has_warned <<- TRUE
   )
-  is_cut_short <- trains_to_convergence && cpp_saved_global_step(run_info$folder) - first_step >= max_iterations
+  is_cut_short <- trains_to_convergence &&
+    cpp_saved_global_step(run_info$folder) - first_step >= max_iterations
   if (is_cut_short && !has_warned && nrow(input_fn) <= 1e5) warn_unfinished_fit(object)
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) inform_one_pass(planned, nrow(input_fn))

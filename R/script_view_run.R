@@ -1,4 +1,5 @@
-# view_run(): a model directory as one HTML page that needs neither network nor server.
+# view_run() and view_runs(): HTML pages about training runs, which need neither a network nor a
+# server.
 
 #' View training runs in a browser
 #'
@@ -6,8 +7,8 @@
 #' page contains:
 #'
 #' * the best validation, why the last run ended, and the hyperparameters;
-#' * curves of the average loss and of the metrics of evaluations, with zoom and a logarithmic scale;
-#'   curves of other numbers in event files are folded, and constant ones are omitted;
+#' * curves of the average loss and of the metrics of evaluations, with zoom and a logarithmic
+#'   scale; curves of other numbers in event files are folded, and constant numbers are omitted;
 #' * histograms over steps;
 #' * the runs, with hooks, log lines, arguments, configuration, rows per second, and why they ended;
 #' * the checkpoints, and the graph by name scopes;
@@ -81,9 +82,10 @@ hook_view_run <- function(every_n_secs = 10) {
   })
 }
 
-# `finish` runs later than end(), after the run is recorded, so the last page does not reload.
+# The hook of hook_view_run(). Its attribute `finish` is called after the run has been recorded, so
+# the last page shows the end of the run and does not reload.
 page_update_hook <- function(folder, every_n_secs) {
-  last <- -Inf
+  last_time <- -Inf
   write <- function() {
     page <- run_page(folder, run_history(folder), every_n_secs)
     write_page(page, page_path(NULL, folder, "run.html"))
@@ -91,8 +93,8 @@ page_update_hook <- function(folder, every_n_secs) {
   hook <- session_run_hook(
     after_run = function(context, values) {
       now <- proc.time()[["elapsed"]]
-      if (now - last < every_n_secs) return(NULL)
-      last <<- now
+      if (now - last_time < every_n_secs) return(NULL)
+      last_time <<- now
       write()
     }
   )

@@ -173,13 +173,13 @@ test_that("the time of a step excludes work of the first step only", {
   expect_equal(table[["microseconds a step"]], c("50", "10"))
 })
 
-test_that("shares of a histogram match its values", {
+test_that("quantiles of a histogram match its values", {
   # -2, 0.5, 0.5, 3, 10
   limits <- c(-2, 0.5, 0.6, 2.9, 3.2, 9, 11)
-  shares <- quantiles_of_histogram(limits, c(0, 1, 2, 0, 1, 0, 1), -2, 10)
-  expect_equal(shares[c(1, length(shares))], c(-2, 10))
-  expect_false(is.unsorted(shares))
-  expect_true(shares[[5]] >= 0.5 && shares[[5]] <= 0.6)
+  quantiles <- quantiles_of_histogram(limits, c(0, 1, 2, 0, 1, 0, 1), -2, 10)
+  expect_equal(quantiles[c(1, length(quantiles))], c(-2, 10))
+  expect_false(is.unsorted(quantiles))
+  expect_true(quantiles[[5]] >= 0.5 && quantiles[[5]] <= 0.6)
   even <- quantiles_of_histogram(1:100, rep(1, 100), 0, 100)
   expect_equal(even, 100 * histogram_probs)
   expect_true(all(is.na(quantiles_of_histogram(1, 0, 0, 1))))
