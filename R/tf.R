@@ -134,18 +134,18 @@ tf_symbol <- function(name) {
 }
 
 tf_own_symbols <- function() {
-  list_of_modules <- list(
+  symbol_lists <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
-    data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(), 
-    graph_utility_symbols(), math_symbols(), image_symbols(), layer_class_symbols(), contrib_layer_symbols(),
-    train_utility_symbols(), variable_symbols(), unavailable_symbols(),
-    train_and_evaluate_symbols(), control_symbols(), tensor_array_symbols(), separable_symbols(), graph_def_symbols(),
-    example_symbols()
+    data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(),
+    graph_utility_symbols(), math_symbols(), image_symbols(), layer_class_symbols(),
+    contrib_layer_symbols(), train_utility_symbols(), variable_symbols(), unavailable_symbols(),
+    train_and_evaluate_symbols(), control_symbols(), tensor_array_symbols(), separable_symbols(),
+    graph_def_symbols(), example_symbols()
   )
-  with_argument_checks(do.call(c, list_of_modules))
+  with_argument_checks(do.call(c, symbol_lists))
 }
 
 core_function <- function(name, arguments) {

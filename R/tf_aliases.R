@@ -91,7 +91,10 @@ alias_names <- function(all_names) {
     sparse.sparse_dense_matmul = "sparse_tensor_dense_matmul",
     initializers.global_variables = "global_variables_initializer",
     initializers.local_variables = "local_variables_initializer",
-    initializers.tables_initializer = "tables_initializer"
+    initializers.tables_initializer = "tables_initializer",
+    initialize_all_variables = "global_variables_initializer",
+    python.framework.constant_op.constant = "constant",
+    python.ops.state_ops.assign_add = "assign_add", python.ops.state_ops.assign_sub = "assign_sub"
   )
   aliases[aliases %in% all_names & !names(aliases) %in% all_names]
 }
