@@ -180,8 +180,8 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
     class_name <- contrib_optimizer_classes[[optimizer]]
     if (is.null(class_name)) {
       abort_runhooks(
-        "Optimizer name should be one of [{toString(names(contrib_optimizer_classes))}], you provided
-         {optimizer}.",
+        "Optimizer name should be one of [{toString(names(contrib_optimizer_classes))}], you
+         provided {optimizer}.",
         call = call
       )
     }

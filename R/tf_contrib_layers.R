@@ -242,9 +242,13 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
         for (update in updates) cpp_graph_default()$add_to_collection(key, update)
       }
       # without a collection, the output depends on the updates
-      if (is.null(updates_collections)) statistics[[1]] <- after_operations(updates, statistics[[1]])
+      if (is.null(updates_collections)) {
+        statistics[[1]] <- after_operations(updates, statistics[[1]])
+      }
     }
-    outputs <- tf$nn$batch_normalization(inputs, statistics[[1]], statistics[[2]], beta, gamma, epsilon)
+    outputs <- tf$nn$batch_normalization(
+      inputs, statistics[[1]], statistics[[2]], beta, gamma, epsilon
+    )
     if (!is.null(dim(inputs))) outputs$set_shape(lapply(dim(inputs), identity))
     finish_output(outputs, activation_fn, outputs_collections)
   })
@@ -323,7 +327,9 @@ contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
     dims <- dim(inputs)
     position <- if (axis < 0) length(dims) + axis + 1 else axis + 1
     if (dims[[position]] %% num_units != 0) {
-      abort_runhooks("number of features({dims[[position]]}) is not a multiple of num_units({num_units})")
+      abort_runhooks(
+        "number of features({dims[[position]]}) is not a multiple of num_units({num_units})"
+      )
     }
     sizes <- lapply(seq_along(dims), function(i) {
       if (is.null(dims[[i]])) tf$shape(inputs)[i] else as.integer(dims[[i]])

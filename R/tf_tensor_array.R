@@ -1,8 +1,8 @@
-# tf$TensorArray: numbered tensors for loops, stored in a tensor list of the core.
+# tf$TensorArray(): an array of tensors for loops, which is stored in a tensor list of the core.
 
 tensor_array_symbols <- function() list(TensorArray = tensor_array)
 
-# Elements can be read again, as in TensorFlow 2; reading does not clear them.
+# Reading an element does not clear it, so it can be read again, as in TensorFlow 2.
 tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_read = NULL,
                          tensor_array_name = NULL, handle = NULL, flow = NULL, infer_shape = TRUE,
                          element_shape = NULL, colocate_with_first_write_call = TRUE,
@@ -17,7 +17,8 @@ tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_re
   if (is.null(flow) && is.null(size)) {
     abort_runhooks("Size must be provided if handle is not provided.", kind = "invalid_argument")
   }
-  known <- new.env(parent = emptyenv()) # shared with the arrays that writes return
+  # the dimensions of an element, in an environment that all arrays of later writes share
+  known <- new.env(parent = emptyenv())
   known$dims <- if (is.null(element_shape)) NULL else as_dims(element_shape)
   known$has_dims <- !is.null(known$dims)
   if (is.null(flow)) {
@@ -66,6 +67,7 @@ tensor_array_methods <- function() {
   )
 }
 
+# Records the dimensions of a written element, or checks that they are those of earlier elements.
 record_element_dims <- function(array, dims, call = parent.frame()) {
   fields <- unclass(array)
   known <- fields$known
@@ -75,9 +77,9 @@ record_element_dims <- function(array, dims, call = parent.frame()) {
     known$has_dims <- !is.null(dims)
     return(invisible())
   }
-  fits <- is.null(dims) || (length(dims) == length(known$dims) &&
+  matches <- is.null(dims) || (length(dims) == length(known$dims) &&
     all(is.na(dims) | is.na(known$dims) | dims == known$dims))
-  if (!fits) {
+  if (!matches) {
     abort_runhooks(
       "Inconsistent shapes: saw ({toString(dims)}) but expected ({toString(known$dims)}).",
       kind = "invalid_argument", call = call
@@ -87,7 +89,8 @@ record_element_dims <- function(array, dims, call = parent.frame()) {
 
 element_dims <- function(array) unclass(array)$known$dims
 
-check_array_value <- function(array, value, call = parent.frame()) {
+# The value as a tensor of the data type of the array.
+as_array_value <- function(array, value, call = parent.frame()) {
   value <- as_tensor(value, array$dtype)
   if (identical(value$dtype$name, dtype_name(array$dtype))) return(value)
   abort_runhooks(
@@ -117,7 +120,7 @@ array_read <- function(x, index, name = NULL) {
 }
 
 array_write <- function(x, index, value, name = NULL) {
-  value <- check_array_value(x, value)
+  value <- as_array_value(x, value)
   index <- as_tensor(index, "int32")
   record_element_dims(x, static_dims(value))
   flow <- x$flow
@@ -135,7 +138,7 @@ array_stack <- function(x, name = NULL) {
 }
 
 array_unstack <- function(x, value, name = NULL) {
-  value <- check_array_value(x, value)
+  value <- as_array_value(x, value)
   dims <- static_dims(value)
   record_element_dims(x, dims[-1])
   inputs <- list(value, list_shape(dims[-1]))
@@ -143,7 +146,7 @@ array_unstack <- function(x, value, name = NULL) {
 }
 
 # Applies `step(i, state)` for i = 0, ..., n - 1.
-repeated <- function(n, state, step) {
+loop_over_indices <- function(n, state, step) {
   tf_while_loop(
     function(i, state) i < n, function(i, state) list(i + 1L, step(i, state)),
     list(tf$constant(0L), state)
@@ -159,21 +162,21 @@ array_gather <- function(x, indices, name = NULL) {
 
 array_scatter <- function(x, indices, value, name = NULL) {
   indices <- as_tensor(indices, "int32")
-  value <- check_array_value(x, value)
+  value <- as_array_value(x, value)
   record_element_dims(x, static_dims(value)[-1])
   with(name_scope(name, "TensorArrayScatter"), {
-    repeated(tf$size(indices), x, function(i, array) {
+    loop_over_indices(tf$size(indices), x, function(i, array) {
       array_write(array, tf$gather(indices, i), tf$gather(value, i))
     })
   })
 }
 
 array_split <- function(x, value, lengths, name = NULL) {
-  value <- check_array_value(x, value)
+  value <- as_array_value(x, value)
   lengths <- tf$cast(as_tensor(lengths), "int32")
   starts <- tf$cumsum(lengths, exclusive = TRUE)
   with(name_scope(name, "TensorArraySplit"), {
-    repeated(tf$size(lengths), x, function(i, array) {
+    loop_over_indices(tf$size(lengths), x, function(i, array) {
       rows <- tf$range(tf$gather(lengths, i)) + tf$gather(starts, i)
       array_write(array, i, tf$gather(value, rows))
     })
