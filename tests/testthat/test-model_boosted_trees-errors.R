@@ -34,7 +34,7 @@ test_that("constant features are named in a warning, and the model predicts the 
 test_that("invalid labels are errors that name the rows", {
   data <- ill_data()
   data$k <- rep(0:3, 15)
-  refused <- function(model, response, words) {
+  expect_invalid_response <- function(model, response, words) {
     input <- input_fn(data, features = x, response = tidyselect::all_of(response))
     expect_error(train(model, input), words, class = "runhooks_error_invalid_argument")
     expect_null(latest_checkpoint(model_dir(model)))
@@ -43,12 +43,12 @@ test_that("invalid labels are errors that name the rows", {
   classes <- function(...) {
     boosted_trees_classifier(column, n_batches_per_layer = 1, ..., model_dir = withr::local_tempdir())
   }
-  refused(classes(), "k", "from 0 to n_classes - 1.*Got 2 in row 3")
-  refused(classes(n_classes = 3), "k", "Got 3 in row 4")
-  refused(classes(label_vocabulary = c("yes", "maybe")), "class", "\"no\"")
-  refused(boosted_trees_regressor(column), "class", "must be numbers")
+  expect_invalid_response(classes(), "k", "from 0 to n_classes - 1.*Got 2 in row 3")
+  expect_invalid_response(classes(n_classes = 3), "k", "Got 3 in row 4")
+  expect_invalid_response(classes(label_vocabulary = c("yes", "maybe")), "class", "\"no\"")
+  expect_invalid_response(boosted_trees_regressor(column), "class", "must be numbers")
   data$k <- data$k - 1
-  refused(
+  expect_invalid_response(
     boosted_trees_estimator(poisson_regression_head(), column), "k", "Got -1 in row 1"
   )
 })

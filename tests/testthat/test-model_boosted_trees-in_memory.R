@@ -80,7 +80,7 @@ test_that("a tree without leaves to split is finished if a formula gives all row
   expect_lt(variable_value(heavy, "global_step")[[1]], 10)
 })
 
-test_that("trees of columns whose leaves cannot be split wait for other batches, and end", {
+test_that("trees with columns whose leaves cannot be split wait for other batches, and end", {
   set.seed(8)
   data <- data.frame(x = rnorm(60))
   data$y <- as.integer(data$x + 0.3 * rnorm(60) > 0)

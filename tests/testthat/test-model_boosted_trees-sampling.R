@@ -100,7 +100,7 @@ test_that("each tree learns from about the share of the rows", {
   expect_true(all(abs(found - means) > 0 & abs(found - means) < 5 / sqrt(500)))
 })
 
-test_that("trees whose root cannot be split leave it, and the next ones grow", {
+test_that("if the root of a tree cannot be split, training continues with the next tree", {
   data <- sampled_data(40)
   model <- boosted_trees_classifier(
     class ~ V1 + word, data, n_trees = 30L, sample_size = 0.1,
@@ -110,7 +110,7 @@ test_that("trees whose root cannot be split leave it, and the next ones grow", {
   expect_identical(sum(unique(as.data.frame(model)[c("tree", "is_finished")])$is_finished), 30L)
 })
 
-test_that("invalid samples are errors in words of the arguments", {
+test_that("invalid values of sample_size and mtry are errors that name the argument", {
   invalid <- "runhooks_error_invalid_argument"
   data <- sampled_data(50)
   for (bad in list(0, -1, 1.5, NA, "a", c(0.5, 0.6))) {

@@ -4,7 +4,7 @@
 model_kinds <- c("column", "head", "estimator")
 
 # Invalid values for each kind of argument. NULL is invalid unless it is the default.
-refused <- list(
+invalid_arguments <- list(
   "whole number" = list(1.5, "ten", TRUE, NA, 2^60, c(1, 2)),
   count = list(0, -1, 1.5, "ten", NA, 2^60),
   "plain number" = list("ten", TRUE, NA_real_),
@@ -118,7 +118,7 @@ test_that("each invalid argument is an error that names it when the object is cr
     # Several columns with a shared table are a list.
     own <- own[!(type == "SharedEmbeddingColumn" & own$kind == "column"), ]
     for (i in seq_along(own$name)) {
-      bad <- refused[[own$kind[[i]]]]
+      bad <- invalid_arguments[[own$kind[[i]]]]
       expect_gt(length(bad), 0, label = own$kind[[i]])
       for (x in bad) {
         ill <- arguments

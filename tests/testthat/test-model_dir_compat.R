@@ -12,7 +12,7 @@ trained_folder <- function(..., env = parent.frame()) {
   folder
 }
 
-refused <- function(expr, words) {
+expect_different_model <- function(expr, words) {
   condition <- tryCatch(expr, error = identity)
   expect_s3_class(condition, "runhooks_error_failed_precondition")
   expect_match(conditionMessage(condition), "contains a different model", all = FALSE)
@@ -22,33 +22,43 @@ refused <- function(expr, words) {
 test_that("another optimizer is an error that names it; learning rates may change", {
   folder <- trained_folder()
   other <- kept_model(folder, optimizer = "Adam")
-  refused(train(other, mtcars_input()), "It was trained with Ftrl, not Adam.")
+  expect_different_model(train(other, mtcars_input()), "It was trained with Ftrl, not Adam.")
   expect_s3_class(evaluate(other, mtcars_input()), "tbl_df")
   expect_s3_class(predict(other, mtcars_input()), "tbl_df")
   rate <- kept_model(folder, optimizer = tf$train$FtrlOptimizer(0.01), loss_reduction = "mean")
   train(rate, mtcars_input())
   expect_equal(variable_value(rate, "global_step")[[1]], 8)
   named <- kept_model(folder, optimizer = tf$train$FtrlOptimizer(0.1, name = "mine"))
-  refused(train(named, mtcars_input()), "It was trained with Ftrl, not Ftrl of the name 'mine'.")
+  expect_different_model(
+    train(named, mtcars_input()), "It was trained with Ftrl, not Ftrl of the name 'mine'."
+  )
 })
 
 test_that("another kind of model, other columns or another response are errors that name them", {
   folder <- trained_folder()
   deep <- dnn_regressor(3, column_numeric("drat"), model_dir = folder)
   words <- "It was trained as linear_regressor(), not dnn_regressor()."
-  refused(train(deep, mtcars_input()), words)
-  refused(predict(deep, mtcars_input()), words)
-  refused(evaluate(deep, mtcars_input()), words)
+  expect_different_model(train(deep, mtcars_input()), words)
+  expect_different_model(predict(deep, mtcars_input()), words)
+  expect_different_model(evaluate(deep, mtcars_input()), words)
   less <- kept_model(folder, columns = list(column_numeric("drat"), column_numeric("wt")))
   input <- input_fn(mtcars, features = c("drat", "wt"), response = "mpg")
   for (run in list(train, evaluate, predict)) {
-    refused(run(less, input), c("the column 'cyl', which this model lacks", "the column 'wt'"))
+    expect_different_model(
+      run(less, input), c("the column 'cyl', which this model lacks", "the column 'wt'")
+    )
   }
   hp <- input_fn(mtcars, features = c("drat", "cyl"), response = "hp")
-  refused(train(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'.")
-  refused(evaluate(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'.")
+  expect_different_model(
+    train(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'."
+  )
+  expect_different_model(
+    evaluate(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'."
+  )
   formula <- linear_regressor(hp ~ drat + cyl, data = mtcars, model_dir = folder)
-  refused(predict(formula, newdata = mtcars), "It was trained to predict 'mpg', not 'hp'.")
+  expect_different_model(
+    predict(formula, newdata = mtcars), "It was trained to predict 'mpg', not 'hp'."
+  )
 })
 
 test_that("columns are compared by content, heads by their output", {
@@ -60,21 +70,27 @@ test_that("columns are compared by content, heads by their output", {
   input <- input_fn(data, features = "g", response = "y")
   train(kept_model(folder, columns = column(c("a", "b"))), input)
   # The same strings in another order would use other weights.
-  refused(predict(kept_model(folder, columns = column(c("b", "a"))), input), "The column 'g' was")
+  expect_different_model(
+    predict(kept_model(folder, columns = column(c("b", "a"))), input), "The column 'g' was"
+  )
   expect_s3_class(predict(kept_model(folder, columns = column(c("a", "b"))), input), "tbl_df")
 
   classes <- withr::local_tempdir()
   three <- linear_classifier(column(c("a", "b")), model_dir = classes, n_classes = 3)
   train(three, input)
   four <- linear_classifier(column(c("a", "b")), model_dir = classes, n_classes = 4)
-  refused(train(four, input), "`n_classes` was 3 and is now 4.")
+  expect_different_model(train(four, input), "`n_classes` was 3 and is now 4.")
 
   layers <- withr::local_tempdir()
   wide <- function(...) dnn_regressor(..., column_numeric("drat"), model_dir = layers)
   train(wide(c(4, 2)), mtcars_input())
-  refused(predict(wide(c(4, 3)), mtcars_input()), "`hidden_units` was (4, 2) and is now (4, 3).")
+  expect_different_model(
+    predict(wide(c(4, 3)), mtcars_input()), "`hidden_units` was (4, 2) and is now (4, 3)."
+  )
   tanh <- wide(c(4, 2), activation_fn = "tanh")
-  refused(predict(tanh, mtcars_input()), "`activation_fn` was 'relu' and is now 'tanh'.")
+  expect_different_model(
+    predict(tanh, mtcars_input()), "`activation_fn` was 'relu' and is now 'tanh'."
+  )
 })
 
 test_that("long vocabularies and files are compared by content", {
@@ -106,11 +122,15 @@ test_that("folders without metadata are accepted, and get it by training", {
   record$model <- NULL
   cpp_write_metadata(folder, record)
   train(kept_model(folder), mtcars_input())
-  refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
+  expect_different_model(
+    train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam"
+  )
   # TensorFlow writes no metadata.
   unlink(file.path(folder, record_file))
   train(kept_model(folder), mtcars_input())
-  refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
+  expect_different_model(
+    train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam"
+  )
 })
 
 test_that("a training that fails at its start does not affect the next one", {

@@ -106,7 +106,7 @@ test_that("parallel workers find the same metrics", {
   expect_equal(tuned(), here)
 })
 
-test_that("a grid with fits that fail goes on, and its notes name the cause", {
+test_that("tuning continues if a fit fails, and the notes name the cause", {
   spec <- parsnip::boost_tree(trees = 2, mtry = tune::tune())
   found <- suppressWarnings(suppressMessages(tune::tune_grid(
     tuned_flow(spec, seed = 1, formula = mpg ~ wt + hp), folds_of(mtcars),

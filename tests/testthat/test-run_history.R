@@ -339,13 +339,13 @@ test_that("a forked child does not hold its parent's lock", {
   skip_on_os("windows")
   folder <- withr::local_tempdir()
   model <- mtcars_model(folder)
-  refused <- NULL
+  messages <- NULL
   hook <- session_run_hook(after_create_session = function(session, coord) {
-    refused <<- in_forks(1, function(i) {
+    messages <<- in_forks(1, function(i) {
       tryCatch(train(model, mtcars_input()), error = function(e) conditionMessage(e))
     })
   })
   train(model, mtcars_input(), hooks = hook)
-  expect_match(refused[[1]], paste("Process", Sys.getpid()))
+  expect_match(messages[[1]], paste("Process", Sys.getpid()))
   expect_identical(run_history(folder)$why, "data")
 })

@@ -121,8 +121,8 @@ test_that("other rows or other reading options restart the input with a message"
     train(model, resume_input(more, batch_size = 8), steps = 1),
     "to another input pipeline. .* Saved: .*batch_size = 7.* Now: .*batch_size = 8"
   )
-  refusing <- resume_input(more, batch_size = 8, on_other_data = "stop")
-  train(model, refusing, steps = 1)
+  stopping_input <- resume_input(more, batch_size = 8, on_other_data = "stop")
+  train(model, stopping_input, steps = 1)
   expect_error(
     train(model, resume_input(changed, batch_size = 8, on_other_data = "stop"), steps = 1),
     "to other data.*Saved: .*Now: ", class = "runhooks_error_failed_precondition"
@@ -215,15 +215,15 @@ test_that("only training falls back to the checkpoint before a damaged one", {
     file.copy(list.files(whole, full.names = TRUE), folder)
     damage[[problem]](file.path(folder, "model.ckpt-6"))
     model <- saving_model(folder)
-    refused <- function(expr) {
+    expect_unreadable <- function(expr) {
       error <- expect_error(expr, "model.ckpt-6, cannot be read", class = "runhooks_error_data_loss")
       expect_match(conditionMessage(error), problem)
       expect_match(conditionMessage(error), "The checkpoint before it, .*model.ckpt-4, can be read")
     }
-    refused(evaluate(model, resume_input()))
-    refused(predict(model, resume_input()))
-    refused(export_savedmodel(model, file.path(here, "export")))
-    if (problem != "checksum") refused(variable_value(model))
+    expect_unreadable(evaluate(model, resume_input()))
+    expect_unreadable(predict(model, resume_input()))
+    expect_unreadable(export_savedmodel(model, file.path(here, "export")))
+    if (problem != "checksum") expect_unreadable(variable_value(model))
     before <- file.path(folder, "model.ckpt-4")
     expect_equal(evaluate(model, resume_input(), checkpoint_path = before)$global_step, 4)
     said <- capture_warnings(train(model, resume_input(num_epochs = NULL), steps = 2))
