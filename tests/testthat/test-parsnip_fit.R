@@ -440,7 +440,7 @@ test_that("a model directory has a folder for each fit, which is trained once", 
   expect_length(list.dirs(folder, recursive = FALSE), 3)
 })
 
-test_that("arguments that cannot be honoured are errors before training", {
+test_that("arguments that cannot be applied are errors before training", {
   cars <- cars_data()
   expect_invalid <- function(spec, pattern, formula = mpg ~ wt, data = cars, ...) {
     hook <- recording_hook("begin")

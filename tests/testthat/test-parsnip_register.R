@@ -72,7 +72,7 @@ test_that("races of finetune drop arguments", {
   expect_true(any(tune::collect_metrics(found)$trees == 20))
 })
 
-test_that("finetune anneals", {
+test_that("simulated annealing of finetune tunes arguments", {
   skip_if_not_installed("finetune")
   set.seed(1)
   found <- suppressMessages(finetune::tune_sim_anneal(

@@ -217,7 +217,7 @@ test_that("the record of a directory keeps the last 50 runs when it grows long",
 
 # --- files that other programs have modified
 
-test_that("records that a crash has cut or changed are skipped with a warning", {
+test_that("truncated and changed records are skipped with a warning", {
   model <- mtcars_model()
   for (i in 1:3) train(model, endless(), steps = 1)
   path <- file.path(model_dir(model), runs_file)
