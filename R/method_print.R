@@ -80,7 +80,8 @@ format_argument_value <- function(x) {
   if (is_hook(x)) return(describe_hook(x))
   if (inherits(x, "CheckpointSaverListener")) return("<listener>")
   if (is_atomic(x) && length(x) > 0 && length(x) <= 4) {
-    texts <- if (is.character(x)) paste0("\"", x, "\"") else format(x, scientific = FALSE, trim = TRUE)
+    is_text <- is.character(x)
+    texts <- if (is_text) paste0("\"", x, "\"") else format(x, scientific = FALSE, trim = TRUE)
     return(if (length(x) == 1) texts else paste0("c(", paste(texts, collapse = ", "), ")"))
   }
   if (is.list(x) && !is.object(x) && length(x) <= 4) {

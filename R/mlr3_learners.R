@@ -153,7 +153,8 @@ mlr3_params <- function(info) {
       dnn_optimizer = uty(), linear_optimizer = uty(), batch_norm = paradox::p_lgl(tags = "train")
     ),
     trees = list(
-      n_trees = mlr3_iteration_param("n_trees"), max_depth = paradox::p_int(1L, 20L, tags = "train"),
+      n_trees = mlr3_iteration_param("n_trees"),
+      max_depth = paradox::p_int(1L, 20L, tags = "train"),
       l1_regularization = dbl(), l2_regularization = dbl(), tree_complexity = dbl(),
       min_node_weight = dbl(),
       pruning_mode = paradox::p_fct(c("none", "pre", "post"), tags = "train"),

@@ -48,8 +48,9 @@ parsnip_models <- local({
   )
   trees <- list(
     trees = dials_fn("trees"), tree_depth = dials_fn("tree_depth"), min_n = dials_fn("min_n"),
-    learn_rate = dials_fn("learn_rate", range = c(-3, -0.2)), loss_reduction = dials_fn("loss_reduction"),
-    stop_iter = dials_fn("stop_iter"), mtry = dials_fn("mtry"), sample_size = dials_fn("sample_prop")
+    learn_rate = dials_fn("learn_rate", range = c(-3, -0.2)),
+    loss_reduction = dials_fn("loss_reduction"), stop_iter = dials_fn("stop_iter"),
+    mtry = dials_fn("mtry"), sample_size = dials_fn("sample_prop")
   )
   list(
     linear_reg = c(

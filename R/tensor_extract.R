@@ -95,7 +95,8 @@ extract_element <- function(x, ...) {
     abort_runhooks(
       c(
         "{.code x[[...]]} of a tensor needs one number for each dimension; this one has {rank}
-        {cli::qty(length(dims))}dimension{?s}, and {length(indices)} {?index is/indices are} given.",
+        {cli::qty(length(dims))}dimension{?s}, and {length(indices)} {?index is/indices are}
+        given.",
         i = "Use {.code x[i, ...]} for parts, or {.code tf$unstack(x)} for a list of them."
       ),
       call = user_frame()

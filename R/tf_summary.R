@@ -5,8 +5,8 @@ summary_symbols <- function() {
     check_string(name, call = call)
     check_string(family, null = TRUE, call = call)
     cpp_summary_op(
-      is_histogram, name, as_summary_value(values), collections_or(collections, "summaries", call = call),
-      name_or_default(family, "")
+      is_histogram, name, as_summary_value(values),
+      collections_or(collections, "summaries", call = call), name_or_default(family, "")
     )
   }
   list(
