@@ -139,7 +139,7 @@ test_that("NanTensorHook raises an error or stops; infinity is not NaN", {
         C = trace_hook(rec, "C")
       )
       make <- function() tf$train$MonitoredSession(hooks = hooks)
-      outcome <- attempt(observed_response(rec, drive(rec, make, list(graph$op, loss), limit = 5)))
+      outcome <- attempt(record_hook_calls(rec, drive(rec, make, list(graph$op, loss), limit = 5)))
     })
     expect_whole_trace(rec, list(events = golden$trace))
     expect_surfaced(outcome$returned$surfaced, golden$surfaced)

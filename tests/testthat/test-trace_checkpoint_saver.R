@@ -144,7 +144,7 @@ replay_listeners <- function(name, on = list(), ...) {
     hook <- hook_checkpoint_saver(
       dir, save_steps = 2, saver = tf$train$Saver(), listeners = listeners
     )
-    outcome <- attempt(observed_response(rec, drive(rec, monitored(hook), graph$op, ...)))
+    outcome <- attempt(record_hook_calls(rec, drive(rec, monitored(hook), graph$op, ...)))
   })
   expect_whole_trace(rec, golden)
   expect_surfaced(outcome$returned$surfaced, golden$surfaced, name)

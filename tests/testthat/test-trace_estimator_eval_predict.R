@@ -11,7 +11,7 @@ trained_model <- function(config = list(), steps = 3, .local_envir = parent.fram
 endless <- function() toy_input(num_epochs = NULL)
 
 run_evaluate <- function(model, input, ..., rec = new_recorder()) {
-  attempt(observed_response(rec, evaluate(model, input, ..., simplify = FALSE)))
+  attempt(record_hook_calls(rec, evaluate(model, input, ..., simplify = FALSE)))
 }
 
 # Compares the loss and step of an evaluation, its error and its log.
@@ -135,7 +135,7 @@ test_that("predict() creates its session at the first element, and makes one run
   golden$events[[1]]$type <- NULL # Python's generator type
   model <- trained_model()
   rec <- new_recorder()
-  outcome <- attempt(observed_response(rec, {
+  outcome <- attempt(record_hook_calls(rec, {
     iterator <- predict(model, toy_batches(2), hooks = traced(rec), as_iterable = TRUE)
     rec$add("caller", "predict_returned")
     taken <- take_predictions(rec, iterator)
@@ -184,7 +184,7 @@ test_that("hooks of an iterator that is closed early get end(): a departure from
   golden$events <- append(golden$events, list(end), closed - 1)
   model <- trained_model()
   rec <- new_recorder()
-  outcome <- attempt(observed_response(rec, {
+  outcome <- attempt(record_hook_calls(rec, {
     iterator <- predict(model, endless(), hooks = traced(rec), as_iterable = TRUE)
     take_predictions(rec, iterator, 1)
     iterator$close()

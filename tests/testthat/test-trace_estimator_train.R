@@ -6,7 +6,7 @@ goldens <- hook_goldens("estimator_train")
 run_train <- function(model, rec, ..., input = toy_input(num_epochs = NULL)) {
   clock <- local_clock()
   outcome <- attempt(
-    observed_response(rec, train(model, input, ...), each_run = function() clock$advance(0.25))
+    record_hook_calls(rec, train(model, input, ...), each_run = function() clock$advance(0.25))
   )
   outcome$model <- model
   if (length(list.files(model_dir(model), "index$"))) {

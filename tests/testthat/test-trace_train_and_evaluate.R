@@ -43,7 +43,7 @@ tae <- function(rec, model, max_steps = 5, train = toy_input(num_epochs = NULL),
   defaults[names(eval_args)] <- eval_args
   check <- do.call(eval_spec, c(list(evaluate), defaults))
   clock <- local_clock()
-  outcome <- attempt(observed_response(
+  outcome <- attempt(record_hook_calls(
     rec, tf$estimator$train_and_evaluate(model, spec, check),
     each_run = function() clock$advance(secs)
   ))
