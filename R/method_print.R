@@ -61,8 +61,8 @@ print.runhooks_input_fn <- function(x, ...) {
 }
 
 abbreviate_names <- function(names) {
-  shown <- paste(utils::head(names, 8), collapse = ", ")
-  if (length(names) > 8) paste0(shown, " and ", length(names) - 8, " more") else shown
+  text <- paste(utils::head(names, 8), collapse = ", ")
+  if (length(names) > 8) paste0(text, " and ", length(names) - 8, " more") else text
 }
 
 # Formats arguments as "name = value". A large value is replaced by its type, such as "<function>".

@@ -131,8 +131,8 @@ argument_kinds$optimizer <- function(x, name, call, wanted) {
 argument_kinds$activation <- function(x, name, call, wanted) {
   if (is.function(x)) return(x)
   check_string(x, arg = name, call = call)
-  known <- tryCatch(tf$nn[[x]], runhooks_error_not_found = function(error) NULL)
-  if (is.null(known)) {
+  activation <- tryCatch(tf$nn[[x]], runhooks_error_not_found = function(error) NULL)
+  if (is.null(activation)) {
     abort_plain(
       sprintf("'%s' is not a known activation function in the 'tf$nn' module", x), call = call
     )

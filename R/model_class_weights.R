@@ -1,8 +1,8 @@
 # The argument `class_weights` of classifiers.
 
 argument_kinds$`class weights` <- function(x, name, call, wanted) {
-  good <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)
-  check_arg(good, x, paste0(wanted, ", one of them above 0"), name, call)
+  is_valid <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)
+  check_arg(is_valid, x, paste0(wanted, ", one of them above 0"), name, call)
   if (!is.null(names(x))) {
     abort_runhooks(
       c(

@@ -58,8 +58,8 @@ check_columns_compatible <- function(object, folder, record, call) {
 describe_differences <- function(group, trained, current) {
   missing <- setdiff(names(trained), names(current))
   added <- setdiff(names(current), names(trained))
-  both <- intersect(names(trained), names(current))
-  different <- both[trained[both] != current[both]]
+  common <- intersect(names(trained), names(current))
+  different <- common[trained[common] != current[common]]
   changed <- switch(group,
     kind = sprintf("It was trained as %s(), not %s().", trained[different], current[different]),
     optimizer = sprintf("It was trained with %s, not %s.", trained[different], current[different]),

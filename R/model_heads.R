@@ -26,8 +26,8 @@ argument_kinds$head <- function(x, name, call, wanted) check_arg(is_head(x), x, 
 
 argument_kinds$heads <- function(x, name, call, wanted) {
   heads <- if (is_head(x)) list(x) else unsplice(x, "type", rebuild_head)
-  good <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
-  check_arg(good, heads, wanted, name, call)
+  is_valid <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
+  check_arg(is_valid, heads, wanted, name, call)
   names <- lapply(heads, function(head) unclass(head)$name)
   if (any(lengths(names) == 0)) abort_runhooks("All given heads must have a name.", call = call)
   if (anyDuplicated(unlist(names))) {

@@ -96,14 +96,14 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
     ))
   }
   owner <- sprintf("tf$train$Optimizer(\"%s\")", name)
-  given <- list(
+  parts <- list(
     apply_dense = apply_dense, apply_sparse = apply_sparse,
     slots = if (is.null(slots) || is.function(slots)) slots else as_slots_function(slots, call),
     prepare = prepare, finish = finish
   )
-  given <- given[names(given) == "apply_dense" | !vapply(given, is.null, NA)]
+  parts <- parts[names(parts) == "apply_dense" | !vapply(parts, is.null, NA)]
   functions <- Map(
-    function(f, part) wrap_optimizer_function(f, part, owner, call), given, names(given)
+    function(f, part) wrap_optimizer_function(f, part, owner, call), parts, names(parts)
   )
   optimizer <- structure(
     c(

@@ -127,13 +127,13 @@ fit_call <- function() quote(fit())
 abort_engine_arguments <- function(extras, f, call) {
   if (length(extras) == 0) return(invisible())
   internal <- c("formula", "data", "weights", "family", "quantile_levels", "...")
-  known <- setdiff(names(formals(f)), internal)
+  arguments <- setdiff(names(formals(f)), internal)
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   abort_runhooks(
     c(
       "The engine {.val runhooks} of this model has no argument {.arg {name}}.",
-      did_you_mean(name, known),
-      i = "Its arguments are {.arg {known}}."
+      did_you_mean(name, arguments),
+      i = "Its arguments are {.arg {arguments}}."
     ),
     call = call
   )

@@ -45,12 +45,12 @@ variable_value <- function(object, variable = NULL) {
 # The names of the variables that the checkpoint contains as a whole, with a message about others.
 merged_variables <- function(path) {
   names <- checkpoint_names(path)
-  whole <- intersect(cpp_checkpoint_whole_names(path), names)
-  partial <- setdiff(names, whole)
+  complete <- intersect(cpp_checkpoint_whole_names(path), names)
+  partial <- setdiff(names, complete)
   if (length(partial)) {
     cli::cli_inform("Omitted, because the checkpoint has only parts of them: {.val {partial}}.")
   }
-  whole
+  complete
 }
 
 trained_checkpoint <- function(object, function_name, call = parent.frame()) {

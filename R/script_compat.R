@@ -33,8 +33,8 @@ shape <- function(...) {
   lapply(list(...), function(n) {
     if (identical(n, NA)) return(NULL)
     # TensorFlow's functions take -1 for a dimension that follows from the others
-    good <- is.null(n) || (is_whole(n) && n >= -1)
-    check_arg(good, n, "a whole number of -1 or more, or NULL", "...", rlang::caller_env(2))
+    is_valid <- is.null(n) || (is_whole(n) && n >= -1)
+    check_arg(is_valid, n, "a whole number of -1 or more, or NULL", "...", rlang::caller_env(2))
     if (!is.null(n)) as.integer(n)
   })
 }

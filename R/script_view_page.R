@@ -51,7 +51,7 @@ describe_run <- function(run) {
     sprintf(", at %s rows per second", format_number(run$rows_per_sec))
   }
   steps <- paste(format_number(run$steps), if (run$steps %in% 1) "step" else "steps")
-  done <- if (run$why == "running" || is.na(run$steps)) {
+  progress <- if (run$why == "running" || is.na(run$steps)) {
     sprintf("Run %d began at %s.", run$run, format(run$began, "%Y-%m-%d %H:%M:%S"))
   } else {
     sprintf("Run %d made %s in %s%s.", run$run, steps, short_time(run$seconds), rate)
@@ -65,7 +65,7 @@ describe_run <- function(run) {
     error = sprintf("It ended with an error: %s.", reason),
     sprintf("It ended because %s.", why)
   )
-  paste(done, end)
+  paste(progress, end)
 }
 
 describe_best <- function(run) {
@@ -147,8 +147,8 @@ run_details <- function(number, run) {
     run$arguments[[1]], run$config[[1]]
   )
   log <- run$log[[1]]
-  shown <- if (length(log)) htmltools::tags$pre(paste(log, collapse = "\n"))
-  details(paste("Run", number), html_table(field_table(fields)), shown)
+  log_text <- if (length(log)) htmltools::tags$pre(paste(log, collapse = "\n"))
+  details(paste("Run", number), html_table(field_table(fields)), log_text)
 }
 
 field_table <- function(fields) {
@@ -232,10 +232,10 @@ timeline_table <- function(folder) {
   if (NROW(all) == 0) return(NULL)
   sums <- tapply(all$time, all[c("op", "file")], sum, default = 0)
   total <- sort(apply(sums, 1, stats::median), decreasing = TRUE)
-  shown <- utils::head(total[total > 0], 25)
+  longest <- utils::head(total[total > 0], 25)
   data.frame(
-    operation = names(shown), "microseconds a step" = format_number(as.vector(shown)),
-    share = sprintf("%.1f%%", 100 * shown / sum(total)), check.names = FALSE
+    operation = names(longest), "microseconds a step" = format_number(as.vector(longest)),
+    share = sprintf("%.1f%%", 100 * longest / sum(total)), check.names = FALSE
   )
 }
 

@@ -109,8 +109,8 @@ encode_column <- function(x, name) {
 # The message as a condition, which can be signalled again without formatting its text again.
 encoding_message <- function(x, name) {
   lines <- paste0("- '", levels(x), "' => ", seq_along(levels(x)) - 1L)
-  about <- sprintf("The following factor levels of '%s' have been encoded:", name)
-  simpleMessage(paste0(c(about, lines), "\n", collapse = ""))
+  title <- sprintf("The following factor levels of '%s' have been encoded:", name)
+  simpleMessage(paste0(c(title, lines), "\n", collapse = ""))
 }
 
 factor_codes <- function(x) {

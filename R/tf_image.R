@@ -309,12 +309,12 @@ random_flip <- function(image, from_end, seed) {
   flipped <- flip_axis(image, from_end)
   if (rank == 3) {
     flips <- tf$less(tf$random_uniform(list(), 0, 1, seed = seed), 0.5)
-    chosen <- tf$cast(tf$reshape(flips, c(1L, 1L, 1L)), image$dtype)
+    flip_mask <- tf$cast(tf$reshape(flips, c(1L, 1L, 1L)), image$dtype)
   } else {
     n <- tf$shape(image)[1]
     random_numbers <- tf$random_uniform(tf$stack(list(n)), 0, 1, seed = seed)
-    chosen <- tf$reshape(tf$round(random_numbers), c(-1L, 1L, 1L, 1L))
-    chosen <- tf$cast(chosen, image$dtype)
+    flip_mask <- tf$reshape(tf$round(random_numbers), c(-1L, 1L, 1L, 1L))
+    flip_mask <- tf$cast(flip_mask, image$dtype)
   }
-  chosen * flipped + (1 - chosen) * image
+  flip_mask * flipped + (1 - flip_mask) * image
 }

@@ -47,6 +47,6 @@ symbols_section <- function(rows) {
 
 arguments_text <- function(f) {
   defaults <- vapply(formals(f), function(x) paste(deparse(x), collapse = " "), "")
-  shown <- ifelse(nzchar(defaults), paste0(" = ", defaults), "")
-  paste0(names(formals(f)), shown, collapse = ", ")
+  default_texts <- ifelse(nzchar(defaults), paste0(" = ", defaults), "")
+  paste0(names(formals(f)), default_texts, collapse = ", ")
 }

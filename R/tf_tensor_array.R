@@ -18,18 +18,18 @@ tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_re
     abort_runhooks("Size must be provided if handle is not provided.", kind = "invalid_argument")
   }
   # the dimensions of an element, in an environment that all arrays of later writes share
-  known <- new.env(parent = emptyenv())
-  known$dims <- if (is.null(element_shape)) NULL else as_dims(element_shape)
-  known$has_dims <- !is.null(known$dims)
+  element <- new.env(parent = emptyenv())
+  element$dims <- if (is.null(element_shape)) NULL else as_dims(element_shape)
+  element$has_dims <- !is.null(element$dims)
   if (is.null(flow)) {
     flow <- cpp_op_create(
-      "TensorListReserve", list(list_shape(known$dims), as_tensor(size, "int32")),
+      "TensorListReserve", list(list_shape(element$dims), as_tensor(size, "int32")),
       list(element_dtype = dtype_name(dtype)), if (is.null(name)) "TensorArray" else name
     )
   }
   structure(
     list(
-      flow = flow, dtype = dtype, known = known, infers = infer_shape,
+      flow = flow, dtype = dtype, element = element, infers = infer_shape,
       is_dynamic = isTRUE(dynamic_size)
     ),
     class = "tensorflow.tensor_array"
@@ -70,24 +70,24 @@ tensor_array_methods <- function() {
 # Records the dimensions of a written element, or checks that they are those of earlier elements.
 record_element_dims <- function(array, dims, call = parent.frame()) {
   fields <- unclass(array)
-  known <- fields$known
+  element <- fields$element
   if (!fields$infers) return(invisible())
-  if (!known$has_dims) {
-    known$dims <- dims
-    known$has_dims <- !is.null(dims)
+  if (!element$has_dims) {
+    element$dims <- dims
+    element$has_dims <- !is.null(dims)
     return(invisible())
   }
-  matches <- is.null(dims) || (length(dims) == length(known$dims) &&
-    all(is.na(dims) | is.na(known$dims) | dims == known$dims))
+  matches <- is.null(dims) || (length(dims) == length(element$dims) &&
+    all(is.na(dims) | is.na(element$dims) | dims == element$dims))
   if (!matches) {
     abort_runhooks(
-      "Inconsistent shapes: saw ({toString(dims)}) but expected ({toString(known$dims)}).",
+      "Inconsistent shapes: saw ({toString(dims)}) but expected ({toString(element$dims)}).",
       kind = "invalid_argument", call = call
     )
   }
 }
 
-element_dims <- function(array) unclass(array)$known$dims
+element_dims <- function(array) unclass(array)$element$dims
 
 # The value as a tensor of the data type of the array.
 as_array_value <- function(array, value, call = parent.frame()) {

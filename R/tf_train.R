@@ -191,8 +191,8 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
   self <- new.env(parent = emptyenv())
   self$name <- name
   self$apply <- function(var_list = NULL) {
-    given <- if (is.null(var_list)) tf$trainable_variables() else as_tensor_list(var_list)
-    for (x in given) {
+    variables <- if (is.null(var_list)) tf$trainable_variables() else as_tensor_list(var_list)
+    for (x in variables) {
       if (!is.null(averages[[op_name(x)]])) {
         abort_runhooks("Moving average already computed for: {x$name}")
       }
@@ -210,7 +210,7 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
         n <- tf$cast(num_updates, "float32")
         rate <- tf$minimum(rate, (1 + n) / (10 + n))
       }
-      updates <- lapply(given, function(x) {
+      updates <- lapply(variables, function(x) {
         assign_moving_average(averages[[op_name(x)]], x, rate)
       })
       tf$group(updates, name = scope)
@@ -228,11 +228,11 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
       moving_avg_variables
     }
     averaged <- averaged[!duplicated(vapply(averaged, op_name, ""))]
-    found <- setNames(averaged, vapply(averaged, self$average_name, ""))
+    named_averages <- setNames(averaged, vapply(averaged, self$average_name, ""))
     others <- Filter(function(v) {
-      !op_name(v) %in% vapply(averaged, op_name, "") && !op_name(v) %in% names(found)
+      !op_name(v) %in% vapply(averaged, op_name, "") && !op_name(v) %in% names(named_averages)
     }, tf$global_variables())
-    c(found, setNames(others, vapply(others, op_name, "")))
+    c(named_averages, setNames(others, vapply(others, op_name, "")))
   }
   class(self) <- "runhooks_moving_average"
   self
