@@ -36,10 +36,10 @@ test_that("training ends with the last tree, and does not change a finished mode
   # The 4 batches that scan the data do not count as steps.
   expect_equal(variable_value(model, "global_step")[[1]], 3 * 3 * 4)
   before <- serialized_trees(model)
-  said <- capture.output(type = "message", expect_warning(
+  messages <- capture.output(type = "message", expect_warning(
     train(model, tree_input(), steps = 10), "made no steps", class = "runhooks_warning_no_steps"
   ))
-  expect_match(paste(said, collapse = " "), "3 of 3 trees")
+  expect_match(paste(messages, collapse = " "), "3 of 3 trees")
   expect_identical(serialized_trees(model), before)
   expect_equal(variable_value(model, "global_step")[[1]], 36)
   expect_equal(tail(run_history(model_dir(model))$steps, 1), 0)
@@ -70,8 +70,8 @@ test_that("training in parts, also within a layer or the scan of the data, has t
 test_that("a training without a complete layer reports so", {
   model <- tree_model()
   stop_after <- session_run_hook(after_run = function(context, values) context$request_stop())
-  said <- capture.output(train(model, tree_input(), hooks = stop_after), type = "message")
-  expect_match(paste(said, collapse = " "), "No layer has grown")
+  messages <- capture.output(train(model, tree_input(), hooks = stop_after), type = "message")
+  expect_match(paste(messages, collapse = " "), "No layer has grown")
 })
 
 test_that("constant features raise a warning", {

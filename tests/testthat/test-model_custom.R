@@ -254,11 +254,11 @@ test_that("a prediction without a row for each example is an error that names th
   model <- squeezing(tf$squeeze)
   train(model, input(1:32))
   expect_equal(nrow(predict(model, input(1:2))), 2)
-  said <- "Prediction `mpg` has shape \\(\\) where a row per example.*tf\\$squeeze\\(x, axis = 1L\\)"
+  pattern <- "Prediction `mpg` has shape \\(\\) where a row per example.*tf\\$squeeze\\(x, axis = 1L\\)"
   for (rows in list(1, 1:17)) {
-    expect_error(predict(model, input(rows)), said, class = "runhooks_error_invalid_argument")
+    expect_error(predict(model, input(rows)), pattern, class = "runhooks_error_invalid_argument")
     expect_error(
-      iterate(predict(model, input(rows), as_iterable = TRUE)), said,
+      iterate(predict(model, input(rows), as_iterable = TRUE)), pattern,
       class = "runhooks_error_invalid_argument"
     )
   }
@@ -289,7 +289,7 @@ test_that("an error of a model function that uses `labels` in prediction says th
     estimator(model_fn, withr::local_tempdir(.local_envir = parent.frame()))
   }
   input <- input_fn(mtcars, c("wt", "hp"), "mpg", batch_size = 8L, num_epochs = 1)
-  said <- "`labels` is NULL in mode \"infer\"."
+  pattern <- "`labels` is NULL in mode \"infer\"."
   uses <- list(
     function(labels) tf$reshape(labels, c(-1L, 1L)), function(labels) stop("no ", class(labels)),
     function(labels) labels$shape$as_list(), function(labels) labels + tf$constant(1)
@@ -297,7 +297,7 @@ test_that("an error of a model function that uses `labels` in prediction says th
   for (use in uses) {
     model <- model_of(use)
     train(model, input)
-    expect_error(predict(model, input), said, fixed = TRUE)
+    expect_error(predict(model, input), pattern, fixed = TRUE)
   }
   others <- model_of(function(labels) stop("something else"))
   train(others, input)

@@ -100,8 +100,8 @@ test_that("long vocabularies and files are compared by content", {
   column_memory <- function(column) model_signature(linear_regressor(column))$columns
   expect_lt(nchar(column_memory(one)), 250)
   expect_false(identical(column_memory(one), column_memory(other)))
-  here <- withr::local_tempdir()
-  files <- file.path(here, c("a", "b", "c"))
+  directory <- withr::local_tempdir()
+  files <- file.path(directory, c("a", "b", "c"))
   writeLines(c("u", "v"), files[[1]])
   file.copy(files[[1]], files[[2]])
   writeLines(c("v", "u"), files[[3]])
@@ -219,15 +219,17 @@ test_that("a model whose folder is gone reports so in every call", {
 test_that("conflicting folders are an error that names both", {
   model <- mtcars_model()
   train(model, mtcars_input())
-  was <- model_dir(model)
+  old_folder <- model_dir(model)
   model$estimator <- local({
     engine <- unclass(model$estimator)
-    engine$model_dir <- file.path(was, "other")
+    engine$model_dir <- file.path(old_folder, "other")
     structure(engine, class = "runhooks_engine")
   })
   error <- expect_error(predict(model, mtcars_input()), class = "runhooks_error_not_found")
-  expect_match(conditionMessage(error), paste0("trained in ", was, ","), fixed = TRUE)
-  expect_match(conditionMessage(error), paste0("now ", file.path(was, "other")), fixed = TRUE)
+  expect_match(conditionMessage(error), paste0("trained in ", old_folder, ","), fixed = TRUE)
+  expect_match(
+    conditionMessage(error), paste0("now ", file.path(old_folder, "other")), fixed = TRUE
+  )
 })
 
 # --- a model during its own training
@@ -279,8 +281,8 @@ test_that("a folder that has reached max_steps reports that nothing was trained,
     fit(mtcars), "Nothing was trained.*at\\s+step\\s+20.*max_steps\\s+=\\s+20.*`steps`.*another\\s+`model_dir`",
     class = "runhooks_message_skipped"
   )
-  said <- testthat::capture_messages(fit(mtcars[1:16, ], learning_rate = 0.5))
-  expect_equal(sum(grepl("Nothing was trained", said)), 1)
+  messages <- testthat::capture_messages(fit(mtcars[1:16, ], learning_rate = 0.5))
+  expect_equal(sum(grepl("Nothing was trained", messages)), 1)
 })
 
 test_that("training on other data than before is reported", {

@@ -52,8 +52,8 @@ test_that("closing an iterator early calls end()", {
 
 test_that("keys can be selected; unknown ones are errors that list the known ones", {
   model <- mtcars_model()
-  asked <- untrained(predict(model, mtcars_input(), predict_keys = "predictions"))
-  expect_named(asked, "predictions")
+  selected <- untrained(predict(model, mtcars_input(), predict_keys = "predictions"))
+  expect_named(selected, "predictions")
   expect_error(
     untrained(predict(model, mtcars_input(), predict_keys = "nope")),
     "Expected to run at least one output from predictions, provided nope.", fixed = TRUE
@@ -121,8 +121,8 @@ test_that("an error in end() of a collected iterator is a warning", {
   start()
   # A finalizer's warnings cannot be caught.
   withr::local_options(warn = 1)
-  said <- capture.output(for (i in 1:2) gc(), type = "message")
-  expect_match(said, "not so fast", all = FALSE)
+  messages <- capture.output(for (i in 1:2) gc(), type = "message")
+  expect_match(messages, "not so fast", all = FALSE)
   iterator <- untrained(predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE))
   iter_next(iterator)
   expect_error(iterator$close(), "not so fast", class = "runhooks_error_hook")

@@ -36,19 +36,19 @@ train_all_in_one <- function(folder) {
 
 test_that("training resumes after each edit of its checkpoint, or reports why not", {
   skip_on_os("windows") # no forks there
-  here <- withr::local_tempdir()
-  begun <- file.path(here, "begun")
-  suppressMessages(train_all_in_one(begun))
-  checkpoint <- latest_checkpoint(begun)
+  directory <- withr::local_tempdir()
+  original <- file.path(directory, "begun")
+  suppressMessages(train_all_in_one(original))
+  checkpoint <- latest_checkpoint(original)
   seed <- property_seed("edited checkpoints")
   count <- cpp_edit_checkpoint(checkpoint, "", seed)
   expect_gt(count, 200)
   chosen <- withr::with_seed(seed, sample.int(count, at_length(count, 40)))
   outcomes <- vapply(chosen, function(which) {
-    folder <- file.path(here, "run")
+    folder <- file.path(directory, "run")
     unlink(folder, recursive = TRUE)
     dir.create(folder)
-    file.copy(list.files(begun, full.names = TRUE), folder)
+    file.copy(list.files(original, full.names = TRUE), folder)
     edited <- file.path(folder, basename(checkpoint))
     unlink(list.files(folder, paste0(basename(checkpoint), "[.](index|data)"), full.names = TRUE))
     edit <- cpp_edit_checkpoint(checkpoint, edited, seed, which)
