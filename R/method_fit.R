@@ -1,4 +1,4 @@
-# fit(), and train() and evaluate() of the package generics, registered when it is loaded.
+# fit(), and the methods of train() and evaluate() for the generics of the package generics.
 
 #' Fit a model
 #'
@@ -28,7 +28,8 @@
 #' coef(model)
 fit <- function(object, ...) UseMethod("fit")
 
-# Registered as fit.default, a name that generics::fit() would find here, too. lint: allow caller
+# Registered as fit.default. A function of that name would also be a method of generics::fit(), and
+# would call itself without end. lint: allow caller
 fit_elsewhere <- function(object, ...) {
   if (isNamespaceLoaded("generics")) return(generics::fit(object, ...))
   abort_runhooks("{.fn fit} has no method for {describe_type(object)}.")

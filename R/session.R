@@ -1,6 +1,6 @@
-# Sessions as R objects.
+# Sessions: the R object of a session of the core, and the default session.
 
-# Called by the core when R first asks for a session.
+# Creates the R object of a session of the core. The core calls this function once for each session.
 new_session <- function(pointer, graph) {
   session <- new.env(parent = emptyenv())
   session$.pointer <- pointer
@@ -9,7 +9,7 @@ new_session <- function(pointer, graph) {
     cpp_session_run(pointer, fetches, feed_dict, options, run_metadata)
   }
   session$close <- function() cpp_session_close(pointer)
-  # unlike with(session), does not change the default graph or close the session
+  # unlike with(session, ...), this does not change the default graph or close the session
   session$as_default <- function() {
     new_context_manager(
       function() {
@@ -60,8 +60,8 @@ dict <- function(...) {
   check_arg(is_named, values, "values, each with the name of its tensor", "...", environment())
   frame <- parent.frame()
   keys <- lapply(names(values), function(name) {
-    found <- get0(name, envir = frame)
-    if (is_tensor(found)) found else name
+    value <- get0(name, envir = frame)
+    if (is_tensor(value)) value else name
   })
   structure(values, keys = keys)
 }
@@ -78,7 +78,7 @@ pop_session <- function(session) {
   session$close()
 }
 
-# The session of the core for an argument that may be a monitored session.
+# Returns the session of the core for an argument that is a session or a monitored session.
 plain_session <- function(x, arg = "sess", call = parent.frame()) {
   check_arg(is_session(x), x, "a session", arg, call)
   if (inherits(x, "runhooks_monitored_session")) x$raw_session() else x
