@@ -17,7 +17,7 @@
 #' @family estimator methods
 #' @export
 #' @rawNamespace S3method(fit, tf_estimator)
-#' @rawNamespace S3method(fit, default, fit_elsewhere)
+#' @rawNamespace S3method(fit, default, fit_with_generics)
 #' @rawNamespace S3method(generics::fit, tf_estimator)
 #' @rawNamespace S3method(generics::train, tf_estimator)
 #' @rawNamespace S3method(generics::train, tf_estimator_history)
@@ -30,7 +30,7 @@ fit <- function(object, ...) UseMethod("fit")
 
 # Registered as fit.default. A function of that name would also be a method of generics::fit(), and
 # would call itself without end. lint: allow caller
-fit_elsewhere <- function(object, ...) {
+fit_with_generics <- function(object, ...) {
   if (isNamespaceLoaded("generics")) return(generics::fit(object, ...))
   abort_runhooks("{.fn fit} has no method for {describe_type(object)}.")
 }

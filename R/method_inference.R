@@ -75,7 +75,7 @@ coefficient_table <- function(fit) {
   }
   statistic <- estimate / std_error
   if (fit$family == "gaussian") {
-    p <- 2 * stats::pt(-abs(statistic), fit_df(fit))
+    p <- 2 * stats::pt(-abs(statistic), fit_residual_df(fit))
     return(cbind(table, `Std. Error` = std_error, `t value` = statistic, `Pr(>|t|)` = p))
   }
   p <- 2 * stats::pnorm(-abs(statistic))
@@ -115,7 +115,7 @@ sigma.tf_estimator <- function(object, ...) {
 fit_sigma <- function(fit, r_version = getRversion()) {
   if (fit$family == "gaussian") return(unname(sqrt(diag(fit_dispersion(fit)))))
   if (fit$family %in% c("binomial", "poisson") && r_version >= "4.6") return(1)
-  sqrt(fit_deviance(fit) / fit_df(fit))
+  sqrt(fit_deviance(fit) / fit_residual_df(fit))
 }
 
 #' @rdname model_inference
@@ -143,7 +143,7 @@ fit_deviance <- function(fit) {
 #' @export
 df.residual.tf_estimator <- function(object, ...) {
   abort_extra_arguments("df.residual", list(...))
-  fit_df(inference_fit(object, "df.residual"))
+  fit_residual_df(inference_fit(object, "df.residual"))
 }
 
 #' @rdname model_inference
@@ -157,7 +157,7 @@ logLik.tf_estimator <- function(object, ...) {
 as_log_likelihood <- function(fit) {
   n <- fit_nobs(fit)
   num_variances <- if (fit$family == "gaussian") ncol(fit$errors) else 0
-  df <- fit_edf(fit) + num_variances
+  df <- fit_num_coefficients(fit) + num_variances
   structure(fit_log_likelihood(fit), df = df, nobs = n, nall = n, class = "logLik")
 }
 

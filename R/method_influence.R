@@ -46,7 +46,7 @@ influence.tf_estimator <- function(model, do.coef = TRUE, ...) { # nolint: its n
   one_minus_hat <- 1 - result$hat
   if (do.coef) result$coefficients <- coefficient_changes(fit, residuals / one_minus_hat)
   result$sigma <- sqrt(
-    pmax(sum(residuals^2) - residuals^2 / one_minus_hat, 0) / (fit_df(fit) - 1)
+    pmax(sum(residuals^2) - residuals^2 / one_minus_hat, 0) / (fit_residual_df(fit) - 1)
   )
   c(result, if (fit$family == "gaussian") {
     list(wt.res = residuals)
@@ -182,11 +182,11 @@ simulate.tf_estimator <- function(object, nsim = 1, seed = NULL, ...) {
   mean <- fit$means[, 1]
   n <- length(mean) * nsim
   responses <- switch(fit$family,
-    gaussian = mean + stats::rnorm(n, sd = sqrt(fit_deviance(fit) / fit_df(fit) / fit$weights)),
+    gaussian = mean + stats::rnorm(n, sd = sqrt(fit_deviance(fit) / fit_residual_df(fit) / fit$weights)),
     binomial = stats::rbinom(n, 1, mean),
     poisson = stats::rpois(n, mean)
   )
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   columns <- split(responses, rep(seq_len(nsim), each = length(mean)))
   if (length(classes)) columns <- lapply(columns, function(x) factor(classes[x + 1], classes))
   names(columns) <- paste0("sim_", seq_len(nsim))

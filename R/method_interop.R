@@ -42,7 +42,7 @@ family.tf_estimator <- function(object, ...) {
   families <- list(
     gaussian = stats::gaussian, binomial = stats::binomial, poisson = stats::poisson
   )
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   if (!family %in% names(families) || length(classes) > 2) {
     reason <- if (length(classes) > 2) {
       paste(length(classes), "classes; {.fn glm} has no family for more than two")
@@ -62,7 +62,7 @@ yhat.tf_estimator <- function(X.model, newdata, ...) { # nolint: its names
 }
 
 plain_predictions <- function(object, newdata) {
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   if (length(classes) == 0) return(as_plain_predictions(predict(object, newdata = newdata)))
   table <- as.matrix(as.data.frame(predict(object, newdata = newdata, type = "prob")))
   dimnames(table) <- list(NULL, as.character(classes))
@@ -165,7 +165,7 @@ emm_basis.tf_estimator <- function(object, trms, xlev, grid, ...) {
     },
     V = vcov(object, complete = FALSE),
     dffun = function(k, dfargs) dfargs$df,
-    dfargs = list(df = if (fit$family == "gaussian") fit_df(fit) else Inf),
+    dfargs = list(df = if (fit$family == "gaussian") fit_residual_df(fit) else Inf),
     misc = if (fit$family == "gaussian") list() else {
       exported("emmeans", ".std.link.labels")(family(object), list())
     }

@@ -26,7 +26,7 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
 
 history_series <- function(history, metrics, call) {
   data <- as.data.frame(history)
-  for (name in intersect(old_metrics, metrics)) {
+  for (name in intersect(tfestimators_metrics, metrics)) {
     values <- history$losses[[name]]
     data <- rbind(data, data.frame(
       step = history$step, data = rep_len("training", length(values)),

@@ -3,7 +3,7 @@
 observed_and_fitted <- function(object, function_name, call) {
   check_trained(object, function_name, call)
   frame <- training_frame(object, function_name, call)
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   if (is.null(classes)) {
     fitted <- as.vector(model_fit(object, frame))
     observed <- as.vector(as.matrix(frame$response))
@@ -132,7 +132,7 @@ term_weights <- function(object, call) {
     ))
   }
   fit <- linear_fit(object, "plot", call = call)
-  warn_convergence(fit)
+  warn_not_converged(fit)
   column_sds <- function(x) apply(as.matrix(x), 2, stats::sd)
   weights <- fit$coefficients * column_sds(fit$design)
   is_gaussian <- fit$family == "gaussian"

@@ -8,7 +8,7 @@ network_expressions <- function(model, call) {
   slots <- names(model_traits(spec$type)$parts_of_columns)
   # the parts of the model that the functions below need
   context <- list(
-    blueprint = model$blueprint, path = required_checkpoint(model_dir(model)), call = call,
+    blueprint = model$blueprint, path = latest_checkpoint_or_abort(model_dir(model)), call = call,
     defaults = feature_defaults(unlist(unname(spec[slots]), recursive = FALSE))
   )
   units <- list()
@@ -292,7 +292,7 @@ cyclic_input <- function(column, context) {
 bucketized_input <- function(column, context) {
   number <- numeric_input(column$source_column, context)$numbers[[1]]
   if (is.null(number)) return(NULL)
-  boundaries <- as_single(unlist(column$boundaries))
+  boundaries <- round_to_float32(unlist(column$boundaries))
   boundaries <- ifelse(boundaries == 0, 0, boundaries - 2^(floor(log2(abs(boundaries))) - 24))
   conditions <- lapply(boundaries, function(boundary) base::call("<", number, boundary))
   conditions[[length(boundaries) + 1]] <- base::call(">=", number, boundaries[[length(boundaries)]])

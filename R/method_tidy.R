@@ -46,13 +46,13 @@ tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
     abort_runhooks("{.arg conf.level} needs {.code conf.int = TRUE}.")
   }
   fit <- if (conf.int) inference_fit(x, "tidy") else coefficient_fit(x, "tidy")
-  if (!conf.int) record_inference(fit)
+  if (!conf.int) warn_unreliable_inference(fit)
   table <- coefficient_table(fit)
   terms <- rownames(fit$coefficients)
   outputs <- colnames(fit$coefficients)
   columns <- list()
   if (!is.null(outputs)) {
-    output_column <- if (is.null(tidy_classes_of(x))) "response" else "y.level"
+    output_column <- if (is.null(class_names_of(x))) "response" else "y.level"
     columns[[output_column]] <- rep(outputs, each = length(terms))
   }
   columns$term <- rep(terms, ncol(fit$coefficients))
@@ -84,7 +84,7 @@ glance.tf_estimator <- function(x, ...) {
 # The F statistic and other measures of summary.lm().
 regression_measures <- function(fit, r_squared) {
   has_intercept <- "(Intercept)" %in% rownames(fit$coefficients)
-  residual_df <- fit_df(fit)
+  residual_df <- fit_residual_df(fit)
   model_df <- sum(fit$kept) - has_intercept
   statistic <- if (model_df > 0) r_squared / (1 - r_squared) * residual_df / model_df else NA_real_
   list(
@@ -97,13 +97,13 @@ regression_measures <- function(fit, r_squared) {
 
 likelihood_measures <- function(fit, r_squared) {
   if (!nzchar(fit$family) || fit$is_penalized) return(list())
-  record_inference(fit)
+  warn_unreliable_inference(fit)
   log_likelihood <- as_log_likelihood(fit)
   c(
     if (fit$family == "gaussian" && ncol(fit$errors) == 1) regression_measures(fit, r_squared),
     list(
       logLik = as.numeric(log_likelihood), AIC = stats::AIC(log_likelihood),
-      BIC = stats::BIC(log_likelihood), deviance = fit_deviance(fit), df.residual = fit_df(fit)
+      BIC = stats::BIC(log_likelihood), deviance = fit_deviance(fit), df.residual = fit_residual_df(fit)
     )
   )
 }

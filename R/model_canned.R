@@ -5,7 +5,7 @@
 constructor_factories$estimator <- function(specs, place) {
   .specs <- list(
     type = specs$type[[1]], slots = positional_slots(specs),
-    own = spec_columns_of(specs, !specs$binding_only),
+    own = specs_as_list(specs, !specs$binding_only),
     formals = registered_formals(specs)
   )
   .specs$asks_given <- as.call(c(c, lapply(names(.specs$formals), function(name) {
@@ -39,7 +39,7 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
     args$class_weights <- resolve_class_weights(weights, args, response, call)
   }
   core_specs <- specs$own
-  spec <- prepared_arguments(args[core_specs$name], core_specs, call)
+  spec <- convert_arguments(args[core_specs$name], core_specs, call)
   # the core treats NULL and empty lists as missing arguments; empty `hidden_units` is a valid value
   is_value <- !vapply(spec, is.null, NA) &
     (core_specs$kind == "widths" | vapply(spec, function(x) isTRUE(attr(x, "is_of_formula")), NA))
@@ -56,9 +56,9 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   check_warm_start(model, args$warm_start_from, call)
   if (!is.null(matched$recipe)) {
     model$recipe <- matched$recipe
-    model$data <- as_baked(model$data)
+    model$data <- mark_as_baked(model$data)
   }
-  with_lean_environments(model)
+  reduce_environments(model)
 }
 
 describe_model <- function(object) {
@@ -94,7 +94,7 @@ describe_part_optimizer <- function(optimizer, part) {
   if (is.null(optimizer)) return(part$missing)
   is_own <- inherits(optimizer, "runhooks_own_optimizer")
   name <- if (is_own) optimizer$name else optimizer_type(optimizer)
-  if (wants_all_rows(name)) return(paste0(name, ", over all rows in each step"))
+  if (needs_all_rows(name)) return(paste0(name, ", over all rows in each step"))
   rate <- if (is_optimizer(optimizer)) {
     optimizer$learning_rate
   } else if (!part$rate_falls) {
@@ -123,12 +123,12 @@ is_short <- function(x) is_atomic(x) && length(x) > 0 && length(x) <= 20
 
 # --- kinds of arguments
 
-argument_kinds$optimizer <- function(x, name, call, wanted) {
+argument_converters$optimizer <- function(x, name, call, wanted) {
   check_optimizer(x, name, call)
   x
 }
 
-argument_kinds$activation <- function(x, name, call, wanted) {
+argument_converters$activation <- function(x, name, call, wanted) {
   if (is.function(x)) return(x)
   check_string(x, arg = name, call = call)
   activation <- tryCatch(tf$nn[[x]], runhooks_error_not_found = function(error) NULL)
@@ -140,9 +140,9 @@ argument_kinds$activation <- function(x, name, call, wanted) {
   x
 }
 
-argument_kinds$partitioner <- function(x, name, call, wanted) {
+argument_converters$partitioner <- function(x, name, call, wanted) {
   check_partitioner(x, name, call)
   wrap_partitioner(x)
 }
 
-argument_kinds$`warm start` <- function(x, name, call, wanted) as_warm_start(x, call)
+argument_converters$`warm start` <- function(x, name, call, wanted) as_warm_start(x, call)

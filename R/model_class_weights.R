@@ -1,6 +1,6 @@
 # The argument `class_weights` of classifiers.
 
-argument_kinds$`class weights` <- function(x, name, call, wanted) {
+argument_converters$`class weights` <- function(x, name, call, wanted) {
   is_valid <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)
   check_arg(is_valid, x, paste0(wanted, ", one of them above 0"), name, call)
   if (!is.null(names(x))) {
@@ -12,7 +12,7 @@ argument_kinds$`class weights` <- function(x, name, call, wanted) {
       call = call
     )
   }
-  plain_vector(as.list(as.numeric(x)))
+  unlist_unnamed(as.list(as.numeric(x)))
 }
 
 # Returns the class weights in the order of the classes. `response` is NULL without a formula.

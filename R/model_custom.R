@@ -80,7 +80,7 @@ estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, 
   )
   structure(
     list(
-      estimator = new_engine("Estimator", config), args = args, model_fn = model_fn,
+      estimator = new_estimator_handle("Estimator", config), args = args, model_fn = model_fn,
       warm_start_from = warm_start
     ),
     class = c(class, "tf_custom_estimator", "tf_estimator")

@@ -3,7 +3,7 @@
 # them: when it has built the graph, or at the end.
 
 # Reads the state of a model directory into an environment. `writes`: the caller is going to train.
-open_folder <- function(path, writes = FALSE) {
+read_model_dir <- function(path, writes = FALSE) {
   folder <- list2env(cpp_run_folder(path, writes), parent = emptyenv())
   folder$path <- path
   folder
@@ -15,7 +15,7 @@ local_model_dir <- function(object, writes = FALSE, frame = parent.frame()) {
   restore <- function() the$folder <- previous
   do.call(on.exit, list(as.call(list(restore)), TRUE), envir = frame)
   path <- if (writes) resolve_model_dir(object$estimator, trains = TRUE) else model_dir(object)
-  the$folder <- if (!is.null(path)) open_folder(path, writes)
+  the$folder <- if (!is.null(path)) read_model_dir(path, writes)
   the$folder
 }
 
@@ -25,7 +25,7 @@ current_model_dir <- function(object) {
   path <- model_dir(object)
   if (is.null(path)) return(NULL)
   folder <- the$folder
-  if (!is.null(folder) && identical(folder$path, path)) folder else open_folder(path)
+  if (!is.null(folder) && identical(folder$path, path)) folder else read_model_dir(path)
 }
 
 # The directory of the checkpoint of a warm start, or NULL if there is none.
@@ -33,7 +33,7 @@ warm_start_folder <- function(x) {
   path <- if (inherits(x, "WarmStartSettings")) x$ckpt_to_initialize_from else if (is_string(x)) x
   if (is.null(path)) return(NULL)
   if (!dir.exists(path)) path <- dirname(path)
-  folder <- if (dir.exists(path)) open_folder(absolute_path(path, "warm_start_from"))
+  folder <- if (dir.exists(path)) read_model_dir(absolute_path(path, "warm_start_from"))
   if (isTRUE(folder$has_checkpoint)) folder
 }
 

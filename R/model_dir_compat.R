@@ -33,7 +33,7 @@ check_model_compatible <- function(object, mode, call = parent.frame(),
   lines <- c(lines, response_difference(record, response))
   if (length(lines) == 0) return(invisible())
   # raises a more specific error if a vocabulary file is missing or has changed
-  lapply(spec_columns(object$spec), function(column) cpp_column_buckets(value_for_core(column)))
+  lapply(columns_in_spec(object$spec), function(column) cpp_column_buckets(value_for_core(column)))
   abort_incompatible_model(folder$path, lines, call, arg)
 }
 
@@ -169,7 +169,7 @@ record_model <- function(object, folder) {
   if (!is.null(blueprint)) {
     record$formula <- formula_record(blueprint)
     if (is.null(record$response)) {
-      kind <- if (blueprint$as_words) "character" else "double"
+      kind <- if (blueprint$response_as_strings) "character" else "double"
       record$response <- list(name = blueprint$response$name, kind = kind)
     }
   }
@@ -214,7 +214,7 @@ record_training <- function(object, input_fn, folder, checkpoint_id = folder$che
 }
 
 record_aborted_training <- function(object, input_fn) {
-  folder <- open_folder(model_dir(object))
+  folder <- read_model_dir(model_dir(object))
   if (!folder$has_checkpoint) return(invisible())
   record_training(object, input_fn, folder)
   write_pending_metadata(folder)
@@ -274,7 +274,7 @@ current_weights <- function(object, checkpoint_path = NULL) {
   folder <- current_model_dir(object)
   if (!folder$is_training) return(list(path = "", forget = nothing))
   scratch <- tempfile("runhooks-now-")
-  path <- cpp_save_running(folder$path, scratch)
+  path <- cpp_save_active_training(folder$path, scratch)
   if (is.null(path)) return(list(path = "", forget = nothing))
   list(path = path, forget = function() unlink(scratch, recursive = TRUE))
 }

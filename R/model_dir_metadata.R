@@ -96,7 +96,7 @@ coerce_to_schema <- function(columns, schema, open = character(), has_trees = FA
     unknown <- setdiff(strings, c(recorded$levels, missing))
     if (length(unknown)) new_levels[[name]] <- unknown
     if (!is.factor(x) || !identical(levels(x), recorded$levels)) {
-      x <- array_like(factor(strings, levels = recorded$levels), x)
+      x <- restore_dims(factor(strings, levels = recorded$levels), x)
     }
     columns[[name]] <- x
   }
@@ -105,7 +105,7 @@ coerce_to_schema <- function(columns, schema, open = character(), has_trees = FA
 }
 
 # Restores the dimensions of a string matrix after factor().
-array_like <- function(x, like) {
+restore_dims <- function(x, like) {
   if (length(dim(like)) == 2) dim(x) <- dim(like)
   x
 }
@@ -149,7 +149,7 @@ coerce_type <- function(x, name, trained_kind) {
   check_kind(x, name, trained_kind)
   if (is_sparse_matrix(x)) return(x)
   switch(trained_kind,
-    character = array_like(as.character(x), x),
+    character = restore_dims(as.character(x), x),
     double = {
       storage.mode(x) <- "double"
       x

@@ -1,7 +1,7 @@
 # Heads, which define the loss, the predictions and the metrics of a model.
 
 constructor_factories$head <- function(specs, place) {
-  .specs <- spec_columns_of(specs)
+  .specs <- specs_as_list(specs)
   f <- function() {
     abort_abbreviated_arguments()
     new_head(.specs, environment())
@@ -11,7 +11,7 @@ constructor_factories$head <- function(specs, place) {
 }
 
 new_head <- function(specs, call) {
-  values <- prepared_arguments(given_arguments(specs$name, call), specs, call)
+  values <- convert_arguments(argument_values(specs$name, call), specs, call)
   head <- rebuild_head(c(list(type = specs$type[[1]]), values[lengths(values) > 0]))
   cpp_head_check(value_for_core(head))
   head
@@ -22,9 +22,9 @@ rebuild_head <- function(fields) {
   structure(fields, owner = paste0(fields$type, "()"), class = "runhooks_head")
 }
 
-argument_kinds$head <- function(x, name, call, wanted) check_arg(is_head(x), x, wanted, name, call)
+argument_converters$head <- function(x, name, call, wanted) check_arg(is_head(x), x, wanted, name, call)
 
-argument_kinds$heads <- function(x, name, call, wanted) {
+argument_converters$heads <- function(x, name, call, wanted) {
   heads <- if (is_head(x)) list(x) else unsplice(x, "type", rebuild_head)
   is_valid <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
   check_arg(is_valid, heads, wanted, name, call)
@@ -39,12 +39,12 @@ argument_kinds$heads <- function(x, name, call, wanted) {
   unname(heads)
 }
 
-argument_kinds$`weight column` <- check_weight_column
+argument_converters$`weight column` <- check_weight_column
 
-argument_kinds$`class words` <- function(x, name, call, wanted) {
+argument_converters$`class words` <- function(x, name, call, wanted) {
   words <- check_elements(x, is.character, wanted, name, call)
   check_arg(length(words) > 1, x, wanted, name, call)
-  plain_vector(words)
+  unlist_unnamed(words)
 }
 
 #' @export

@@ -267,7 +267,7 @@ new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, 
     makeActiveBinding(name, function() cpp_scaffold_parts(pointer)[[name]], scaffold)
   })
   class(scaffold) <- "runhooks_scaffold"
-  checked_members(scaffold)
+  with_checked_members(scaffold)
 }
 
 check_scaffold_op <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
@@ -301,11 +301,11 @@ new_monitored_session <- function(creator, hooks, recovers, call = parent.frame(
   session$graph <- graph
   session$.hooks <- cpp_monitored_hooks(pointer)
   add_monitored_methods(session, pointer)
-  as_context(
+  add_context_methods(
     session,
     enter = function() session,
     exit = function(condition) leave_monitored_session(pointer, condition),
-    swallows = function(condition) is_one_of(condition, c("out_of_range", "stop_iteration"))
+    swallows = function(condition) has_error_kind(condition, c("out_of_range", "stop_iteration"))
   )
   class(session) <- c(
     if (recovers) "MonitoredSession" else "SingularMonitoredSession", "runhooks_monitored_session",
@@ -337,7 +337,7 @@ add_monitored_methods <- function(session, pointer) {
 
 leave_monitored_session <- function(pointer, condition) {
   if (is.null(condition)) return(with_run_conditions(cpp_monitored_close(pointer)))
-  cpp_monitored_close_after(pointer, condition, inherits(condition, "interrupt"))
+  cpp_monitored_close_after_failure(pointer, condition, inherits(condition, "interrupt"))
   call_on_error(condition)
 }
 
@@ -346,16 +346,16 @@ run_step_fn <- function(pointer, step_fn, call = parent.frame()) {
   failures <- 0
   is_lost <- FALSE
   is_recoverable <- function(condition) {
-    if (!is_one_of(condition, c("aborted", "unavailable"))) return(FALSE)
+    if (!has_error_kind(condition, c("aborted", "unavailable"))) return(FALSE)
     failures <<- failures + 1
     is_lost <<- failures < cpp_monitored_max_failures(pointer) &&
-      cpp_monitored_gives_up(pointer, condition, control_error_kind(condition))
+      cpp_monitored_close_if_recoverable(pointer, condition, control_error_kind(condition))
     is_lost
   }
   repeat {
     is_lost <- FALSE
     session <- with_run_conditions(cpp_monitored_session(pointer))
-    result <- unless_swallowed(step_fn(new_step_context(pointer, session)), is_recoverable)
+    result <- eval_with_ignored_errors(step_fn(new_step_context(pointer, session)), is_recoverable)
     if (!is_lost) return(result$value)
   }
 }

@@ -13,7 +13,7 @@ optimizer_symbols <- function() {
 optimizer_constructor <- function(specs) {
   .specs <- specs
   f <- function() {
-    values <- given_arguments(.specs$name, environment())
+    values <- argument_values(.specs$name, environment())
     new_optimizer(.specs$type[[1]], values, sys.function())
   }
   formals(f) <- registered_formals(specs)
@@ -34,7 +34,7 @@ new_optimizer <- function(type, values, constructor, call = parent.frame()) {
     class = c(paste0(name, "Optimizer"), "runhooks_optimizer")
   )
   check_flag(if (is.null(values$use_locking)) FALSE else values$use_locking, "use_locking", call)
-  cpp_optimizer_check(unclass_deep(optimizer))
+  cpp_optimizer_check(optimizer_fields(optimizer))
   optimizer
 }
 
@@ -146,16 +146,16 @@ print.runhooks_optimizer <- function(x, ...) {
 optimizer_compute_gradients <- function(optimizer, loss, var_list, grad_loss = NULL) {
   if (!is.null(grad_loss)) grad_loss <- as_tensor(grad_loss, loss$dtype)
   if (is_variable(var_list)) var_list <- list(var_list)
-  cpp_optimizer_compute_gradients(unclass_deep(optimizer), loss, as.list(var_list), grad_loss)
+  cpp_optimizer_compute_gradients(optimizer_fields(optimizer), loss, as.list(var_list), grad_loss)
 }
 
 optimizer_apply_gradients <- function(optimizer, grads_and_vars, global_step, name) {
   cpp_optimizer_apply_gradients(
-    unclass_deep(optimizer), attr(optimizer, "state"), grads_and_vars, global_step, name
+    optimizer_fields(optimizer), attr(optimizer, "state"), grads_and_vars, global_step, name
   )
 }
 
-unclass_deep <- function(x) {
+optimizer_fields <- function(x) {
   owner <- attr(x, "owner")
   attributes(x) <- list(names = names(x), owner = owner)
   x

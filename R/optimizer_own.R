@@ -113,7 +113,7 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
     owner = owner, state = new.env(parent = emptyenv()),
     class = c("runhooks_own_optimizer", "runhooks_optimizer")
   )
-  cpp_optimizer_check(unclass_deep(optimizer))
+  cpp_optimizer_check(optimizer_fields(optimizer))
   optimizer
 }
 

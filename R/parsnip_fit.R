@@ -483,7 +483,7 @@ fit_hash <- function(parts) {
   plain <- function(x) {
     if (is.function(x)) return(code_text(body(x)))
     if (inherits(x, "formula")) return(code_text(x))
-    if (is_optimizer(x)) x <- unclass_deep(x)
+    if (is_optimizer(x)) x <- optimizer_fields(x)
     if (is.list(x) && !is.data.frame(x)) return(lapply(unclass(x), plain))
     x
   }

@@ -38,7 +38,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
                                   name = NULL, hooks = NULL, simplify = TRUE, ...) {
   abort_abbreviated_arguments()
   if (missing(input_fn)) input_fn <- training_data(object)
-  input_fn <- baked_data(object, input_fn)
+  input_fn <- bake_new_data(object, input_fn)
   check_steps(steps, "steps")
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)
@@ -48,7 +48,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   restore_random_state <- save_random_state()
   on.exit(restore_random_state(), add = TRUE)
   if (is.data.frame(input_fn) && has_recorded_features(object)) {
-    abort_reading(list(...), environment())
+    abort_unknown_reading_args(list(...), environment())
     input_fn <- recorded_input_fn(object, input_fn, environment())
     input <- as_model_input(input_fn, object)
   } else {

@@ -55,7 +55,7 @@ smaller_loss <- function(best_eval_result, current_eval_result) {
 }
 
 constructor_factories$exporter <- function(specs, place) {
-  .specs <- spec_columns_of(specs)
+  .specs <- specs_as_list(specs)
   f <- function() {
     abort_abbreviated_arguments()
     new_exporter(.specs, environment())
@@ -66,7 +66,7 @@ constructor_factories$exporter <- function(specs, place) {
 
 # The core decides whether to export and stores the state of the exporter between evaluations.
 new_exporter <- function(specs, call) {
-  values <- prepared_arguments(given_arguments(specs$name, call), specs, call)
+  values <- convert_arguments(argument_values(specs$name, call), specs, call)
   create_core <- function() cpp_exporter(specs$type[[1]], values[!specs$binding_only], "")
   core <- create_core()
   export <- saved_model_export(
@@ -78,7 +78,7 @@ new_exporter <- function(specs, call) {
     if (is_null_pointer(core)) core <<- create_core()
     folder <- model_dir(estimator)
     earlier <- function(pattern) previous_evaluations(folder, pattern, eval_result$global_step)
-    if (!cpp_exporter_wants(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
+    if (!cpp_exporter_should_export(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
     exported <- export(estimator, export_path, checkpoint_path)
     if (!is.null(values$exports_to_keep)) {
       cpp_remove_old_exports(export_path, values$exports_to_keep)
@@ -127,7 +127,7 @@ check_compare_fn <- function(compare_fn, call = parent.frame()) {
   }
 }
 
-argument_kinds$`function(best_eval_result, current_eval_result)` <- function(x, name, call, wanted) {
+argument_converters$`function(best_eval_result, current_eval_result)` <- function(x, name, call, wanted) {
   check_compare_fn(x, call)
 }
 

@@ -22,7 +22,7 @@ absorbed_fit <- function(object, frame) {
     family = model_labels(object)$family, weights = weights[is_used], codes = codes, x = x,
     logits = logits[is_used, , drop = FALSE], response = response[is_used, , drop = FALSE],
     is_penalized = is_penalized(first_optimizer(object)), factor = factor,
-    is_iterative = wants_all_rows(first_optimizer(object)),
+    is_iterative = needs_all_rows(first_optimizer(object)),
     offset = if (is.null(frame$offset)) 0 else frame$offset[is_used]
   )
   fit$beta <- unweighted$solve(fit$logits[, 1] - fit$offset)$beta
@@ -172,7 +172,7 @@ absorbed_covariance <- function(fit) {
 
 # The same as linear_predictions(), without a design matrix.
 absorbed_predictions <- function(object, data, fit, call) {
-  frame <- blueprint_frame(object$blueprint, data, FALSE, call)
+  frame <- evaluate_blueprint(object$blueprint, data, FALSE, call)
   is_complete <- !Reduce(`|`, frame$missing, logical(frame$n))
   frame <- select_frame_rows(frame, is_complete)
   frame$rows <- rep(TRUE, sum(is_complete))

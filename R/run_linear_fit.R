@@ -20,7 +20,7 @@ linear_fit <- function(object, function_name,
   check_design_size(object, frame, call)
   labels <- model_labels(object)
   logits <- linear_logits(object, frame)
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   if (length(classes) > 2) logits <- logits[, -1, drop = FALSE] - logits[, 1]
   # the regression below converts the weights of the model to coefficients for the contrasts of
   # lm(), which give the same linear predictor
@@ -51,7 +51,7 @@ linear_fit <- function(object, function_name,
     kept = !is.na(coefficients[, 1]), decomposed = fitted$qr,
     response = response, weights = weights[is_used],
     is_penalized = is_penalized(first_optimizer(object)),
-    is_iterative = wants_all_rows(first_optimizer(object))
+    is_iterative = needs_all_rows(first_optimizer(object))
   )
   if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
@@ -234,7 +234,7 @@ has_infinite_optimum <- function(fit) {
   }, NA))
 }
 
-warn_convergence <- function(fit) {
+warn_not_converged <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible(FALSE))
   distance <- if (is.null(fit$distance)) newton_step_size(fit) else fit$distance
   if (distance <= 1e-3) return(invisible(FALSE))
@@ -269,14 +269,14 @@ warn_convergence <- function(fit) {
 # small gradient instead, because separable classes have no optimum; numeric responses do.
 warn_unfinished_fit <- function(object) {
   is_checked <- has_coefficients(object) && identical(model_labels(object)$family, "gaussian")
-  if (is_checked) warn_convergence(coefficient_fit(object, "train"))
+  if (is_checked) warn_not_converged(coefficient_fit(object, "train"))
 }
 
 # Warns if the residuals are near the limit of single precision, where rounding changes them.
 # summary.lm() has a similar warning.
 warn_perfect_fit <- function(fit) {
   has_optimum <- !is.null(fit$root) || !is.null(fit$step)
-  if (fit$family != "gaussian" || !has_optimum || fit_df(fit) < 1) return(invisible())
+  if (fit$family != "gaussian" || !has_optimum || fit_residual_df(fit) < 1) return(invisible())
   sum_of_squares <- function(x) colSums(fit$weights * x^2)
   squares <- sum_of_squares(fit$errors)
   optimal_squares <- sum_of_squares(residuals_at_optimum(fit))
@@ -304,9 +304,9 @@ is_nearly_perfect_fit <- function(fit) {
 }
 
 # Warns if inference is unreliable, because of missing convergence or a perfect fit.
-record_inference <- function(fit) {
+warn_unreliable_inference <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible())
-  if (!warn_convergence(fit)) warn_perfect_fit(fit)
+  if (!warn_not_converged(fit)) warn_perfect_fit(fit)
 }
 
 # The fit for a function that needs a likelihood. `needs_design`: the function uses the design
@@ -330,19 +330,19 @@ inference_fit <- function(object, function_name, call = parent.frame(), needs_de
       call = call
     )
   }
-  record_inference(fit)
+  warn_unreliable_inference(fit)
   fit
 }
 
 fit_nobs <- function(fit) sum(fit$weights != 0)
 
-fit_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
+fit_residual_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
 
-fit_edf <- function(fit) sum(fit$kept) * ncol(fit$coefficients)
+fit_num_coefficients <- function(fit) sum(fit$kept) * ncol(fit$coefficients)
 
 fit_dispersion <- function(fit) {
   if (fit$family != "gaussian") return(diag(ncol(fit$errors)))
-  crossprod(fit$errors, fit$weights * fit$errors) / fit_df(fit)
+  crossprod(fit$errors, fit$weights * fit$errors) / fit_residual_df(fit)
 }
 
 fit_covariance <- function(fit) {
@@ -368,7 +368,7 @@ interval_quantile <- function(fit, level, call = parent.frame()) {
   is_valid <- is_number(level) && level > 0 && level < 1
   check_arg(is_valid, level, "a number between 0 and 1", "level", call)
   upper <- (1 + level) / 2
-  if (fit$family == "gaussian") stats::qt(upper, fit_df(fit)) else stats::qnorm(upper)
+  if (fit$family == "gaussian") stats::qt(upper, fit_residual_df(fit)) else stats::qnorm(upper)
 }
 
 # Linear predictors of the rows of `data` and their standard errors.

@@ -20,7 +20,7 @@ training_frame <- function(object, function_name, call = parent.frame()) {
     data <- frame_if_small(stream, stream$names)
     if (is.null(data)) abort_stream(function_name, stream, call)
   }
-  frame <- blueprint_frame(blueprint, as.list(data), TRUE, call)
+  frame <- evaluate_blueprint(blueprint, as.list(data), TRUE, call)
   frame <- drop_incomplete_rows(blueprint, frame, call)
   frame$data <- data
   frame
@@ -49,13 +49,13 @@ check_own_weights <- function(object, folder, call) {
 
 # The response as a numeric matrix. Two classes give one column, which is 1 for the second class.
 observed_response <- function(object, response) {
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   if (is.null(classes)) return(as.matrix(response))
   indicators <- outer(as.character(response), classes, "==") + 0
   if (ncol(indicators) == 2) indicators[, 2, drop = FALSE] else indicators
 }
 
-tidy_classes_of <- function(object) {
+class_names_of <- function(object) {
   labels <- model_labels(object)
   if (isTRUE(labels$has_one_class)) tidy_classes(object, labels)
 }
@@ -89,7 +89,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
   terms <- attr(model, "terms")
   newdata <- fill_missing(newdata, blueprint$na$constants)
   for (name in intersect(names(newdata), names(training_data))) {
-    newdata[[name]] <- in_unit(newdata[[name]], unit_of(training_data[[name]]), name, user_frame())
+    newdata[[name]] <- convert_unit(newdata[[name]], measurement_unit(training_data[[name]]), name, user_frame())
   }
   newdata <- plain_columns(newdata, blueprint)
   newdata <- as.data.frame(newdata, optional = TRUE)
@@ -118,7 +118,7 @@ with_predvars <- function(terms, blueprint, data) {
   calls <- lapply(variables, function(variable) {
     if (term_name(variable) %in% names(data)) return(as.name(term_name(variable)))
     expr <- blueprint$variables[[term_name(variable)]]$expr
-    if (is.call(expr) && identical(without_contrasts(variable), variable)) expr else variable
+    if (is.call(expr) && identical(strip_contrasts(variable), variable)) expr else variable
   })
   attr(terms, "predvars") <- as.call(c(quote(list), calls))
   terms
@@ -152,7 +152,7 @@ with_single_level_contrasts <- function(model) {
 linear_logits <- function(object, frame) {
   blueprint <- object$blueprint
   names <- cpp_estimator_coefficients(core_spec(object))
-  path <- required_checkpoint(model_dir(object))
+  path <- latest_checkpoint_or_abort(model_dir(object))
   bias <- cpp_checkpoint_values(path, names$bias)[[1]]
   weights <- cpp_checkpoint_values(path, names$weights)
   n <- sum(frame$rows)

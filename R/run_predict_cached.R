@@ -62,7 +62,7 @@ predict_plan_features <- function(object) {
   if (any(features %in% limited_features)) return(NULL)
   string_names <- string_features(reads)
   float_names <- float_features(reads)
-  open_features <- feature_keys(Filter(function(read) read$takes_unknown, reads))
+  open_features <- feature_keys(Filter(function(read) read$accepts_unknown_strings, reads))
   levels <- lapply(setNames(nm = features), function(name) {
     levels <- if (!name %in% open_features) record$features[[name]]$levels
     if (!is.null(levels)) return(levels)

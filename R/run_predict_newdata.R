@@ -181,7 +181,7 @@ check_new_data <- function(newdata, call) {
 newdata_features <- function(object, data, call) {
   blueprint <- object$blueprint
   if (!is.null(blueprint)) {
-    frame <- blueprint_frame(blueprint, data, FALSE, call)
+    frame <- evaluate_blueprint(blueprint, data, FALSE, call)
     rows <- !Reduce(`|`, frame$missing, logical(frame$n))
     columns <- frame_features(blueprint, select_frame_rows(frame, rows))
   } else {
@@ -190,7 +190,7 @@ newdata_features <- function(object, data, call) {
     missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
     if (length(missing)) abort_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))
-    columns <- fill_by_columns(columns, reads)
+    columns <- apply_column_defaults(columns, reads)
     finite <- all_finite(columns)
     for (key in keys) {
       check_column(columns[[key]], key, FALSE, call, missing = TRUE, finite = finite[[key]])
@@ -229,7 +229,7 @@ predict_matrices <- function(object, columns, keys, checkpoint_path, hooks, call
 
 # Trees need little memory for each row, so their batches can be larger.
 prediction_batch_size <- function(object) {
-  if (model_traits(object$spec$type)$wants_all_rows) 16384 else 1024
+  if (model_traits(object$spec$type)$needs_all_rows) 16384 else 1024
 }
 
 empty_predictions <- function(labels, keys) {

@@ -102,8 +102,8 @@ train.tf_estimator <- function(
 ) {
   abort_abbreviated_arguments()
   if (missing(input_fn)) input_fn <- training_data(object)
-  input_fn <- baked_data(object, input_fn)
-  validation <- baked_data(object, validation)
+  input_fn <- bake_new_data(object, input_fn)
+  validation <- bake_new_data(object, validation)
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
@@ -125,13 +125,13 @@ train.tf_estimator <- function(
   model_end <- model_planned_steps(object)
   if (!is.null(model_end)) planned <- min(planned, max(model_end - folder$step, 0))
   trains_to_convergence <- is.data.frame(input_fn) && !is_limited &&
-    is.null(list(...)$num_epochs) && reads_all_rows(object, input)
+    is.null(list(...)$num_epochs) && is_full_batch_input(object, input)
   evaluation <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- connect_to_evaluations(evaluation$hooks, object)
   if (trains_to_convergence) hooks <- add_convergence_hooks(hooks)
   may_stop <- trains_to_convergence || !is.null(stop) || !is.null(model_end)
   run_info <- list(
-    planned = planned, rows = known_rows(input),
+    planned = planned, rows = num_total_rows(input),
     suffix = validation_suffix(evaluation$record, evaluation$metric),
     folder = current_model_dir(object)$path
   )

@@ -194,7 +194,7 @@ train_with_evaluator <- function(object, args, listener, call) {
   }
   if (!is.null(model_end)) planned <- min(planned, max(model_end - folder$step, 0))
   hooks <- connect_to_evaluations(args$hooks, object, call)
-  hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = known_rows(input)))
+  hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = num_total_rows(input)))
   run_training(
     object, args$input_fn, input, NULL, max_steps, hooks,
     c(args$saving_listeners, list(listener)),
@@ -227,7 +227,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
     tables <<- c(tables, list(evaluation_rows(metrics, args$name)))
     losses <- c(
       metrics[intersect(c("average_loss", "loss"), names(metrics))],
-      lapply(attr(metrics, "history")$losses[old_metrics], last_or_na)
+      lapply(attr(metrics, "history")$losses[tfestimators_metrics], last_or_na)
     )
     last_results <<- list(losses = c(losses, step = metrics$global_step))
     attr(metrics, "history") <- NULL
@@ -297,5 +297,5 @@ train_and_evaluate_symbols <- function() {
     estimator.TrainSpec = train_spec,
     estimator.EvalSpec = eval_spec
   )
-  c(symbols, registered_symbols("exporter"))
+  c(symbols, registered_tf_members("exporter"))
 }

@@ -9,7 +9,7 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
     losses <- list(loss = no_values, mean_losses = no_values, total_losses = no_values)
     record <- list(step = no_values, losses = losses)
   }
-  metrics <- setdiff(names(record$losses), old_metrics)
+  metrics <- setdiff(names(record$losses), tfestimators_metrics)
   history <- list(
     params = list(metrics = metrics, steps = last_step),
     losses = record$losses,
@@ -23,7 +23,7 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
 }
 
 #' @export
-`$.tf_estimator_history` <- function(x, name) member_of(x, name, c("input", "validation"))
+`$.tf_estimator_history` <- function(x, name) get_member(x, name, c("input", "validation"))
 
 # The history that the hooks of a run recorded. `last_step`: the final global step; by default the
 # last recorded step.
@@ -41,7 +41,7 @@ recorded_history <- function(hooks, record = read_record(hooks), last_step = NUL
 }
 
 # The names that tfestimators uses for the losses of training.
-old_metrics <- c("mean_losses", "total_losses")
+tfestimators_metrics <- c("mean_losses", "total_losses")
 
 # A table of metrics in long form. It is created without tibble(), which would be slow for each
 # evaluation.
@@ -222,7 +222,7 @@ print.tf_estimator_history <- function(x, ...) {
   if (!is.null(evaluation_metrics)) {
     step <- evaluation_metrics$step
     cat(sprintf("Evaluation metrics (step %.0f):", step), sep = "\n") # lint: allow stdout
-    metrics <- evaluation_metrics[setdiff(names(evaluation_metrics), c(old_metrics, "step"))]
+    metrics <- evaluation_metrics[setdiff(names(evaluation_metrics), c(tfestimators_metrics, "step"))]
     cat(history_lines(metrics), sep = "\n") # lint: allow stdout
   }
   invisible(x)

@@ -19,7 +19,7 @@ new_session <- function(pointer, graph) {
       function(condition) the$sessions <- the$sessions[-length(the$sessions)]
     )
   }
-  as_context(
+  add_context_methods(
     session,
     enter = function() push_session(session), exit = function(condition) pop_session(session)
   )
@@ -79,7 +79,7 @@ pop_session <- function(session) {
 }
 
 # Returns the session of the core for an argument that is a session or a monitored session.
-plain_session <- function(x, arg = "sess", call = parent.frame()) {
+underlying_session <- function(x, arg = "sess", call = parent.frame()) {
   check_arg(is_session(x), x, "a session", arg, call)
   if (inherits(x, "runhooks_monitored_session")) x$raw_session() else x
 }
@@ -104,7 +104,7 @@ session_symbols <- function() {
     Session = function(target = "", graph = NULL, config = NULL) {
       check_arg(is.null(graph) || is_graph(graph), graph, "a graph", "graph", environment())
       use_threads()
-      checked_members(cpp_session_new(if (is.null(graph)) NULL else graph$.pointer))
+      with_checked_members(cpp_session_new(if (is.null(graph)) NULL else graph$.pointer))
     },
     get_default_session = function() {
       if (length(the$sessions)) the$sessions[[length(the$sessions)]]

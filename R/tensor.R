@@ -186,7 +186,7 @@ print.tensorflow.shape <- function(x, ...) {
 `[.tensorflow.shape` <- function(x, i) dims_as_list(unclass(x)$dims[i])
 
 #' @export
-`$.tensorflow.shape` <- function(x, name) member_of(x, name)
+`$.tensorflow.shape` <- function(x, name) get_member(x, name)
 
 #' @export
 Ops.tensorflow.shape <- function(e1, e2) {

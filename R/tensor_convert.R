@@ -120,7 +120,7 @@ factor_codes <- function(x) {
 }
 
 # The data type that np_array() has set, or NA.
-wanted_type <- function(x) {
+declared_type <- function(x) {
   type <- attr(x, "dtype", exact = TRUE)
   if (is.character(type)) type else NA_character_
 }

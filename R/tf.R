@@ -50,7 +50,7 @@ abort_no_symbol <- function(full_name, path, call = parent.frame()) {
   to_r_syntax <- function(names) gsub(".", "$", names, fixed = TRUE)
   same_names <- tf_names()[sub(".*[.]", "", tf_names()) == name]
   members <- names(structure(list(path = path), class = "runhooks_tf_module"))
-  similar <- cpp_near_names(name, members)
+  similar <- cpp_closest_matches(name, members)
   suggestions <- c(same_names, if (length(similar)) paste0(path, similar))
   suggestions <- suggestions[!grepl("^(python|raw_ops)[.]", suggestions)]
   suggestions <- utils::head(paste0("tf$", to_r_syntax(suggestions)), 4) # nolint: used by cli
@@ -139,7 +139,7 @@ tf_own_symbols <- function() {
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
-    data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(),
+    data_symbols(), export_symbols(), serving_receiver_members(), contrib_symbols(),
     graph_utility_symbols(), math_symbols(), image_symbols(), layer_class_symbols(),
     contrib_layer_symbols(), train_utility_symbols(), variable_symbols(), unavailable_symbols(),
     train_and_evaluate_symbols(), control_symbols(), tensor_array_symbols(), separable_symbols(),
@@ -180,7 +180,7 @@ print.tensorflow.dtype <- function(x, ...) {
 }
 
 #' @export
-`$.tensorflow.dtype` <- function(x, name) member_of(x, name)
+`$.tensorflow.dtype` <- function(x, name) get_member(x, name)
 
 #' @export
 Ops.tensorflow.dtype <- function(e1, e2) {
@@ -191,8 +191,8 @@ Ops.tensorflow.dtype <- function(e1, e2) {
 
 graph_symbols <- function() {
   list(
-    get_default_graph = function() checked_members(cpp_graph_default()),
-    Graph = function() checked_members(cpp_graph_new()),
+    get_default_graph = function() with_checked_members(cpp_graph_default()),
+    Graph = function() with_checked_members(cpp_graph_new()),
     get_collection = function(key, scope = NULL) cpp_graph_default()$get_collection(key, scope),
     add_to_collection = function(name, value) cpp_graph_default()$add_to_collection(name, value),
     constant = function(value, dtype = NULL, shape = NULL, name = "Const", verify_shape = FALSE) {
@@ -227,7 +227,7 @@ tf_constant <- function(value, dtype, shape, name) {
     )
   }
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
-  if (!is.null(shape) && is.object(value) && cpp_has_other_numbers(value)) {
+  if (!is.null(shape) && is.object(value) && cpp_has_encoded_numbers(value)) {
     abort_runhooks(
       c(
         "With {.arg shape}, {.arg value} must be plain numbers, not {describe_type(value)}.",
@@ -408,6 +408,6 @@ train_symbols <- function() {
   )
   c(
     setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols(),
-    registered_symbols("hook")
+    registered_tf_members("hook")
   )
 }

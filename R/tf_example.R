@@ -53,7 +53,7 @@ record_writer <- function(path, options = NULL) {
     is_open <<- FALSE
     invisible()
   }
-  as_context(self, enter = function() self, exit = function(condition) self$close())
+  add_context_methods(self, enter = function() self, exit = function(condition) self$close())
   class(self) <- c("tensorflow.TFRecordWriter", "runhooks_context")
   self
 }

@@ -18,7 +18,7 @@ coordinator <- function(clean_stop_exception_types = NULL) {
   if (is.null(clean_types)) clean_types <- "out_of_range"
   self <- new.env(parent = emptyenv())
   self$request_stop <- function(ex = NULL) {
-    if (!is_stopped && !is.null(ex) && !is_one_of(ex, clean_types)) exception <<- ex
+    if (!is_stopped && !is.null(ex) && !has_error_kind(ex, clean_types)) exception <<- ex
     is_stopped <<- TRUE
     invisible()
   }
@@ -31,5 +31,5 @@ coordinator <- function(clean_stop_exception_types = NULL) {
   self$raise_requested_exception <- function() if (!is.null(exception)) stop(exception)
   self$join <- function(threads = NULL, ...) self$raise_requested_exception()
   class(self) <- "Coordinator"
-  checked_members(self)
+  with_checked_members(self)
 }

@@ -62,10 +62,10 @@ file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, 
   self$flush <- function() cpp_event_writer_flush(pointer)
   self$close <- function() invisible(cpp_event_writer_close(pointer))
   self$reopen <- function() pointer <<- open()
-  as_context(self, function() self, function(condition) self$close())
+  add_context_methods(self, function() self, function(condition) self$close())
   if (!is.null(graph)) self$add_graph(graph)
   class(self) <- c("runhooks_file_writer", "runhooks_context")
-  checked_members(self)
+  with_checked_members(self)
 }
 
 #' @export

@@ -8,7 +8,7 @@ train_utility_symbols <- function() {
     load_checkpoint = load_checkpoint, checkpoint_exists = checkpoint_exists,
     init_from_checkpoint = init_from_checkpoint,
     global_step = function(sess, global_step_tensor) {
-      as.integer(plain_session(sess)$run(global_step_tensor))
+      as.integer(underlying_session(sess)$run(global_step_tensor))
     },
     # has no effect, because datasets replace queues
     start_queue_runners = function(sess = NULL, coord = NULL, daemon = TRUE, start = TRUE,
@@ -133,7 +133,7 @@ init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
          tensor {pair[[1]]} ({value$shape$text}) from checkpoint reader."
       )
     }
-    cpp_variable_begin_with(variable, value)
+    cpp_variable_set_initial_value(variable, value)
   }
   invisible()
 }

@@ -116,7 +116,7 @@ get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, r
     constraint = constraint
   )
   getter <- cpp_scope_getter()
-  if (!is.null(custom_getter)) getter <- composed_getter(custom_getter, NULL)
+  if (!is.null(custom_getter)) getter <- compose_getters(custom_getter, NULL)
   if (is.null(getter)) return(make_variable(name, arguments, is_full = FALSE))
   scope <- cpp_variable_scope()$name
   do.call(getter, c(list(if (nzchar(scope)) paste0(scope, "/", name) else name), arguments))
@@ -139,7 +139,7 @@ make_variable <- function(name, arguments, is_full, call = parent.frame()) {
 
 # The getter that a custom getter receives: it creates the variable. Arguments that it does not
 # support must have their defaults.
-getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL,
+default_variable_getter <- function(name, shape = NULL, dtype = NULL, initializer = NULL,
                             regularizer = NULL, reuse = NULL, trainable = TRUE,
                             collections = NULL, caching_device = NULL, partitioner = NULL,
                             validate_shape = TRUE, use_resource = NULL, custom_getter = NULL,
@@ -158,7 +158,7 @@ getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL
 
 # Calls a custom getter for a variable of a layer in the core. The core creates `options` and calls
 # this function. lint: allow caller
-get_by_getter <- function(getter, name, shape, dtype, options, trainable, collections) {
+call_custom_getter <- function(getter, name, shape, dtype, options, trainable, collections) {
   option_names <- cpp_variable_option_names(options)
   core_option <- function(option) {
     if (!option %in% option_names) return(NULL)

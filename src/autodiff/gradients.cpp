@@ -130,7 +130,7 @@ void backpropagate(Graph& graph,
                    const OutputSet& stops,
                    GradientMap& partial_gradients) {
   const auto found = partial_gradients.find({&op, 0});
-  if (found != partial_gradients.end() && forwards_indexed_slices(op) && !op.own_gradient) {
+  if (found != partial_gradients.end() && forwards_indexed_slices(op) && !op.gradient_override) {
     const Gradient sum = sum_gradients(graph, found->second);
     if (sum.is_indexed_slices()) {
       if (stops.count(op.input(0)) == 0) partial_gradients[key_of(op.input(0))].push_back(sum);
@@ -138,12 +138,12 @@ void backpropagate(Graph& graph,
     }
   }
   const std::vector<Output> dy = output_gradients(graph, op, partial_gradients);
-  if (dy.empty() || (op.def().not_differentiable && !op.own_gradient)) return;
-  if (!op.def().gradient_fn && !op.own_gradient) {
+  if (dy.empty() || (op.def().not_differentiable && !op.gradient_override)) return;
+  if (!op.def().gradient_fn && !op.gradient_override) {
     fail(Code::kNotFound, "No gradient defined for operation '", op.name(),
          "' (op type: ", op.type(), ").");
   }
-  const std::vector<Gradient> dx = op.own_gradient ? op.own_gradient->gradient(graph, op, dy)
+  const std::vector<Gradient> dx = op.gradient_override ? op.gradient_override->gradient(graph, op, dy)
                                                    : op.def().gradient_fn(graph, op, dy);
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const Output& input = op.inputs()[i];

@@ -57,9 +57,9 @@ class FlushDenormals : DenormalMode {
 };
 
 // Inside this scope, this thread computes with denormal numbers exactly, as C++ and R expect.
-class RestoreFpModeScope : DenormalMode {
+class ExactDenormals : DenormalMode {
  public:
-  RestoreFpModeScope() noexcept : DenormalMode(false) {}
+  ExactDenormals() noexcept : DenormalMode(false) {}
 };
 
 }  // namespace runhooks

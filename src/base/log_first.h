@@ -8,6 +8,6 @@ namespace runhooks {
 // Like tf.logging.log_first_n(): shows at most `n` lines per token.
 void warn_first_n(const char* kind, const std::string& text, int n, const std::string& token);
 // Resets the counts of all tokens.
-void forget_logged_lines();
+void reset_log_counts();
 
 }  // namespace runhooks

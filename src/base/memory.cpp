@@ -74,6 +74,6 @@ bool reserve_memory(uint64_t bytes) {
 
 void release_memory(uint64_t bytes) { reserved_bytes.fetch_sub(bytes, std::memory_order_relaxed); }
 
-uint64_t memory_taken() { return reserved_bytes.load(std::memory_order_relaxed); }
+uint64_t reserved_memory() { return reserved_bytes.load(std::memory_order_relaxed); }
 
 }  // namespace runhooks

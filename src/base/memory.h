@@ -17,13 +17,13 @@ uint64_t set_memory_limit(uint64_t bytes);
 bool reserve_memory(uint64_t bytes);
 void release_memory(uint64_t bytes);
 // Bytes that are reserved now.
-uint64_t memory_taken();
+uint64_t reserved_memory();
 
 // Inside this scope, large allocations may take at most `bytes` more than before it.
 class MemoryBudget {
  public:
   explicit MemoryBudget(uint64_t bytes) : limit_(memory_limit()) {
-    set_memory_limit(std::min(limit_, memory_taken() + bytes));
+    set_memory_limit(std::min(limit_, reserved_memory() + bytes));
   }
   ~MemoryBudget() { set_memory_limit(limit_); }
   MemoryBudget(const MemoryBudget&) = delete;

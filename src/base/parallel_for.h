@@ -22,13 +22,13 @@ void parallel_for(int64_t n, const Run& run) {
 
 // Minimum number of elements per thread in elementwise loops.
 constexpr int64_t kMinElementsPerThread = 1 << 13;
-inline bool is_worth_sharing(int64_t elements) { return elements >= 2 * kMinElementsPerThread; }
+inline bool is_worth_parallelizing(int64_t elements) { return elements >= 2 * kMinElementsPerThread; }
 
 // Calls run(first, count) for chunks of 0..n. `run` must not throw, and its result must not depend
 // on chunk boundaries. Checks for cancellation between groups of chunks.
 template <typename Run>
 void parallel_for_range(int64_t n, const Run& run) {
-  if (!is_worth_sharing(n) || (kernel_threads() < 2 && !CancellableScope::is_active()))
+  if (!is_worth_parallelizing(n) || (kernel_threads() < 2 && !CancellableScope::is_active()))
     return run(0, n);
   constexpr int64_t kTargetChunks = 64, kMaxChunk = 1 << 20, kOperationsPerElement = 16;
   const int64_t chunk =

@@ -76,21 +76,21 @@ std::string join_path(const std::string& folder, const std::string& name, PathSt
 }
 
 std::string parent_folder(const std::string& path, PathStyle style) {
-  return without_end_separators(path.substr(0, base_name_begin(path, style)), style);
+  return strip_trailing_separators(path.substr(0, base_name_begin(path, style)), style);
 }
 
 std::string base_name(const std::string& path, PathStyle style) {
   return path.substr(base_name_begin(path, style));
 }
 
-std::string without_end_separators(const std::string& path, PathStyle style) {
+std::string strip_trailing_separators(const std::string& path, PathStyle style) {
   const size_t root = root_size(path, style);
   size_t end = path.size();
   while (end > root && is_path_separator(path[end - 1], style)) --end;
   return path.substr(0, end);
 }
 
-bool stays_inside(const std::string& path) {
+bool is_path_within_folder(const std::string& path) {
   constexpr const char* kSeparators = "/\\";
   if (path.empty() || path.find('\0') != std::string::npos || path.find(':') == 1) return false;
   for (size_t begin = 0; begin <= path.size();) {
@@ -117,7 +117,7 @@ bool is_same_path(const std::string& a, const std::string& b) {
 
 std::wstring wide_path(const std::string& path) {
   constexpr size_t kMaxPlainLength = 240;  // below MAX_PATH, as a folder must leave room for a name
-  const std::string text = without_end_separators(path);
+  const std::string text = strip_trailing_separators(path);
   const auto size = static_cast<int>(text.size());
   std::wstring wide(text.size(), L'\0');
   const int length = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text.data(), size,

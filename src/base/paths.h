@@ -26,9 +26,9 @@ std::string join_path(const std::string& folder,
 std::string parent_folder(const std::string& path, PathStyle style = kPathStyle);
 std::string base_name(const std::string& path, PathStyle style = kPathStyle);
 // Strips trailing separators, except those of the root.
-std::string without_end_separators(const std::string& path, PathStyle style = kPathStyle);
+std::string strip_trailing_separators(const std::string& path, PathStyle style = kPathStyle);
 // True if a relative path, joined to a folder, cannot leave that folder on any system.
-bool stays_inside(const std::string& path);
+bool is_path_within_folder(const std::string& path);
 // True if both paths refer to the same file after following links; neither has to exist. File
 // systems may ignore case or Unicode normalization.
 bool is_same_path(const std::string& a, const std::string& b);

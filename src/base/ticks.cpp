@@ -63,7 +63,7 @@ int64_t now_ticks() {
   return steady_ns();
 }
 
-double seconds_of_ticks(int64_t ticks) {
+double ticks_to_seconds(int64_t ticks) {
   const ClockReading reading = ClockReading::now();
   const auto passed = static_cast<double>(reading.ticks - reading_at_load.ticks);
   const auto passed_ns = static_cast<double>(reading.ns - reading_at_load.ns);

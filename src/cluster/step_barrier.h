@@ -45,7 +45,7 @@ class StepBarrier {
 class CollectiveSaveScope {
  public:
   explicit CollectiveSaveScope(bool is_collective) : scope_(is_active_, is_collective) {}
-  static bool is_now() { return is_active_; }
+  static bool is_collective_save() { return is_active_; }
 
  private:
   static inline bool is_active_ = false;

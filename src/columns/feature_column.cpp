@@ -85,7 +85,7 @@ ColumnPtr make_column(const Args& spec) {
   const auto& entry = Factory<FeatureColumn>::instance().find("feature column", spec.text("type"));
   check_arguments(entry.arguments(), spec);
   const auto column = entry.make(spec);
-  column->set_equality_key(content_of(spec));
+  column->set_equality_key(canonical_text(spec));
   return column;
 }
 

@@ -55,7 +55,7 @@ struct FeatureRead {
 
   bool is_weight = false;
   bool is_normalized = false;  // the column transforms the values, for example by normalizer_fn
-  bool takes_unknown = false;  // strings that are not in the vocabulary have a bucket
+  bool accepts_unknown_strings = false;  // strings that are not in the vocabulary have a bucket
   int64_t num_ids = 0;         // ids must be less than this number; 0 means no limit
 };
 

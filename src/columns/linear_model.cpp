@@ -56,7 +56,7 @@ Output weighted_sum(Graph& graph,
       graph.int_vector({-1, static_cast<int32_t>(dense.num_elements())}, "Reshape/shape");
   const Output matrix = graph.op("Reshape", {tensor, shape});
   if (is_unpartitioned) add_gauss_newton_of_rows(graph, weights[0], matrix);
-  return graph.op("MatMul", {matrix, whole_value(graph, weights)}).named("weighted_sum");
+  return graph.op("MatMul", {matrix, full_value(graph, weights)}).named("weighted_sum");
 }
 
 int64_t num_weight_rows(const FeatureColumn& column) {
@@ -72,7 +72,7 @@ int64_t num_weight_rows(const FeatureColumn& column) {
 
 }  // namespace
 
-Output ones_of_rows(Graph& graph, const Features& features) {
+Output ones_per_example(Graph& graph, const Features& features) {
   if (features.empty()) invalid_argument("The features must have at least one entry.");
   const Feature& feature = features.begin()->second;
   Output shape;
@@ -94,9 +94,9 @@ LinearModel linear_model(Graph& graph,
                          const LinearModelOptions& model_options) {
   std::vector<ColumnPtr> sorted, unweighted;
   for (const ColumnPtr& column : sorted_columns(columns)) {
-    (dynamic_cast<const FixedColumn*>(column.get()) ? unweighted : sorted).push_back(column);
+    (dynamic_cast<const UnweightedColumn*>(column.get()) ? unweighted : sorted).push_back(column);
   }
-  if (sorted.empty() && !unweighted.empty() && !model_options.may_be_bias_alone) {
+  if (sorted.empty() && !unweighted.empty() && !model_options.allow_no_columns) {
     invalid_argument("A linear model needs at least one column with weights in addition to '",
                      unweighted[0]->name(), "'.");
   }
@@ -136,11 +136,11 @@ LinearModel linear_model(Graph& graph,
     model.variables.emplace_back(sorted[i]->name(), column_variables);
   }
   model.variables.emplace_back("bias", model.bias);
-  if (logits_per_column.empty() && model_options.may_be_bias_alone) {
+  if (logits_per_column.empty() && model_options.allow_no_columns) {
     const Output zero = graph.scalar(DType::kFloat32, 0, "none");
     const Output width = graph.int_vector({1, static_cast<int32_t>(model_options.units)}, "units");
     logits_per_column.push_back(
-        graph.op("Tile", {graph.op("Mul", {ones_of_rows(graph, features), zero}), width}));
+        graph.op("Tile", {graph.op("Mul", {ones_per_example(graph, features), zero}), width}));
   }
   Output logits = logits_per_column.size() == 1
                       ? graph.op("Identity", logits_per_column).named("weighted_sum_no_bias")
@@ -149,7 +149,7 @@ LinearModel linear_model(Graph& graph,
     logits = graph.op("AddV2", {logits, cache.transformed(*column)}).named("with_offset");
   }
   model.logits =
-      graph.op("BiasAdd", {logits, whole_value(graph, model.bias)}).named("weighted_sum");
+      graph.op("BiasAdd", {logits, full_value(graph, model.bias)}).named("weighted_sum");
   if (model.bias.size() == 1) add_gauss_newton_of_bias(graph, model.bias[0], model.logits);
   return model;
 }

@@ -11,7 +11,7 @@
 namespace runhooks {
 
 // A column without weights; its tensor, [batch, 1] or [batch, units], is added to the logits.
-class FixedColumn : public virtual FeatureColumn {};
+class UnweightedColumn : public virtual FeatureColumn {};
 
 struct LinearModel {
   Output logits;                     // [batch, units]
@@ -27,12 +27,12 @@ struct LinearModelOptions {
   std::string sparse_combiner = "sum";
   bool trainable = true;
   bool has_bias = true;            // if false, the bias is fixed at 0
-  bool may_be_bias_alone = false;  // accept models without weights
+  bool allow_no_columns = false;  // accept models without weights
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
 // Ones of shape [batch, 1], with the batch size of the features.
-Output ones_of_rows(Graph& graph, const Features& features);
+Output ones_per_example(Graph& graph, const Features& features);
 
 // tf.feature_column.linear_model as the canned linear estimators use it. The variables
 // "linear_model/<column>/weights" and "linear_model/bias_weights" are resource variables that start

@@ -8,7 +8,7 @@ bool normalizer_is_running = false;  // graphs are built on one thread
 
 }  // namespace
 
-bool is_normalizing() { return normalizer_is_running; }
+bool is_normalizer_running() { return normalizer_is_running; }
 NormalizerScope::NormalizerScope() : was_running_(normalizer_is_running) {
   normalizer_is_running = true;
 }

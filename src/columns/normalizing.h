@@ -4,7 +4,7 @@
 
 namespace runhooks {
 
-bool is_normalizing();
+bool is_normalizer_running();
 
 // Marks a normalizer_fn as running while this object exists.
 class NormalizerScope {

@@ -7,7 +7,7 @@ namespace runhooks {
 
 namespace {
 
-class OffsetColumn : public FixedColumn {
+class OffsetColumn : public UnweightedColumn {
  public:
   explicit OffsetColumn(const Args& args)
       : key_(args.text("key")),

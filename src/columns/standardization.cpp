@@ -58,11 +58,11 @@ Output Standardization::invert(Graph& graph, Output x) const {
   return graph.op("AddV2", {product, constant_of(graph, dtype, center_, "center")});
 }
 
-Output Standardization::differences_of_data(Graph& graph, Output differences) const {
+Output Standardization::unscale_differences(Graph& graph, Output differences) const {
   return graph.op("Mul", {differences, constant_of(graph, DType::kFloat32, scale_, "scale")});
 }
 
-Output Standardization::squares_of_data(Graph& graph, Output squares) const {
+Output Standardization::unscale_squares(Graph& graph, Output squares) const {
   std::vector<double> factors;
   for (const double x : scale_) factors.push_back(x * x);
   return graph.op("Mul", {squares, constant_of(graph, DType::kFloat32, factors, "scale")});

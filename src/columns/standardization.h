@@ -28,8 +28,8 @@ class Standardization {
   Output invert(Graph& graph, Output x) const;
   // Convert differences of standardized numbers, or squares of differences, to the units of the
   // data.
-  Output differences_of_data(Graph& graph, Output differences) const;
-  Output squares_of_data(Graph& graph, Output squares) const;
+  Output unscale_differences(Graph& graph, Output differences) const;
+  Output unscale_squares(Graph& graph, Output squares) const;
 
  private:
   std::vector<double> center_, scale_;

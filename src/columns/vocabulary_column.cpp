@@ -28,7 +28,7 @@ class VocabularyColumn : public CategoricalColumn {
   std::string name() const override { return key_; }
   std::vector<FeatureRead> reads() const override {
     FeatureRead read(key_, dtype_from_name(dtype_));
-    read.takes_unknown = num_oov_buckets_ > 0 || default_id_ >= 0;
+    read.accepts_unknown_strings = num_oov_buckets_ > 0 || default_id_ >= 0;
     return {read};
   }
   int64_t num_buckets() const override { return vocabulary_size_ + num_oov_buckets_; }

@@ -49,7 +49,7 @@ FuncGraph& function_attr(const Operation& op, const char* name) {
 
 bool changes_variables(const FuncGraph& function) {
   for (const Operation* op : needed_operations(function)) {
-    if (any_inside(*op, [](const Operation& x) { return !x.def().mutates.empty(); })) return true;
+    if (any_nested_operation(*op, [](const Operation& x) { return !x.def().mutates.empty(); })) return true;
   }
   return false;
 }

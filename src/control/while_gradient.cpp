@@ -15,7 +15,7 @@ namespace runhooks {
 namespace {
 
 std::vector<size_t> arguments_needed_by(const FuncGraph& body, const Output& result) {
-  const NumberedOperations ancestors = ancestors_of({result.op}, Through::kInputs);
+  const OperationsById ancestors = ancestors_of({result.op}, Through::kInputs);
   std::vector<size_t> needed_arguments;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
     if (ancestors.count(body.argument(i).op->id()) > 0) needed_arguments.push_back(i);

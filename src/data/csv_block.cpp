@@ -58,7 +58,7 @@ int64_t CsvBlock::read(std::string_view text,
     num_failed_records_ = num_records;
     return 0;
   }
-  taken_ = CsvReader::Taken();
+  taken_ = CsvReader::ConsumedRecords();
   for (size_t i = 0; i < num_chunks_; ++i) {
     taken_.bytes += chunks_[i].text.size();
     taken_.lines += chunks_[i].lines;
@@ -68,7 +68,7 @@ int64_t CsvBlock::read(std::string_view text,
 }
 
 int64_t CsvBlock::split_into_chunks(std::string_view text, int64_t n) {
-  CsvCutter cutter(text, columns_.format());
+  CsvChunker cutter(text, columns_.format());
   num_chunks_ = 0;
   int64_t num_records = 0;
   while (num_records < n) {

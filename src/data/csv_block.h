@@ -55,7 +55,7 @@ class CsvBlock {
                CsvRows& rows,
                const Dictionaries& dictionaries);
   // The text and lines that the last successful read() consumed.
-  const CsvReader::Taken& taken() const { return taken_; }
+  const CsvReader::ConsumedRecords& taken() const { return taken_; }
   // The number of records in the block if the last read() failed, else 0.
   int64_t num_failed_records() const { return num_failed_records_; }
 
@@ -81,7 +81,7 @@ class CsvBlock {
   std::deque<Chunk> chunks_;                            // reused, to keep their memory
   size_t num_chunks_ = 0;
   std::atomic<bool> is_invalid_{false};
-  CsvReader::Taken taken_;
+  CsvReader::ConsumedRecords taken_;
   bool needs_utf8_ = false;
   int64_t num_failed_records_ = 0;
 };

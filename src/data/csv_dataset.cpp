@@ -70,7 +70,7 @@ class CsvRecords : public FileRecords {
   }
   const std::vector<std::string_view>& fields() const { return reader_.fields(); }
   std::string_view view() const { return reader_.view(); }
-  void take(const CsvReader::Taken& taken, int64_t records) {
+  void take(const CsvReader::ConsumedRecords& taken, int64_t records) {
     reader_.take(taken);
     records_ += records;
   }

@@ -222,7 +222,7 @@ bool is_argument(const Operation& op) {
 // Returns a stateful operation that the tensor depends on, so that it is not constant, or NULL.
 const Operation* find_unstable_ancestor(const Output& tensor) {
   return find_ancestor(tensor.op, Through::kInputsAndControl, [](const Operation& op) {
-    return any_inside(op, [&op](const Operation& x) {
+    return any_nested_operation(op, [&op](const Operation& x) {
       return x.def().is_stateful && !x.def().calls_functions && (&x == &op || !is_argument(x));
     });
   });

@@ -33,7 +33,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(const std::vector<D
   graph.finalize();
   for (const auto& op : graph.operations()) {
     const auto is_host_function = [](const Operation& x) { return x.def().is_host_function; };
-    if (any_inside(*op, is_host_function)) function->runs_on_main_thread_ = true;
+    if (any_nested_operation(*op, is_host_function)) function->runs_on_main_thread_ = true;
     if (op->def().is_stateful && !function->is_argument(*op)) function->is_stateful_ = true;
   }
   std::string text = write_graph_def(make_graph_def(graph));
@@ -152,7 +152,7 @@ NamedTensors DatasetFunction::Instance::save() const {
   NamedTensors state;
   for (const Operation* op : all_operations(*function_->graph_)) {
     const StatefulResource* resource = stateful_resource(session_.resources(), *op);
-    if (resource) add_subtree(state, path_part(op->name()) + "/", resource->save_state());
+    if (resource) add_subtree(state, escape_path_component(op->name()) + "/", resource->save_state());
   }
   return state;
 }
@@ -161,7 +161,7 @@ void DatasetFunction::Instance::restore(const NamedTensors& state) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Operation* op : all_operations(*function_->graph_)) {
     StatefulResource* resource = stateful_resource(session_.resources(), *op);
-    if (resource) resource->restore_state(subtree(state, path_part(op->name()) + "/"));
+    if (resource) resource->restore_state(subtree(state, escape_path_component(op->name()) + "/"));
   }
 }
 

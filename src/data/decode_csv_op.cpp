@@ -22,10 +22,10 @@ void split(CsvSplitter& splitter, const std::string& record, int64_t row) {
       [[fallthrough]];
     case CsvSplit::kStrayQuote:
       invalid_argument("Unquoted fields cannot have quotes/CRLFs inside, in record ", row, ".");
-    case CsvSplit::kCutOff:
+    case CsvSplit::kIncompleteRecord:
       invalid_argument("Quoted field has to end with quote followed by delim or end, in record ",
                        row, ".");
-    case CsvSplit::kAfterQuote:
+    case CsvSplit::kTextAfterQuote:
       invalid_argument("Quote inside a string has to be escaped by another quote, in record ", row,
                        ".");
   }

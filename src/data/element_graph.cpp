@@ -29,12 +29,12 @@ Output ElementGraph::capture(const Output& outside) {
   return inside_.back();
 }
 
-bool is_around(const Graph& outer, const Graph& inner) {
+bool encloses(const Graph& outer, const Graph& inner) {
   if (&outer == &inner) return false;
   if (inner.is_function() && &inner.root() == &outer.root()) return true;
   const auto* function = dynamic_cast<const ElementGraph*>(&inner.root());
   const std::shared_ptr<Graph> enclosing = function ? function->outer() : nullptr;
-  return enclosing && (&outer.root() == &enclosing->root() || is_around(outer, *enclosing));
+  return enclosing && (&outer.root() == &enclosing->root() || encloses(outer, *enclosing));
 }
 
 }  // namespace runhooks

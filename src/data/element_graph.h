@@ -30,6 +30,6 @@ class ElementGraph : public Graph {
 };
 
 // True if `inner` is a function nested in `outer` at any depth.
-bool is_around(const Graph& outer, const Graph& inner);
+bool encloses(const Graph& outer, const Graph& inner);
 
 }  // namespace runhooks

@@ -100,7 +100,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     }
     mode_ = Mode::kWriting;
     const std::string& path = dataset_->path();
-    remove_stale_of(path);
+    remove_stale_temporaries(path);
     writer_ = std::make_unique<RecordWriter>(path);
     writer_->write(dataset_->header());
   }

@@ -18,7 +18,7 @@ InputProgress input_progress(Session& session) {
   for (const Output& handle : iterators) {
     const std::string& name = handle.op->name();
     const auto* resource = session.resources().find<IteratorResource>(name);
-    if (resource) progress.waited_seconds += seconds_of_ticks(resource->wait_ticks);
+    if (resource) progress.wait_seconds += ticks_to_seconds(resource->wait_ticks);
     if (is_first && resource && resource->iterator) {
       progress.rows = resource->iterator->rows_seen();
       progress.epoch = resource->iterator->epoch() + 1;
@@ -41,7 +41,7 @@ InputTimer::Reading InputTimer::read(Session& session) const {
   reading.is_known = current.is_known;
   reading.rows = static_cast<double>(std::max<int64_t>(current.rows - start_progress_.rows, 0));
   reading.seconds = now_seconds() - start_seconds_;
-  reading.waited = std::max(current.waited_seconds - start_progress_.waited_seconds, 0.0);
+  reading.waited = std::max(current.wait_seconds - start_progress_.wait_seconds, 0.0);
   return reading;
 }
 

@@ -12,7 +12,7 @@ struct InputProgress {
   int64_t rows = 0;       // read in this session
   int64_t epoch = 1;      // the epoch of the last row, counted from 1
   // Time that steps have waited for elements.
-  double waited_seconds = 0;
+  double wait_seconds = 0;
 };
 InputProgress input_progress(Session& session);
 

@@ -40,7 +40,7 @@ std::string saved_text(const NamedTensors& state, const std::string& name) {
 class IteratorSaveable : public StateSaveable {
  public:
   IteratorSaveable(const Operation& op, ResumeMismatch on_other_data)
-      : StateSaveable(str_cat("runhooks/iterator/", path_part(op.name()), "/")),
+      : StateSaveable(str_cat("runhooks/iterator/", escape_path_component(op.name()), "/")),
         op_(op),
         policy_(on_other_data) {}
 
@@ -196,7 +196,7 @@ class IteratorSaveable : public StateSaveable {
 
 }  // namespace
 
-ResumeMismatch on_other_data_from_name(const std::string& name) {
+ResumeMismatch resume_mismatch_from_name(const std::string& name) {
   if (name == "begin") return ResumeMismatch::kBegin;
   if (name != "stop") {
     invalid_argument("`on_other_data` must be \"stop\" or \"begin\", not \"", name, "\".");

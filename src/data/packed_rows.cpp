@@ -144,7 +144,7 @@ void PackedRows::gather_run(
     const char* from[kGatherBlockRows];
     for (int64_t i = 0; i < n; ++i) from[i] = rows[i] + begin;
     const RowKernels& row_kernels = *kernels().rows;
-    return (is_float ? row_kernels.turn4 : row_kernels.turn8)(n, static_cast<int64_t>(run.count),
+    return (is_float ? row_kernels.transpose4 : row_kernels.transpose8)(n, static_cast<int64_t>(run.count),
                                                               from, to + run.first, at);
   }
   char* const out = to[run.first] + static_cast<size_t>(at) * run.bytes;

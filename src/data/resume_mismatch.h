@@ -9,6 +9,6 @@ namespace runhooks {
 // kFailedPrecondition, or log it and restart.
 enum class ResumeMismatch { kStop, kBegin };
 // Converts "stop" or "begin", the values of the argument `on_other_data`.
-ResumeMismatch on_other_data_from_name(const std::string& name);
+ResumeMismatch resume_mismatch_from_name(const std::string& name);
 
 }  // namespace runhooks

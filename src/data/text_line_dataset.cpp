@@ -17,7 +17,7 @@ class TextLineRecords : public StringRecords {
                   const TextDecoder& decoder,
                   int64_t skip)
       : bytes_(source, compression), decoder_(decoder), path_(source.path) {
-    bytes_.begin_text();
+    bytes_.skip_byte_order_mark();
     while (position_.lines < skip && next()) {
     }
     position_.records = 0;

@@ -2,10 +2,10 @@
 
 namespace runhooks {
 
-NumberedOperations ancestors_of(std::vector<const Operation*> open,
+OperationsById ancestors_of(std::vector<const Operation*> open,
                                 Through through,
                                 const std::function<bool(const Operation&)>& visits_inputs_of) {
-  NumberedOperations found;
+  OperationsById found;
   while (!open.empty()) {
     const Operation* op = open.back();
     open.pop_back();

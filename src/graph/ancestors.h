@@ -12,11 +12,11 @@ namespace runhooks {
 enum class Through { kInputs, kInputsAndControl };
 
 // Operations of one graph by id, in creation order.
-using NumberedOperations = std::map<int, const Operation*>;
+using OperationsById = std::map<int, const Operation*>;
 
 // Returns `ends` and all operations that they depend on. The search does not continue to the inputs
 // of an operation for which `visits_inputs_of` is FALSE.
-NumberedOperations ancestors_of(std::vector<const Operation*> ends,
+OperationsById ancestors_of(std::vector<const Operation*> ends,
                                 Through through,
                                 const std::function<bool(const Operation&)>& visits_inputs_of = {});
 // Returns `end` or one of its ancestors for which `matches` is TRUE; NULL if there is none.

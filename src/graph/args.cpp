@@ -75,7 +75,7 @@ void append_content(const Value& value, std::string& out) {
 
 }  // namespace
 
-std::string content_of(const Args& args) {
+std::string canonical_text(const Args& args) {
   std::string out;
   append_content(args, out);
   return out;

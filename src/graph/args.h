@@ -132,7 +132,7 @@ class Args {
 
 // Serializes the arguments, so that equal arguments have equal texts. Functions are compared by
 // identity.
-std::string content_of(const Args& args);
+std::string canonical_text(const Args& args);
 
 // Stores the number of a numeric Value. Returns FALSE for other values.
 bool value_number(const Value& value, double* number);

@@ -184,7 +184,7 @@ std::string describe_expected(const ArgSpec& spec) {
   return kind ? kind->expected : "a " + spec.kind;
 }
 
-Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
+Args declared_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
   Args own(args.owner());
   for (const ArgSpec& spec : specs) {
     if (const Value* value = args.find(spec.target)) own.set(spec.target, *value);

@@ -18,7 +18,7 @@ void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 // The expected value in messages: "a whole number", "one of "sum", "mean"".
 std::string describe_expected(const ArgSpec& spec);
 // The subset of `args` that `specs` declares.
-Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args);
+Args declared_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 
 // Creates objects by type name. Each type registers itself in its own file.
 template <typename T>

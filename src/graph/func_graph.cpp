@@ -117,19 +117,19 @@ std::vector<FunctionPtr> functions_of(const Operation& op) {
   return functions;
 }
 
-bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& predicate) {
+bool any_nested_operation(const Operation& op, const std::function<bool(const Operation&)>& predicate) {
   if (predicate(op)) return true;
   for (const FunctionPtr& function : functions_of(op)) {
     for (const Operation* inner : needed_operations(*function)) {
-      if (any_inside(*inner, predicate)) return true;
+      if (any_nested_operation(*inner, predicate)) return true;
     }
   }
   return false;
 }
 
-std::vector<std::string> changed_variables(const Operation& op) {
+std::vector<std::string> modified_variables(const Operation& op) {
   std::vector<std::string> names;
-  any_inside(op, [&names](const Operation& inner) {
+  any_nested_operation(op, [&names](const Operation& inner) {
     for (const int input : inner.def().mutates) names.push_back(inner.input(input).op->name());
     return false;
   });

@@ -84,9 +84,9 @@ std::vector<Operation*> all_operations(const Graph& graph);
 std::vector<FunctionPtr> functions_of(const Operation& op);
 // Whether the predicate holds for the operation, or for an operation in the functions that it
 // calls, at any depth.
-bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& predicate);
+bool any_nested_operation(const Operation& op, const std::function<bool(const Operation&)>& predicate);
 // Names of the variables that the operation and its functions modify, possibly with repetitions.
-std::vector<std::string> changed_variables(const Operation& op);
+std::vector<std::string> modified_variables(const Operation& op);
 // The operations that the results of a function depend on, in creation order.
 std::vector<const Operation*> needed_operations(const FuncGraph& function);
 

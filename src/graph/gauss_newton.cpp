@@ -27,7 +27,7 @@ void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, DiagonalF
   (*find_diagonals(graph))[variable.op_name()] = std::move(diagonal);
 }
 
-Output curvature_of(Graph& graph, const Variable& variable) {
+Output gauss_newton_diagonal(Graph& graph, const Variable& variable) {
   const Diagonals* diagonals = find_diagonals(graph);
   if (!diagonals) return Output();
   const auto found = diagonals->find(variable.op_name());

@@ -13,6 +13,6 @@ using DiagonalFn = std::function<Output(Graph&)>;
 
 void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, DiagonalFn diagonal);
 // The diagonal as a tensor; an invalid Output if the model does not provide the diagonal.
-Output curvature_of(Graph& graph, const Variable& variable);
+Output gauss_newton_diagonal(Graph& graph, const Variable& variable);
 
 }  // namespace runhooks

@@ -367,7 +367,7 @@ Operation* Graph::create_op(const std::string& type,
   try {
     infer_shapes(context);
   } catch (...) {
-    rethrow_at(*op);
+    rethrow_for_op(*op);
   }
   for (int i = 0; i < op->num_outputs(); ++i) {
     op->outputs_[static_cast<size_t>(i)].shape = context.outputs()[static_cast<size_t>(i)];

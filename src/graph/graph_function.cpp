@@ -160,7 +160,7 @@ Output variable_value(Graph& graph, const Variable& variable) {
 Output tensor_of_value(Graph& graph, const Value& value, const std::string& name, DType dtype) {
   if (const auto* tensor = value.get_if<Output>()) return *tensor;
   if (const auto* variable = value.get_if<VariablePtr>()) return variable_value(graph, **variable);
-  if (const Gradient* rows = rows_in(value)) return dense_gradient(graph, *rows);
+  if (const Gradient* rows = indexed_slices_in(value)) return dense_gradient(graph, *rows);
   if (const auto* array = value.get_if<Tensor>()) {
     return graph.constant(converted_to(*array, dtype), name);
   }
@@ -181,7 +181,7 @@ bool has_tensor(const Value& value) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
     return std::any_of((*list)->begin(), (*list)->end(), has_tensor);
   }
-  return value.get_if<Output>() || value.get_if<VariablePtr>() || rows_in(value);
+  return value.get_if<Output>() || value.get_if<VariablePtr>() || indexed_slices_in(value);
 }
 
 Shape known_shape(const Value& value) {
@@ -203,13 +203,13 @@ Output tensor_argument(Graph& graph, const Args& args, const std::string& name, 
 
 Gradient gradient_of_value(Graph& graph, const Value& value, const std::string& name) {
   if (value.is_null()) return {};
-  const Gradient* rows = rows_in(value);
+  const Gradient* rows = indexed_slices_in(value);
   return rows ? *rows : Gradient(tensor_of_value(graph, value, name));
 }
 
 Gradient gradient_argument(Graph& graph, const Args& args, const std::string& name) {
   const Value* value = args.find(name);
-  return value && rows_in(*value) ? *rows_in(*value) : Gradient(tensor_argument(graph, args, name));
+  return value && indexed_slices_in(*value) ? *indexed_slices_in(*value) : Gradient(tensor_argument(graph, args, name));
 }
 
 Output tensor_argument_or_none(Graph& graph,

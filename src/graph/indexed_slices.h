@@ -22,7 +22,7 @@ class IndexedSlices : public CoreObject {
 Output dense_gradient(Graph& graph, const Gradient& gradient);
 
 // The sparse gradient that a value contains; NULL if it is not an IndexedSlices.
-const Gradient* rows_in(const Value& value);
+const Gradient* indexed_slices_in(const Value& value);
 // A gradient as a value for scripts: a tensor, an IndexedSlices, or NULL for no gradient.
 Value gradient_value(const Gradient& gradient);
 // Applies a function to a tensor, or to the values of a sparse gradient.

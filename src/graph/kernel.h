@@ -47,7 +47,7 @@ class ResourceManager {
   void clear() { resources_.clear(); }
 
   // The files that kernels may open: all files, unless the graph is untrusted.
-  const FileAccessPolicy& file_rights() const { return file_access_policy_; }
+  const FileAccessPolicy& file_access_policy() const { return file_access_policy_; }
   void set_file_access(const FileAccessPolicy& policy) { file_access_policy_ = policy; }
 
  private:
@@ -136,7 +136,7 @@ class KernelContext {
   Resource* resource_or_null(int i) const { return inputs_[static_cast<size_t>(i)]->resource; }
   ResourceManager& resources() const { return resources_; }
   // Kernels must check each path with it before they open the file.
-  const FileAccessPolicy& file_rights() const { return resources_.file_rights(); }
+  const FileAccessPolicy& file_access_policy() const { return resources_.file_access_policy(); }
 
   // The sum of the versions of all inputs. Versions only increase, so each change changes the sum.
   uint64_t input_version() const {

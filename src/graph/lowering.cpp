@@ -88,7 +88,7 @@ class ReadBeforeWriteDeps {
 
   // The variables that the functions of `op` modify are inputs of `op`, as handles.
   void add_function_write_deps(const Operation* op) {
-    const std::vector<std::string> names = changed_variables(*op);
+    const std::vector<std::string> names = modified_variables(*op);
     const std::set<std::string> changed(names.begin(), names.end());
     for (const Output& input : op->inputs()) {
       if (is_variable(input) && changed.count(input.op->name()) > 0) add_write_deps(op, input.op);

@@ -86,7 +86,7 @@ void infer_shapes(ShapeContext& c) {
   if (op.def().shape_fn) op.def().shape_fn(c);
 }
 
-void check_inputs_are_there(const KernelContext& c) {
+void check_inputs_available(const KernelContext& c) {
   const Operation& op = c.op();
   for (int i = 0; i < c.num_inputs(); ++i) {
     const ArgDef& arg = op.input_arg(i);
@@ -104,7 +104,7 @@ void check_inputs_are_there(const KernelContext& c) {
   }
 }
 
-void rethrow_at(const Operation& op) {
+void rethrow_for_op(const Operation& op) {
   const auto throw_out_of_memory = [&op] {
     throw Error(Code::kResourceExhausted, "There is not enough memory.")
         .at_op(op.type(), op.name());

@@ -77,7 +77,7 @@ class Operation {
   // Data that cannot be an attribute, for example a dataset in memory.
   std::shared_ptr<void> payload;
   // Replaces the gradient function of the definition (tf.custom_gradient).
-  std::shared_ptr<GradientOverride> own_gradient;
+  std::shared_ptr<GradientOverride> gradient_override;
 
  private:
   friend class Graph;

@@ -21,7 +21,7 @@ int split_axis(const std::vector<VariablePtr>& parts) {
 
 }  // namespace
 
-Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts) {
+Output full_value(Graph& graph, const std::vector<VariablePtr>& parts) {
   if (!parts[0]->slice && !parts[0]->is_resource) return parts[0]->snapshot;
   const std::string& name = parts[0]->slice ? parts[0]->slice->full_name : parts[0]->shared_name;
   if (Operation* existing = graph.find_operation(name)) {
@@ -40,7 +40,7 @@ Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts) {
 }
 
 std::vector<Output> row_parts(Graph& graph, const std::vector<VariablePtr>& parts) {
-  if (parts.size() == 1 || split_axis(parts) != 0) return {whole_value(graph, parts)};
+  if (parts.size() == 1 || split_axis(parts) != 0) return {full_value(graph, parts)};
   std::vector<Output> values;
   for (const VariablePtr& part : parts) values.push_back(part_value(graph, *part));
   return values;

@@ -163,7 +163,7 @@ std::string state_string(const NamedTensors& state, const std::string& name) {
   return required_scalar(state, name, DType::kString, "string").string_at(0);
 }
 
-std::string path_part(const std::string& name) {
+std::string escape_path_component(const std::string& name) {
   std::string part;
   for (const char c : name) {
     if (c == '/') {
@@ -278,13 +278,13 @@ std::vector<SaveablePtr> saveables_in(const Graph& graph) {
   return all;
 }
 
-std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables) {
+std::vector<SaveablePtr> filter_model_state(std::vector<SaveablePtr> saveables) {
   return filter_saveables(std::move(saveables),
                           [](const Saveable& saveable) { return saveable.is_model_state(); });
 }
 
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph) {
-  return of_model(saveables_in(graph));
+  return filter_model_state(saveables_in(graph));
 }
 
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph) {
@@ -300,7 +300,7 @@ std::vector<SaveablePtr> exported_saveables_in(const Graph& graph) {
   return all;
 }
 
-std::vector<SaveablePtr> saveables_among(std::vector<SaveablePtr> saveables,
+std::vector<SaveablePtr> saveables_in_source(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source) {
   return filter_saveables(std::move(saveables),
                           [&source](const Saveable& s) { return s.is_in(source); });

@@ -28,7 +28,7 @@ bool state_flag(const NamedTensors& state, const std::string& name);
 double state_number(const NamedTensors& state, const std::string& name);
 std::string state_string(const NamedTensors& state, const std::string& name);
 // Escapes "/" and "%" in a name, so that it can be one component of a path.
-std::string path_part(const std::string& name);
+std::string escape_path_component(const std::string& name);
 
 // The state of an operation between runs, which checkpoints contain: an ensemble of trees, for
 // example.
@@ -187,13 +187,13 @@ Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& st
 // The global variables of a graph, sorted by name, then the collection `saveable_objects`.
 std::vector<SaveablePtr> saveables_in(const Graph& graph);
 // The Saveables that are model state.
-std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables);
+std::vector<SaveablePtr> filter_model_state(std::vector<SaveablePtr> saveables);
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph);
 // The Saveables that exported graphs save and restore, sorted by the names of their operations.
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph);
 
 // The Saveables that `source` contains.
-std::vector<SaveablePtr> saveables_among(std::vector<SaveablePtr> saveables,
+std::vector<SaveablePtr> saveables_in_source(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source);
 // Restores all values. An error leaves the session unchanged: all values are read and checked
 // before the first is assigned.

@@ -225,7 +225,7 @@ VariablePtr VariableStore::get(const std::string& name,
   return variable;
 }
 
-VariablePtr VariableStore::get_full(const std::string& name,
+VariablePtr VariableStore::get_by_full_name(const std::string& name,
                                     const Shape& shape,
                                     const VariableOptions& options) {
   struct Restore {

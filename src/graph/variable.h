@@ -148,7 +148,7 @@ class VariableStore {
                               const Shape& shape,
                               const VariableOptions& options);
   // For custom getters: like get(), but with a full name and without the getter.
-  VariablePtr get_full(const std::string& name, const Shape& shape, const VariableOptions& options);
+  VariablePtr get_by_full_name(const std::string& name, const Shape& shape, const VariableOptions& options);
   // The full name of a variable in the current scope.
   std::string full_name(const std::string& name) const {
     return current_.name.empty() ? name : current_.name + "/" + name;

@@ -35,7 +35,7 @@ class CheckpointInputPipelineHook : public RunHook {
   explicit CheckpointInputPipelineHook(const Args& args)
       : checkpoint_dir_(args.text("checkpoint_dir")),
         save_path_(join_path(checkpoint_dir_, kInputCheckpointName)),
-        resume_mismatch_(on_other_data_from_name(args.text("on_other_data", "stop"))),
+        resume_mismatch_(resume_mismatch_from_name(args.text("on_other_data", "stop"))),
         saver_(input_saver_options()) {
     trigger_ = required_trigger_of(args, "save_steps", "save_secs");
   }
@@ -98,11 +98,11 @@ class CheckpointInputPipelineHook : public RunHook {
   // checkpoint of the input is of a later step than the model.
   std::string checkpoint_to_restore(int64_t step) const {
     const std::string newest =
-        newest_checkpoint(checkpoint_dir_, kStateName, CheckpointLook::kContent);
+        newest_checkpoint(checkpoint_dir_, kStateName, CheckpointCheck::kContent);
     const std::string checkpoint_of_step = str_cat(save_path_, "-", step);
     const bool is_readable =
         !newest.empty() && newest != checkpoint_of_step && checkpoint_exists(checkpoint_of_step) &&
-        checkpoint_problem(checkpoint_of_step, CheckpointLook::kContent).empty();
+        checkpoint_problem(checkpoint_of_step, CheckpointCheck::kContent).empty();
     return is_readable ? checkpoint_of_step : newest;
   }
   void restore_or_save(Session& session) {

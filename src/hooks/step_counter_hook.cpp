@@ -29,7 +29,7 @@ class StepCounterHook : public RunHook {
     trigger_.reset();
     has_last_step_ = false;
     step_.find(graph, name());
-    has_warmup_steps_ = steps_may_not_count(graph);
+    has_warmup_steps_ = has_warmup_steps(graph);
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
     tag_ = step_.variable().op_name() + "/sec";

@@ -31,9 +31,9 @@ std::vector<std::string> WatchedMetric::folders_with_new_evaluations() {
 
 WatchedMetric::FileSizes WatchedMetric::sizes_in_other_folders() const {
   FileSizes sizes;
-  const std::string parent = parent_folder(without_end_separators(eval_dir_));
+  const std::string parent = parent_folder(strip_trailing_separators(eval_dir_));
   if (!is_directory(parent)) return sizes;
-  for (const std::string& name : names_beginning(parent, "eval")) {
+  for (const std::string& name : list_names_with_prefix(parent, "eval")) {
     const std::string folder = join_path(parent, name);
     if (folder == eval_dir_ || !is_directory(folder)) continue;
     for (const std::string& path : list_event_files(folder)) sizes[path] = file_size(path);

@@ -8,7 +8,7 @@ namespace runhooks {
 
 // An implicit matrix of image patches (im2col without the copy) with the elements
 // a[rows[i] + offset(p)]. The offsets are concatenated runs; within a run, which has at most
-// kLongestRun offsets, they are `stride` apart.
+// kMaxRunLength offsets, they are `stride` apart.
 struct Run {
   int64_t offset, length;
 };
@@ -17,7 +17,7 @@ struct GatheredRows {
   const Run* runs;
   int64_t num_rows, num_runs, stride;
 };
-constexpr int64_t kLongestRun = 192;
+constexpr int64_t kMaxRunLength = 192;
 
 // Matrices are dense and row-major; `threads` is the maximum. Results are bitwise identical for any
 // number of threads, but fused multiply-add makes them differ between instruction sets.
@@ -126,10 +126,10 @@ struct PackRules {
   float gradient_scale, hessian_scale;
   uint32_t first_gradient, first_hessian, by;
 };
-// Elements that part_rows() and part_ids() may write past the end of `spare`.
-constexpr int64_t kPartedBeyond = 16;
-// Minimum allocated length of the table of add_picked(), which may read past `count`.
-constexpr int64_t kMinPickedTable = 64;
+// Elements that partition_rows() and partition_row_ids() may write past the end of `spare`.
+constexpr int64_t kPartitionPadding = 16;
+// Minimum allocated length of the table of add_from_table(), which may read past `count`.
+constexpr int64_t kMinTableLength = 64;
 // A perfect binary tree of depth 1 to kMaxByteTreeDepth; node i >= 1 has the children 2i and 2i
 // + 1. A row goes right if its code for the node's feature exceeds the threshold.
 constexpr int64_t kForestRows = 64;
@@ -177,11 +177,11 @@ struct HistogramKernels {
   void (*look_up8)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
   void (*look_up16)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
   // Stable partition that moves rows (or row ids) with goes_left = 1 to the front and returns their
-  // number. `spare` is scratch memory for n + kPartedBeyond elements.
-  int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
-  int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
-  // sums[i] = x[i] + table[which[i]]. The table has `count` numbers; see kMinPickedTable.
-  void (*add_picked)(int64_t n,
+  // number. `spare` is scratch memory for n + kPartitionPadding elements.
+  int64_t (*partition_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
+  int64_t (*partition_row_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
+  // sums[i] = x[i] + table[which[i]]. The table has `count` numbers; see kMinTableLength.
+  void (*add_from_table)(int64_t n,
                      const uint16_t* which,
                      int64_t count,
                      const float* table,
@@ -215,10 +215,10 @@ struct HistogramKernels {
                      float* hessians);
 };
 
-// to[k][at + i] = rows[i][k] for n rows of `columns` elements of 4 bytes (turn4) or 8 (turn8).
+// to[k][at + i] = rows[i][k] for n rows of `columns` elements of 4 bytes (transpose4) or 8 (transpose8).
 struct RowKernels {
-  void (*turn4)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
-  void (*turn8)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
+  void (*transpose4)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
+  void (*transpose8)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
 };
 
 struct Kernels {

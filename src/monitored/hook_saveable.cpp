@@ -14,7 +14,7 @@ const std::string kPrefix = "runhooks/hook_state/";
 // Name of an entry in the state of an unnamed hook: the number of hooks with its key in the loop.
 const std::string kNumSameKey = "of_same_key";
 
-std::string prefix_of(const std::string& key) { return kPrefix + path_part(key); }
+std::string prefix_of(const std::string& key) { return kPrefix + escape_path_component(key); }
 
 std::set<std::string> prefixes_with(const TensorSource& source, const std::string& begin) {
   std::set<std::string> prefixes;

@@ -430,7 +430,7 @@ void MonitoredSession::close() {
   creator_->recycle_session(release_session());
 }
 
-void MonitoredSession::close_after(const LoopFailure& failure) {
+void MonitoredSession::close_after_failure(const LoopFailure& failure) {
   if (is_closed_ || is_busy()) return;
   is_closed_ = true;
   notify_failure(failure);
@@ -443,12 +443,12 @@ void step_in_block(MonitoredSession& session, const std::function<void()>& body)
     body();
   } catch (const Error& error) {
     if (!is_normal_end(error)) {
-      session.close_after(current_failure());
+      session.close_after_failure(current_failure());
       throw;
     }
     session.close();
   } catch (...) {
-    session.close_after(current_failure());
+    session.close_after_failure(current_failure());
     throw;
   }
 }

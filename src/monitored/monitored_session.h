@@ -66,7 +66,7 @@ class MonitoredSession {
   // Normal end: calls end() of each hook until one fails. The session is closed in any case.
   void close();
   // End after an error or interrupt: calls on_error() of each hook, but no end().
-  void close_after(const LoopFailure& failure);
+  void close_after_failure(const LoopFailure& failure);
   bool is_closed() const { return is_closed_; }
   // Throws if the session is closed, is running, or is calling one of its hooks.
   void check_open() const;
@@ -125,7 +125,7 @@ class MonitoredSession {
 };
 
 // Runs `body` and closes the session, like Python's `with session:`. The end of the data and
-// stop_iteration end `body` normally. After other errors, the session is closed by close_after()
+// stop_iteration end `body` normally. After other errors, the session is closed by close_after_failure()
 // and the error is rethrown.
 void run_block(MonitoredSession& session, const std::function<void()>& body);
 // The same, but the session stays open if `body` returns.

@@ -120,13 +120,13 @@ void ChiefSessionCreator::restore_newest_readable(Session& session,
     if (!checkpoint_exists(path)) {
       problem = "its files are missing.";
     } else {
-      problem = checkpoint_problem(path, CheckpointLook::kFiles);
+      problem = checkpoint_problem(path, CheckpointCheck::kFiles);
     }
     if (problem.empty()) {
       try {
         scaffold_->saver->restore(session, path);
         for (const std::string& problem : problems)
-          warn("checkpoint", problem + obsolete_state_after(path));
+          warn("checkpoint", problem + fallback_notice(path));
         return;
       } catch (const Error& error) {
         if (error.code() != Code::kDataLoss) throw;
@@ -175,7 +175,7 @@ void WorkerSessionCreator::copy_chief_values(Session& session) const {
   }
   if (checkpoint_dir_.empty()) return;
   const std::string path =
-      newest_checkpoint(checkpoint_dir_, kCheckpointStateName, CheckpointLook::kContent);
+      newest_checkpoint(checkpoint_dir_, kCheckpointStateName, CheckpointCheck::kContent);
   if (checkpoint_exists(path)) scaffold_->saver->restore_model(session, path);
 }
 

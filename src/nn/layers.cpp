@@ -39,7 +39,7 @@ Output parameter(Graph& graph,
     return value;
   }
   const std::vector<VariablePtr> parts = store.get_partitioned(name, shape, options);
-  const Output value = whole_value(graph, parts);
+  const Output value = full_value(graph, parts);
   regularize(graph, regularizer, value, parts.front()->handle);
   return value;
 }

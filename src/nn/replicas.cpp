@@ -137,7 +137,7 @@ class SumGradient : public GradientOverride {
 Output differentiable_sum_over_replicas(Graph& graph, Output x) {
   if (replicas_of(graph) == 1) return x;
   Operation* sum = add_reduction(graph, x, "Id");
-  sum->own_gradient = std::make_shared<SumGradient>();
+  sum->gradient_override = std::make_shared<SumGradient>();
   return sum->output(0);
 }
 

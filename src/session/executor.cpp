@@ -31,7 +31,7 @@ bool has_side_effects(const OpDef& def) {
 }
 
 bool changes_variable(const Operation& op) {
-  return any_inside(op, [](const Operation& x) { return !x.def().mutates.empty(); });
+  return any_nested_operation(op, [](const Operation& x) { return !x.def().mutates.empty(); });
 }
 
 // True if the read only aliases the buffer of the variable. It is repeated only if a variable gets
@@ -342,7 +342,7 @@ void Executor::rethrow_with_op(const Step& step) const {
   for (const Step* at = steps_.data(); at <= &step; ++at) {
     if (changes_variable(at->node->item->op)) last_run_was_partial() = true;
   }
-  rethrow_at(step.item->op);
+  rethrow_for_op(step.item->op);
 }
 
 void Executor::execute_observed(Step& step) {

@@ -46,19 +46,19 @@ void Executor::form_groups(BatchCandidates& candidates) {
   candidates.epoch = plan_.table().epoch;
   candidates.groups.clear();
   candidates.groups.reserve(candidates.count);  // steps hold pointers into it
-  const auto member_of = [](Step& step) {
+  const auto get_member = [](Step& step) {
     return GroupMember{step.kernel_to_run, &step.item->context};
   };
   std::vector<GroupMember> members;
   for (size_t i = 0; i < candidates.count;) {
     Step& first = *candidates.first[i];
-    members.assign(1, member_of(first));
+    members.assign(1, get_member(first));
     for (; i + members.size() < candidates.count;
-         members.push_back(member_of(*candidates.first[i + members.size()]))) {
+         members.push_back(get_member(*candidates.first[i + members.size()]))) {
       Step& next = *candidates.first[i + members.size()];
       next.batch = nullptr;
       if (first.is_long || next.is_long) break;
-      if (!first.kernel_to_run->can_batch_with(first.item->context, member_of(next))) break;
+      if (!first.kernel_to_run->can_batch_with(first.item->context, get_member(next))) break;
     }
     first.batch = nullptr;
     if (members.size() >= kMinBatch) {

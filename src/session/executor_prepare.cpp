@@ -24,7 +24,7 @@ void Executor::prepare(Step& step) {
         item.prepared_inputs == NodeItem::kNeverPrepared || !step.node->entry->holds_invariant;
     const uint64_t version = item.context.input_version();
     item.prepared_inputs = NodeItem::kNeverPrepared;  // until preparation succeeds
-    check_inputs_are_there(item.context);
+    check_inputs_available(item.context);
     std::vector<Shape> shapes;
     if (is_invariant) shapes = output_shapes(item.context);
     item.values_read = infer_outputs(item);
@@ -42,7 +42,7 @@ void Executor::prepare(Step& step) {
     item.prepared_inputs = version;
     item.prepared_outputs = item.context.output_version();
   } catch (...) {
-    rethrow_at(item.op);
+    rethrow_for_op(item.op);
   }
 }
 

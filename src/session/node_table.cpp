@@ -21,7 +21,7 @@ NodeItem::NodeItem(Operation& operation,
   try {
     kernel = op.def().kernel_factory(op);
   } catch (...) {
-    rethrow_at(op);
+    rethrow_for_op(op);
   }
 }
 

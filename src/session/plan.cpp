@@ -88,7 +88,7 @@ void Plan::mark_snapshots() {
       const auto read = read_of_value.find(op.input(0).op);
       if (read != read_of_value.end()) read_of_value[&op] = read->second;
     }
-    for (const std::string& variable : changed_variables(op)) last_updates[variable] = i;
+    for (const std::string& variable : modified_variables(op)) last_updates[variable] = i;
   }
 }
 

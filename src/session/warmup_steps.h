@@ -13,7 +13,7 @@ constexpr const char* kWarmupStepsKey = "steps_that_do_not_count";
 inline void mark_has_warmup_steps(Graph& graph) {
   graph.add_to_collection(kWarmupStepsKey, std::make_shared<bool>(true));
 }
-inline bool steps_may_not_count(const Graph& graph) {
+inline bool has_warmup_steps(const Graph& graph) {
   return !graph.collection(kWarmupStepsKey).empty();
 }
 

@@ -40,7 +40,7 @@ void check_memory(int64_t count, size_t bytes) {
 Buffer* Buffer::allocate(size_t bytes) {
   if (bytes >= kMinAccountedBytes && !reserve_memory(bytes)) {
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor: tensors take ",
-         memory_taken(), " bytes, and the limit is ", memory_limit(), ".");
+         reserved_memory(), " bytes, and the limit is ", memory_limit(), ".");
   }
   auto* buffer = new Buffer;
   buffer->capacity_ = bytes;

@@ -33,7 +33,7 @@ void AdamFamily::create_non_slot_variables(Graph& graph, const VariablePtr& firs
   if (has_beta2_power_) beta2_power_ = make_power("beta2", kBeta2, "beta2_power");
 }
 
-std::vector<VariablePtr> AdamFamily::own_variables() const {
+std::vector<VariablePtr> AdamFamily::non_slot_variables() const {
   std::vector<VariablePtr> variables;
   for (const VariablePtr& power : {beta1_power_, beta2_power_}) {
     if (power) variables.push_back(power);

@@ -21,7 +21,7 @@ class AdamFamily : public Optimizer {
   void create_slots(Graph& graph, const VariablePtr& variable) override;
   // Creates the powers of the betas, which all trained variables share.
   void create_non_slot_variables(Graph& graph, const VariablePtr& first) override;
-  std::vector<VariablePtr> own_variables() const override;
+  std::vector<VariablePtr> non_slot_variables() const override;
   void prepare(Graph& graph) override;
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override;
 

@@ -52,7 +52,7 @@ struct ApplyRule {
       const OpDef& def = c.op().def();
       gradient_input_ = std::max(input_index(def, "grad"), input_index(def, "delta"));
       uses_threads_ = !UsesAllElements<Rule>::value && gradient_input_ >= 0 &&
-                      is_worth_sharing(c.input(gradient_input_).num_elements());
+                      is_worth_parallelizing(c.input(gradient_input_).num_elements());
     }
     void compute(KernelContext& c) override {
       const uint64_t relocations = VariableState::relocation_count();

@@ -62,8 +62,8 @@ class Lbfgs : public Optimizer {
         l2_(args.number("l2_regularization_strength", 0)),
         penalizes_bias_(args.flag("penalize_bias", true)) {}
 
-  bool wants_all_rows() const override { return true; }
-  std::vector<VariablePtr> own_variables() const override { return state_; }
+  bool needs_all_rows() const override { return true; }
+  std::vector<VariablePtr> non_slot_variables() const override { return state_; }
   std::vector<std::string> penalty_arguments() const override {
     return {"l1_regularization_strength", "l2_regularization_strength"};
   }
@@ -181,7 +181,7 @@ Output Lbfgs::flatten(Expressions& f, const std::vector<Output>& parts) const {
 Output Lbfgs::curvature(Expressions& f) const {
   std::vector<Output> parts;
   for (const auto& part : gradients_) {
-    const Output diagonal = curvature_of(f.g, *part.first);
+    const Output diagonal = gauss_newton_diagonal(f.g, *part.first);
     parts.push_back(diagonal ? diagonal : Output(f.g.op("ZerosLike", {part.second})));
   }
   // The curvature is 0 for weights that no output depends on, such as those of an unused category.

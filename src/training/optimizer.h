@@ -30,7 +30,7 @@ class Optimizer {
 
   const std::string& name() const { return name_; }
   // True for full-batch methods, which need all rows of the data in each step.
-  virtual bool wants_all_rows() const { return false; }
+  virtual bool needs_all_rows() const { return false; }
   // Names of the arguments that add a penalty on weights, which changes the optimum.
   virtual std::vector<std::string> penalty_arguments() const { return {}; }
   // True if one of these arguments may be nonzero.
@@ -59,12 +59,12 @@ class Optimizer {
   std::vector<std::string> slot_names() const;
   std::vector<VariablePtr> slots() const;
   // Variables that belong to the optimizer, not to a trained variable, such as Adam's beta1_power.
-  virtual std::vector<VariablePtr> own_variables() const { return {}; }
+  virtual std::vector<VariablePtr> non_slot_variables() const { return {}; }
 
  protected:
   // Creates the slots of a variable with make_slot().
   virtual void create_slots(Graph&, const VariablePtr&) {}
-  // Creates own_variables(); `first` is the first trained variable.
+  // Creates non_slot_variables(); `first` is the first trained variable.
   virtual void create_non_slot_variables(Graph&, const VariablePtr& /*first*/) {}
   // Creates the inputs that all updates share, in the name scope of the step.
   virtual void prepare(Graph&) {}

@@ -53,7 +53,7 @@ class CustomOptimizer : public Optimizer {
         prepare_function_(args.callable("prepare")),
         finish_function_(args.callable("finish")) {}
 
-  std::vector<VariablePtr> own_variables() const override { return non_slot_variables_; }
+  std::vector<VariablePtr> non_slot_variables() const override { return non_slot_variables_; }
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
@@ -150,7 +150,7 @@ class CustomOptimizer : public Optimizer {
   // not depend on it. Also throws if the step changes no variable.
   void check_all_run(const Graph& graph,
                      const std::vector<const Operation*>& final_operations) const {
-    const NumberedOperations needed = ancestors_of(final_operations, Through::kInputsAndControl);
+    const OperationsById needed = ancestors_of(final_operations, Through::kInputsAndControl);
     std::set<const Operation*> initializers;
     for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
       initializers.insert(variable->initializer);

@@ -78,7 +78,7 @@ class SaveKernel : public Kernel {
     check_names(names, slices, static_cast<size_t>(c.num_inputs() - first));
     const std::string& prefix = c.input(0).string_at(0);
     if (prefix.empty()) invalid_argument("The prefix of SaveV2 must not be empty.");
-    c.file_rights().check_writable(prefix);
+    c.file_access_policy().check_writable(prefix);
     BundleWriter writer(prefix);
     for (int i = first; i < c.num_inputs(); ++i) {
       const std::string& spec = slices.string_at(i - first);
@@ -104,7 +104,7 @@ class RestoreKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor &names = c.input(1), &slices = c.input(2);
     check_names(names, slices, static_cast<size_t>(c.num_outputs()));
-    const BundleReader reader(c.input(0).string_at(0), c.file_rights());
+    const BundleReader reader(c.input(0).string_at(0), c.file_access_policy());
     for (int i = 0; i < c.num_outputs(); ++i) {
       const std::string& spec = slices.string_at(i);
       const std::string& name = names.string_at(i);
@@ -129,10 +129,10 @@ class MergeKernel : public Kernel {
     if (destination.empty()) {
       invalid_argument("The destination_prefix of MergeV2Checkpoints must not be empty.");
     }
-    c.file_rights().check_writable(destination);
+    c.file_access_policy().check_writable(destination);
     BundleWriter writer(destination);
     for (int64_t i = 0; i < prefixes.num_elements(); ++i) {
-      const BundleReader reader(prefixes.string_at(i), c.file_rights());
+      const BundleReader reader(prefixes.string_at(i), c.file_access_policy());
       for (const BundleReader::Info& info : reader.tensors()) {
         if (!info.is_sliced) {
           writer.add(info.name, reader.read(info.name));
@@ -155,7 +155,7 @@ class MergeKernel : public Kernel {
     const std::string folder = parent_folder(prefix), base = base_name(prefix);
     if (folder.empty()) return;
     remove_file(prefix + ".index");
-    for (const std::string& name : names_beginning(folder, base + ".data-")) {
+    for (const std::string& name : list_names_with_prefix(folder, base + ".data-")) {
       remove_file(join_path(folder, name));
     }
     if (list_directory(folder).empty()) remove_file(folder);

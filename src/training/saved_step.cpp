@@ -11,14 +11,14 @@ namespace runhooks {
 
 std::string newest_checkpoint(const std::string& model_dir,
                               const std::string& state_name,
-                              CheckpointLook look) {
+                              CheckpointCheck look) {
   std::vector<std::string> warnings;
   const std::string path = latest_checkpoint(model_dir, &warnings, state_name, look);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
   return path;
 }
 
-std::string newest_weights(const std::string& model_dir, CheckpointLook look) {
+std::string newest_weights(const std::string& model_dir, CheckpointCheck look) {
   std::vector<std::string> warnings;
   const auto state = read_checkpoint_state(model_dir, &warnings);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
@@ -56,7 +56,7 @@ int64_t saved_global_step(const std::string& model_dir, int64_t default_step) {
     return step_in(path, default_step);
   } catch (const Error& error) {
     if (error.code() != Code::kDataLoss) throw;
-    path = newest_checkpoint(model_dir, kCheckpointStateName, CheckpointLook::kContent);
+    path = newest_checkpoint(model_dir, kCheckpointStateName, CheckpointCheck::kContent);
     return step_in(path, default_step);
   }
 }

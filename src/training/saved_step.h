@@ -12,10 +12,10 @@ namespace runhooks {
 // that are skipped. `state_name` is the name of the state file.
 std::string newest_checkpoint(const std::string& model_dir,
                               const std::string& state_name = kCheckpointStateName,
-                              CheckpointLook look = CheckpointLook::kFiles);
+                              CheckpointCheck look = CheckpointCheck::kFiles);
 // The newest checkpoint, or "". Throws if it cannot be read. For evaluation, prediction and export,
 // which must not use older weights without notice.
-std::string newest_weights(const std::string& model_dir, CheckpointLook look);
+std::string newest_weights(const std::string& model_dir, CheckpointCheck look);
 // The global step in a checkpoint; `default_step` if it has none.
 int64_t step_in(const std::string& checkpoint, int64_t default_step = 0);
 // The global step of the newest checkpoint; `default_step` without a checkpoint.

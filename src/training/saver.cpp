@@ -53,7 +53,7 @@ class BundleSource : public TensorSource {
 void delete_checkpoint(const std::string& path, const std::string& meta_suffix) {
   remove_file(path + ".index");
   const std::string folder = parent_folder(path), base = base_name(path);
-  for (const std::string& name : names_beginning(folder, base + ".data-")) {
+  for (const std::string& name : list_names_with_prefix(folder, base + ".data-")) {
     remove_file(join_path(folder, name));
   }
   remove_file(path + "." + meta_suffix);
@@ -300,7 +300,7 @@ void Saver::restore(Session& session, const std::string& path) {
 
 void Saver::restore_model(Session& session, const std::string& path) const {
   log(LogLevel::kInfo, str_cat("Restoring parameters from ", path));
-  restore_saveables(of_model(saveables_), BundleSource(path), session.resources());
+  restore_saveables(filter_model_state(saveables_), BundleSource(path), session.resources());
 }
 
 void Saver::recover_last_checkpoints(const std::string& folder,

@@ -56,14 +56,14 @@ std::unique_ptr<EventFileWriter> reopen_last(const LastEventFile& last) {
 
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
                                                 const Graph& graph,
-                                                OfGraph graph_in_file) {
+                                                EventFileGraph graph_in_file) {
   LastEventFile& last = last_event_file(logdir);
   if (auto writer = last.writer.lock()) return writer;
   std::unique_ptr<EventFileWriter> opened = reopen_last(last);
   const bool is_new = !opened;
   if (is_new) opened = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
   GraphExport& exported = GraphExport::of(graph);
-  const bool needs_this_graph = graph_in_file == OfGraph::kThis;
+  const bool needs_this_graph = graph_in_file == EventFileGraph::kThis;
   const uint64_t fingerprint = needs_this_graph ? exported.fingerprint() : 0;
   if (is_new || (needs_this_graph && last.graph != fingerprint)) {
     opened->add_graph_def(exported.graph_def());

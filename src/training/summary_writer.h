@@ -10,7 +10,7 @@
 namespace runhooks {
 
 // The graph that an event file must contain: any graph, or the one that the caller passes.
-enum class OfGraph { kAny, kThis };
+enum class EventFileGraph { kAny, kThis };
 
 // Returns the open writer of the directory. If there is none, appends to the file that this process
 // wrote last, as TensorFlow does. If that file has changed or does not exist, creates a file that
@@ -18,6 +18,6 @@ enum class OfGraph { kAny, kThis };
 // is a different one. The file is closed when the last reference to the writer is released.
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
                                                 const Graph& graph,
-                                                OfGraph graph_in_file = OfGraph::kAny);
+                                                EventFileGraph graph_in_file = EventFileGraph::kAny);
 
 }  // namespace runhooks

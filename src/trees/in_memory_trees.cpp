@@ -98,8 +98,8 @@ void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) c
         leaves.push_back(weighted_leaf(tree, node));
       });
   const auto count = static_cast<int64_t>(leaves.size());
-  leaves.resize(std::max(leaves.size(), static_cast<size_t>(kMinPickedTable)));
-  kernels().histograms->add_picked(
+  leaves.resize(std::max(leaves.size(), static_cast<size_t>(kMinTableLength)));
+  kernels().histograms->add_from_table(
       grower_->matrix().chunk_rows(chunk), leaf_of.data(), count, leaves.data(),
       finished_logits_.data() + chunk * BinnedMatrix::kChunkRows, logits);
 }

@@ -150,7 +150,7 @@ namespace {
 
 // Buffers of partition(). Each thread has its own, so that cores do not exchange cache lines.
 struct PartitionBuffers {
-  static constexpr size_t kCapacity = BinnedMatrix::kChunkRows + kPartedBeyond;
+  static constexpr size_t kCapacity = BinnedMatrix::kChunkRows + kPartitionPadding;
   std::vector<uint8_t> goes_left = std::vector<uint8_t>(kCapacity);
   std::vector<uint16_t> ids = std::vector<uint16_t>(kCapacity);
   std::vector<uint64_t> rows = std::vector<uint64_t>(kCapacity);
@@ -168,10 +168,10 @@ int32_t LayerGrower::partition(int64_t chunk,
   const int64_t position = chunk * BinnedMatrix::kChunkRows + segment.begin;
   const uint8_t* goes_left = buffers.goes_left.data();
   evaluate_split(chunk, segment, node, table, buffers.goes_left.data());
-  const int64_t left = histogram_kernels().part_ids(
+  const int64_t left = histogram_kernels().partition_row_ids(
       n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin, buffers.ids.data());
   for (BinnedMatrix::ColumnGroup& group : matrix_->groups()) {
-    histogram_kernels().part_rows(n, goes_left, group.row(position),
+    histogram_kernels().partition_rows(n, goes_left, group.row(position),
                                   reinterpret_cast<uint8_t*>(buffers.rows.data()));
   }
   return segment.begin + static_cast<int32_t>(left);

@@ -239,7 +239,7 @@ class BoundariesSaveable : public ResourceSaveable {
 class StreamsSaveable : public StateSaveable {
  public:
   StreamsSaveable(const Operation& op, int64_t num_streams)
-      : StateSaveable(str_cat("runhooks/quantiles/", path_part(op.name()), "/")),
+      : StateSaveable(str_cat("runhooks/quantiles/", escape_path_component(op.name()), "/")),
         op_(op),
         num_streams_(num_streams) {}
   const Operation* op() const override { return &op_; }

@@ -29,7 +29,7 @@ Split split_slowly(const std::string& text, const CsvFormat& format, bool is_end
     if (format.has_quotes && at < text.size() && text[at] == '"') {
       for (++at;; ++at) {
         if (at == text.size() || (at + 1 == text.size() && text[at] == '"' && !is_end_of_file)) {
-          return fail(CsvSplit::kCutOff);
+          return fail(CsvSplit::kIncompleteRecord);
         }
         if (text[at] != '"') {
           field += text[at];
@@ -42,20 +42,20 @@ Split split_slowly(const std::string& text, const CsvFormat& format, bool is_end
       ++at;
       if (at < text.size() && text[at] != format.delim && !is_end(at)) {
         split.fields.push_back(field);
-        return fail(CsvSplit::kAfterQuote);
+        return fail(CsvSplit::kTextAfterQuote);
       }
     } else {
       for (; at < text.size() && text[at] != format.delim && !is_end(at); ++at) {
         if (format.has_quotes && text[at] == '"') return fail(CsvSplit::kStrayQuote);
         field += text[at];
       }
-      if (at == text.size() && !is_end_of_file) return fail(CsvSplit::kCutOff);
+      if (at == text.size() && !is_end_of_file) return fail(CsvSplit::kIncompleteRecord);
     }
     split.fields.push_back(field);
     if (at == text.size() || text[at] != format.delim) break;
   }
   if (at < text.size() && text[at] == '\r') {
-    if (at + 1 == text.size() && !is_end_of_file) return fail(CsvSplit::kCutOff);
+    if (at + 1 == text.size() && !is_end_of_file) return fail(CsvSplit::kIncompleteRecord);
     if (at + 1 < text.size() && text[at + 1] == '\n') ++at;
   }
   split.size = at + (at < text.size() ? 1 : 0);
@@ -87,7 +87,7 @@ TEST(csv_records_match_a_slow_splitter) {
           splitter.split(std::string_view(exact.data(), exact.size()), is_end_of_file);
       const Split expected = split_slowly(text, format, is_end_of_file);
       CHECK(result == expected.result);
-      if (result == CsvSplit::kCutOff) continue;
+      if (result == CsvSplit::kIncompleteRecord) continue;
       const std::vector<std::string> fields(splitter.fields().begin(), splitter.fields().end());
       CHECK(fields == expected.fields);
       if (result == CsvSplit::kRecord) CHECK_EQ(splitter.size(), expected.size);

@@ -136,7 +136,7 @@ TEST(next_element_is_an_operation_that_ends_out_of_range) {
   const InputProgress progress = input_progress(session);
   CHECK(progress.is_known);
   CHECK_EQ(progress.rows, 3);
-  CHECK(progress.waited_seconds > 0);
+  CHECK(progress.wait_seconds > 0);
   Session anew(g);
   CHECK_EQ(anew.run(next[0]).shape(), (Shape{2, 2}));
 }

@@ -165,7 +165,7 @@ void check_transposed(
                   rows[static_cast<size_t>(i)] + k * bytes, bytes);
     }
   }
-  const auto turn = bytes == 4 ? table.rows->turn4 : table.rows->turn8;
+  const auto turn = bytes == 4 ? table.rows->transpose4 : table.rows->transpose8;
   turn(n, columns, rows.data(), to.data(), at);
   CHECK(is == expected);
 }

@@ -182,14 +182,14 @@ TEST(histograms_add_numbers_of_a_table) {
   for (const HistogramKernels* table : tables()) {
     for (const size_t count : {1, 2, 8, 9, 32, 64, 65, 1000}) {
       const size_t n = 100;
-      std::vector<float> numbers(std::max<size_t>(count, kMinPickedTable)), x(n), sums(n);
+      std::vector<float> numbers(std::max<size_t>(count, kMinTableLength)), x(n), sums(n);
       std::vector<uint16_t> which(n);
       for (float& number : numbers) number = static_cast<float>(random() % 1000) / 8;
       for (size_t i = 0; i < n; ++i) {
         x[i] = static_cast<float>(random() % 1000) / 16;
         which[i] = static_cast<uint16_t>(random() % count);
       }
-      table->add_picked(n, which.data(), static_cast<int64_t>(count), numbers.data(), x.data(),
+      table->add_from_table(n, which.data(), static_cast<int64_t>(count), numbers.data(), x.data(),
                         sums.data());
       for (size_t i = 0; i < n; ++i) CHECK_EQ(sums[i], x[i] + numbers[which[i]]);
     }
@@ -201,7 +201,7 @@ TEST(histograms_partition_rows) {
   for (const HistogramKernels* table : tables()) {
     for (const size_t n : {0, 1, 2, 8, 31, 64, 500}) {
       for (const uint32_t left_of_8 : {0, 1, 4, 7, 8}) {
-        const size_t capacity = n + kPartedBeyond;
+        const size_t capacity = n + kPartitionPadding;
         // Elements after the end must not change.
         std::vector<uint64_t> rows(n + 1), spare(capacity), parted_rows;
         std::vector<uint16_t> ids(n + 1), spare_ids(capacity), parted_ids;
@@ -222,8 +222,8 @@ TEST(histograms_partition_rows) {
         parted_ids.push_back(ids[n]);
         const auto left = std::count(goes_left.begin(), goes_left.end(), 1);
         const auto size = static_cast<int64_t>(n);
-        CHECK_EQ(table->part_ids(size, goes_left.data(), ids.data(), spare_ids.data()), left);
-        CHECK_EQ(table->part_rows(size, goes_left.data(), reinterpret_cast<uint8_t*>(rows.data()),
+        CHECK_EQ(table->partition_row_ids(size, goes_left.data(), ids.data(), spare_ids.data()), left);
+        CHECK_EQ(table->partition_rows(size, goes_left.data(), reinterpret_cast<uint8_t*>(rows.data()),
                                   reinterpret_cast<uint8_t*>(spare.data())),
                  left);
         CHECK(ids == parted_ids);

@@ -113,8 +113,8 @@ TEST(io_atomic_file_uses_random_names_and_follows_no_link) {
   make_link(folder + "/nowhere", folder + "/link");
   CHECK_THROWS(OutputFile(folder + "/link"), Code::kAlreadyExists, "link");
   CHECK(!file_exists(folder + "/nowhere"));
-  CHECK(can_write_in(folder));
-  CHECK(!can_write_in(folder + "/none"));
+  CHECK(is_writable_folder(folder));
+  CHECK(!is_writable_folder(folder + "/none"));
   CHECK_EQ(list_directory(folder).size(), size_t{3});
 }
 
@@ -202,8 +202,8 @@ TEST(io_text_files_are_read_by_line) {
 
 TEST(io_can_write_is_checked_again_after_changes) {
   const std::string folder = fresh_folder("rights_of_a_folder");
-  CHECK(can_write_in(folder));
-  CHECK(can_write_in(folder));
+  CHECK(is_writable_folder(folder));
+  CHECK(is_writable_folder(folder));
   CHECK_EQ(list_directory(folder).size(), 0u);
 #if defined(_WIN32)
   throw NotRun{"Windows processes cannot drop folder permissions"};
@@ -211,7 +211,7 @@ TEST(io_can_write_is_checked_again_after_changes) {
   ChildProcess child([&] {
     // Root ignores permissions, so test as another user.
     const bool changed = geteuid() == 0 ? seteuid(65534) == 0 : chmod(folder.c_str(), 0555) == 0;
-    return changed && !can_write_in(folder) ? 0 : 1;
+    return changed && !is_writable_folder(folder) ? 0 : 1;
   });
   const int status = child.wait();
   chmod(folder.c_str(), 0755);

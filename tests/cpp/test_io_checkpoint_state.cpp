@@ -123,8 +123,8 @@ TEST(io_latest_checkpoint_must_exist) {
   std::string data = read_whole_file(folder + "/m-1.data-00000-of-00001");
   data[0] ^= 1;
   write_file_atomically(folder + "/m-1.data-00000-of-00001", data);
-  CHECK_EQ(checkpoint_problem(folder + "/m-1", CheckpointLook::kFiles), "");
-  CHECK(checkpoint_problem(folder + "/m-1", CheckpointLook::kContent).find("checksum") !=
+  CHECK_EQ(checkpoint_problem(folder + "/m-1", CheckpointCheck::kFiles), "");
+  CHECK(checkpoint_problem(folder + "/m-1", CheckpointCheck::kContent).find("checksum") !=
         std::string::npos);
   CHECK_EQ(latest_checkpoint(golden_file("bundle"), nullptr), golden_file("bundle/mixed.ckpt-7"));
 }

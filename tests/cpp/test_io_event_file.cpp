@@ -199,7 +199,7 @@ TEST(io_event_reader_survives_random_messages) {
 // Two tensors of 256 MB that expand from one element are accepted, a third is not.
 TEST(io_event_file_limits_expanded_tensors) {
   WireWriter shape, tensor, value, summary, event;
-  shape.put_message(2, WireWriter().add_int(1, kMaxFilledBytes / 4));
+  shape.put_message(2, WireWriter().add_int(1, kMaxExpandedTensorBytes / 4));
   tensor.add_int(1, 1).put_message(2, shape);
   value.add_bytes(1, "a").put_message(8, tensor);
   summary.put_message(1, value);

@@ -360,7 +360,7 @@ TEST(io_tensor_proto_expands_shapes_up_to_a_limit) {
   CHECK_EQ(read(filled).data<float>()[99999], 1.5f);
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kBool,
                             DType::kUint8, DType::kString}) {
-    const int64_t max_elements = kMaxFilledBytes / static_cast<int64_t>(dtype_size(dtype));
+    const int64_t max_elements = kMaxExpandedTensorBytes / static_cast<int64_t>(dtype_size(dtype));
     CHECK_THROWS(read(proto(dtype, {max_elements + 1})), Code::kResourceExhausted,
                  "Repeating an element");
     CHECK_THROWS(read(proto(dtype, {int64_t{1} << 28, int64_t{1} << 28})), Code::kResourceExhausted,

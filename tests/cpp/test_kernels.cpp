@@ -337,9 +337,9 @@ template <typename T>
 void check_gathered(const Kernels& table, int64_t rows, int64_t n, std::mt19937& random) {
   const auto product = table.gemm->of<T>().gathered;
   std::uniform_int_distribution<int> draw(-3, 3);
-  std::uniform_int_distribution<int64_t> place(0, 400), length(1, kLongestRun);
+  std::uniform_int_distribution<int64_t> place(0, 400), length(1, kMaxRunLength);
   std::vector<int64_t> offsets;
-  std::vector<Run> runs = {{7, kLongestRun}, {3, 1}};
+  std::vector<Run> runs = {{7, kMaxRunLength}, {3, 1}};
   while (static_cast<int64_t>(offsets.size()) < rows) offsets.push_back(place(random));
   while (runs.size() < 5) runs.push_back({place(random), length(random)});
   for (const int64_t stride : {1, 3}) {
@@ -347,7 +347,7 @@ void check_gathered(const Kernels& table, int64_t rows, int64_t n, std::mt19937&
     for (const Run& run : runs) {
       for (int64_t i = 0; i < run.length; ++i) steps.push_back(run.offset + i * stride);
     }
-    std::vector<T> a(800 + 3 * kLongestRun), b(steps.size() * static_cast<size_t>(n));
+    std::vector<T> a(800 + 3 * kMaxRunLength), b(steps.size() * static_cast<size_t>(n));
     for (T& x : a) x = static_cast<T>(draw(random));
     for (T& x : b) x = static_cast<T>(draw(random));
     const GatheredRows gathered = {offsets.data(), runs.data(), rows,

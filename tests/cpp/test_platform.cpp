@@ -62,8 +62,8 @@ TEST(platform_paths_follow_the_rules_of_windows) {
   CHECK_EQ(base_name(models + "\\grün.ckpt-1", kWindows), "grün.ckpt-1");
   CHECK_EQ(base_name(c + "/models\\x", kWindows), "x");
   CHECK_EQ(base_name(top, kWindows), "");
-  CHECK_EQ(without_end_separators(models + "\\/", kWindows), models);
-  CHECK_EQ(without_end_separators(top, kWindows), top);
+  CHECK_EQ(strip_trailing_separators(models + "\\/", kWindows), models);
+  CHECK_EQ(strip_trailing_separators(top, kWindows), top);
 }
 
 TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
@@ -73,7 +73,7 @@ TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
   CHECK_EQ(join_path("a", drive + "\\b", kPosix), "a/" + drive + "\\b");
   CHECK_EQ(parent_folder("/a/b\\c", kPosix), "/a");
   CHECK_EQ(base_name("/a/b\\c", kPosix), "b\\c");
-  CHECK_EQ(without_end_separators("/a/b\\", kPosix), "/a/b\\");
+  CHECK_EQ(strip_trailing_separators("/a/b\\", kPosix), "/a/b\\");
   CHECK(!is_absolute_path("\\a", kPosix));
   CHECK(!is_absolute_path(drive + "/a", kPosix));
   // Compares with std::filesystem.
@@ -135,7 +135,7 @@ TEST(platform_names_at_the_limit_are_written_atomically) {
     // A process id that Windows never uses.
     write_bytes(join_path(folder, name.substr(0, 61) + ".tmp3-0123456789abcdef"), "half");
 #endif
-    remove_stale_of(path);
+    remove_stale_temporaries(path);
     remove_stale_files(folder, {name.substr(0, 61)});
     CHECK_EQ(list_directory(folder).size(), size_t{1});
     remove_file(path);
@@ -154,12 +154,12 @@ TEST(platform_names_are_found_in_the_given_spelling) {
     write_bytes(join_path(folder, name), name);
   }
   const std::vector<std::string> standard_path = {"Mö.data-0"}, spelled = {"../ä/Mö.data-0"};
-  CHECK(names_beginning(folder, "Mö.data-") == standard_path);
-  CHECK(names_beginning(folder, "../ä/Mö.data-") == spelled);
+  CHECK(list_names_with_prefix(folder, "Mö.data-") == standard_path);
+  CHECK(list_names_with_prefix(folder, "../ä/Mö.data-") == spelled);
   for (const std::string other : {"Mo\xcc\x88.data-", "mo.data-"}) {
     context() = other;
     const bool is_visible = file_exists(join_path(folder, other + "0"));
-    CHECK_EQ(names_beginning(folder, other).size(), is_visible ? size_t{1} : size_t{0});
+    CHECK_EQ(list_names_with_prefix(folder, other).size(), is_visible ? size_t{1} : size_t{0});
   }
 }
 
@@ -172,7 +172,7 @@ TEST(platform_names_are_exchanged_by_two_renames) {
   }
   CHECK(!rename_exchange(folder + "/new", folder + "/old"));
   CHECK_EQ(read_whole_file(folder + "/old/file"), "/old");
-  CHECK(exchange_by_two(folder + "/new", folder + "/old", aside));
+  CHECK(replace_by_two_renames(folder + "/new", folder + "/old", aside));
   CHECK_EQ(read_whole_file(folder + "/old/file"), "/new");
   CHECK_EQ(read_whole_file(aside + "/file"), "/old");
 }

@@ -18,7 +18,7 @@ TEST(ticks_match_the_clock) {
   const auto after = Clock::now();
   const double min_seconds = std::chrono::duration<double>(ending - started).count();
   const double max_seconds = std::chrono::duration<double>(after - before).count();
-  const double measured = seconds_of_ticks(last - first);
+  const double measured = ticks_to_seconds(last - first);
   CHECK(measured > 0.999 * min_seconds);
   CHECK(measured < 1.001 * max_seconds);
   CHECK(now_ticks() >= last);

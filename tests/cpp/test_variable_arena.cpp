@@ -29,7 +29,7 @@ Tensor persistent_zeros(int64_t n) {
 TEST(arena_packs_aligned_values_and_releases_them) {
   if (!is_arena_enabled()) return;
   const size_t chunks = arena_chunk_count();
-  const uint64_t reserved_before = memory_taken();
+  const uint64_t reserved_before = reserved_memory();
   {
     std::vector<Tensor> values;
     for (int64_t n : {1, 16, 17, 8000, 100000}) values.push_back(persistent_zeros(n));
@@ -51,7 +51,7 @@ TEST(arena_packs_aligned_values_and_releases_them) {
     CHECK_EQ(arena_chunk_count(), chunks + 1);
   }
   CHECK_EQ(arena_chunk_count(), chunks);
-  CHECK_EQ(memory_taken(), reserved_before);
+  CHECK_EQ(reserved_memory(), reserved_before);
 }
 
 TEST(arena_does_not_grow_with_released_models) {

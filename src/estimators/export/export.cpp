@@ -116,7 +116,7 @@ void write_variables(const std::shared_ptr<Graph>& graph,
 
 void copy_extra_assets(const ExportOptions& options, const std::string& folder) {
   for (const auto& [to, from] : options.assets_extra) {
-    if (!stays_inside(to)) {
+    if (!is_path_within_folder(to)) {
       invalid_argument("`assets_extra` must name files inside the directory assets.extra; got '",
                        to, "'.");
     }
@@ -131,7 +131,7 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
                                    const std::string& folder) const {
   std::string checkpoint = options.checkpoint_path;
   if (checkpoint.empty()) {
-    checkpoint = newest_weights(config_.model_dir, CheckpointLook::kContent);
+    checkpoint = newest_weights(config_.model_dir, CheckpointCheck::kContent);
   }
   if (checkpoint.empty()) {
     throw Error(

@@ -203,7 +203,7 @@ void replace_by_steps(const std::string& from, const std::string& target, std::s
   if (renames(from, sibling)) {
     *ready = sibling;
     const std::string old_export = temporary_path(target);
-    if (exchange_by_two(sibling, target, old_export)) return try_to_remove(old_export);
+    if (replace_by_two_renames(sibling, target, old_export)) return try_to_remove(old_export);
   }
   *ready = prepare_inside(*ready, target);
   replace_entries(*ready, target);
@@ -262,7 +262,7 @@ std::vector<std::string> versions_in(const std::string& base) {
 }  // namespace
 
 std::string unfinished_export(const std::string& folder) {
-  const std::string target = real_folder(without_end_separators(folder));
+  const std::string target = real_folder(strip_trailing_separators(folder));
   if (file_exists(target) && !is_directory(target)) {
     fail(Code::kAlreadyExists, "'", folder, "' is a file, not a folder.");
   }
@@ -275,12 +275,12 @@ std::string unfinished_export(const std::string& folder) {
         {"Use a path that does not exist, is empty, or contains an export."});
   }
   const std::string parent = parent_folder(target);
-  const bool can_use_sibling = can_write_in(parent.empty() ? "." : parent);
+  const bool can_use_sibling = is_writable_folder(parent.empty() ? "." : parent);
   return can_use_sibling ? unfinished_sibling(target) : temporary_path(path_inside(target));
 }
 
 std::string interrupted_export(const std::string& folder) {
-  const std::string target = real_folder(without_end_separators(folder));
+  const std::string target = real_folder(strip_trailing_separators(folder));
   for (const std::string& path : {target, path_inside(target)}) {
     for (const std::string& ready : leftovers_for(prepared_path(path))) {
       if (is_export(ready)) return ready;
@@ -294,7 +294,7 @@ std::string unfinished_version(const std::string& base) {
 }
 
 void publish_export(const std::string& from, const std::string& folder) {
-  rename_into_place(from, real_folder(without_end_separators(folder)));
+  rename_into_place(from, real_folder(strip_trailing_separators(folder)));
 }
 
 std::string publish_version(const std::string& from, const std::string& base) {

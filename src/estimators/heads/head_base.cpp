@@ -467,7 +467,7 @@ std::shared_ptr<Head> make_head(const std::string& type, const Args& args) {
 // Called for an estimator, whose arguments have already been validated.
 std::shared_ptr<Head> make_estimator_head(const std::string& type, const Args& args) {
   const auto& entry = Factory<Head>::instance().find("head", type);
-  return entry.make(own_arguments(entry.arguments(), args));
+  return entry.make(declared_arguments(entry.arguments(), args));
 }
 
 std::shared_ptr<Head> classifier_head(const Args& args) {

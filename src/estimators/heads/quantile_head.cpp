@@ -53,7 +53,7 @@ class QuantileHead : public HeadBase {
     const Output q = graph.constant(Tensor::of<float>(Shape{logits_dimension()}, levels), "q");
     const Output one = graph.scalar(DType::kFloat32, 1, "one");
     Output error = graph.op("Sub", {labels, logits});
-    if (standardization_) error = standardization_.differences_of_data(graph, error);
+    if (standardization_) error = standardization_.unscale_differences(graph, error);
     const Output cost_if_low = graph.op("Mul", {q, error});
     const Output cost_if_high = graph.op("Mul", {graph.op("Sub", {q, one}), error});
     const Output quantile_losses = graph.op("Maximum", {cost_if_low, cost_if_high});

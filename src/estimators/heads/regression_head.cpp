@@ -60,7 +60,7 @@ Output RegressionHead::losses(Graph& graph, Output labels, Output logits) const 
 // in label units are added to it.
 Output RegressionHead::losses_in_label_units(Graph& graph, Output losses) const {
   if (!standardization_) return losses;
-  const Output squares = standardization_.squares_of_data(graph, losses);
+  const Output squares = standardization_.unscale_squares(graph, losses);
   graph.add_to_collection(collection_keys::kLosses, squares);
   return squares;
 }

@@ -30,7 +30,7 @@ Output baseline_logits(Graph& graph, const Features& features, int64_t units) {
   VariableOptions options;
   options.initializer = zeros_initializer();
   const VariablePtr bias = graph.variables().get("bias", Shape{units}, options);
-  const Output ones = ones_of_rows(graph, features);
+  const Output ones = ones_per_example(graph, features);
   const Output logits = graph.op("Mul", {ones, bias->snapshot}).named("logits");
   const Feature& feature = features.begin()->second;
   const int64_t batch = feature.is_sparse() ? Shape::kUnknownDim : feature.values.shape().dim(0);

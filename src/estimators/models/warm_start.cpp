@@ -14,7 +14,7 @@ namespace {
 
 std::string checkpoint_of(const std::string& path) {
   if (checkpoint_exists(path)) return path;
-  const std::string newest = newest_weights(path, CheckpointLook::kContent);
+  const std::string newest = newest_weights(path, CheckpointCheck::kContent);
   if (newest.empty()) {
     fail(Code::kNotFound, "There is no checkpoint to start from: '", path, "'.");
   }

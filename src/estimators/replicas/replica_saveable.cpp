@@ -69,7 +69,7 @@ class ReplicaSaveable : public Saveable {
   std::vector<SaveSpec> save(ResourceManager& resources) override {
     std::vector<SaveSpec> local_specs = local_->save(resources);
     if (size_ == 1) return local_specs;
-    if (!CollectiveSaveScope::is_now()) return {};
+    if (!CollectiveSaveScope::is_collective_save()) return {};
     const std::vector<std::string> messages =
         gather_texts(communicator(), serialize_specs(local_specs));
     std::vector<SaveSpec> specs;

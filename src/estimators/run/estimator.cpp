@@ -344,7 +344,7 @@ std::string Estimator::checkpoint_for(const std::string& checkpoint_path,
   if (!checkpoint_path.empty()) return checkpoint_path;
   const std::string cached = cache_ ? cache_->checkpoint_in(config_.model_dir) : "";
   if (!cached.empty()) return cached;
-  const std::string newest = newest_weights(config_.model_dir, CheckpointLook::kContent);
+  const std::string newest = newest_weights(config_.model_dir, CheckpointCheck::kContent);
   if (newest.empty()) {
     log(LogLevel::kInfo, str_cat("Could not find trained model in model_dir: ", config_.model_dir,
                                  ", running initialization to ", purpose, "."));

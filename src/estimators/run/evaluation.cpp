@@ -118,7 +118,7 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
 std::shared_ptr<EventFileWriter> Evaluation::writer(const std::string& model_dir,
                                                     const std::string& name) {
   const std::string folder = name.empty() ? "eval" : "eval_" + name;
-  return summary_writer(join_path(model_dir, folder), *graph_, OfGraph::kThis);
+  return summary_writer(join_path(model_dir, folder), *graph_, EventFileGraph::kThis);
 }
 
 void Evaluation::write(const std::string& model_dir,

@@ -46,7 +46,7 @@ void InMemoryEvaluatorHook::evaluate(Session& training) {
   const Snapshot trained(model_saveables_in(training.graph()), training.resources(),
                          /*copies_values=*/false);
   auto copy_values = [&trained](Session& session) {
-    restore_saveables(saveables_among(model_saveables_in(session.graph()), trained), trained,
+    restore_saveables(saveables_in_source(model_saveables_in(session.graph()), trained), trained,
                       session.resources());
   };
   const SeedSourceScope evaluation_seeds([this] { return next_seed(); });

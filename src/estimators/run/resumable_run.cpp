@@ -41,7 +41,7 @@ class InputPosition : public Saveable {
 
 using Operations = std::vector<const Operation*>;
 
-NumberedOperations required_ops(Operations targets) {
+OperationsById required_ops(Operations targets) {
   targets.erase(std::remove(targets.begin(), targets.end(), nullptr), targets.end());
   return ancestors_of(std::move(targets), Through::kInputsAndControl);
 }
@@ -60,7 +60,7 @@ Operations initializers_of(const Graph& graph) {
 Operations find_random_ops(const Graph& graph, const Operations& step) {
   std::set<const Operation*> saved;
   for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());
-  const NumberedOperations for_initializers = required_ops(initializers_of(graph)),
+  const OperationsById for_initializers = required_ops(initializers_of(graph)),
                            for_steps = required_ops(step);
   Operations random;
   for (const auto& op : graph.operations()) {
@@ -87,7 +87,7 @@ class RandomPositions : public StateSaveable {
     NamedTensors state;
     for (const Operation* op : random_ops()) {
       const StatefulResource* resource = stateful_resource(resources, *op);
-      add_subtree(state, path_part(op->name()) + "/", resource->save_state());
+      add_subtree(state, escape_path_component(op->name()) + "/", resource->save_state());
     }
     return state;
   }
@@ -97,7 +97,7 @@ class RandomPositions : public StateSaveable {
                     const ResourceManager&) override {
     std::vector<Assign> assigns;
     for (const Operation* op : random_ops()) {
-      const NamedTensors op_state = subtree(state, path_part(op->name()) + "/");
+      const NamedTensors op_state = subtree(state, escape_path_component(op->name()) + "/");
       if (!op_state.empty()) assigns.push_back(read_resource_state(*op, op_state));
     }
     return [assigns](ResourceManager& resources) {

@@ -79,7 +79,7 @@ bool has_values(const Files& files) {
 }
 
 std::vector<std::string> values_of(const std::string& folder, const std::string& checkpoint) {
-  return names_beginning(folder, checkpoint + kDataPart);
+  return list_names_with_prefix(folder, checkpoint + kDataPart);
 }
 
 void copy_values(const std::string& from, const std::string& to) {
@@ -226,7 +226,7 @@ bool RunFolder::can_be_written() const {
          parent_folder(existing) != existing) {
     existing = parent_folder(existing);
   }
-  return is_directory(existing) && can_write_in(existing);
+  return is_directory(existing) && is_writable_folder(existing);
 }
 
 void RunFolder::write_metadata(const std::string& path, const PlainData& metadata) {
@@ -268,7 +268,7 @@ TrainingDirGuard::~TrainingDirGuard() {
 Files pack_snapshot(const std::string& folder, uint64_t max_bytes, const std::string& checkpoint) {
   Files files;
   const std::string path =
-      checkpoint.empty() ? newest_weights(folder, CheckpointLook::kFiles) : checkpoint;
+      checkpoint.empty() ? newest_weights(folder, CheckpointCheck::kFiles) : checkpoint;
   if (path.empty()) return files;
   const std::string name = base_name(path), directory = parent_folder(path);
   const auto add = [&files](const std::string& from, const std::string& file) {

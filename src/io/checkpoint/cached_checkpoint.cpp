@@ -12,7 +12,7 @@ void add_files_of(const std::string& checkpoint, FileVersions& versions) {
   for (const std::string& file : {name, name + ".index"}) {
     if (file_exists(join_path(folder, file))) versions.add(join_path(folder, file));
   }
-  for (const std::string& file : names_beginning(folder, name + ".data-")) {
+  for (const std::string& file : list_names_with_prefix(folder, name + ".data-")) {
     versions.add(join_path(folder, file));
   }
 }

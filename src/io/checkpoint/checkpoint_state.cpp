@@ -116,14 +116,14 @@ std::optional<CheckpointState> read_checkpoint_state(const std::string& dir,
   return state;
 }
 
-std::string obsolete_state_after(const std::string& path) {
+std::string fallback_notice(const std::string& path) {
   return str_cat(" The checkpoint before it, ", path, ", is used.");
 }
 
-std::string checkpoint_problem(const std::string& prefix, CheckpointLook check) {
+std::string checkpoint_problem(const std::string& prefix, CheckpointCheck check) {
   const bool is_bundle = file_exists(prefix + ".index");
   // Version 1 has a single file without an index, which is not checked.
-  return is_bundle ? bundle_problem(prefix, check == CheckpointLook::kContent) : "";
+  return is_bundle ? bundle_problem(prefix, check == CheckpointCheck::kContent) : "";
 }
 
 bool checkpoint_exists(const std::string& prefix) {
@@ -142,7 +142,7 @@ std::vector<std::string> newest_first(const CheckpointState& state) {
 std::string latest_checkpoint(const std::string& dir,
                               std::vector<std::string>* warnings,
                               const std::string& name,
-                              CheckpointLook check) {
+                              CheckpointCheck check) {
   const auto state = read_checkpoint_state(dir, warnings, name);
   if (!state) return "";
   std::vector<std::string> skipped_messages;
@@ -155,7 +155,7 @@ std::string latest_checkpoint(const std::string& dir,
     const std::string problem = checkpoint_problem(path, check);
     if (problem.empty()) {
       for (const std::string& message : skipped_messages) {
-        warn(warnings, message + (message.back() == '.' ? "" : ".") + obsolete_state_after(path));
+        warn(warnings, message + (message.back() == '.' ? "" : ".") + fallback_notice(path));
       }
       return path;
     }

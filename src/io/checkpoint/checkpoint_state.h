@@ -40,11 +40,11 @@ std::optional<CheckpointState> read_checkpoint_state(
 // Whether the index, or the single file of version 1, exists.
 bool checkpoint_exists(const std::string& prefix);
 // kFiles checks that the files are complete; kContent also reads all tensors.
-enum class CheckpointLook { kFiles, kContent };
+enum class CheckpointCheck { kFiles, kContent };
 // The reason why an existing checkpoint cannot be read; "" if it can.
-std::string checkpoint_problem(const std::string& prefix, CheckpointLook check);
+std::string checkpoint_problem(const std::string& prefix, CheckpointCheck check);
 // The end of a warning: names the older checkpoint that is used instead.
-std::string obsolete_state_after(const std::string& path);
+std::string fallback_notice(const std::string& path);
 
 // All checkpoints of the state without duplicates, newest first.
 std::vector<std::string> newest_first(const CheckpointState& state);
@@ -54,6 +54,6 @@ std::vector<std::string> newest_first(const CheckpointState& state);
 std::string latest_checkpoint(const std::string& dir,
                               std::vector<std::string>* warnings,
                               const std::string& name = kCheckpointStateName,
-                              CheckpointLook check = CheckpointLook::kFiles);
+                              CheckpointCheck check = CheckpointCheck::kFiles);
 
 }  // namespace runhooks

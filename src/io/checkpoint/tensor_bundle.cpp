@@ -199,7 +199,7 @@ void remove_unused_data_files(const std::string& prefix) {
     return;  // without the index, the files in use are unknown
   }
   const std::string folder = parent_folder(prefix), begin = base_name(prefix) + ".data-";
-  for (const std::string& name : names_beginning(folder, begin)) {
+  for (const std::string& name : list_names_with_prefix(folder, begin)) {
     const bool is_data = name.size() == used_names.begin()->size();
     if (is_data && used_names.count(name) == 0) remove_file(join_path(folder, name));
   }

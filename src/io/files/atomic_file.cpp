@@ -242,7 +242,7 @@ bool may_be_in_use(const std::string& path, int process) {
 // deletes it when the last process closes it.
 bool replace_open_file(const std::string& from, const std::string& to) {
   const std::string aside = temporary_path(to);
-  if (!exchange_by_two(from, to, aside)) return false;
+  if (!replace_by_two_renames(from, to, aside)) return false;
   std::error_code ignored;
   fs::remove(fs_path(aside), ignored);
   return true;
@@ -293,7 +293,7 @@ std::vector<std::string> list_directory(const std::string& path) {
   return names;
 }
 
-std::vector<std::string> names_beginning(const std::string& folder, const std::string& prefix) {
+std::vector<std::string> list_names_with_prefix(const std::string& folder, const std::string& prefix) {
   std::vector<std::string> names;
   const std::string directory = folder.empty() ? "." : folder;
   const std::string extension = prefix.substr(std::min(prefix.rfind('.'), prefix.size()));
@@ -340,7 +340,7 @@ void rename_file(const std::string& from, const std::string& to) {
   throw_error_code("Cannot replace", to, error);
 }
 
-bool can_write_in(const std::string& folder) {
+bool is_writable_folder(const std::string& folder) {
   constexpr const char* kProbe = ".runhooks";
   static std::string last_writable_key;  // of the last directory that passed the probe
   const std::string key = permission_key(folder);
@@ -381,7 +381,7 @@ void remove_stale_files(const std::string& folder, const std::vector<std::string
   for (const std::string& path : stale_files(folder, prefixes)) remove_file(path);
 }
 
-void remove_stale_of(const std::string& path) {
+void remove_stale_temporaries(const std::string& path) {
   const std::string folder = parent_folder(path);
   try {
     remove_stale_files(folder.empty() ? "." : folder, {base_name(path) + kTemporaryMark});

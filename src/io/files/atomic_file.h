@@ -22,14 +22,14 @@ std::vector<std::string> list_directory(const std::string& path);
 // Names of the folder that start with `prefix`. A file system that ignores case or normalizes
 // Unicode may list a name in another spelling; the result then has the spelling of `prefix`. An
 // empty `folder` is the current directory.
-std::vector<std::string> names_beginning(const std::string& folder, const std::string& prefix);
+std::vector<std::string> list_names_with_prefix(const std::string& folder, const std::string& prefix);
 // Throws if the path exists and is not a regular file. For writers that append or modify in place.
 void check_is_file(const std::string& path);
 bool remove_file(const std::string& path);
 void rename_file(const std::string& from, const std::string& to);
 // Whether files can be created in a directory. Probes by creating a file, because permission bits
 // are unreliable; caches the last positive answer.
-bool can_write_in(const std::string& folder);
+bool is_writable_folder(const std::string& folder);
 
 // Removes temporary files of dead processes if the original name starts with one of `prefixes`.
 void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes);

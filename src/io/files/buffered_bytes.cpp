@@ -47,7 +47,7 @@ void BufferedBytes::seek(uint64_t offset) {
   stream_.seek(offset);
 }
 
-void BufferedBytes::begin_text() {
+void BufferedBytes::skip_byte_order_mark() {
   while (view().size() < kUtf8Mark.size() && read_more()) {
   }
   if (compression_ == Compression::kNone && view().substr(0, kGzipMagic.size()) == kGzipMagic) {

@@ -24,7 +24,7 @@ class BufferedBytes {
   uint64_t offset() const { return stream_.offset() - (buffer_.size() - begin_); }
   void seek(uint64_t offset);
   // Skips a byte order mark, and throws if a file that should be plain text is gzip data.
-  void begin_text();
+  void skip_byte_order_mark();
 
  private:
   ByteStream stream_;

@@ -33,7 +33,7 @@ void append_record(std::string& out, std::string_view data) {
 
 RecordWriter::RecordWriter(const std::string& path, Compression compression, Mode mode) {
   if (mode == Mode::kReplace) {
-    remove_stale_of(path);
+    remove_stale_temporaries(path);
     atomic_file_.emplace(path);
   } else {
     plain_file_.emplace(path,

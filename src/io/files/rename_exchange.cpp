@@ -56,7 +56,7 @@ bool rename_exchange(const std::string& a, const std::string& b) {
 
 bool renames(const std::string& from, const std::string& to) { return !rename_path(from, to); }
 
-bool exchange_by_two(const std::string& from, const std::string& to, const std::string& aside) {
+bool replace_by_two_renames(const std::string& from, const std::string& to, const std::string& aside) {
   if (!renames(to, aside)) return false;
   const std::error_code error = rename_path(from, to);
   if (!error) return true;

@@ -15,6 +15,6 @@ bool renames(const std::string& from, const std::string& to);
 // Replaces `to` by `from` with two renames: `to` to `aside`, then `from` to `to`. Not atomic: a
 // crash in between leaves the old file at `aside`. Returns FALSE without any change if the first
 // rename fails. If the second one fails, restores the old file and throws.
-bool exchange_by_two(const std::string& from, const std::string& to, const std::string& aside);
+bool replace_by_two_renames(const std::string& from, const std::string& to, const std::string& aside);
 
 }  // namespace runhooks

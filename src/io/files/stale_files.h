@@ -20,6 +20,6 @@ std::vector<std::string> stale_files(const std::string& folder,
                                      const std::vector<std::string>& prefixes);
 
 // Removes temporary files that dead processes left for `path`; ignores errors.
-void remove_stale_of(const std::string& path);
+void remove_stale_temporaries(const std::string& path);
 
 }  // namespace runhooks

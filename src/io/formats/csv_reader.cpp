@@ -109,7 +109,7 @@ CsvSplit CsvSplitter::split(std::string_view text, bool is_end_of_file) {
       if (format_.has_quotes && size_ < text.size() && text[size_] == '"') {
         return CsvSplit::kStrayQuote;
       }
-      if (size_ == text.size() && !is_end_of_file) return CsvSplit::kCutOff;
+      if (size_ == text.size() && !is_end_of_file) return CsvSplit::kIncompleteRecord;
       fields_.push_back(text.substr(begin, size_ - begin));
     }
     if (size_ < text.size() && text[size_] == format_.delim) {
@@ -127,7 +127,7 @@ CsvSplit CsvSplitter::split_quoted_field(std::string_view text, bool is_end_of_f
     const size_t quote = text.find('"', size_);
     const bool is_complete =
         quote != std::string_view::npos && (quote + 1 < text.size() || is_end_of_file);
-    if (!is_complete) return CsvSplit::kCutOff;
+    if (!is_complete) return CsvSplit::kIncompleteRecord;
     size_ = quote + 1;
     const bool is_escape = size_ < text.size() && text[size_] == '"';
     if (is_escape || unescaped) {
@@ -148,12 +148,12 @@ CsvSplit CsvSplitter::split_quoted_field(std::string_view text, bool is_end_of_f
   }
   const bool is_end =
       size_ == text.size() || text[size_] == format_.delim || is_line_end(text[size_]);
-  return is_end ? CsvSplit::kRecord : CsvSplit::kAfterQuote;
+  return is_end ? CsvSplit::kRecord : CsvSplit::kTextAfterQuote;
 }
 
 CsvSplit CsvSplitter::end_record(std::string_view text, bool is_end_of_file) {
   if (size_ < text.size() && text[size_] == '\r') {
-    if (size_ + 1 == text.size() && !is_end_of_file) return CsvSplit::kCutOff;  // a \n may follow
+    if (size_ + 1 == text.size() && !is_end_of_file) return CsvSplit::kIncompleteRecord;  // a \n may follow
     if (size_ + 1 < text.size() && text[size_ + 1] == '\n') ++size_;
   }
   if (size_ < text.size()) ++size_;
@@ -192,7 +192,7 @@ int64_t count_lines_without_quotes(std::string_view text, const CsvFormat& forma
 
 }  // namespace
 
-int64_t CsvCutter::next(size_t bytes, int64_t n, std::string_view* lines) {
+int64_t CsvChunker::next(size_t bytes, int64_t n, std::string_view* lines) {
   const size_t next_line_end =
       bytes < text_.size() ? text_.find('\n', bytes) : std::string_view::npos;
   const size_t line_end =
@@ -222,7 +222,7 @@ int64_t CsvCutter::next(size_t bytes, int64_t n, std::string_view* lines) {
 
 CsvReader::CsvReader(const ByteSource& source, Compression compression, const CsvFormat& format)
     : bytes_(source, compression), splitter_(format) {
-  bytes_.begin_text();
+  bytes_.skip_byte_order_mark();
 }
 
 bool CsvReader::next() {
@@ -230,7 +230,7 @@ bool CsvReader::next() {
   line_ = lines_ + 1;
   if (bytes_.view().empty() && !bytes_.read_more()) return false;
   CsvSplit split = splitter_.split(bytes_.view(), is_end_of_file);
-  while (split == CsvSplit::kCutOff && !is_end_of_file) {
+  while (split == CsvSplit::kIncompleteRecord && !is_end_of_file) {
     is_end_of_file = !bytes_.read_more();
     split = splitter_.split(bytes_.view(), is_end_of_file);
   }
@@ -243,10 +243,10 @@ bool CsvReader::next() {
 void CsvReader::throw_quotes(CsvSplit split) {
   const char* problem = "a quote is not closed";
   if (split == CsvSplit::kStrayQuote) problem = "a quote inside an unquoted field";
-  if (split == CsvSplit::kAfterQuote) problem = "a quote inside a quoted field is not doubled";
+  if (split == CsvSplit::kTextAfterQuote) problem = "a quote inside a quoted field is not doubled";
   fail(Code::kDataLoss, "Line ", line_, " of '", path(), "', field ",
        static_cast<unsigned long>(splitter_.field_number() +
-                                  (split == CsvSplit::kAfterQuote ? 0 : 1)),
+                                  (split == CsvSplit::kTextAfterQuote ? 0 : 1)),
        ": ", problem, ".");
 }
 

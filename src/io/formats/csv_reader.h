@@ -17,9 +17,9 @@ struct CsvFormat {
 
 enum class CsvSplit {
   kRecord,
-  kCutOff,      // the text ends inside the record
+  kIncompleteRecord,      // the text ends inside the record
   kStrayQuote,  // a quote inside an unquoted field
-  kAfterQuote   // other text after a closing quote
+  kTextAfterQuote   // other text after a closing quote
 };
 
 // Splits the first record of a text, as RFC 4180 and TensorFlow do. A quoted field may contain any
@@ -51,9 +51,9 @@ class CsvSplitter {
 
 // Splits a text into chunks of complete lines, for parsing in parallel. Line ends inside quotes do
 // not count.
-class CsvCutter {
+class CsvChunker {
  public:
-  CsvCutter(std::string_view text, const CsvFormat& format) : text_(text), format_(format) {}
+  CsvChunker(std::string_view text, const CsvFormat& format) : text_(text), format_(format) {}
   // Sets `*lines` to the next lines, about `bytes` long and at most `n` of them. Returns their
   // number, or 0 if the text has no further complete line.
   int64_t next(size_t bytes, int64_t n, std::string_view* lines);
@@ -81,13 +81,13 @@ class CsvReader {
   // Buffered bytes after the last record.
   std::string_view view() const { return bytes_.view(); }
   // Size of some records at the start of view() that the caller has split itself.
-  struct Taken {
+  struct ConsumedRecords {
     size_t bytes = 0;
     int64_t lines = 0;       // of all these records
     int64_t last_lines = 0;  // of the last of them
   };
   // Continues after these records.
-  void take(const Taken& taken) {
+  void take(const ConsumedRecords& taken) {
     bytes_.take(taken.bytes);
     lines_ += taken.lines;
     line_ = lines_ - taken.last_lines + 1;

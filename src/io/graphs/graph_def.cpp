@@ -338,7 +338,7 @@ std::string write_op_list(const Graph& graph) {
   std::unordered_set<const OpDef*> seen_definitions;
   std::set<std::string> types;
   for (const auto& op : graph.operations()) {
-    any_inside(*op, [&](const Operation& inner) {
+    any_nested_operation(*op, [&](const Operation& inner) {
       if (seen_definitions.insert(&inner.def()).second) types.insert(inner.type());
       return false;
     });

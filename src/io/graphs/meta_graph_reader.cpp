@@ -191,7 +191,7 @@ std::vector<AssetFileDef> asset_files(const MetaGraphDef& meta_graph, const std:
       assets.push_back(read_asset({any.second, where}));
   }
   for (const AssetFileDef& asset : assets) {
-    if (!stays_inside(asset.filename)) {
+    if (!is_path_within_folder(asset.filename)) {
       fail(Code::kDataLoss, "The asset '", asset.filename, "' of '", where,
            "' is outside its folder.");
     }

@@ -152,10 +152,10 @@ void check_fields(const TensorFields& fields, const WireReader& r) {
   if (!fields.shape.is_fully_defined()) r.damaged(str_cat("a tensor has shape ", fields.shape));
   const int64_t count = checked_num_elements(fields.shape, r);
   const bool is_expanded = fields.content.empty() && static_cast<int64_t>(fields.count()) < count;
-  if (is_expanded && count > kMaxFilledBytes / static_cast<int64_t>(dtype_size(fields.dtype))) {
+  if (is_expanded && count > kMaxExpandedTensorBytes / static_cast<int64_t>(dtype_size(fields.dtype))) {
     fail(Code::kResourceExhausted, "A tensor in '", std::string(r.where()), "' has shape ",
          fields.shape, ", but ", fields.count(),
-         " elements. Repeating an element may fill at most ", kMaxFilledBytes >> 20, " MB.");
+         " elements. Repeating an element may fill at most ", kMaxExpandedTensorBytes >> 20, " MB.");
   }
   if (is_expanded) {
     ExpandedBytesLimit::add(count * static_cast<int64_t>(dtype_size(fields.dtype)),

@@ -19,7 +19,7 @@ Shape read_shape(WireReader message);
 WireWriter write_tensor(const Tensor& tensor);
 // A TensorProto may store one element for many equal ones. read_tensor() expands it up to this
 // size.
-constexpr int64_t kMaxFilledBytes = int64_t{1} << 28;
+constexpr int64_t kMaxExpandedTensorBytes = int64_t{1} << 28;
 
 // Inside this scope, limits the total size of the tensors that this thread expands. Without the
 // limit, a small file could exhaust the memory.

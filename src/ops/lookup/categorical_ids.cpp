@@ -151,7 +151,7 @@ class VocabularyFileIdsKernel : public VocabularyIdsKernel {
   void add_vocabulary_entries(KernelContext& c, Vocabulary& vocabulary) const override {
     const Operation& op = c.op();
     const auto& path = op.attr<std::string>("filename");
-    TextFile file(c.file_rights().readable(path));
+    TextFile file(c.file_access_policy().readable(path));
     const int64_t size = op.attr_int("vocab_size");
     const bool is_number = op.attr_type("key_dtype") != DType::kString;
     for (std::string line; vocabulary.size() < size && file.next(&line);) {

@@ -130,7 +130,7 @@ class TableFileImportKernel : public Kernel {
     auto& table = c.input_resource<LookupTable>(0);
     if (table.is_initialized) return;
     const std::string& path = c.input(1).string_at(0);
-    TextFile file(c.file_rights().readable(path));
+    TextFile file(c.file_access_policy().readable(path));
     const int64_t key = c.op().attr_int("key_index"), value = c.op().attr_int("value_index");
     const int64_t max_lines = c.op().attr_int("vocab_size");
     int64_t line_number = 0;

@@ -49,7 +49,7 @@ inline void parallel_for_vectors(int64_t n, F f, ScalarF scalar_f) {
 }
 template <typename T>
 inline bool is_parallel_loop(int64_t n) {
-  return std::is_floating_point_v<T> && is_worth_sharing(n);
+  return std::is_floating_point_v<T> && is_worth_parallelizing(n);
 }
 
 // A kernel that applies a loop to one tensor. Only the loop is a template argument of the derived
@@ -59,7 +59,7 @@ class UnaryLoopKernel : public Kernel {
   using Loop = void (*)(const void* x, void* y, int64_t n);
   UnaryLoopKernel(Loop loop, size_t in_size, size_t out_size, bool may_parallelize)
       : loop_(loop), in_size_(in_size), out_size_(out_size), may_parallelize_(may_parallelize) {}
-  bool uses_threads() const final { return may_parallelize_ && is_worth_sharing(n_); }
+  bool uses_threads() const final { return may_parallelize_ && is_worth_parallelizing(n_); }
   void prepare(KernelContext& c) final;
   void compute(KernelContext&) final;
 
@@ -104,7 +104,7 @@ class BinaryLoopKernel : public Kernel {
   using Loop = void (*)(const void* a, const void* b, void* y, int64_t n);
   BinaryLoopKernel(Loop loop, size_t in_size, size_t out_size, bool may_parallelize)
       : loop_(loop), in_size_(in_size), out_size_(out_size), may_parallelize_(may_parallelize) {}
-  bool uses_threads() const final { return may_parallelize_ && is_worth_sharing(layout_.inner); }
+  bool uses_threads() const final { return may_parallelize_ && is_worth_parallelizing(layout_.inner); }
   void prepare(KernelContext& c) final;
   void compute(KernelContext&) final;
 

@@ -22,7 +22,7 @@ bool has_padding(const WindowAxis& axis) {
 // Splits a run of `length` elements, which are `stride` apart, into runs of nearly equal length
 // that the kernels support. Returns their number.
 int64_t add_runs(int64_t offset, int64_t length, int64_t stride, std::vector<Run>& runs) {
-  const int64_t count = divide_rounding_up(length, kLongestRun);
+  const int64_t count = divide_rounding_up(length, kMaxRunLength);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t begin = length * i / count, end = length * (i + 1) / count;
     runs.push_back({offset + begin * stride, end - begin});

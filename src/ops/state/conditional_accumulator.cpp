@@ -88,7 +88,7 @@ class Accumulator : public StatefulResource {
 class AccumulatorSaveable : public ResourceSaveable {
  public:
   explicit AccumulatorSaveable(const Operation& op)
-      : ResourceSaveable(op, str_cat("runhooks/accumulator/", path_part(op.name()), "/")) {}
+      : ResourceSaveable(op, str_cat("runhooks/accumulator/", escape_path_component(op.name()), "/")) {}
   bool is_model_state() const override { return false; }
 
  protected:

@@ -27,7 +27,7 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 
 // An external pointer to an empty ArrowArrayStream, into which a package exports its stream.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_arrow_room() {
+SEXP cpp_new_arrow_stream() {
   return guarded_entry([]() -> SEXP {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), stream_tag(), R_NilValue));
     R_RegisterCFinalizerEx(

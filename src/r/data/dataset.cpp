@@ -203,7 +203,7 @@ SEXP cpp_next_batch(SEXP columns,
     if (on_other_data != R_NilValue) {
       const SaveablePtr position =
           make_resumable_input(outputs[0].op->input(0), num_rows, options.num_epochs,
-                               on_other_data_from_name(string_from_r(on_other_data)));
+                               resume_mismatch_from_name(string_from_r(on_other_data)));
       default_graph()->add_to_collection(collection_keys::kSaveableObjects,
                                          input_of_replica(position, replicas_of(*default_graph())));
     }

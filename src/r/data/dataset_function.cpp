@@ -146,7 +146,7 @@ SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
 
 // Like cpp_dataset_function(), for a `builder` that returns a dataset.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
+SEXP cpp_dataset_valued_function(SEXP dataset, SEXP builder) {
   return guarded_entry([&]() -> SEXP {
     const auto input = dataset_from_r(dataset);
     std::shared_ptr<const Dataset> pattern;

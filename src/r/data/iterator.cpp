@@ -97,7 +97,7 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   return guarded_entry([&]() -> SEXP {
     return make_handle<CoreObject>(
         std::make_shared<SaveableObject>(make_saveable_from_iterator(
-            tensor_of(iterator), on_other_data_from_name(on_other_data))),
+            tensor_of(iterator), resume_mismatch_from_name(on_other_data))),
         kCoreObject);
   });
 }

@@ -58,7 +58,7 @@ SEXP cpp_latest_checkpoint(Text folder) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_newest_weights(Text folder) {
   return guarded_entry(
-      [&]() -> SEXP { return path_or_null(newest_weights(folder, CheckpointLook::kFiles)); });
+      [&]() -> SEXP { return path_or_null(newest_weights(folder, CheckpointCheck::kFiles)); });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -82,7 +82,7 @@ void cpp_event_writer_close(SEXP writer) {
 void cpp_write_graph(SEXP graph, Text path, bool as_text) {
   guarded_entry([&] {
     const GraphDef def = make_graph_def(*lowered_graph(*graph_of(graph)));
-    remove_stale_of(path);
+    remove_stale_temporaries(path);
     write_file_atomically(path, as_text ? graph_def_text(def) : write_graph_def(def));
   });
 }

@@ -101,7 +101,7 @@ SEXP factor_of_strings(SEXP x, SEXP levels) {
 
 SEXP factor_of(SEXP x, SEXP levels) {
   if (TYPEOF(x) == STRSXP && TYPEOF(levels) == STRSXP) return factor_of_strings(x, levels);
-  return call_internal("served_factor", {x, levels});
+  return call_internal("factor_of_classes", {x, levels});
 }
 
 // The class of each row, which is the only class or the class with the highest score. Returns a

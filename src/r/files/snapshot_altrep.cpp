@@ -117,7 +117,7 @@ void init_snapshot_class(DllInfo* library) {
 // An object that R serializes as the files of the newest checkpoint. The variable values are
 // included if `all` is true or if they are small.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
+SEXP cpp_snapshot_files(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {
     Rcpp::Shield<SEXP> arguments(allocate_vector(VECSXP, 3));
     SET_VECTOR_ELT(arguments, 0, text_to_r(folder));

@@ -80,7 +80,7 @@ SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
                               Rcpp::_["default_value"] = default_value,
                               Rcpp::_["is_weight"] = read.is_weight,
                               Rcpp::_["is_normalized"] = read.is_normalized,
-                              Rcpp::_["takes_unknown"] = read.takes_unknown,
+                              Rcpp::_["accepts_unknown_strings"] = read.accepts_unknown_strings,
                               Rcpp::_["num_ids"] = static_cast<double>(read.num_ids));
   });
 }
@@ -106,7 +106,7 @@ SEXP cpp_column_check(SEXP spec) {
 }
 
 // [[Rcpp::export(rng = false)]]
-bool cpp_is_normalizing() { return is_normalizing(); }
+bool cpp_is_normalizing() { return is_normalizer_running(); }
 
 // The number of buckets of a categorical column; NA for other columns.
 // [[Rcpp::export(rng = false)]]
@@ -119,7 +119,7 @@ double cpp_column_buckets(SEXP spec) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_columns_read(SEXP columns) {
+SEXP cpp_features_of_columns(SEXP columns) {
   return guarded_entry([&]() -> SEXP {
     std::vector<FeatureRead> all;
     for (const ColumnPtr& column : columns_from_r(columns)) {

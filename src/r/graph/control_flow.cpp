@@ -99,7 +99,7 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
     for (const Output& input : tensors_from_r(inputs, "the inputs of a function"))
       identity_inputs.push_back(input);
     Operation* op = default_graph()->op("IdentityN", identity_inputs);
-    op->own_gradient = std::make_shared<RGradient>(op->graph(), closure, result_tensors.size());
+    op->gradient_override = std::make_shared<RGradient>(op->graph(), closure, result_tensors.size());
     std::vector<Output> outputs = op->outputs();
     outputs.resize(result_tensors.size());
     return tensors_to_r(outputs);

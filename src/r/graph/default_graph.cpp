@@ -46,7 +46,7 @@ std::shared_ptr<Graph> default_graph() {
 std::shared_ptr<Graph> graph_for(Graph& graph) {
   const std::shared_ptr<Graph> current = default_graph();
   const bool is_function = graph.is_function() || dynamic_cast<const ElementGraph*>(&graph);
-  return is_function || is_around(graph, *current) ? current : graph.shared_from_this();
+  return is_function || encloses(graph, *current) ? current : graph.shared_from_this();
 }
 
 }  // namespace r

@@ -124,12 +124,12 @@ void collect_if_needed() {
   static uint64_t memory_at_last_gc = 0;
   watch_gc();
   graph_weight_since_gc += kLargeGraphWeight;
-  const bool has_allocated_much = memory_taken() >= memory_at_last_gc + kMaxNewBytes;
+  const bool has_allocated_much = reserved_memory() >= memory_at_last_gc + kMaxNewBytes;
   if (!has_allocated_much && graph_weight_since_gc < kMaxGraphWeight) return;
   graph_weight_since_gc = 0;
   if (has_allocated_much) {
     R_gc();
-    memory_at_last_gc = memory_taken();
+    memory_at_last_gc = reserved_memory();
   } else {
     collect_minor();
   }

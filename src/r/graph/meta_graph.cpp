@@ -164,7 +164,7 @@ SEXP cpp_read_file(Text path) {
 // [[Rcpp::export(rng = false)]]
 void cpp_write_file(Text path, SEXP bytes) {
   guarded_entry([&] {
-    remove_stale_of(path);
+    remove_stale_temporaries(path);
     write_file_atomically(path, single_raw(bytes, "a file"));
   });
 }

@@ -192,7 +192,7 @@ SEXP cpp_variable_get(Text name,
                   {"Use layers (`tf$layers`) or feature columns."});
     }
     return variable_handle(is_true(option_list.find("is_full"))
-                               ? store.get_full(name, dims, options)
+                               ? store.get_by_full_name(name, dims, options)
                                : store.get(name, dims, options));
   });
 }
@@ -229,7 +229,7 @@ SEXP cpp_variable_initial_value(SEXP variable) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_variable_begin_with(SEXP variable, SEXP value) {
+void cpp_variable_set_initial_value(SEXP variable, SEXP value) {
   guarded_entry([&] {
     const VariablePtr v = variable_of(variable);
     const Output initial = tensor_of(value);
@@ -323,7 +323,7 @@ SEXP cpp_optimizer_variables(SEXP state) {
     const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
     std::map<std::string, VariablePtr> by_name;
     if (optimizer) {
-      for (const VariablePtr& own : optimizer->own_variables()) by_name[own->name()] = own;
+      for (const VariablePtr& own : optimizer->non_slot_variables()) by_name[own->name()] = own;
       for (const VariablePtr& slot : optimizer->slots()) by_name[slot->name()] = slot;
     }
     Rcpp::List list(static_cast<R_xlen_t>(by_name.size()));
@@ -339,7 +339,7 @@ std::vector<std::string> cpp_optimizer_names() {
 }
 
 // [[Rcpp::export(rng = false)]]
-std::vector<std::string> cpp_optimizers_of_all_rows() {
+std::vector<std::string> cpp_full_batch_optimizers() {
   return guarded_entry([] {
     std::vector<std::string> names;
     for (const auto& entry : Factory<Optimizer>::instance().entries()) {
@@ -347,7 +347,7 @@ std::vector<std::string> cpp_optimizers_of_all_rows() {
       // Skips optimizers that cannot be constructed from defaults.
       const bool has_defaults = std::none_of(
           specs.begin(), specs.end(), [](const ArgSpec& spec) { return spec.fallback.empty(); });
-      if (has_defaults && entry.make(Args(entry.type))->wants_all_rows()) {
+      if (has_defaults && entry.make(Args(entry.type))->needs_all_rows()) {
         names.push_back(entry.type);
       }
     }

@@ -61,7 +61,7 @@ struct RGetter {
     Rcpp::Shield<SEXP> later_arguments(
         Rf_cons(dims, Rf_cons(type, Rf_cons(handle, last_arguments))));
     Rcpp::Shield<SEXP> arguments(Rf_cons(function->get(), Rf_cons(text, later_arguments)));
-    Rcpp::Shield<SEXP> call(Rf_lcons(Rf_install("get_by_getter"), arguments));
+    Rcpp::Shield<SEXP> call(Rf_lcons(Rf_install("call_custom_getter"), arguments));
     Rcpp::Shield<SEXP> result(eval_r(call, package_namespace()));
     if (!is_variable(result)) return {nullptr, tensor_of(result)};
     const VariablePtr variable = variable_of(result);

@@ -164,7 +164,7 @@ SEXP cpp_model_traits(Text estimator) {
                               Rcpp::_["mode"] = mode_of(model.task), Rcpp::_["parts"] = parts,
                               Rcpp::_["batch_size"] = static_cast<double>(traits.batch_size),
                               Rcpp::_["steps"] = static_cast<double>(traits.steps),
-                              Rcpp::_["wants_all_rows"] = traits.needs_all_rows,
+                              Rcpp::_["needs_all_rows"] = traits.needs_all_rows,
                               Rcpp::_["has_coefficients"] = static_cast<bool>(traits.coefficients),
                               Rcpp::_["has_trees"] = static_cast<bool>(traits.trees),
                               Rcpp::_["formula_defaults"] = formula_defaults_to_r(traits),

@@ -24,7 +24,7 @@ Graph* graph_of_value(const Value& value) {
       if (Graph* graph = graph_of_value(element)) return graph;
     }
   }
-  if (const Gradient* rows = rows_in(value)) return &rows->values.graph();
+  if (const Gradient* rows = indexed_slices_in(value)) return &rows->values.graph();
   return nullptr;
 }
 

@@ -35,7 +35,7 @@ RunConfig config_from_r(SEXP list) {
   config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
   config.replicas = static_cast<int>(args->integer("replicas", 1));
   config.sync_batch_norm = args->flag("sync_batch_norm", false);
-  config.on_other_data = on_other_data_from_name(args->text("on_other_data", "stop"));
+  config.on_other_data = resume_mismatch_from_name(args->text("on_other_data", "stop"));
   return config;
 }
 
@@ -413,7 +413,7 @@ void cpp_predictions_close(SEXP pointer) {
 
 // Returns NULL unless a session that trains in `folder` is ahead of the newest checkpoint.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_save_running(Text folder, Text scratch) {
+SEXP cpp_save_active_training(Text folder, Text scratch) {
   return guarded_entry([&]() -> SEXP {
     const std::string path = ActiveTraining::save_snapshot(folder, scratch);
     return path.empty() ? R_NilValue : text_to_r(path);

@@ -22,7 +22,7 @@ SEXP cpp_exporter(Text type, SEXP args, Text owner) {
 
 // `earlier` is an R function that maps a file pattern to a list of named lists.
 // [[Rcpp::export(rng = false)]]
-bool cpp_exporter_wants(SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {
+bool cpp_exporter_should_export(SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {
   return guarded_entry([&] {
     const auto core_exporter =
         std::dynamic_pointer_cast<Exporter>(from_handle<CoreObject>(exporter, kCoreObject));

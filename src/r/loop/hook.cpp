@@ -107,7 +107,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     const CurrentContext current(*this, context);
     define_values(values);
     const bool checks_reads = !has_checked_reads_ && (has_request_ || !before_run_);
-    const CheckedReads checked(checks_reads ? check_reads() : R_NilValue);
+    const CheckedReads checked(checks_reads ? with_read_checks() : R_NilValue);
     call(after_run_);
   }
   void end(Session& session) override {
@@ -216,7 +216,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return eval_r(method_call, environment_.get(), token_);
   }
 
-  // Removes the checks from the lists of check_reads() after the step, also if the hook has stored
+  // Removes the checks from the lists of with_read_checks() after the step, also if the hook has stored
   // the lists.
   struct CheckedReads {
     explicit CheckedReads(SEXP checked) : values(checked) {}
@@ -232,12 +232,12 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   };
   // Called once per loop. Replaces `values` and its results by lists that warn if the hook reads a
   // name that they do not contain.
-  SEXP check_reads() {
+  SEXP with_read_checks() {
     has_checked_reads_ = true;
     SEXP values = frame_variable(environment_.get(), hook_symbols().values);
     Rcpp::Shield<SEXP> label(text_to_r(label_));
     Rcpp::Shield<SEXP> has_before_run(Rf_ScalarLogical(before_run_ != nullptr));
-    Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("check_reads"), values, label, has_before_run));
+    Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("with_read_checks"), values, label, has_before_run));
     Rcpp::Shield<SEXP> checked(eval_r(call, environment_.get(), token_));
     define(hook_symbols().values, checked);
     return checked;
@@ -494,7 +494,7 @@ SEXP cpp_context_progress(SEXP pointer) {
     if (!input.is_known) return progress;
     progress[0] = static_cast<double>(input.rows);
     progress[1] = static_cast<double>(input.epoch);
-    progress[2] = input.waited_seconds;
+    progress[2] = input.wait_seconds;
     return progress;
   });
 }

@@ -148,7 +148,7 @@ SEXP cpp_monitored_session(SEXP pointer) {
 // Whether the monitored session can recover from this kind of condition. If so, closes the lost
 // session.
 // [[Rcpp::export(rng = false)]]
-bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind) {
+bool cpp_monitored_close_if_recoverable(SEXP pointer, SEXP condition, Text kind) {
   return guarded_entry([&] {
     return open_session(pointer)->close_if_recoverable(
         error_of_condition(condition, code_from_name(kind)));
@@ -186,13 +186,13 @@ void cpp_monitored_close(SEXP pointer) {
 
 // Closes the session after an error or interrupt, without calling end() of its hooks.
 // [[Rcpp::export(rng = false)]]
-void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) {
+void cpp_monitored_close_after_failure(SEXP pointer, SEXP condition, bool is_interrupt) {
   guarded_entry([&] {
     MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
     const ReleaseScope release_scope{binding};
-    session->close_after(
+    session->close_after_failure(
         {is_interrupt, std::make_exception_ptr(error_of_condition(condition, Code::kUnknown))});
   });
 }

@@ -48,6 +48,6 @@ SEXP cpp_run_rows(Text folder) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_note_error(Text text) {
+void cpp_record_loop_error(Text text) {
   guarded_entry([&] { record_foreign_error(text); });
 }

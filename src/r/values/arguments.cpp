@@ -127,7 +127,7 @@ SEXP value_to_r(const Value& value) {
   if (const auto* args = value.get_if<std::shared_ptr<Args>>()) {
     return named_values_to_r((*args)->items(), value_to_r);
   }
-  if (const Gradient* rows = rows_in(value)) return gradient_to_r(*rows);
+  if (const Gradient* rows = indexed_slices_in(value)) return gradient_to_r(*rows);
   return R_NilValue;
 }
 

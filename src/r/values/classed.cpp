@@ -45,7 +45,7 @@ int64_t integer64_at(SEXP x, R_xlen_t i) {
 
 // Whether the class of `x` encodes its numbers, so that plain arithmetic with them would be wrong.
 // [[Rcpp::export(rng = false)]]
-bool cpp_has_other_numbers(SEXP x) {
+bool cpp_has_encoded_numbers(SEXP x) {
   using namespace runhooks::r;
   return guarded_entry([&] { return holds_integer64(x) || !coded_number_class(x).empty(); });
 }

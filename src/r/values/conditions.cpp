@@ -26,7 +26,7 @@ enum UnwindElement { kCondition, kKind, kMessage };
 
 bool is_unwind_value(SEXP value) {
   // The value is a null pointer if an uncaught error jumps to the top level.
-  return value != nullptr && TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave");
+  return value != nullptr && TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_loop_exit");
 }
 
 struct CallData {
@@ -130,7 +130,7 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token, bool transl
     explicit InUseScope(bool& f) : flag(f) { flag = true; }
     ~InUseScope() { flag = false; }
   } in_use(token.in_use_);
-  const RestoreFpModeScope restore_fp_mode;
+  const ExactDenormals restore_fp_mode;
   CallData call;
   call.function = function;
   call.data = data;
@@ -183,7 +183,7 @@ SEXP eval_deferring_errors(SEXP call, SEXP env, UnwindToken& token) {
   Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), call));
   Rcpp::Shield<SEXP> deferring_call(Rf_lang3(Rf_install("error_as_value"), quoted, env));
   Rcpp::Shield<SEXP> result(eval_with_jumps(deferring_call, package_namespace(), token));
-  if (Rf_inherits(result, "runhooks_held")) {
+  if (Rf_inherits(result, "runhooks_deferred_error")) {
     SEXP condition = VECTOR_ELT(result, 0);
     const PropagateErrorsScope propagate;
     throw ForeignError(error_of_condition(condition, code_of_condition(condition)),
@@ -352,14 +352,14 @@ using namespace runhooks::r;
 
 // The elements of `known` that are similar to `name`, most similar first.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_near_names(Text name, Texts known) {
+SEXP cpp_closest_matches(Text name, Texts known) {
   return guarded_entry([&]() -> SEXP { return Rcpp::wrap(closest_matches(name, known)); });
 }
 
 //' The location of the innermost loop: NULL, or the hook, the method and the global step.
 //' @noRd
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_run_where() {
+SEXP cpp_loop_location() {
   const LoopLocation* where = LoopLocation::innermost();
   if (!where || !where->hook) return R_NilValue;
   return Rcpp::List::create(Rcpp::_["hook"] = where->hook->name(),

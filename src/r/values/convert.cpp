@@ -357,12 +357,12 @@ Tensor bind_columns(const RList& parts, DType requested) {
   int64_t rows = 0;
   for (R_xlen_t k = 0; k < parts.size(); ++k) {
     const Shape shape = shape_of_r(parts[k]);
-    const int64_t part_rows = shape.rank() == 0 ? 1 : shape.dim(0);
-    if (k > 0 && part_rows != rows) {
+    const int64_t partition_rows = shape.rank() == 0 ? 1 : shape.dim(0);
+    if (k > 0 && partition_rows != rows) {
       invalid_argument("Columns of one tensor must have the same number of rows: column 1 has ",
-                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", part_rows, ".");
+                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", partition_rows, ".");
     }
-    rows = part_rows;
+    rows = partition_rows;
     const int64_t width = shape.rank() < 2 ? 1 : shape.dim(1);
     for (int64_t c = 0; c < width; ++c) columns.push_back({parts[k], c * rows});
     const DType part_type = default_dtype(parts[k]);

@@ -123,7 +123,7 @@ SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
 
 // The object of cpp_attach_ephemeron(); NULL if the weak reference was read from a file.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_part(SEXP part) {
+SEXP cpp_ephemeron_value(SEXP part) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(part) != WEAKREFSXP) {
       runhooks::invalid_argument("A weak reference is expected, not an object of type ",
