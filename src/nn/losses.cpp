@@ -180,6 +180,12 @@ Value mean_pairwise_squared_error(Graph& graph, const Args& args) {
   return Value::of(loss);
 }
 
+// (1 - smoothing) * labels + offset.
+Output smooth_labels(Graph& graph, Output labels, double smoothing, double offset) {
+  const Output scaled_labels = multiply(graph, labels, number(graph, labels, 1 - smoothing));
+  return add(graph, scaled_labels, number(graph, labels, offset));
+}
+
 Value sigmoid_cross_entropy(Graph& graph, const Args& args) {
   const LossCall call(graph, args, "multi_class_labels", "logits");
   NameScope scope(graph, scope_name_or(call.options, "sigmoid_cross_entropy_loss"));
@@ -188,9 +194,7 @@ Value sigmoid_cross_entropy(Graph& graph, const Args& args) {
   check_compatible_shapes(labels, logits);
   const double label_smoothing = smoothing_argument(args);
   if (label_smoothing > 0) {
-    const Output scaled_labels =
-        multiply(graph, labels, number(graph, labels, 1 - label_smoothing));
-    labels = add(graph, scaled_labels, number(graph, labels, 0.5 * label_smoothing));
+    labels = smooth_labels(graph, labels, label_smoothing, 0.5 * label_smoothing);
   }
   const Output losses = sigmoid_cross_entropy_with_logits(graph, labels, logits);
   return Value::of(weighted(graph, losses, call.options, scope));
@@ -207,10 +211,8 @@ Value softmax_cross_entropy(Graph& graph, const Args& args) {
     const Shape& shape = labels.shape();
     const int64_t classes = shape.has_rank() ? shape.dim(shape.rank() - 1) : -1;
     if (classes < 1) invalid_argument("label_smoothing needs a known number of classes.");
-    const Output scaled_labels =
-        multiply(graph, labels, number(graph, labels, 1 - label_smoothing));
-    labels = add(graph, scaled_labels,
-                 number(graph, labels, label_smoothing / static_cast<double>(classes)));
+    labels = smooth_labels(graph, labels, label_smoothing,
+                           label_smoothing / static_cast<double>(classes));
   }
   labels = graph.op("StopGradient", {labels});
   const Output losses = softmax_cross_entropy_with_logits(graph, labels, logits, true);

@@ -36,16 +36,6 @@ void copy_slices(ElementCopier& copier,
   }
 }
 
-int checked_gather_axis(const Tensor& axis, int rank) {
-  const int64_t argument = axis.integers()[0];
-  const int64_t nonnegative = argument < 0 ? argument + rank : argument;
-  if (nonnegative < 0 || nonnegative >= rank) {
-    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", argument,
-                     ".");
-  }
-  return static_cast<int>(nonnegative);
-}
-
 // The attribute batch_dims as a nonnegative number. Throws if the batch dimensions of params and
 // indices differ.
 int checked_batch_dims(const Operation& op, const Shape& params, const Shape& indices, int axis) {
@@ -69,7 +59,7 @@ class GatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Shape &params = c.input(0).shape(), &indices = c.input(1).shape();
-    const int axis = checked_gather_axis(c.input(2), params.rank());
+    const int axis = checked_axis(c.input(2), params.rank());
     copy_slices(copier_, c.input(0), c.input(1), axis,
                 checked_batch_dims(c.op(), params, indices, axis), c.output(0));
   }
@@ -82,7 +72,7 @@ void gather_shape(ShapeContext& c) {
   const Shape &params = c.input(0), &indices = c.input(1);
   const Tensor* axis = c.value(2);
   if (!params.has_rank() || !indices.has_rank() || !axis) return c.set_output(0, Shape::unknown());
-  const int gather_axis = checked_gather_axis(*axis, params.rank());
+  const int gather_axis = checked_axis(*axis, params.rank());
   const int batch_dims = checked_batch_dims(c.op(), params, indices, gather_axis);
   Shape out;
   for (int i = 0; i < gather_axis; ++i) out.append(params.dim(i));
