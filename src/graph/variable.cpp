@@ -228,10 +228,10 @@ VariablePtr VariableStore::get(const std::string& name,
 VariablePtr VariableStore::get_full(const std::string& name,
                                     const Shape& shape,
                                     const VariableOptions& options) {
-  struct Restore {
+  struct RestoreScope {
     Scope& scope;
     Scope saved;
-    ~Restore() { scope = std::move(saved); }
+    ~RestoreScope() { scope = std::move(saved); }
   } restore{current_, current_};
   current_.name.clear();
   current_.getter = nullptr;
