@@ -139,18 +139,10 @@ Grads gather_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {rows_as_slices(g, shape_of(g, op.input(0)), op.input(1), dy[0]), Gradient(), Gradient()};
 }
 
-VariableState& initialized_state(KernelContext& c) {
-  auto& state = c.input_resource<VariableState>(0);
-  if (!state.is_initialized()) {
-    fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", state.name(), ".");
-  }
-  return state;
-}
-
 class ResourceGatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor& params = initialized_state(c).value();
+    const Tensor& params = initialized_variable(c, 0).value();
     if (c.op().attr<int64_t>("batch_dims") != 0) {
       fail(Code::kUnimplemented,
            "ResourceGather does not support batch_dims; gather from the variable's value.");
@@ -172,7 +164,7 @@ template <typename T, int kSign>
 class ScatterKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    VariableState& state = initialized_state(c);
+    VariableState& state = initialized_variable(c, 0);
     const Tensor& updates = c.input(2);
     const Indices indices(c.input(1));
     const int64_t rows = state.value().shape().rank() > 0 ? state.value().shape().dim(0) : 0;
@@ -191,10 +183,7 @@ class ScatterKernel : public Kernel {
                              : update[j];
       }
     }
-    if (c.num_outputs() > 0) {
-      c.set_output_resource(0, &state);
-      c.alias_output(0, state.value());
-    }
+    forward_variable(c);
   }
 };
 template <typename T>
