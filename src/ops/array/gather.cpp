@@ -59,7 +59,7 @@ class GatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Shape &params = c.input(0).shape(), &indices = c.input(1).shape();
-    const int axis = checked_axis(c.input(2), params.rank());
+    const int axis = read_axis(c.input(2), params.rank());
     copy_slices(copier_, c.input(0), c.input(1), axis,
                 checked_batch_dims(c.op(), params, indices, axis), c.output(0));
   }
@@ -72,7 +72,7 @@ void gather_shape(ShapeContext& c) {
   const Shape &params = c.input(0), &indices = c.input(1);
   const Tensor* axis = c.value(2);
   if (!params.has_rank() || !indices.has_rank() || !axis) return c.set_output(0, Shape::unknown());
-  const int gather_axis = checked_axis(*axis, params.rank());
+  const int gather_axis = read_axis(*axis, params.rank());
   const int batch_dims = checked_batch_dims(c.op(), params, indices, gather_axis);
   Shape out;
   for (int i = 0; i < gather_axis; ++i) out.append(params.dim(i));

@@ -1,4 +1,4 @@
-// Indices: reads the elements of an int32 or int64 tensor as int64. checked_axis(): reads an axis.
+// Indices: reads the elements of an int32 or int64 tensor as int64. read_axis(): reads an axis.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -29,7 +29,7 @@ class Indices {
 };
 
 // A scalar axis as a nonnegative number. A negative axis counts from the end.
-inline int checked_axis(const Tensor& axis, int rank) {
+inline int read_axis(const Tensor& axis, int rank) {
   const int64_t argument = axis.integers()[0];
   const int64_t nonnegative = argument < 0 ? argument + rank : argument;
   if (nonnegative < 0 || nonnegative >= rank) {

@@ -28,7 +28,7 @@ class ScanKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
-    const int axis = checked_axis(c.read_at_prepare(1), shape.rank());
+    const int axis = read_axis(c.read_at_prepare(1), shape.rank());
     exclusive_ = c.op().attr_bool("exclusive");
     reverse_ = c.op().attr_bool("reverse");
     outer_ = inner_ = 1;
@@ -86,7 +86,7 @@ Grads cumprod_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 void scan_shape(ShapeContext& c) {
   const Tensor* axis = c.value(1);
-  if (axis && c.input(0).has_rank()) checked_axis(*axis, c.input(0).rank());
+  if (axis && c.input(0).has_rank()) read_axis(*axis, c.input(0).rank());
   c.set_output(0, c.input(0));
 }
 
