@@ -83,7 +83,8 @@ FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.
     monitored/hook_saveable.cpp cluster/communicator.cpp cluster/step_barrier.cpp \
     trees/ensemble.cpp trees/ensemble_proto.cpp \
     $(addprefix ops/,array/array.cpp array/array_shape.cpp state/control.cpp state/gradient_helpers.cpp \
-      state/tensor_list.cpp state/variable_ops.cpp lookup/lookup_table.cpp text/string_ops.cpp text/decode.cpp \
+      state/tensor_list.cpp state/variable_ops.cpp lookup/lookup_table.cpp \
+      text/number_text_ops.cpp text/string_hash.cpp text/decode.cpp \
       $(addprefix math/,elementwise.cpp math_binary.cpp math_logical.cpp math_unary.cpp random_ops.cpp reduce.cpp)))
 FUZZ_OBJECTS = $(FUZZ_SOURCES:%.cpp=$(FUZZ)/%.o)
 

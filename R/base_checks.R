@@ -71,13 +71,13 @@ as_strings <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   as.character(unlist(x))
 }
 
-plain_vector <- function(x) if (length(x)) unname(unlist(x)) else integer()
+unlist_unnamed <- function(x) if (length(x)) unname(unlist(x)) else integer()
 
 max_whole <- 2^53
 
 # is.numeric() is TRUE for some classes whose stored numbers are not their values.
 is_number <- function(x) {
-  is.numeric(x) && length(x) == 1 && !is.na(x) && !(is.object(x) && cpp_has_other_numbers(x))
+  is.numeric(x) && length(x) == 1 && !is.na(x) && !(is.object(x) && cpp_has_encoded_numbers(x))
 }
 is_whole <- function(x) is_number(x) && x == trunc(x) && abs(x) <= max_whole
 
@@ -188,7 +188,7 @@ check_one_of <- function(x, choices, arg = deparse(substitute(x)), call = parent
 did_you_mean <- function(name, candidates, braces = TRUE) {
   candidates <- setdiff(as.character(candidates), c("", NA))
   if (!is_string(name) || length(candidates) == 0) return(NULL)
-  matches <- cpp_near_names(name, candidates)
+  matches <- cpp_closest_matches(name, candidates)
   if (length(matches) == 0) return(NULL)
   if (braces) matches <- gsub("([{}])", "\\1\\1", matches)
   quoted <- paste0("\"", matches, "\"")
@@ -249,7 +249,7 @@ is_absent <- function(x) identical(x, quote(expr = ))
 
 is_head <- function(x) inherits(x, "runhooks_head")
 
-is_one_of <- function(condition, kinds) {
+has_error_kind <- function(condition, kinds) {
   kind <- control_error_kind(condition)
   !is.null(kind) && kind %in% kinds
 }
@@ -274,7 +274,7 @@ abort_extra_arguments <- function(
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   problem <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
-  match <- near_name(name, arg_names)
+  match <- closest_name(name, arg_names)
   if (is.null(advice)) {
     advice <- if (length(match)) "Did you mean {.arg {match}}?" else if (length(arg_names)) {
       "Its arguments are {.arg {arg_names}}."
@@ -287,8 +287,8 @@ abort_extra_arguments <- function(
   )
 }
 
-near_name <- function(name, candidates) {
-  matches <- cpp_near_names(name, candidates)
+closest_name <- function(name, candidates) {
+  matches <- cpp_closest_matches(name, candidates)
   if (nzchar(name) && length(matches)) matches[[1]]
 }
 

@@ -42,7 +42,7 @@ call_for_message <- function(frame) {
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
 
 # The hint if R's temporary folder, where models without a `model_dir` are saved, is the problem.
-temporary_hint <- function(kind, text) {
+tempdir_hint <- function(kind, text) {
   mentions_tempdir <- any(grepl(basename(tempdir()), text, fixed = TRUE))
   is_full <- kind == "resource_exhausted"
   is_unwritable <- kind == "permission_denied" &&
@@ -64,7 +64,7 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
     custom_classes <- setdiff(classes, c("rlang_error", "error", "condition"))
     rlang::abort(message, class = custom_classes, call = NULL)
   }
-  hints <- c(hints, temporary_hint(kind, message))
+  hints <- c(hints, tempdir_hint(kind, message))
   bullets <- c(message, setNames(hints, rep("i", length(hints))))
   rlang::abort(bullets, class = error_classes(kind), call = call_for_message(user_frame()))
 }
@@ -73,7 +73,7 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
 error_as_value <- function(call, env) {
   tryCatch(
     rlang::eval_bare(call, env),
-    error = function(condition) structure(list(condition), class = "runhooks_held")
+    error = function(condition) structure(list(condition), class = "runhooks_deferred_error")
   )
 }
 
@@ -90,7 +90,7 @@ user_frame <- function() {
   frames <- sys.frames()
   parents <- sys.parents()
   calls <- sys.calls()
-  inner <- which(seq_along(frames) > the$users_depth)
+  inner <- which(seq_along(frames) > the$user_code_depth)
   is_package_frame <- vapply(frames, function(frame) identical(topenv(frame), ns), NA)
   package_frames <- inner[is_package_frame[inner]]
   for (n in rev(package_frames)) {
@@ -99,7 +99,7 @@ user_frame <- function() {
     }
   }
   if (length(package_frames)) return(frames[[package_frames[[1]]]])
-  if (the$users_depth > 0) return(frames[[the$users_depth]])
+  if (the$user_code_depth > 0) return(frames[[the$user_code_depth]])
   NULL
 }
 
@@ -133,9 +133,9 @@ is_user_code <- function(n, frames, parents, ns) {
 
 # Evaluates a call of a user's function; user_frame() ignores the frames outside it.
 eval_user_code <- function(expr) {
-  outer <- the$users_depth
-  on.exit(the$users_depth <- outer)
-  the$users_depth <- sys.nframe()
+  outer <- the$user_code_depth
+  on.exit(the$user_code_depth <- outer)
+  the$user_code_depth <- sys.nframe()
   expr
 }
 
@@ -180,7 +180,7 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
 
 # Adds the location to the condition. Does not return if the condition controls the loop.
 annotate_error <- function(condition, frame) {
-  location <- cpp_run_where()
+  location <- cpp_loop_location()
   kind <- if (!is.null(location)) control_error_kind(condition)
   text <- condition_text(condition)
   # in before_run() and after_run(), a control condition ends or restarts the loop: it is no error
@@ -190,13 +190,13 @@ annotate_error <- function(condition, frame) {
   }
   if (!is.null(kind)) unwind_to(frame, condition, kind, text)
   # the core sees only that R jumps, so record why the run ended
-  cpp_note_error(condition_text(condition))
+  cpp_record_loop_error(condition_text(condition))
   condition
 }
 
 # Returns from `frame` with the reason as the value. The core intercepts the jump and reads it.
 unwind_to <- function(frame, condition, kind, text = condition_text(condition)) {
-  loop_exit <- structure(list(condition, kind, text), class = "runhooks_leave")
+  loop_exit <- structure(list(condition, kind, text), class = "runhooks_loop_exit")
   rlang::eval_bare(call("return", loop_exit), frame)
 }
 
@@ -280,7 +280,7 @@ describe_missing_member <- function(called, frame) {
   has_members <- is.environment(value) && is.object(value)
   if (!has_members || exists(name, envir = value, inherits = FALSE)) return(NULL)
   problem <- sprintf("`%s` has no member `%s`", deparse1(object), name)
-  suggestions <- c(near_name(name, ls(value)), grep(name, ls(value), fixed = TRUE, value = TRUE))
+  suggestions <- c(closest_name(name, ls(value)), grep(name, ls(value), fixed = TRUE, value = TRUE))
   if (length(suggestions) == 0) return(problem)
   sprintf("%s; did you mean `%s$%s`?", problem, deparse1(object), suggestions[[1]])
 }

@@ -15,7 +15,7 @@ abort_no_member <- function(x, name, member_names = NULL, call = parent.frame())
 # Makes `$` abort for unknown members of an environment. Do not use it for the objects that hooks
 # receive in each step, because a method for `$` takes as long as a short step. For these objects,
 # missing_member_note() explains the error afterwards.
-checked_members <- function(x) {
+with_checked_members <- function(x) {
   if (!inherits(x, "runhooks_checked_members")) class(x) <- c("runhooks_checked_members", class(x))
   x
 }
@@ -23,10 +23,10 @@ checked_members <- function(x) {
 #' @export
 `$.runhooks_checked_members` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value)) member_of(x, name) else value
+  if (is.null(value)) get_member(x, name) else value
 }
 
-member_of <- function(x, name, optional = NULL) {
+get_member <- function(x, name, optional = NULL) {
   value <- .subset2(x, name)
   if (!is.null(value) || name %in% c(names(x), optional)) return(value)
   abort_no_member(x, name, names(x), call = parent.frame())

@@ -27,7 +27,7 @@ selection_helpers <- c(
 
 # Defines the re-exported functions as promises, because tidyselect loads slowly. The promises are
 # in the imports environment, because R CMD check checks all functions in the namespace as our code.
-promise_reexports <- function(imports) {
+define_reexports_lazily <- function(imports) {
   for (name in selection_helpers) define_lazily_from_package("tidyselect", name, imports)
   define_lazily_from_package("tibble", "glimpse", imports)
 }

@@ -10,7 +10,7 @@ registered <- function(object, type = "") {
 
 # The columns of `specs` as a list, because constructors run often and subsetting a data frame is
 # slow.
-spec_columns_of <- function(specs, rows = rep(TRUE, length(specs$name))) {
+specs_as_list <- function(specs, rows = rep(TRUE, length(specs$name))) {
   lapply(as.list(specs), function(column) column[rows])
 }
 
@@ -23,7 +23,7 @@ registered_formals <- function(specs) {
   signature_formals(paste0(specs$name, has_default, specs$default, collapse = ", "))
 }
 
-given_arguments <- function(names, frame) {
+argument_values <- function(names, frame) {
   values <- mget(names, envir = frame)
   is_missing <- vapply(values, is_absent, NA)
   if (any(is_missing)) {
@@ -32,8 +32,8 @@ given_arguments <- function(names, frame) {
   values
 }
 
-# Returns a placeholder for a constructor. complete_constructors() replaces it after the core, which
-# describes the arguments, is loaded.
+# Returns a placeholder for a constructor. define_builtin_constructors() replaces it after the core,
+# which describes the arguments, is loaded.
 builtin <- function(object, type, ...) {
   structure(function(...) NULL, builtin = list(object = object, type = type, ...))
 }
@@ -47,7 +47,7 @@ constructor_factories <- new.env(parent = emptyenv())
 
 # Replaces the placeholders when the package is loaded. Constructors are promises, so that each is
 # built on first use.
-complete_constructors <- function(namespace) {
+define_builtin_constructors <- function(namespace) {
   for (object in names(constructor_factories)) {
     for (endpoint in cpp_endpoints(object)) {
       name <- endpoint_names(endpoint)[1]
@@ -69,7 +69,7 @@ registered_constructor <- function(placeholder) {
 }
 
 # Generated constructors by their names in `tf`, from endpoints such as "hook_x, train.XHook".
-registered_symbols <- function(object) {
+registered_tf_members <- function(object) {
   symbols <- list()
   for (endpoint in cpp_endpoints(object)) {
     names <- endpoint_names(endpoint)
@@ -81,7 +81,7 @@ registered_symbols <- function(object) {
 # Converters for arguments, by the kind that the core registers. Each is a function of the value,
 # the name of the argument, the frame that errors show, and a description of valid values. Other
 # files add converters.
-argument_kinds <- new.env(parent = emptyenv())
+argument_converters <- new.env(parent = emptyenv())
 
 # Predicates for scalars. R checks them before the core does, so that errors describe the value in
 # R's terms.
@@ -91,7 +91,7 @@ scalar_predicates <- list(
   choice = is_string
 )
 
-prepared_arguments <- function(args, specs, call) {
+convert_arguments <- function(args, specs, call) {
   for (i in seq_along(specs$name)) {
     name <- specs$name[[i]]
     x <- args[[name]]
@@ -102,7 +102,7 @@ prepared_arguments <- function(args, specs, call) {
 }
 
 convert_argument <- function(x, name, kind, expected, call) {
-  converter <- argument_kinds[[kind]]
+  converter <- argument_converters[[kind]]
   if (!is.null(converter)) return(converter(x, name, call, expected))
   predicate <- scalar_predicates[[kind]]
   if (!is.null(predicate) && !predicate(x)) {
@@ -112,28 +112,28 @@ convert_argument <- function(x, name, kind, expected, call) {
   x
 }
 
-argument_kinds$path <- function(x, name, call, expected) absolute_path(x, name, call)
-argument_kinds$`function` <- function(x, name, call, expected) {
+argument_converters$path <- function(x, name, call, expected) absolute_path(x, name, call)
+argument_converters$`function` <- function(x, name, call, expected) {
   check_arg(is.function(x), x, expected, name, call)
 }
-argument_kinds$initializer <- argument_kinds$`function`
-argument_kinds$type <- function(x, name, call, expected) as_dtype(x)
-argument_kinds$vector <- function(x, name, call, expected) unname(x)
-argument_kinds$numbers <- function(x, name, call, expected) {
+argument_converters$initializer <- argument_converters$`function`
+argument_converters$type <- function(x, name, call, expected) as_dtype(x)
+argument_converters$vector <- function(x, name, call, expected) unname(x)
+argument_converters$numbers <- function(x, name, call, expected) {
   check_elements(x, is.numeric, expected, name, call)
 }
-argument_kinds$probabilities <- function(x, name, call, expected) {
+argument_converters$probabilities <- function(x, name, call, expected) {
   is_probability <- function(x) is_number(x) && x > 0 && x < 1
-  plain_vector(check_elements(x, is_probability, expected, name, call))
+  unlist_unnamed(check_elements(x, is_probability, expected, name, call))
 }
-argument_kinds$widths <- function(x, name, call, expected) {
+argument_converters$widths <- function(x, name, call, expected) {
   is_width <- function(x) is_whole(x) && x >= 1
-  plain_vector(check_elements(x, is_width, expected, name, call, empty = TRUE))
+  unlist_unnamed(check_elements(x, is_width, expected, name, call, empty = TRUE))
 }
 
 is_missing_value <- function(x) is_atomic(x) && length(x) == 1 && is.na(x)
 
-abort_argument <- function(x, name, call) {
+abort_unsupported_argument <- function(x, name, call) {
   if (!is.null(x)) {
     abort_runhooks("{.arg {name}} is not supported.", kind = "unimplemented", call = call)
   }

@@ -53,21 +53,21 @@ constructor_factories$column <- function(specs, place) {
 column_specs <- function(specs) {
   is_feature <- specs$kind == "feature"
   list(
-    type = specs$type[[1]], all = spec_columns_of(specs), own = spec_columns_of(specs, !is_feature),
+    type = specs$type[[1]], all = specs_as_list(specs), own = specs_as_list(specs, !is_feature),
     feature = specs$name[is_feature], kinds = setNames(as.list(specs$kind), specs$target)
   )
 }
 
 column_from_args <- function(specs, frame) {
-  values <- given_arguments(specs$own$name, frame)
-  column_from_values(specs, prepared_arguments(values, specs$own, frame))
+  values <- argument_values(specs$own$name, frame)
+  column_from_values(specs, convert_arguments(values, specs$own, frame))
 }
 
 columns_from_args <- function(specs, frame, ...) {
   own <- specs$own
   values <- mget(own$name, envir = frame)
   for (name in own$name) check_named(!is_absent(values[[name]]), name, frame)
-  values <- prepared_arguments(values, own, frame)
+  values <- convert_arguments(values, own, frame)
   columns_from_keys(..., call = frame, make_column = function(key) {
     values[[specs$feature]] <- key
     column_from_values(specs, values[specs$all$name])
@@ -79,20 +79,20 @@ column_from_values <- function(specs, values) {
   new_checked_column(specs$type, values, specs$kinds)
 }
 
-argument_kinds$column <- function(x, name, call, expected) {
+argument_converters$column <- function(x, name, call, expected) {
   check_arg(is_column(x), x, expected, name, call)
 }
 # The name is compared with the features only when the column is used.
-argument_kinds$`column or name` <- function(x, name, call, expected) {
+argument_converters$`column or name` <- function(x, name, call, expected) {
   check_arg(is_column(x) || is_string(x), x, expected, name, call)
 }
-argument_kinds$`columns or names` <- function(x, name, call, expected) {
+argument_converters$`columns or names` <- function(x, name, call, expected) {
   if (is_column(x)) return(list(x))
   check_arg(is.list(x) || is_atomic(x), x, expected, name, call)
   unname(as.list(x))
 }
-argument_kinds$shape <- function(x, name, call, expected) as.list(as_shape(x, call))
-argument_kinds$words <- function(x, name, call, expected) {
+argument_converters$shape <- function(x, name, call, expected) as.list(as_shape(x, call))
+argument_converters$words <- function(x, name, call, expected) {
   if (is.factor(x)) x <- as.character(x)
   is_word <- function(x) is.character(x) || is.numeric(x)
   check_elements(
@@ -100,10 +100,10 @@ argument_kinds$words <- function(x, name, call, expected) {
     na_advice = "A missing value (NA) in the data is in no bucket, so it needs no entry here."
   )
 }
-argument_kinds$features <- function(x, name, call, expected) {
+argument_converters$features <- function(x, name, call, expected) {
   as.list(check_elements(x, is.character, expected, name, call, empty = TRUE))
 }
-argument_kinds$columns <- function(x, name, call, expected) {
+argument_converters$columns <- function(x, name, call, expected) {
   if (length(x) == 0) {
     # a formula can select no columns, such as `y ~ 1`
     if (isTRUE(attr(x, "is_of_formula"))) return(x)
@@ -271,11 +271,11 @@ check_weight_column <- function(
   check_arg(is.null(x) || inherits(x, "NumericColumn") || is_string(x), x, expected, name, call)
 }
 
-spec_columns <- function(spec) {
+columns_in_spec <- function(spec) {
   if (is_column(spec)) return(list(spec))
   is_nest <- is.list(spec) && (!is.object(spec) || inherits(spec, "list"))
-  if (is_nest) unlist(lapply(unname(spec), spec_columns), recursive = FALSE)
+  if (is_nest) unlist(lapply(unname(spec), columns_in_spec), recursive = FALSE)
 }
 
 # The features that columns read: one list for each feature.
-features_of_columns <- function(columns) cpp_columns_read(lapply(columns, value_for_core))
+features_of_columns <- function(columns) cpp_features_of_columns(lapply(columns, value_for_core))

@@ -88,8 +88,8 @@ column_shared_embedding <- function(
   abort_abbreviated_arguments()
   call <- environment()
   specs <- column_specs(registered("column", "SharedEmbeddingColumn")[[1]])
-  table_args <- spec_columns_of(specs$all, specs$all$kind != "column")
-  values <- prepared_arguments(given_arguments(table_args$name, call), table_args, call)
+  table_args <- specs_as_list(specs$all, specs$all$kind != "column")
+  values <- convert_arguments(argument_values(table_args$name, call), table_args, call)
   columns <- as_column_list(categorical_columns, "categorical_columns", environment())
   bucket_counts <- vapply(columns, function(column) cpp_column_buckets(value_for_core(column)), 0)
   if (any(is.na(bucket_counts)) || any(bucket_counts != bucket_counts[[1]])) {

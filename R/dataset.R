@@ -196,7 +196,7 @@ in_memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
     )
   }
   if (type == "TensorSliceDataset") check_equal_rows(tensors, call)
-  dtypes <- vapply(components, wanted_type, "")
+  dtypes <- vapply(components, declared_type, "")
   handle <- cpp_tensors_dataset(type, components, dtypes, owner)
   tf_dataset(handle, structure_of(as_components(tensors)))
 }

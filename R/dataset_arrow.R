@@ -109,7 +109,7 @@ arrow_chunks <- function(open, columns) {
 arrow_stream <- function(x, call = parent.frame()) {
   if (inherits(x, "nanoarrow_array_stream")) return(x)
   if (is.environment(x) && is.function(x[["export_to_c"]])) {
-    stream <- cpp_arrow_room()
+    stream <- cpp_new_arrow_stream()
     x$export_to_c(stream)
     return(stream)
   }

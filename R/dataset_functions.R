@@ -159,7 +159,7 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
 dataset_function <- function(dataset, f, call = parent.frame()) {
   f <- element_function(f, dataset, "map_func", call)
   form <- NULL
-  handle <- cpp_dataset_maker(dataset$handle, function(components) {
+  handle <- cpp_dataset_valued_function(dataset$handle, function(components) {
     result <- call_with_element(f, element_from_components(dataset, components))
     if (!is_dataset(result)) {
       abort_runhooks(
@@ -236,7 +236,7 @@ as_graph_function <- function(on_values, dataset, call) {
 }
 
 value_type <- function(x) {
-  declared <- wanted_type(x)
+  declared <- declared_type(x)
   if (!is.na(declared)) return(declared)
   switch(typeof(x),
     double = "float64", integer = "int32", logical = "bool", character = "string",

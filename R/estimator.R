@@ -4,13 +4,13 @@ new_canned_estimator <- function(type, traits, class, spec, args, config) {
   spec <- c(list(type = type), spec)
   attr(spec, "owner") <- paste0(type, "()")
   structure(
-    list(estimator = new_engine(traits$class, config), args = args, spec = spec),
+    list(estimator = new_estimator_handle(traits$class, config), args = args, spec = spec),
     class = c(class, paste0("tf_estimator_", traits$kind), "tf_estimator")
   )
 }
 
 # The value of `model$estimator`. Copies of a model share the environment `shared_state`.
-new_engine <- function(description, config) {
+new_estimator_handle <- function(description, config) {
   handle <- list(
     description = description, model_dir = config$model_dir, config = config,
     shared_state = new_shared_state(), is_temporary = is_within(config$model_dir, tempdir())
@@ -39,19 +39,19 @@ new_model_cache <- function(state) cpp_attach_ephemeron(state, new.env(parent = 
 # cached_rows() (`rows`) and inform_other_training() (`informed_of`).
 model_cache <- function(object) {
   state <- unclass(object$estimator)$shared_state
-  cache <- if (typeof(state$cache) == "weakref") cpp_part(state$cache)
+  cache <- if (typeof(state$cache) == "weakref") cpp_ephemeron_value(state$cache)
   if (!is.null(cache)) return(cache)
   state$cache <- new_model_cache(state) # the object was read from a file
-  cpp_part(state$cache)
+  cpp_ephemeron_value(state$cache)
 }
 
 #' @export
 `$.runhooks_engine` <- function(x, name) {
   switch(name,
     model_dir = resolve_model_dir(x),
-    get_variable_names = function() checkpoint_names(required_checkpoint(resolve_model_dir(x))),
+    get_variable_names = function() checkpoint_names(latest_checkpoint_or_abort(resolve_model_dir(x))),
     get_variable_value = function(name) {
-      cpp_checkpoint_values(required_checkpoint(resolve_model_dir(x)), name)[[1]]
+      cpp_checkpoint_values(latest_checkpoint_or_abort(resolve_model_dir(x)), name)[[1]]
     },
     latest_checkpoint = function() latest_checkpoint(resolve_model_dir(x)),
     unclass(x)[[name]]
@@ -70,7 +70,7 @@ print.runhooks_engine <- function(x, ...) {
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && !isNamespace(topenv(parent.frame()))) member_of(x, name) else value
+  if (is.null(value) && !isNamespace(topenv(parent.frame()))) get_member(x, name) else value
 }
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
@@ -94,7 +94,7 @@ abort_no_model <- function(fun, object, other_args, call) {
   )
 }
 
-required_checkpoint <- function(dir, call = parent.frame()) {
+latest_checkpoint_or_abort <- function(dir, call = parent.frame()) {
   path <- cpp_newest_weights(dir)
   if (is.null(path)) {
     abort_runhooks(
@@ -190,6 +190,7 @@ cached_core_model <- function(object) {
 }
 
 model_cache_key <- function(object) {
+  object <- unclass(object) # because `$` of an absent member takes microseconds
   list(object$spec, object$metric_fns, object$model_fn, object$args, object$warm_start_from)
 }
 
@@ -247,7 +248,7 @@ core_config <- function(object) {
 
 check_model_dir <- function(folder, call = parent.frame()) {
   if (!folder$can_be_written) {
-    hint <- temporary_hint("permission_denied", folder$path)
+    hint <- tempdir_hint("permission_denied", folder$path)
     if (is.null(hint)) hint <- "Give a directory for which you have write permission."
     abort_runhooks(
       c("{.arg model_dir} is not writable: {.path {folder$path}}.", i = "{hint}"),

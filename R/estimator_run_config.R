@@ -157,7 +157,7 @@ check_config_value <- function(name, value, call) {
 #' @export
 `$.runhooks_run_config` <- function(x, name) {
   if (name == "replace") return(function(...) config_replace(x, list(...), environment()))
-  member_of(x, name, names(config_defaults))
+  get_member(x, name, names(config_defaults))
 }
 
 #' @export

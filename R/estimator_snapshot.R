@@ -7,7 +7,7 @@
 # includes the weights only if they are small.
 checkpoint_snapshot <- function(handle, dir) {
   is_temporary <- isTRUE(handle$is_temporary) || is_within(dir, tempdir())
-  cpp_files_to_carry(dir, tempfile("runhooks-now-"), is_temporary)
+  cpp_snapshot_files(dir, tempfile("runhooks-now-"), is_temporary)
 }
 
 # The directory of a model. A restored model uses its original directory as long as the saved

@@ -283,7 +283,7 @@ check_receiver_tensors <- function(x, arg, call = parent.frame()) {
   x
 }
 
-receiver_symbols <- function() {
+serving_receiver_members <- function() {
   batch_dim <- function(default_batch_size) {
     check_positive_whole(default_batch_size, null = TRUE, call = parent.frame())
     list(default_batch_size)

@@ -74,7 +74,7 @@ predict.runhooks_saved_model <- function(object, newdata, signature = "serving_d
 }
 
 # Called by the core for classes that are not strings.
-served_factor <- function(classes, levels) {
+factor_of_classes <- function(classes, levels) {
   if (anyDuplicated(levels)) classes else factor(classes, levels)
 }
 

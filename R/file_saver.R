@@ -58,7 +58,7 @@ new_saver <- function(pointer) {
   saver$.pointer <- pointer
   saver$save <- function(sess, save_path, global_step = NULL, latest_filename = NULL,
                          meta_graph_suffix = "meta", write_meta_graph = TRUE, write_state = TRUE) {
-    sess <- plain_session(sess)
+    sess <- underlying_session(sess)
     check_string(save_path)
     check_flag(write_meta_graph)
     check_flag(write_state)
@@ -93,13 +93,13 @@ new_saver <- function(pointer) {
     cpp_saver_set_last_checkpoints(pointer, paths, times)
   }
   saver$restore <- function(sess, save_path) {
-    sess <- plain_session(sess)
+    sess <- underlying_session(sess)
     check_string(save_path)
     invisible(cpp_saver_restore(pointer, sess$.pointer, path.expand(save_path)))
   }
   saver$last_checkpoints <- function() cpp_saver_last_checkpoints(pointer)
   class(saver) <- "runhooks_saver"
-  checked_members(saver)
+  with_checked_members(saver)
 }
 
 #' @export

@@ -34,7 +34,7 @@ cut_breaks <- function(limits, n) {
 }
 
 # Replaces C(f, sum) by f, because contrasts matter only for coef() and similar functions.
-without_contrasts <- function(expr) {
+strip_contrasts <- function(expr) {
   is_c <- is.call(expr) && (identical(expr[[1]], quote(C)) || identical(expr[[1]], quote(stats::C)))
   if (is_c) expr[[2]] else expr
 }

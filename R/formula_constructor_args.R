@@ -258,7 +258,7 @@ unknown_arg_hint <- function(name, text, arguments, type) {
   }
   if (name == "class_weights") return("Class weights are for classifiers.")
   is_argument <- length(replacement) && replacement %in% arguments
-  suggestion <- if (is_argument) replacement else near_name(name, arguments)
+  suggestion <- if (is_argument) replacement else closest_name(name, arguments)
   if (length(suggestion)) return(cli::format_inline("Did you mean {.arg {suggestion}}?"))
   is_name <- grepl("^[.[:alpha:]][._[:alnum:]]*$", text) && !text %in% c("TRUE", "FALSE", "NULL")
   if ("formula" %in% arguments && is_name) {
@@ -320,13 +320,13 @@ optimizer_type <- function(x) {
   if (is_optimizer(x)) unclass(x)$type else if (is_string(x)) x else NA_character_
 }
 
-wants_all_rows <- function(x) {
-  if (is.null(the$all_rows)) the$all_rows <- cpp_optimizers_of_all_rows()
+needs_all_rows <- function(x) {
+  if (is.null(the$all_rows)) the$all_rows <- cpp_full_batch_optimizers()
   optimizer_type(x) %in% the$all_rows
 }
 
 # Whether the optimizer has a penalty, so that its optimum is not that of the loss.
-is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(unclass_deep(x))
+is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(optimizer_fields(x))
 
 is_full_batch_linear <- function(args, traits) {
   optimizer <- full_batch_optimizer(args, traits)
@@ -341,7 +341,7 @@ full_batch_optimizer <- function(args, traits) {
   parts <- traits$parts
   if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(NULL)
   optimizer <- args[[parts[[1]]$optimizer]]
-  if (wants_all_rows(optimizer)) optimizer
+  if (needs_all_rows(optimizer)) optimizer
 }
 
 new_optimizer_spec <- function(name, rate) {

@@ -4,7 +4,7 @@
 # * `values`, `offset`, `response`, `weight`: the evaluated columns;
 # * `missing`: for each column, which rows are missing. Unseen levels are missing, too;
 # * `passed`: with na.pass, the names of the variables with missing values.
-blueprint_frame <- function(blueprint, data, with_response, call) {
+evaluate_blueprint <- function(blueprint, data, with_response, call) {
   data <- fill_missing(data, blueprint$na$constants)
   names <- names(blueprint$variables)
   check_variables_present(blueprint, data, call)
@@ -130,7 +130,7 @@ blueprint_input_fn <- function(
       call = call
     )
   }
-  abort_reading(list(...), call)
+  abort_unknown_reading_args(list(...), call)
   data <- as_formula_data(data, model, call)
   is_training <- !is.null(is_limited)
   reading <- list(
@@ -140,7 +140,7 @@ blueprint_input_fn <- function(
   if (is_streamed(data)) return(stream_input(model, data, reading, is_limited, call))
   data <- check_formula_data(data, call)
   check_has_rows(data, call)
-  frame <- blueprint_frame(blueprint, data, TRUE, call)
+  frame <- evaluate_blueprint(blueprint, data, TRUE, call)
   frame <- drop_incomplete_rows(blueprint, frame, call, inform_omitted)
   if (is_training) check_nonzero_weight(blueprint, frame, call)
   columns <- frame_features(blueprint, frame)
@@ -148,7 +148,7 @@ blueprint_input_fn <- function(
   if (!is.null(blueprint$weight)) columns[[blueprint$weight]] <- frame$weight
   features <- names(columns)
   name <- blueprint$response$name
-  columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
+  columns[[name]] <- if (blueprint$response_as_strings) as.character(frame$response) else frame$response
   n <- n_rows(frame$response)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
   if (is_training && uses_full_batch(model, n, batch_size)) {
@@ -183,13 +183,13 @@ default_batch <- function(model, n) {
 # Whether training by default reads all rows in each step.
 uses_full_batch <- function(model, n = 1, batch_size = n) {
   batch_size == n &&
-    (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
+    (model_traits(model$spec$type)$needs_all_rows || is_iterative_fit(model, n, batch_size))
 }
 
 # Whether a full-batch optimizer, such as L-BFGS, iterates to the minimum of the loss.
 is_iterative_fit <- function(model, n = 1, batch_size = n) {
   parts <- model_traits(model$spec$type)$parts
-  length(parts) == 1 && batch_size == n && wants_all_rows(model$spec[[parts[[1]]$optimizer]])
+  length(parts) == 1 && batch_size == n && needs_all_rows(model$spec[[parts[[1]]$optimizer]])
 }
 
 max_iterations <- 200
@@ -198,7 +198,7 @@ default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
   if (is_iterative_fit(model, n, batch_size)) return(max_iterations)
   # a model that needs all rows, such as trees, ends its own training
-  if (model_traits(model$spec$type)$wants_all_rows) return(NULL)
+  if (model_traits(model$spec$type)$needs_all_rows) return(NULL)
   default_passes(model, n, batch_size)
 }
 
@@ -206,13 +206,13 @@ default_passes <- function(model, n, batch_size) {
   max(1, ceiling(model_traits(model$spec$type)$steps * batch_size / n))
 }
 
-reads_all_rows <- function(model, input) {
+is_full_batch_input <- function(model, input) {
   info <- attr(input, "about")
   !is.null(info$rows) && !isTRUE(info$is_stream) &&
     is_iterative_fit(model, info$rows, info$batch_size)
 }
 
-abort_reading <- function(extras, call) {
+abort_unknown_reading_args <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   arg_names <- c("batch_size", "shuffle", "num_epochs", "resume")
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
@@ -225,7 +225,7 @@ abort_reading <- function(extras, call) {
   } else if (name %in% c("learning_rate", "lr", "optimizer", "na.action", "normalize")) {
     "Pass it to the constructor of the model."
   } else {
-    suggestion <- near_name(name, c(arg_names, "steps", "max_steps", "hooks"))
+    suggestion <- closest_name(name, c(arg_names, "steps", "max_steps", "hooks"))
     if (length(suggestion)) {
       "Did you mean {.arg {suggestion}}?"
     } else {

@@ -23,7 +23,7 @@ number_origin <- function(x, name, time_class, blueprint) {
   if (identical(time_class, "POSIXct")) return(min_finite(floor(x)))
   if (!isTRUE(blueprint$has_trees) || !is.numeric(x) || !is.null(dim(x))) return(NULL)
   x <- unique(x[is.finite(x)])
-  origin <- if (any(abs(x) > 2^24) && any(as_single(x) != x)) min_finite(x)
+  origin <- if (any(abs(x) > 2^24) && any(round_to_float32(x) != x)) min_finite(x)
   if (!is.null(origin)) inform_equal_numbers(x - origin, name)
   origin
 }
@@ -34,13 +34,13 @@ min_finite <- function(x) {
 }
 
 # Rounds to the precision of float32.
-as_single <- function(x) {
+round_to_float32 <- function(x) {
   unit <- 2^(floor(log2(abs(x))) - 23)
   ifelse(x == 0, 0, round(x / unit) * unit)
 }
 
 inform_equal_numbers <- function(x, name) {
-  n_lost <- length(x) - length(unique(as_single(x))) # nolint: used by cli
+  n_lost <- length(x) - length(unique(round_to_float32(x))) # nolint: used by cli
   if (n_lost == 0) return(invisible())
   cli::cli_inform(
     "Trees read {.val {name}} in single precision, which makes {n_lost} of its {length(x)}
@@ -63,18 +63,18 @@ check_time <- function(x, name, trained_class, call) {
 }
 
 # The unit of a column of the package units; NULL for other columns.
-unit_of <- function(x) {
+measurement_unit <- function(x) {
   if (!inherits(x, "units")) return(NULL)
   tryCatch(getExportedValue("units", "deparse_unit")(x), error = function(error) NULL)
 }
 
 # Converts a column to the unit of the training data. Numbers without a unit are assumed to have it.
-in_unit <- function(x, unit, name, call) {
+convert_unit <- function(x, unit, name, call) {
   if (is.null(unit) || !inherits(x, "units")) return(x)
   set_units <- getExportedValue("units", "set_units")
   tryCatch(set_units(x, unit, mode = "standard"), error = function(error) {
     abort_runhooks(
-      "{.val {name}} is in {.val {unit_of(x)}}, which cannot be converted to {.val {unit}}, the unit
+      "{.val {name}} is in {.val {measurement_unit(x)}}, which cannot be converted to {.val {unit}}, the unit
        of the training.",
       call = call
     )

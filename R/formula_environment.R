@@ -1,7 +1,7 @@
 # Reduces the environments of a model's formulas to the variables that the formulas use. saveRDS()
 # then does not save all variables of the function that created the model.
 
-with_lean_environments <- function(object) {
+reduce_environments <- function(object) {
   if (is.null(object$formula)) return(object)
   cache <- new.env(parent = emptyenv())
   constants <- lapply(object$blueprint$constants, lean_value, cache)

@@ -83,7 +83,7 @@ recipe_to_formula <- function(args, data, call) {
   baked[weight] <- lapply(baked[weight], as.numeric)
   baked <- as.data.frame(baked[c(outcome, columns_with_role("predictor"), weight)], optional = TRUE)
   list(
-    formula = formula_of_all_columns(outcome), data = as_baked(baked), recipe = recipe,
+    formula = formula_of_all_columns(outcome), data = mark_as_baked(baked), recipe = recipe,
     weight = if (length(weight)) weight[[1]],
     consumed = names(args)[vapply(args, function(x) is_recipe(x) || is.data.frame(x), NA)]
   )
@@ -116,11 +116,11 @@ formula_of_all_columns <- function(response) {
 }
 
 # Marks data that the recipe has already prepared.
-as_baked <- function(data) structure(data, is_baked = TRUE)
+mark_as_baked <- function(data) structure(data, is_baked = TRUE)
 
 is_baked <- function(data) isTRUE(attr(data, "is_baked", exact = TRUE))
 
-baked_data <- function(object, data, call = parent.frame()) {
+bake_new_data <- function(object, data, call = parent.frame()) {
   if (is.null(object$recipe) || !is.data.frame(data) || is_baked(data)) return(data)
   rlang::check_installed("recipes", "to prepare data by the recipe of the model.")
   baked <- tryCatch(
@@ -129,7 +129,7 @@ baked_data <- function(object, data, call = parent.frame()) {
   )
   weight <- object$blueprint$weight
   if (!is.null(weight)) baked[[weight]] <- as.numeric(baked[[weight]])
-  as_baked(as.data.frame(baked, optional = TRUE))
+  mark_as_baked(as.data.frame(baked, optional = TRUE))
 }
 
 abort_unbaked <- function(error, call) {

@@ -31,9 +31,9 @@ formula_arguments <- function(matched, folder, call) {
   if (is_column(weight)) weight <- weight$key
   if (!is.null(weight) && !weight %in% columns) abort_missing_features(weight, columns, call)
   blueprint <- new_blueprint(formula, columns, weight, call)
-  blueprint$as_words <- mode == "classification"
+  blueprint$response_as_strings <- mode == "classification"
   blueprint$has_trees <- matched$traits$has_trees
-  folder <- recorded_model_folder(open_folder(folder), args$warm_start_from)
+  folder <- recorded_model_folder(read_model_dir(folder), args$warm_start_from)
   blueprint$known <- recorded_formula(folder)
   if (!is.null(response_difference(read_metadata(folder), blueprint$response$name))) {
     blueprint$known["response"] <- list(NULL)
@@ -123,7 +123,7 @@ formula_defaults <- function(args, matched, rows) {
   args
 }
 
-# Adds variables, levels and terms to the blueprint. Returns a frame (see blueprint_frame()) with
+# Adds variables, levels and terms to the blueprint. Returns a frame (see evaluate_blueprint()) with
 # the values of all rows, from which scales and classes are computed. For a stream it contains the
 # statistics that `requested` selects instead.
 evaluate_formula <- function(blueprint, terms, data, columns, na_action, requested, call) {
@@ -150,7 +150,7 @@ evaluate_formula <- function(blueprint, terms, data, columns, na_action, request
     blueprint <- record_variables_with_na(frame$blueprint, frame$passed)
     inform_scan_result(frame, columns)
   } else {
-    frame <- drop_incomplete_rows(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
+    frame <- drop_incomplete_rows(blueprint, evaluate_blueprint(blueprint, data, TRUE, call), call)
     blueprint <- record_variables_with_na(blueprint, frame$passed)
   }
   blueprint$is_stream <- NULL
@@ -162,7 +162,7 @@ evaluate_formula <- function(blueprint, terms, data, columns, na_action, request
 add_response_unit <- function(blueprint, data, call) {
   response <- blueprint$response
   blueprint$response$unit <- if (is.null(blueprint$known)) {
-    unit_of(evaluate_variable(response$name, response$expr, data, blueprint, call))
+    measurement_unit(evaluate_variable(response$name, response$expr, data, blueprint, call))
   } else {
     blueprint$known$response$unit
   }

@@ -320,7 +320,7 @@ feature_types <- function(model, has_response) {
   if (!has_response) return(types)
   if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
   width <- blueprint$response$width
-  types[[length(types) + 1]] <- if (blueprint$as_words) list(dtype = "string") else {
+  types[[length(types) + 1]] <- if (blueprint$response_as_strings) list(dtype = "string") else {
     list(dtype = "float64", shape = if (isTRUE(width > 1)) list(width))
   }
   names(types)[[length(types)]] <- blueprint$response$name
@@ -331,7 +331,7 @@ chunk_features <- function(chunk, model, types, mode, inform) {
   blueprint <- model$blueprint
   has_response <- !identical(mode, "infer")
   call <- user_frame()
-  frame <- blueprint_frame(blueprint, chunk, has_response, call)
+  frame <- evaluate_blueprint(blueprint, chunk, has_response, call)
   frame <- drop_incomplete_rows(blueprint, frame, call, inform, may_be_empty = TRUE)
   columns <- frame_features(blueprint, frame)
   if (length(columns) == 0) columns$rows <- numeric(sum(frame$rows))
@@ -341,7 +341,7 @@ chunk_features <- function(chunk, model, types, mode, inform) {
   labels <- model_labels(model)
   if (has_response) {
     check_weights(columns, labels$reads)
-    response <- if (blueprint$as_words) as.character(frame$response) else frame$response
+    response <- if (blueprint$response_as_strings) as.character(frame$response) else frame$response
     columns[[length(types)]] <- as_labels(
       response, blueprint$response$name, NULL, labels, model$spec$type, mode
     )

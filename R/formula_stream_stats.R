@@ -2,11 +2,11 @@
 # decomposition.
 
 # Reads a stream and computes the statistics that `requested` selects. Returns a list that replaces
-# the frame of blueprint_frame(), and the updated blueprint.
+# the frame of evaluate_blueprint(), and the updated blueprint.
 scan_stream <- function(blueprint, stream, columns, requested, call) {
   state <- new_stream_statistics(blueprint, requested)
   visit <- function(chunk) {
-    frame <- blueprint_frame(blueprint, chunk, TRUE, call)
+    frame <- evaluate_blueprint(blueprint, chunk, TRUE, call)
     update_levels(state, blueprint, frame$values)
     state$missing <- add_missing_counts(state$missing, missing_counts(frame$missing), state$read)
     state$passed <- union(state$passed, frame$passed)

@@ -7,8 +7,8 @@ new_variable <- function(name, expr, data, blueprint, call) {
   recorded <- blueprint$known$variables[[name]]
   time_class <- time_class(raw_value)
   if (!is.null(recorded)) check_time(raw_value, name, recorded$time, call)
-  unit <- if (is.null(recorded)) unit_of(raw_value) else recorded$unit
-  raw_value <- in_unit(raw_value, unit, name, call)
+  unit <- if (is.null(recorded)) measurement_unit(raw_value) else recorded$unit
+  raw_value <- convert_unit(raw_value, unit, name, call)
   value <- numeric_or_factor(if (is.null(time_class)) raw_value else time_numbers(raw_value))
   na_level <- recorded$na_level
   if (is.null(recorded) && is.factor(value) && anyNA(levels(value))) {
@@ -28,7 +28,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   if (!is.null(fixed) && !blueprint$is_stream) {
     fixed <- fix_data_dependent_call(raw_value, expr, data, blueprint, recorded)
   }
-  fixed <- without_contrasts(fixed)
+  fixed <- strip_contrasts(fixed)
   check_recorded_basis(name, fixed, recorded, call)
   if (is.null(recorded)) inform_na_like_level(value, name)
   list(
@@ -121,7 +121,7 @@ numeric_or_factor <- function(value) {
 
 formula_value <- function(name, data, blueprint, call) {
   variable <- blueprint$variables[[name]]
-  value <- in_unit(
+  value <- convert_unit(
     evaluate_variable(name, variable$expr, data, blueprint, call), variable$unit, name, call
   )
   if (is.null(variable$time)) return(with_named_na(numeric_or_factor(value), variable$na_level))
@@ -132,9 +132,9 @@ formula_value <- function(name, data, blueprint, call) {
 response_value <- function(data, blueprint, call) {
   response <- blueprint$response
   raw_value <- evaluate_variable(response$name, response$expr, data, blueprint, call)
-  value <- numeric_or_factor(in_unit(raw_value, response$unit, response$name, call))
+  value <- numeric_or_factor(convert_unit(raw_value, response$unit, response$name, call))
   value <- with_named_na(value, NULL)
-  if (isTRUE(blueprint$as_words) && isTRUE(ncol(value) > 1)) {
+  if (isTRUE(blueprint$response_as_strings) && isTRUE(ncol(value) > 1)) {
     abort_class_counts(response$name, ncol(value), call)
   }
   value

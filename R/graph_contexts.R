@@ -4,12 +4,12 @@
 
 new_context_manager <- function(enter, exit, swallows = function(condition) FALSE) {
   context <- new.env(parent = emptyenv())
-  as_context(context, enter, exit, swallows)
+  add_context_methods(context, enter, exit, swallows)
   class(context) <- "runhooks_context"
   context
 }
 
-as_context <- function(object, enter, exit, swallows = function(condition) FALSE) {
+add_context_methods <- function(object, enter, exit, swallows = function(condition) FALSE) {
   object$.enter <- enter
   object$.exit <- exit
   object$.swallows <- swallows
@@ -94,7 +94,7 @@ eval_in_context <- function(context, expr, name, frame) {
     )
   }
   record_failure <- function(condition) failure <<- condition
-  result <- unless_swallowed(expr, context$.swallows, record_failure)
+  result <- eval_with_ignored_errors(expr, context$.swallows, record_failure)
   is_left <- TRUE
   context$.exit(NULL)
   if (result$is_visible) result$value else invisible(result$value)
@@ -107,7 +107,7 @@ remove_if_exists <- function(name, frame) {
 # Evaluates `expr`. An error for which `swallows()` is TRUE returns NULL; `on_other()` is called for
 # other errors. The restart is invoked as an object, because nested blocks have the same restart
 # name.
-unless_swallowed <- function(expr, swallows, on_other = function(condition) NULL) {
+eval_with_ignored_errors <- function(expr, swallows, on_other = function(condition) NULL) {
   restart <- NULL
   on_error <- function(condition) {
     if (swallows(condition)) invokeRestart(restart)
@@ -153,7 +153,7 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
     initializer = initializer, regularizer = regularizer, constraint = constraint, dtype = dtype,
     use_resource = use_resource,
     partitioner = if (!is.null(partitioner)) wrap_partitioner(partitioner),
-    getter = if (!is.null(custom_getter)) composed_getter(custom_getter, cpp_scope_getter())
+    getter = if (!is.null(custom_getter)) compose_getters(custom_getter, cpp_scope_getter())
   )
   if (is.null(name_or_scope) && isTRUE(reuse)) {
     abort_runhooks("{.code reuse = TRUE} cannot be used without a {.arg name_or_scope}.")
@@ -211,8 +211,8 @@ default_graph_context <- function(graph) {
 
 # Combines a custom getter of variables with that of the enclosing scope, or with the default
 # getter.
-composed_getter <- function(getter, outer) {
+compose_getters <- function(getter, outer) {
   force(getter)
-  inner <- if (is.null(outer)) getter_of_store else outer
+  inner <- if (is.null(outer)) default_variable_getter else outer
   function(name, ...) getter(inner, name, ...)
 }

@@ -105,7 +105,7 @@ convert_variables_to_constants <- function(sess, input_graph_def, output_node_na
   good <- length(names) > 0
   check_arg(good, output_node_names, "names of operations", "output_node_names", environment())
   new_graph_def(cpp_freeze(
-    plain_session(sess)$.pointer, graph_def_bytes(input_graph_def), names,
+    underlying_session(sess)$.pointer, graph_def_bytes(input_graph_def), names,
     as_strings(variable_names_whitelist), as_strings(variable_names_blacklist)
   ))
 }

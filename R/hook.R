@@ -233,7 +233,7 @@ new_coordinator <- function(pointer) {
   coordinator <- new.env(parent = emptyenv())
   coordinator$request_stop <- function(ex = NULL) {
     # the end of the data is a normal reason to stop
-    if (!is.null(ex) && is_one_of(ex, c("out_of_range", "stop_iteration"))) ex <- NULL
+    if (!is.null(ex) && has_error_kind(ex, c("out_of_range", "stop_iteration"))) ex <- NULL
     kind <- if (!is.null(ex)) control_error_kind(ex)
     cpp_coordinator_request_stop(pointer, ex, if (is.null(kind)) "unknown" else kind)
   }

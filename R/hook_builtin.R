@@ -99,7 +99,7 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
   abort_abbreviated_arguments()
   # an explicit time interval replaces the default step interval
   if (!is.null(every_n_secs) && missing(every_n_steps)) every_n_steps <- NULL
-  abort_argument(summary_writer, "summary_writer", environment())
+  abort_unsupported_argument(summary_writer, "summary_writer", environment())
   new_builtin_hook("StepCounterHook",
     every_n_steps = every_n_steps, every_n_secs = every_n_secs,
     output_dir = absolute_path(output_dir, "output_dir")
@@ -212,7 +212,7 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   tensor_names <- vapply(tensors, function(x) if (is_string(x)) x else x$name, "")
   if (is.null(names(tensors))) names(tensors) <- tensor_names
   names(tensors) <- ifelse(nzchar(names(tensors)), names(tensors), tensor_names)
-  reserved <- c("average_loss", "loss", old_metrics, "step")
+  reserved <- c("average_loss", "loss", tfestimators_metrics, "step")
   invalid <- c(intersect(names(tensors), reserved), names(tensors)[duplicated(names(tensors))])
   if (length(invalid)) {
     abort_runhooks(

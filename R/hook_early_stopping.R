@@ -73,7 +73,7 @@ check_stopped_estimator <- function(estimator, call = parent.frame()) {
 # Constructs the four hooks that check a metric. `frame` contains the arguments of the constructor.
 new_stop_if_hook <- function(type, frame) {
   resolve_every_n_steps(frame, "run_every_steps", "run_every_secs")
-  args <- given_arguments(names(formals(sys.function(sys.parent()))), frame)
+  args <- argument_values(names(formals(sys.function(sys.parent()))), frame)
   check_stopped_estimator(args$estimator, call = frame)
   dir <- model_dir(args$estimator)
   if (is.null(args$eval_dir)) args$eval_dir <- file.path(dir, "eval")

@@ -20,7 +20,7 @@ constructor_factories$hook <- function(specs, place) {
 }
 
 make_builtin_hook <- function(specs, frame) {
-  values <- given_arguments(specs$name, frame)
+  values <- argument_values(specs$name, frame)
   converted <- Map(convert_hook_argument, values, specs$name, specs$kind, list(frame))
   do.call(new_builtin_hook, c(list(specs$type[[1]]), converted), quote = TRUE)
 }
@@ -42,7 +42,7 @@ convert_hook_argument <- function(x, name, kind, call) {
       check_scaffold(x, call)
       x
     },
-    unsupported = abort_argument(x, name, call),
+    unsupported = abort_unsupported_argument(x, name, call),
     x
   )
 }

@@ -2,7 +2,7 @@
 
 # Called by the core for the first step of a hook in a loop. Returns `values` with classes that
 # check which results the hook reads. The core removes the classes after the step.
-check_reads <- function(values, hook, has_before_run) {
+with_read_checks <- function(values, hook, has_before_run) {
   results <- values$results
   available <- if (has_before_run) names(values) else setdiff(names(values), "results")
   if (has_before_run && is.list(results)) {

@@ -14,7 +14,7 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
   is_code <- is_factor & !is_text
   messages <- mapply(encoding_message, columns[is_code], column_names[is_code], SIMPLIFY = FALSE)
   columns[is_code] <- lapply(columns[is_code], factor_codes)
-  types <- vapply(columns, wanted_type, "")
+  types <- vapply(columns, declared_type, "")
   is_float <- column_names %in% floats & is.na(types) & seq_along(columns) <= n_features
   types[is_float & vapply(columns, is.double, NA)] <- "float32"
   list(columns = columns, types = unname(types), messages = unname(messages))

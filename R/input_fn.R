@@ -17,7 +17,7 @@ with_reading <- function(reading, expr) {
   expr
 }
 
-the$users_depth <- 0L # see eval_user_code()
+the$user_code_depth <- 0L # see eval_user_code()
 
 #' Create an input function from data in memory
 #'
@@ -325,7 +325,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
                          finite = all_finite(list(x))) {
   role <- if (is_response) "response" else "feature"
   good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x) || is_sparse_matrix(x)
-  is_time <- is.object(x) && !is.factor(x) && cpp_has_other_numbers(x)
+  is_time <- is.object(x) && !is.factor(x) && cpp_has_encoded_numbers(x)
   if (!good || is_time) {
     abort_runhooks(
       c(
@@ -414,7 +414,7 @@ next_matrix <- function(columns, features, response, options) {
   matrix <- if (is_single_matrix) encoded[[1]] else unname(encoded)
   if (all(is_string) && !is_single_matrix) matrix <- do.call(cbind, matrix)
   # columns of the same explicit type determine the type of the matrix
-  types <- unique(lapply(encoded, wanted_type))
+  types <- unique(lapply(encoded, declared_type))
   if (!is_single_matrix && length(types) == 1) attr(matrix, "dtype") <- types[[1]]
   all_columns <- c(list(x = matrix), columns[length(features) + seq_along(response)])
   input <- next_rows(encoded_rows(all_columns, 1L), "x", response, options)
@@ -498,7 +498,7 @@ as_tensors <- function(x) {
   if (is.null(x) || is_graph_element(x) || is_sparse(x)) return(x)
   if (is.list(x)) return(lapply(x, as_tensors))
   if (!is_atomic(x)) return(x)
-  type <- wanted_type(x)
+  type <- declared_type(x)
   cpp_constant(x, if (!is.na(type)) type, "Const")
 }
 
@@ -510,7 +510,7 @@ planned_steps <- function(input) {
   ceiling(ceiling(info$rows / replicas) * info$num_epochs / info$batch_size)
 }
 
-known_rows <- function(input) {
+num_total_rows <- function(input) {
   info <- attr(input, "about")
   if (!is.null(info$num_epochs) && !is.null(info$rows)) info$rows * info$num_epochs
 }

@@ -41,7 +41,7 @@ flat_column <- function(x) {
 unclassed_column <- function(x) {
   is_plain <- inherits(x, c("vctrs_vctr", "units")) && is_atomic(x) &&
     !inherits(x, c("factor", "Date", "POSIXt", "difftime", "integer64"))
-  if (is_plain) array_like(as.vector(unclass(x)), unclass(x)) else x
+  if (is_plain) restore_dims(as.vector(unclass(x)), unclass(x)) else x
 }
 
 # The features that the columns and the head of a model read. The head reads the weights of rows.
@@ -68,7 +68,7 @@ row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
 # become missing.
 with_named_na <- function(x, level) {
   if (is.factor(x) && anyNA(levels(x))) {
-    if (is.null(level)) return(array_like(factor(x, exclude = NA), x))
+    if (is.null(level)) return(restore_dims(factor(x, exclude = NA), x))
     levels(x)[is.na(levels(x))] <- level
     return(x)
   }
@@ -80,7 +80,7 @@ with_named_na <- function(x, level) {
 strings_for_graph <- function(x, levels = base::levels(x)) {
   strings <- as.character(x)
   if ("" %in% levels) strings[is.na(strings)] <- new_level("(missing)", levels)
-  array_like(strings, x)
+  restore_dims(strings, x)
 }
 
 new_level <- function(level, levels) last_or_na(make.unique(c(levels, level)))

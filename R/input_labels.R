@@ -357,7 +357,7 @@ coerce_to_training_schema <- function(
   if (identical(mode, "train")) {
     inform_useless_features(columns[intersect(features, feature_keys(reads))], estimator, dir)
   }
-  keys_with_oov <- feature_keys(Filter(function(read) read$takes_unknown, reads))
+  keys_with_oov <- feature_keys(Filter(function(read) read$accepts_unknown_strings, reads))
   columns[is_feature] <- coerce_to_schema(
     columns[is_feature], record$features, keys_with_oov, is_tree_model(estimator)
   )
@@ -386,7 +386,7 @@ na_features <- function(model, names) {
 
 # Replaces NA by the default values of columns. Any other NA is an error, except in `na_features`.
 fill_or_abort_missing <- function(columns, reads, finite, na_features) {
-  columns <- fill_by_columns(columns, reads)
+  columns <- apply_column_defaults(columns, reads)
   for (name in names(columns)) {
     x <- columns[[name]]
     if (!finite[[name]]) {
@@ -396,7 +396,7 @@ fill_or_abort_missing <- function(columns, reads, finite, na_features) {
   columns
 }
 
-fill_by_columns <- function(columns, reads) {
+apply_column_defaults <- function(columns, reads) {
   for (read in reads) {
     x <- columns[[read$key]]
     can_fill <- !is.null(read$default_value) && (is.numeric(x) || is.logical(x))

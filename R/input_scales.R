@@ -42,7 +42,7 @@ check_checkpoint <- function(object, path, call) {
   if (is.null(path) || is.null(object$spec)) return(invisible())
   folder <- dirname(absolute_path(path, "checkpoint_path"))
   if (identical(folder, model_dir(object)) || !dir.exists(folder)) return(invisible())
-  folder <- open_folder(folder)
+  folder <- read_model_dir(folder)
   check_scales(object, call, folder, "checkpoint_path")
   check_model_compatible(object, "infer", call, folder, "checkpoint_path")
 }

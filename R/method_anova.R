@@ -38,7 +38,7 @@ extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its 
   check_arg(is_number(scale) && scale >= 0, scale, "a number, 0 or more", "scale", environment())
   check_arg(is_number(k), k, "a number", "k", environment())
   n <- fit_nobs(model_fit)
-  edf <- fit_edf(model_fit)
+  edf <- fit_num_coefficients(model_fit)
   if (model_fit$family != "gaussian") {
     return(c(edf, -2 * fit_log_likelihood(model_fit) + k * edf))
   }
@@ -90,7 +90,7 @@ anova_of_models <- function(models, fits, test, call = parent.frame()) {
       )
     }
   }
-  residual_df <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
+  residual_df <- vapply(fits, function(fit) fit_nobs(fit) - fit_num_coefficients(fit), 0)
   deviance <- vapply(fits, fit_deviance, 0)
   is_gaussian <- first$family == "gaussian"
   table <- data.frame(residual_df, deviance, c(NA, -diff(residual_df)), c(NA, -diff(deviance)))
@@ -109,8 +109,8 @@ anova_of_models <- function(models, fits, test, call = parent.frame()) {
 
 as_anova <- function(table, heading, test, largest) {
   if (test != "none") {
-    scale <- if (largest$family == "gaussian") fit_deviance(largest) / fit_df(largest) else 1
-    df <- if (largest$family == "gaussian") fit_df(largest) else Inf
+    scale <- if (largest$family == "gaussian") fit_deviance(largest) / fit_residual_df(largest) else 1
+    df <- if (largest$family == "gaussian") fit_residual_df(largest) else Inf
     table <- stats::stat.anova(table, test, scale, df, fit_nobs(largest))
   }
   structure(table, heading = heading, class = c("anova", "data.frame"))
@@ -125,16 +125,16 @@ anova_of_terms <- function(object, fit, test) {
   term <- attr(fit$design, "assign")[fit$kept]
   squares <- effects[seq_along(term)]^2
   term_indices <- sort(unique(term[term > 0]))
-  df <- c(vapply(term_indices, function(i) sum(term == i), 0L), fit_df(fit))
+  df <- c(vapply(term_indices, function(i) sum(term == i), 0L), fit_residual_df(fit))
   sums <- c(vapply(term_indices, function(i) sum(squares[term == i]), 0), fit_deviance(fit))
   table <- data.frame(df, sums, sums / df)
   names(table) <- c("Df", "Sum Sq", "Mean Sq")
   rownames(table) <- c(object$blueprint$labels[term_indices], "Residuals")
   if (test == "F") {
-    ratio <- table[["Mean Sq"]] / (fit_deviance(fit) / fit_df(fit))
+    ratio <- table[["Mean Sq"]] / (fit_deviance(fit) / fit_residual_df(fit))
     ratio[length(ratio)] <- NA
     table[["F value"]] <- ratio
-    table[["Pr(>F)"]] <- stats::pf(ratio, df, fit_df(fit), lower.tail = FALSE)
+    table[["Pr(>F)"]] <- stats::pf(ratio, df, fit_residual_df(fit), lower.tail = FALSE)
   }
   heading <- c("Analysis of Variance Table\n", paste("Response:", object$blueprint$response$name))
   structure(table, heading = heading, class = c("anova", "data.frame"))
@@ -151,7 +151,7 @@ anova_by_refitting <- function(object, test) {
     refit(object, stats::as.formula(call("~", formula[[2]], right), environment(formula)))
   })
   fits <- lapply(c(smaller_models, list(object)), fit_of_one_response, "anova")
-  residual_df <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
+  residual_df <- vapply(fits, function(fit) fit_nobs(fit) - fit_num_coefficients(fit), 0)
   deviance <- vapply(fits, fit_deviance, 0)
   table <- data.frame(c(NA, -diff(residual_df)), c(NA, -diff(deviance)), residual_df, deviance)
   dimnames(table) <- list(c("NULL", labels), c("Df", "Deviance", "Resid. Df", "Resid. Dev"))

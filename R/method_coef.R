@@ -92,7 +92,7 @@ terms.tf_estimator <- function(x, ...) {
 #' @export
 model.frame.tf_estimator <- function(formula, data = NULL, ...) {
   if (is.null(formula$formula)) abort_no_formula("model.frame")
-  data <- if (is.null(data)) training_data(formula) else baked_data(formula, data)
+  data <- if (is.null(data)) training_data(formula) else bake_new_data(formula, data)
   stats::model.frame(terms(formula), data = data, ...)
 }
 
@@ -239,7 +239,7 @@ coef.tf_estimator <- function(object, complete = TRUE, ...) {
   check_flag(complete)
   abort_extra_arguments("coef", list(...), "complete")
   fit <- coefficient_fit(object, "coef")
-  warn_convergence(fit)
+  warn_not_converged(fit)
   coefficients <- fit$coefficients
   if (!complete) coefficients <- coefficients[fit$kept, , drop = FALSE]
   if (fit$family == "multinomial") return(t(coefficients))
@@ -279,7 +279,7 @@ summary.tf_estimator <- function(object, ...) {
   frame <- training_frame(object, "summary")
   coefficients <- if (has_coefficients(object)) {
     fit <- coefficient_fit(object, "summary", frame = frame)
-    record_inference(fit)
+    warn_unreliable_inference(fit)
     coefficient_table(fit)
   }
   structure(
@@ -292,7 +292,7 @@ summary.tf_estimator <- function(object, ...) {
 }
 
 fit_measures <- function(object, frame, r_version = getRversion()) {
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   weights <- row_weights(object, frame, sum(frame$rows))
   mean_of <- function(x) sum(weights * x) / sum(weights)
   if (!is.null(classes)) {

@@ -1,4 +1,4 @@
-# fit(), and train() and evaluate() of the package generics, registered when it is loaded.
+# fit(), and the methods of train() and evaluate() for the generics of the package generics.
 
 #' Fit a model
 #'
@@ -17,7 +17,7 @@
 #' @family estimator methods
 #' @export
 #' @rawNamespace S3method(fit, tf_estimator)
-#' @rawNamespace S3method(fit, default, fit_elsewhere)
+#' @rawNamespace S3method(fit, default, fit_with_generics)
 #' @rawNamespace S3method(generics::fit, tf_estimator)
 #' @rawNamespace S3method(generics::train, tf_estimator)
 #' @rawNamespace S3method(generics::train, tf_estimator_history)
@@ -28,8 +28,9 @@
 #' coef(model)
 fit <- function(object, ...) UseMethod("fit")
 
-# Registered as fit.default, a name that generics::fit() would find here, too. lint: allow caller
-fit_elsewhere <- function(object, ...) {
+# Registered as fit.default. A function of that name would also be a method of generics::fit(), and
+# would call itself without end. lint: allow caller
+fit_with_generics <- function(object, ...) {
   if (isNamespaceLoaded("generics")) return(generics::fit(object, ...))
   abort_runhooks("{.fn fit} has no method for {describe_type(object)}.")
 }

@@ -46,39 +46,40 @@ vcov.tf_estimator <- function(object, complete = TRUE, ...) {
   check_flag(complete)
   abort_extra_arguments("vcov", list(...), "complete")
   fit <- inference_fit(object, "vcov")
-  all <- covariance_matrix(fit)
-  if (complete) return(all)
-  kept <- rep(fit$kept, ncol(fit$coefficients))
-  all[kept, kept, drop = FALSE]
+  covariance <- covariance_matrix(fit)
+  if (complete) return(covariance)
+  is_kept <- rep(fit$kept, ncol(fit$coefficients))
+  covariance[is_kept, is_kept, drop = FALSE]
 }
 
 covariance_matrix <- function(fit) {
   if (!is.null(fit$factor)) return(absorbed_covariance(fit))
   names <- coefficient_names(fit)
-  all <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
-  kept <- rep(fit$kept, ncol(fit$coefficients))
-  all[kept, kept] <- fit_covariance(fit)
-  all
+  covariance <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
+  is_kept <- rep(fit$kept, ncol(fit$coefficients))
+  covariance[is_kept, is_kept] <- fit_covariance(fit)
+  covariance
 }
 
-# The table of summary() of lm() and glm(); only estimates if the loss is not a likelihood.
+# The coefficient table of summary.lm() and summary.glm(). It has no standard errors if the loss is
+# not a likelihood.
 coefficient_table <- function(fit) {
   estimate <- as.vector(fit$coefficients)
   table <- cbind(Estimate = estimate)
   rownames(table) <- coefficient_names(fit)
   if (!nzchar(fit$family) || fit$is_penalized) return(table)
-  error <- if (is.null(fit$factor)) {
+  std_error <- if (is.null(fit$factor)) {
     sqrt(diag(covariance_matrix(fit)))
   } else {
     absorbed_standard_errors(fit)
   }
-  ratio <- estimate / error
+  statistic <- estimate / std_error
   if (fit$family == "gaussian") {
-    p <- 2 * stats::pt(-abs(ratio), fit_df(fit))
-    return(cbind(table, `Std. Error` = error, `t value` = ratio, `Pr(>|t|)` = p))
+    p <- 2 * stats::pt(-abs(statistic), fit_residual_df(fit))
+    return(cbind(table, `Std. Error` = std_error, `t value` = statistic, `Pr(>|t|)` = p))
   }
-  p <- 2 * stats::pnorm(-abs(ratio))
-  cbind(table, `Std. Error` = error, `z value` = ratio, `Pr(>|z|)` = p)
+  p <- 2 * stats::pnorm(-abs(statistic))
+  cbind(table, `Std. Error` = std_error, `z value` = statistic, `Pr(>|z|)` = p)
 }
 
 #' @rdname model_inference
@@ -88,17 +89,17 @@ confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
   abort_extra_arguments("confint", list(...), c("parm", "level"))
   fit <- inference_fit(object, "confint")
   table <- coefficient_table(fit)
-  half <- interval_factor(fit, level) * table[, "Std. Error"]
-  limits <- cbind(table[, "Estimate"] - half, table[, "Estimate"] + half)
-  sides <- c(1 - level, 1 + level) / 2
+  half_width <- interval_quantile(fit, level) * table[, "Std. Error"]
+  limits <- cbind(table[, "Estimate"] - half_width, table[, "Estimate"] + half_width)
+  probs <- c(1 - level, 1 + level) / 2
   dimnames(limits) <- list(
-    rownames(table), paste(format(100 * sides, trim = TRUE, digits = 3), "%")
+    rownames(table), paste(format(100 * probs, trim = TRUE, digits = 3), "%")
   )
   if (missing(parm)) return(limits)
-  known <- if (is.character(parm)) rownames(table) else seq_len(nrow(table))
-  shown <- paste0("\"", rownames(table), "\"", collapse = ", ")
-  good <- length(parm) > 0 && all(parm %in% known)
-  check_arg(good, parm, paste("among", shown, "or their numbers"), "parm", environment())
+  choices <- if (is.character(parm)) rownames(table) else seq_len(nrow(table))
+  names <- paste0("\"", rownames(table), "\"", collapse = ", ")
+  is_valid <- length(parm) > 0 && all(parm %in% choices)
+  check_arg(is_valid, parm, paste("among", names, "or their numbers"), "parm", environment())
   limits[parm, , drop = FALSE]
 }
 
@@ -114,7 +115,7 @@ sigma.tf_estimator <- function(object, ...) {
 fit_sigma <- function(fit, r_version = getRversion()) {
   if (fit$family == "gaussian") return(unname(sqrt(diag(fit_dispersion(fit)))))
   if (fit$family %in% c("binomial", "poisson") && r_version >= "4.6") return(1)
-  sqrt(fit_deviance(fit) / fit_df(fit))
+  sqrt(fit_deviance(fit) / fit_residual_df(fit))
 }
 
 #' @rdname model_inference
@@ -142,7 +143,7 @@ fit_deviance <- function(fit) {
 #' @export
 df.residual.tf_estimator <- function(object, ...) {
   abort_extra_arguments("df.residual", list(...))
-  fit_df(inference_fit(object, "df.residual"))
+  fit_residual_df(inference_fit(object, "df.residual"))
 }
 
 #' @rdname model_inference
@@ -150,13 +151,13 @@ df.residual.tf_estimator <- function(object, ...) {
 #' @export
 logLik.tf_estimator <- function(object, ...) {
   abort_extra_arguments("logLik", list(...))
-  fit <- inference_fit(object, "logLik")
-  as_log_likelihood(fit)
+  as_log_likelihood(inference_fit(object, "logLik"))
 }
 
 as_log_likelihood <- function(fit) {
   n <- fit_nobs(fit)
-  df <- fit_edf(fit) + if (fit$family == "gaussian") ncol(fit$errors) else 0
+  num_variances <- if (fit$family == "gaussian") ncol(fit$errors) else 0
+  df <- fit_num_coefficients(fit) + num_variances
   structure(fit_log_likelihood(fit), df = df, nobs = n, nall = n, class = "logLik")
 }
 
@@ -170,14 +171,15 @@ fit_log_likelihood <- function(fit) {
     gaussian = sum(vapply(seq_len(ncol(y)), function(i) {
       0.5 * (sum(log(w[is_used])) - n * (log(2 * pi) + 1 - log(n) + log(sum(w * fit$errors[, i]^2))))
     }, 0)),
-    binomial = sum(w * (y_log(y, mu) + y_log(1 - y, 1 - mu))),
+    binomial = sum(w * (xlogy(y, mu) + xlogy(1 - y, 1 - mu))),
     poisson = sum(w * stats::dpois(y, mu, log = TRUE)),
-    multinomial = sum(w * (rowSums(y_log(y, mu)) + y_log(1 - rowSums(y), 1 - rowSums(mu))))
+    multinomial = sum(w * (rowSums(xlogy(y, mu)) + xlogy(1 - rowSums(y), 1 - rowSums(mu))))
   )
 }
 
-y_log <- function(y, mu) {
-  of <- y * log(mu)
-  of[y == 0] <- 0
-  of
+# x * log(y), with the limit 0 for x = 0.
+xlogy <- function(x, y) {
+  product <- x * log(y)
+  product[x == 0] <- 0
+  product
 }

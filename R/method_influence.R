@@ -38,7 +38,7 @@ NULL
 influence.tf_estimator <- function(model, do.coef = TRUE, ...) { # nolint: its name
   check_flag(do.coef)
   abort_extra_arguments("influence", list(...), "do.coef")
-  fit <- fit_of_one_predictor(model, "influence")
+  fit <- single_predictor_fit(model, "influence")
   result <- list(hat = row_leverage(fit))
   pearson <- scaled_residuals(fit, "pearson")
   deviance <- scaled_residuals(fit, "deviance")
@@ -46,7 +46,7 @@ influence.tf_estimator <- function(model, do.coef = TRUE, ...) { # nolint: its n
   one_minus_hat <- 1 - result$hat
   if (do.coef) result$coefficients <- coefficient_changes(fit, residuals / one_minus_hat)
   result$sigma <- sqrt(
-    pmax(sum(residuals^2) - residuals^2 / one_minus_hat, 0) / (fit_df(fit) - 1)
+    pmax(sum(residuals^2) - residuals^2 / one_minus_hat, 0) / (fit_residual_df(fit) - 1)
   )
   c(result, if (fit$family == "gaussian") {
     list(wt.res = residuals)
@@ -73,7 +73,7 @@ dfbeta.tf_estimator <- function(model, ...) {
 #' @export
 rstudent.tf_estimator <- function(model, ...) {
   abort_extra_arguments("rstudent", list(...))
-  fit <- fit_of_one_predictor(model, "rstudent")
+  fit <- single_predictor_fit(model, "rstudent")
   if (fit$family != "gaussian" && uses_pearson_residuals()) return(rstandard(model, "pearson"))
   infl <- stats::influence(model, do.coef = FALSE)
   one_minus_hat <- 1 - infl$hat
@@ -82,11 +82,11 @@ rstudent.tf_estimator <- function(model, ...) {
   } else {
     sign(infl$dev.res) * sqrt(infl$dev.res^2 + infl$hat * infl$pear.res^2 / one_minus_hat)
   }
-  without_infinite(residuals)
+  infinite_to_nan(residuals)
 }
 
 # Rows with leverage 1 have no standardized residual; they get NaN, as in lm().
-without_infinite <- function(x) {
+infinite_to_nan <- function(x) {
   x[is.infinite(x)] <- NaN
   x
 }
@@ -96,7 +96,7 @@ without_infinite <- function(x) {
 #' @export
 hatvalues.tf_estimator <- function(model, ...) {
   abort_extra_arguments("hatvalues", list(...))
-  row_leverage(fit_of_one_predictor(model, "hatvalues"))
+  row_leverage(single_predictor_fit(model, "hatvalues"))
 }
 
 #' @rdname model_influence
@@ -106,13 +106,13 @@ rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
   type <- check_one_of(type, rstandard_types())
   abort_extra_arguments("rstandard", list(...), "type")
   leverage <- hatvalues(model)
-  shown <- stats::residuals(model, type = type)
-  rows <- !is.na(shown)
-  shown[rows] <- shown[rows] / sqrt(residual_variance(model) * (1 - leverage))
-  without_infinite(shown)
+  residuals <- stats::residuals(model, type = type)
+  is_present <- !is.na(residuals)
+  residuals[is_present] <- residuals[is_present] / sqrt(residual_variance(model) * (1 - leverage))
+  infinite_to_nan(residuals)
 }
 
-# The first one is the default.
+# The choices of `type` for rstandard(). The first is the default, which depends on R's version.
 rstandard_types <- function(...) {
   types <- c("pearson", "deviance")
   if (uses_pearson_residuals(...)) types else rev(types)
@@ -124,12 +124,12 @@ rstandard_types <- function(...) {
 cooks.distance.tf_estimator <- function(model, ...) {
   abort_extra_arguments("cooks.distance", list(...))
   leverage <- hatvalues(model)
-  shown <- stats::residuals(model, type = "pearson")
-  rows <- !is.na(shown)
+  distances <- stats::residuals(model, type = "pearson")
+  is_present <- !is.na(distances)
   n_coefficients <- length(stats::coef(model, complete = FALSE))
-  distance <- (shown[rows] / (1 - leverage))^2 * leverage
-  shown[rows] <- distance / (residual_variance(model) * n_coefficients)
-  without_infinite(shown)
+  squares <- (distances[is_present] / (1 - leverage))^2 * leverage
+  distances[is_present] <- squares / (residual_variance(model) * n_coefficients)
+  infinite_to_nan(distances)
 }
 
 residual_variance <- function(object) {
@@ -137,27 +137,27 @@ residual_variance <- function(object) {
 }
 
 row_leverage <- function(fit) {
-  along <- backsolve(fit$root, t(orthonormal_columns(fit)), transpose = TRUE)
-  setNames(colSums(along^2) * fit$weights * row_variance(fit), rownames(fit$design))
+  scaled <- backsolve(fit$root, t(orthonormal_columns(fit)), transpose = TRUE)
+  setNames(colSums(scaled^2) * fit$weights * row_variance(fit), rownames(fit$design))
 }
 
 scaled_residuals <- function(fit, type) {
-  error <- fit$errors[, 1]
-  shown <- if (fit$family == "gaussian") {
-    sqrt(fit$weights) * error
+  errors <- fit$errors[, 1]
+  residuals <- if (fit$family == "gaussian") {
+    sqrt(fit$weights) * errors
   } else if (type == "pearson") {
-    error * sqrt(fit$weights / row_variance(fit))
+    errors * sqrt(fit$weights / row_variance(fit))
   } else {
     family <- list(binomial = stats::binomial, poisson = stats::poisson)[[fit$family]]()
-    sign(error) * sqrt(pmax(family$dev.resids(fit$response[, 1], fit$means[, 1], fit$weights), 0))
+    sign(errors) * sqrt(pmax(family$dev.resids(fit$response[, 1], fit$means[, 1], fit$weights), 0))
   }
-  setNames(shown, rownames(fit$design))
+  setNames(residuals, rownames(fit$design))
 }
 
-# The change in each coefficient if a row is dropped, with one row for each row of the data.
+# The matrix of dfbeta(): one row for each row of the data and one column for each coefficient.
 coefficient_changes <- function(fit, residuals) {
-  rows <- sqrt(fit$weights * row_variance(fit)) * residuals * orthonormal_columns(fit)
-  changes <- rows %*% chol2inv(fit$root) %*% t(fit$basis)
+  scores <- sqrt(fit$weights * row_variance(fit)) * residuals * orthonormal_columns(fit)
+  changes <- scores %*% chol2inv(fit$root) %*% t(fit$basis)
   dimnames(changes) <- list(rownames(fit$design), colnames(fit$design)[fit$kept])
   changes
 }
@@ -168,27 +168,27 @@ coefficient_changes <- function(fit, residuals) {
 simulate.tf_estimator <- function(object, nsim = 1, seed = NULL, ...) {
   check_positive_whole(nsim)
   abort_extra_arguments("simulate", list(...), c("nsim", "seed"))
-  fit <- fit_of_one_predictor(object, "simulate")
-  restore_random_state <- keep_random_state()
+  fit <- single_predictor_fit(object, "simulate")
+  restore_random_state <- save_random_state()
   if (!is.null(seed)) {
     on.exit(restore_random_state(), add = TRUE)
     set.seed(seed)
   } else if (!exists(".Random.seed", envir = globalenv(), inherits = FALSE)) {
-    stats::runif(1)
+    stats::runif(1) # creates .Random.seed
   }
-  state <- if (is.null(seed)) get(".Random.seed", envir = globalenv()) else {
+  seed_attribute <- if (is.null(seed)) get(".Random.seed", envir = globalenv()) else {
     structure(seed, kind = as.list(RNGkind()))
   }
   mean <- fit$means[, 1]
   n <- length(mean) * nsim
-  drawn <- switch(fit$family,
-    gaussian = mean + stats::rnorm(n, sd = sqrt(fit_deviance(fit) / fit_df(fit) / fit$weights)),
+  responses <- switch(fit$family,
+    gaussian = mean + stats::rnorm(n, sd = sqrt(fit_deviance(fit) / fit_residual_df(fit) / fit$weights)),
     binomial = stats::rbinom(n, 1, mean),
     poisson = stats::rpois(n, mean)
   )
-  classes <- tidy_classes_of(object)
-  columns <- split(drawn, rep(seq_len(nsim), each = length(mean)))
+  classes <- class_names_of(object)
+  columns <- split(responses, rep(seq_len(nsim), each = length(mean)))
   if (length(classes)) columns <- lapply(columns, function(x) factor(classes[x + 1], classes))
   names(columns) <- paste0("sim_", seq_len(nsim))
-  structure(data.frame(columns, row.names = rownames(fit$design)), seed = state)
+  structure(data.frame(columns, row.names = rownames(fit$design)), seed = seed_attribute)
 }

@@ -1,10 +1,10 @@
-# Methods of generics that other packages define or use.
+# Methods that DALEX, marginaleffects, sandwich, emmeans and other packages call for models.
 
 #' Use models with other packages
 #'
 #' Models from a formula have the methods that many packages need: [formula()], `terms()`,
 #' `model.frame()`, `nobs()`, `coef()`, `vcov()`, `predict()`, and the call and the data of the
-#' model. `family()` returns the family of a model. These packages have been tried:
+#' model. `family()` returns the family of a model. The following packages have been tried:
 #'
 #' * plotmo: `plotmo::plotmo(model)`.
 #' * DALEX: `DALEX::explain(model, data = , y = )`. Predictions are the probability of the second of
@@ -15,8 +15,8 @@
 #'   mean(predict(object, newdata)$.pred), train = data)`.
 #' * emmeans and sandwich, for linear models with one response: `emmeans::emmeans(model, "g")`,
 #'   `sandwich::vcovHC(model)`, `lmtest::coeftest(model, vcov = sandwich::vcovHC)`.
-#' * modelr: `modelr::add_predictions()` adds one column that is the tibble of
-#'   [predict()][predict.tf_estimator]; `augment()` adds its columns to the data.
+#' * modelr: `modelr::add_predictions()` adds one column that contains the tibble of
+#'   [predict()][predict.tf_estimator]; `augment()` adds the columns of the tibble to the data.
 #' * insight, broom, lmtest and car: functions that need only the methods of [model_methods].
 #'
 #' @param object A model from a formula.
@@ -38,20 +38,20 @@ NULL
 family.tf_estimator <- function(object, ...) {
   abort_extra_arguments("family", list(...))
   if (is.null(object$formula)) abort_no_formula("family")
-  name <- model_labels(object)$family
-  known <- list(
+  family <- model_labels(object)$family
+  families <- list(
     gaussian = stats::gaussian, binomial = stats::binomial, poisson = stats::poisson
   )
-  classes <- tidy_classes_of(object)
-  if (!name %in% names(known) || length(classes) > 2) {
-    what <- if (length(classes) > 2) {
+  classes <- class_names_of(object)
+  if (!family %in% names(families) || length(classes) > 2) {
+    reason <- if (length(classes) > 2) {
       paste(length(classes), "classes; {.fn glm} has no family for more than two")
     } else {
       "a loss that is not the likelihood of a {.fn glm} family"
     }
-    abort_runhooks(paste0("This {describe_model(object)} has ", what, "."))
+    abort_runhooks(paste0("This {describe_model(object)} has ", reason, "."))
   }
-  known[[name]]()
+  families[[family]]()
 }
 
 # --- DALEX
@@ -62,7 +62,7 @@ yhat.tf_estimator <- function(X.model, newdata, ...) { # nolint: its names
 }
 
 plain_predictions <- function(object, newdata) {
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   if (length(classes) == 0) return(as_plain_predictions(predict(object, newdata = newdata)))
   table <- as.matrix(as.data.frame(predict(object, newdata = newdata, type = "prob")))
   dimnames(table) <- list(NULL, as.character(classes))
@@ -73,7 +73,7 @@ as_plain_predictions <- function(table) {
   if (length(table) == 1) table[[1]] else as.matrix(as.data.frame(table))
 }
 
-# --- marginaleffects: computes derivatives by predicting with changed coefficients
+# --- marginaleffects: changes the coefficients slightly and predicts again, to get derivatives
 
 #' @exportS3Method marginaleffects::get_coef
 get_coef.tf_estimator <- function(model, ...) {
@@ -99,32 +99,32 @@ get_predict.tf_estimator <- function(model, newdata, type = "response", ...) {
     abort_runhooks("Marginal effects need a model with one linear predictor.")
   }
   logits <- drop(design[, names(coefficients), drop = FALSE] %*% coefficients)
-  link <- if (identical(type, "link")) identity else family(model)$linkinv
-  data.frame(rowid = seq_along(logits), estimate = unname(link(logits)))
+  inverse_link <- if (identical(type, "link")) identity else family(model)$linkinv
+  data.frame(rowid = seq_along(logits), estimate = unname(inverse_link(logits)))
 }
 
-# --- sandwich: the score of each row, and the inverse information
+# --- sandwich: the score of each row, and the inverse of the information matrix
 
 #' @exportS3Method sandwich::estfun
 estfun.tf_estimator <- function(x, ...) {
-  fit <- fit_of_one_predictor(x, "estfun")
-  rows <- fit$weights * fit$errors[, 1] * fit$design[, fit$kept, drop = FALSE]
-  dimnames(rows) <- dimnames(fit$design[, fit$kept, drop = FALSE])
-  rows
+  fit <- single_predictor_fit(x, "estfun")
+  scores <- fit$weights * fit$errors[, 1] * fit$design[, fit$kept, drop = FALSE]
+  dimnames(scores) <- dimnames(fit$design[, fit$kept, drop = FALSE])
+  scores
 }
 
 #' @exportS3Method sandwich::bread
 bread.tf_estimator <- function(x, ...) {
-  fit <- fit_of_one_predictor(x, "bread")
+  fit <- single_predictor_fit(x, "bread")
   names <- colnames(fit$design)[fit$kept]
   inverse <- fit$basis %*% chol2inv(fit$root) %*% t(fit$basis)
   matrix(fit_nobs(fit) * inverse, length(names), dimnames = list(names, names))
 }
 
-fit_of_one_predictor <- function(object, what, call = parent.frame()) {
-  fit <- inference_fit(object, what, call, needs_design = TRUE)
+single_predictor_fit <- function(object, function_name, call = parent.frame()) {
+  fit <- inference_fit(object, function_name, call, needs_design = TRUE)
   if (ncol(fit$errors) == 1) return(fit)
-  abort_runhooks("{.fn {what}} needs a model with one linear predictor.", call = call)
+  abort_runhooks("{.fn {function_name}} needs a model with one linear predictor.", call = call)
 }
 
 #' @importFrom stats model.matrix
@@ -151,23 +151,23 @@ prediction_terms <- function(object) {
 
 #' @exportS3Method emmeans::emm_basis
 emm_basis.tf_estimator <- function(object, trms, xlev, grid, ...) {
-  fit <- fit_of_one_predictor(object, "emmeans")
-  model <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
-  x <- stats::model.matrix(trms, model, contrasts.arg = attr(fit$design, "contrasts"))
-  from <- function(package, name) getExportedValue(package, name)
-  is_whole <- all(fit$kept)
+  fit <- single_predictor_fit(object, "emmeans")
+  frame <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
+  x <- stats::model.matrix(trms, frame, contrasts.arg = attr(fit$design, "contrasts"))
+  exported <- function(package, name) getExportedValue(package, name)
+  is_full_rank <- all(fit$kept)
   list(
     X = x, bhat = as.vector(fit$coefficients[, 1]),
-    nbasis = if (is_whole) {
-      from("estimability", "all.estble")
+    nbasis = if (is_full_rank) {
+      exported("estimability", "all.estble")
     } else {
-      from("estimability", "nonest.basis")(qr(fit$design))
+      exported("estimability", "nonest.basis")(qr(fit$design))
     },
     V = vcov(object, complete = FALSE),
     dffun = function(k, dfargs) dfargs$df,
-    dfargs = list(df = if (fit$family == "gaussian") fit_df(fit) else Inf),
+    dfargs = list(df = if (fit$family == "gaussian") fit_residual_df(fit) else Inf),
     misc = if (fit$family == "gaussian") list() else {
-      from("emmeans", ".std.link.labels")(family(object), list())
+      exported("emmeans", ".std.link.labels")(family(object), list())
     }
   )
 }

@@ -1,5 +1,6 @@
-# Plots of histories with ggplot2 or base graphics. Each metric has a panel with the values of
-# training, validation and evaluations. By default only average losses, which can be compared.
+# plot() of a training history, with ggplot2 or base graphics. Each metric has a panel with the
+# values of training, validation and evaluations. The default is the average losses only, because
+# other losses are sums, which depend on the size of the batches.
 
 #' @rdname tf_estimator_history
 #' @export
@@ -15,7 +16,7 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
     method <- if (requireNamespace("ggplot2", quietly = TRUE)) "ggplot2" else "base"
   }
   series <- history_series(x, metrics, environment())
-  series <- with_panel_scales(series)
+  series <- add_panel_scales(series)
   marks <- history_marks(x, series)
   smoothed <- if (smooth) smooth_series(series)
   if (method == "ggplot2") return(plot_history_ggplot2(series, smoothed, marks, theme_bw))
@@ -25,18 +26,18 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
 
 history_series <- function(history, metrics, call) {
   data <- as.data.frame(history)
-  for (old in intersect(old_metrics, metrics)) {
-    values <- history$losses[[old]]
+  for (name in intersect(tfestimators_metrics, metrics)) {
+    values <- history$losses[[name]]
     data <- rbind(data, data.frame(
       step = history$step, data = rep_len("training", length(values)),
-      metric = rep_len(old, length(values)), value = values
+      metric = rep_len(name, length(values)), value = values
     ))
   }
-  data <- data[metrics_with_values(data), ]
-  known <- unique(data$metric)
-  if (is.null(metrics)) metrics <- shown_metrics(known)
-  unknown <- setdiff(metrics, known)
-  if (length(known) == 0 || length(unknown)) abort_unknown_metric(unknown, known, call)
+  data <- data[is_in_finite_series(data), ]
+  available <- unique(data$metric)
+  if (is.null(metrics)) metrics <- default_metrics(available)
+  unknown <- setdiff(metrics, available)
+  if (length(available) == 0 || length(unknown)) abort_unknown_metric(unknown, available, call)
   data <- data[data$metric %in% metrics, ]
   data$panel <- factor(data$metric, metrics)
   data$series <- factor(data$data, unique(c("training", "validation", data$data)))
@@ -44,79 +45,83 @@ history_series <- function(history, metrics, call) {
   data[order(data$panel, data$series, data$step), c("step", "value", "panel", "series")]
 }
 
-# Whether a series has a finite value; others would be empty panels.
-metrics_with_values <- function(data) {
+# TRUE for the rows of a series that has a finite value. Other series would be empty panels.
+is_in_finite_series <- function(data) {
   stats::ave(is.finite(data$value) + 0, paste(data$data, data$metric), FUN = max) > 0
 }
 
-# Averages can be compared, sums over batches cannot. Heads with names have an average each.
-shown_metrics <- function(known) {
-  averages <- grep("^average_loss(/|$)", known, value = TRUE)
-  losses <- grep("^loss$", known, value = TRUE)
-  if (length(averages)) averages else if (length(losses)) losses else known
+# Average losses, or else losses, or else all metrics. Each named head of a multi_head() has an
+# average loss, such as "average_loss/size".
+default_metrics <- function(available) {
+  averages <- grep("^average_loss(/|$)", available, value = TRUE)
+  losses <- grep("^loss$", available, value = TRUE)
+  if (length(averages)) averages else if (length(losses)) losses else available
 }
 
-abort_unknown_metric <- function(unknown, known, call) {
-  if (length(known) == 0) {
+abort_unknown_metric <- function(unknown, available, call) {
+  if (length(available) == 0) {
     abort_runhooks("The history has no values to plot.", kind = "not_found", call = call)
   }
   abort_runhooks(
     c(
-      "{.arg metrics} has {.val {unknown}}; the history has {.val {known}}.",
-      did_you_mean(unknown[[1]], known)
+      "{.arg metrics} has {.val {unknown}}; the history has {.val {available}}.",
+      did_you_mean(unknown[[1]], available)
     ),
     kind = "not_found", call = call
   )
 }
 
-with_panel_scales <- function(series) {
+# Adds the plotted values `y`, which are logarithms in panels with more than two decades.
+add_panel_scales <- function(series) {
   is_log <- vapply(split(series$value, series$panel), function(values) {
     values <- values[is.finite(values)]
     length(values) > 0 && all(values > 0) && max(values) / min(values) > 100
   }, NA)
   series$y <- series$value
-  at <- is_log[as.character(series$panel)]
-  series$y[at] <- log10(series$value[at])
+  is_log_row <- is_log[as.character(series$panel)]
+  series$y[is_log_row] <- log10(series$value[is_log_row])
   attr(series, "is_log") <- is_log
   series
 }
 
-# Only training is smoothed: values of its batches vary, evaluations use all rows.
+# Smooths the training series only. Its values vary between batches; evaluations use all rows.
 smooth_series <- function(series) {
-  own <- series[series$series == "training", ]
-  parts <- lapply(split(own, own$panel, drop = TRUE), function(part) {
-    # a value that is not finite separates the parts of a line
-    pieces <- split(part, cumsum(!is.finite(part$y)))
-    smoothed <- lapply(pieces, function(piece) smooth_segment(piece[is.finite(piece$y), ]))
-    rows <- Filter(NROW, smoothed)
-    for (i in seq_along(rows)[-1]) rows[[i]] <- rbind(replace(rows[[i]][1, ], "y", NA), rows[[i]])
-    do.call(rbind, unname(rows))
+  training <- series[series$series == "training", ]
+  panels <- lapply(split(training, training$panel, drop = TRUE), function(panel) {
+    # a value that is not finite interrupts the line
+    segments <- split(panel, cumsum(!is.finite(panel$y)))
+    segments <- lapply(segments, function(segment) smooth_segment(segment[is.finite(segment$y), ]))
+    segments <- Filter(NROW, segments)
+    for (i in seq_along(segments)[-1]) {
+      segments[[i]] <- rbind(replace(segments[[i]][1, ], "y", NA), segments[[i]])
+    }
+    do.call(rbind, unname(segments))
   })
-  do.call(rbind, unname(parts))
+  do.call(rbind, unname(panels))
 }
 
-# Local means of running medians. Near the ends, the windows shrink, so that the line begins and
-# ends with the values. At most 400 points.
-smooth_segment <- function(part) {
-  n <- nrow(part)
-  if (length(unique(part$step)) < 20) return(NULL)
+# Gaussian means of running medians, at no more than 400 points. The windows shrink near both ends,
+# so the line begins at the first value and ends at the last one.
+smooth_segment <- function(segment) {
+  n <- nrow(segment)
+  if (length(unique(segment$step)) < 20) return(NULL)
   radius <- n %/% 20 + 1
   medians <- vapply(seq_len(n), function(i) {
     r <- min(radius, i - 1, n - i)
-    stats::median(part$y[(i - r):(i + r)])
+    stats::median(segment$y[(i - r):(i + r)])
   }, 0)
-  x <- part$step
-  spread <- 0.75 * radius * stats::median(diff(sort(unique(x))))
-  shown <- unique(round(seq(1, n, length.out = min(n, 400))))
-  part <- part[shown, ]
-  part$y <- vapply(shown, function(i) {
-    own <- min(spread, (x[[i]] - x[[1]]) / 3, (x[[n]] - x[[i]]) / 3)
-    if (own <= 0) return(medians[[i]])
-    near <- which(abs(x - x[[i]]) <= 3 * own)
-    weight <- stats::dnorm(x[near], x[[i]], own)
-    sum(weight * medians[near]) / sum(weight)
+  x <- segment$step
+  bandwidth <- 0.75 * radius * stats::median(diff(sort(unique(x))))
+  rows <- unique(round(seq(1, n, length.out = min(n, 400))))
+  segment <- segment[rows, ]
+  segment$y <- vapply(rows, function(i) {
+    local_bandwidth <- min(bandwidth, (x[[i]] - x[[1]]) / 3, (x[[n]] - x[[i]]) / 3)
+    if (local_bandwidth <= 0) return(medians[[i]])
+    nearby <- which(abs(x - x[[i]]) <= 3 * local_bandwidth)
+    weights <- stats::dnorm(x[nearby], x[[i]], local_bandwidth)
+    sum(weights * medians[nearby]) / sum(weights)
   }, 0)
-  part
+  segment
 }
 
 # Checkpoints, the best step and the end of the run, from the model directory.
@@ -132,7 +137,7 @@ history_marks <- function(history, series) {
   marks$best <- best_validation_step(history$validation, run$arguments[[1]]$stop)
   marks$end <- paste0(
     if (run$why == "early_stopping") "Stopped early at step " else "Ended at step ",
-    big_number(run$to_step), if (run$why == "early_stopping") ", " else ": ",
+    format_with_commas(run$to_step), if (run$why == "early_stopping") ", " else ": ",
     describe_end(run$why, run$reason)
   )
   marks
@@ -156,10 +161,11 @@ metric_titles <- function(metrics) {
   paste0(ascii_upper(substr(words, 1, 1)), substring(words, 2))
 }
 
-# The R function of a built-in hook; hooks written in R have their own names.
+# The R function that creates a built-in hook, for the name of its C++ class. Other names are
+# returned unchanged.
 hook_constructor <- function(name) {
-  known <- registered("hook", name)
-  if (length(known)) paste0(endpoints_of(known[[1]])[[1]], "()") else name
+  specs <- registered("hook", name)
+  if (length(specs)) paste0(endpoints_of(specs[[1]])[[1]], "()") else name
 }
 
 saved_steps <- function(folder) {
@@ -173,23 +179,23 @@ best_validation_step <- function(validation, stop) {
   if (!metric %in% names(validation)) metric <- "loss"
   values <- validation[[metric]]
   if (!any(is.finite(values))) return(numeric())
-  best <- if (identical(stop$mode, "max")) which.max(values) else which.min(values)
-  validation$step[[best]]
+  best_row <- if (identical(stop$mode, "max")) which.max(values) else which.min(values)
+  validation$step[[best_row]]
 }
 
 plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
   has_smooth <- paste(series$panel, series$series) %in% paste(smoothed$panel, smoothed$series)
-  several <- nlevels(series$series) > 1
-  aes <- if (several) {
+  has_legend <- nlevels(series$series) > 1
+  aes <- if (has_legend) {
     ggplot2::aes(x = !!quote(step), y = !!quote(y), colour = !!quote(series))
   } else {
     ggplot2::aes(x = !!quote(step), y = !!quote(y), group = !!quote(series))
   }
   plot <- ggplot2::ggplot(series, aes)
-  # series without a smooth line are drawn opaque
+  # only series with a smooth line are transparent
   for (alpha in c(if (any(has_smooth)) 0.35, if (!all(has_smooth)) 1)) {
-    own <- series[has_smooth == (alpha < 1), ]
-    plot <- plot + ggplot2::geom_line(data = own, alpha = alpha, na.rm = TRUE)
+    lines <- series[has_smooth == (alpha < 1), ]
+    plot <- plot + ggplot2::geom_line(data = lines, alpha = alpha, na.rm = TRUE)
   }
   if (any(has_smooth)) {
     plot <- plot + ggplot2::geom_line(data = smoothed, linewidth = 0.8, na.rm = TRUE)
@@ -210,7 +216,7 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
   plot +
     history_facets(is_log) +
     ggplot2::scale_x_continuous(
-      breaks = function(limits) unique(floor(pretty(limits))), labels = big_number
+      breaks = function(limits) unique(floor(pretty(limits))), labels = format_with_commas
     ) +
     ggplot2::labs(
       x = "Step", y = NULL, colour = NULL, title = title, caption = describe_marks(marks)
@@ -230,14 +236,14 @@ history_theme <- function(is_single) {
   )
 }
 
-# Values that are drawn as points: evaluations, if there are not too many, and single values.
+# Values that are drawn as points: series of one value, and evaluations if there are at most 50.
 values_as_points <- function(series) {
   count <- stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
   series[count == 1 | series$series != "training" & count <= 50, ]
 }
 
-# One panel below the other, or two columns for many panels. ggplot2 has the same transformation for
-# all panels, so logarithmic panels plot logarithms and only their labels show the values.
+# One column of panels, or two columns for more than four. ggplot2 applies one transformation to all
+# panels, so logarithmic panels plot logarithms, and their labels show the original values.
 history_facets <- function(is_log) {
   facets <- ggplot2::facet_wrap(
     ggplot2::vars(!!quote(panel)), ncol = if (length(is_log) > 4) 2 else 1, scales = "free_y",
@@ -256,30 +262,29 @@ history_facets <- function(is_log) {
 }
 
 decade_scale <- function() {
-  ggplot2::scale_y_continuous(
-    breaks = function(limits) decade_breaks(limits), labels = function(at) decade_labels(at)
-  )
+  ggplot2::scale_y_continuous(breaks = decade_breaks, labels = decade_labels)
 }
 
 decade_breaks <- function(limits) {
-  whole <- seq(ceiling(limits[[1]]), floor(limits[[2]]))
-  if (diff(limits) > 3) whole else sort(c(whole, whole + log10(3)))
+  decades <- seq(ceiling(limits[[1]]), floor(limits[[2]]))
+  if (diff(limits) > 3) decades else sort(c(decades, decades + log10(3)))
 }
 
-decade_labels <- function(at) {
-  vapply(10^at, function(value) format(signif(value, 1), scientific = abs(log10(value)) > 4.5), "")
+decade_labels <- function(logarithms) {
+  label <- function(x) format(signif(x, 1), scientific = abs(log10(x)) > 4.5)
+  vapply(10^logarithms, label, "")
 }
 
 describe_marks <- function(marks) {
-  words <- c(
-    if (length(marks$best)) paste0("Dashed: best step, ", big_number(marks$best), "."),
+  sentences <- c(
+    if (length(marks$best)) paste0("Dashed: best step, ", format_with_commas(marks$best), "."),
     if (length(marks$checkpoints)) "Ticks: checkpoints.",
     if (!is.null(marks$end)) paste0(sub("\n.*", "", marks$end), ".")
   )
-  if (length(words)) paste(strwrap(paste(words, collapse = " "), 90), collapse = "\n")
+  if (length(sentences)) paste(strwrap(paste(sentences, collapse = " "), 90), collapse = "\n")
 }
 
-big_number <- function(x) format(x, big.mark = ",", scientific = FALSE, trim = TRUE)
+format_with_commas <- function(x) format(x, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 plot_history_base <- function(series, smoothed, marks) {
   is_log <- attr(series, "is_log")
@@ -304,24 +309,25 @@ draw_legend <- function(names, place = "topright") {
   graphics::legend(place, names, col = series_colours(names), lty = 1, lwd = 2, bty = "n")
 }
 
-draw_panel <- function(shown, smoothed, marks, panel, is_log) {
-  colours <- series_colours(levels(shown$series))
+draw_panel <- function(panel_series, smoothed, marks, panel, is_log) {
+  colours <- series_colours(levels(panel_series$series))
   graphics::plot(
-    range(shown$step), range(if (any(is.finite(shown$y))) shown$y else 0, finite = TRUE),
+    range(panel_series$step),
+    range(if (any(is.finite(panel_series$y))) panel_series$y else 0, finite = TRUE),
     type = "n", xlab = "Step", ylab = "", yaxt = "n", main = metric_titles(panel), font.main = 1
   )
-  at <- if (is_log) decade_breaks(graphics::par("usr")[3:4]) else graphics::axTicks(2)
-  graphics::axis(2, at, if (is_log) decade_labels(at) else format(at), las = 1)
+  breaks <- if (is_log) decade_breaks(graphics::par("usr")[3:4]) else graphics::axTicks(2)
+  graphics::axis(2, breaks, if (is_log) decade_labels(breaks) else format(breaks), las = 1)
   graphics::abline(v = marks$best, lty = 2, col = "grey40")
   if (length(marks$checkpoints)) graphics::rug(marks$checkpoints)
   for (i in seq_along(colours)) {
-    own <- levels(shown$series)[[i]]
-    line <- shown[shown$series == own, ]
-    smooth <- smoothed[smoothed$series == own, ]
+    name <- levels(panel_series$series)[[i]]
+    line <- panel_series[panel_series$series == name, ]
+    smooth <- smoothed[smoothed$series == name, ]
     colour <- if (NROW(smooth)) grDevices::adjustcolor(colours[[i]], 0.35) else colours[[i]]
-    is_pointed <- nrow(line) == 1 || own != "training" && nrow(line) <= 50
+    has_points <- nrow(line) == 1 || name != "training" && nrow(line) <= 50
     graphics::lines(line$step, line$y, col = colour)
-    if (is_pointed) graphics::points(line$step, line$y, col = colour, pch = 20)
+    if (has_points) graphics::points(line$step, line$y, col = colour, pch = 20)
     if (NROW(smooth)) graphics::lines(smooth$step, smooth$y, col = colours[[i]], lwd = 2)
   }
 }

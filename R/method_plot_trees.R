@@ -1,4 +1,5 @@
-# Plots of a single tree: questions at inner nodes, "yes" to the left, values at leaves.
+# Plots of one tree of a model. Inner nodes show conditions, with "yes" to the left; leaves show
+# their values.
 
 check_tree_plot <- function(which, object, call) {
   if (4 %in% which) return(invisible())
@@ -10,39 +11,41 @@ check_tree_plot <- function(which, object, call) {
   abort_runhooks(c("{.arg tree} needs the plot of a tree.", i = advice), call = call)
 }
 
-# Positions of nodes: the lowest ones side by side, a node centered above its children. `from_x` and
-# `from_y` are the position of the parent. Nodes below `levels` levels are only counted.
+# A data frame with the position and the text of each node of the first `levels` levels. Nodes
+# without visible children have consecutive positions, and other nodes are centered above their
+# children. `from_x` and `from_y` are the position of the parent; `more` counts hidden nodes.
 tree_plot_data <- function(object, tree, levels, call) {
   nodes <- as.data.frame(object)
   check_positive_whole(tree, call = call)
   check_positive_whole(levels, call = call)
-  count <- length(unique(nodes$tree))
+  num_trees <- length(unique(nodes$tree))
   if (!tree %in% nodes$tree) {
     abort_runhooks(
-      "There is no tree {tree}: the model has {count} tree{?s}.", kind = "not_found", call = call
+      "There is no tree {tree}: the model has {num_trees} tree{?s}.",
+      kind = "not_found", call = call
     )
   }
   nodes <- nodes[nodes$tree == tree, ]
-  nodes$text <- node_texts(nodes)
+  nodes$text <- node_labels(nodes)
   nodes$hidden <- nodes_below(nodes) * (nodes$depth == levels - 1)
   nodes <- nodes[nodes$depth < levels, ]
-  ends <- nodes$is_leaf | nodes$hidden > 0
+  is_end <- nodes$is_leaf | nodes$hidden > 0
   row_of <- function(id) match(id, nodes$node)
   place <- numeric(nrow(nodes))
   next_end <- 1
-  settle <- function(row) {
-    if (ends[[row]]) {
+  set_position <- function(row) {
+    if (is_end[[row]]) {
       place[[row]] <<- next_end
       next_end <<- next_end + 1
       return(invisible())
     }
     children <- row_of(c(nodes$left[[row]], nodes$right[[row]]))
-    for (child in children) settle(child)
+    for (child in children) set_position(child)
     place[[row]] <<- mean(place[children])
   }
-  settle(1)
+  set_position(1)
   parent <- integer(nrow(nodes))
-  inner <- which(!ends)
+  inner <- which(!is_end)
   parent[1] <- 1L
   parent[row_of(nodes$left[inner])] <- inner
   parent[row_of(nodes$right[inner])] <- inner
@@ -53,28 +56,29 @@ tree_plot_data <- function(object, tree, levels, call) {
       more = ifelse(nodes$hidden > 0, paste("...", nodes$hidden, "more"), ""),
       answer = c("", ifelse(nodes$node %in% nodes$left, "yes", "no")[-1])
     ),
-    title = sprintf("Tree %.0f of %d", tree, count)
+    title = sprintf("Tree %.0f of %d", tree, num_trees)
   )
 }
 
-# Values of leaves and thresholds with two digits. The condition is on its own line.
-node_texts <- function(nodes) {
-  short <- function(x) vapply(x, function(x) format(x, digits = 2), "")
+# The values of leaves and the conditions of inner nodes, in which thresholds have two digits. The
+# condition is on the line after the feature.
+node_labels <- function(nodes) {
+  two_digits <- function(x) vapply(x, function(x) format(x, digits = 2), "")
   value <- as.matrix(nodes[grep("^value(_[0-9]+)?$", names(nodes))])
-  values <- apply(value, 1, function(x) paste(short(x), collapse = "\n"))
-  number <- "(?<= )-?[0-9][-+.e0-9]*$"
+  values <- apply(value, 1, function(x) paste(two_digits(x), collapse = "\n"))
+  number_at_end <- "(?<= )-?[0-9][-+.e0-9]*$"
   question <- nodes$question
-  has_number <- grepl(number, question, perl = TRUE) & !is.na(nodes$threshold)
-  at <- regexpr(number, question[has_number], perl = TRUE)
-  regmatches(question[has_number], at) <- short(nodes$threshold[has_number])
-  # names of features may contain spaces
-  rest <- substring(question, nchar(nodes$feature) + 1)
-  is_first <- !is.na(question) & startsWith(question, paste0(nodes$feature, " "))
-  question[is_first] <- paste0(nodes$feature, "\n", trimws(rest))[is_first]
+  has_number <- grepl(number_at_end, question, perl = TRUE) & !is.na(nodes$threshold)
+  position <- regexpr(number_at_end, question[has_number], perl = TRUE)
+  regmatches(question[has_number], position) <- two_digits(nodes$threshold[has_number])
+  # names of features may contain spaces, so the prefix is removed by its length
+  condition <- substring(question, nchar(nodes$feature) + 1)
+  has_feature <- !is.na(question) & startsWith(question, paste0(nodes$feature, " "))
+  question[has_feature] <- paste0(nodes$feature, "\n", trimws(condition))[has_feature]
   ifelse(nodes$is_leaf, values, question)
 }
 
-# Number of nodes below each node; children follow their parents.
+# The number of descendants of each node. Children come after their parents in `nodes`.
 nodes_below <- function(nodes) {
   below <- numeric(nrow(nodes))
   for (i in rev(which(!nodes$is_leaf))) {
@@ -92,28 +96,33 @@ draw_tree <- function(data) {
     ylab = "", main = attr(data, "title"), font.main = 1
   )
   graphics::segments(data$from_x, data$from_y, data$x, data$y, col = "grey60")
-  # boxes of one level must not overlap, nor must levels
-  wide <- graphics::strwidth(data$text) * 1.15
-  high <- graphics::strheight(data$text) * 1.6
-  gap <- tapply(data$x, data$y, function(x) if (length(x) > 1) min(diff(sort(x))) else Inf)
-  room <- as.vector(gap[as.character(data$y)])
-  size <- max(min(1, 0.95 * room / wide, 0.5 / high), 0.3)
-  wide <- wide * size / 2
-  high <- high * size / 2
+  # neither the boxes of a level nor those of consecutive levels may overlap
+  widths <- graphics::strwidth(data$text) * 1.15
+  heights <- graphics::strheight(data$text) * 1.6
+  gaps <- tapply(data$x, data$y, function(x) if (length(x) > 1) min(diff(sort(x))) else Inf)
+  space <- as.vector(gaps[as.character(data$y)])
+  size <- max(min(1, 0.95 * space / widths, 0.5 / heights), 0.3)
+  widths <- widths * size / 2
+  heights <- heights * size / 2
   fill <- ifelse(data$is_leaf, "white", "grey92")
-  graphics::rect(data$x - wide, data$y - high, data$x + wide, data$y + high, col = fill, border = "grey60")
-  graphics::text(data$x, data$y, data$text, cex = size)
-  graphics::text(data$x, data$y - high, data$more, cex = size, pos = 1, offset = 0.3, col = "grey40")
-  edge <- edge_labels(data)
   graphics::rect(
-    edge$x - graphics::strwidth("yes") * size * 0.6, edge$y - graphics::strheight("y") * size,
-    edge$x + graphics::strwidth("yes") * size * 0.6, edge$y + graphics::strheight("y") * size,
+    data$x - widths, data$y - heights, data$x + widths, data$y + heights, col = fill,
+    border = "grey60"
+  )
+  graphics::text(data$x, data$y, data$text, cex = size)
+  graphics::text(
+    data$x, data$y - heights, data$more, cex = size, pos = 1, offset = 0.3, col = "grey40"
+  )
+  edges <- edge_labels(data)
+  graphics::rect(
+    edges$x - graphics::strwidth("yes") * size * 0.6, edges$y - graphics::strheight("y") * size,
+    edges$x + graphics::strwidth("yes") * size * 0.6, edges$y + graphics::strheight("y") * size,
     col = "white", border = NA
   )
-  graphics::text(edge$x, edge$y, edge$answer, cex = size * 0.9, col = "grey40")
+  graphics::text(edges$x, edges$y, edges$answer, cex = size * 0.9, col = "grey40")
 }
 
-# "yes" and "no" in the middle of the edges.
+# The labels "yes" and "no", in the middle of the edges.
 edge_labels <- function(data) {
   data <- data[-1, ]
   data.frame(

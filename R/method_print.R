@@ -1,24 +1,25 @@
-# Print methods of models, input functions, hooks and specifications.
+# print() methods of models, input functions, hooks, specifications and options.
 
 describe_formula_model <- function(object) {
   folder <- model_dir(object)
-  last <- last_training(object)
+  last <- training_record(object)$last
   steps <- if (is.null(cpp_latest_checkpoint(folder))) 0 else cpp_saved_global_step(folder)
   count <- function(n, word) {
     paste0(format(n, big.mark = ",", scientific = FALSE), " ", word, if (n != 1) "s")
   }
-  trained <- if (steps == 0) {
+  progress <- if (steps == 0) {
     "not trained yet; call train(model)"
   } else {
     paste0(
-      "trained on ", if (!is.null(last$rows)) paste(count(last$rows, "row"), "for "), count(steps, "step"),
-      if (!is.null(last$loss)) paste(", last average loss", format(signif(last$loss, 4)))
+      "trained on ", if (is_number(last$rows)) paste(count(last$rows, "row"), "for "),
+      count(steps, "step"),
+      if (is_number(last$loss)) paste(", last average loss", format(signif(last$loss, 4)))
     )
   }
   c(
     model_title(object),
     model_lines(object),
-    paste0("  ", trained),
+    paste0("  ", progress),
     paste0("  folder: ", folder)
   )
 }
@@ -28,15 +29,8 @@ model_lines <- function(object) {
   c(
     if (length(traits$trained_parts)) paste0("  optimizer: ", describe_optimizer(object)),
     if (traits$has_trees && !is.null(cpp_latest_checkpoint(model_dir(object)))) {
-      paste0("  trees: ", describe_tree(object))
+      paste0("  trees: ", describe_trees(object))
     }
-  )
-}
-
-last_training <- function(object) {
-  last <- training_record(object)$last
-  list(
-    rows = if (is_number(last$rows)) last$rows, loss = if (is_number(last$loss)) last$loss
   )
 }
 
@@ -55,7 +49,7 @@ print.runhooks_input_fn <- function(x, ...) {
   }
   lines <- c(
     sprintf("An input function of %s rows", format(about$rows, big.mark = ",", scientific = FALSE)),
-    paste0("  features: ", few_names(about$features)),
+    paste0("  features: ", abbreviate_names(about$features)),
     if (length(about$response)) paste0("  response: ", about$response),
     sprintf(
       "  batches of %s, %s, %s", format(about$batch_size, scientific = FALSE), order,
@@ -66,19 +60,18 @@ print.runhooks_input_fn <- function(x, ...) {
   invisible(x)
 }
 
-few_names <- function(names, most = 8) {
-  rest <- length(names) - most
-  shown <- paste(utils::head(names, most), collapse = ", ")
-  if (rest > 0) paste0(shown, " and ", rest, " more") else shown
+abbreviate_names <- function(names) {
+  text <- paste(utils::head(names, 8), collapse = ", ")
+  if (length(names) > 8) paste0(text, " and ", length(names) - 8, " more") else text
 }
 
-# Formats arguments as "name = value". Large values are shown as their kind.
+# Formats arguments as "name = value". A large value is replaced by its type, such as "<function>".
 describe_arguments <- function(args) {
   args <- args[!vapply(args, function(x) is.null(x) || (is.list(x) && !length(x)), NA)]
-  paste(names(args), vapply(args, short_value, ""), sep = " = ", recycle0 = TRUE)
+  paste(names(args), vapply(args, format_argument_value, ""), sep = " = ", recycle0 = TRUE)
 }
 
-short_value <- function(x) {
+format_argument_value <- function(x) {
   if (inherits(x, "runhooks_input_fn")) {
     return(sprintf("<input function of %s rows>", format(attr(x, "about")$rows, big.mark = ",")))
   }
@@ -87,11 +80,12 @@ short_value <- function(x) {
   if (is_hook(x)) return(describe_hook(x))
   if (inherits(x, "CheckpointSaverListener")) return("<listener>")
   if (is_atomic(x) && length(x) > 0 && length(x) <= 4) {
-    shown <- if (is.character(x)) paste0("\"", x, "\"") else format(x, scientific = FALSE, trim = TRUE)
-    return(if (length(x) == 1) shown else paste0("c(", paste(shown, collapse = ", "), ")"))
+    is_text <- is.character(x)
+    texts <- if (is_text) paste0("\"", x, "\"") else format(x, scientific = FALSE, trim = TRUE)
+    return(if (length(x) == 1) texts else paste0("c(", paste(texts, collapse = ", "), ")"))
   }
   if (is.list(x) && !is.object(x) && length(x) <= 4) {
-    values <- vapply(x, short_value, "")
+    values <- vapply(x, format_argument_value, "")
     if (!is.null(names(x))) values <- paste(names(x), values, sep = " = ")
     return(paste0("list(", paste(values, collapse = ", "), ")"))
   }
@@ -114,17 +108,17 @@ print.runhooks_builtin_hook <- function(x, ...) {
 
 #' @export
 print.CheckpointSaverListener <- function(x, ...) {
-  own <- Filter(function(name) length(body(x[[name]])) > 1, names(x))
+  methods <- Filter(function(name) length(body(x[[name]])) > 1, names(x))
   # lint: allow stdout
   cat(
     "A checkpoint saver listener with ",
-    if (length(own)) paste0(own, "()", collapse = ", ") else "no methods", "\n", sep = ""
+    if (length(methods)) paste0(methods, "()", collapse = ", ") else "no methods", "\n", sep = ""
   )
   invisible(x)
 }
 
-print_arguments <- function(x, what, args) {
-  cat(c(what, paste0("  ", describe_arguments(args))), sep = "\n") # lint: allow stdout
+print_arguments <- function(x, title, args) {
+  cat(c(title, paste0("  ", describe_arguments(args))), sep = "\n") # lint: allow stdout
   invisible(x)
 }
 
@@ -142,7 +136,7 @@ print.runhooks_vocab_info <- function(x, ...) {
   print_arguments(x, "Vocabulary for a warm start", unclass(x))
 }
 
-# --- what objects are called in the list columns of tibbles
+# --- names of our objects in the list columns of tibbles
 
 #' @rawNamespace S3method(pillar::type_sum, tf_estimator)
 type_sum.tf_estimator <- function(x) if (is_custom(x)) "custom model" else describe_model(x)
@@ -174,30 +168,30 @@ type_sum.runhooks_head <- function(x) "head"
 #' @rawNamespace S3method(pillar::type_sum, tf_dataset)
 type_sum.tf_dataset <- function(x) "dataset"
 
-# --- methods that abort for the history of train()
+# --- errors for a history that is given instead of its model
 
-abort_history <- function(what, call = parent.frame()) {
+abort_needs_model <- function(function_name, call = parent.frame()) {
   abort_runhooks(
     c(
-      "{.fn {what}} needs the model; this is the history that {.fn train} returned.",
+      "{.fn {function_name}} needs the model; this is the history that {.fn train} returned.",
       i = "Training changes the model in place: {.code history <- train(model, ...)}, then
-           {.code {what}(model, ...)}."
+           {.code {function_name}(model, ...)}."
     ),
     call = call
   )
 }
 
 #' @export
-predict.tf_estimator_history <- function(object, ...) abort_history("predict")
+predict.tf_estimator_history <- function(object, ...) abort_needs_model("predict")
 
 #' @export
-evaluate.tf_estimator_history <- function(object, ...) abort_history("evaluate")
+evaluate.tf_estimator_history <- function(object, ...) abort_needs_model("evaluate")
 
 #' @export
-train.tf_estimator_history <- function(object, ...) abort_history("train")
+train.tf_estimator_history <- function(object, ...) abort_needs_model("train")
 
 #' @export
-coef.tf_estimator_history <- function(object, ...) abort_history("coef")
+coef.tf_estimator_history <- function(object, ...) abort_needs_model("coef")
 
 #' @export
-model_dir.tf_estimator_history <- function(object, ...) abort_history("model_dir")
+model_dir.tf_estimator_history <- function(object, ...) abort_needs_model("model_dir")

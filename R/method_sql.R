@@ -1,24 +1,25 @@
-# Models as expressions of R, which dbplyr translates to SQL, for tidypredict and orbital.
+# Predictions of models as R expressions, for tidypredict and orbital, which translate them to SQL.
 
 #' Predict in a database
 #'
-#' `tidypredict::tidypredict_fit()` returns the predictions of a model as an expression of R. The
-#' model is linear, a network, or boosted trees from a formula. `tidypredict::tidypredict_sql()`
-#' translates the expression to SQL, and `orbital::orbital()` does so for a fit or a workflow of
-#' tidymodels, with a column for each hidden unit of a network.
+#' `tidypredict::tidypredict_fit()` returns an R expression that computes the predictions of a
+#' model. The model is linear, a network, or boosted trees from a formula.
+#' `tidypredict::tidypredict_sql()` translates the expression to SQL. `orbital::orbital()` does the
+#' same for a fit or a workflow of tidymodels, with a column for each hidden unit of a network.
 #'
 #' The expression is a number, the probability of the second of two classes, or a list with an
-#' expression for each class or each of several responses.
+#' expression for each class or, if there are several responses, for each response.
 #'
-#' Missing values and factors are treated as in [predict()][predict.tf_estimator], except for levels
-#' that are not in the training data: in a linear model, their prediction is missing. Models compute
-#' with single precision and databases with double precision, so predictions differ by a relative
-#' 1e-6. A number equals a threshold of a tree if it rounds to the same number in single precision.
+#' Missing values and factors are treated as in [predict()][predict.tf_estimator]. There is one
+#' exception: for a level that is not in the training data, the prediction of a linear model is
+#' missing. Models compute in single precision and databases in double precision, so predictions
+#' differ by about 1e-6 of their size. A number equals a threshold of a tree if it rounds to the
+#' same number in single precision.
 #'
 #' The activation of a network is `NULL` or one of "relu", "relu6", "leaky_relu", "elu", "selu",
-#' "sigmoid", "swish", "tanh", "softplus" and "softsign". Feature columns are those of numbers
-#' without a `normalizer_fn`, buckets, cycles, identities and vocabularies, and indicators,
-#' embeddings and weighted columns of these.
+#' "sigmoid", "swish", "tanh", "softplus" and "softsign". The feature columns are numeric columns
+#' without a `normalizer_fn`, bucketized and cyclic columns, categorical columns with an identity or
+#' a vocabulary list, and indicator, embedding and weighted columns of these.
 #'
 #' @param model,x A trained model.
 #' @param ... Not used.
@@ -26,8 +27,8 @@
 #'   methods.
 #' @return `tidypredict_fit()`: an expression, or a list of expressions.
 #' @section Errors:
-#'   * `runhooks_error_invalid_argument`: the model has features, an activation or a head without an
-#'     expression, such as splines, dates or quantiles; or the network is too large for one
+#'   * `runhooks_error_invalid_argument`: SQL cannot express a feature, the activation or the head
+#'     of the model, such as splines, dates or quantiles; or the network is too large for one
 #'     expression.
 #' @name model_sql
 #' @family estimator methods
@@ -40,11 +41,14 @@ NULL
 #' @rdname model_sql
 #' @exportS3Method tidypredict::tidypredict_fit
 tidypredict_fit.tf_estimator <- function(model) {
-  parts <- model_expressions(model, "tidypredict_fit")
-  values <- nested_values(parts, "tidypredict_fit", environment())
-  if (parts$family == "multinomial") return(lapply(seq_along(values), softmax_share, values))
-  values <- lapply(values, switch(parts$family,
-    binomial = inverse_logit, poisson = function(value) base::call("exp", value), identity
+  expressions <- model_expressions(model, "tidypredict_fit")
+  values <- inline_hidden_units(expressions, "tidypredict_fit", environment())
+  family <- expressions$family
+  if (family == "multinomial") return(lapply(seq_along(values), softmax_probability, values))
+  values <- lapply(values, switch(family,
+    binomial = inverse_logit_expression,
+    poisson = function(value) base::call("exp", value),
+    identity
   ))
   if (length(values) == 1) values[[1]] else values
 }
@@ -61,49 +65,52 @@ orbital.tf_estimator <- function(x, ..., mode = NULL, type = NULL, lvl = NULL, p
       )
     )
   }
-  parts <- model_expressions(x, "orbital")
-  values <- parts$values
+  expressions <- model_expressions(x, "orbital")
+  values <- expressions$values
   if (mode == "regression") {
-    value <- if (parts$family == "poisson") base::call("exp", values[[1]]) else values[[1]]
-    return(expression_texts(c(parts$units, setNames(list(value), prefix))))
+    value <- if (expressions$family == "poisson") base::call("exp", values[[1]]) else values[[1]]
+    return(deparse_expressions(c(expressions$units, setNames(list(value), prefix))))
   }
-  # two classes have one logit, that of the second
+  # two classes have one logit, which belongs to the second class
   logits <- paste0("orbital_tmp_logit", seq_along(values))
   names <- lapply(logits, as.name)
-  expression_texts(c(
-    parts$units, setNames(values, logits),
-    if (is.null(type) || "class" %in% type) list(orbital_tmp_class_name = best_class(names, lvl)),
+  deparse_expressions(c(
+    expressions$units, setNames(values, logits),
+    if (is.null(type) || "class" %in% type) {
+      list(orbital_tmp_class_name = best_class_expression(names, lvl))
+    },
     if ("prob" %in% type) {
-      shares <- if (length(lvl) == 2) {
-        list(inverse_logit(base::call("-", names[[1]])), inverse_logit(names[[1]]))
+      probabilities <- if (length(lvl) == 2) {
+        lapply(list(base::call("-", names[[1]]), names[[1]]), inverse_logit_expression)
       } else {
-        lapply(seq_along(names), softmax_share, names)
+        lapply(seq_along(names), softmax_probability, names)
       }
-      setNames(shares, paste0("orbital_tmp_prob_name", seq_along(lvl)))
+      setNames(probabilities, paste0("orbital_tmp_prob_name", seq_along(lvl)))
     }
   ))
 }
 
-expression_texts <- function(expressions) {
+deparse_expressions <- function(expressions) {
   vapply(expressions, deparse1, "", control = "digits17")
 }
 
-# Missing if a logit is missing.
-best_class <- function(logits, levels) {
+# The class with the largest logit. The result is missing if a logit is missing.
+best_class_expression <- function(logits, levels) {
   conditions <- if (length(levels) == 2) {
     list(base::call("<=", logits[[1]], 0), base::call(">", logits[[1]], 0))
   } else {
     lapply(seq_along(logits), function(i) {
-      wins <- lapply(logits[-i], function(other) base::call(">=", logits[[i]], other))
-      Reduce(function(a, b) base::call("&", a, b), wins)
+      comparisons <- lapply(logits[-i], function(other) base::call(">=", logits[[i]], other))
+      Reduce(function(a, b) base::call("&", a, b), comparisons)
     })
   }
   arms <- Map(function(condition, level) base::call("~", condition, level), conditions, levels)
   rlang::call2("case_when", !!!unname(arms), .ns = "dplyr")
 }
 
-# 1 / (1 + sum of exp(other - own)). Databases fail on exp() of large numbers.
-softmax_share <- function(i, logits) {
+# The probability of class `i`: 1 / (1 + the sum of exp(other logit - its logit)). The differences
+# are limited, because databases fail on exp() of large numbers.
+softmax_probability <- function(i, logits) {
   ratios <- lapply(logits[-i], function(other) {
     difference <- base::call("-", base::call("(", other), base::call("(", logits[[i]]))
     rlang::expr(
@@ -112,22 +119,22 @@ softmax_share <- function(i, logits) {
       )
     )
   })
-  base::call("/", 1, base::call("(", sum_calls(c(1, ratios))))
+  base::call("/", 1, base::call("(", sum_expressions(c(1, ratios))))
 }
 
-sum_call <- function(a, b) {
+add_expressions <- function(a, b) {
   if (identical(b, 0)) a else if (identical(a, 0)) b else base::call("+", a, b)
 }
 
-# SQL parsers limit the depth of an expression, so long sums have brackets.
-sum_calls <- function(terms) {
-  if (length(terms) <= 20) return(Reduce(sum_call, terms))
+# Groups long sums by parentheses, because SQL parsers limit the depth of an expression.
+sum_expressions <- function(terms) {
+  if (length(terms) <= 20) return(Reduce(add_expressions, terms))
   groups <- split(terms, (seq_along(terms) - 1) %/% 20)
-  sum_calls(unname(lapply(groups, function(group) base::call("(", sum_calls(group)))))
+  sum_expressions(unname(lapply(groups, function(group) base::call("(", sum_expressions(group)))))
 }
 
-# Databases fail on exp() of large numbers.
-inverse_logit <- function(value) {
+# 1 / (1 + exp(-value)). The value is limited, because databases fail on exp() of large numbers.
+inverse_logit_expression <- function(value) {
   value <- base::call("(", value)
   rlang::expr(
     dplyr::case_when(
@@ -136,12 +143,13 @@ inverse_logit <- function(value) {
   )
 }
 
-# `units`: see network_expressions(). `values`: an expression for each logit or number.
-model_expressions <- function(model, what, call = parent.frame()) {
-  kind <- model_traits(model$spec$type)$family
-  if (!kind %in% c("linear", "deep", "both", "trees")) {
+# Returns `values`, an expression for each logit or number, and for networks also `units`, the
+# expressions of hidden units, as from network_expressions().
+model_expressions <- function(model, function_name, call = parent.frame()) {
+  model_family <- model_traits(model$spec$type)$family
+  if (!model_family %in% c("linear", "deep", "both", "trees")) {
     abort_runhooks(
-      "{.fn {what}} needs a linear model, a network or boosted trees, not this
+      "{.fn {function_name}} needs a linear model, a network or boosted trees, not this
        {describe_model(model)}.",
       call = call
     )
@@ -149,15 +157,16 @@ model_expressions <- function(model, what, call = parent.frame()) {
   family <- model_labels(model)$family
   if (!family %in% c("gaussian", "binomial", "multinomial", "poisson")) {
     abort_runhooks(
-      "{.fn {what}} has no expression for the predictions of {.fn {model$spec$head$type}}.",
+      "{.fn {function_name}} has no expression for the predictions of
+       {.fn {model$spec$head$type}}.",
       call = call
     )
   }
   has_formula <- !is.null(model$formula)
-  if (kind == "trees" && !has_formula) abort_no_formula(what, call)
-  if (kind == "trees") {
+  if (model_family == "trees" && !has_formula) abort_no_formula(function_name, call)
+  if (model_family == "trees") {
     list(values = tree_expressions(model, call), family = family)
-  } else if (kind == "linear" && has_formula) {
+  } else if (model_family == "linear" && has_formula) {
     list(values = linear_expressions(model, family, call), family = family)
   } else {
     c(network_expressions(model, call), family = family)
@@ -173,59 +182,62 @@ abort_no_expression <- function(term, call) {
 # --- Linear models
 
 linear_expressions <- function(model, family, call) {
-  weights <- coef(model)
+  coefficients <- coef(model)
   blueprint <- model$blueprint
   offset <- blueprint$offset
-  # a column for each response, or a row for each class but the first
-  if (!is.matrix(weights)) weights <- cbind(weights)
-  if (family == "multinomial") weights <- t(weights)
-  sums <- lapply(seq_len(ncol(weights)), function(i) {
-    linear_sum(weights[, i], rownames(weights), blueprint, call)
+  # coef() has a column for each response, or a row for each class except the first
+  if (!is.matrix(coefficients)) coefficients <- cbind(coefficients)
+  if (family == "multinomial") coefficients <- t(coefficients)
+  sums <- lapply(seq_len(ncol(coefficients)), function(i) {
+    linear_sum_expression(coefficients[, i], rownames(coefficients), blueprint, call)
   })
   if (!is.null(offset)) {
-    sums <- lapply(sums, sum_call, number_expression(offset$expr, blueprint, call))
+    sums <- lapply(sums, add_expressions, numeric_expression(offset$expr, blueprint, call))
   }
   # the first class has the logit 0
   if (family == "multinomial") c(list(0), sums) else sums
 }
 
-# Coefficients that the data do not determine are missing.
-linear_sum <- function(weights, names, blueprint, call) {
-  known <- !is.na(weights)
-  terms <- Map(function(name, weight) {
-    if (name == "(Intercept)") return(weight)
-    base::call("*", term_expression(name, blueprint, call), weight)
-  }, names[known], unname(weights[known]))
-  if (length(terms)) sum_calls(unname(terms)) else 0
+# The sum of terms times coefficients. Coefficients that the data do not determine are NA and are
+# omitted.
+linear_sum_expression <- function(coefficients, names, blueprint, call) {
+  is_determined <- !is.na(coefficients)
+  terms <- Map(function(name, coefficient) {
+    if (name == "(Intercept)") return(coefficient)
+    base::call("*", term_expression(name, blueprint, call), coefficient)
+  }, names[is_determined], unname(coefficients[is_determined]))
+  if (length(terms)) sum_expressions(unname(terms)) else 0
 }
 
-# The parts of a coefficient's name, such as "x:fb", are numbers, or a variable and its level.
+# The product of the parts of a coefficient's name. In "x:fb", the parts are the number `x` and the
+# level "b" of the factor `f`.
 term_expression <- function(name, blueprint, call) {
   parts <- strsplit(name, ":", fixed = TRUE)[[1]]
   factors <- lapply(parts, function(part) {
     for (variable in names(blueprint$variables)) {
-      levels <- shown <- blueprint$variables[[variable]]$levels
-      shown[shown %in% blueprint$variables[[variable]]$na_level] <- "NA"
-      level <- levels[paste0(variable, shown) == part]
+      levels <- labels <- blueprint$variables[[variable]]$levels
+      labels[labels %in% blueprint$variables[[variable]]$na_level] <- "NA"
+      level <- levels[paste0(variable, labels) == part]
       if (length(level) == 1) return(level_indicator(variable, level, levels, blueprint, call))
-      if (part == paste0(variable, "TRUE")) return(variable_number(variable, blueprint, call))
+      if (part == paste0(variable, "TRUE")) return(variable_expression(variable, blueprint, call))
     }
-    number_expression(part, blueprint, call)
+    numeric_expression(part, blueprint, call)
   })
   Reduce(function(a, b) base::call("*", a, b), factors)
 }
 
-# Missing for a missing value, and for a new level.
+# 1 for the level and 0 for the other levels. Missing values, and levels that training has not seen,
+# give a missing result.
 level_indicator <- function(variable, level, levels, blueprint, call) {
   is_level <- level_condition(variable, level, blueprint, call)
-  others <- lapply(setdiff(levels, level), function(other) {
+  zero_cases <- lapply(setdiff(levels, level), function(other) {
     base::call("~", level_condition(variable, other, blueprint, call), 0)
   })
-  rlang::call2("case_when", base::call("~", is_level, 1), !!!others, .ns = "dplyr")
+  rlang::call2("case_when", base::call("~", is_level, 1), !!!zero_cases, .ns = "dplyr")
 }
 
 level_condition <- function(variable, level, blueprint, call) {
-  column <- word_column_expression(variable, blueprint, call)
+  column <- category_column(variable, blueprint, call)
   if (identical(level, blueprint$variables[[variable]]$na_level)) {
     # is.na() is FALSE for the level NA of a factor
     return(base::call("is.na", base::call("as.character", column)))
@@ -233,27 +245,27 @@ level_condition <- function(variable, level, blueprint, call) {
   base::call("==", column, level)
 }
 
-# TRUE in rows that are not missing.
-present_condition <- function(variable, blueprint, call) {
+# A condition that is TRUE in rows where the variable is not missing.
+not_missing_condition <- function(variable, blueprint, call) {
   if (!is.null(blueprint$variables[[variable]]$na_level)) return(TRUE)
-  base::call("!", base::call("is.na", word_column_expression(variable, blueprint, call)))
+  base::call("!", base::call("is.na", category_column(variable, blueprint, call)))
 }
 
-# A column of words, or factor() of a column.
-word_column_expression <- function(variable, blueprint, call) {
-  known <- blueprint$variables[[variable]]
-  is_column <- variable %in% blueprint$columns || is.null(known$expr)
-  expr <- if (is_column) as.name(variable) else known$expr
+# The expression of a categorical variable, which must be a column, or factor() of a column.
+category_column <- function(variable, blueprint, call) {
+  info <- blueprint$variables[[variable]]
+  is_column <- variable %in% blueprint$columns || is.null(info$expr)
+  expr <- if (is_column) as.name(variable) else info$expr
   if (is_factor_call(expr)) {
-    # databases write logicals and fractions in their own way
-    numbers <- suppressWarnings(as.numeric(known$levels))
-    is_fraction <- !is.na(numbers) & !grepl("^-?[0-9]+$", known$levels)
-    expr <- if (!any(is_fraction) && !any(known$levels %in% c("TRUE", "FALSE"))) expr[[2]]
+    # databases convert logicals and fractions to other strings than R does
+    numbers <- suppressWarnings(as.numeric(info$levels))
+    is_fraction <- !is.na(numbers) & !grepl("^-?[0-9]+$", info$levels)
+    expr <- if (!any(is_fraction) && !any(info$levels %in% c("TRUE", "FALSE"))) expr[[2]]
   }
   if (!is.symbol(expr) || !as.character(expr) %in% blueprint$columns) {
     abort_no_expression(variable, call)
   }
-  filled(expr, blueprint)
+  fill_missing_columns(expr, blueprint)
 }
 
 is_factor_call <- function(expr) {
@@ -261,13 +273,13 @@ is_factor_call <- function(expr) {
     as.character(expr[[1]]) %in% c("factor", "as.factor", "ordered", "as.character")
 }
 
-# A number, or the 0 and 1 of a logical.
-variable_number <- function(variable, blueprint, call) {
-  known <- blueprint$variables[[variable]]
-  expr <- if (is.null(known$expr)) variable else known$expr
-  number <- number_expression(expr, blueprint, call, variable)
+# The expression of a numeric or logical variable. Logicals become 0 and 1.
+variable_expression <- function(variable, blueprint, call) {
+  info <- blueprint$variables[[variable]]
+  expr <- if (is.null(info$expr)) variable else info$expr
+  number <- numeric_expression(expr, blueprint, call, variable)
   if (is.call(number)) number <- base::call("(", number)
-  if (!isTRUE(known$is_logical)) return(number)
+  if (!isTRUE(info$is_logical)) return(number)
   rlang::expr(dplyr::case_when(!!number ~ 1, !(!!number) ~ 0))
 }
 
@@ -276,37 +288,38 @@ translatable_functions <- c(
   ">", "<", ">=", "<=", "==", "!=", "!", "&", "|"
 )
 
-# `x`: an expression or its text, which may be the name of a column.
-number_expression <- function(x, blueprint, call, name = NULL) {
+# Checks that SQL can compute `x`, an expression or its text, and fills missing values. The text may
+# be the name of a column. `name`: the name of the variable in the blueprint, if it is not the text.
+numeric_expression <- function(x, blueprint, call, name = NULL) {
   text <- if (is.null(name)) if (is.character(x)) x else code_text(x) else name
   columns <- blueprint$columns
-  known <- blueprint$variables[[text]]
+  info <- blueprint$variables[[text]]
   expr <- x
   if (is.character(x)) {
     expr <- if (x %in% columns) as.name(x) else tryCatch(str2lang(x), error = function(error) NULL)
   }
-  used <- if (is.call(expr)) setdiff(all.names(expr), all.vars(expr))
+  functions <- if (is.call(expr)) setdiff(all.names(expr), all.vars(expr))
   constants <- Filter(is_number, blueprint$constants)
-  expr <- if (!is.null(expr)) substituted(expr, constants[setdiff(names(constants), columns)])
-  good <- !is.null(expr) && is.null(known$time) && !isTRUE(known$width > 1) &&
-    all(used %in% translatable_functions) && all(all.vars(expr) %in% columns)
-  if (!good) abort_no_expression(text, call)
-  filled(without_identity(expr), blueprint)
+  expr <- if (!is.null(expr)) substitute_names(expr, constants[setdiff(names(constants), columns)])
+  is_valid <- !is.null(expr) && is.null(info$time) && !isTRUE(info$width > 1) &&
+    all(functions %in% translatable_functions) && all(all.vars(expr) %in% columns)
+  if (!is_valid) abort_no_expression(text, call)
+  fill_missing_columns(replace_identity_calls(expr), blueprint)
 }
 
-# Missing values are replaced by the constants of `na.action`.
-filled <- function(expr, blueprint) {
+# Replaces missing values of columns by the constants of `na.action`.
+fill_missing_columns <- function(expr, blueprint) {
   constants <- blueprint$na$constants
   constants <- constants[intersect(names(constants), all.vars(expr))]
-  substituted(expr, Map(function(name, constant) {
+  substitute_names(expr, Map(function(name, constant) {
     rlang::expr(dplyr::coalesce(!!as.name(name), !!constant))
   }, names(constants), constants))
 }
 
-without_identity <- function(expr) {
+replace_identity_calls <- function(expr) {
   if (!is.call(expr)) return(expr)
-  if (identical(expr[[1]], quote(I))) return(base::call("(", without_identity(expr[[2]])))
-  as.call(c(expr[[1]], lapply(as.list(expr)[-1], without_identity)))
+  if (identical(expr[[1]], quote(I))) return(base::call("(", replace_identity_calls(expr[[2]])))
+  as.call(c(expr[[1]], lapply(as.list(expr)[-1], replace_identity_calls)))
 }
 
 # --- Trees
@@ -316,12 +329,12 @@ tree_expressions <- function(model, call) {
   columns <- grep("^value", names(nodes), value = TRUE)
   trees <- split(nodes, nodes$tree)
   sums <- lapply(columns, function(column) {
-    sum_calls(unname(lapply(trees, function(tree) {
+    sum_expressions(unname(lapply(trees, function(tree) {
       tree$value <- tree[[column]] * tree$weight
       node_expression(tree, 0, model$blueprint, call)
     })))
   })
-  scaled_values(sums, model$spec)
+  to_response_units(sums, model$spec)
 }
 
 node_expression <- function(tree, id, blueprint, call) {
@@ -330,26 +343,26 @@ node_expression <- function(tree, id, blueprint, call) {
   left <- node_expression(tree, node$left, blueprint, call)
   right <- node_expression(tree, node$right, blueprint, call)
   if (identical(left, right)) return(left)
-  asks <- function(words) endsWith(node$question, paste0(node$feature, words))
+  question_is <- function(text) endsWith(node$question, paste0(node$feature, text))
   # a split that did not separate the training data
-  if (asks(" is any level")) return(left)
+  if (question_is(" is any level")) return(left)
   if (startsWith(node$question, paste0(node$feature, " is not "))) {
-    condition <- is_level(node, blueprint, call)
+    condition <- level_split_condition(node, blueprint, call)
     return(rlang::expr(dplyr::case_when(!!condition ~ !!right, .default = !!left)))
   }
   number <- if (node$feature %in% names(blueprint$variables)) {
-    variable_number(node$feature, blueprint, call)
+    variable_expression(node$feature, blueprint, call)
   } else {
-    base::call("(", number_expression(node$feature, blueprint, call))
+    base::call("(", numeric_expression(node$feature, blueprint, call))
   }
   is_missing <- rlang::expr(is.na(!!number))
-  if (asks(" is any number") || asks(" is below all") || asks(" is missing")) {
-    others <- if (asks(" is any number")) left else right
+  if (question_is(" is any number") || question_is(" is below all") || question_is(" is missing")) {
+    present <- if (question_is(" is any number")) left else right
     missing <- if (node$missing_goes_left) left else right
-    if (identical(missing, others)) return(others)
-    return(rlang::expr(dplyr::case_when(!!is_missing ~ !!missing, .default = !!others)))
+    if (identical(missing, present)) return(present)
+    return(rlang::expr(dplyr::case_when(!!is_missing ~ !!missing, .default = !!present)))
   }
-  # large numbers are rounded after the origin has been subtracted
+  # training subtracts the origin from large numbers before it rounds them to single precision
   origin <- blueprint$terms[[node$feature]]$center
   if (is.null(origin)) origin <- 0
   threshold <- rounded_threshold(node$threshold - origin) + origin
@@ -358,17 +371,17 @@ node_expression <- function(tree, id, blueprint, call) {
   rlang::expr(dplyr::case_when(!!condition ~ !!left, .default = !!right))
 }
 
-is_level <- function(node, blueprint, call) {
+level_split_condition <- function(node, blueprint, call) {
   levels <- blueprint$variables[[node$feature]]$levels
   if (is.null(levels)) abort_no_expression(node$feature, call)
   level <- substring(node$question, nchar(node$feature) + nchar(" is not ") + 1)
   if (level != "(missing)") return(level_condition(node$feature, level, blueprint, call))
-  column <- word_column_expression(node$feature, blueprint, call)
-  known <- setdiff(levels, "(missing)")
-  rlang::expr(is.na(!!column) | !(!!column %in% !!rlang::call2("c", !!!known)))
+  column <- category_column(node$feature, blueprint, call)
+  present <- setdiff(levels, "(missing)")
+  rlang::expr(is.na(!!column) | !(!!column %in% !!rlang::call2("c", !!!present)))
 }
 
-# The largest double that rounds to `x` in single precision.
+# The largest double that single precision rounds to `x`.
 rounded_threshold <- function(x) {
   if (x == 0) return(0)
   x + 2^(floor(log2(abs(x))) - 24)

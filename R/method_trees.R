@@ -1,4 +1,5 @@
-# Inspection of tree models: importance of features, nodes, and contributions to predictions.
+# Inspection of tree models: importance of features, nodes of trees, and contributions of features
+# to predictions.
 
 #' Feature importance, nodes and contributions of tree models
 #'
@@ -55,33 +56,35 @@
 feature_importances <- function(model, normalize = FALSE, by = c("gain", "count")) {
   check_flag(normalize)
   by <- check_one_of(by, c("gain", "count"))
-  trees <- trees_of(model, "feature_importances")
+  trees <- model_trees(model, "feature_importances")
   if (all(trees$nodes$is_leaf)) {
     cli::cli_inform(
       "The trees have no splits yet, so all importances are 0.",
       class = "runhooks_message_no_splits"
     )
   }
-  importances_of(trees, normalize, by)
+  sorted_importances(trees, normalize, by)
 }
 
-importances_of <- function(trees, normalize, by = "gain") {
+sorted_importances <- function(trees, normalize, by = "gain") {
   values <- trees[[by]]
   if (normalize && any(values != 0)) values <- values / sum(values)
-  falling <- order(-values, enc2utf8(trees$columns), method = "radix")
-  tibble::tibble(feature = trees$columns[falling], importance = values[falling])
+  order <- order(-values, enc2utf8(trees$columns), method = "radix")
+  tibble::tibble(feature = trees$columns[order], importance = values[order])
 }
 
 #' @rdname feature_importances
 #' @export
 as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ...) {
-  nodes <- format_time_thresholds(trees_of(x, "as.data.frame")$nodes, x$blueprint)
+  nodes <- format_time_thresholds(model_trees(x, "as.data.frame")$nodes, x$blueprint)
   value <- nodes$value
   names <- if (ncol(value) > 1) paste0("value_", seq_len(ncol(value))) else "value"
   values <- setNames(lapply(seq_len(ncol(value)), function(k) value[, k]), names)
-  before <- c("tree", "node", "is_leaf", "feature", "question", "threshold", "left", "right", "gain")
-  after <- c("weight", "missing_goes_left", "is_finished")
-  table <- as.data.frame(c(nodes[before], values, nodes[after]), optional = TRUE)
+  first_columns <- c(
+    "tree", "node", "is_leaf", "feature", "question", "threshold", "left", "right", "gain"
+  )
+  last_columns <- c("weight", "missing_goes_left", "is_finished")
+  table <- as.data.frame(c(nodes[first_columns], values, nodes[last_columns]), optional = TRUE)
   depth <- node_depths(table)
   cbind(table[1:2], depth = depth, table[-(1:2)])
 }
@@ -90,19 +93,19 @@ as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ..
 #' @export
 experimental_predict_with_explanations <- function(object, input_fn, predict_keys = NULL,
                                                    hooks = NULL, checkpoint_path = NULL) {
-  columns <- trees_of(object, "experimental_predict_with_explanations")$columns
+  columns <- model_trees(object, "experimental_predict_with_explanations")$columns
   keys <- if (is.null(predict_keys)) character() else c(as_strings(predict_keys), "contributions")
   if (is.data.frame(input_fn)) {
     data <- check_new_data(bake_newdata(object, input_fn, environment()), environment())
-    features <- new_features(object, data, environment())$columns
+    features <- newdata_features(object, data, environment())$columns
     n <- n_rows(flat_column(features[[1]]))
     input_fn <- new_input_fn(
       features, names(features), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1
     )
   }
   input <- as_model_input(input_fn, object)
-  start <- prediction_start(with_explanations(object), input, keys, checkpoint_path, hooks)
-  batches <- start(all = TRUE)
+  run <- prediction_runner(with_explanations(object), input, keys, checkpoint_path, hooks)
+  batches <- run(all = TRUE)
   lapply(cpp_batch_examples(batches), function(row) {
     contributions <- matrix(row$contributions, length(columns) + 1)
     logits <- logit_names(object, ncol(contributions))
@@ -116,8 +119,8 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
 }
 
 node_depths <- function(table) {
-  at <- paste(table$tree, table$node)
-  depth <- setNames(integer(nrow(table)), at)
+  ids <- paste(table$tree, table$node)
+  depth <- setNames(integer(nrow(table)), ids)
   for (i in which(!table$is_leaf)) {
     children <- paste(table$tree[[i]], c(table$left[[i]], table$right[[i]]))
     depth[children] <- depth[[i]] + 1L
@@ -125,15 +128,15 @@ node_depths <- function(table) {
   unname(depth)
 }
 
-describe_tree <- function(object) {
-  trees <- trees_of(object, "print", checks = FALSE)
+describe_trees <- function(object) {
+  trees <- model_trees(object, "print", checks = FALSE)
   nodes <- trees$nodes
-  done <- nodes$is_finished
-  parts <- utils::head(importances_of(trees, normalize = TRUE), 3)
-  parts <- parts[is.finite(parts$importance) & parts$importance > 0, ]
-  features <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
+  is_finished <- nodes$is_finished
+  importances <- utils::head(sorted_importances(trees, normalize = TRUE), 3)
+  importances <- importances[is.finite(importances$importance) & importances$importance > 0, ]
+  features <- sprintf("%s (%.0f%%)", importances$feature, 100 * importances$importance)
   paste0(
-    length(unique(nodes$tree[done])), ", of ", sum(nodes$is_leaf[done]), " leaves",
+    length(unique(nodes$tree[is_finished])), ", of ", sum(nodes$is_leaf[is_finished]), " leaves",
     if (length(features)) paste0("; most important: ", paste(features, collapse = ", "))
   )
 }

@@ -1,4 +1,4 @@
-# Learners of mlr3, registered when mlr3 is loaded.
+# Learners of the package mlr3, which are registered when mlr3 is loaded.
 
 #' Use runhooks with mlr3
 #'
@@ -59,7 +59,7 @@ NULL
 register_mlr3 <- function() {
   for (type in c("regr", "classif")) {
     for (family in names(mlr3_families)) {
-      # mlr3 creates a learner for each use
+      # mlr3 calls the function for each new learner
       local({
         class <- mlr3_class(type, family)
         mlr3::mlr_learners$add(paste(type, "runhooks", family, sep = "."), function() class$new())
@@ -68,31 +68,35 @@ register_mlr3 <- function() {
   }
 }
 
+# The family of a learner: its title, the prefix of its constructors, and the parameter that counts
+# iterations.
 mlr3_families <- list(
-  linear = list(label = "Linear Model", kind = "linear", number = "epochs"),
-  dnn = list(label = "Deep Neural Network", kind = "dnn", number = "epochs"),
-  wide_deep = list(label = "Wide and Deep Model", kind = "dnn_linear_combined", number = "epochs"),
-  trees = list(label = "Boosted Trees", kind = "boosted_trees", number = "n_trees")
+  linear = list(label = "Linear Model", kind = "linear", iteration_param = "epochs"),
+  dnn = list(label = "Deep Neural Network", kind = "dnn", iteration_param = "epochs"),
+  wide_deep = list(
+    label = "Wide and Deep Model", kind = "dnn_linear_combined", iteration_param = "epochs"
+  ),
+  trees = list(label = "Boosted Trees", kind = "boosted_trees", iteration_param = "n_trees")
 )
 
-# The class is created at run time, because R6 is installed with mlr3.
+# Creates the R6 class at run time, because R6 is available only if mlr3 is installed.
 mlr3_class <- function(type, family) {
-  about <- c(mlr3_families[[family]], list(type = type, family = family))
+  info <- c(mlr3_families[[family]], list(type = type, family = family))
   words <- tools::toTitleCase(strsplit(family, "_", fixed = TRUE)[[1]])
   name <- paste0("Learner", tools::toTitleCase(type), "Runhooks", paste(words, collapse = ""))
   base <- if (type == "regr") quote(mlr3::LearnerRegr) else quote(mlr3::LearnerClassif)
   public <- list(
-    initialize = rlang::inject(function() mlr3_initialize(super, !!about))
+    initialize = rlang::inject(function() mlr3_initialize(super, !!info))
   )
   if (family == "trees") public$importance <- function() mlr3_importance(self)
   private <- list(
     .validate = NULL,
-    .train = rlang::inject(function(task) mlr3_train(self, private, task, !!about)),
-    .hotstart = rlang::inject(function(task) mlr3_train(self, private, task, !!about, self$model)),
+    .train = rlang::inject(function(task) mlr3_train(self, private, task, !!info)),
+    .hotstart = rlang::inject(function(task) mlr3_train(self, private, task, !!info, self$model)),
     .predict = function(task) mlr3_predict(self, task),
-    .extract_internal_tuned_values = rlang::inject(function() mlr3_tuned(self, !!about)),
+    .extract_internal_tuned_values = rlang::inject(function() mlr3_tuned_values(self, !!info)),
     .extract_internal_valid_scores = function() mlr3_scores(self),
-    # early stopping restores the best weights
+    # the scores are the best ones, because early stopping restores the best weights
     .extract_best_valid_scores = function() mlr3_scores(self)
   )
   active <- list(
@@ -109,36 +113,36 @@ mlr3_class <- function(type, family) {
   )
 }
 
-mlr3_initialize <- function(super, about) {
+mlr3_initialize <- function(super, info) {
   properties <- c(
     "weights", "validation", "internal_tuning", "hotstart_forward",
-    if (about$family == "trees") c("missings", "importance"),
-    if (about$type == "classif") c("twoclass", "multiclass")
+    if (info$family == "trees") c("missings", "importance"),
+    if (info$type == "classif") c("twoclass", "multiclass")
   )
   super$initialize(
-    id = paste(about$type, "runhooks", about$family, sep = "."),
-    param_set = mlr3_params(about),
-    predict_types = c("response", if (about$type == "classif") "prob"),
+    id = paste(info$type, "runhooks", info$family, sep = "."),
+    param_set = mlr3_params(info),
+    predict_types = c("response", if (info$type == "classif") "prob"),
     feature_types = c(
       "logical", "integer", "numeric", "character", "factor", "ordered", "POSIXct", "Date"
     ),
-    properties = properties, packages = "runhooks", label = about$label,
+    properties = properties, packages = "runhooks", label = info$label,
     man = "runhooks::runhooks-mlr3"
   )
 }
 
 # --- parameters
 
-mlr3_params <- function(about) {
+mlr3_params <- function(info) {
   uty <- function() paradox::p_uty(tags = "train")
   dbl <- function(lower = 0, upper = Inf) paradox::p_dbl(lower, upper, tags = "train")
   int <- function(lower = 1L) paradox::p_int(lower, tags = "train")
-  common <- list(
+  common_params <- list(
     learning_rate = dbl(), seed = int(0L), hooks = uty(), patience = int(),
-    class_weights = if (about$type == "classif") uty()
+    class_weights = if (info$type == "classif") uty()
   )
-  epochs <- list(epochs = mlr3_tuned_number("epochs"), batch_size = int())
-  own <- switch(about$family,
+  epoch_params <- list(epochs = mlr3_iteration_param("epochs"), batch_size = int())
+  family_params <- switch(info$family,
     linear = list(penalty = dbl(), mixture = dbl(0, 1), optimizer = uty()),
     dnn = list(
       hidden_units = uty(), dropout = dbl(0, 1), activation_fn = uty(), optimizer = uty(),
@@ -149,24 +153,25 @@ mlr3_params <- function(about) {
       dnn_optimizer = uty(), linear_optimizer = uty(), batch_norm = paradox::p_lgl(tags = "train")
     ),
     trees = list(
-      n_trees = mlr3_tuned_number("n_trees"), max_depth = paradox::p_int(1L, 20L, tags = "train"),
+      n_trees = mlr3_iteration_param("n_trees"),
+      max_depth = paradox::p_int(1L, 20L, tags = "train"),
       l1_regularization = dbl(), l2_regularization = dbl(), tree_complexity = dbl(),
       min_node_weight = dbl(),
       pruning_mode = paradox::p_fct(c("none", "pre", "post"), tags = "train"),
       center_bias = paradox::p_lgl(tags = "train"), sample_size = dbl(0, 1), mtry = int()
     )
   )
-  all <- c(own, if (about$family != "trees") epochs, common)
-  params <- rlang::exec(paradox::ps, !!!Filter(Negate(is.null), all))
-  params$values <- switch(about$family,
+  all_params <- c(family_params, if (info$family != "trees") epoch_params, common_params)
+  params <- rlang::exec(paradox::ps, !!!Filter(Negate(is.null), all_params))
+  params$values <- switch(info$family,
     linear = list(), dnn = list(hidden_units = 16), wide_deep = list(dnn_hidden_units = 16),
     trees = list(n_trees = 100L)
   )
   params
 }
 
-# The number that validation can choose, and at which a hotstart continues.
-mlr3_tuned_number <- function(name) {
+# A parameter that counts iterations. Validation can choose it, and a hotstart continues from it.
+mlr3_iteration_param <- function(name) {
   paradox::p_int(
     1L, tags = c("train", "hotstart", "internal_tuning"),
     aggr = function(x) as.integer(ceiling(mean(unlist(x)))),
@@ -192,89 +197,98 @@ check_internal_tuning <- function(name, domain, values) {
 
 # --- training
 
-mlr3_train <- function(learner, private, task, about, start = NULL) {
+mlr3_train <- function(learner, private, task, info, hotstart_model = NULL) {
+  # the call that errors show
   call <- quote(learner$train())
-  given <- learner$param_set$get_values(tags = "train")
-  data <- mlr3_data(task, private$.get_weights(task), about$family == "trees", call)
-  valid <- task$internal_valid_task
-  if (!is.null(valid)) {
-    data$held_out <- mlr3_rows(valid, task, data$weight, private$.get_weights(valid, 1))
+  params <- learner$param_set$get_values(tags = "train")
+  data <- mlr3_data(task, private$.get_weights(task), info$family == "trees", call)
+  validation_task <- task$internal_valid_task
+  if (!is.null(validation_task)) {
+    data$held_out <- mlr3_data_frame(
+      validation_task, task, data$weight, private$.get_weights(validation_task, 1)
+    )
   }
-  data$stop_iter <- given$patience
-  if (!is.null(given$patience) && is.null(valid)) {
+  data$stop_iter <- params$patience
+  if (!is.null(params$patience) && is.null(validation_task)) {
     abort_runhooks("{.arg patience} needs {.code validate} of the learner.", call = call)
   }
-  settings <- mlr3_settings(data, given, about, call)
-  data$iteration <- ceiling(settings$iteration)
+  settings <- mlr3_settings(data, params, info, call)
+  data$steps_per_iteration <- ceiling(settings$steps_per_iteration)
   folder <- NULL
-  config <- run_config(tf_random_seed = given$seed)
-  if (!is.null(start)) {
-    check_hotstart(learner$state$param_vals, about, call)
-    folder <- copied_model_dir(start)
-    config <- estimator_config(start, folder)
+  config <- run_config(tf_random_seed = params$seed)
+  if (!is.null(hotstart_model)) {
+    check_hotstart(learner$state$param_vals, info, call)
+    folder <- copy_model_dir(hotstart_model)
+    config <- config_with_model_dir(hotstart_model, folder)
   }
-  model <- new_fit(about$kind, data, settings$args, folder, config)
-  history <- train_fit(model, data, settings$training, settings$hooks)
-  if (!is.null(valid)) attr(model, "mlr3") <- mlr3_validation(model, history, settings, about)
+  model <- new_fit_estimator(info$kind, data, settings$args, folder, config)
+  history <- train_fit_estimator(model, data, settings$training, settings$hooks)
+  if (!is.null(validation_task)) {
+    attr(model, "mlr3") <- mlr3_validation(model, history, settings, info)
+  }
   model
 }
 
-check_hotstart <- function(start, about, call) {
-  if (is.null(start$patience) && !is.null(start[[about$number]])) return(invisible())
-  abort_runhooks("A hotstart needs {.arg {about$number}}, and no {.arg patience}.", call = call)
+check_hotstart <- function(previous_params, info, call) {
+  has_iterations <- !is.null(previous_params[[info$iteration_param]])
+  if (is.null(previous_params$patience) && has_iterations) return(invisible())
+  abort_runhooks(
+    "A hotstart needs {.arg {info$iteration_param}}, and no {.arg patience}.", call = call
+  )
 }
 
-# The data as that of parsnip's models.
+# The data in the form that fit_data() returns for parsnip's models.
 mlr3_data <- function(task, weights, is_tree, call) {
   name <- task$target_names
   formula <- formula_of_all_columns(name)
-  fit_data(formula, mlr3_rows(task, task), weights, NULL, call, is_tree = is_tree)
+  fit_data(formula, mlr3_data_frame(task, task), weights, NULL, call, is_tree = is_tree)
 }
 
-mlr3_rows <- function(task, train_task, weight = NULL, weights = NULL) {
+# `weight_name`: the name of a new column for the `weights` of the rows.
+mlr3_data_frame <- function(task, train_task, weight_name = NULL, weights = NULL) {
   rows <- as.data.frame(task$data(cols = c(train_task$target_names, train_task$feature_names)))
-  if (!is.null(weight)) rows[[weight]] <- weights
+  if (!is.null(weight_name)) rows[[weight_name]] <- weights
   rows
 }
 
-mlr3_settings <- function(data, given, about, call) {
+mlr3_settings <- function(data, params, info, call) {
   n <- nrow(data$data)
-  args <- given[setdiff(
-    names(given), c("epochs", "batch_size", "patience", "penalty", "mixture", "hooks", "seed")
+  args <- params[setdiff(
+    names(params), c("epochs", "batch_size", "patience", "penalty", "mixture", "hooks", "seed")
   )]
   for (name in intersect(c("dropout", "dnn_dropout"), names(args))) {
     if (args[[name]] == 0) args[[name]] <- NULL
   }
   args["weight_column"] <- list(data$weight)
-  hooks <- as_hook_list(given$hooks, call)
-  batch_size <- given$batch_size
-  epochs <- given$epochs
-  iteration <- 1
-  if (about$family == "linear") {
-    chosen <- given[intersect(c("optimizer", "batch_size", "epochs"), names(given))]
-    chosen <- linear_settings(data, given$penalty, given$mixture, chosen, hooks, call)
-    args$optimizer <- chosen$optimizer
-    hooks <- chosen$hooks
-    batch_size <- chosen$batch_size
-    epochs <- chosen$epochs
-  } else if (about$family == "trees") {
-    iteration <- if (is.null(given$max_depth)) 6 else given$max_depth
+  hooks <- as_hook_list(params$hooks, call)
+  batch_size <- params$batch_size
+  epochs <- params$epochs
+  steps_per_iteration <- 1
+  if (info$family == "linear") {
+    settings <- params[intersect(c("optimizer", "batch_size", "epochs"), names(params))]
+    settings <- linear_settings(data, params$penalty, params$mixture, settings, hooks, call)
+    args$optimizer <- settings$optimizer
+    hooks <- settings$hooks
+    batch_size <- settings$batch_size
+    epochs <- settings$epochs
+  } else if (info$family == "trees") {
+    steps_per_iteration <- if (is.null(params$max_depth)) 6 else params$max_depth
   } else if (is.null(batch_size)) {
     batch_size <- min(64, n)
   }
   training <- list(num_epochs = epochs)
   if (!is.null(batch_size)) {
-    iteration <- n / batch_size
-    # a training that ends by its steps can continue in the middle of the data
+    steps_per_iteration <- n / batch_size
+    # a limit in steps, unlike one in epochs, allows a hotstart in the middle of the data
     training <- list(batch_size = batch_size)
-    if (!is.null(epochs)) training$max_steps <- ceiling(epochs * iteration)
+    if (!is.null(epochs)) training$max_steps <- ceiling(epochs * steps_per_iteration)
   }
   training <- Filter(Negate(is.null), training)
-  list(args = args, training = training, hooks = hooks, iteration = iteration)
+  list(args = args, training = training, hooks = hooks, steps_per_iteration = steps_per_iteration)
 }
 
 # A copy, so that the model from which training continues does not change.
-copied_model_dir <- function(model) {
+copy_model_dir <- function(model) {
   folder <- tempfile("runhooks-")
   dir.create(folder)
   # lint: allow file
@@ -282,7 +296,7 @@ copied_model_dir <- function(model) {
   folder
 }
 
-estimator_config <- function(model, folder) {
+config_with_model_dir <- function(model, folder) {
   config <- unclass(model$estimator)$config
   config$model_dir <- folder
   config
@@ -306,23 +320,23 @@ mlr3_importance <- function(learner) {
   if (is.null(learner$model)) {
     abort_runhooks("The learner has no model. Train it first.", call = quote(learner$importance()))
   }
-  found <- suppressMessages(
+  importances <- suppressMessages(
     feature_importances(learner$model), classes = "runhooks_message_no_splits"
   )
-  stats::setNames(found$importance, found$feature)
+  stats::setNames(importances$importance, importances$feature)
 }
 
-mlr3_validation <- function(model, history, settings, about) {
+mlr3_validation <- function(model, history, settings, info) {
   step <- current_model_dir(model)$step
-  row <- history$validation[history$validation$step == step, , drop = FALSE]
-  scores <- as.list(row[nrow(row), setdiff(names(row), "step")])
-  number <- if (about$number == "n_trees") {
-    nodes <- trees_of(model, "train")$nodes
+  last_row <- history$validation[history$validation$step == step, , drop = FALSE]
+  scores <- as.list(last_row[nrow(last_row), setdiff(names(last_row), "step")])
+  num_iterations <- if (info$iteration_param == "n_trees") {
+    nodes <- model_trees(model, "train")$nodes
     length(unique(nodes$tree[nodes$is_finished]))
   } else {
-    max(1L, as.integer(floor(step / settings$iteration)))
+    max(1L, as.integer(floor(step / settings$steps_per_iteration)))
   }
-  list(scores = scores, number = number)
+  list(scores = scores, num_iterations = num_iterations)
 }
 
 mlr3_scores <- function(learner) {
@@ -330,7 +344,7 @@ mlr3_scores <- function(learner) {
   if (is.null(scores)) stats::setNames(list(), character()) else scores
 }
 
-mlr3_tuned <- function(learner, about) {
+mlr3_tuned_values <- function(learner, info) {
   if (is.null(learner$state$param_vals$patience)) return(stats::setNames(list(), character()))
-  stats::setNames(list(attr(learner$model, "mlr3")$number), about$number)
+  stats::setNames(list(attr(learner$model, "mlr3")$num_iterations), info$iteration_param)
 }

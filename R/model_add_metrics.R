@@ -1,4 +1,4 @@
-# add_metrics(): metrics that users define.
+# add_metrics(): adds metrics that users define to a model.
 
 #' Add metrics to a model
 #'
@@ -33,42 +33,42 @@
 add_metrics <- function(estimator, metric_fn) {
   check_stopped_estimator(estimator)
   check_function(metric_fn)
-  own <- names(formals(args(metric_fn)))
-  possible <- c("features", "labels", "predictions", "config")
-  wrong <- setdiff(own, c(possible, "..."))
-  if (length(wrong)) {
+  arguments <- names(formals(args(metric_fn)))
+  allowed <- c("features", "labels", "predictions", "config")
+  unknown <- setdiff(arguments, c(allowed, "..."))
+  if (length(unknown)) {
     abort_runhooks(
       c(
-        "{.arg metric_fn} has an unknown argument {.arg {wrong[[1]]}}.",
-        did_you_mean(wrong[[1]], possible),
-        i = "Its arguments may be {.arg {possible}}."
+        "{.arg metric_fn} has an unknown argument {.arg {unknown[[1]]}}.",
+        did_you_mean(unknown[[1]], allowed),
+        i = "Its arguments may be {.arg {allowed}}."
       )
     )
   }
-  given <- if ("..." %in% own) possible else intersect(possible, own)
+  passed <- if ("..." %in% arguments) allowed else intersect(allowed, arguments)
   config <- unclass(estimator$estimator)$config
-  call <- function(features, labels, predictions) {
-    labels <- as_precise_as(labels, predictions)
-    all <- list(features = features, labels = labels, predictions = predictions, config = config)
-    before <- length(tf$get_default_graph()$get_operations())
+  compute_metrics <- function(features, labels, predictions) {
+    labels <- match_label_precision(labels, predictions)
+    values <- list(features = features, labels = labels, predictions = predictions, config = config)
+    num_operations <- length(tf$get_default_graph()$get_operations())
     metrics <- withCallingHandlers(
-      eval_user_code(do.call(metric_fn, all[given], quote = TRUE)),
+      eval_user_code(do.call(metric_fn, values[passed], quote = TRUE)),
       error = function(e) {
         if (is.null(control_error_kind(e))) {
           stop(add_note(e, describe_metric_inputs(labels, predictions)))
         }
       }
     )
-    if (is_tensor(labels)) warn_outer_labels(labels, before)
+    if (is_tensor(labels)) warn_outer_labels(labels, num_operations)
     as_metric_pairs(metrics)
   }
-  estimator$metric_fns <- c(estimator$metric_fns, list(call))
+  estimator$metric_fns <- c(estimator$metric_fns, list(compute_metrics))
   estimator
 }
 
 # Casts float64 labels of a data frame to the float32 of the predictions, as heads do.
-as_precise_as <- function(labels, predictions) {
-  if (is.list(labels)) return(lapply(labels, as_precise_as, predictions))
+match_label_precision <- function(labels, predictions) {
+  if (is.list(labels)) return(lapply(labels, match_label_precision, predictions))
   types <- vapply(Filter(is_tensor, as.list(predictions)), function(x) x$dtype$name, "")
   is_single <- "float32" %in% types && !"float64" %in% types
   if (is_tensor(labels) && labels$dtype$name == "float64" && is_single) {
@@ -78,26 +78,30 @@ as_precise_as <- function(labels, predictions) {
 }
 
 describe_metric_inputs <- function(labels, predictions) {
-  words <- function(x) if (is_tensor(x)) paste(x$dtype$name, x$shape$text) else "no tensor"
-  each <- vapply(as.list(predictions), words, "")
+  describe_tensor <- function(x) {
+    if (is_tensor(x)) paste(x$dtype$name, x$shape$text) else "no tensor"
+  }
+  texts <- vapply(as.list(predictions), describe_tensor, "")
   paste0(
     "in metric_fn of add_metrics(): `labels` is ",
-    if (is_tensor(labels)) words(labels) else describe_type(labels),
-    ", predictions are ", paste0(names(each), ": ", each, collapse = ", ")
+    if (is_tensor(labels)) describe_tensor(labels) else describe_type(labels),
+    ", predictions are ", paste0(names(texts), ": ", texts, collapse = ", ")
   )
 }
 
-# Warns if `labels - predictions` broadcasts [batch] and [batch, 1] to [batch, batch].
-warn_outer_labels <- function(labels, before) {
-  made <- tf$get_default_graph()$get_operations()
-  for (op in made[-seq_len(before)]) {
+# Warns if a new operation combines `labels` of shape [batch] with a tensor of shape [batch, 1],
+# which gives [batch, batch]. The graph had `num_operations` operations before metric_fn() was
+# called.
+warn_outer_labels <- function(labels, num_operations) {
+  operations <- tf$get_default_graph()$get_operations()
+  for (op in operations[-seq_len(num_operations)]) {
     inputs <- op$inputs
     if (length(inputs) != 2 || length(op$outputs) != 1) next
     is_label <- vapply(inputs, function(x) identical(x$name, labels$name), NA)
     if (sum(is_label) != 1) next
-    other <- dim(inputs[!is_label][[1]])
-    is_outer <- length(dim(labels)) == 1 && length(other) == 2 && identical(other[[2]], 1L) &&
-      length(dim(op$outputs[[1]])) == 2
+    other_dims <- dim(inputs[!is_label][[1]])
+    is_column <- length(other_dims) == 2 && identical(other_dims[[2]], 1L)
+    is_outer <- length(dim(labels)) == 1 && is_column && length(dim(op$outputs[[1]])) == 2
     if (!is_outer) next
     rlang::warn(
       c(
@@ -119,23 +123,24 @@ as_metric_pairs <- function(metrics) {
     is.list(x) && !is.object(x) && length(x) == 2 && is_tensor(x[[1]]) && is_graph_element(x[[2]])
   }
   if (is_pair(metrics) && is.null(names(metrics))) metrics <- list(metrics)
-  good <- is.list(metrics) && !is.object(metrics)
-  if (!good || (length(metrics) && (is.null(names(metrics)) || !all(nzchar(names(metrics)))))) {
+  is_plain_list <- is.list(metrics) && !is.object(metrics)
+  is_named <- !is.null(names(metrics)) && all(nzchar(names(metrics)))
+  if (!is_plain_list || length(metrics) && !is_named) {
     abort_runhooks(
       c(
         "{.arg metric_fn} of {.fn add_metrics} must return a named list of metrics, not
-         {describe_type(metrics)}{if (good) ' without names'}.",
+         {describe_type(metrics)}{if (is_plain_list) ' without names'}.",
         i = paste0("For example ", example, ".")
       ),
       call = NULL
     )
   }
-  bad <- Filter(function(x) !is_pair(x), metrics)
-  if (length(bad)) {
+  invalid <- Filter(function(x) !is_pair(x), metrics)
+  if (length(invalid)) {
     abort_runhooks(
       c(
-        "{.arg metric_fn} of {.fn add_metrics} has returned {describe_type(bad[[1]])} for
-         {.val {names(bad)[[1]]}}.",
+        "{.arg metric_fn} of {.fn add_metrics} has returned {describe_type(invalid[[1]])} for
+         {.val {names(invalid)[[1]]}}.",
         i = "A metric accumulates over batches. Use a function of {.code tf$metrics}.",
         i = paste0("For example ", example, ".")
       ),

@@ -1,4 +1,4 @@
-# Baseline models, which ignore the features.
+# Constructors of baseline models, which ignore the features.
 
 #' @name baseline_regressor
 #' @rdname baseline_regressor

@@ -1,4 +1,4 @@
-# Boosted trees.
+# Constructors of boosted trees models.
 
 #' @name boosted_trees_regressor
 #' @rdname boosted_trees_regressor
@@ -24,10 +24,10 @@ NULL
 #' columns; then one layer of a tree grows for every `n_batches_per_layer` batches.
 #'
 #' Splits compare buckets of a column. [column_bucketized()] defines its buckets, and each category
-#' of a [column_indicator()] is one. For other dense columns, such as [column_numeric()], the
+#' of a [column_indicator()] is a bucket. For other dense columns, such as [column_numeric()], the
 #' buckets are quantiles. To compute them, training reads `n_batches_per_layer` batches before the
-#' first tree; these steps do not count. Columns with trained weights, such as [column_embedding()],
-#' cannot be split.
+#' first tree; the global step does not count these steps. Columns with trained weights, such as
+#' [column_embedding()], cannot be split.
 #'
 #' @eval estimator_params("boosted_trees")
 #' @param ... Not used; a further argument is an error that suggests the right one.
@@ -63,17 +63,18 @@ NULL
 #'   1` and `min_child_weight = 1`. Their `quantile_sketch_epsilon` is 0.004, which gives about 250
 #'   buckets for a number. `l2_regularization = 0, min_node_weight = 0` switches regularization off.
 #'
-#'   In a model of classes from a formula, all layers of a tree fit the derivatives of the loss
+#'   In a classifier from a formula, all layers of a tree fit the derivatives that the loss has
 #'   before the tree, as in the package xgboost. In other models, as in TensorFlow, each layer fits
-#'   the derivatives after the previous layer, so a tree of several layers learns faster than
-#'   `learning_rate` suggests. For three classes and more, models from a formula use the diagonals
-#'   of the second derivatives only, times two. Training in batches follows TensorFlow.
+#'   the derivatives after the previous layer. A tree of several layers then learns faster than
+#'   `learning_rate` suggests. For three or more classes, a classifier from a formula uses only the
+#'   diagonal of the matrix of second derivatives, times two. Training in batches follows
+#'   TensorFlow.
 #'
 #'   If no leaf of a tree has enough weight for a split, a model from a formula finishes this tree
 #'   and starts the next one. A model from feature columns waits for other batches.
-#'   With `sample_size` and `mtry`, each tree learns from a random part of the rows and predictors. A
-#'   row is drawn with the probability `sample_size`; a factor is one predictor. The draws depend on
-#'   `tf_random_seed` of [run_config()] and on the number of the tree, so that a training that
+#'   With `sample_size` and `mtry`, each tree learns from a random part of the rows and predictors.
+#'   A row is drawn with the probability `sample_size`; a factor is one predictor. The draws depend
+#'   on `tf_random_seed` of [run_config()] and on the number of the tree, so that a training that
 #'   resumes gives the same trees.
 #' @section Training: Training ends when `n_trees` trees are complete. With `pruning_mode = "pre"`,
 #'   if no layer can grow, it ends after twice the number of layers of these trees. `steps` or a

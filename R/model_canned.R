@@ -1,10 +1,11 @@
 # Constructors of built-in estimators, generated from the arguments that the core registers.
 
-# `place$class` overrides the class, because tfestimators has one irregular class name.
+# `place$class` overrides the class of the result. One constructor needs this, because its class
+# name in tfestimators is irregular.
 constructor_factories$estimator <- function(specs, place) {
   .specs <- list(
     type = specs$type[[1]], slots = positional_slots(specs),
-    own = spec_columns_of(specs, !specs$binding_only),
+    own = specs_as_list(specs, !specs$binding_only),
     formals = registered_formals(specs)
   )
   .specs$asks_given <- as.call(c(c, lapply(names(.specs$formals), function(name) {
@@ -20,14 +21,15 @@ constructor_factories$estimator <- function(specs, place) {
   f
 }
 
-# `call` is the frame of the constructor. A formula becomes columns before arguments are checked.
+# Creates the estimator. `call` is the frame of the constructor, such as linear_regressor(). A
+# formula is converted to columns before the other arguments are checked.
 canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   type <- specs$type
   constructor <- sys.function(sys.parent())
-  settled <- constructor_arguments(specs, call, names(sys.call(sys.parent())))
-  check_string(settled$args$model_dir, null = TRUE, arg = "model_dir", call = call)
-  config <- as_run_config(settled$args$config, settled$args$model_dir, call)
-  derived <- formula_arguments(settled, config$model_dir, call)
+  matched <- constructor_arguments(specs, call, names(sys.call(sys.parent())))
+  check_string(matched$args$model_dir, null = TRUE, arg = "model_dir", call = call)
+  config <- as_run_config(matched$args$config, matched$args$model_dir, call)
+  derived <- formula_arguments(matched, config$model_dir, call)
   args <- derived$args
   weights <- args$class_weights
   if (!is.null(weights)) {
@@ -36,61 +38,63 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
     }
     args$class_weights <- resolve_class_weights(weights, args, response, call)
   }
-  own <- specs$own
-  spec <- prepared_arguments(args[own$name], own, call)
+  core_specs <- specs$own
+  spec <- convert_arguments(args[core_specs$name], core_specs, call)
   # the core treats NULL and empty lists as missing arguments; empty `hidden_units` is a valid value
-  is_vector <- !vapply(spec, is.null, NA) &
-    (own$kind == "widths" | vapply(spec, function(x) isTRUE(attr(x, "is_of_formula")), NA))
-  spec <- c(spec[is_vector | lengths(spec) > 0], derived$spec)
-  traits <- settled$traits
+  is_value <- !vapply(spec, is.null, NA) &
+    (core_specs$kind == "widths" | vapply(spec, function(x) isTRUE(attr(x, "is_of_formula")), NA))
+  spec <- c(spec[is_value | lengths(spec) > 0], derived$spec)
+  traits <- matched$traits
   if (is.null(class)) class <- paste0("tf_estimator_", traits$kind, "_", type)
   model <- new_canned_estimator(
     type, traits, class, spec, args[!names(args) %in% c("formula", "data")], config
   )
   cached_core_model(model)
-  written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
-  model$call <- normalize_call(written, settled)
+  user_call <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
+  model$call <- normalize_call(user_call, matched)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]
   check_warm_start(model, args$warm_start_from, call)
-  if (!is.null(settled$recipe)) {
-    model$recipe <- settled$recipe
-    model$data <- as_baked(model$data)
+  if (!is.null(matched$recipe)) {
+    model$recipe <- matched$recipe
+    model$data <- mark_as_baked(model$data)
   }
-  with_lean_environments(model)
+  reduce_environments(model)
 }
 
 describe_model <- function(object) {
   traits <- model_traits(object$spec$type)
-  modes <- c(regression = "regressor", classification = "classifier")
-  kind <- if (traits$mode %in% names(modes)) {
-    modes[[traits$mode]]
+  mode_nouns <- c(regression = "regressor", classification = "classifier")
+  kind <- if (traits$mode %in% names(mode_nouns)) {
+    mode_nouns[[traits$mode]]
   } else {
     paste("model with", object$args$head$type)
   }
   paste(traits$words, kind)
 }
 
-# Such as "Deep regressor: mpg ~ wt". Models without a formula have only the kind.
+# The title of a model, such as "Deep regressor: mpg ~ wt". Without a formula, it is the kind of
+# model only.
 model_title <- function(object) {
-  words <- if (is_custom(object)) "custom model" else describe_model(object)
-  substr(words, 1, 1) <- ascii_upper(substr(words, 1, 1))
-  if (is.null(object$formula)) words else paste0(words, ": ", code_text(object$formula))
+  kind <- if (is_custom(object)) "custom model" else describe_model(object)
+  substr(kind, 1, 1) <- ascii_upper(substr(kind, 1, 1))
+  if (is.null(object$formula)) kind else paste0(kind, ": ", code_text(object$formula))
 }
 
 describe_optimizer <- function(object) {
   parts <- model_traits(object$spec$type)$parts
-  words <- vapply(parts, function(part) {
+  texts <- vapply(parts, function(part) {
     describe_part_optimizer(object$args[[part$optimizer]], part)
   }, "")
   names <- sub("_?optimizer$", "", vapply(parts, `[[`, "", "optimizer"))
-  if (length(parts) > 1) paste(names, words, collapse = ", ") else words[[1]]
+  if (length(parts) > 1) paste(names, texts, collapse = ", ") else texts[[1]]
 }
 
 describe_part_optimizer <- function(optimizer, part) {
   if (is.function(optimizer)) return("by a function")
   if (is.null(optimizer)) return(part$missing)
-  name <- if (inherits(optimizer, "runhooks_own_optimizer")) optimizer$name else optimizer_type(optimizer)
-  if (wants_all_rows(name)) return(paste0(name, ", over all rows in each step"))
+  is_own <- inherits(optimizer, "runhooks_own_optimizer")
+  name <- if (is_own) optimizer$name else optimizer_type(optimizer)
+  if (needs_all_rows(name)) return(paste0(name, ", over all rows in each step"))
   rate <- if (is_optimizer(optimizer)) {
     optimizer$learning_rate
   } else if (!part$rate_falls) {
@@ -99,36 +103,36 @@ describe_part_optimizer <- function(optimizer, part) {
   if (is_number(rate)) sprintf("%s (learning rate %s)", name, format(unname(rate))) else name
 }
 
-# The settings of a model for the record of a run: short values of arguments that are not about
-# data, files or defaults without effect.
+# The settings of a model for the record of a run: arguments with short values. Arguments about data
+# or files, and defaults without effect, are omitted.
 hyperparameters <- function(object) {
   if (is_custom(object)) return(Filter(is_short, object$args$params))
-  own <- object$args[!names(object$args) %in% c(
+  args <- object$args[!names(object$args) %in% c(
     "feature_columns", "model_dir", "config", "label_dimension", "label_vocabulary", "n_classes",
     "normalize", "weight_column"
   )]
-  has_optimizer <- grepl("optimizer$", names(own))
-  own <- Filter(is_short, own[!has_optimizer])
-  own <- own[!vapply(own, isFALSE, NA) & !vapply(own, identical, NA, "sum")]
+  has_optimizer <- grepl("optimizer$", names(args))
+  args <- Filter(is_short, args[!has_optimizer])
+  args <- args[!vapply(args, isFALSE, NA) & !vapply(args, identical, NA, "sum")]
   traits <- model_traits(object$spec$type)
-  if (length(traits$trained_parts) == 0) return(own)
-  c(own[!grepl("learning_rate$", names(own))], list(optimizer = describe_optimizer(object)))
+  if (length(traits$trained_parts) == 0) return(args)
+  c(args[!grepl("learning_rate$", names(args))], list(optimizer = describe_optimizer(object)))
 }
 
 is_short <- function(x) is_atomic(x) && length(x) > 0 && length(x) <= 20
 
 # --- kinds of arguments
 
-argument_kinds$optimizer <- function(x, name, call, wanted) {
+argument_converters$optimizer <- function(x, name, call, wanted) {
   check_optimizer(x, name, call)
   x
 }
 
-argument_kinds$activation <- function(x, name, call, wanted) {
+argument_converters$activation <- function(x, name, call, wanted) {
   if (is.function(x)) return(x)
   check_string(x, arg = name, call = call)
-  known <- tryCatch(tf$nn[[x]], runhooks_error_not_found = function(error) NULL)
-  if (is.null(known)) {
+  activation <- tryCatch(tf$nn[[x]], runhooks_error_not_found = function(error) NULL)
+  if (is.null(activation)) {
     abort_plain(
       sprintf("'%s' is not a known activation function in the 'tf$nn' module", x), call = call
     )
@@ -136,9 +140,9 @@ argument_kinds$activation <- function(x, name, call, wanted) {
   x
 }
 
-argument_kinds$partitioner <- function(x, name, call, wanted) {
+argument_converters$partitioner <- function(x, name, call, wanted) {
   check_partitioner(x, name, call)
   wrap_partitioner(x)
 }
 
-argument_kinds$`warm start` <- function(x, name, call, wanted) as_warm_start(x, call)
+argument_converters$`warm start` <- function(x, name, call, wanted) as_warm_start(x, call)

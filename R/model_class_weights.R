@@ -1,8 +1,8 @@
-# Class weights of classifiers.
+# The argument `class_weights` of classifiers.
 
-argument_kinds$`class weights` <- function(x, name, call, wanted) {
-  good <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)
-  check_arg(good, x, paste0(wanted, ", one of them above 0"), name, call)
+argument_converters$`class weights` <- function(x, name, call, wanted) {
+  is_valid <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)
+  check_arg(is_valid, x, paste0(wanted, ", one of them above 0"), name, call)
   if (!is.null(names(x))) {
     abort_runhooks(
       c(
@@ -12,42 +12,42 @@ argument_kinds$`class weights` <- function(x, name, call, wanted) {
       call = call
     )
   }
-  plain_vector(as.list(as.numeric(x)))
+  unlist_unnamed(as.list(as.numeric(x)))
 }
 
-# Sorts class weights in the order of the classes. `response` is known only with a formula.
+# Returns the class weights in the order of the classes. `response` is NULL without a formula.
 resolve_class_weights <- function(x, args, response, call) {
   if (is.null(x)) return(NULL)
   n <- args$n_classes
-  words <- unlist(args$label_vocabulary)
-  if (is_string(x)) return(balanced_weights(x, words, response, call))
+  classes <- unlist(args$label_vocabulary)
+  if (is_string(x)) return(balanced_weights(x, classes, response, call))
   if (!is.numeric(x)) return(x)
   if (length(x) != n) {
     abort_runhooks(
       c(
         "{.arg class_weights} must be {n} numbers, one for each class, not {length(x)}.",
-        i = if (length(words)) "The classes are {.val {words}}."
+        i = if (length(classes)) "The classes are {.val {classes}}."
       ),
       call = call
     )
   }
-  if (is.null(names(x)) || is.null(words)) return(x)
-  odd <- setdiff(names(x), words)
-  if (length(odd) || anyDuplicated(names(x))) {
-    if (length(odd) == 0) odd <- names(x)[duplicated(names(x))]
+  if (is.null(names(x)) || is.null(classes)) return(x)
+  invalid <- setdiff(names(x), classes)
+  if (length(invalid) || anyDuplicated(names(x))) {
+    if (length(invalid) == 0) invalid <- names(x)[duplicated(names(x))]
     abort_runhooks(
       c(
         "{.arg class_weights} must have the name of each class once.",
-        x = "Got {.val {odd[[1]]}}.", i = "The classes are {.val {words}}."
+        x = "Got {.val {invalid[[1]]}}.", i = "The classes are {.val {classes}}."
       ),
       call = call
     )
   }
-  unname(x[words])
+  unname(x[classes])
 }
 
 # Balanced weights: n / (k * n_class), for k classes with rows.
-balanced_weights <- function(x, words, response, call) {
+balanced_weights <- function(x, classes, response, call) {
   check_arg(x == "balanced", x, "numbers, or \"balanced\"", "class_weights", call)
   if (is.null(response)) {
     abort_runhooks(
@@ -58,13 +58,14 @@ balanced_weights <- function(x, words, response, call) {
       call = call
     )
   }
-  counts <- table(factor(as.character(response), levels = words))
+  counts <- table(factor(as.character(response), levels = classes))
   as.numeric(ifelse(counts > 0, sum(counts) / (sum(counts > 0) * counts), 0))
 }
 
+# The weights of the rows for the loss: the weights of the data times the class weights.
 row_weights <- function(object, frame, n) {
   weights <- if (is.null(frame$weight)) rep(1, n) else as.numeric(frame$weight)
-  of_classes <- unlist(object$spec$class_weights)
-  if (is.null(of_classes)) return(weights)
-  weights * of_classes[match(as.character(frame$response), class_labels(object))]
+  class_weights <- unlist(object$spec$class_weights)
+  if (is.null(class_weights)) return(weights)
+  weights * class_weights[match(as.character(frame$response), class_labels(object))]
 }

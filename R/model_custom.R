@@ -1,4 +1,5 @@
-# Custom estimators: estimator(), and estimator_spec(), the value of a model function.
+# Custom estimators: estimator(), and estimator_spec(), which creates the return value of a model
+# function.
 
 #' Create a custom estimator
 #'
@@ -79,7 +80,7 @@ estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, 
   )
   structure(
     list(
-      estimator = new_engine("Estimator", config), args = args, model_fn = model_fn,
+      estimator = new_estimator_handle("Estimator", config), args = args, model_fn = model_fn,
       warm_start_from = warm_start
     ),
     class = c(class, "tf_custom_estimator", "tf_estimator")
@@ -88,7 +89,7 @@ estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, 
 
 model_fn_arguments <- c("features", "labels", "mode", "params", "config")
 
-# The messages are those of TensorFlow.
+# Checks the arguments of a model function, with TensorFlow's messages.
 check_model_fn <- function(model_fn, params, call = parent.frame()) {
   arguments <- formals(args(model_fn))
   if ("..." %in% names(arguments)) return(invisible())
@@ -100,8 +101,8 @@ check_model_fn <- function(model_fn, params, call = parent.frame()) {
       "model_fn does not include params argument, but params is passed to Estimator.", call = call
     )
   }
-  needed <- names(arguments)[vapply(arguments, identical, NA, quote(expr = ))]
-  unknown <- setdiff(needed, model_fn_arguments)
+  required <- names(arguments)[vapply(arguments, identical, NA, quote(expr = ))]
+  unknown <- setdiff(required, model_fn_arguments)
   if (length(unknown)) {
     abort_plain(
       sprintf("model_fn has following not expected args: %s", toString(unknown)), call = call
@@ -109,25 +110,26 @@ check_model_fn <- function(model_fn, params, call = parent.frame()) {
   }
 }
 
+# Returns the function by which the core calls the user's model function and checks its result.
 custom_model <- function(object) {
   model_fn <- object$model_fn
   arguments <- names(formals(args(model_fn)))
-  wanted <- if ("..." %in% arguments) model_fn_arguments else {
+  passed <- if ("..." %in% arguments) model_fn_arguments else {
     intersect(model_fn_arguments, arguments)
   }
   params <- object$args$params
   config <- object$args$config
   function(input, mode) {
-    if (!is.null(input$labels) && !"labels" %in% wanted) {
+    if (!is.null(input$labels) && !"labels" %in% passed) {
       abort_plain(
         "model_fn does not take labels, but input_fn returns labels.", call = user_frame()
       )
     }
-    given <- list(
+    values <- list(
       features = input$features, labels = if (mode != "infer") input$labels, mode = mode,
       params = params, config = config
     )
-    spec <- call_model_fn(model_fn, given[wanted], mode)
+    spec <- call_model_fn(model_fn, values[passed], mode)
     if (!inherits(spec, "runhooks_estimator_spec")) {
       abort_runhooks(
         c(
@@ -149,16 +151,17 @@ custom_model <- function(object) {
   }
 }
 
-# If the function has used `labels` in prediction, the message of an error says that it is NULL.
-call_model_fn <- function(model_fn, given, mode) {
-  if (mode != "infer" || !"labels" %in% names(given)) {
-    return(eval_user_code(with_tensor_generics(do.call(model_fn, given, quote = TRUE))))
+# In prediction, `labels` is a promise that records its use. If the model function fails after it
+# has used `labels`, a note in the error message says that they are NULL.
+call_model_fn <- function(model_fn, values, mode) {
+  if (mode != "infer" || !"labels" %in% names(values)) {
+    return(eval_user_code(with_tensor_generics(do.call(model_fn, values, quote = TRUE))))
   }
   is_used <- FALSE
-  frame <- list2env(given)
-  use_labels <- function() is_used <<- TRUE
-  delayedAssign("labels", if (!use_labels()) TRUE, assign.env = frame)
-  call <- as.call(c(list(model_fn), lapply(setNames(nm = names(given)), as.name)))
+  frame <- list2env(values)
+  record_use <- function() is_used <<- TRUE
+  delayedAssign("labels", if (!record_use()) TRUE, assign.env = frame)
+  call <- as.call(c(list(model_fn), lapply(setNames(nm = names(values)), as.name)))
   withCallingHandlers(
     eval_user_code(with_tensor_generics(eval(call, frame))),
     error = function(condition) {
@@ -172,9 +175,9 @@ call_model_fn <- function(model_fn, given, mode) {
 estimator_spec <- function(mode, predictions = NULL, loss = NULL, train_op = NULL,
                            eval_metric_ops = NULL, training_hooks = NULL, evaluation_hooks = NULL,
                            prediction_hooks = NULL, training_chief_hooks = NULL, ...) {
-  more <- list(...)
-  unknown <- setdiff(names(more), c("export_outputs", "scaffold"))
-  if (length(more) && (is.null(names(more)) || length(unknown))) {
+  extras <- list(...)
+  unknown <- setdiff(names(extras), c("export_outputs", "scaffold"))
+  if (length(extras) && (is.null(names(extras)) || length(unknown))) {
     abort_runhooks(
       "Unused argument: {.fn estimator_spec} has no {.arg {unknown}}.", kind = "invalid_argument"
     )
@@ -185,11 +188,12 @@ estimator_spec <- function(mode, predictions = NULL, loss = NULL, train_op = NUL
     list(
       mode = mode, predictions = as_predictions(predictions), loss = as_spec_tensor(loss, "loss"),
       train_op = check_train_op(train_op), eval_metric_ops = as_metric_ops(eval_metric_ops),
-      export_outputs = check_export_outputs(more$export_outputs),
-      training_chief_hooks = spec_hooks(training_chief_hooks),
-      training_hooks = spec_hooks(training_hooks), scaffold = check_spec_scaffold(more$scaffold),
-      evaluation_hooks = spec_hooks(evaluation_hooks),
-      prediction_hooks = spec_hooks(prediction_hooks)
+      export_outputs = check_export_outputs(extras$export_outputs),
+      training_chief_hooks = as_hook_list(training_chief_hooks),
+      training_hooks = as_hook_list(training_hooks),
+      scaffold = check_spec_scaffold(extras$scaffold),
+      evaluation_hooks = as_hook_list(evaluation_hooks),
+      prediction_hooks = as_hook_list(prediction_hooks)
     ),
     class = c("runhooks_estimator_spec", "tensorflow.python.estimator.model_fn.EstimatorSpec")
   )
@@ -199,18 +203,18 @@ estimator_spec <- function(mode, predictions = NULL, loss = NULL, train_op = NUL
 
 #' @export
 print.runhooks_estimator_spec <- function(x, ...) {
-  given <- Filter(function(field) length(field) > 0, unclass(x))
+  fields <- Filter(function(field) length(field) > 0, unclass(x))
   # lint: allow stdout
-  cat("<estimator_spec of mode \"", x$mode, "\": ", toString(names(given)[-1]), ">\n", sep = "")
+  cat("<estimator_spec of mode \"", x$mode, "\": ", toString(names(fields)[-1]), ">\n", sep = "")
   invisible(x)
 }
 
 # --- fields of a specification; `call` is the frame of estimator_spec()
 
-as_spec_tensor <- function(x, what, call = parent.frame()) {
+as_spec_tensor <- function(x, name, call = parent.frame()) {
   if (is.null(x) || is_tensor(x)) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
-  abort_runhooks("{what} must be Tensor, given: {describe_type(x)}.", call = call)
+  abort_runhooks("{name} must be Tensor, given: {describe_type(x)}.", call = call)
 }
 
 as_predictions <- function(x, call = parent.frame()) {
@@ -221,18 +225,20 @@ as_predictions <- function(x, call = parent.frame()) {
   check_named_list(x, "predictions", "a named list of tensors, or one tensor", call)
   lapply(setNames(nm = names(x)), function(key) {
     tensor <- as_spec_tensor(x[[key]], sprintf("predictions[%s]", key), call)
-    if (is.null(tensor)) abort_runhooks("predictions[{key}] must be Tensor, given: NULL.", call = call)
+    if (is.null(tensor)) {
+      abort_runhooks("predictions[{key}] must be Tensor, given: NULL.", call = call)
+    }
     tensor
   })
 }
 
-check_named_list <- function(x, what, expected, call) {
-  good <- is.list(x) && !is.object(x) && !is.null(names(x)) && all(nzchar(names(x))) ||
+check_named_list <- function(x, name, expected, call) {
+  is_named <- is.list(x) && !is.object(x) && !is.null(names(x)) && all(nzchar(names(x))) ||
     identical(x, list())
-  check_arg(good, x, expected, what, call)
+  check_arg(is_named, x, expected, name, call)
   if (anyDuplicated(names(x))) {
     abort_runhooks(
-      "{.arg {what}} has the name {.val {names(x)[duplicated(names(x))][[1]]}} twice.", call = call
+      "{.arg {name}} has the name {.val {names(x)[duplicated(names(x))][[1]]}} twice.", call = call
     )
   }
 }
@@ -258,19 +264,17 @@ as_metric_ops <- function(x, call = parent.frame()) {
       )
     }
     pair <- unname(pair)
-    what <- sprintf("eval_metric_ops[%s]", key)
+    name <- sprintf("eval_metric_ops[%s]", key)
     if (!inherits(pair[[2]], "tensorflow.operation")) {
-      pair[[2]] <- as_spec_tensor(pair[[2]], what, call)
+      pair[[2]] <- as_spec_tensor(pair[[2]], name, call)
     }
-    list(as_spec_tensor(pair[[1]], what, call), pair[[2]])
+    list(as_spec_tensor(pair[[1]], name, call), pair[[2]])
   })
 }
 
-spec_hooks <- function(hooks, call = parent.frame()) as_hook_list(hooks, call)
-
 check_spec_scaffold <- function(x, call = parent.frame()) {
-  good <- is.null(x) || inherits(x, "runhooks_scaffold")
-  check_arg(good, x, "a tf$train$Scaffold()", "scaffold", call)
+  is_valid <- is.null(x) || inherits(x, "runhooks_scaffold")
+  check_arg(is_valid, x, "a tf$train$Scaffold()", "scaffold", call)
   x
 }
 
@@ -314,20 +318,20 @@ export_symbols <- function() {
       if (is.null(scores) && is.null(classes)) {
         abort_runhooks("At least one of scores and classes must be set.")
       }
-      given <- list(
+      outputs <- list(
         scores = as_spec_tensor(scores, "scores"), classes = as_spec_tensor(classes, "classes")
       )
-      output("ClassificationOutput", Filter(Negate(is.null), given))
+      output("ClassificationOutput", Filter(Negate(is.null), outputs))
     }
   )
   c(
     setNames(symbols, paste0("estimator.export.", names(symbols))),
-    list(estimator.EstimatorSpec = estimator_spec_of_tf)
+    list(estimator.EstimatorSpec = estimator_spec_with_tf_signature)
   )
 }
 
-# Has TensorFlow's order of arguments.
-estimator_spec_of_tf <- function(mode, predictions = NULL, loss = NULL, train_op = NULL,
+# estimator_spec() with TensorFlow's order of arguments.
+estimator_spec_with_tf_signature <- function(mode, predictions = NULL, loss = NULL, train_op = NULL,
                                  eval_metric_ops = NULL, export_outputs = NULL,
                                  training_chief_hooks = NULL, training_hooks = NULL,
                                  scaffold = NULL, evaluation_hooks = NULL,

@@ -1,29 +1,31 @@
-# The model directory during a call. The core reads it once when the call begins. Changes of the
-# metadata stay in memory until the core writes them while it builds the graph, or at the end.
+# The model directory during a call of train(), evaluate() or predict(). The core reads the
+# directory once, when the call begins. Changes of the metadata stay in memory until training writes
+# them: when it has built the graph, or at the end.
 
-# An environment with the state of the directory. `writes` announces a training.
-open_folder <- function(path, writes = FALSE) {
+# Reads the state of a model directory into an environment. `writes`: the caller is going to train.
+read_model_dir <- function(path, writes = FALSE) {
   folder <- list2env(cpp_run_folder(path, writes), parent = emptyenv())
   folder$path <- path
   folder
 }
 
-# Opens the directory of the model for all functions that the caller's frame calls, until it exits.
+# Reads the model directory and keeps its state for current_model_dir() until `frame` exits.
 local_model_dir <- function(object, writes = FALSE, frame = parent.frame()) {
-  outer <- the$folder
-  leave <- function() the$folder <- outer
-  do.call(on.exit, list(as.call(list(leave)), TRUE), envir = frame)
+  previous <- the$folder
+  restore <- function() the$folder <- previous
+  do.call(on.exit, list(as.call(list(restore)), TRUE), envir = frame)
   path <- if (writes) resolve_model_dir(object$estimator, trains = TRUE) else model_dir(object)
-  the$folder <- if (!is.null(path)) open_folder(path, writes)
+  the$folder <- if (!is.null(path)) read_model_dir(path, writes)
   the$folder
 }
 
-# Functions outside of a call, such as an iterator that is read later, open the directory again.
+# Returns the state that local_model_dir() has read, or else reads the directory again. The latter
+# happens outside of a call, for example in an iterator that is read later.
 current_model_dir <- function(object) {
   path <- model_dir(object)
   if (is.null(path)) return(NULL)
   folder <- the$folder
-  if (!is.null(folder) && identical(folder$path, path)) folder else open_folder(path)
+  if (!is.null(folder) && identical(folder$path, path)) folder else read_model_dir(path)
 }
 
 # The directory of the checkpoint of a warm start, or NULL if there is none.
@@ -31,13 +33,13 @@ warm_start_folder <- function(x) {
   path <- if (inherits(x, "WarmStartSettings")) x$ckpt_to_initialize_from else if (is_string(x)) x
   if (is.null(path)) return(NULL)
   if (!dir.exists(path)) path <- dirname(path)
-  folder <- if (dir.exists(path)) open_folder(absolute_path(path, "warm_start_from"))
+  folder <- if (dir.exists(path)) read_model_dir(absolute_path(path, "warm_start_from"))
   if (isTRUE(folder$has_checkpoint)) folder
 }
 
-# --- metadata: kinds of features, levels of factors, class labels and the model itself
-# (R/model_dir_compat.R). They are stored next to the checkpoints, for models that are created
-# again.
+# --- metadata: kinds of features, levels of factors, class labels and the signature of the model
+# (R/model_dir_compat.R). A file next to the checkpoints contains them, for models that are created
+# again with the same directory.
 
 record_file <- "runhooks.data"
 
@@ -51,7 +53,7 @@ read_metadata <- function(folder) {
   if (isTRUE(folder$is_checked)) return(folder$metadata)
   if (!folder$has_metadata) {
     inform_unread_record(folder$path)
-  } else if (!is_sound_record(folder$metadata)) {
+  } else if (!is_valid_record(folder$metadata)) {
     path <- file.path(folder$path, record_file) # nolint: used by cli
     abort_runhooks(
       c(
@@ -71,15 +73,14 @@ update_metadata <- function(folder, metadata) {
   folder$metadata <- metadata
 }
 
-finish_training <- function(object, folder) {
+write_pending_metadata <- function(folder) {
   metadata <- pending_metadata(folder)
-  if (!is.null(metadata)) write_metadata(metadata, folder$path)
+  if (!is.null(metadata)) cpp_write_metadata(folder$path, metadata)
 }
 
+# Returns the metadata if they have changed since the last call, or NULL.
 pending_metadata <- function(folder) {
   if (!isTRUE(folder$is_changed)) return(NULL)
   folder$is_changed <- FALSE
   folder$metadata
 }
-
-write_metadata <- function(record, folder) cpp_write_metadata(folder, record)

@@ -1,8 +1,8 @@
-# Compatibility of a model with the metadata of its model directory (R/model_dir_metadata.R).
-# Directories without metadata, such as TensorFlow's, are accepted.
+# Checks that a model agrees with the metadata of its model directory (R/model_dir_metadata.R), and
+# updates the metadata. Directories without metadata, such as TensorFlow's, are accepted.
 
-# Everything that determines the variables and their meaning, as groups of named strings. Learning
-# rates, regularization, example weights and the like are not part of it.
+# The properties that determine the variables and their meaning, as groups of named strings.
+# Learning rates, regularization and example weights are not included.
 model_signature <- function(object) {
   if (!is.null(object$spec)) cpp_model_signature(cached_core_model(object)$core)
 }
@@ -15,66 +15,72 @@ check_model_compatible <- function(object, mode, call = parent.frame(),
                                    folder = current_model_dir(object), arg = "model_dir") {
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   record <- read_metadata(folder)
-  was <- record$model
-  if (is.null(was)) return(invisible())
-  now <- core_signature(object)
+  trained <- record$model
+  if (is.null(trained)) return(invisible())
+  current <- core_signature(object)
   # only training reads the variables of an optimizer
-  groups <- setdiff(names(now), if (mode != "train") "optimizer")
-  lines <- if (!identical(was[groups], now[groups])) {
-    unlist(lapply(groups, function(group) differences(group, was[[group]], now[[group]])))
+  groups <- setdiff(names(current), if (mode != "train") "optimizer")
+  lines <- if (!identical(trained[groups], current[groups])) {
+    unlist(lapply(groups, function(group) {
+      describe_differences(group, trained[[group]], current[[group]])
+    }))
   }
-  # a model of another kind also has other arguments, which are not worth listing
-  if (!identical(was$kind, now$kind)) lines <- differences("kind", was$kind, now$kind)
+  # if the kind of model differs, its arguments differ, too, so only the kind is listed
+  if (!identical(trained$kind, current$kind)) {
+    lines <- describe_differences("kind", trained$kind, current$kind)
+  }
   response <- object$blueprint$response$name
   lines <- c(lines, response_difference(record, response))
   if (length(lines) == 0) return(invisible())
-  # a vocabulary file that is missing or has changed aborts with its own error
-  lapply(spec_columns(object$spec), function(column) cpp_column_buckets(value_for_core(column)))
+  # raises a more specific error if a vocabulary file is missing or has changed
+  lapply(columns_in_spec(object$spec), function(column) cpp_column_buckets(value_for_core(column)))
   abort_incompatible_model(folder$path, lines, call, arg)
 }
 
 check_columns_compatible <- function(object, folder, record, call) {
-  was <- record$model
-  if (is.null(was)) return(invisible())
-  now <- core_signature(object)
-  lines <- if (!identical(was$kind, now$kind)) {
-    differences("kind", was$kind, now$kind)
+  trained <- record$model
+  if (is.null(trained)) return(invisible())
+  current <- core_signature(object)
+  lines <- if (!identical(trained$kind, current$kind)) {
+    describe_differences("kind", trained$kind, current$kind)
   } else {
-    both <- intersect(names(was$columns), names(now$columns))
-    none <- setNames(character(length(both)), both)
+    # compares the names of the columns only
+    trained_columns <- replace(trained$columns, TRUE, "")
+    current_columns <- replace(current$columns, TRUE, "")
     c(
-      differences("columns", c(was$columns[setdiff(names(was$columns), both)], none),
-        c(now$columns[setdiff(names(now$columns), both)], none)),
+      describe_differences("columns", trained_columns, current_columns),
       response_difference(record, object$blueprint$response$name)
     )
   }
   if (length(lines)) abort_incompatible_model(folder$path, lines, call)
 }
 
-differences <- function(group, was, now) {
-  lost <- setdiff(names(was), names(now))
-  new <- setdiff(names(now), names(was))
-  both <- intersect(names(was), names(now))
-  other <- both[was[both] != now[both]]
+describe_differences <- function(group, trained, current) {
+  missing <- setdiff(names(trained), names(current))
+  added <- setdiff(names(current), names(trained))
+  common <- intersect(names(trained), names(current))
+  different <- common[trained[common] != current[common]]
   changed <- switch(group,
-    kind = sprintf("It was trained as %s(), not %s().", was[other], now[other]),
-    optimizer = sprintf("It was trained with %s, not %s.", was[other], now[other]),
-    columns = sprintf("The column '%s' was %s and is now %s.", other, was[other], now[other]),
-    sprintf("`%s` was %s and is now %s.", other, was[other], now[other])
+    kind = sprintf("It was trained as %s(), not %s().", trained[different], current[different]),
+    optimizer = sprintf("It was trained with %s, not %s.", trained[different], current[different]),
+    columns = sprintf(
+      "The column '%s' was %s and is now %s.", different, trained[different], current[different]
+    ),
+    sprintf("`%s` was %s and is now %s.", different, trained[different], current[different])
   )
-  # a missing optimizer is unknown, not different
+  # metadata without an optimizer are not a difference: it is unknown
   if (group == "optimizer") return(changed)
-  what <- if (group == "columns") "the column '%s'" else "`%s`"
+  pattern <- if (group == "columns") "the column '%s'" else "`%s`"
   c(
-    changed, sprintf(paste0("It was trained with ", what, ", which this model lacks."), lost),
-    sprintf(paste0("It was trained without ", what, "."), new)
+    changed, sprintf(paste0("It was trained with ", pattern, ", which this model lacks."), missing),
+    sprintf(paste0("It was trained without ", pattern, "."), added)
   )
 }
 
 response_difference <- function(record, response) {
-  was <- record$response$name
-  if (is.null(record$model) || length(was) != 1 || length(response) != 1) return(NULL)
-  if (was != response) sprintf("It was trained to predict '%s', not '%s'.", was, response)
+  trained <- record$response$name
+  if (is.null(record$model) || length(trained) != 1 || length(response) != 1) return(NULL)
+  if (trained != response) sprintf("It was trained to predict '%s', not '%s'.", trained, response)
 }
 
 check_response_compatible <- function(record, response, folder) {
@@ -82,28 +88,29 @@ check_response_compatible <- function(record, response, folder) {
   if (length(line)) abort_incompatible_model(folder, line, user_frame())
 }
 
-# The columns of a matrix have no names, so the features must be in the order of the training.
+# Returns the features in the order of the training. The feature matrix of a custom model has no
+# column names, so a different order would give wrong results.
 order_of_training <- function(estimator, order) {
-  was <- training_record(estimator)$order
-  if (length(was) == length(order) && setequal(was, order)) was else order
+  trained_order <- training_record(estimator)$order
+  is_same_set <- length(trained_order) == length(order) && setequal(trained_order, order)
+  if (is_same_set) trained_order else order
 }
 
 check_order_compatible <- function(record, order, folder) {
-  was <- record$order
-  if (is.null(was) || is.null(order) || identical(was, order)) return(invisible())
-  words <- function(names) paste0("'", names, "'", collapse = ", ")
-  abort_incompatible_model(
-    folder,
-    paste0("It was trained on the features ", words(was), ", not on ", words(order), "."),
-    user_frame()
+  trained_order <- record$order
+  is_unknown <- is.null(trained_order) || is.null(order)
+  if (is_unknown || identical(trained_order, order)) return(invisible())
+  quoted <- function(names) paste0("'", names, "'", collapse = ", ")
+  line <- paste0(
+    "It was trained on the features ", quoted(trained_order), ", not on ", quoted(order), "."
   )
+  abort_incompatible_model(folder, line, user_frame())
 }
 
 abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
-  most <- 6
-  shown <- utils::head(lines, most)
-  rest <- length(lines) - length(shown)
-  if (rest > 0) shown <- c(shown, sprintf("And %d more differences.", rest))
+  shown <- utils::head(lines, 6)
+  num_hidden <- length(lines) - length(shown)
+  if (num_hidden > 0) shown <- c(shown, sprintf("And %d more differences.", num_hidden))
   abort_plain(
     c(
       paste0("The model directory ", folder, " contains a different model."),
@@ -114,20 +121,20 @@ abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
   )
 }
 
-# Informs once for each training that another object or process did in the model directory.
+# Informs the user, once for each training, if another object or process has trained the model.
 inform_other_training <- function(object, folder) {
   cache <- model_cache(object)
-  was <- cache$informed_of
-  if (is.null(was)) was <- unclass(object$estimator)$shared_state$trained_to
-  if (is.null(was) || folder$is_training) return(invisible())
-  if (folder$checkpoint_id %in% c(was, "")) return(invisible())
+  known_id <- cache$informed_of
+  if (is.null(known_id)) known_id <- unclass(object$estimator)$shared_state$trained_to
+  if (is.null(known_id) || folder$is_training) return(invisible())
+  if (folder$checkpoint_id %in% c(known_id, "")) return(invisible())
   cache$informed_of <- folder$checkpoint_id
-  then <- sub(":.*", "", was) # nolint: used by cli
-  now <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
+  known_step <- sub(":.*", "", known_id) # nolint: used by cli
+  current_step <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
   cli::cli_inform(
     c(
       "Another object or process has trained the model in {.path {folder$path}}: this object had
-       trained it to step {then}, and it is now at step {now}.",
+       trained it to step {known_step}, and it is now at step {current_step}.",
       i = "This object now uses the new weights. Use one {.arg model_dir} for each model."
     ),
     class = "runhooks_message_other_training"
@@ -136,8 +143,9 @@ inform_other_training <- function(object, folder) {
 
 # --- updates of the metadata
 
-# Wraps the input of a training so that it records the model and the data when the graph is built.
-# Only then does the core hold the directory, and it removes the record if the training fails.
+# Wraps the input function of a training, so that it also records the model and the data. The core
+# calls the input while it builds the graph. At that time it holds the lock of the directory, and it
+# removes the record if the training fails.
 recording_input <- function(input, object, folder) {
   force(input)
   is_new <- !folder$has_checkpoint
@@ -161,7 +169,7 @@ record_model <- function(object, folder) {
   if (!is.null(blueprint)) {
     record$formula <- formula_record(blueprint)
     if (is.null(record$response)) {
-      kind <- if (blueprint$as_words) "character" else "double"
+      kind <- if (blueprint$response_as_strings) "character" else "double"
       record$response <- list(name = blueprint$response$name, kind = kind)
     }
   }
@@ -171,12 +179,13 @@ record_model <- function(object, folder) {
 record_data <- function(data, folder) {
   record <- read_metadata(folder)
   if (is.null(data$content) || is.null(record) || identical(record$data, data)) return(invisible())
-  was <- record$data
-  if (folder$has_checkpoint && !is.null(was)) {
+  previous <- record$data
+  if (folder$has_checkpoint && !is.null(previous)) {
     cli::cli_inform(
       c(
         "The model in {.path {folder$path}} was trained on other data until step {folder$step}:
-         {was$rows} row{?s}, and now {if (was$rows == data$rows) 'as many others' else data$rows}.",
+         {previous$rows} row{?s}, and now
+         {if (previous$rows == data$rows) 'as many others' else data$rows}.",
         i = "Training continues with the new data; use another {.arg model_dir} to start again."
       ),
       class = "runhooks_message_other_data"
@@ -201,15 +210,14 @@ record_training <- function(object, input_fn, folder, checkpoint_id = folder$che
     cache <- model_cache(object)
     cache$informed_of <- NULL
   }
-  keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
+  record_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 
 record_aborted_training <- function(object, input_fn) {
-  folder <- open_folder(model_dir(object))
+  folder <- read_model_dir(model_dir(object))
   if (!folder$has_checkpoint) return(invisible())
   record_training(object, input_fn, folder)
-  metadata <- pending_metadata(folder)
-  if (!is.null(metadata)) write_metadata(metadata, folder$path)
+  write_pending_metadata(folder)
 }
 
 # Warns if the model was never trained. Aborts if the directory of its training is lost.
@@ -243,7 +251,7 @@ abort_lost_folder <- function(trained_in, folder, call) {
   )
 }
 
-# Only a message, because a script may remove the directory to start again.
+# Informs instead of raising an error, because a script may delete the directory to start again.
 inform_lost_folder <- function(object, folder) {
   trained_in <- unclass(object$estimator)$shared_state$trained_in
   if (is.null(trained_in) || folder$has_checkpoint) return(invisible())
@@ -255,7 +263,9 @@ inform_lost_folder <- function(object, folder) {
 
 # --- weights during a training
 
-# In a hook of the model's own training, returns a temporary checkpoint of the current weights.
+# Returns `path`, the checkpoint to use, and `forget()`, which deletes it if it is temporary. In a
+# hook of the model's own training, the checkpoint is a temporary one of the current weights. "" is
+# the newest checkpoint.
 current_weights <- function(object, checkpoint_path = NULL) {
   nothing <- function() invisible()
   if (!is.null(checkpoint_path)) {
@@ -264,13 +274,14 @@ current_weights <- function(object, checkpoint_path = NULL) {
   folder <- current_model_dir(object)
   if (!folder$is_training) return(list(path = "", forget = nothing))
   scratch <- tempfile("runhooks-now-")
-  path <- cpp_save_running(folder$path, scratch)
+  path <- cpp_save_active_training(folder$path, scratch)
   if (is.null(path)) return(list(path = "", forget = nothing))
   list(path = path, forget = function() unlink(scratch, recursive = TRUE))
 }
 
-# A recipe contains code, so the metadata only record that there was one.
-keep_recipe <- function(object, recipe, folder) {
+# Keeps the recipe with the object. The metadata only record that there was a recipe, because a
+# recipe contains code.
+record_recipe <- function(object, recipe, folder) {
   shared_state <- unclass(object$estimator)$shared_state
   if (is.null(recipe)) recipe <- object$recipe
   shared_state$recipe <- recipe

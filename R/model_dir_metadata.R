@@ -23,11 +23,12 @@ is_record <- function(x) {
     (is.null(x[["data"]]) || is_recorded_data(x[["data"]]))
 }
 
-is_sound_record <- function(x) {
-  if (!is.null(x) && identical(x, the$sound_record)) return(TRUE)
-  is_sound <- is_record(x)
-  if (is_sound) the$sound_record <- x
-  is_sound
+# The same as is_record(), without a second check of the last valid record.
+is_valid_record <- function(x) {
+  if (!is.null(x) && identical(x, the$valid_record)) return(TRUE)
+  is_valid <- is_record(x)
+  if (is_valid) the$valid_record <- x
+  is_valid
 }
 
 is_recorded_data <- function(x) {
@@ -51,19 +52,19 @@ record_schema <- function(record, columns, features, response) {
   if (is.null(record)) record <- empty_record()
   for (name in features) {
     x <- columns[[name]]
-    known <- record$features[[name]]
-    if (is.null(known)) {
+    recorded <- record$features[[name]]
+    if (is.null(recorded)) {
       record$features[[name]] <- list(
         kind = column_kind(x), levels = if (is.factor(x)) levels(x)
       )
-    } else if (known$kind == "factor" && is.factor(x)) {
-      record$features[[name]]$levels <- union(known$levels, levels(x))
+    } else if (recorded$kind == "factor" && is.factor(x)) {
+      record$features[[name]]$levels <- union(recorded$levels, levels(x))
     }
   }
   if (!is.null(response) && is.null(record$response)) {
     x <- columns[[length(columns)]]
-    words <- if (is.factor(x)) levels(x) else if (is.logical(x)) c("FALSE", "TRUE")
-    record$response <- list(name = response, kind = column_kind(x), classes = words)
+    classes <- if (is.factor(x)) levels(x) else if (is.logical(x)) c("FALSE", "TRUE")
+    record$response <- list(name = response, kind = column_kind(x), classes = classes)
   }
   record
 }
@@ -78,40 +79,41 @@ kind_descriptions <- c(
   double = "numbers"
 )
 
-# Converts columns to the schema `known`. One warning lists new levels, except those in `open`.
-# `missing`: strings that are not levels; "" is the missing string of the graph.
-coerce_to_schema <- function(columns, known, open = character(), has_trees = FALSE,
+# Converts columns to the kinds and levels in `schema`, a list by feature. One warning lists all new
+# levels. Features in `open` accept new levels. `missing`: strings that are not levels; "" is the
+# missing string of a graph.
+coerce_to_schema <- function(columns, schema, open = character(), has_trees = FALSE,
                              missing = c(NA, "")) {
-  new <- list()
-  for (name in intersect(names(columns), names(known))) {
-    was <- known[[name]]
-    x <- coerce_type(columns[[name]], name, was$kind)
-    if (is.null(was$levels) || name %in% open) {
+  new_levels <- list()
+  for (name in intersect(names(columns), names(schema))) {
+    recorded <- schema[[name]]
+    x <- coerce_type(columns[[name]], name, recorded$kind)
+    if (is.null(recorded$levels) || name %in% open) {
       columns[[name]] <- x
       next
     }
-    words <- as.character(x)
-    unknown <- setdiff(words, c(was$levels, missing))
-    if (length(unknown)) new[[name]] <- unknown
-    if (!is.factor(x) || !identical(levels(x), was$levels)) {
-      x <- array_like(factor(words, levels = was$levels), x)
+    strings <- as.character(x)
+    unknown <- setdiff(strings, c(recorded$levels, missing))
+    if (length(unknown)) new_levels[[name]] <- unknown
+    if (!is.factor(x) || !identical(levels(x), recorded$levels)) {
+      x <- restore_dims(factor(strings, levels = recorded$levels), x)
     }
     columns[[name]] <- x
   }
-  if (length(new)) warn_new_levels(new, has_trees)
+  if (length(new_levels)) warn_new_levels(new_levels, has_trees)
   columns
 }
 
 # Restores the dimensions of a string matrix after factor().
-array_like <- function(x, like) {
+restore_dims <- function(x, like) {
   if (length(dim(like)) == 2) dim(x) <- dim(like)
   x
 }
 
-warn_new_levels <- function(new, has_trees) {
-  lines <- vapply(names(new), function(name) {
-    words <- new[[name]] # nolint: used by cli
-    cli::format_inline("{.val {name}}: {.val {words}}")
+warn_new_levels <- function(new_levels, has_trees) {
+  lines <- vapply(names(new_levels), function(name) {
+    levels <- new_levels[[name]] # nolint: used by cli
+    cli::format_inline("{.val {name}}: {.val {levels}}")
   }, "")
   names(lines) <- rep("x", length(lines))
   effect <- if (has_trees) {
@@ -125,29 +127,29 @@ warn_new_levels <- function(new, has_trees) {
   )
 }
 
-check_kind <- function(x, name, was) {
-  now <- column_kind(x)
+check_kind <- function(x, name, trained_kind) {
+  kind <- column_kind(x)
   is_string_like <- c("factor", "character")
-  if ((now %in% is_string_like) == (was %in% is_string_like)) return(invisible())
+  if ((kind %in% is_string_like) == (trained_kind %in% is_string_like)) return(invisible())
   abort_runhooks(
     c(
       "The feature {.val {name}} has a different type than in training.",
-      x = "It was {kind_descriptions[[was]]} and is now {kind_descriptions[[now]]}; the first value
-           is {.val {first_value(x)}}.",
-      i = type_advice(was, now)
+      x = "It was {kind_descriptions[[trained_kind]]} and is now {kind_descriptions[[kind]]}; the
+           first value is {.val {first_value(x)}}.",
+      i = type_advice(trained_kind, kind)
     ),
     call = user_frame()
   )
 }
 
 # Converts numbers and logicals to their type in training. Strings and factors are equivalent.
-coerce_type <- function(x, name, was) {
-  now <- column_kind(x)
-  if (now == was) return(x)
-  check_kind(x, name, was)
+coerce_type <- function(x, name, trained_kind) {
+  kind <- column_kind(x)
+  if (kind == trained_kind) return(x)
+  check_kind(x, name, trained_kind)
   if (is_sparse_matrix(x)) return(x)
-  switch(was,
-    character = array_like(as.character(x), x),
+  switch(trained_kind,
+    character = restore_dims(as.character(x), x),
     double = {
       storage.mode(x) <- "double"
       x
@@ -162,14 +164,16 @@ coerce_type <- function(x, name, was) {
 
 first_value <- function(x) {
   x <- if (is.factor(x)) as.character(x) else as.vector(stored_numbers(x))
-  known <- x[!is.na(x)]
-  if (length(known)) known[[1]] else NA
+  present <- x[!is.na(x)]
+  if (length(present)) present[[1]] else NA
 }
 
-type_advice <- function(was, now) {
-  if (was == "factor") return("Convert it to a factor with the labels of the training data.")
-  if (was == "character") return("Convert it to strings with as.character().")
-  if (now == "factor") return("Convert it to numbers with as.numeric(as.character(x)).")
+type_advice <- function(trained_kind, kind) {
+  if (trained_kind == "factor") {
+    return("Convert it to a factor with the labels of the training data.")
+  }
+  if (trained_kind == "character") return("Convert it to strings with as.character().")
+  if (kind == "factor") return("Convert it to numbers with as.numeric(as.character(x)).")
   "Convert it to numbers with as.numeric()."
 }
 

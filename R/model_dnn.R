@@ -1,4 +1,4 @@
-# Deep models.
+# Constructors of deep neural networks.
 
 #' @name dnn_regressor
 #' @rdname dnn_regressor

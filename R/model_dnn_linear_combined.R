@@ -1,4 +1,4 @@
-# Wide and deep models.
+# Constructors of wide and deep models.
 
 #' @name dnn_linear_combined_regressor
 #' @rdname dnn_linear_combined_regressor

@@ -1,7 +1,7 @@
 # Heads, which define the loss, the predictions and the metrics of a model.
 
 constructor_factories$head <- function(specs, place) {
-  .specs <- spec_columns_of(specs)
+  .specs <- specs_as_list(specs)
   f <- function() {
     abort_abbreviated_arguments()
     new_head(.specs, environment())
@@ -11,8 +11,8 @@ constructor_factories$head <- function(specs, place) {
 }
 
 new_head <- function(specs, call) {
-  given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
-  head <- rebuild_head(c(list(type = specs$type[[1]]), given[lengths(given) > 0]))
+  values <- convert_arguments(argument_values(specs$name, call), specs, call)
+  head <- rebuild_head(c(list(type = specs$type[[1]]), values[lengths(values) > 0]))
   cpp_head_check(value_for_core(head))
   head
 }
@@ -22,12 +22,12 @@ rebuild_head <- function(fields) {
   structure(fields, owner = paste0(fields$type, "()"), class = "runhooks_head")
 }
 
-argument_kinds$head <- function(x, name, call, wanted) check_arg(is_head(x), x, wanted, name, call)
+argument_converters$head <- function(x, name, call, wanted) check_arg(is_head(x), x, wanted, name, call)
 
-argument_kinds$heads <- function(x, name, call, wanted) {
+argument_converters$heads <- function(x, name, call, wanted) {
   heads <- if (is_head(x)) list(x) else unsplice(x, "type", rebuild_head)
-  good <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
-  check_arg(good, heads, wanted, name, call)
+  is_valid <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
+  check_arg(is_valid, heads, wanted, name, call)
   names <- lapply(heads, function(head) unclass(head)$name)
   if (any(lengths(names) == 0)) abort_runhooks("All given heads must have a name.", call = call)
   if (anyDuplicated(unlist(names))) {
@@ -39,12 +39,12 @@ argument_kinds$heads <- function(x, name, call, wanted) {
   unname(heads)
 }
 
-argument_kinds$`weight column` <- check_weight_column
+argument_converters$`weight column` <- check_weight_column
 
-argument_kinds$`class words` <- function(x, name, call, wanted) {
+argument_converters$`class words` <- function(x, name, call, wanted) {
   words <- check_elements(x, is.character, wanted, name, call)
   check_arg(length(words) > 1, x, wanted, name, call)
-  plain_vector(words)
+  unlist_unnamed(words)
 }
 
 #' @export
@@ -54,13 +54,13 @@ print.runhooks_head <- function(x, ...) {
 }
 
 describe_head <- function(x) {
-  shown <- unclass(x)[names(x) != "type"]
-  values <- vapply(shown, function(value) {
+  arguments <- unclass(x)[names(x) != "type"]
+  values <- vapply(arguments, function(value) {
     is_heads <- is.list(value) && all(vapply(value, inherits, NA, "runhooks_head"))
     paste(if (is_heads) vapply(value, describe_head, "") else format(value), collapse = ", ")
   }, "")
-  words <- paste(names(values), values, sep = " = ", recycle0 = TRUE)
-  paste0("<", paste(c(x$type, words), collapse = " "), ">")
+  texts <- paste(names(values), values, sep = " = ", recycle0 = TRUE)
+  paste0("<", paste(c(x$type, texts), collapse = " "), ">")
 }
 
 #' Create a head for a model

@@ -1,4 +1,4 @@
-# Linear models on random Fourier features.
+# Constructors of kernel machines: linear models on random Fourier features.
 
 #' @name kernel_linear_regressor
 #' @rdname kernel_linear_regressor
@@ -11,9 +11,9 @@ NULL
 #' Create a kernel machine
 #'
 #' Creates an estimator that fits a linear model on random Fourier features of dense columns. The
-#' result approximates a machine with a Gaussian kernel. It fits smooth functions and nonlinear
-#' class boundaries without hidden layers. The features are drawn when the first training starts,
-#' and they are saved with the model.
+#' result approximates a kernel machine with a Gaussian kernel. It fits smooth functions and
+#' nonlinear class boundaries without hidden layers. The features are drawn when the first training
+#' starts, and they are saved with the model.
 #'
 #' @eval estimator_params("kernel_linear")
 #' @param ... Not used; a further argument is an error that suggests the right one.

@@ -1,4 +1,4 @@
-# Linear models.
+# Constructors of linear models.
 
 #' @name linear_regressor
 #' @rdname linear_regressor

@@ -1,4 +1,4 @@
-# Warm start: initial weights from another model.
+# The argument `warm_start_from` of estimators: initial weights from another model.
 
 #' Initialize a model from another model
 #'
@@ -23,10 +23,10 @@
 #' @param axis 0 (the default) if the rows belong to the strings, 1 if the columns do.
 #' @return An object of class `WarmStartSettings` or `VocabInfo`. Instead of settings, estimators
 #'   also accept a string: a directory or checkpoint for all trainable variables.
-#' @section Models from a formula: All weights of another model are meaningful only with its terms,
-#'   levels, classes and scales. The new model takes over levels and scales, as with the `model_dir`
-#'   of that model, and other terms or classes are an error of the constructor
-#'   (`runhooks_error_failed_precondition`). This is not checked if settings select variables.
+#' @section Models from a formula: If the new model gets all weights of another model, it must have
+#'   the same terms, levels, classes and scales. It therefore uses the levels and scales of the
+#'   other model. Different terms or classes are an error of the constructor
+#'   (`runhooks_error_failed_precondition`). Settings that select variables are not checked.
 #' @section Errors: [train()] raises these errors:
 #'   * `runhooks_error_not_found`: there is no checkpoint, or it does not have the variable.
 #'   * `runhooks_error_invalid_argument`: the variable has another shape in the checkpoint.
@@ -40,7 +40,7 @@
 #'   column_numeric("wt"), warm_start_from = warm_start_settings(model_dir(first), ".*weights")
 #' )
 #'
-#' # the strings have new row numbers; each keeps its weights
+#' # the strings have new row numbers, but each string keeps its weights
 #' words <- tempfile()
 #' writeLines(c("a", "b"), words)
 #' more <- tempfile()
@@ -50,12 +50,12 @@ warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".
                                 var_name_to_prev_var_name = NULL, var_name_to_vocab_info = NULL) {
   check_string(ckpt_to_initialize_from)
   patterns <- vars_to_warm_start
-  good <- is.character(patterns) && length(patterns) > 0 && !anyNA(patterns)
-  check_arg(good, patterns, "regular expressions", "vars_to_warm_start", environment())
+  is_valid <- is.character(patterns) && length(patterns) > 0 && !anyNA(patterns)
+  check_arg(is_valid, patterns, "regular expressions", "vars_to_warm_start", environment())
   previous <- unlist(var_name_to_prev_var_name)
-  good <- is.null(previous) || (is.character(previous) && !is.null(names(previous)))
+  is_valid <- is.null(previous) || (is.character(previous) && !is.null(names(previous)))
   check_arg(
-    good, previous, "a named list of strings", "var_name_to_prev_var_name", environment()
+    is_valid, previous, "a named list of strings", "var_name_to_prev_var_name", environment()
   )
   structure(
     list(
@@ -69,8 +69,8 @@ warm_start_settings <- function(ckpt_to_initialize_from, vars_to_warm_start = ".
 
 check_vocab_infos <- function(x, call = parent.frame()) {
   are_infos <- is.list(x) && all(vapply(x, inherits, NA, "runhooks_vocab_info"))
-  good <- is.null(x) || are_infos && !is.null(names(x))
-  check_arg(good, x, "a named list of vocab_info()", "var_name_to_vocab_info", call)
+  is_valid <- is.null(x) || are_infos && !is.null(names(x))
+  check_arg(is_valid, x, "a named list of vocab_info()", "var_name_to_vocab_info", call)
   as.list(x)
 }
 
@@ -92,20 +92,22 @@ vocab_info <- function(new_vocab, new_vocab_size = -1, num_oov_buckets = 0, old_
   structure(info, class = "runhooks_vocab_info")
 }
 
-# All weights of a formula model are meaningful only with its columns, levels and scales. Settings
-# that select variables are not checked.
-check_warm_start <- function(object, from, call) {
-  if (is.null(from) || open_folder(model_dir(object))$has_checkpoint) return(invisible())
-  all <- is_string(from) || identical(
-    from[-1], warm_start_settings(from$ckpt_to_initialize_from)[-1]
+# Checks that a model that gets all weights of another one has the same columns, levels and scales.
+# Settings that select variables are not checked.
+check_warm_start <- function(object, settings, call) {
+  if (is.null(settings) || read_model_dir(model_dir(object))$has_checkpoint) return(invisible())
+  takes_all <- is_string(settings) || identical(
+    settings[-1], warm_start_settings(settings$ckpt_to_initialize_from)[-1]
   )
-  folder <- if (all) warm_start_folder(from)
+  folder <- if (takes_all) warm_start_folder(settings)
   record <- if (!is.null(folder)) read_metadata(folder)
-  was <- record$model
-  if (is.null(was) || is.null(record$formula) && is.null(object$blueprint)) return(invisible())
-  now <- core_signature(object)
-  groups <- if (identical(was$kind, now$kind)) c("head", "columns")
-  lines <- unlist(lapply(groups, function(group) differences(group, was[[group]], now[[group]])))
+  trained <- record$model
+  if (is.null(trained) || is.null(record$formula) && is.null(object$blueprint)) return(invisible())
+  current <- core_signature(object)
+  groups <- if (identical(trained$kind, current$kind)) c("head", "columns")
+  lines <- unlist(lapply(groups, function(group) {
+    describe_differences(group, trained[[group]], current[[group]])
+  }))
   if (!is.null(object$blueprint)) {
     lines <- c(response_difference(record, object$blueprint$response$name), lines)
   }
@@ -125,8 +127,8 @@ check_warm_start <- function(object, from, call) {
 as_warm_start <- function(x, call) {
   if (is.null(x)) return(NULL)
   if (is_string(x)) x <- warm_start_settings(x)
-  good <- inherits(x, "WarmStartSettings")
-  check_arg(good, x, "a folder, a checkpoint or warm_start_settings()", "warm_start_from", call)
+  is_valid <- inherits(x, "WarmStartSettings")
+  check_arg(is_valid, x, "a folder, a checkpoint or warm_start_settings()", "warm_start_from", call)
   settings <- unclass(x)
   settings$var_name_to_vocab_info <- lapply(settings$var_name_to_vocab_info, function(info) {
     Filter(Negate(is.null), lapply(unclass(info), value_for_core))

@@ -1,4 +1,4 @@
-# Monitored sessions: tf.train.MonitoredSession and the other sessions that call hooks.
+# Sessions that call hooks, such as tf.train.MonitoredSession.
 
 #' Create a session that calls hooks
 #'
@@ -30,8 +30,8 @@
 #' `$close()`.
 #'
 #' If a run, or `before_run()` or `after_run()` of a hook, raises `AbortedError` or
-#' `UnavailableError`, the session recovers. It starts again from the newest checkpoint or from the
-#' initial values, and repeats the run. The tenth failure of one run is raised as an error.
+#' `UnavailableError`, the session recovers. It restores the newest checkpoint or the initial
+#' values, and repeats the run. The tenth failure of the same run is raised as an error.
 #'
 #' @param session_creator `tf$train$ChiefSessionCreator()` (the default) or
 #'   `tf$train$WorkerSessionCreator()`.
@@ -59,7 +59,6 @@
 #'     hooks, or a hook and the caller, feed the same tensor.
 #'   * The errors of hooks; see [session_run_hook()].
 #' @seealso The classes `tf.train.MonitoredSession` and `tf.train.SingularMonitoredSession` and the
-#'   function `tf.train.MonitoredTrainingSession` of TensorFlow 1.x.
 #'   function `tf.train.MonitoredTrainingSession` of TensorFlow 1.x.
 #' @family sessions
 #' @export
@@ -141,8 +140,12 @@ monitored_training_session <- function(
     creator <- worker_session_creator(scaffold, master, config, max_wait_secs, checkpoint_dir)
     return(new_monitored_session(creator, hooks, recovers = TRUE))
   }
-  checkpoints <- interval(save_checkpoint_steps, save_checkpoint_secs, list(secs = 600), "checkpoint")
-  summaries <- interval(save_summaries_steps, save_summaries_secs, list(steps = 100), "summaries")
+  checkpoints <- saving_interval(
+    save_checkpoint_steps, save_checkpoint_secs, list(secs = 600), "checkpoint"
+  )
+  summaries <- saving_interval(
+    save_summaries_steps, save_summaries_secs, list(steps = 100), "summaries"
+  )
   all_hooks <- c(
     name_hooks(as_hook_list(chief_only_hooks), "chief_only_hooks"),
     summary_hooks(
@@ -156,18 +159,19 @@ monitored_training_session <- function(
   new_monitored_session(creator, all_hooks, recovers = TRUE)
 }
 
-# Steps and seconds of an interval. 0 disables it, as in TensorFlow.
-interval <- function(steps, secs, default, what, call = parent.frame()) {
+# Returns the interval of a saver as a list of `steps` and `secs`. As in TensorFlow, 0 disables the
+# interval.
+saving_interval <- function(steps, secs, default, name, call = parent.frame()) {
   is_default <- function(x) identical(x, "USE_DEFAULT")
   if (is_default(steps) && is_default(secs)) return(default)
-  positive <- function(x, arg) {
+  positive_or_null <- function(x, arg) {
     if (is_default(x) || is.null(x)) return(NULL)
     check_number(x, arg = arg, call = call)
     if (x > 0) x
   }
   list(
-    steps = positive(steps, paste0("save_", what, "_steps")),
-    secs = positive(secs, paste0("save_", what, "_secs"))
+    steps = positive_or_null(steps, paste0("save_", name, "_steps")),
+    secs = positive_or_null(secs, paste0("save_", name, "_secs"))
   )
 }
 
@@ -263,17 +267,17 @@ new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, 
     makeActiveBinding(name, function() cpp_scaffold_parts(pointer)[[name]], scaffold)
   })
   class(scaffold) <- "runhooks_scaffold"
-  checked_members(scaffold)
+  with_checked_members(scaffold)
 }
 
 check_scaffold_op <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
-  good <- is.null(x) || inherits(x, "tensorflow.operation") || is_tensor(x)
-  wanted <- if (is.function(x)) {
+  is_valid <- is.null(x) || inherits(x, "tensorflow.operation") || is_tensor(x)
+  expected <- if (is.function(x)) {
     "an operation or a tensor, made before the scaffold, or NULL"
   } else {
     "an operation, a tensor or NULL"
   }
-  check_arg(good, x, wanted, arg, call)
+  check_arg(is_valid, x, expected, arg, call)
 }
 
 #' @export
@@ -286,8 +290,8 @@ print.runhooks_scaffold <- function(x, ...) {
 
 new_monitored_session <- function(creator, hooks, recovers, call = parent.frame()) {
   if (is.null(creator)) creator <- chief_session_creator()
-  good <- inherits(creator, "runhooks_session_creator")
-  check_arg(good, creator, "a session creator", "session_creator", call)
+  is_valid <- inherits(creator, "runhooks_session_creator")
+  check_arg(is_valid, creator, "a session creator", "session_creator", call)
   core_hooks <- lapply(finish_hooks(hooks, "train"), hook_for_core)
   graph <- cpp_graph_default()
   pointer <- with_loop_conditions(cpp_monitored_new(
@@ -297,11 +301,11 @@ new_monitored_session <- function(creator, hooks, recovers, call = parent.frame(
   session$graph <- graph
   session$.hooks <- cpp_monitored_hooks(pointer)
   add_monitored_methods(session, pointer)
-  as_context(
+  add_context_methods(
     session,
     enter = function() session,
     exit = function(condition) leave_monitored_session(pointer, condition),
-    swallows = function(condition) is_one_of(condition, c("out_of_range", "stop_iteration"))
+    swallows = function(condition) has_error_kind(condition, c("out_of_range", "stop_iteration"))
   )
   class(session) <- c(
     if (recovers) "MonitoredSession" else "SingularMonitoredSession", "runhooks_monitored_session",
@@ -333,7 +337,7 @@ add_monitored_methods <- function(session, pointer) {
 
 leave_monitored_session <- function(pointer, condition) {
   if (is.null(condition)) return(with_run_conditions(cpp_monitored_close(pointer)))
-  cpp_monitored_close_after(pointer, condition, inherits(condition, "interrupt"))
+  cpp_monitored_close_after_failure(pointer, condition, inherits(condition, "interrupt"))
   call_on_error(condition)
 }
 
@@ -341,17 +345,17 @@ run_step_fn <- function(pointer, step_fn, call = parent.frame()) {
   check_step_fn(step_fn, call)
   failures <- 0
   is_lost <- FALSE
-  recovers_from <- function(condition) {
-    if (!is_one_of(condition, c("aborted", "unavailable"))) return(FALSE)
+  is_recoverable <- function(condition) {
+    if (!has_error_kind(condition, c("aborted", "unavailable"))) return(FALSE)
     failures <<- failures + 1
     is_lost <<- failures < cpp_monitored_max_failures(pointer) &&
-      cpp_monitored_gives_up(pointer, condition, control_error_kind(condition))
+      cpp_monitored_close_if_recoverable(pointer, condition, control_error_kind(condition))
     is_lost
   }
   repeat {
     is_lost <- FALSE
     session <- with_run_conditions(cpp_monitored_session(pointer))
-    result <- unless_swallowed(step_fn(new_step_context(pointer, session)), recovers_from)
+    result <- eval_with_ignored_errors(step_fn(new_step_context(pointer, session)), is_recoverable)
     if (!is_lost) return(result$value)
   }
 }
@@ -362,11 +366,11 @@ check_step_fn <- function(step_fn, call) {
   if (identical(arguments, "step_context") || identical(arguments, c("self", "step_context"))) {
     return(invisible())
   }
-  got <- paste(c(sprintf("'%s'", arguments), if (length(arguments) == 1) ""), collapse = ", ")
+  names <- paste(c(sprintf("'%s'", arguments), if (length(arguments) == 1) ""), collapse = ", ")
   abort_plain(
     paste0(
       "`step_fn` may either have one `step_context` argument, or `self` and `step_context` ",
-      "arguments if it's an instance method. Got (", trimws(got, "right"), ") instead."
+      "arguments if it's an instance method. Got (", trimws(names, "right"), ") instead."
     ),
     call = call
   )

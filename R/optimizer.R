@@ -1,4 +1,5 @@
-# Specifications of optimizers, which are members of `tf$train` and which the core instantiates.
+# Optimizers of tf$train. The R object is a specification, from which the core creates the optimizer
+# in a graph.
 
 optimizer_symbols <- function() {
   symbols <- list()
@@ -12,31 +13,34 @@ optimizer_symbols <- function() {
 optimizer_constructor <- function(specs) {
   .specs <- specs
   f <- function() {
-    given <- given_arguments(.specs$name, environment())
-    new_optimizer(.specs$type[[1]], given, sys.function())
+    values <- argument_values(.specs$name, environment())
+    new_optimizer(.specs$type[[1]], values, sys.function())
   }
   formals(f) <- registered_formals(specs)
   f
 }
 
-new_optimizer <- function(type, given, constructor, call = parent.frame()) {
+new_optimizer <- function(type, values, constructor, call = parent.frame()) {
   name <- formals(constructor)$name
-  if (is.function(given$learning_rate)) given$learning_rate <- rate_function(given$learning_rate)
-  own <- given[setdiff(names(given), c("name", "use_locking"))]
+  if (is.function(values$learning_rate)) {
+    values$learning_rate <- as_rate_function(values$learning_rate)
+  }
+  hyperparameters <- values[setdiff(names(values), c("name", "use_locking"))]
   optimizer <- structure(
-    c(list(type = type, name = given$name), own),
+    c(list(type = type, name = values$name), hyperparameters),
     owner = paste0("tf$train$", name, "Optimizer()"),
-    # the optimizer that the core creates in a graph, which knows its slots
+    # the core stores the optimizer that it creates in a graph here; it has the slots
     state = new.env(parent = emptyenv()),
     class = c(paste0(name, "Optimizer"), "runhooks_optimizer")
   )
-  check_flag(if (is.null(given$use_locking)) FALSE else given$use_locking, "use_locking", call)
-  cpp_optimizer_check(unclass_deep(optimizer))
+  check_flag(if (is.null(values$use_locking)) FALSE else values$use_locking, "use_locking", call)
+  cpp_optimizer_check(optimizer_fields(optimizer))
   optimizer
 }
 
-# TensorFlow accepts functions of no argument; a function of one argument gets the global step.
-rate_function <- function(f) {
+# Converts a learning rate that is a function to a function without arguments, as TensorFlow needs.
+# A function of one argument gets the global step.
+as_rate_function <- function(f) {
   if (takes_arguments(f, 0) || !takes_arguments(f, 1)) return(f)
   structure(function() f(tf$train$get_or_create_global_step()), wrapped = f)
 }
@@ -44,9 +48,9 @@ rate_function <- function(f) {
 # Generates the tables of the help page for roxygen2. lint: allow caller
 optimizers_rd <- function() {
   sections <- lapply(registered("optimizer"), function(specs) {
-    default <- ifelse(nzchar(specs$default), paste0(" = ", specs$default), "")
+    defaults <- ifelse(nzchar(specs$default), paste0(" = ", specs$default), "")
     path <- paste0("tf$", gsub(".", "$", endpoints_of(specs)[[1]], fixed = TRUE))
-    items <- paste0("\\item{\\code{", specs$name, default, "}}{", specs$doc, range_rd(specs), "}")
+    items <- paste0("\\item{\\code{", specs$name, defaults, "}}{", specs$doc, range_rd(specs), "}")
     paste0(
       "@section ", path, ":\n", "\\describe{\n", paste0(items, collapse = "\n"), "\n}"
     )
@@ -70,13 +74,13 @@ optimizers_rd <- function() {
 #' A learning rate can be a number, a tensor, a variable or a function. An example of a tensor is
 #' `tf$train$exponential_decay(0.1, tf$train$get_global_step(), 1000, 0.9)`. A function is called
 #' while the graph is built, without arguments or with the global step: `function(step)
-#' tf$train$exponential_decay(0.1, step, 1000, 0.9)`. The event file records a rate that changes as
-#' `learning_rate`. [hook_learning_rate()] sets the rate from R in each step.
+#' tf$train$exponential_decay(0.1, step, 1000, 0.9)`. If the rate changes, the event file contains
+#' it under the name `learning_rate`. [hook_learning_rate()] sets the rate from R in each step.
 #'
 #' `tf$train$LBFGSOptimizer()` does not exist in TensorFlow. If each batch contains all rows, it
 #' reaches the minimum of the loss in few steps; [hook_stop_when_converged()] then stops the
-#' training. Hooks can fetch `"gradient_norm"`. For batches with a part of the rows, it makes steps
-#' of Adagrad. It stores `2 * num_correction_pairs` float64 numbers for each weight.
+#' training. Hooks can fetch `"gradient_norm"`. If a batch contains only some of the rows, it makes
+#' steps of Adagrad. It stores `2 * num_correction_pairs` float64 numbers for each weight.
 #'
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: a hyperparameter is out of range, or the name is unknown.
@@ -114,8 +118,8 @@ NULL
     get_slot_names = function() cpp_optimizer_slot_names(attr(x, "state")),
     variables = function() cpp_optimizer_variables(attr(x, "state")),
     get_name = function() {
-      given <- unclass(x)$name
-      if (is.null(given)) sub("Optimizer$", "", class(x)[[1]]) else given
+      name <- unclass(x)$name
+      if (is.null(name)) sub("Optimizer$", "", class(x)[[1]]) else name
     },
     {
       hyperparameters <- hyperparameters_in(x)
@@ -126,31 +130,32 @@ NULL
 }
 
 optimizer_methods <- c(
-  "compute_gradients", "apply_gradients", "minimize", "get_slot", "get_slot_names", "variables", "get_name"
+  "compute_gradients", "apply_gradients", "minimize", "get_slot", "get_slot_names", "variables",
+  "get_name"
 )
 
 #' @export
 print.runhooks_optimizer <- function(x, ...) {
   numbers <- Filter(is_number, hyperparameters_in(x))
-  shown <- sprintf("%s = %s", names(numbers), vapply(numbers, format, ""))
-  more <- if (length(numbers)) paste(" with", paste(shown, collapse = ", "))
-  cat(attr(x, "owner"), more, "\n", sep = "") # lint: allow stdout
+  texts <- sprintf("%s = %s", names(numbers), vapply(numbers, format, ""))
+  suffix <- if (length(numbers)) paste(" with", paste(texts, collapse = ", "))
+  cat(attr(x, "owner"), suffix, "\n", sep = "") # lint: allow stdout
   invisible(x)
 }
 
 optimizer_compute_gradients <- function(optimizer, loss, var_list, grad_loss = NULL) {
   if (!is.null(grad_loss)) grad_loss <- as_tensor(grad_loss, loss$dtype)
   if (is_variable(var_list)) var_list <- list(var_list)
-  cpp_optimizer_compute_gradients(unclass_deep(optimizer), loss, as.list(var_list), grad_loss)
+  cpp_optimizer_compute_gradients(optimizer_fields(optimizer), loss, as.list(var_list), grad_loss)
 }
 
 optimizer_apply_gradients <- function(optimizer, grads_and_vars, global_step, name) {
   cpp_optimizer_apply_gradients(
-    unclass_deep(optimizer), attr(optimizer, "state"), grads_and_vars, global_step, name
+    optimizer_fields(optimizer), attr(optimizer, "state"), grads_and_vars, global_step, name
   )
 }
 
-unclass_deep <- function(x) {
+optimizer_fields <- function(x) {
   owner <- attr(x, "owner")
   attributes(x) <- list(names = names(x), owner = owner)
   x
@@ -159,13 +164,13 @@ unclass_deep <- function(x) {
 check_optimizer <- function(optimizer, arg = "optimizer", call = parent.frame()) {
   if (is.null(optimizer) || is_optimizer(optimizer) || is.function(optimizer)) return(invisible())
   check_string(optimizer, arg = arg, call = call)
-  known <- cpp_optimizer_names()
-  if (!optimizer %in% known) {
+  names <- cpp_optimizer_names()
+  if (!optimizer %in% names) {
     abort_runhooks(
       c(
         "{.arg {arg}} cannot be {.val {optimizer}}.",
-        did_you_mean(optimizer, known),
-        i = "Known optimizers are {.val {sort_bytewise(known)}}."
+        did_you_mean(optimizer, names),
+        i = "Known optimizers are {.val {sort_bytewise(names)}}."
       ),
       call = call
     )

@@ -12,10 +12,10 @@
 #'   \item{`name`}{A string: the name scope of the update, and the default name of slots.}
 #'   \item{`...`}{Named hyperparameters: numbers, tensors, variables, or functions of no argument or
 #'     of the global step. The functions receive them in the list `hyper`, as tensors with the data
-#'     type of the variable. [hook_learning_rate()] changes the one named `learning_rate`.}
+#'     type of the variable. [hook_learning_rate()] changes the hyperparameter `learning_rate`.}
 #'   \item{`apply_dense`}{A function of any of `grad`, `var`, `slots` and `hyper`: the gradient, the
-#'     variable, and the named lists of its slots and of the hyperparameters. It returns an
-#'     operation, a tensor, or a list of these, which make up one update.}
+#'     variable, and the named lists of its slots and of the hyperparameters. It returns the update
+#'     of the variable: an operation, a tensor, or a list of these.}
 #'   \item{`apply_sparse = NULL`}{The same for a sparse gradient, such as that of an embedding:
 #'     `grad$values` are the rows `grad$indices` of the gradient. Indices start at 0 and are unique.
 #'     `NULL`: `apply_dense` gets the dense gradient, with zeros in the other rows.}
@@ -33,11 +33,12 @@
 #' A function with other argument names gets the values in the order above.
 #'
 #' `tf$train$Optimizer(use_locking = FALSE, name)` without `apply_dense` returns a base for scripts
-#' that derive an optimizer: an environment whose function `apply_gradients` must be replaced.
+#' that derive an optimizer from a class. It is an environment, and the script must replace its
+#' function `apply_gradients`.
 #'
 #' @section Errors:
-#'   * `runhooks_error_invalid_argument`: a function does not return operations, or it creates an
-#'     assignment that no returned operation depends on and that would never run.
+#'   * `runhooks_error_invalid_argument`: a function does not return operations. Or it creates an
+#'     assignment that would never run, because no returned operation depends on it.
 #'   * Any error of a function. The message names the function and the variable.
 #' @seealso [optimizers] for the built-in optimizers; `tf.train.Optimizer` of TensorFlow 1.x.
 #' @name own_optimizers
@@ -71,7 +72,8 @@
 #' sgd
 NULL
 
-optimizer_parts <- list(
+# The functions of an optimizer and their arguments.
+optimizer_function_arguments <- list(
   apply_dense = c("grad", "var", "slots", "hyper"),
   apply_sparse = c("grad", "var", "slots", "hyper"),
   slots = "var", prepare = "hyper", finish = c("updates", "hyper")
@@ -94,14 +96,14 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
     ))
   }
   owner <- sprintf("tf$train$Optimizer(\"%s\")", name)
-  given <- list(
+  parts <- list(
     apply_dense = apply_dense, apply_sparse = apply_sparse,
-    slots = if (is.null(slots) || is.function(slots)) slots else active_slots(slots, call),
+    slots = if (is.null(slots) || is.function(slots)) slots else as_slots_function(slots, call),
     prepare = prepare, finish = finish
   )
-  given <- given[names(given) == "apply_dense" | !vapply(given, is.null, NA)]
+  parts <- parts[names(parts) == "apply_dense" | !vapply(parts, is.null, NA)]
   functions <- Map(
-    function(f, part) optimizer_part(f, part, owner, call), given, names(given)
+    function(f, part) wrap_optimizer_function(f, part, owner, call), parts, names(parts)
   )
   optimizer <- structure(
     c(
@@ -111,7 +113,7 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
     owner = owner, state = new.env(parent = emptyenv()),
     class = c("runhooks_own_optimizer", "runhooks_optimizer")
   )
-  cpp_optimizer_check(unclass_deep(optimizer))
+  cpp_optimizer_check(optimizer_fields(optimizer))
   optimizer
 }
 
@@ -123,7 +125,7 @@ base_optimizer <- function(name) {
                                      aggregation_method = NULL,
                                      colocate_gradients_with_ops = FALSE, grad_loss = NULL) {
     abort_unsupported_arguments(gate_gradients, aggregation_method, colocate_gradients_with_ops)
-    # gradients do not depend on the rule
+    # gradients do not depend on the optimizer, so any optimizer can compute them
     optimizer_compute_gradients(tf$train$GradientDescentOptimizer(1), loss, var_list, grad_loss)
   }
   self$apply_gradients <- function(grads_and_vars, global_step = NULL, name = NULL) {
@@ -162,16 +164,17 @@ own_hyperparameters <- function(hyper, call) {
   }
   for (name in names) {
     x <- hyper[[name]]
-    good <- is_number(x) || is_tensor(x) || is_variable(x) || is.function(x)
-    check_arg(good, x, "a number, a tensor or a function", name, call)
-    if (is.function(x)) hyper[[name]] <- rate_function(x)
+    is_valid <- is_number(x) || is_tensor(x) || is_variable(x) || is.function(x)
+    check_arg(is_valid, x, "a number, a tensor or a function", name, call)
+    if (is.function(x)) hyper[[name]] <- as_rate_function(x)
   }
   hyper
 }
 
-active_slots <- function(slots, call) {
-  good <- is.character(slots) || is.list(slots)
-  check_arg(good, slots, "names, a list by name or a function", "slots", call)
+# A function that returns the given slots for each variable.
+as_slots_function <- function(slots, call) {
+  is_valid <- is.character(slots) || is.list(slots)
+  check_arg(is_valid, slots, "names, a list by name or a function", "slots", call)
   as_slots(slots, call)
   function(var) slots
 }
@@ -190,41 +193,42 @@ as_slots <- function(slots, call) {
 }
 
 # Wraps a function for the core and adds the optimizer and the variable to its errors.
-optimizer_part <- function(f, part, owner, call) {
+wrap_optimizer_function <- function(f, part, owner, call) {
   check_arg(is.function(f), f, "a function", part, call)
-  known <- optimizer_parts[[part]]
-  taken <- supported_arguments(f, known, part, call)
-  about <- function(var) {
-    of <- if (is.null(var)) "" else sprintf(" for the variable `%s`", sub(":0$", "", var$name))
-    sprintf("in %s() of the optimizer %s%s", part, owner, of)
+  all_names <- optimizer_function_arguments[[part]]
+  passed <- accepted_arguments(f, all_names, part, call)
+  location <- function(var) {
+    suffix <- if (is.null(var)) "" else sprintf(" for the variable `%s`", sub(":0$", "", var$name))
+    sprintf("in %s() of the optimizer %s%s", part, owner, suffix)
   }
   function(...) {
-    given <- setNames(list(...), known)
-    arguments <- given[taken]
-    if (!all(taken %in% names(formals(args(f))))) arguments <- unname(arguments)
+    values <- setNames(list(...), all_names)
+    arguments <- values[passed]
+    if (!all(passed %in% names(formals(args(f))))) arguments <- unname(arguments)
     withCallingHandlers(
-      optimizer_result(eval_user_code(do.call(f, arguments, quote = TRUE)), part),
+      check_optimizer_result(eval_user_code(do.call(f, arguments, quote = TRUE)), part),
       error = function(e) {
-        if (is.null(control_error_kind(e))) stop(add_note(e, about(given$var)))
+        if (is.null(control_error_kind(e))) stop(add_note(e, location(values$var)))
       }
     )
   }
 }
 
-# The arguments in `known` that a function takes, by name or else by position.
-supported_arguments <- function(f, known, part, call) {
-  own <- formals(args(f))
-  if ("..." %in% names(own)) return(known)
-  needed <- names(own)[vapply(own, identical, NA, quote(expr = ))]
-  if (all(needed %in% known)) return(intersect(known, names(own)))
-  if (length(needed) <= length(known)) return(utils::head(known, length(needed)))
+# The arguments in `all_names` that a function accepts, by name or else by position.
+accepted_arguments <- function(f, all_names, part, call) {
+  own_formals <- formals(args(f))
+  if ("..." %in% names(own_formals)) return(all_names)
+  required <- names(own_formals)[vapply(own_formals, identical, NA, quote(expr = ))]
+  if (all(required %in% all_names)) return(intersect(all_names, names(own_formals)))
+  if (length(required) <= length(all_names)) return(utils::head(all_names, length(required)))
   abort_runhooks(
-    "{.arg {part}} gets {.arg {known}}, but needs {length(needed)} arguments: {.arg {needed}}.",
+    "{.arg {part}} gets {.arg {all_names}}, but needs {length(required)} arguments:
+     {.arg {required}}.",
     call = call
   )
 }
 
-optimizer_result <- function(x, part) {
+check_optimizer_result <- function(x, part) {
   if (part == "slots") return(as_slots(x, NULL))
   if (part == "prepare") {
     if (is.null(x)) return(NULL)
@@ -233,8 +237,10 @@ optimizer_result <- function(x, part) {
     }
     return(lapply(x, as_tensor))
   }
-  is_good <- function(x) is_graph_element(x) || is.list(x) && !is.object(x) && all(vapply(x, is_good, NA))
-  if (is.null(x) || !is_good(x)) {
+  are_elements <- function(x) {
+    is_graph_element(x) || is.list(x) && !is.object(x) && all(vapply(x, are_elements, NA))
+  }
+  if (is.null(x) || !are_elements(x)) {
     abort_runhooks(
       c(
         "It must return an operation, a tensor or a list of these, not {describe_type(x)}.",
@@ -246,4 +252,5 @@ optimizer_result <- function(x, part) {
   if (is_graph_element(x)) list(x) else x
 }
 
+# The fields and the hyperparameters of an optimizer as one list.
 hyperparameters_in <- function(x) c(unclass(x), unclass(x)$hyper)

@@ -1,7 +1,6 @@
-# Functions that parsnip calls to fit a model: each creates an estimator and trains it.
-
-# parsnip calls them by name, so they are exported. `weights` are NULL or numbers. Engine arguments
-# that are not formals are an error. The formals after `...` have no partial matching.
+# The functions that parsnip calls to fit a model. Each creates an estimator and trains it. They are
+# exported, because parsnip calls them by name. `...` comes before the engine arguments to prevent
+# partial matching, and anything in `...` is an error.
 
 #' Fit a model for parsnip
 #'
@@ -43,13 +42,14 @@ parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NUL
   data$quantiles <- quantile_levels
   # the minimum is at a kink of the loss, which L-BFGS does not report as converged
   if (!is.null(quantile_levels) && is.null(c(epochs, batch_size, optimizer))) epochs <- 200
-  given <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
-  given <- linear_settings(data, penalty, mixture, given, as_hook_list(hooks, call), call)
+  settings <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
+  settings <- linear_settings(data, penalty, mixture, settings, as_hook_list(hooks, call), call)
   args <- list(
-    optimizer = given$optimizer, learning_rate = learn_rate, class_weights = class_weights
+    optimizer = settings$optimizer, learning_rate = learn_rate, class_weights = class_weights
   )
   fit_estimator(
-    "linear", data, args, given$epochs, given$batch_size, given$hooks, model_dir, seed, call
+    "linear", data, args, settings$epochs, settings$batch_size, settings$hooks, model_dir, seed,
+    call
   )
 }
 
@@ -70,14 +70,14 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
   data <- hold_out(data, validation, stop_iter, seed, call)
   data$quantiles <- quantile_levels
   is_full_batch <- is.null(batch_size) && identical(optimizer_type(optimizer), "LBFGS")
-  if (is_full_batch) abort_rate_of_all_rows(learn_rate, call)
+  if (is_full_batch) abort_unused_learn_rate(learn_rate, call)
   if (!is.null(penalty) && penalty > 0) {
     is_fixed <- !is_full_batch || is_optimizer(optimizer) || !is.null(quantile_levels)
-    if (is_fixed) abort_penalty_of_network(penalty, call)
+    if (is_fixed) abort_penalty_without_lbfgs(penalty, call)
     optimizer <- penalized_optimizer(penalty, 0, data, is_scaled = TRUE)
   }
   if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, nrow(data$data))
-  data$iteration <- if (is_full_batch) 1 else ceiling(nrow(data$data) / batch_size)
+  data$steps_per_iteration <- if (is_full_batch) 1 else ceiling(nrow(data$data) / batch_size)
   args <- list(
     hidden_units = hidden_units, optimizer = optimizer, learning_rate = learn_rate,
     dropout = if (!is.null(dropout) && dropout > 0) dropout,
@@ -106,12 +106,12 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   data <- fit_data(formula, data, weights, class_weights, call, is_tree = TRUE)
   data <- hold_out(data, validation, stop_iter, seed, call)
   # a step grows a layer
-  data$iteration <- if (is.null(tree_depth)) 6 else tree_depth
+  data$steps_per_iteration <- if (is.null(tree_depth)) 6 else tree_depth
   n <- nrow(data$data)
   args <- list(
     n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
     mtry = mtry, sample_size = sample_size,
-    min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, data$y, n),
+    min_node_weight = if (!is.null(min_n)) min_n_to_node_weight(min_n, data$y, n),
     class_weights = class_weights
   )
   if (!is.null(loss_reduction) && loss_reduction > 0) {
@@ -127,37 +127,37 @@ fit_call <- function() quote(fit())
 abort_engine_arguments <- function(extras, f, call) {
   if (length(extras) == 0) return(invisible())
   internal <- c("formula", "data", "weights", "family", "quantile_levels", "...")
-  known <- setdiff(names(formals(f)), internal)
+  arguments <- setdiff(names(formals(f)), internal)
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   abort_runhooks(
     c(
       "The engine {.val runhooks} of this model has no argument {.arg {name}}.",
-      did_you_mean(name, known),
-      i = "Its arguments are {.arg {known}}."
+      did_you_mean(name, arguments),
+      i = "Its arguments are {.arg {arguments}}."
     ),
     call = call
   )
 }
 
-check_fit_number <- function(x, name, least, most, call, whole = FALSE) {
+check_fit_number <- function(x, name, min, max, call, whole = FALSE) {
   if (is.null(x)) return(invisible())
-  wanted <- if (is.finite(most)) {
-    paste("between", least, "and", most)
+  range <- if (is.finite(max)) {
+    paste("between", min, "and", max)
   } else {
-    paste(if (least > 0) "of at least" else "not below", least)
+    paste(if (min > 0) "of at least" else "not below", min)
   }
-  good <- is_number(x) && x >= least && x <= most && (!whole || x == round(x))
-  check_arg(good, x, paste(if (whole) "a whole number" else "a number", wanted), name, call)
+  is_valid <- is_number(x) && x >= min && x <= max && (!whole || x == round(x))
+  check_arg(is_valid, x, paste(if (whole) "a whole number" else "a number", range), name, call)
 }
 
 check_learn_rate <- function(x, call) {
-  good <- is.null(x) || is_number(x) && is.finite(x) && x > 0
-  check_arg(good, x, "a positive number", "learn_rate", call)
+  is_valid <- is.null(x) || is_number(x) && is.finite(x) && x > 0
+  check_arg(is_valid, x, "a positive number", "learn_rate", call)
 }
 
 check_dropout <- function(x, call) {
-  good <- is.null(x) || is_number(x) && x >= 0 && x < 1
-  check_arg(good, x, "a number of at least 0 and below 1", "dropout", call)
+  is_valid <- is.null(x) || is_number(x) && x >= 0 && x < 1
+  check_arg(is_valid, x, "a number of at least 0 and below 1", "dropout", call)
 }
 
 fit_hidden_units <- function(units, call) {
@@ -170,12 +170,13 @@ fit_hidden_units <- function(units, call) {
   units
 }
 
-# The column `offset` is no predictor, also if the formula has all columns.
+# Adds `offset(<column>)` to the formula, and removes the column from the predictors: it would be
+# one of them in a formula with `.`.
 formula_with_offset <- function(formula, data, offset, call) {
   if (is.null(offset)) return(formula)
-  known <- setdiff(names(data), all.vars(formula[[2]]))
+  choices <- setdiff(names(data), all.vars(formula[[2]]))
   check_arg(
-    is_string(offset) && offset %in% known, offset, "the name of a column of the data", "offset",
+    is_string(offset) && offset %in% choices, offset, "the name of a column of the data", "offset",
     call
   )
   column <- as.name(offset)
@@ -184,43 +185,46 @@ formula_with_offset <- function(formula, data, offset, call) {
   formula
 }
 
-# Completes `optimizer`, `batch_size` and `epochs`.
-linear_settings <- function(data, penalty, mixture, given, hooks, call) {
+# Returns `settings`, a list with `optimizer`, `batch_size` and `epochs`, completed by defaults and
+# `hooks`. A penalty selects the optimizer.
+linear_settings <- function(data, penalty, mixture, settings, hooks, call) {
   is_penalized <- !is.null(penalty) && penalty > 0
   if (is_penalized) {
-    abort_penalty_of_batches(penalty, given, data$quantiles, call)
-    given$optimizer <- penalized_optimizer(penalty, mixture, data)
-    # terms of a penalized model are not orthogonalized, so collinear ones need many steps
-    given$epochs <- 5000
+    abort_penalty_conflict(penalty, settings, data$quantiles, call)
+    settings$optimizer <- penalized_optimizer(penalty, mixture, data)
+    # collinear terms need many steps, because terms of a penalized model are not orthogonalized
+    settings$epochs <- 5000
     hooks <- c(hooks, list(hook_stop_when_converged()))
   }
-  # the default optimizer for batches
-  if (!is.null(given$epochs) && is.null(data$quantiles)) {
-    if (is.null(c(given$batch_size, given$optimizer))) given$batch_size <- min(512, nrow(data$data))
+  # `epochs` alone selects training in batches, with the default optimizer for batches
+  if (!is.null(settings$epochs) && is.null(data$quantiles)) {
+    if (is.null(c(settings$batch_size, settings$optimizer))) {
+      settings$batch_size <- min(512, nrow(data$data))
+    }
   }
-  c(given, list(hooks = hooks))
+  c(settings, list(hooks = hooks))
 }
 
-abort_penalty_of_batches <- function(penalty, given, quantiles, call) {
+abort_penalty_conflict <- function(penalty, settings, quantiles, call) {
   if (!is.null(quantiles)) {
     abort_runhooks(
       "{.arg penalty} is {penalty}, but quantiles have no penalty. Use {.code penalty = 0}.",
       call = call
     )
   }
-  given <- names(Filter(Negate(is.null), given))
-  if (length(given) == 0) return(invisible())
+  settings <- names(Filter(Negate(is.null), settings))
+  if (length(settings) == 0) return(invisible())
   abort_runhooks(
     c(
-      "{.arg penalty} is {penalty}, which needs all rows in each step, but {.arg {given}}
+      "{.arg penalty} is {penalty}, which needs all rows in each step, but {.arg {settings}}
        {?is/are} given.",
-      i = "Remove {.arg {given}}, or use {.code penalty = 0}."
+      i = "Remove {.arg {settings}}, or use {.code penalty = 0}."
     ),
     call = call
   )
 }
 
-abort_rate_of_all_rows <- function(learn_rate, call) {
+abort_unused_learn_rate <- function(learn_rate, call) {
   if (is.null(learn_rate)) return(invisible())
   abort_runhooks(
     c(
@@ -231,7 +235,7 @@ abort_rate_of_all_rows <- function(learn_rate, call) {
   )
 }
 
-abort_penalty_of_network <- function(penalty, call) {
+abort_penalty_without_lbfgs <- function(penalty, call) {
   abort_runhooks(
     c(
       "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows
@@ -243,8 +247,8 @@ abort_penalty_of_network <- function(penalty, call) {
   )
 }
 
-# The objective of glmnet, times the sum of the weights. glmnet divides `penalty` by the standard
-# deviation of a numeric outcome, because it standardizes the outcome.
+# L-BFGS with the objective of glmnet, times the sum of the weights of the rows. glmnet standardizes
+# a numeric outcome, so `penalty` is divided by the standard deviation of the outcome.
 penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   if (is.null(mixture)) mixture <- 1
   weights <- if (!is.null(data$weight)) data$data[[data$weight]]
@@ -260,8 +264,9 @@ penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   )
 }
 
-# A squared error has the hessian 2. The half row allows for rounding in single precision.
-node_weight_of_rows <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
+# The minimum weight of a node for `min_n` rows. The hessian of a squared error is 2. Half a row
+# less allows for rounding in single precision.
+min_n_to_node_weight <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
 
 # Converts a decrease of the sum of losses to the gain of a split, which is twice the decrease of
 # the mean loss. The squared error loss has no factor 1/2, and the outcome is standardized.
@@ -269,22 +274,22 @@ gain_factor <- function(y) {
   if (is.factor(y)) 2 else 4 / column_scale(as.numeric(y), TRUE)$scale^2
 }
 
-# NULL if there is no activation.
+# Returns a name in tf$nn or a function. NULL means no activation.
 mlp_activation <- function(activation, call) {
   if (is.null(activation)) return("relu")
   if (identical(activation, "linear")) return(NULL)
   if (is.function(activation)) return(activation)
-  good <- is_string(activation) &&
+  is_valid <- is_string(activation) &&
     !is.null(tryCatch(tf$nn[[activation]], runhooks_error_not_found = function(error) NULL))
   check_arg(
-    good, activation, "\"linear\" or the name of a function in `tf$nn`, such as \"relu\"",
+    is_valid, activation, "\"linear\" or the name of a function in `tf$nn`, such as \"relu\"",
     "activation", call
   )
   activation
 }
 
-# Rows with missing values are dropped, as by lm(). Trees need only the outcome. For fit_xy(),
-# parsnip names the outcome `..y`.
+# Checks the data and drops rows with missing values, as lm() does. Tree models keep rows with
+# missing predictors. parsnip::fit_xy() calls the outcome `..y`, which is renamed.
 fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE, offset = NULL) {
   check_arg(is_formula(formula), formula, "a formula", "formula", call)
   check_arg(is.data.frame(data), data, "a data frame", "data", call)
@@ -303,31 +308,31 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
   }
   y <- fit_response(formula, data, call)
   weight <- if (!is.null(weights)) unused_name("weights", names(data))
-  used <- if (is_tree) character() else variables_of(formula)
-  if ("." %in% used) used <- names(data)
+  required <- if (is_tree) character() else variables_of(formula)
+  if ("." %in% required) required <- names(data)
   if (!is.null(weight)) data[[weight]] <- as.numeric(weights)
-  read <- c(list(y), as.list(data)[intersect(used, names(data))])
-  rows <- !Reduce(`|`, lapply(read, is_missing_row))
-  if (!all(rows)) data <- data[rows, , drop = FALSE]
+  required_columns <- c(list(y), as.list(data)[intersect(required, names(data))])
+  is_complete <- !Reduce(`|`, lapply(required_columns, is_missing_row))
+  if (!all(is_complete)) data <- data[is_complete, , drop = FALSE]
   if (nrow(data) == 0) abort_runhooks("The data have no complete rows.", call = call)
   if (!is.null(class_weights) && !is.factor(y)) {
     abort_runhooks("{.arg class_weights} needs a model of classes.", call = call)
   }
   list(
-    data = data, formula = formula, weight = weight, y = y[rows], is_class = is.factor(y)
+    data = data, formula = formula, weight = weight, y = y[is_complete], is_class = is.factor(y)
   )
 }
 
-check_case_weights <- function(weights, rows, call) {
+check_case_weights <- function(weights, n, call) {
   if (is.null(weights)) return(invisible())
-  if (length(weights) != rows) {
+  if (length(weights) != n) {
     abort_runhooks(
-      "{.arg case_weights} must have {rows} element{?s}, one for each row, not {length(weights)}.",
+      "{.arg case_weights} must have {n} element{?s}, one for each row, not {length(weights)}.",
       call = call
     )
   }
-  good <- is.numeric(weights) && all(is.finite(weights)) && all(weights >= 0)
-  check_arg(good, weights, "finite numbers of at least 0", "case_weights", call)
+  is_valid <- is.numeric(weights) && all(is.finite(weights)) && all(weights >= 0)
+  check_arg(is_valid, weights, "finite numbers of at least 0", "case_weights", call)
   if (all(weights == 0)) {
     abort_runhooks(
       "All {.arg case_weights} are 0, so no row contributes to the loss.", call = call
@@ -341,26 +346,28 @@ hold_out <- function(data, validation, stop_iter, seed, call) {
   if (is.null(validation) && is.null(stop_iter)) return(data)
   if (is.null(validation)) validation <- 0.1
   n <- nrow(data$data)
-  good <- is_number(validation) && validation > 0 && validation < 1 && round(n * validation) < n
-  check_arg(good, validation, "a number between 0 and 1", "validation", call)
+  is_valid <- is_number(validation) && validation > 0 && validation < 1 && round(n * validation) < n
+  check_arg(is_valid, validation, "a number between 0 and 1", "validation", call)
   check_fit_number(seed, "seed", 0, .Machine$integer.max, call, whole = TRUE)
   if (!is.null(seed)) {
-    restore_random_state <- keep_random_state()
+    restore_random_state <- save_random_state()
     on.exit(restore_random_state())
     set.seed(seed)
   }
-  held_out <- sample.int(n, max(1, round(n * validation)))
-  data$held_out <- data$data[held_out, , drop = FALSE]
-  data$data <- data$data[-held_out, , drop = FALSE]
-  data$y <- data$y[-held_out]
+  held_out_rows <- sample.int(n, max(1, round(n * validation)))
+  data$held_out <- data$data[held_out_rows, , drop = FALSE]
+  data$data <- data$data[-held_out_rows, , drop = FALSE]
+  data$y <- data$y[-held_out_rows]
   data$stop_iter <- stop_iter
   data
 }
 
-early_stop <- function(data) {
+fit_early_stopping <- function(data) {
   if (is.null(data$stop_iter)) return(NULL)
   early_stopping(
-    "average_loss", patience = data$stop_iter * data$iteration, every_n_steps = data$iteration
+    "average_loss",
+    patience = data$stop_iter * data$steps_per_iteration,
+    every_n_steps = data$steps_per_iteration
   )
 }
 
@@ -392,19 +399,19 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
     file.path(model_dir, fit_hash(list(kind, data, args, training, seed)))
   }
   check_fit_number(seed, "seed", 0, .Machine$integer.max, call, whole = TRUE)
-  model <- in_words_of_fit(
-    new_fit(kind, data, args, folder, run_config(tf_random_seed = seed)), call
+  model <- with_fit_call(
+    new_fit_estimator(kind, data, args, folder, run_config(tf_random_seed = seed)), call
   )
-  finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
-  if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
-    in_words_of_fit(train_fit(model, data, training, hooks), call)
-    if (!is.null(finished)) file.create(finished)
+  marker_file <- if (!is.null(folder)) file.path(folder, "finished_fit")
+  if (is.null(marker_file) || !file.exists(marker_file) || is.null(latest_checkpoint(folder))) {
+    with_fit_call(train_fit_estimator(model, data, training, hooks), call)
+    if (!is.null(marker_file)) file.create(marker_file)
   }
   model
 }
 
 # An estimator for the data, not yet trained.
-new_fit <- function(kind, data, args, folder, config) {
+new_fit_estimator <- function(kind, data, args, folder, config) {
   type <- if (!is.null(args$head)) {
     "estimator"
   } else if (data$is_class) {
@@ -423,16 +430,16 @@ new_fit <- function(kind, data, args, folder, config) {
   model
 }
 
-train_fit <- function(model, data, training, hooks) {
-  stop <- early_stop(data)
-  muffle_training(
+train_fit_estimator <- function(model, data, training, hooks) {
+  stop <- fit_early_stopping(data)
+  muffle_training_messages(
     rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
   )
 }
 
-# Errors name the call of the user, and not arguments that only train() and the constructors have.
-# An error of a hook has its own call.
-in_words_of_fit <- function(expr, call) {
+# Errors show the user's call of fit(). The advice of a NaN loss is replaced, because it names
+# arguments of train(). An error of a hook keeps its own call.
+with_fit_call <- function(expr, call) {
   withCallingHandlers(
     expr,
     runhooks_error = function(error) {
@@ -447,21 +454,21 @@ in_words_of_fit <- function(expr, call) {
   )
 }
 
-# Messages that advise on the arguments of train(), which other interfaces do not have.
-training_messages <- paste0(
+# Messages about arguments of train(), which users of parsnip and mlr3 cannot set.
+muffled_message_classes <- paste0(
   "runhooks_message_", c("few_rows", "one_pass", "skipped", "early_stopping", "interrupted")
 )
 
-muffle_training <- function(expr) {
+muffle_training_messages <- function(expr) {
   withCallingHandlers(
     expr,
     message = function(message) {
-      if (inherits(message, training_messages)) invokeRestart("muffleMessage")
+      if (inherits(message, muffled_message_classes)) invokeRestart("muffleMessage")
     }
   )
 }
 
-# NULL for regressors and classifiers.
+# The head of the estimator, or NULL for regressors and classifiers.
 fit_head <- function(data, args) {
   if (!is.null(data$quantiles)) return(quantile_head(data$quantiles, weight_column = data$weight))
   if (!identical(data$family, "poisson")) return(NULL)
@@ -470,12 +477,13 @@ fit_head <- function(data, args) {
   poisson_regression_head(weight_column = data$weight, loss_reduction = reduction)
 }
 
-# Optimizers and functions have parts that differ between sessions.
+# A hash that is the same in each session. Functions and optimizers are replaced by their code and
+# their fields, because they contain environments.
 fit_hash <- function(parts) {
   plain <- function(x) {
     if (is.function(x)) return(code_text(body(x)))
     if (inherits(x, "formula")) return(code_text(x))
-    if (is_optimizer(x)) x <- unclass_deep(x)
+    if (is_optimizer(x)) x <- optimizer_fields(x)
     if (is.list(x) && !is.data.frame(x)) return(lapply(unclass(x), plain))
     x
   }

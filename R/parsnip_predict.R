@@ -1,4 +1,5 @@
-# multi_predict() of parsnip: predictions of tree models by the number of trees, from one fit.
+# multi_predict() of parsnip, which predicts from the first trees of a fit, for several numbers of
+# trees.
 
 #' @rawNamespace
 #' S3method(
@@ -12,14 +13,15 @@
 # lint: allow caller
 trees_multi_predict <- function(object, new_data, type = NULL, trees = NULL, ...) {
   abort_extra_arguments("multi_predict", list(...), c("type", "trees"))
-  grown <- object$fit$args$n_trees
-  if (is.null(trees)) trees <- grown
-  good <- is.numeric(trees) && length(trees) > 0 && all(is.finite(trees)) && all(trees >= 1) &&
-    all(trees <= grown) && all(trees == round(trees))
-  check_arg(good, trees, paste("whole numbers between 1 and", grown), "trees", environment())
+  num_trees <- object$fit$args$n_trees
+  if (is.null(trees)) trees <- num_trees
+  is_valid <- is.numeric(trees) && length(trees) > 0 && all(is.finite(trees)) && all(trees >= 1) &&
+    all(trees <= num_trees) && all(trees == round(trees))
+  expected <- paste("whole numbers between 1 and", num_trees)
+  check_arg(is_valid, trees, expected, "trees", environment())
   trees <- sort(unique(trees))
   predicted <- lapply(trees, function(n) {
-    object$fit$spec$first_trees <- if (n < grown) as.integer(n)
+    object$fit$spec$first_trees <- if (n < num_trees) as.integer(n)
     predict(object, new_data, type = type)
   })
   columns <- c("trees", names(predicted[[1]]))

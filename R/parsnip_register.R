@@ -1,9 +1,9 @@
-# Registers the engine "runhooks" of parsnip's models, when parsnip is loaded.
+# Registers the engine "runhooks" for the models of parsnip when parsnip is loaded.
 
-# Calls `register` now or when the package is loaded.
+# Calls `register` now if the package is loaded, and whenever it is loaded later.
 register_on_load <- function(package, register) {
   safely <- function(...) {
-    # an error here must not prevent that a package is loaded
+    # an error here would prevent the other package from being loaded
     tryCatch(register(), error = function(error) {
       packageStartupMessage("runhooks is not available in ", package, ": ", conditionMessage(error))
     })
@@ -23,33 +23,34 @@ register_wide_deep <- function() {
   for (mode in parsnip_models$wide_deep$modes) parsnip::set_model_mode("wide_deep", mode)
 }
 
-# A function, because the arguments of dials are calls of its functions by name.
-dial <- function(fun, ...) list(pkg = "dials", fun = fun, ...)
+# Describes the function of the package dials that returns the default range of a parameter.
+dials_fn <- function(fun, ...) list(pkg = "dials", fun = fun, ...)
 
 parsnip_models <- local({
-  # in powers of 2
-  batch_size <- dial("batch_size", range = c(3, 8))
+  # the range is in powers of 2
+  batch_size <- dials_fn("batch_size", range = c(3, 8))
   linear <- list(
     fun = "parsnip_linear_fit",
     args = list(
-      penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)),
-      epochs = dial("epochs"), learn_rate = dial("learn_rate", range = c(-3, 0)),
+      penalty = dials_fn("penalty"), mixture = dials_fn("mixture", range = c(0, 1)),
+      epochs = dials_fn("epochs"), learn_rate = dials_fn("learn_rate", range = c(-3, 0)),
       batch_size = batch_size
     )
   )
   mlp <- list(
-    penalty = dial("penalty"), hidden_units = dial("hidden_units", range = c(1, 64)),
-    dropout = dial("dropout", range = c(0, 0.9)), epochs = dial("epochs"),
-    activation = dial(
+    penalty = dials_fn("penalty"), hidden_units = dials_fn("hidden_units", range = c(1, 64)),
+    dropout = dials_fn("dropout", range = c(0, 0.9)), epochs = dials_fn("epochs"),
+    activation = dials_fn(
       "activation", values = c("linear", "relu", "elu", "selu", "tanh", "sigmoid", "softplus")
     ),
-    learn_rate = dial("learn_rate", range = c(-4, -0.5)), batch_size = batch_size,
-    stop_iter = dial("stop_iter")
+    learn_rate = dials_fn("learn_rate", range = c(-4, -0.5)), batch_size = batch_size,
+    stop_iter = dials_fn("stop_iter")
   )
   trees <- list(
-    trees = dial("trees"), tree_depth = dial("tree_depth"), min_n = dial("min_n"),
-    learn_rate = dial("learn_rate", range = c(-3, -0.2)), loss_reduction = dial("loss_reduction"),
-    stop_iter = dial("stop_iter"), mtry = dial("mtry"), sample_size = dial("sample_prop")
+    trees = dials_fn("trees"), tree_depth = dials_fn("tree_depth"), min_n = dials_fn("min_n"),
+    learn_rate = dials_fn("learn_rate", range = c(-3, -0.2)),
+    loss_reduction = dials_fn("loss_reduction"), stop_iter = dials_fn("stop_iter"),
+    mtry = dials_fn("mtry"), sample_size = dials_fn("sample_prop")
   )
   list(
     linear_reg = c(
@@ -79,18 +80,18 @@ parsnip_models <- local({
   )
 })
 
-register_model <- function(model, about) {
-  for (mode in about$modes) {
-    defaults <- as.list(about$defaults)
+register_model <- function(model, model_info) {
+  for (mode in model_info$modes) {
+    defaults <- as.list(model_info$defaults)
     if (mode == "quantile regression") defaults$quantile_levels <- quote(quantile_levels)
     parsnip::set_model_engine(model, mode = mode, eng = "runhooks")
     parsnip::set_dependency(model, eng = "runhooks", pkg = "runhooks", mode = mode)
     parsnip::set_fit(
       model = model, mode = mode, eng = "runhooks",
       value = list(
-        # with data frames, parsnip would drop interactions and offsets
+        # the interface "data.frame" would drop interactions and offsets
         interface = "formula", protect = c("formula", "data", "weights"),
-        func = c(pkg = "runhooks", fun = about$fun), defaults = defaults
+        func = c(pkg = "runhooks", fun = model_info$fun), defaults = defaults
       )
     )
     parsnip::set_encoding(
@@ -100,27 +101,27 @@ register_model <- function(model, about) {
         allow_sparse_x = TRUE
       )
     )
-    intervals <- if (mode != "quantile regression") about$intervals
-    for (type in c(types_of_mode[[mode]], intervals)) {
+    intervals <- if (mode != "quantile regression") model_info$intervals
+    for (type in c(prediction_types[[mode]], intervals)) {
       parsnip::set_pred(
-        model = model, mode = mode, eng = "runhooks", type = type, value = prediction_module(type)
+        model = model, mode = mode, eng = "runhooks", type = type, value = prediction_spec(type)
       )
     }
   }
-  for (name in names(about$args)) {
+  for (name in names(model_info$args)) {
     parsnip::set_model_arg(
-      model = model, eng = "runhooks", parsnip = name, original = name, func = about$args[[name]],
-      has_submodel = name %in% about$submodels
+      model = model, eng = "runhooks", parsnip = name, original = name,
+      func = model_info$args[[name]], has_submodel = name %in% model_info$submodels
     )
   }
 }
 
-types_of_mode <- list(
+prediction_types <- list(
   regression = c("numeric", "raw"), classification = c("class", "prob", "raw"),
   `quantile regression` = "quantile"
 )
 
-prediction_module <- function(type) {
+prediction_spec <- function(type) {
   args <- list(object = quote(object$fit), newdata = quote(new_data))
   if (type %in% c("numeric", "class", "prob", "quantile")) args$type <- type
   intervals <- c(conf_int = "confidence", pred_int = "prediction")
@@ -128,11 +129,12 @@ prediction_module <- function(type) {
     args$interval <- intervals[[type]]
     args$level <- quote(level)
   }
-  list(pre = NULL, post = finish_functions[[type]], func = c(fun = "predict"), args = args)
+  list(pre = NULL, post = post_functions[[type]], func = c(fun = "predict"), args = args)
 }
 
-# Convert our tibbles to what parsnip expects. Each fit has a copy, so long ones call a function.
-finish_functions <- list(
+# Convert our tibbles to the tibbles and vectors that parsnip expects. Each fit stores a copy of
+# these functions, so longer code is in separate functions.
+post_functions <- list(
   numeric = function(results, object) results[[1]],
   class = function(results, object) results[[1]],
   quantile = function(results, object) finish_quantiles(results, object),
@@ -145,15 +147,15 @@ finish_functions <- list(
 )
 
 finish_quantiles <- function(results, object) {
-  values <- as.matrix(results)
-  dimnames(values) <- NULL
-  values <- hardhat::quantile_pred(values, object$spec$quantile_levels)
-  tibble::new_tibble(list(.pred_quantile = values), nrow = length(values))
+  quantiles <- as.matrix(results)
+  dimnames(quantiles) <- NULL
+  quantiles <- hardhat::quantile_pred(quantiles, object$spec$quantile_levels)
+  tibble::new_tibble(list(.pred_quantile = quantiles), nrow = length(quantiles))
 }
 
 finish_interval <- function(results, object) {
   if (object$spec$mode == "regression") return(results[c(".pred_lower", ".pred_upper")])
-  # the interval is that of the second class
+  # the interval belongs to the second class
   low <- results$.pred_lower
   high <- results$.pred_upper
   names <- paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2))

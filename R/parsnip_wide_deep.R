@@ -1,14 +1,14 @@
-# wide_deep(): a model specification of parsnip.
+# wide_deep(): a model specification for parsnip, and its fit function.
 
 #' Specify a wide and deep model for parsnip
 #'
 #' A model specification of the package parsnip for [dnn_linear_combined_regressor()] and
 #' [dnn_linear_combined_classifier()]: a linear model and a network that are trained together. It
-#' can be tuned and used in workflows as `parsnip::mlp()`.
+#' can be tuned and used in workflows, as `parsnip::mlp()` can.
 #'
-#' The linear part has all terms of the formula. The deep part omits interactions, which it learns
-#' itself. See [runhooks-parsnip] for the engine arguments and the predictions. Both optimizers are
-#' engine arguments: `linear_optimizer` and `dnn_optimizer`.
+#' The linear part has all terms of the formula. The deep part omits interactions, because its
+#' layers learn them. See [runhooks-parsnip] for the engine arguments and the predictions. Both
+#' optimizers are engine arguments: `linear_optimizer` and `dnn_optimizer`.
 #'
 #' @param mode `"regression"` or `"classification"`.
 #' @param engine `"runhooks"`.
@@ -63,7 +63,7 @@ parsnip_wide_deep_fit <- function(formula, data, weights = NULL, ..., hidden_uni
   data <- fit_data(formula, data, weights, class_weights, call, offset = offset)
   data <- hold_out(data, validation, stop_iter, seed, call)
   if (is.null(batch_size)) batch_size <- min(64, nrow(data$data))
-  data$iteration <- ceiling(nrow(data$data) / batch_size)
+  data$steps_per_iteration <- ceiling(nrow(data$data) / batch_size)
   args <- list(
     dnn_hidden_units = hidden_units, linear_optimizer = linear_optimizer,
     dnn_optimizer = dnn_optimizer, learning_rate = learn_rate,

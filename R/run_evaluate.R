@@ -1,4 +1,4 @@
-# evaluate(): the method, and the random state during an evaluation.
+# evaluate(), and the state of R's random number generator during an evaluation.
 
 #' Evaluate a model
 #'
@@ -12,8 +12,8 @@
 #'   a hook of the model's own training, the current weights are used.
 #' @param name Name of this evaluation, if a model has several. The metrics are also written to an
 #'   event file in the folder `eval` or `eval_<name>` of `model_dir`; see [read_events()].
-#' @param simplify TRUE: a tibble of one row; a vector of values is a matrix column, a
-#'   matrix of values an element of a list column. FALSE: a named list.
+#' @param simplify TRUE: a tibble of one row. A metric that is a vector becomes a matrix column, and
+#'   a metric that is a matrix becomes an element of a list column. FALSE: a named list.
 #' @return The metrics, sorted by name, with `global_step` last. `loss` is the mean of the losses of
 #'   the batches; for canned models the loss of a batch is the sum over its examples. `average_loss`
 #'   is the mean over the examples. The attribute `history` contains the losses of the batches.
@@ -38,23 +38,23 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
                                   name = NULL, hooks = NULL, simplify = TRUE, ...) {
   abort_abbreviated_arguments()
   if (missing(input_fn)) input_fn <- training_data(object)
-  input_fn <- baked_data(object, input_fn)
+  input_fn <- bake_new_data(object, input_fn)
   check_steps(steps, "steps")
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)
   check_flag(simplify)
-  together <- begin_collective(object, "evaluate()")
+  is_collective <- begin_collective(object, "evaluate()")
   local_model_dir(object)
-  restore_random_state <- keep_random_state()
+  restore_random_state <- save_random_state()
   on.exit(restore_random_state(), add = TRUE)
   if (is.data.frame(input_fn) && has_recorded_features(object)) {
-    abort_reading(list(...), environment())
+    abort_unknown_reading_args(list(...), environment())
     input_fn <- recorded_input_fn(object, input_fn, environment())
     input <- as_model_input(input_fn, object)
   } else {
     input <- as_model_input(input_fn, object, ...)
   }
-  part <- if (together) as_model_input(input_fn, object, ..., shards = TRUE)
+  sharded_input <- if (is_collective) as_model_input(input_fn, object, ..., shards = TRUE)
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_model_compatible(object, "eval")
@@ -62,13 +62,13 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   if (is.null(checkpoint_path)) check_has_weights(object, "it is evaluated")
   weights <- current_weights(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)
-  result <- run_collective(together, "evaluate()", with_loop_conditions(cpp_estimator_evaluate(
-    core_model(object), core_config(object), if (together) part else input, if (together) input,
-    if (is.null(steps)) 0 else steps, weights$path, if (is.null(name)) "" else name,
-    lapply(hooks, hook_for_core)
+  result <- run_collective(is_collective, "evaluate()", with_loop_conditions(cpp_estimator_evaluate(
+    core_model(object), core_config(object), if (is_collective) sharded_input else input,
+    if (is_collective) input, if (is.null(steps)) 0 else steps, weights$path,
+    if (is.null(name)) "" else name, lapply(hooks, hook_for_core)
   )))
   metrics <- result$metrics
-  # without times, so that two equal evaluations give equal results
+  # without `input`, which contains times, so that equal evaluations give equal results
   record <- result$history[names(result$history) != "input"]
   history <- recorded_history(hooks, record, metrics$global_step)
   warn_evaluated_loss(metrics$loss)
@@ -91,21 +91,23 @@ warn_evaluated_loss <- function(loss) {
   )
 }
 
-# A vector becomes a row of a matrix; data frames cannot bind the rows of larger arrays.
+# Converts a metric to a cell of a tibble. A vector becomes a matrix of one row. Larger arrays are
+# put in a list, because data frames cannot bind their rows.
 metric_cell <- function(x) {
   if (is.null(dim(x))) return(x)
   if (length(dim(x)) == 1) matrix(as.vector(x), 1) else list(x)
 }
 
-# Evaluations draw the order of rows from R's generator, but must not change its state.
-keep_random_state <- function() {
-  place <- globalenv()
-  before <- place$.Random.seed
+# Returns a function that restores the present state of R's random number generator. An evaluation
+# draws from the generator, but it must not change the numbers that the user draws later.
+save_random_state <- function() {
+  global <- globalenv()
+  seed <- global$.Random.seed
   function() {
-    if (!is.null(before)) {
-      assign(".Random.seed", before, envir = place)
-    } else if (exists(".Random.seed", place, inherits = FALSE)) {
-      rm(".Random.seed", envir = place)
+    if (!is.null(seed)) {
+      assign(".Random.seed", seed, envir = global)
+    } else if (exists(".Random.seed", global, inherits = FALSE)) {
+      rm(".Random.seed", envir = global)
     }
   }
 }

@@ -1,4 +1,5 @@
-# Exporters for train_and_evaluate(): a name and a method export(), which may return NULL.
+# Exporters for train_and_evaluate(). An exporter has a name and a method export(), which returns
+# the path of the export, or NULL if it exports nothing.
 
 #' Export models during train_and_evaluate()
 #'
@@ -43,7 +44,7 @@ best_exporter <- builtin("exporter", "BestExporter")
 #' @export
 steps_exporter <- builtin("exporter", "StepsExporter")
 
-# lint: allow caller (a default in the registration)
+# The default of `compare_fn`, in the registration of the exporter. lint: allow caller
 smaller_loss <- function(best_eval_result, current_eval_result) {
   for (name in c("best_eval_result", "current_eval_result")) {
     if (!is_number_or_nan(get(name)$loss)) {
@@ -54,7 +55,7 @@ smaller_loss <- function(best_eval_result, current_eval_result) {
 }
 
 constructor_factories$exporter <- function(specs, place) {
-  .specs <- spec_columns_of(specs)
+  .specs <- specs_as_list(specs)
   f <- function() {
     abort_abbreviated_arguments()
     new_exporter(.specs, environment())
@@ -65,25 +66,26 @@ constructor_factories$exporter <- function(specs, place) {
 
 # The core decides whether to export and stores the state of the exporter between evaluations.
 new_exporter <- function(specs, call) {
-  given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
-  make <- function() cpp_exporter(specs$type[[1]], given[!specs$binding_only], "")
-  core <- make()
+  values <- convert_arguments(argument_values(specs$name, call), specs, call)
+  create_core <- function() cpp_exporter(specs$type[[1]], values[!specs$binding_only], "")
+  core <- create_core()
   export <- saved_model_export(
-    given$serving_input_receiver_fn, given$assets_extra, given$as_text
+    values$serving_input_receiver_fn, values$assets_extra, values$as_text
   )
-  run <- function(estimator, export_path, checkpoint_path, eval_result, is_the_final_export) {
-    # the handle is invalid after saving and loading the exporter
-    if (is_null_pointer(core)) core <<- make()
+  run_export <- function(estimator, export_path, checkpoint_path, eval_result,
+                         is_the_final_export) {
+    # an exporter from saveRDS() and readRDS() has an invalid handle
+    if (is_null_pointer(core)) core <<- create_core()
     folder <- model_dir(estimator)
-    earlier <- function(pattern) earlier_evaluations(folder, pattern, eval_result$global_step)
-    if (!cpp_exporter_wants(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
+    earlier <- function(pattern) previous_evaluations(folder, pattern, eval_result$global_step)
+    if (!cpp_exporter_should_export(core, folder, eval_result, is_the_final_export, earlier)) return(NULL)
     exported <- export(estimator, export_path, checkpoint_path)
-    if (!is.null(given$exports_to_keep)) {
-      cpp_remove_old_exports(export_path, given$exports_to_keep)
+    if (!is.null(values$exports_to_keep)) {
+      cpp_remove_old_exports(export_path, values$exports_to_keep)
     }
     exported
   }
-  structure(list(name = given$name, export = run), class = "tf_exporter")
+  structure(list(name = values$name, export = run_export), class = "tf_exporter")
 }
 
 is_null_pointer <- function(handle) identical(handle, methods::new("externalptr"))
@@ -108,45 +110,46 @@ saved_model_export <- function(serving_input_receiver_fn, assets_extra, as_text)
 check_compare_fn <- function(compare_fn, call = parent.frame()) {
   if (is.null(compare_fn)) abort_plain("`compare_fn` must not be None.", call = call)
   check_function(compare_fn, call = call)
-  wanted <- c("best_eval_result", "current_eval_result")
-  has <- names(formals(args(compare_fn)))
-  for (name in setdiff(wanted, has)) {
+  required <- c("best_eval_result", "current_eval_result")
+  arguments <- names(formals(args(compare_fn)))
+  for (name in setdiff(required, arguments)) {
     abort_plain(sprintf("compare_fn must include %s argument.", name), call = call)
   }
-  more <- setdiff(has, wanted)
-  if (length(more)) {
+  unexpected <- setdiff(arguments, required)
+  if (length(unexpected)) {
     abort_plain(
-      paste("compare_fn has following not expected args:", paste(more, collapse = ", ")),
+      paste("compare_fn has following not expected args:", paste(unexpected, collapse = ", ")),
       call = call
     )
   }
-  function(best, now) {
-    isTRUE(as.logical(compare_fn(best_eval_result = best, current_eval_result = now)))
+  function(best, current) {
+    isTRUE(as.logical(compare_fn(best_eval_result = best, current_eval_result = current)))
   }
 }
-argument_kinds$`function(best_eval_result, current_eval_result)` <- function(x, name, call, wanted) {
+
+argument_converters$`function(best_eval_result, current_eval_result)` <- function(x, name, call, wanted) {
   check_compare_fn(x, call)
 }
 
 as_exporter_list <- function(exporters, call = parent.frame()) {
   if (is.null(exporters)) return(list())
   if (is_exporter(exporters)) exporters <- list(exporters)
-  wanted <- "`exporters` must be an Exporter, an iterable of Exporter, or `None`, found "
+  message <- "`exporters` must be an Exporter, an iterable of Exporter, or `None`, found "
   if (!is.list(exporters) || is.object(exporters)) {
-    abort_plain(paste0(wanted, describe(exporters), "."), call = call)
+    abort_plain(paste0(message, describe(exporters), "."), call = call)
   }
   for (exporter in exporters) {
     if (!is_exporter(exporter)) {
-      abort_plain(paste0(wanted, "a list with ", describe(exporter), "."), call = call)
+      abort_plain(paste0(message, "a list with ", describe(exporter), "."), call = call)
     }
   }
   names <- lapply(exporters, `[[`, "name")
-  shown <- paste(vapply(names, describe, ""), collapse = ", ")
+  all_names <- paste(vapply(names, describe, ""), collapse = ", ")
   for (name in names) {
     if (is.null(name) || identical(name, "")) {
       abort_plain(
         paste0(
-          "An Exporter cannot have a name that is `None` or empty. All exporter names: ", shown
+          "An Exporter cannot have a name that is `None` or empty. All exporter names: ", all_names
         ),
         call = call
       )
@@ -161,7 +164,7 @@ as_exporter_list <- function(exporters, call = parent.frame()) {
     abort_plain(
       paste0(
         "`exporters` must have unique names. Such a name cannot be `None`. ",
-        "All exporter names: ", shown
+        "All exporter names: ", all_names
       ),
       call = call
     )
@@ -169,7 +172,7 @@ as_exporter_list <- function(exporters, call = parent.frame()) {
   exporters
 }
 
-export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
+call_exporters <- function(exporters, estimator, checkpoint, metrics, is_final) {
   exported <- lapply(exporters, function(exporter) {
     path <- file.path(model_dir(estimator), "export", exporter$name)
     exporter$export(estimator, path, checkpoint, metrics, is_final)
@@ -177,15 +180,17 @@ export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
   setNames(exported, vapply(exporters, `[[`, "", "name"))
 }
 
-earlier_evaluations <- function(folder, pattern, global_step) {
+# The metrics of the evaluations in the event files that match `pattern`, without those at
+# `global_step`.
+previous_evaluations <- function(folder, pattern, global_step) {
   files <- Sys.glob(file.path(folder, pattern))
   files <- files[!dir.exists(files)]
   events <- cpp_read_events(files, FALSE)$numbers
   events <- as.data.frame(events)[events$step != global_step, ]
-  # all values of an event have the same time
-  ends <- which(diff(events$step) != 0 | diff(events$wall_time) != 0)
-  number <- cumsum(seq_along(events$step) %in% (ends + 1))
-  lapply(unname(split(events, number)), function(event) {
+  # an evaluation writes one event, so its values have the same step and time
+  last_of_event <- which(diff(events$step) != 0 | diff(events$wall_time) != 0)
+  event_number <- cumsum(seq_along(events$step) %in% (last_of_event + 1))
+  lapply(unname(split(events, event_number)), function(event) {
     values <- as.list(setNames(event$value, event$tag))
     values$global_step <- event$step[[1]]
     values

@@ -56,33 +56,37 @@ runs_file <- "runhooks.runs"
 #' run_history(model)
 #' run_history(model)$reason
 run_history <- function(model_dir) {
-  folder <- model_dir
-  if (is_estimator(folder)) folder <- model_dir.tf_estimator(folder)
-  good <- is_string(folder)
-  check_arg(good, model_dir, "a folder or a model", "model_dir", environment())
+  folder <- folder_of_model(model_dir)
   new_run_history(cpp_run_rows(path.expand(folder)), folder)
 }
 
-# The locals must not have names of columns: tibble() would find the columns first.
+# The model directory for an argument `model_dir` that is a path or a model.
+folder_of_model <- function(model_dir, call = parent.frame()) {
+  folder <- if (is_estimator(model_dir)) model_dir.tf_estimator(model_dir) else model_dir
+  check_arg(is_string(folder), model_dir, "a folder or a model", "model_dir", call)
+  folder
+}
+
+# The local variables must not have the names of columns, because tibble() would find the columns.
 new_run_history <- function(runs, folder) {
   numbers <- function(name) vapply(runs, function(row) number_or_na(row[[name]]), 0)
   texts <- function(name) vapply(runs, `[[`, "", name)
   times <- function(name) as.POSIXct(numbers(name), origin = "1970-01-01")
-  from <- numbers("from")
-  read <- numbers("rows")
-  reading <- numbers("seconds")
-  is_read <- !is.na(read)
+  first_steps <- numbers("from")
+  num_rows <- numbers("rows")
+  reading_seconds <- numbers("seconds")
+  has_rows <- !is.na(num_rows)
   table <- tibble::tibble(
     run = seq_along(runs),
     began = times("began"),
     ended = times("ended"),
     seconds = numbers("ended") - numbers("began"),
-    from_step = from,
+    from_step = first_steps,
     to_step = numbers("to"),
-    steps = numbers("to") - from,
-    rows = read,
-    rows_per_sec = ifelse(is_read & reading > 0, read / reading, NA_real_),
-    waited = ifelse(is_read, numbers("waited"), NA_real_),
+    steps = numbers("to") - first_steps,
+    rows = num_rows,
+    rows_per_sec = ifelse(has_rows & reading_seconds > 0, num_rows / reading_seconds, NA_real_),
+    waited = ifelse(has_rows, numbers("waited"), NA_real_),
     why = texts("why"),
     reason = texts("reason"),
     evaluations = lapply(runs, function(row) evaluation_table(row[["evaluations"]])),
@@ -98,16 +102,16 @@ new_run_history <- function(runs, folder) {
   structure(table, class = c("runhooks_run_history", class(table)), folder = folder)
 }
 
-# The core writes -1 for unknown numbers.
+# The core writes -1 for an unknown number.
 number_or_na <- function(x) if (x < 0) NA_real_ else x
 
-# Long form, because models have different metrics.
+# A table in long form with one row for each metric, because models have different metrics.
 evaluation_table <- function(evaluations) {
-  tables <- lapply(evaluations, function(one) {
-    metrics <- unlist(one$metrics)
+  tables <- lapply(evaluations, function(evaluation) {
+    metrics <- unlist(evaluation$metrics)
     metric_values(
-      rep(one$step, length(metrics)), evaluation_data(one$name), as.character(names(metrics)),
-      unname(metrics)
+      rep(evaluation$step, length(metrics)), evaluation_data(evaluation$name),
+      as.character(names(metrics)), unname(metrics)
     )
   })
   do.call(rbind_values, tables)
@@ -115,8 +119,8 @@ evaluation_table <- function(evaluations) {
 
 #' @export
 print.runhooks_run_history <- function(x, ...) {
-  shown <- c("run", "began", "seconds", "from_step", "to_step", "rows_per_sec", "why", "reason")
-  if (!all(shown %in% names(x))) {
+  columns <- c("run", "began", "seconds", "from_step", "to_step", "rows_per_sec", "why", "reason")
+  if (!all(columns %in% names(x))) {
     class(x) <- setdiff(class(x), "runhooks_run_history")
     print(x, ...) # lint: allow stdout
     return(invisible(x))
@@ -154,12 +158,14 @@ short_time <- function(seconds) {
   paste(format(signif(seconds / 3600, 2), scientific = FALSE), "h")
 }
 
-# The record that a run writes when it begins. `run_args` has the arguments except the steps.
+# The description that a run records when it begins. `run_args`: the arguments of train() except
+# `steps` and `max_steps`.
 run_description <- function(steps, max_steps, input, run_args) {
-  about <- attr(input, "about")
-  about$features <- utils::head(about$features, 100)
-  given <- c(list(steps = steps, max_steps = max_steps), run_args, about)
+  input_info <- attr(input, "about")
+  input_info$features <- utils::head(input_info$features, 100)
+  arguments <- c(list(steps = steps, max_steps = max_steps), run_args, input_info)
   list(
-    version = getNamespaceInfo(topenv(), "spec")[["version"]], arguments = given[lengths(given) > 0]
+    version = getNamespaceInfo(topenv(), "spec")[["version"]],
+    arguments = arguments[lengths(arguments) > 0]
   )
 }

@@ -1,38 +1,43 @@
-# Inference for linear models in double precision, from the data and the weights.
+# Inference for linear models, computed in double precision from the training data and the trained
+# weights.
 
-# `coefficients` has a column for each response, or for each class except the first.
-linear_fit <- function(object, what, frame = training_frame(object, what, call),
+# Returns the list from which vcov(), summary() and other methods compute their results. Its
+# `coefficients` have a column for each response, or for each class except the first. Rows of weight
+# 0 are omitted.
+linear_fit <- function(object, function_name,
+                       frame = training_frame(object, function_name, call),
                        call = parent.frame()) {
   if (!has_coefficients(object)) {
     abort_runhooks(
       c(
-        "{.fn {what}} needs a linear model; this is a {describe_model(object)}.",
+        "{.fn {function_name}} needs a linear model; this is a {describe_model(object)}.",
         i = "Use {.code variable_value(model)} for all weights."
       ),
       call = call
     )
   }
-  check_trained(object, what, call)
+  check_trained(object, function_name, call)
   check_design_size(object, frame, call)
   labels <- model_labels(object)
   logits <- linear_logits(object, frame)
-  classes <- tidy_classes_of(object)
+  classes <- class_names_of(object)
   if (length(classes) > 2) logits <- logits[, -1, drop = FALSE] - logits[, 1]
-  # the weights as coefficients of lm()'s contrasts, which give the same linear predictor
+  # the regression below converts the weights of the model to coefficients for the contrasts of
+  # lm(), which give the same linear predictor
   design <- design_matrix(object, frame)
   response <- observed_response(object, frame$response)
   offset <- if (is.null(frame$offset)) numeric(nrow(design)) else frame$offset
   weights <- row_weights(object, frame, nrow(design))
   # drop rows of weight 0, so that their levels do not add columns
-  used <- weights != 0
-  if (!all(used)) {
-    about <- attributes(design)[c("assign", "contrasts")]
-    design <- design[used, , drop = FALSE]
-    attributes(design) <- c(attributes(design), about)
-    logits <- logits[used, , drop = FALSE]
-    response <- response[used, , drop = FALSE]
+  is_used <- weights != 0
+  if (!all(is_used)) {
+    design_attributes <- attributes(design)[c("assign", "contrasts")]
+    design <- design[is_used, , drop = FALSE]
+    attributes(design) <- c(attributes(design), design_attributes)
+    logits <- logits[is_used, , drop = FALSE]
+    response <- response[is_used, , drop = FALSE]
   }
-  fitted <- stats::lm.fit(design, logits - offset[used])
+  fitted <- stats::lm.fit(design, logits - offset[is_used])
   coefficients <- as.matrix(fitted$coefficients)
   dimnames(coefficients) <- list(
     colnames(design),
@@ -42,39 +47,39 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   )
   fit <- list(
     family = labels$family, coefficients = coefficients, design = design, logits = logits,
-    frame = frame, offset = offset[used],
+    frame = frame, offset = offset[is_used],
     kept = !is.na(coefficients[, 1]), decomposed = fitted$qr,
-    response = response, weights = weights[used],
-    is_penalized = is_penalized(optimizer_argument_of(object)),
-    is_iterative = wants_all_rows(optimizer_argument_of(object))
+    response = response, weights = weights[is_used],
+    is_penalized = is_penalized(first_optimizer(object)),
+    is_iterative = needs_all_rows(first_optimizer(object))
   )
   if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
 }
 
-# A fit without a design matrix if there is a factor with many levels.
-coefficient_fit <- function(object, what, call = parent.frame(), frame = NULL) {
-  if (!has_coefficients(object)) return(linear_fit(object, what, call = call))
-  check_trained(object, what, call)
-  if (is.null(frame)) frame <- training_frame(object, what, call)
+# The same as linear_fit(), but without a design matrix if a factor has many levels.
+coefficient_fit <- function(object, function_name, call = parent.frame(), frame = NULL) {
+  if (!has_coefficients(object)) return(linear_fit(object, function_name, call = call))
+  check_trained(object, function_name, call)
+  if (is.null(frame)) frame <- training_frame(object, function_name, call)
   fit <- absorbed_fit(object, frame)
-  if (is.null(fit)) linear_fit(object, what, frame, call) else fit
+  if (is.null(fit)) linear_fit(object, function_name, frame, call) else fit
 }
 
-# lm() would need four times this memory, and hours.
-most_columns <- 1000
-most_bytes <- 500e6
+# The largest design matrix. For larger ones, lm() would need hours and four times their memory.
+max_design_columns <- 1000
+max_design_bytes <- 500e6
 
 check_design_size <- function(object, frame, call) {
   levels <- vapply(object$blueprint$variables, function(v) max(1, length(v$levels)), 0)
   widths <- vapply(object$blueprint$variables, `[[`, 1L, "width")
   columns <- sum(vapply(object$blueprint$terms, function(term) {
     crossed <- object$blueprint$crosses[[product_name(term$words)]]
-    words <- if (is.null(crossed)) prod(levels[term$words]) else length(crossed)
-    words * max(1, widths[term$numbers])
+    num_levels <- if (is.null(crossed)) prod(levels[term$words]) else length(crossed)
+    num_levels * max(1, widths[term$numbers])
   }, 0))
   bytes <- 8 * columns * sum(frame$rows)
-  if (columns <= most_columns || bytes <= most_bytes) return(invisible())
+  if (columns <= max_design_columns || bytes <= max_design_bytes) return(invisible())
   rows <- format(sum(frame$rows), big.mark = ",") # nolint: used by cli
   columns <- format(columns, big.mark = ",") # nolint: used by cli
   abort_runhooks(
@@ -88,12 +93,14 @@ check_design_size <- function(object, frame, call) {
   )
 }
 
-optimizer_argument_of <- function(object) {
+# The optimizer of the first part of a model: for a linear model, its only optimizer.
+first_optimizer <- function(object) {
   object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]
 }
 
-# Gradient and information refer to an orthonormal basis of the design, which is accurate for
-# collinear columns. `basis` maps to coefficients. Its columns are large and rarely needed.
+# The means, the errors, the gradient, the Cholesky factor `root` of the information matrix and the
+# Newton step. Gradient and information refer to an orthonormal basis of the design, which is
+# accurate for collinear columns. The matrix `basis` converts from this basis to coefficients.
 fit_information <- function(fit) {
   p <- sum(fit$kept)
   w <- fit$weights
@@ -111,8 +118,8 @@ fit_information <- function(fit) {
   root <- information_root(fit, means, triangle)
   basis <- backsolve(triangle, diag(p))
   steps <- if (!is.null(root)) {
-    along <- backsolve(root, as.vector(gradient), transpose = TRUE)
-    matrix(backsolve(root, along), ncol = ncol(errors))
+    half_solution <- backsolve(root, as.vector(gradient), transpose = TRUE)
+    matrix(backsolve(root, half_solution), ncol = ncol(errors))
   }
   list(
     means = means, errors = errors, gradient = sqrt(sum(gradient^2)), root = root, basis = basis,
@@ -121,6 +128,8 @@ fit_information <- function(fit) {
   )
 }
 
+# The Cholesky factor of the information matrix, or NULL if the matrix is singular. `triangle` is
+# the R factor of the design, which defines the orthonormal basis.
 information_root <- function(fit, means, triangle) {
   if (fit$family == "multinomial") return(joint_information_root(fit, means))
   k <- ncol(means)
@@ -131,23 +140,24 @@ information_root <- function(fit, means, triangle) {
   outputs <- if (fit$family == "gaussian") 1 else seq_len(k)
   roots <- lapply(outputs, function(i) {
     if (is_plain) return(diag(ncol(triangle)))
-    row_covariance_root(fit, fit$weights * variance[, i], triangle)
+    weighted_design_root(fit, fit$weights * variance[, i], triangle)
   })
   if (any(vapply(roots, is.null, NA))) return(NULL)
   if (k == 1) return(roots[[1]])
   root <- matrix(0, k * ncol(triangle), k * ncol(triangle))
   for (i in seq_len(k)) {
-    own <- (i - 1) * ncol(triangle) + seq_len(ncol(triangle))
-    root[own, own] <- roots[[min(i, length(roots))]]
+    block <- (i - 1) * ncol(triangle) + seq_len(ncol(triangle))
+    root[block, block] <- roots[[min(i, length(roots))]]
   }
   root
 }
 
-# `triangle` defines the orthonormal basis.
-row_covariance_root <- function(fit, amounts, triangle) {
-  if (!all(is.finite(amounts))) return(NULL)
-  decomposed <- qr(sqrt(amounts) * fit$design[, fit$kept, drop = FALSE], tol = 0)
-  root <- t(backsolve(triangle, t(qr.R(decomposed)), transpose = TRUE))
+# The Cholesky factor of the design's cross product in the orthonormal basis, with the weights
+# `weights` of the rows.
+weighted_design_root <- function(fit, weights, triangle) {
+  if (!all(is.finite(weights))) return(NULL)
+  weighted_qr <- qr(sqrt(weights) * fit$design[, fit$kept, drop = FALSE], tol = 0)
+  root <- t(backsolve(triangle, t(qr.R(weighted_qr)), transpose = TRUE))
   sizes <- abs(diag(root))
   if (all(sizes > .Machine$double.eps * max(sizes))) root
 }
@@ -155,13 +165,13 @@ row_covariance_root <- function(fit, amounts, triangle) {
 joint_information_root <- function(fit, means) {
   q <- orthonormal_columns(fit)
   k <- ncol(means)
-  own <- function(i) (i - 1) * ncol(q) + seq_len(ncol(q))
+  block_columns <- function(i) (i - 1) * ncol(q) + seq_len(ncol(q))
   information <- matrix(0, k * ncol(q), k * ncol(q))
   for (a in seq_len(k)) {
     for (b in seq_len(a)) {
       block <- crossprod(q, fit$weights * means[, a] * ((a == b) - means[, b]) * q)
-      information[own(a), own(b)] <- block
-      information[own(b), own(a)] <- t(block)
+      information[block_columns(a), block_columns(b)] <- block
+      information[block_columns(b), block_columns(a)] <- t(block)
     }
   }
   tryCatch(chol(information), error = function(error) NULL)
@@ -171,10 +181,11 @@ orthonormal_columns <- function(fit) {
   qr.qy(fit$decomposed, diag(1, nrow(fit$design), sum(fit$kept)))
 }
 
+# The residuals after one more Newton step, which for numbers reaches the optimum.
 residuals_at_optimum <- function(fit) {
   if (!is.null(fit$factor)) return(fit$errors - fit$step$fitted)
-  rest <- matrix(0, nrow(fit$errors) - nrow(fit$newton_step_in_basis), ncol(fit$errors))
-  fit$errors - qr.qy(fit$decomposed, rbind(fit$newton_step_in_basis, rest))
+  zeros <- matrix(0, nrow(fit$errors) - nrow(fit$newton_step_in_basis), ncol(fit$errors))
+  fit$errors - qr.qy(fit$decomposed, rbind(fit$newton_step_in_basis, zeros))
 }
 
 # The variance of each response, apart from the dispersion and the weights.
@@ -194,39 +205,40 @@ newton_step_size <- function(fit) {
   max(abs(fit$newton_step) / pmax(abs(beta), errors, .Machine$double.xmin))
 }
 
-# True if the distance to the optimum, or for numbers the optimum's error, is only rounding.
+# True if the model is at the optimum up to rounding. For numbers, also if the residuals at the
+# optimum are only rounding.
 is_within_precision <- function(fit) {
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   if (fit$family != "gaussian") return(sum(fit$newton_step_in_basis^2) <= 1e-12 * sum(centered^2))
-  left <- fit$weights * residuals_at_optimum(fit)^2
+  residual_squares <- fit$weights * residuals_at_optimum(fit)^2
   rounding <- sum(fit$weights) * (8 * .Machine$double.eps * max(abs(fit$response)))^2
-  sum(left) <= 1e-20 * sum(fit$weights * centered^2) + rounding
+  sum(residual_squares) <= 1e-20 * sum(fit$weights * centered^2) + rounding
 }
 
-# True for separable classes and the like, where some row's linear predictor has no finite optimum.
+# True if the linear predictor of a row has no finite optimum, for example for separable classes.
 has_infinite_optimum <- function(fit) {
   if (fit$family == "gaussian") return(FALSE)
   inverse <- chol2inv(fit$root)
   p <- sum(fit$kept)
   blocks <- lapply(seq_len(ncol(fit$logits)), function(i) (i - 1) * p + seq_len(p))
   # rows of the basis have a norm of at most 1, so the eigenvalues bound the variances
-  largest <- vapply(blocks, function(own) {
-    eigen(inverse[own, own, drop = FALSE], symmetric = TRUE, only.values = TRUE)$values[[1]]
+  largest <- vapply(blocks, function(block) {
+    eigen(inverse[block, block, drop = FALSE], symmetric = TRUE, only.values = TRUE)$values[[1]]
   }, 0)
   if (all(largest <= 100)) return(FALSE)
   q <- orthonormal_columns(fit)
   any(vapply(seq_along(blocks), function(i) {
-    own <- blocks[[i]]
-    error <- sqrt(pmax(rowSums((q %*% inverse[own, own, drop = FALSE]) * q), 0))
+    block <- blocks[[i]]
+    error <- sqrt(pmax(rowSums((q %*% inverse[block, block, drop = FALSE]) * q), 0))
     any(error > 10 * (1 + abs(fit$logits[, i])))
   }, NA))
 }
 
-warn_convergence <- function(fit) {
+warn_not_converged <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible(FALSE))
   distance <- if (is.null(fit$distance)) newton_step_size(fit) else fit$distance
   if (distance <= 1e-3) return(invisible(FALSE))
-  far <- if (is.finite(distance)) {
+  distance_text <- if (is.finite(distance)) {
     paste0(format(100 * distance, digits = 2, scientific = distance > 1e3), " %")
   } else {
     "any distance"
@@ -234,7 +246,7 @@ warn_convergence <- function(fit) {
   rlang::warn(
     c(
       paste0(
-        "The model has not converged: one more step would move a coefficient by ", far,
+        "The model has not converged: one more step would move a coefficient by ", distance_text,
         " of its size or standard error."
       ),
       x = paste0("The norm of the gradient is ", format(fit$gradient, digits = 2), "."),
@@ -253,27 +265,31 @@ warn_convergence <- function(fit) {
   invisible(TRUE)
 }
 
-# The hook accepts a small gradient, because separable classes have no optimum. Responses of
-# linear_regressor() have one. Data with many rows are not read again.
+# Warns after a training if a linear_regressor() has not converged. The training may end with a
+# small gradient instead, because separable classes have no optimum; numeric responses do.
 warn_unfinished_fit <- function(object) {
   is_checked <- has_coefficients(object) && identical(model_labels(object)$family, "gaussian")
-  if (is_checked) warn_convergence(coefficient_fit(object, "train"))
+  if (is_checked) warn_not_converged(coefficient_fit(object, "train"))
 }
 
-# Residuals near single precision contain rounding errors; summary() of lm() warns, too.
+# Warns if the residuals are near the limit of single precision, where rounding changes them.
+# summary.lm() has a similar warning.
 warn_perfect_fit <- function(fit) {
-  is_known <- !is.null(fit$root) || !is.null(fit$step)
-  if (fit$family != "gaussian" || !is_known || fit_df(fit) < 1) return(invisible())
-  size <- function(x) colSums(fit$weights * x^2)
-  left <- size(fit$errors)
-  least <- size(residuals_at_optimum(fit))
-  if (all(left <= 1.02 * least & least > 1e-30 * size(fit$response))) return(invisible())
+  has_optimum <- !is.null(fit$root) || !is.null(fit$step)
+  if (fit$family != "gaussian" || !has_optimum || fit_residual_df(fit) < 1) return(invisible())
+  sum_of_squares <- function(x) colSums(fit$weights * x^2)
+  squares <- sum_of_squares(fit$errors)
+  optimal_squares <- sum_of_squares(residuals_at_optimum(fit))
+  is_rounded <- squares > 1.02 * optimal_squares |
+    optimal_squares <= 1e-30 * sum_of_squares(fit$response)
+  if (!any(is_rounded)) return(invisible())
   rlang::warn(
     c(
       "The fit is essentially perfect: standard errors may be unreliable.",
       x = paste0(
         "They include the rounding of single precision. The residuals at the optimum are ",
-        format(sqrt(min(least / left, 1, na.rm = TRUE)), digits = 2), " times as large."
+        format(sqrt(min(optimal_squares / squares, 1, na.rm = TRUE)), digits = 2),
+        " times as large."
       ),
       i = "lm() computes in double precision."
     ),
@@ -288,22 +304,23 @@ is_nearly_perfect_fit <- function(fit) {
 }
 
 # Warns if inference is unreliable, because of missing convergence or a perfect fit.
-record_inference <- function(fit) {
+warn_unreliable_inference <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible())
-  if (!warn_convergence(fit)) warn_perfect_fit(fit)
+  if (!warn_not_converged(fit)) warn_perfect_fit(fit)
 }
 
-# `needs_design`: for functions that use the design matrix.
-inference_fit <- function(object, what, call = parent.frame(), needs_design = FALSE) {
+# The fit for a function that needs a likelihood. `needs_design`: the function uses the design
+# matrix.
+inference_fit <- function(object, function_name, call = parent.frame(), needs_design = FALSE) {
   fit <- if (needs_design) {
-    linear_fit(object, what, call = call)
+    linear_fit(object, function_name, call = call)
   } else {
-    coefficient_fit(object, what, call)
+    coefficient_fit(object, function_name, call)
   }
   if (!nzchar(fit$family) || fit$is_penalized) {
     abort_runhooks(
       c(
-        "{.fn {what}} needs a model whose loss is a likelihood.",
+        "{.fn {function_name}} needs a model whose loss is a likelihood.",
         x = if (fit$is_penalized) {
           "The optimizer of this model penalizes weights."
         } else {
@@ -313,19 +330,19 @@ inference_fit <- function(object, what, call = parent.frame(), needs_design = FA
       call = call
     )
   }
-  record_inference(fit)
+  warn_unreliable_inference(fit)
   fit
 }
 
 fit_nobs <- function(fit) sum(fit$weights != 0)
 
-fit_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
+fit_residual_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
 
-fit_edf <- function(fit) sum(fit$kept) * ncol(fit$coefficients)
+fit_num_coefficients <- function(fit) sum(fit$kept) * ncol(fit$coefficients)
 
 fit_dispersion <- function(fit) {
   if (fit$family != "gaussian") return(diag(ncol(fit$errors)))
-  crossprod(fit$errors, fit$weights * fit$errors) / fit_df(fit)
+  crossprod(fit$errors, fit$weights * fit$errors) / fit_residual_df(fit)
 }
 
 fit_covariance <- function(fit) {
@@ -335,24 +352,26 @@ fit_covariance <- function(fit) {
   } else {
     chol2inv(fit$root)
   }
-  wide <- kronecker(diag(k), fit$basis)
+  all_bases <- kronecker(diag(k), fit$basis)
   if (fit$family == "gaussian") {
     # all responses have the same rows and correlated errors
-    own <- seq_len(ncol(fit$basis))
+    block <- seq_len(ncol(fit$basis))
     return(kronecker(
-      fit_dispersion(fit), fit$basis %*% inverse[own, own, drop = FALSE] %*% t(fit$basis)
+      fit_dispersion(fit), fit$basis %*% inverse[block, block, drop = FALSE] %*% t(fit$basis)
     ))
   }
-  wide %*% inverse %*% t(wide)
+  all_bases %*% inverse %*% t(all_bases)
 }
 
-interval_factor <- function(fit, level, call = parent.frame()) {
-  good <- is_number(level) && level > 0 && level < 1
-  check_arg(good, level, "a number between 0 and 1", "level", call)
+# The number of standard errors from an estimate to the limits of its interval.
+interval_quantile <- function(fit, level, call = parent.frame()) {
+  is_valid <- is_number(level) && level > 0 && level < 1
+  check_arg(is_valid, level, "a number between 0 and 1", "level", call)
   upper <- (1 + level) / 2
-  if (fit$family == "gaussian") stats::qt(upper, fit_df(fit)) else stats::qnorm(upper)
+  if (fit$family == "gaussian") stats::qt(upper, fit_residual_df(fit)) else stats::qnorm(upper)
 }
 
+# Linear predictors of the rows of `data` and their standard errors.
 linear_predictions <- function(object, data, fit, call = parent.frame()) {
   if (!is.null(fit$factor)) return(absorbed_predictions(object, data, fit, call))
   design <- design_matrix(object, fit$frame, data)[, fit$kept, drop = FALSE]
@@ -361,8 +380,8 @@ linear_predictions <- function(object, data, fit, call = parent.frame()) {
   if (!is.null(offset)) logits <- logits + offset
   covariance <- fit_covariance(fit)
   error <- vapply(seq_len(ncol(logits)), function(i) {
-    own <- (i - 1) * ncol(design) + seq_len(ncol(design))
-    sqrt(pmax(rowSums((design %*% covariance[own, own, drop = FALSE]) * design), 0))
+    block <- (i - 1) * ncol(design) + seq_len(ncol(design))
+    sqrt(pmax(rowSums((design %*% covariance[block, block, drop = FALSE]) * design), 0))
   }, numeric(nrow(design)))
   list(logits = logits, error = matrix(error, nrow(design)))
 }
@@ -390,25 +409,27 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   fit <- inference_fit(object, "predict", call)
   abort_interval(fit, interval, object, call)
   data <- check_new_data(bake_newdata(object, newdata, call), call)
-  made <- linear_predictions(object, data, fit)
-  error <- made$error
+  predictions <- linear_predictions(object, data, fit)
+  error <- predictions$error
   if (interval == "prediction") {
     error <- sqrt(sweep(error^2, 2, diag(fit_dispersion(fit)), `+`))
   }
-  half <- interval_factor(fit, level, call) * error
-  link <- if (identical(type, "link")) identity else inverse_link(fit$family)
-  limits <- lapply(
-    list(made$logits, made$logits - half, made$logits + half), function(x) link(unname(x))
-  )
-  suffix <- if (ncol(half) > 1) paste0("_", seq_len(ncol(half))) else ""
-  columns <- lapply(seq_len(ncol(half)), function(i) {
+  half_width <- interval_quantile(fit, level, call) * error
+  to_response <- if (identical(type, "link")) identity else inverse_link(fit$family)
+  logits <- predictions$logits
+  limits <- lapply(list(logits, logits - half_width, logits + half_width), function(x) {
+    to_response(unname(x))
+  })
+  suffix <- if (ncol(half_width) > 1) paste0("_", seq_len(ncol(half_width))) else ""
+  columns <- lapply(seq_len(ncol(half_width)), function(i) {
     names <- paste0(c(".pred", ".pred_lower", ".pred_upper"), suffix[[i]])
     setNames(lapply(limits, function(x) x[, i]), names)
   })
-  fast_tibble(do.call(c, columns), nrow(half))
+  fast_tibble(do.call(c, columns), nrow(half_width))
 }
 
-# A probability of several classes has several predictors; prediction intervals need normal errors.
+# Raises an error if the interval does not exist: several classes have several linear predictors,
+# and prediction intervals need normal errors.
 abort_interval <- function(fit, interval, object, call) {
   is_joint <- fit$family == "multinomial"
   if (!is_joint && (interval == "confidence" || fit$family == "gaussian")) return(invisible())

@@ -1,4 +1,4 @@
-# predict(): the method, its iterators and the values by key.
+# predict() of estimators: the method, and the iterator of predictions.
 
 #' Predict with a model
 #'
@@ -75,7 +75,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
                                  yield_single_examples = TRUE, type = NULL, interval = NULL,
                                  level = 0.95, input_fn = NULL, ...) {
   if (missing(newdata)) newdata <- NULL
-  # plain rows need no loop
+  # the fast path predicts rows of data without a session loop
   is_plain <- is.data.frame(newdata) && is.null(input_fn) && is.null(checkpoint_path) &&
     is.null(hooks) && is.null(interval) && missing(level) && ...length() == 0L
   if (is_plain) {
@@ -84,7 +84,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   }
   abort_abbreviated_arguments()
   check_string(checkpoint_path, null = TRUE)
-  together <- begin_collective(object, "predict()")
+  is_collective <- begin_collective(object, "predict()")
   local_model_dir(object)
   abort_extra_prediction_args(list(...), environment())
   if (!is.null(newdata) && !is.null(input_fn)) {
@@ -102,10 +102,13 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     abort_runhooks("{.arg level} is {describe(level)}, but there is no {.arg interval}.")
   }
   if (is_streamed(newdata)) {
-    return(predict_stream(object, newdata, type, interval, level, checkpoint_path, hooks, environment()))
+    call <- environment()
+    return(
+      predict_stream(object, newdata, type, interval, level, checkpoint_path, hooks, call)
+    )
   }
   if (!is.null(newdata) && !is.null(interval)) {
-    abort_with_interval(type, checkpoint_path, hooks)
+    check_interval_arguments(type, checkpoint_path, hooks)
     return(predict_interval(object, newdata, type, interval, level, environment()))
   }
   if (!is.null(newdata)) {
@@ -120,45 +123,52 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   check_flag(yield_single_examples)
   all_keys <- missing(predict_keys) && !has_standard_keys(object)
   keys <- if (all_keys) character() else as_strings(predict_keys)
-  together <- together && !as_iterable
-  input <- as_model_input(input_fn, object, shards = together)
-  start <- prediction_start(object, input, keys, checkpoint_path, hooks, together = together)
+  is_collective <- is_collective && !as_iterable
+  input <- as_model_input(input_fn, object, shards = is_collective)
+  run <- prediction_runner(
+    object, input, keys, checkpoint_path, hooks, is_collective = is_collective
+  )
   if (as_iterable) {
-    first <- function() start(all = FALSE)
-    return(prediction_iterator(first, yield_single_examples, class_label_decoder(object)))
+    open <- function() run(all = FALSE)
+    return(prediction_iterator(open, yield_single_examples, class_label_decoder(object)))
   }
-  batches <- run_collective(together, "predict()", gathered_batches(start(all = TRUE), input))
-  if (!is_custom(object)) warn_batches(batches)
+  batches <- run_collective(is_collective, "predict()", gather_batches(run(all = TRUE), input))
+  if (!is_custom(object)) warn_not_finite_batches(batches)
   batches <- lapply(batches, class_label_decoder(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
 }
 
-warn_batches <- function(batches) {
-  if (all(vapply(batches, function(batch) all(all_finite(batch)), NA))) return(invisible())
-  odd <- lapply(batches, function(batch) {
+# Warns if a prediction of the batches is NaN or infinite.
+warn_not_finite_batches <- function(batches) {
+  if (all(all_finite(unlist(batches, recursive = FALSE)))) return(invisible())
+  rows <- lapply(batches, function(batch) {
     batch <- Filter(is.double, batch)
-    # each row by its first value that is not finite
+    # the first value of each row that is not finite, or 0
     Reduce(function(a, b) ifelse(is_not_finite(a), a, b), lapply(batch, function(x) {
       apply(matrix(x, n_rows(x)), 1, function(row) c(row[is_not_finite(row)], 0)[[1]])
     }))
   })
-  warn_not_finite(unlist(odd))
+  warn_not_finite(unlist(rows))
 }
 
-# Gathers the batches of all processes in the order of the data, if the package sharded them.
-gathered_batches <- function(batches, input) {
+# If the package has sharded the input, collects the batches of all processes in the order of the
+# data.
+gather_batches <- function(batches, input) {
   force(batches) # reading the input sets attr(input, "sharding")
   if (!identical(attr(input, "sharding")$sharded_by, "package")) return(batches)
   gathered <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
-  all <- lapply(gathered, unserialize)
-  place <- unlist(lapply(seq_along(all), function(i) (seq_along(all[[i]]) - 1) * length(all) + i))
-  do.call(c, all)[order(place)]
+  batches_of <- lapply(gathered, unserialize)
+  size <- length(batches_of)
+  # process i has every size-th batch, from the i-th one
+  positions <- lapply(seq_len(size), function(i) (seq_along(batches_of[[i]]) - 1) * size + i)
+  do.call(c, batches_of)[order(unlist(positions))]
 }
 
-# Checks first, then returns a function for all batches, or for a handle if `all` is FALSE.
-prediction_start <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame(),
-                             together = FALSE) {
+# Checks the arguments and returns a function that predicts. With `all = TRUE`, this function
+# returns all batches, and otherwise a handle that computes batches on demand.
+prediction_runner <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame(),
+                             is_collective = FALSE) {
   hooks <- finish_hooks(as_hook_list(hooks, call), "infer")
   check_model_compatible(object, "infer", call)
   check_checkpoint(object, checkpoint_path, call)
@@ -170,19 +180,20 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
     on.exit(weights$forget(), add = TRUE)
     with_loop_conditions(cpp_estimator_predict(
       core_model(object), core_config(object), input, weights$path, keys,
-      lapply(hooks, hook_for_core), all, together
+      lapply(hooks, hook_for_core), all, is_collective
     ))
   }
 }
 
-# Replaces class numbers by labels. With a vocabulary the core has already done so.
+# Returns a function that replaces the class numbers of a batch by labels. With a vocabulary, the
+# core has already replaced them.
 class_label_decoder <- function(object) {
   labels <- model_labels(object)
-  words <- class_labels(object, labels)
-  if (is.null(words) || length(labels$vocabulary)) return(identity)
+  class_names <- class_labels(object, labels)
+  if (is.null(class_names) || length(labels$vocabulary)) return(identity)
   function(batch) {
     for (key in intersect(c("classes", "all_classes"), names(batch))) {
-      batch[[key]][] <- words[as.integer(batch[[key]]) + 1L]
+      batch[[key]][] <- class_names[as.integer(batch[[key]]) + 1L]
     }
     batch
   }
@@ -193,32 +204,33 @@ has_standard_keys <- function(object) {
   !is.null(labels) && !labels$is_by_head
 }
 
-# `start` creates the session at the first item. Closing or collecting the iterator ends the hooks.
-prediction_iterator <- function(start, by_example, finish = identity) {
+# `open` creates the session when the first item is read. Closing the iterator, or its garbage
+# collection, calls end() of the hooks.
+prediction_iterator <- function(open, by_example, decode) {
   pointer <- NULL
-  waiting <- list()
-  taken <- 0L
+  items <- list()
+  num_read <- 0L
   is_closed <- FALSE
   next_item <- function() {
     if (is_closed) return(NULL)
     if (is.null(pointer)) {
-      pointer <<- start()
-      # runs before the core's finalizer, because R runs newer finalizers first
+      pointer <<- open()
+      # this finalizer runs before that of the core, because R runs newer finalizers first
       cpp_register_finalizer(pointer, finalize_predictions)
     }
-    if (taken == length(waiting)) {
+    if (num_read == length(items)) {
       batch <- with_loop_conditions(cpp_predictions_next(pointer))
       if (is.null(batch)) return(NULL)
-      batch <- finish(batch)
-      waiting <<- if (by_example) split_batch(batch) else list(batch)
-      taken <<- 0L
+      batch <- decode(batch)
+      items <<- if (by_example) cpp_batch_examples(list(batch)) else list(batch)
+      num_read <<- 0L
     }
-    taken <<- taken + 1L
-    waiting[[taken]]
+    num_read <<- num_read + 1L
+    items[[num_read]]
   }
   close <- function() {
-    waiting <<- list()
-    taken <<- 0L
+    items <<- list()
+    num_read <<- 0L
     is_closed <<- TRUE
     if (!is.null(pointer)) invisible(with_loop_conditions(cpp_predictions_close(pointer)))
   }
@@ -235,9 +247,6 @@ finalize_predictions <- function(pointer) {
     }
   )
 }
-
-# One named list for each example, without the batch dimension.
-split_batch <- function(batch) cpp_batch_examples(list(batch))
 
 #' Read a prediction iterator
 #'
@@ -259,7 +268,7 @@ split_batch <- function(batch) cpp_batch_examples(list(batch))
 #' iter_next(iterator)
 #' iterate(iterator, function(row) row$predictions)[1:2]
 iterate <- function(iterator, f = NULL, simplify = TRUE) {
-  check_examples(iterator)
+  check_prediction_iterator(iterator)
   items <- list()
   while (!is.null(item <- iterator$next_item())) {
     items[[length(items) + 1]] <- if (is.null(f)) item else f(item)
@@ -270,12 +279,12 @@ iterate <- function(iterator, f = NULL, simplify = TRUE) {
 #' @rdname iterate
 #' @export
 iter_next <- function(iterator, completed = NULL) {
-  check_examples(iterator)
+  check_prediction_iterator(iterator)
   item <- iterator$next_item()
   if (is.null(item)) completed else item
 }
 
-check_examples <- function(x, call = parent.frame()) {
+check_prediction_iterator <- function(x, call = parent.frame()) {
   check_arg(
     inherits(x, "runhooks_iterator"), x, "the value of predict(as_iterable = TRUE)", "iterator",
     call

@@ -1,7 +1,8 @@
-# Predictors for plain data (src/r/loop/predictor.cpp). The predict plan maps columns to features.
-# It is valid while the model, the directory and the checkpoint are unchanged.
+# Fast path of predict() for data frames (src/r/loop/predictor.cpp). A predict plan contains the
+# predictor of the core, which maps columns of the data to features of the model. A plan is valid
+# while the model, its directory and its checkpoint are unchanged.
 
-# Predicts with the cached plan. Returns NULL if no plan is valid for these data.
+# Predicts with the cached plan for `type`. Returns NULL if no plan is valid for these data.
 predict_from_cache <- function(object, data, type) {
   # a restored model may belong to another directory (R/estimator_snapshot.R)
   if (is.list(unclass(object$estimator)$shared_state$files)) return(NULL)
@@ -9,17 +10,18 @@ predict_from_cache <- function(object, data, type) {
   if (is.null(plan) || !identical(plan$source, predict_plan_key(object))) return(NULL)
   values <- cpp_predictor_run(plan$predictor, data)
   if (is.null(values)) return(NULL)
-  plan$finish(lapply(values, as_rows))
+  plan$to_tibble(lapply(values, as_row_matrix))
 }
 
 plan_name <- function(type) if (is_string(type)) type else if (is.null(type)) "all" else ""
 
-as_rows <- function(values) {
+as_row_matrix <- function(values) {
   if (length(dim(values)) == 2) values else matrix(values, nrow = n_rows(values))
 }
 
-# Everything in the object that predictions depend on, except the model directory.
+# The parts of the object on which predictions depend. The core checks the model directory.
 predict_plan_key <- function(object) {
+  object <- unclass(object) # as in model_cache_key()
   engine <- unclass(object$estimator)
   list(
     model_cache_key(object), object$blueprint, object$recipe, engine$shared_state$recipe,
@@ -27,23 +29,25 @@ predict_plan_key <- function(object) {
   )
 }
 
-# `checkpoint` is the number of the checkpoint in the core, or NULL if the core did not cache it.
-cache_predict_plan <- function(object, newdata, type, shape, checkpoint) {
+# Caches the plan for later calls. `checkpoint`: the number of the checkpoint in the core, or NULL
+# if the core has not cached the checkpoint.
+cache_predict_plan <- function(object, newdata, type, format, checkpoint) {
   if (!is.data.frame(newdata) || is.null(checkpoint)) return(invisible())
   fields <- predict_plan_features(object)
   if (is.null(fields)) return(invisible())
   predictor <- cpp_predictor_make(
     core_model(object), model_dir(object), checkpoint, fields$features, fields$columns,
-    fields$dtypes, fields$levels, unname(shape$keys), prediction_batch_size(object)
+    fields$dtypes, fields$levels, unname(format$keys), prediction_batch_size(object)
   )
   if (is.null(predictor)) return(invisible())
   cache <- model_cache(object)
   cache$plans[[plan_name(type)]] <- list(
-    source = predict_plan_key(object), predictor = predictor, finish = shape$finish
+    source = predict_plan_key(object), predictor = predictor, to_tibble = format$to_tibble
   )
 }
 
-# Column, type and levels (NULL: any) of each feature. NULL if a feature is not a plain column.
+# The column, the data type and the levels of each feature; NULL levels accept any value. Returns
+# NULL if a feature is not a plain column.
 predict_plan_features <- function(object) {
   record <- training_record(object)
   has_recipe <- !is.null(object$recipe) || isTRUE(record$recipe) ||
@@ -53,22 +57,23 @@ predict_plan_features <- function(object) {
   columns <- plan_columns(object, reads)
   if (length(columns) == 0) return(NULL)
   features <- sort_bytewise(names(columns))
-  # ids need a check of their range
-  limited <- feature_keys(Filter(function(read) read$num_ids > 0, reads))
-  if (any(features %in% limited)) return(NULL)
-  texts <- string_features(reads)
-  floats <- float_features(reads)
-  open <- feature_keys(Filter(function(read) read$takes_unknown, reads))
+  # ids need a check of their range, which the fast path lacks
+  limited_features <- feature_keys(Filter(function(read) read$num_ids > 0, reads))
+  if (any(features %in% limited_features)) return(NULL)
+  string_names <- string_features(reads)
+  float_names <- float_features(reads)
+  open_features <- feature_keys(Filter(function(read) read$accepts_unknown_strings, reads))
   levels <- lapply(setNames(nm = features), function(name) {
-    known <- if (!name %in% open) record$features[[name]]$levels
-    if (is.null(known)) blueprint_levels(object$blueprint, columns[[name]]) else known
+    levels <- if (!name %in% open_features) record$features[[name]]$levels
+    if (!is.null(levels)) return(levels)
+    object$blueprint$variables[[columns[[name]]]]$levels
   })
   kinds <- vapply(features, function(name) {
     kind <- record$features[[name]]$kind
     if (is.null(kind)) "" else kind
   }, "")
-  dtypes <- ifelse(features %in% texts & kinds %in% c("factor", "character"), "string",
-    ifelse(kinds == "double", ifelse(features %in% floats, "float32", "float64"),
+  dtypes <- ifelse(features %in% string_names & kinds %in% c("factor", "character"), "string",
+    ifelse(kinds == "double", ifelse(features %in% float_names, "float32", "float64"),
       c(integer = "int32", logical = "bool")[kinds]
     )
   )
@@ -95,5 +100,3 @@ plan_columns <- function(object, reads) {
   }, NA)
   if (all(is_plain)) setNames(variables, blueprint$keys[names(blueprint$features)])
 }
-
-blueprint_levels <- function(blueprint, column) blueprint$variables[[column]]$levels

@@ -2,73 +2,79 @@
 
 predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call = parent.frame()) {
   labels <- model_labels(object)
-  forms <- labels$predictions
-  if (is_custom(object)) return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
-  if (length(forms) == 0) abort_no_single_head(call)
-  forms <- lapply(forms, name_outputs, response_columns(object))
-  names(forms) <- vapply(forms, `[[`, "", "type")
-  choices <- c(names(forms), "response", "link", if (is_tree_model(object)) "contributions")
-  good <- is.null(type) || (is_string(type) && type %in% choices)
-  shown <- paste0("\"", choices, "\"", collapse = " or ")
-  check_arg(good, type, paste(shown, "for this model"), "type", call)
+  output_specs <- labels$predictions
+  if (is_custom(object)) {
+    return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
+  }
+  if (length(output_specs) == 0) abort_no_single_head(call)
+  output_specs <- lapply(output_specs, with_output_names, response_columns(object))
+  names(output_specs) <- vapply(output_specs, `[[`, "", "type")
+  choices <- c(names(output_specs), "response", "link", if (is_tree_model(object)) "contributions")
+  is_valid <- is.null(type) || (is_string(type) && type %in% choices)
+  choices_text <- paste0("\"", choices, "\"", collapse = " or ")
+  check_arg(is_valid, type, paste(choices_text, "for this model"), "type", call)
   if (identical(type, "contributions")) {
     return(predict_contributions(object, newdata, checkpoint_path, hooks, call))
   }
-  shape <- prediction_shape(object, labels, forms, type)
+  format <- prediction_format(object, labels, output_specs, type)
   data <- check_new_data(bake_newdata(object, newdata, call), call)
-  values <- predicted_rows(object, data, shape$keys, checkpoint_path, hooks, call)
+  values <- predict_rows(object, data, format$keys, checkpoint_path, hooks, call)
   if (is.null(checkpoint_path) && length(hooks) == 0) {
-    cache_predict_plan(object, newdata, type, shape, attr(values, "checkpoint"))
+    cache_predict_plan(object, newdata, type, format, attr(values, "checkpoint"))
   }
-  shape$finish(values)
+  format$to_tibble(values)
 }
 
-# The names of the columns of a response `cbind(a, b)`, if all have one.
+# The names of the columns of a response `cbind(a, b)`, or NULL if a column has no name.
 response_columns <- function(object) {
   expr <- object$blueprint$response$expr
   if (!is.call(expr) || !identical(expr[[1]], quote(cbind))) return(NULL)
   columns <- as.list(expr)[-1]
   names <- vapply(columns, function(x) if (is.symbol(x)) as.character(x) else "", "")
-  given <- names(columns)
-  if (!is.null(given)) names[nzchar(given)] <- given[nzchar(given)]
+  argument_names <- rlang::names2(columns)
+  names <- ifelse(nzchar(argument_names), argument_names, names)
   if (all(nzchar(names))) unname(names)
 }
 
-name_outputs <- function(form, names) {
-  if (!length(form$names) && form$columns != "class" && length(names) > 1) form$names <- names
-  form
+with_output_names <- function(spec, names) {
+  if (!length(spec$names) && spec$columns != "class" && length(names) > 1) spec$names <- names
+  spec
 }
 
-# The keys to compute, and a function that converts their matrices to a tibble.
-prediction_shape <- function(object, labels, forms, type) {
+# The keys of predictions to compute, and `to_tibble()`, which converts their matrices to a tibble.
+# `output_specs` describe the predictions of the head: key, kind of columns and names.
+prediction_format <- function(object, labels, output_specs, type) {
   classes <- if (labels$n_classes > 0) tidy_classes(object, labels)
   if (identical(type, "response") || identical(type, "link")) {
-    return(mean_shape(labels, last_or_na(forms), type, classes))
+    return(mean_format(labels, last_or_na(output_specs), type, classes))
   }
-  forms <- unname(if (is.null(type)) forms else forms[type])
-  keys <- vapply(forms, `[[`, "", "key")
-  # a class has no value that shows an overflow
+  output_specs <- unname(if (is.null(type)) output_specs else output_specs[type])
+  keys <- vapply(output_specs, `[[`, "", "key")
+  has_class <- any(vapply(output_specs, function(spec) spec$columns == "class", NA))
+  # logits show an overflow, which the class alone does not
   is_class <- identical(type, "class")
-  finish <- function(values) {
+  to_tibble <- function(values) {
     if (is_class) warn_not_finite(values$logits)
-    values <- without_undefined_classes(values, forms)
-    columns <- lapply(forms, function(form) tidy_prediction(values[[form$key]], form, classes))
+    if (has_class) values <- without_undefined_classes(values, output_specs)
+    columns <- lapply(output_specs, function(spec) {
+      tidy_prediction(values[[spec$key]], spec, classes)
+    })
     fast_tibble(do.call(c, columns), nrow(values[[keys[[1]]]]))
   }
-  list(keys = c(keys, if (is_class) "logits"), finish = finish)
+  list(keys = c(keys, if (is_class) "logits"), to_tibble = to_tibble)
 }
 
 predict_stream <- function(object, newdata, type, interval, level, checkpoint_path, hooks, call) {
   if (length(hooks)) {
     abort_runhooks("{.arg hooks} are not available for data that are read in chunks.", call = call)
   }
-  if (!is.null(interval)) abort_with_interval(type, checkpoint_path, hooks, call)
+  if (!is.null(interval)) check_interval_arguments(type, checkpoint_path, hooks, call)
   if (is.null(object$blueprint)) abort_streamed_without_formula(newdata, call)
   stream <- as_stream(newdata, object$blueprint$response_variables, call)
   columns <- intersect(stream$names, object$blueprint$columns)
-  parts <- list()
+  tables <- list()
   each_chunk(stream, columns, function(chunk) {
-    parts[[length(parts) + 1]] <<- if (is.null(interval)) {
+    tables[[length(tables) + 1]] <<- if (is.null(interval)) {
       suppressWarnings(
         predict_newdata(object, chunk, type, checkpoint_path, hooks, call),
         classes = if (!identical(type, "class")) "runhooks_warning_infinite" else character()
@@ -77,66 +83,72 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
       predict_interval(object, chunk, type, interval, level, call)
     }
   })
-  if (length(parts) == 0) abort_runhooks("The data have no rows.", call = call)
-  parts <- do.call(rbind, parts)
-  warn_not_finite(as.matrix(parts[vapply(parts, is.double, NA)]))
-  parts
+  if (length(tables) == 0) abort_runhooks("The data have no rows.", call = call)
+  tables <- do.call(rbind, tables)
+  warn_not_finite(as.matrix(tables[vapply(tables, is.double, NA)]))
+  tables
 }
 
-# The largest of several numbers is not defined if one is NaN.
-without_undefined_classes <- function(values, forms) {
-  others <- Filter(is.double, values)
-  undefined <- Reduce(`|`, lapply(others, function(x) rowSums(is.nan(x)) > 0), FALSE)
+# Replaces the class by NA in rows where a number is NaN, because the largest number is undefined.
+without_undefined_classes <- function(values, output_specs) {
+  numbers <- Filter(is.double, values)
+  undefined <- Reduce(`|`, lapply(numbers, function(x) rowSums(is.nan(x)) > 0), FALSE)
   if (!any(undefined)) return(values)
-  for (form in forms) if (form$columns == "class") values[[form$key]][undefined, ] <- NA
+  for (spec in output_specs) if (spec$columns == "class") values[[spec$key]][undefined, ] <- NA
   values
 }
 
-# NA for omitted rows. The attribute `checkpoint` is the number of the checkpoint in the core.
-predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
-  ready <- new_features(object, data, call)
-  values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
-  structure(lapply(values, scatter_rows_to_na, ready$rows), checkpoint = attr(values, "checkpoint"))
+# A matrix for each key, with NA in rows that cannot be predicted. The attribute `checkpoint` is the
+# number of the checkpoint in the core.
+predict_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
+  features <- newdata_features(object, data, call)
+  values <- predict_matrices(object, features$columns, keys, checkpoint_path, hooks, call)
+  structure(
+    lapply(values, scatter_rows_to_na, features$rows), checkpoint = attr(values, "checkpoint")
+  )
 }
 
-mean_shape <- function(labels, form, type, classes) {
+# prediction_format() for `type = "response"` and `type = "link"`.
+mean_format <- function(labels, spec, type, classes) {
   has_classes <- !is.null(classes)
   has_logits <- has_classes || labels$family %in% c("binomial", "poisson")
-  key <- if (type == "link" && has_logits) "logits" else form$key
-  is_second <- isTRUE(labels$has_one_class) && labels$n_classes == 2
-  finish <- function(values) {
+  key <- if (type == "link" && has_logits) "logits" else spec$key
+  needs_second <- isTRUE(labels$has_one_class) && labels$n_classes == 2
+  to_tibble <- function(values) {
     values <- values[[1]]
-    if (is_second) values <- values[, ncol(values), drop = FALSE]
-    names <- if (has_classes && ncol(values) > 1 && !length(form$names)) {
+    if (needs_second) values <- values[, ncol(values), drop = FALSE]
+    names <- if (has_classes && ncol(values) > 1 && !length(spec$names)) {
       paste0(".pred_", classes)
-    } else if (length(form$names) == ncol(values)) {
-      paste0(".pred_", form$names)
+    } else if (length(spec$names) == ncol(values)) {
+      paste0(".pred_", spec$names)
     } else {
       numbered_names(values)
     }
     fast_tibble(prediction_columns(values, names), nrow(values))
   }
-  list(keys = key, finish = finish)
+  list(keys = key, to_tibble = to_tibble)
 }
 
-# Intervals use the newest weights and no loop, so some arguments are not available.
-abort_with_interval <- function(type, checkpoint_path, hooks, call = parent.frame()) {
-  odd <- c("checkpoint_path", "hooks")[c(!is.null(checkpoint_path), !is.null(hooks))]
-  if (length(odd)) {
-    abort_runhooks("{.arg {odd[[1]]}} is not available with {.arg interval}.", call = call)
+# Checks the arguments for intervals. Intervals are computed from the newest weights without a
+# session loop, so `checkpoint_path` and `hooks` are not available.
+check_interval_arguments <- function(type, checkpoint_path, hooks, call = parent.frame()) {
+  unavailable <- c("checkpoint_path", "hooks")[c(!is.null(checkpoint_path), !is.null(hooks))]
+  if (length(unavailable)) {
+    abort_runhooks("{.arg {unavailable[[1]]}} is not available with {.arg interval}.", call = call)
   }
-  good <- is.null(type) || identical(type, "link") || identical(type, "response") ||
+  is_valid <- is.null(type) || identical(type, "link") || identical(type, "response") ||
     identical(type, "numeric")
-  check_arg(good, type, "\"response\" or \"link\" with an interval", "type", call)
+  check_arg(is_valid, type, "\"response\" or \"link\" with an interval", "type", call)
 }
 
-# Named columns: the class, a number for each class, or numbers with the names of the head.
-tidy_prediction <- function(values, form, classes) {
-  if (form$columns == "class") {
+# The named columns of one kind of prediction: the class, a number for each class, or numbers with
+# the names that the head defines.
+tidy_prediction <- function(values, spec, classes) {
+  if (spec$columns == "class") {
     ids <- as.integer(values) + 1L
     return(list(.pred_class = structure(ids, levels = classes, class = "factor")))
   }
-  names <- if (length(form$names)) form$names else if (form$columns == "by_class") classes
+  names <- if (length(spec$names)) spec$names else if (spec$columns == "by_class") classes
   if (length(names) != ncol(values)) names <- NULL
   prediction_columns(values, if (length(names)) paste0(".pred_", names) else numbered_names(values))
 }
@@ -157,18 +169,19 @@ check_new_data <- function(newdata, call) {
   if (is.list(newdata) && length(newdata) == 0) {
     abort_runhooks("{.arg newdata} has no columns.", call = call)
   }
-  good <- is.list(newdata) && !is.null(names(newdata))
-  check_arg(good, newdata, "a data frame", "newdata", call)
+  is_valid <- is.list(newdata) && !is.null(names(newdata))
+  check_arg(is_valid, newdata, "a data frame", "newdata", call)
   check_unique_names(names(newdata), call)
   as.list(newdata)
 }
 
-# `rows` marks rows without NA in a required feature. A computed feature may be in the data. Models
-# without features get a feature that only counts the rows.
-new_features <- function(object, data, call) {
+# Returns the features as `columns`, and `rows`, which is TRUE for rows without NA in a required
+# feature. The features include only these rows. A model without features gets a feature that only
+# counts the rows.
+newdata_features <- function(object, data, call) {
   blueprint <- object$blueprint
   if (!is.null(blueprint)) {
-    frame <- blueprint_frame(blueprint, data, FALSE, call)
+    frame <- evaluate_blueprint(blueprint, data, FALSE, call)
     rows <- !Reduce(`|`, frame$missing, logical(frame$n))
     columns <- frame_features(blueprint, select_frame_rows(frame, rows))
   } else {
@@ -177,19 +190,21 @@ new_features <- function(object, data, call) {
     missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
     if (length(missing)) abort_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))
-    columns <- fill_by_columns(columns, reads)
+    columns <- apply_column_defaults(columns, reads)
     finite <- all_finite(columns)
     for (key in keys) {
       check_column(columns[[key]], key, FALSE, call, missing = TRUE, finite = finite[[key]])
     }
-    wanted <- columns[setdiff(names(columns)[!finite], na_features(object, names(columns)))]
-    rows <- !Reduce(`|`, lapply(wanted, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
+    required <- columns[setdiff(names(columns)[!finite], na_features(object, names(columns)))]
+    is_missing <- lapply(required, is_missing_row, words = FALSE)
+    rows <- !Reduce(`|`, is_missing, logical(n_rows(data[[1]])))
     columns <- lapply(columns, select_rows, rows)
   }
   if (length(columns) == 0) columns <- row_feature(list(which(rows)))
   list(columns = columns, rows = rows)
 }
 
+# The feature `key`: a column of the data, or a call such as "log(x)" that the data can evaluate.
 computed_feature <- function(key, data) {
   if (key %in% names(data)) return(data[[key]])
   expr <- tryCatch(str2lang(key), error = function(error) NULL)
@@ -197,7 +212,7 @@ computed_feature <- function(key, data) {
   tryCatch(eval(expr, data, globalenv()), error = function(error) NULL)
 }
 
-predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
+predict_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
   n <- n_rows(flat_column(columns[[1]]))
   if (n == 0) return(empty_predictions(model_labels(object), keys))
   input <- new_input_fn(
@@ -205,25 +220,28 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
     num_epochs = 1, call = call
   )
   input <- as_model_input(input, object, call = call)
-  batches <- prediction_start(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
+  batches <- prediction_runner(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
   values <- lapply(setNames(nm = keys), function(key) {
-    do.call(rbind, lapply(batches, function(batch) as_rows(batch[[key]])))
+    do.call(rbind, lapply(batches, function(batch) as_row_matrix(batch[[key]])))
   })
   structure(values, checkpoint = attr(batches, "checkpoint"))
 }
 
 # Trees need little memory for each row, so their batches can be larger.
 prediction_batch_size <- function(object) {
-  if (model_traits(object$spec$type)$wants_all_rows) 16384 else 1024
+  if (model_traits(object$spec$type)$needs_all_rows) 16384 else 1024
 }
 
 empty_predictions <- function(labels, keys) {
   lapply(setNames(nm = keys), function(key) {
-    form <- Find(function(form) form$key == key, labels$predictions)
-    if (is.null(form)) return(matrix(numeric(), 0, if (labels$n_classes > 2) labels$n_classes else 1))
-    width <- switch(form$columns,
-      class = 1, by_class = labels$n_classes, max(length(form$names), labels$width)
-    )
+    spec <- Find(function(spec) spec$key == key, labels$predictions)
+    width <- if (is.null(spec)) {
+      if (labels$n_classes > 2) labels$n_classes else 1
+    } else {
+      switch(spec$columns,
+        class = 1, by_class = labels$n_classes, max(length(spec$names), labels$width)
+      )
+    }
     matrix(numeric(), 0, width)
   })
 }
@@ -242,20 +260,20 @@ prediction_columns <- function(values, names) {
   setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
 }
 
-# Missing values in omitted rows are NA and not NaN.
+# NA is not included: it marks rows without a prediction.
 is_not_finite <- function(x) is.nan(x) | is.infinite(x)
 
 warn_not_finite <- function(values) {
-  odd <- which(is_not_finite(values))
-  if (length(odd) == 0) return(invisible())
-  rows <- sort(unique((odd - 1) %% n_rows(values) + 1))
-  value <- values[[odd[match(rows[[1]], (odd - 1) %% n_rows(values) + 1)]]]
-  others <- length(rows) - 1
+  cells <- which(is_not_finite(values))
+  if (length(cells) == 0) return(invisible())
+  rows <- sort(unique((cells - 1) %% n_rows(values) + 1))
+  value <- values[[cells[match(rows[[1]], (cells - 1) %% n_rows(values) + 1)]]]
+  num_others <- length(rows) - 1
+  verb <- if (num_others > 1) "s are" else " is"
+  others <- if (num_others) sprintf(", and %d other%s NaN or infinite", num_others, verb) else ""
   rlang::warn(
     c(
-      sprintf("The prediction of row %d is %s%s.", rows[[1]], value, if (others) {
-        sprintf(", and %d other%s NaN or infinite", others, if (others > 1) "s are" else " is")
-      } else ""),
+      sprintf("The prediction of row %d is %s%s.", rows[[1]], value, others),
       i = paste(
         "A value of this row, or a number computed from it and the weights, is too large for",
         "float32, whose largest number is 3.4e38."
@@ -265,8 +283,9 @@ warn_not_finite <- function(values) {
   )
 }
 
-# A tibble from columns of equal length. The checks of new_tibble() take longer than the prediction
-# of a row. tibble must be loaded, because it provides the methods.
+# Creates a tibble from columns of equal length without the checks of new_tibble(), which take
+# longer than the prediction of a row. The package tibble must be loaded, because it has the
+# methods.
 fast_tibble <- function(columns, n) {
   if (length(columns) == 0 || !isNamespaceLoaded("tibble")) {
     return(tibble::new_tibble(columns, nrow = n))

@@ -1,19 +1,20 @@
-# The trees of a model, and predictions with the contributions of features.
+# The trees of a tree model, and predictions with the contribution of each feature.
 
-# `checks` aborts if the directory contains a different model.
-trees_of <- function(object, what, call = parent.frame(), checks = TRUE) {
+# The trees in the newest checkpoint. `checks`: whether to raise an error if the model directory
+# contains a different model.
+model_trees <- function(object, function_name, call = parent.frame(), checks = TRUE) {
   check_estimator(object, call = call)
-  checkpoint <- trained_checkpoint(object, what, call)
+  checkpoint <- trained_checkpoint(object, function_name, call)
   if (checks) check_own_weights(object, local_model_dir(object), call)
   trees <- if (!is_custom(object)) cpp_estimator_trees(core_spec(object), checkpoint)
-  if (is.null(trees)) abort_no_trees(what, call)
+  if (is.null(trees)) abort_no_trees(function_name, call)
   trees
 }
 
-abort_no_trees <- function(what, call) {
+abort_no_trees <- function(function_name, call) {
   abort_runhooks(
     c(
-      "{.fn {what}} needs a tree model.",
+      "{.fn {function_name}} needs a tree model.",
       i = "Create one with {.fn boosted_trees_regressor} or {.fn boosted_trees_classifier}."
     ),
     call = call
@@ -26,9 +27,9 @@ with_explanations <- function(object) {
 }
 
 predict_contributions <- function(object, newdata, checkpoint_path, hooks, call) {
-  columns <- trees_of(object, "predict", call)$columns
+  columns <- model_trees(object, "predict", call)$columns
   data <- check_new_data(bake_newdata(object, newdata, call), call)
-  values <- predicted_rows(
+  values <- predict_rows(
     with_explanations(object), data, "contributions", checkpoint_path, hooks, call
   )[[1]]
   logits <- logit_names(object, ncol(values) / (length(columns) + 1))
@@ -38,7 +39,7 @@ predict_contributions <- function(object, newdata, checkpoint_path, hooks, call)
   fast_tibble(prediction_columns(values, as.vector(names)), nrow(values))
 }
 
-# The names of several logits, which have separate contributions.
+# The names of the logits if there are several, each of which has its own contributions.
 logit_names <- function(object, n) {
   if (n == 1) return("")
   labels <- model_labels(object)

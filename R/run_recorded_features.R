@@ -1,4 +1,5 @@
-# Data frames for models without a formula, by the metadata of the training.
+# Data frames as input of models without a formula. The metadata of the training tell the features
+# and the response.
 
 # Names of features in the order of the feature matrix, or NULL if the training recorded none.
 recorded_features <- function(object) {
@@ -40,7 +41,8 @@ recorded_input_fn <- function(object, data, call) {
   )
 }
 
-# predict(newdata = ) of custom models. Returns one column or several columns for each key.
+# predict(newdata = ) of a custom model. The tibble has one or several columns for each key of its
+# predictions.
 predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call) {
   if (!has_recorded_features(object)) {
     abort_runhooks(
@@ -58,14 +60,16 @@ predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   columns <- recorded_columns(data, recorded_features(object), call)
   for (name in names(columns)) check_column(columns[[name]], name, FALSE, call, missing = TRUE)
-  rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(columns[[1]])))
-  if (!any(rows)) abort_runhooks("All rows have NA.", call = call)
+  is_missing <- lapply(columns, is_missing_row, words = FALSE)
+  is_complete <- !Reduce(`|`, is_missing, logical(n_rows(columns[[1]])))
+  if (!any(is_complete)) abort_runhooks("All rows have NA.", call = call)
   input <- new_input_fn(
-    lapply(columns, select_rows, rows), names(columns), character(), min(sum(rows), 1024),
-    shuffle = FALSE, num_epochs = 1, as_matrix = is_recorded_matrix(object), call = call
+    lapply(columns, select_rows, is_complete), names(columns), character(),
+    min(sum(is_complete), 1024), shuffle = FALSE, num_epochs = 1,
+    as_matrix = is_recorded_matrix(object), call = call
   )
   input <- as_model_input(input, object, call = call)
-  batches <- prediction_start(object, input, character(), checkpoint_path, hooks, call)(all = TRUE)
+  batches <- prediction_runner(object, input, character(), checkpoint_path, hooks, call)(all = TRUE)
   keys <- names(batches[[1]])
   tables <- lapply(keys, function(key) {
     values <- do.call(rbind, lapply(batches, function(batch) {
@@ -73,7 +77,7 @@ predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call
     }))
     prefix <- if (identical(keys, "predictions")) ".pred" else paste0(".pred_", key)
     names <- if (ncol(values) == 1) prefix else paste0(prefix, "_", seq_len(ncol(values)))
-    prediction_columns(scatter_rows_to_na(values, rows), names)
+    prediction_columns(scatter_rows_to_na(values, is_complete), names)
   })
-  fast_tibble(do.call(c, tables), length(rows))
+  fast_tibble(do.call(c, tables), length(is_complete))
 }

@@ -1,4 +1,4 @@
-# train(): the method, the call of the core and the messages of a training.
+# train(): the method, the call of the C++ core, and the messages of a training.
 
 #' Train a model
 #'
@@ -66,9 +66,9 @@
 #'   * `runhooks_warning_not_converged`: a linear model from a formula, trained without `steps` or
 #'     `num_epochs`, did not converge within 200 iterations. The message has the norm of the
 #'     gradient.
-#'   * `runhooks_warning`, `runhooks_warning_checkpoint` and other classes: warnings of the core.
-#'     They are raised after the run has ended, so `tryCatch(warning = )` does not interrupt the
-#'     training.
+#'   * `runhooks_warning`, `runhooks_warning_checkpoint` and other classes: warnings of the C++
+#'     core. They are raised after the run has ended, so `tryCatch(warning = )` does not interrupt
+#'     the training.
 #' @section Interrupting: Ctrl-C ends the loop after the current step. `train()` then saves a
 #'   checkpoint, closes the session, signals a message of class `runhooks_message_interrupted`, and
 #'   raises R's interrupt. The condition contains the history: `tryCatch(train(...), interrupt =
@@ -102,8 +102,8 @@ train.tf_estimator <- function(
 ) {
   abort_abbreviated_arguments()
   if (missing(input_fn)) input_fn <- training_data(object)
-  input_fn <- baked_data(object, input_fn)
-  validation <- baked_data(object, validation)
+  input_fn <- bake_new_data(object, input_fn)
+  validation <- bake_new_data(object, validation)
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
@@ -122,25 +122,26 @@ train.tf_estimator <- function(
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - folder$step, 0)
   planned <- if (is.null(limit)) planned_steps(input) else limit
-  own_end <- model_planned_steps(object)
-  if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
-  ends_itself <- is.data.frame(input_fn) && !is_limited && is.null(list(...)$num_epochs) &&
-    reads_all_rows(object, input)
-  watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
-  hooks <- connect_to_evaluations(watched$hooks, object)
-  if (ends_itself) hooks <- with_convergence(hooks)
-  may_stop <- ends_itself || !is.null(stop) || !is.null(own_end)
-  watch <- list(
-    planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
+  model_end <- model_planned_steps(object)
+  if (!is.null(model_end)) planned <- min(planned, max(model_end - folder$step, 0))
+  trains_to_convergence <- is.data.frame(input_fn) && !is_limited &&
+    is.null(list(...)$num_epochs) && is_full_batch_input(object, input)
+  evaluation <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
+  hooks <- connect_to_evaluations(evaluation$hooks, object)
+  if (trains_to_convergence) hooks <- add_convergence_hooks(hooks)
+  may_stop <- trains_to_convergence || !is.null(stop) || !is.null(model_end)
+  run_info <- list(
+    planned = planned, rows = num_total_rows(input),
+    suffix = validation_suffix(evaluation$record, evaluation$metric),
     folder = current_model_dir(object)$path
   )
-  hooks <- complete_hooks(hooks, "train", limit, watch)
+  hooks <- complete_hooks(hooks, "train", limit, run_info)
   has_warned <- FALSE
-  before <- folder$step
+  first_step <- folder$step
   history <- withCallingHandlers(
     run_training(
       object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
-      watched$record,
+      evaluation$record,
       run_args = list(
         validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)
       ),
@@ -148,24 +149,28 @@ train.tf_estimator <- function(
     ),
     runhooks_warning_not_converged = function(w) has_warned <<- TRUE
   )
-  is_cut_short <- ends_itself && cpp_saved_global_step(watch$folder) - before >= max_iterations
+  is_cut_short <- trains_to_convergence &&
+    cpp_saved_global_step(run_info$folder) - first_step >= max_iterations
   if (is_cut_short && !has_warned && nrow(input_fn) <= 1e5) warn_unfinished_fit(object)
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) inform_one_pass(planned, nrow(input_fn))
   invisible(history)
 }
 
-# Full-batch steps are few, so the history records each of them.
-with_convergence <- function(hooks) {
-  is_saver <- vapply(hooks, function(hook) {
+# Adds the hook that stops at the optimum, and a history of each step: steps that use all rows are
+# few.
+add_convergence_hooks <- function(hooks) {
+  is_history_saver <- vapply(hooks, function(hook) {
     is_deferred_hook(hook) && hook$type == "hook_history_saver"
   }, NA)
-  if (!any(is_saver)) hooks <- c(hooks, list(hook_history_saver(every_n_step = 1)))
+  if (!any(is_history_saver)) hooks <- c(hooks, list(hook_history_saver(every_n_step = 1)))
   c(hooks, list(hook_stop_when_converged()))
 }
 
-# `input` is the result of as_model_input() for `input_fn`. `leaves_events`: event files stay in the
-# model directory. `run_args`: arguments for the run record. `limit`: expected number of steps.
+# Runs a training for train() and train_and_evaluate(), and returns its history. `input`: the value
+# of as_model_input() for `input_fn`. `leaves_events`: the event files stay in the model directory.
+# `run_args`: arguments for the record of the run. `notes_few_rows`: inform if there are more
+# weights than rows. `limit`: the expected number of steps.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
                          validation = NULL, leaves_events = FALSE, run_args = list(),
                          notes_few_rows = FALSE, limit = NULL, call = parent.frame()) {
@@ -174,19 +179,19 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   check_model_dir(folder, call)
   check_model_compatible(object, "train", call)
   inform_lost_folder(object, folder)
-  # after an error or an interrupt
+  # the following records the training also after an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) record_aborted_training(object, input_fn))
   on.exit(for (hook in hooks) run_hook_cleanup(hook), add = TRUE)
   config <- core_config(object)
-  inform_own_saver(hooks, config)
+  inform_saver_replaced(hooks, config)
   started <- Sys.time()
   description <- list(model = model_title(object), hyperparameters = hyperparameters(object))
   run_args <- c(run_args, description)
   history <- function(step = NULL, record = read_record(hooks)) {
-    made <- recorded_history(hooks, record, step, folder$path, started, validation)
-    the$last_history <- made
-    made
+    result_history <- recorded_history(hooks, record, step, folder$path, started, validation)
+    the$last_history <- result_history
+    result_history
   }
   result <- in_all_processes(object, with_loop_conditions(
     cpp_estimator_train(
@@ -209,12 +214,12 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
     if (!result$was_skipped) record_model(object, folder)
     record_training(object, input_fn, folder, result$checkpoint_id)
     record_fit(object, input_fn, input, history, folder)
-    finish_training(object, folder)
+    write_pending_metadata(folder)
   }
   history
 }
 
-# One pass through a small data frame has only a few steps.
+# Informs that `num_epochs = 1` gives only a few steps for a data frame.
 inform_one_pass <- function(steps, rows) {
   cli::cli_inform(
     c(
@@ -251,7 +256,8 @@ inform_interrupted <- function(folder) {
   )
 }
 
-# Runs the cleanup that a hook defines, after the run was recorded.
+# Calls the function in the attribute `finish` of a hook, if there is one. The run has been
+# recorded.
 run_hook_cleanup <- function(hook) {
   finish <- attr(hook, "finish")
   if (is.function(finish)) finish()
@@ -267,17 +273,21 @@ hook_for_core <- function(hook) {
   present
 }
 
-# Two savers would save each checkpoint twice.
-inform_own_saver <- function(hooks, config) {
+# Informs if a hook replaces the saver of the configuration: two savers would save each checkpoint
+# twice.
+inform_saver_replaced <- function(hooks, config) {
   is_saver <- vapply(hooks, inherits, NA, "CheckpointSaverHook")
-  saves <- !is.null(config$save_checkpoints_steps) || !is.null(config$save_checkpoints_secs)
-  if (any(is_saver) && saves) {
+  has_own_saver <- !is.null(config$save_checkpoints_steps) ||
+    !is.null(config$save_checkpoints_secs)
+  if (any(is_saver) && has_own_saver) {
     cli::cli_inform(
       "{.fn hook_checkpoint_saver} replaces the saver that {.arg config} requests."
     )
   }
 }
 
+# Records the data of a formula model and the last loss, for later calls without data and for
+# print().
 record_fit <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
   shared_state <- unclass(object$estimator)$shared_state

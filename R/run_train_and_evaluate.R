@@ -105,7 +105,7 @@ eval_spec <- function(input_fn, steps = 100, name = NULL, hooks = NULL, exporter
   )
 }
 
-# The second class is that of tfestimators.
+# The second class is the one that tfestimators uses.
 new_spec <- function(class, args) {
   structure(list(args = args), class = c(paste0("runhooks_", class), class))
 }
@@ -125,27 +125,28 @@ check_not_negative <- function(x, arg, call = parent.frame()) {
 
 check_no_dots <- function(..., call = parent.frame()) {
   if (...length() == 0) return(invisible())
-  given <- names(list(...)) # nolint: used by cli
+  names <- names(list(...)) # nolint: used by cli
   abort_runhooks(
     "{.fn train_and_evaluate} accepts only a model, a {.fn train_spec} and an
-     {.fn eval_spec}{if (!is.null(given)) ', not '}{.arg {given}}.",
+     {.fn eval_spec}{if (!is.null(names)) ', not '}{.arg {names}}.",
     call = call
   )
 }
 
 check_spec <- function(spec, class, type, call) {
   if (inherits(spec, class)) return(invisible())
-  given <- if (inherits(spec, c("train_spec", "eval_spec"))) {
+  description <- if (inherits(spec, c("train_spec", "eval_spec"))) {
     paste0("the value of ", class(spec)[[2]], "()")
   } else {
     describe(spec)
   }
   abort_plain(
-    sprintf("`%s` must have type `tf.estimator.%s`. Got: %s", class, type, given), call = call
+    sprintf("`%s` must have type `tf.estimator.%s`. Got: %s", class, type, description), call = call
   )
 }
 
-# Returns list(history, metrics, exports) for the method and for tf$estimator$train_and_evaluate().
+# Trains and evaluates. Returns list(history, metrics, exports), for the method and for
+# tf$estimator$train_and_evaluate().
 run_train_and_evaluate <- function(object, train_spec, eval_spec, call = parent.frame()) {
   check_spec(eval_spec, "eval_spec", "EvalSpec", call)
   check_spec(train_spec, "train_spec", "TrainSpec", call)
@@ -158,18 +159,19 @@ run_train_and_evaluate <- function(object, train_spec, eval_spec, call = parent.
     number_or_none(config$save_checkpoints_steps), " or save_checkpoints_secs ",
     number_or_none(config$save_checkpoints_secs), "."
   )
-  # tree models may end before `max_steps`
+  # the training of a tree model can end before `max_steps`
   last_step <- min(train_spec$args$max_steps, model_planned_steps(object), Inf)
   evaluator <- checkpoint_evaluator(object, eval_spec$args, last_step)
-  history <- train_to_evaluate(object, train_spec$args, evaluator$listener, call)
-  done <- evaluator$done()
-  history$evaluations <- done$evaluations
-  history$evaluation_metrics <- done$losses
-  history$exports <- done$exports
+  history <- train_with_evaluator(object, train_spec$args, evaluator$listener, call)
+  results <- evaluator$results()
+  history$evaluations <- results$evaluations
+  history$evaluation_metrics <- results$losses
+  history$exports <- results$exports
   the$last_history <- history
-  list(history = history, metrics = done$metrics, exports = done$exports)
+  list(history = history, metrics = results$metrics, exports = results$exports)
 }
 
+# Logs a line at the level INFO.
 tf_log <- function(...) {
   level <- log_levels[["INFO"]]
   if (level >= cpp_log_verbosity(NULL)) show_line(level, paste0(...))
@@ -177,34 +179,36 @@ tf_log <- function(...) {
 
 number_or_none <- function(x) if (is.null(x)) "None" else format(x, scientific = FALSE)
 
-# Trains with the arguments of a specification. The event files stay in the model directory.
-train_to_evaluate <- function(object, args, listener, call) {
+# Trains with the arguments of a train_spec() and a listener that evaluates. The event files stay in
+# the model directory.
+train_with_evaluator <- function(object, args, listener, call) {
   max_steps <- args$max_steps
   begin_collective(object, "train_and_evaluate()", lasts = TRUE)
   folder <- local_model_dir(object, writes = TRUE)
   input <- as_model_input(args$input_fn, object, is_limited = !is.null(max_steps), call = call)
   planned <- planned_steps(input)
-  own_end <- model_planned_steps(object)
+  model_end <- model_planned_steps(object)
   limit <- NULL
   if (!is.null(max_steps)) {
     planned <- limit <- max(max_steps - folder$step, 0)
   }
-  if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
+  if (!is.null(model_end)) planned <- min(planned, max(model_end - folder$step, 0))
   hooks <- connect_to_evaluations(args$hooks, object, call)
-  hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = known_rows(input)))
+  hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = num_total_rows(input)))
   run_training(
     object, args$input_fn, input, NULL, max_steps, hooks,
     c(args$saving_listeners, list(listener)),
-    leaves_events = TRUE, limit = if (is.null(own_end)) limit, call = call
+    leaves_events = TRUE, limit = if (is.null(model_end)) limit, call = call
   )
 }
 
-# Returns a listener that evaluates each new checkpoint, and done(), which returns the results.
+# Returns `listener`, which evaluates each new checkpoint, and `results()`, which returns the
+# results of the last evaluation and a table of all evaluations.
 checkpoint_evaluator <- function(object, args, last_step) {
   timer <- NULL
   is_first <- TRUE
   evaluated <- NULL
-  last <- list()
+  last_results <- list()
   tables <- list()
   evaluate_now <- function(step) {
     timer$update_last_triggered_step(step)
@@ -218,18 +222,18 @@ checkpoint_evaluator <- function(object, args, last_step) {
     evaluated <<- checkpoint
     metrics <- barrier(object, evaluate(
       object, args$input_fn, steps = args$steps, checkpoint_path = checkpoint, name = args$name,
-      hooks = with_silent_progress(args$hooks), simplify = FALSE
+      hooks = add_silent_progress_bar(args$hooks), simplify = FALSE
     ))
     tables <<- c(tables, list(evaluation_rows(metrics, args$name)))
     losses <- c(
       metrics[intersect(c("average_loss", "loss"), names(metrics))],
-      lapply(attr(metrics, "history")$losses[old_metrics], last_or_na)
+      lapply(attr(metrics, "history")$losses[tfestimators_metrics], last_or_na)
     )
-    last <<- list(losses = c(losses, step = metrics$global_step))
+    last_results <<- list(losses = c(losses, step = metrics$global_step))
     attr(metrics, "history") <- NULL
-    last$metrics <<- metrics
+    last_results$metrics <<- metrics
     is_final <- metrics$global_step >= last_step
-    last$exports <<- export_all(args$exporters, object, checkpoint, metrics, is_final)
+    last_results$exports <<- call_exporters(args$exporters, object, checkpoint, metrics, is_final)
   }
   listener <- checkpoint_saver_listener(
     begin = function() {
@@ -256,26 +260,25 @@ checkpoint_evaluator <- function(object, args, last_step) {
       if (!identical(timer$last_triggered_step(), global_step)) evaluate_now(global_step)
     }
   )
-  list(listener = listener, done = function() {
-    c(last, list(evaluations = do.call(rbind_values, tables)))
+  list(listener = listener, results = function() {
+    c(last_results, list(evaluations = do.call(rbind_values, tables)))
   })
 }
 
-# `steps` has a default, so data with fewer batches must not warn at each evaluation.
-with_silent_progress <- function(hooks) {
+# Adds a progress bar that does not warn about missing batches. `steps` of eval_spec() has a
+# default, so data with fewer batches are no reason for a warning.
+add_silent_progress_bar <- function(hooks) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
   if ("hook_progress_bar" %in% types) return(hooks)
-  make <- hook_progress_bar()$hook_fn
-  silent <- function(mode, steps, watch = list()) {
-    make(mode, steps, c(watch, list(may_stop = TRUE)))
+  create_bar <- hook_progress_bar()$hook_fn
+  create_silent_bar <- function(mode, steps, watch = list()) {
+    create_bar(mode, steps, c(watch, list(may_stop = TRUE)))
   }
-  c(hooks, list(new_deferred_hook("hook_progress_bar", silent)))
+  c(hooks, list(new_deferred_hook("hook_progress_bar", create_silent_bar)))
 }
 
 evaluation_rows <- function(metrics, name) {
-  values <- metrics[names(metrics) != "global_step"]
-  is_scalar <- vapply(values, is_number_or_nan, NA)
-  values <- values[is_scalar]
+  values <- Filter(is_number_or_nan, metrics[names(metrics) != "global_step"])
   metric_values(
     rep(metrics$global_step, length(values)), evaluation_data(name), names(values),
     unlist(values, use.names = FALSE)
@@ -288,11 +291,11 @@ train_and_evaluate_symbols <- function() {
   symbols <- list(
     estimator.train_and_evaluate = function(estimator, train_spec, eval_spec) {
       if (!is_estimator(estimator)) train_and_evaluate.default(estimator)
-      done <- run_train_and_evaluate(estimator, train_spec, eval_spec)
-      list(done$metrics, if (!is.null(done$metrics)) unname(done$exports))
+      results <- run_train_and_evaluate(estimator, train_spec, eval_spec)
+      list(results$metrics, if (!is.null(results$metrics)) unname(results$exports))
     },
     estimator.TrainSpec = train_spec,
     estimator.EvalSpec = eval_spec
   )
-  c(symbols, registered_symbols("exporter"))
+  c(symbols, registered_tf_members("exporter"))
 }

@@ -1,15 +1,15 @@
-# Histories of runs: the record of the history saver as an object to print, plot and convert.
+# Histories of training runs. A history contains the losses that a history saver hook recorded. It
+# can be printed, plotted and converted.
 
 # `record` is the value of cpp_history_read(), and `last_step` the final global step.
 new_history <- function(record, last_step, evaluation_metrics = NULL, evaluations = NULL,
                         validation = NULL) {
   if (is.null(record)) {
-    none <- numeric()
-    record <- list(
-      step = none, losses = list(loss = none, mean_losses = none, total_losses = none)
-    )
+    no_values <- numeric()
+    losses <- list(loss = no_values, mean_losses = no_values, total_losses = no_values)
+    record <- list(step = no_values, losses = losses)
   }
-  metrics <- setdiff(names(record$losses), old_metrics)
+  metrics <- setdiff(names(record$losses), tfestimators_metrics)
   history <- list(
     params = list(metrics = metrics, steps = last_step),
     losses = record$losses,
@@ -23,9 +23,10 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
 }
 
 #' @export
-`$.tf_estimator_history` <- function(x, name) member_of(x, name, c("input", "validation"))
+`$.tf_estimator_history` <- function(x, name) get_member(x, name, c("input", "validation"))
 
-# `last_step` is by default the last recorded step.
+# The history that the hooks of a run recorded. `last_step`: the final global step; by default the
+# last recorded step.
 recorded_history <- function(hooks, record = read_record(hooks), last_step = NULL, folder = NULL,
                              started = NULL, validation = NULL) {
   saver <- history_saver(hooks)
@@ -35,14 +36,15 @@ recorded_history <- function(hooks, record = read_record(hooks), last_step = NUL
   }
   if (!is.null(validation)) validation <- validation_table(cpp_history_read(validation))
   history <- new_history(record, last_step, evaluations = evaluations, validation = validation)
-  # plots read checkpoints and the reason of the end from the folder
+  # plot() reads the checkpoints, and why the run ended, from the folder
   structure(history, folder = folder)
 }
 
-# Names of tfestimators for the losses of training.
-old_metrics <- c("mean_losses", "total_losses")
+# The names that tfestimators uses for the losses of training.
+tfestimators_metrics <- c("mean_losses", "total_losses")
 
-# The common table of metrics. tibble() would be slow, and each evaluation has such a table.
+# A table of metrics in long form. It is created without tibble(), which would be slow for each
+# evaluation.
 metric_values <- function(step = numeric(), data = character(), metric = character(),
                           value = numeric()) {
   structure(
@@ -84,7 +86,7 @@ input_table <- function(step, input) {
   rate <- input$rows / input$seconds
   rate[input$seconds <= 0] <- NA
   table <- c(list(step = step), input[c("rows", "seconds", "waited")], list(rows_per_sec = rate))
-  # data.frame() would be slow, and each evaluation has such a table
+  # created without data.frame(), which would be slow for each evaluation
   structure(table, class = "data.frame", row.names = .set_row_names(length(step)))
 }
 
@@ -108,14 +110,14 @@ validation_table <- function(record) {
 #' last_history()
 last_history <- function() the$last_history
 
-# The metrics of evaluations since `started`, from the event files of the model. The validation of
-# train() has its own record.
+# The metrics of the evaluations since `started`, from the event files of the model. Without the
+# `validation` of train(), which a hook records.
 read_evaluations <- function(folder, started, has_validation) {
   folders <- sort_bytewise(list.files(folder, "^eval(_|$)", full.names = TRUE))
   if (has_validation) folders <- folders[basename(folders) != paste0("eval_", validation_name)]
   tables <- lapply(folders, function(dir) {
     events <- as.data.frame(read_events(dir))
-    # the clock of the file system may be coarser
+    # 1 ms of tolerance, because the clock of the events may be coarser than Sys.time()
     events <- events[events$wall_time >= as.numeric(started) - 0.001, ]
     data <- evaluation_data(sub("^eval_?", "", basename(dir)))
     metric_values(events$step, data, events$tag, events$value)
@@ -193,11 +195,11 @@ as.data.frame.tf_estimator_history <- function(x, row.names = NULL, optional = F
 #' @rawNamespace S3method(tibble::as_tibble, tf_estimator_history)
 as_tibble.tf_estimator_history <- function(x, ...) {
   metrics <- x$params$metrics
-  trained <- metric_values(
+  training <- metric_values(
     rep(x$step, times = length(metrics)), "training", rep(metrics, each = length(x$step)),
     unlist(x$losses[metrics], use.names = FALSE)
   )
-  rbind_values(trained, x$evaluations)
+  rbind_values(training, x$evaluations)
 }
 
 #' @rdname tf_estimator_history
@@ -206,25 +208,27 @@ print.tf_estimator_history <- function(x, ...) {
   steps <- format(x$params$steps, big.mark = ",", scientific = FALSE)
   # lint: allow stdout
   cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "")
-  last <- lapply(x$losses[x$params$metrics], last_or_na)
-  cat(history_lines(last), sep = "\n") # lint: allow stdout
+  last_losses <- lapply(x$losses[x$params$metrics], last_or_na)
+  cat(history_lines(last_losses), sep = "\n") # lint: allow stdout
   cat(waiting_line(x$input)) # lint: allow stdout
-  validated <- x$validation
-  if (NROW(validated)) {
-    step <- last_or_na(validated$step)
+  validation <- x$validation
+  if (NROW(validation)) {
+    step <- last_or_na(validation$step)
     cat(sprintf("Validation (step %.0f):", step), sep = "\n") # lint: allow stdout
-    metrics <- lapply(validated[setdiff(names(validated), "step")], last_or_na)
+    metrics <- lapply(validation[setdiff(names(validation), "step")], last_or_na)
     cat(history_lines(metrics), sep = "\n") # lint: allow stdout
   }
-  evaluated <- x$evaluation_metrics
-  if (!is.null(evaluated)) {
-    cat(sprintf("Evaluation metrics (step %.0f):", evaluated$step), sep = "\n") # lint: allow stdout
-    metrics <- evaluated[setdiff(names(evaluated), c(old_metrics, "step"))]
+  evaluation_metrics <- x$evaluation_metrics
+  if (!is.null(evaluation_metrics)) {
+    step <- evaluation_metrics$step
+    cat(sprintf("Evaluation metrics (step %.0f):", step), sep = "\n") # lint: allow stdout
+    metrics <- evaluation_metrics[setdiff(names(evaluation_metrics), c(tfestimators_metrics, "step"))]
     cat(history_lines(metrics), sep = "\n") # lint: allow stdout
   }
   invisible(x)
 }
 
+# A line for print() if steps waited for input more than half of the time, and at least 1 second.
 waiting_line <- function(input) {
   last <- utils::tail(input, 1)
   if (NROW(last) == 0 || last$seconds < 1 || last$waited < last$seconds / 2) return(character())

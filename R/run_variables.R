@@ -6,8 +6,8 @@
 #' `variable_value()` returns their values.
 #'
 #' @param object A trained estimator.
-#' @param variable Names of variables. `NULL` (the default): all, except slots of partitioned
-#'   variables. A message names those.
+#' @param variable Names of variables. `NULL` (the default): all variables except the slots of
+#'   partitioned variables. A message lists these slots.
 #' @return `variable_names()`: a character vector in the order of the checkpoint. It includes the
 #'   slots of the optimizer and `global_step`. `variable_value()`: a named list of values. Scalars
 #'   are plain numbers, other variables are arrays.
@@ -33,30 +33,31 @@ variable_value <- function(object, variable = NULL) {
   check_estimator(object)
   path <- trained_checkpoint(object, "variable_value")
   names <- checkpoint_names(path)
-  wanted <- if (is.null(variable)) merged_variables(path) else as_strings(variable)
-  unknown <- setdiff(wanted, names)
+  selected <- if (is.null(variable)) merged_variables(path) else as_strings(variable)
+  unknown <- setdiff(selected, names)
   if (length(unknown)) {
     text <- paste0("Variable not found: ", paste(unknown, collapse = ", "))
     abort_plain(c(text, did_you_mean(unknown[[1]], names, braces = FALSE)), kind = "not_found")
   }
-  cpp_checkpoint_values(path, wanted)
+  cpp_checkpoint_values(path, selected)
 }
 
+# The names of the variables that the checkpoint contains as a whole, with a message about others.
 merged_variables <- function(path) {
   names <- checkpoint_names(path)
-  whole <- intersect(cpp_checkpoint_whole_names(path), names)
-  others <- setdiff(names, whole)
-  if (length(others)) {
-    cli::cli_inform("Omitted, because the checkpoint has only parts of them: {.val {others}}.")
+  complete <- intersect(cpp_checkpoint_whole_names(path), names)
+  partial <- setdiff(names, complete)
+  if (length(partial)) {
+    cli::cli_inform("Omitted, because the checkpoint has only parts of them: {.val {partial}}.")
   }
-  whole
+  complete
 }
 
-trained_checkpoint <- function(object, what, call = parent.frame()) {
+trained_checkpoint <- function(object, function_name, call = parent.frame()) {
   path <- cpp_newest_weights(model_dir(object))
   if (is.null(path)) {
     abort_plain(
-      sprintf("'%s()' must be called on a trained model", what),
+      sprintf("'%s()' must be called on a trained model", function_name),
       kind = "failed_precondition",
       call = call
     )

@@ -1,4 +1,4 @@
-# Functions that scripts for tensorflow and tfestimators use in addition to estimators.
+# Functions of the packages tensorflow and reticulate that scripts for tfestimators use.
 
 #' Shapes, tuples and arrays for TensorFlow scripts
 #'
@@ -33,8 +33,8 @@ shape <- function(...) {
   lapply(list(...), function(n) {
     if (identical(n, NA)) return(NULL)
     # TensorFlow's functions take -1 for a dimension that follows from the others
-    good <- is.null(n) || (is_whole(n) && n >= -1)
-    check_arg(good, n, "a whole number of -1 or more, or NULL", "...", rlang::caller_env(2))
+    is_valid <- is.null(n) || (is_whole(n) && n >= -1)
+    check_arg(is_valid, n, "a whole number of -1 or more, or NULL", "...", rlang::caller_env(2))
     if (!is.null(n)) as.integer(n)
   })
 }
@@ -49,16 +49,15 @@ array_reshape <- function(x, dim, order = c("C", "F")) {
   order <- check_one_of(order, c("C", "F"))
   check_arg(is_atomic(x) || is.list(x), x, "a vector or an array", "x", environment())
   dim <- unlist(dim)
-  good <- is.numeric(dim) && all(is.finite(dim) & dim == trunc(dim) & dim >= -1) &&
+  is_valid <- is.numeric(dim) && all(is.finite(dim) & dim == trunc(dim) & dim >= -1) &&
     sum(dim == -1) < 2
-  check_arg(good, dim, "whole numbers, at most one of them -1", "dim", environment())
+  check_arg(is_valid, dim, "whole numbers, at most one of them -1", "dim", environment())
   dim[dim == -1] <- length(x) / prod(dim[dim != -1])
   if (prod(dim) != length(x) || any(dim != trunc(dim))) {
     abort_runhooks("{.arg x} has {length(x)} value{?s}, which {.arg dim} cannot hold.")
   }
   if (order == "F") return(array(x, dim))
-  by_row <- if (length(base::dim(x)) > 1) aperm(x) else x
-  turned <- array(by_row, rev(dim))
-  if (length(dim) > 1) aperm(turned) else turned
+  values_by_row <- if (length(base::dim(x)) > 1) aperm(x) else x
+  reversed <- array(values_by_row, rev(dim))
+  if (length(dim) > 1) aperm(reversed) else reversed
 }
-

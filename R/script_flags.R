@@ -1,4 +1,5 @@
-# Flags of scripts, and the directory of a run. With tfruns loaded, its functions are used.
+# Flags of scripts, and the directory of a run. If the package tfruns is loaded, its functions do
+# the work.
 
 #' Define flags of a script
 #'
@@ -33,12 +34,12 @@ flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default")
   }
   check_string(file, null = TRUE)
   arguments <- as_strings(arguments)
-  known <- list(...)
-  is_flag <- vapply(known, inherits, NA, "runhooks_flag")
+  all_flags <- list(...)
+  is_flag <- vapply(all_flags, inherits, NA, "runhooks_flag")
   if (!all(is_flag)) {
     abort_runhooks(
       "{.arg ...} must be flags, for example from {.fn flag_integer},
-       not {describe_type(known[!is_flag][[1]])}."
+       not {describe_type(all_flags[!is_flag][[1]])}."
     )
   }
   if (!is.null(file) && file.exists(file)) {
@@ -50,10 +51,10 @@ flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default")
       kind = "unimplemented"
     )
   }
-  given <- command_line_values(arguments)
-  names(known) <- vapply(known, `[[`, "", "name")
-  lapply(known, function(flag) {
-    text <- given[[flag$name]]
+  values <- command_line_values(arguments)
+  names(all_flags) <- vapply(all_flags, `[[`, "", "name")
+  lapply(all_flags, function(flag) {
+    text <- values[[flag$name]]
     if (is.null(text)) flag$default else flag_value(text, flag)
   })
 }
@@ -128,9 +129,9 @@ command_line_values <- function(arguments) {
     if (length(parts) == 0) next
     value <- parts[[4]]
     if (parts[[3]] == "") {
-      follows <- i <= length(arguments) && !startsWith(arguments[[i]], "--")
-      value <- if (follows) arguments[[i]] else "TRUE"
-      i <- i + follows
+      has_next_value <- i <= length(arguments) && !startsWith(arguments[[i]], "--")
+      value <- if (has_next_value) arguments[[i]] else "TRUE"
+      i <- i + has_next_value
     }
     values[[parts[[2]]]] <- value
   }

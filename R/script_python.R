@@ -40,8 +40,8 @@ use_virtualenv <- function(...) inform_no_python("No environment of Python is ch
 #' @export
 use_condaenv <- function(...) inform_no_python("No environment of Python is chosen")
 
-inform_no_python <- function(what) {
-  cli::cli_inform("{what}: runhooks needs neither Python nor TensorFlow.")
+inform_no_python <- function(omitted) {
+  cli::cli_inform("{omitted}: runhooks needs neither Python nor TensorFlow.")
   invisible()
 }
 

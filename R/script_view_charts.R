@@ -1,62 +1,68 @@
-# Charts of the page of view_run(): curves of numbers and histograms over steps.
+# The charts of the HTML page that view_run() writes: metrics and histograms over steps.
 
-# Reads each event file once.
+# The contents of the event files of a model directory, in a list with an element for the training
+# and for each evaluation.
 folder_events <- function(folder, histograms = FALSE) {
   lapply(event_folders(folder), function(dir) cpp_read_events(event_files(dir), histograms))
 }
 
+# One table of the numbers in `events`, the value of folder_events().
 event_series <- function(events) {
-  none <- list(step = numeric(), tag = character(), value = numeric())
-  tables <- Map(function(part, name) {
-    numbers <- part$numbers
+  no_numbers <- list(step = numeric(), tag = character(), value = numeric())
+  tables <- Map(function(event_file, name) {
+    numbers <- event_file$numbers
     data.frame(
       series = rep(name, length(numbers$step)), tag = numbers$tag, step = numbers$step,
       value = numbers$value
     )
-  }, c(events, list(list(numbers = none))), c(names(events), ""))
+  }, c(events, list(list(numbers = no_numbers))), c(names(events), ""))
   do.call(rbind, unname(tables))
 }
 
 event_folders <- function(folder) {
   folders <- list.dirs(folder, full.names = FALSE, recursive = FALSE)
   evaluations <- sort_bytewise(grep("^eval(_|$)", folders, value = TRUE))
-  parts <- c(list(training = folder), stats::setNames(file.path(folder, evaluations), evaluations))
-  names(parts)[-1] <- ifelse(evaluations == "eval", "evaluation", sub("^eval_", "", evaluations))
-  parts
+  names <- ifelse(evaluations == "eval", "evaluation", sub("^eval_", "", evaluations))
+  c(list(training = folder), stats::setNames(as.list(file.path(folder, evaluations)), names))
 }
 
-# Charts of the metrics by which models are judged, and, folded, those of all other numbers that
-# change. With several models, the color is the model and the dashes are its evaluations.
-curves <- function(models) {
-  several <- length(models) > 1
-  models <- Map(function(table, i) cbind(table, model = rep_len(i, nrow(table))), models, seq_along(models))
-  if (several) {
+# The section of charts by metric. It shows the metrics that measure the quality of a model, and
+# hides the other numbers that change in a folded part. With several models, each model has a color,
+# and its evaluations are dashed. `models`: the values of event_series() by model.
+metric_charts <- function(models) {
+  has_several <- length(models) > 1
+  add_number <- function(table, i) cbind(table, model = rep_len(i, nrow(table)))
+  models <- Map(add_number, models, seq_along(models))
+  if (has_several) {
     models <- Map(function(table, name) {
       table$series <- rep_len(paste0(name, ": ", table$series), nrow(table))
       table
     }, models, names(models))
   }
-  all <- do.call(rbind, unname(models))
-  all <- all[is.finite(all$value), ]
-  styles <- series_styles(unique(all[c("series", "model")]), several)
-  tags <- Filter(function(tag) !is_constant(all$value[all$tag == tag]), unique(all$tag))
+  rows <- do.call(rbind, unname(models))
+  rows <- rows[is.finite(rows$value), ]
+  styles <- series_styles(unique(rows[c("series", "model")]), has_several)
+  tags <- Filter(function(tag) !is_constant(rows$value[rows$tag == tag]), unique(rows$tag))
   if (length(tags) == 0) return(section("Metrics", paragraph("There are no event files.")))
-  main <- primary_tags(tags, all)
+  main_tags <- primary_tags(tags, rows)
   charts_of <- function(tags) {
-    lapply(tags, function(tag) chart(all[all$tag == tag, ], tag, styles))
+    lapply(tags, function(tag) metric_chart(rows[rows$tag == tag, ], tag, styles))
   }
-  rest <- setdiff(tags, main)
-  words <- paste(
-    if (several) "Each model has a color; its evaluations are dashed.",
+  other_tags <- setdiff(tags, main_tags)
+  text <- paste(
+    if (has_several) "Each model has a color; its evaluations are dashed.",
     "Drag to zoom in, double-click to zoom out."
   )
   section(
-    "Metrics", paragraph(words), charts_of(main),
-    if (length(rest)) collapsible_charts(sprintf("%d more curves", length(rest)), charts_of(rest))
+    "Metrics", paragraph(text), charts_of(main_tags),
+    if (length(other_tags)) {
+      collapsible_charts(sprintf("%d more curves", length(other_tags)), charts_of(other_tags))
+    }
   )
 }
 
-# Charts that were drawn while hidden have no size until the window is resized.
+# A folded part with charts. It sends a resize event when it opens, because a chart that was drawn
+# while hidden has no size until the window is resized.
 collapsible_charts <- function(title, ...) {
   htmltools::tags$details(
     ontoggle = "window.dispatchEvent(new Event('resize'))", htmltools::tags$summary(title), ...
@@ -65,15 +71,16 @@ collapsible_charts <- function(title, ...) {
 
 is_constant <- function(values) length(values) > 1 && all(values == values[[1]])
 
-# Average losses, or losses without them, and the metrics of evaluations that measure the quality.
-primary_tags <- function(tags, all) {
+# The tags to show first: average losses, or else losses, and the metrics of evaluations that
+# measure the quality of a model.
+primary_tags <- function(tags, rows) {
   averages <- grep("^average_loss(/|$)", tags, value = TRUE)
   losses <- if (length(averages)) averages else grep("^loss(/|$)", tags, value = TRUE)
-  is_training <- grepl("(^|: )training$", all$series)
-  evaluated <- intersect(tags, all$tag[!is_training])
+  is_training <- grepl("(^|: )training$", rows$series)
+  evaluated <- intersect(tags, rows$tag[!is_training])
   about_data <- "^(loss|label/mean|prediction/mean|accuracy_baseline|learning_rate)(/|$)"
-  main <- unique(c(losses, grep(about_data, evaluated, value = TRUE, invert = TRUE)))
-  if (length(main)) main else tags
+  main_tags <- unique(c(losses, grep(about_data, evaluated, value = TRUE, invert = TRUE)))
+  if (length(main_tags)) main_tags else tags
 }
 
 line_colors <- c(
@@ -81,35 +88,38 @@ line_colors <- c(
 )
 
 # The color and the dashes of each series, which are the same in all charts.
-series_styles <- function(series, several) {
-  order <- if (several) series$model else seq_len(nrow(series))
+series_styles <- function(series, has_several_models) {
+  order <- if (has_several_models) series$model else seq_len(nrow(series))
   is_training <- grepl("(^|: )training$", series$series)
   is_validation <- grepl(paste0("(^|: )", validation_name, "$"), series$series)
   data.frame(
     color = line_colors[(order - 1) %% length(line_colors) + 1],
-    dash = ifelse(!several | is_training, "solid", ifelse(is_validation, "dashed", "dotted")),
+    dash = ifelse(
+      !has_several_models | is_training, "solid", ifelse(is_validation, "dashed", "dotted")
+    ),
     row.names = series$series
   )
 }
 
-chart <- function(series, tag, styles) {
+metric_chart <- function(series, tag, styles) {
   steps <- sort(unique(series$step))
   names <- unique(series$series)
   columns <- lapply(names, function(name) {
-    own <- series[series$series == name, ]
-    own$value[match(steps, rev(own$step), nomatch = NA) * -1 + nrow(own) + 1]
+    rows <- series[series$series == name, ]
+    # the last value of each step
+    rows$value[nrow(rows) + 1 - match(steps, rev(rows$step))]
   })
   data <- data.frame(step = steps, columns)
   # dygraphs renders labels as HTML
   labels <- htmltools::htmlEscape(names)
   names(data) <- c("step", labels)
-  spans <- all(series$value > 0) && max(series$value) / min(series$value) > 100
+  is_log <- all(series$value > 0) && max(series$value) / min(series$value) > 100
   widget <- dygraphs::dygraph(data, xlab = "step", height = 240, width = "100%")
   widget <- dygraphs::dyOptions(
-    widget, connectSeparatedPoints = TRUE, colors = styles[names, "color"], logscale = spans,
+    widget, connectSeparatedPoints = TRUE, colors = styles[names, "color"], logscale = is_log,
     drawPoints = length(steps) < 30, pointSize = 2, strokeWidth = 1.5
   )
-  # each series, because dySeries() puts its series behind the others
+  # all series in order, because dySeries() moves a series to the end
   for (i in seq_along(names)) {
     dash <- styles[names[[i]], "dash"]
     widget <- dygraphs::dySeries(
@@ -120,7 +130,7 @@ chart <- function(series, tag, styles) {
   if (length(steps) > 1000) widget$x$plotter <- "thinned"
   widget <- dygraphs::dyLegend(widget, show = "always", hideOnMouseOut = FALSE, width = 600)
   box <- htmltools::tags$label(
-    htmltools::tags$input(type = "checkbox", checked = if (spans) NA, onchange = "logscale(this)"),
+    htmltools::tags$input(type = "checkbox", checked = if (is_log) NA, onchange = "logscale(this)"),
     "logarithmic"
   )
   chart_box(tag, box, widget)
@@ -128,64 +138,71 @@ chart <- function(series, tag, styles) {
 
 # --- histograms: the distribution of a tensor's values in each step with a summary
 
-# TensorBoard's quantiles: extremes, median, and 0.5, 1 and 1.5 standard deviations of a normal.
-shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
+# TensorBoard's quantiles: the extremes, the median, and those at 0.5, 1 and 1.5 standard deviations
+# of a normal distribution.
+histogram_probs <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
 max_histograms <- 60L
 
-histograms <- function(events) {
-  tables <- Map(function(part, name) {
-    table <- histogram_shares(part$histograms)
+histogram_charts <- function(events) {
+  tables <- Map(function(event_file, name) {
+    table <- histogram_quantiles(event_file$histograms)
     if (name != "training") table$tag <- sprintf("%s (%s)", table$tag, name)
     table
   }, events, names(events))
-  all <- do.call(rbind, unname(tables))
-  tags <- unique(all$tag)
+  rows <- do.call(rbind, unname(tables))
+  tags <- unique(rows$tag)
   if (length(tags) == 0) return(NULL)
   charts <- lapply(utils::head(tags, max_histograms), function(tag) {
-    histogram_chart(all[all$tag == tag, ], tag)
+    histogram_chart(rows[rows$tag == tag, ], tag)
   })
-  words <- paste(
+  text <- paste(
     "The line is the median. The bands contain half, two thirds, nine tenths and all of the values."
   )
-  rest <- if (length(tags) > max_histograms) {
+  omitted <- if (length(tags) > max_histograms) {
     paragraph(sprintf("%d more are not shown.", length(tags) - max_histograms))
   }
-  count <- sprintf("%d distribution%s by step", length(charts), if (length(charts) == 1) "" else "s")
-  section("Histograms", collapsible_charts(count, paragraph(words), charts, rest))
+  suffix <- if (length(charts) == 1) "" else "s"
+  title <- sprintf("%d distribution%s by step", length(charts), suffix)
+  section("Histograms", collapsible_charts(title, paragraph(text), charts, omitted))
 }
 
-histogram_shares <- function(read) {
-  shares <- vapply(seq_along(read$step), function(i) {
-    shares_of(read$limits[[i]], read$counts[[i]], read$min[[i]], read$max[[i]])
-  }, numeric(length(shown_shares)))
-  table <- data.frame(tag = read$tag, step = read$step)
-  table$shares <- t(matrix(shares, nrow = length(shown_shares)))
+histogram_quantiles <- function(histograms) {
+  quantiles <- vapply(seq_along(histograms$step), function(i) {
+    h <- lapply(histograms[c("limits", "counts", "min", "max")], `[[`, i)
+    quantiles_of_histogram(h$limits, h$counts, h$min, h$max)
+  }, numeric(length(histogram_probs)))
+  table <- data.frame(tag = histograms$tag, step = histograms$step)
+  table$quantiles <- t(matrix(quantiles, nrow = length(histogram_probs)))
   table
 }
 
-# Quantiles of a histogram, with linear interpolation within buckets. Skips empty buckets.
-shares_of <- function(limits, counts, lowest, highest) {
+# Quantiles of a histogram, by linear interpolation within its buckets. Empty buckets are skipped.
+quantiles_of_histogram <- function(limits, counts, lowest, highest) {
   total <- sum(counts)
-  if (total == 0 || !is.finite(lowest) || !is.finite(highest)) return(rep(NA_real_, length(shown_shares)))
-  ends <- pmax(pmin(c(lowest, limits), highest), lowest)
-  wanted <- shown_shares * total
-  below <- c(0, cumsum(counts))
-  # the bucket of each quantile, which must not be empty
-  at <- pmin(findInterval(wanted, below, left.open = TRUE), length(counts))
-  at <- pmax(at, match(TRUE, counts > 0))
-  shares <- ends[at] + (wanted - below[at]) / counts[at] * (ends[at + 1] - ends[at])
-  replace(shares, c(1, length(shares)), c(lowest, highest))
+  if (total == 0 || !is.finite(lowest) || !is.finite(highest)) {
+    return(rep(NA_real_, length(histogram_probs)))
+  }
+  bucket_limits <- pmax(pmin(c(lowest, limits), highest), lowest)
+  target_counts <- histogram_probs * total
+  cumulative <- c(0, cumsum(counts))
+  # the bucket of each quantile, at least the first one that is not empty
+  buckets <- pmin(findInterval(target_counts, cumulative, left.open = TRUE), length(counts))
+  buckets <- pmax(buckets, match(TRUE, counts > 0))
+  position <- (target_counts - cumulative[buckets]) / counts[buckets]
+  widths <- bucket_limits[buckets + 1] - bucket_limits[buckets]
+  quantiles <- bucket_limits[buckets] + position * widths
+  replace(quantiles, c(1, length(quantiles)), c(lowest, highest))
 }
 
 histogram_chart <- function(table, tag) {
   table <- table[!duplicated(table$step, fromLast = TRUE), ]
   table <- table[order(table$step), ]
-  n <- length(shown_shares)
+  n <- length(histogram_probs)
   middle <- (n + 1) / 2
   bands <- seq_len(middle - 1)
-  triples <- lapply(bands, function(i) c(i, middle, n + 1 - i))
-  data <- data.frame(table$step, table$shares[, unlist(triples), drop = FALSE])
+  band_columns <- lapply(bands, function(i) c(i, middle, n + 1 - i))
+  data <- data.frame(table$step, table$quantiles[, unlist(band_columns), drop = FALSE])
   columns <- lapply(bands, function(i) paste(c("low", "median", "high"), i))
   names(data) <- c("step", unlist(columns))
   widget <- dygraphs::dygraph(data, xlab = "step", height = 200, width = "100%")

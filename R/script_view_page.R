@@ -1,4 +1,5 @@
-# Tables, graph and HTML of the page of view_run(). All text from a run is escaped.
+# The tables, the graph and the HTML of the pages that view_run() and view_runs() write. All text
+# from a run is escaped.
 
 run_page <- function(folder, runs, refresh = NULL) {
   check_page_packages(rlang::caller_env())
@@ -12,9 +13,11 @@ run_page <- function(folder, runs, refresh = NULL) {
       c(describe_best(last), describe_run(last), paste0("Folder: ", folder)), paragraph
     )),
     section("Hyperparameters", html_table(field_table(run_settings(last)))),
-    curves(list(event_series(events))),
-    histograms(events),
-    section("Runs", runs_table(runs), Map(run_details, seq_len(nrow(runs)), split_runs(runs))),
+    metric_charts(list(event_series(events))),
+    histogram_charts(events),
+    section("Runs", html_table(formatted_runs(runs)), lapply(seq_len(nrow(runs)), function(i) {
+      run_details(i, runs[i, ])
+    })),
     section("Evaluations", html_table(last_evaluations(runs))),
     section("Checkpoints", html_table(checkpoint_table(folder))),
     section("Time of a step by operation", html_table(timeline_table(folder))),
@@ -29,9 +32,9 @@ runs_page <- function(dir, folders) {
   series <- lapply(folders, function(folder) event_series(folder_events(folder)))
   html_page(
     title = paste("Models in", basename(dir)), refresh = NULL,
-    section("", html_table(compared_runs(last)), paragraph(paste0("Folder: ", dir))),
-    section("What differs", html_table(different_fields(last))),
-    curves(series)
+    section("", html_table(compare_runs(last)), paragraph(paste0("Folder: ", dir))),
+    section("What differs", html_table(differing_fields(last))),
+    metric_charts(series)
   )
 }
 
@@ -40,15 +43,15 @@ run_title <- function(run, folder) {
   if (is_string(title)) title else basename(folder)
 }
 
-# A sentence about the run and one about its end.
+# Two sentences: one about the run, and one about its end.
 describe_run <- function(run) {
   rate <- if (is.na(run$rows_per_sec)) {
     ""
   } else {
-    sprintf(", at %s rows per second", shown_number(run$rows_per_sec))
+    sprintf(", at %s rows per second", format_number(run$rows_per_sec))
   }
-  steps <- paste(shown_number(run$steps), if (run$steps %in% 1) "step" else "steps")
-  done <- if (run$why == "running" || is.na(run$steps)) {
+  steps <- paste(format_number(run$steps), if (run$steps %in% 1) "step" else "steps")
+  progress <- if (run$why == "running" || is.na(run$steps)) {
     sprintf("Run %d began at %s.", run$run, format(run$began, "%Y-%m-%d %H:%M:%S"))
   } else {
     sprintf("Run %d made %s in %s%s.", run$run, steps, short_time(run$seconds), rate)
@@ -62,84 +65,81 @@ describe_run <- function(run) {
     error = sprintf("It ended with an error: %s.", reason),
     sprintf("It ended because %s.", why)
   )
-  paste(done, end)
+  paste(progress, end)
 }
 
 describe_best <- function(run) {
-  best <- best_of_run(run)
+  best <- best_validation(run)
   if (is.null(best)) return(NULL)
   sprintf(
     "Best %s of the validation: %s, at step %s.", metric_in_text(best$metric),
-    shown_number(best$value), shown_number(best$step)
+    format_number(best$value), format_number(best$step)
   )
 }
 
 metric_in_text <- function(metric) gsub("_", " ", metric, fixed = TRUE)
 
 # The best validation of a run, by the metric of early stopping or else by the loss.
-best_of_run <- function(run) {
+best_validation <- function(run) {
   values <- run$evaluations[[1]]
   values <- values[values$data == validation_name & is.finite(values$value), ]
   stop <- run$arguments[[1]]$stop
-  known <- intersect(c(stop$metric_name, "average_loss", "loss"), values$metric)
-  if (length(known) == 0) return(NULL)
-  values <- values[values$metric == known[[1]], ]
-  highest <- identical(stop$mode, "max") && identical(stop$metric_name, known[[1]])
-  values[if (highest) which.max(values$value) else which.min(values$value), ]
+  metrics <- intersect(c(stop$metric_name, "average_loss", "loss"), values$metric)
+  if (length(metrics) == 0) return(NULL)
+  values <- values[values$metric == metrics[[1]], ]
+  is_max <- identical(stop$mode, "max") && identical(stop$metric_name, metrics[[1]])
+  values[if (is_max) which.max(values$value) else which.min(values$value), ]
 }
 
-# The settings of model and input that a reader asks for first.
+# The settings of the model and the input that matter most to a reader.
 run_settings <- function(run) {
-  given <- run$arguments[[1]]
-  input <- given[intersect(c("rows", "batch_size", "num_epochs", "steps", "max_steps"), names(given))]
-  stop <- given$stop
-  early <- if (!is.null(stop)) {
-    sprintf("%s, patience of %s steps", stop$metric_name, shown_number(stop$patience))
+  arguments <- run$arguments[[1]]
+  input_names <- c("rows", "batch_size", "num_epochs", "steps", "max_steps")
+  input <- arguments[intersect(input_names, names(arguments))]
+  stop <- arguments$stop
+  stop_text <- if (!is.null(stop)) {
+    sprintf("%s, patience of %s steps", stop$metric_name, format_number(stop$patience))
   }
   c(
-    given$hyperparameters, input, if (!is.null(early)) list(early_stopping = early),
+    arguments$hyperparameters, input, if (!is.null(stop_text)) list(early_stopping = stop_text),
     if (!is.na(run$seed)) list(seed = run$seed)
   )
 }
 
-# One row for each model.
-compared_runs <- function(last) {
-  best <- lapply(last, best_of_run)
+# The table of view_runs() with one row for each model. `last_runs`: the last run of each model.
+compare_runs <- function(last_runs) {
+  best <- lapply(last_runs, best_validation)
   has_best <- lengths(best) > 0
   metric <- unique(vapply(best[has_best], `[[`, "", "metric"))
   table <- data.frame(
-    model = names(last), kind = vapply(seq_along(last), function(i) run_title(last[[i]], ""), "")
+    model = names(last_runs), kind = unname(vapply(last_runs, run_title, "", folder = ""))
   )
   if (length(metric) == 1) {
-    shown <- function(field) {
-      vapply(best, function(one) if (is.null(one)) "" else shown_number(one[[field]]), "")
+    field_of_best <- function(field) {
+      vapply(best, function(one) if (is.null(one)) "" else format_number(one[[field]]), "")
     }
-    table[[paste("best", metric_in_text(metric))]] <- shown("value")
-    table[["at step"]] <- shown("step")
+    table[[paste("best", metric_in_text(metric))]] <- field_of_best("value")
+    table[["at step"]] <- field_of_best("step")
   }
-  plain <- do.call(rbind, lapply(last, formatted_runs))
-  cbind(table, plain[c("steps", "seconds", "ended")])
+  texts <- do.call(rbind, lapply(last_runs, formatted_runs))
+  cbind(table, texts[c("steps", "seconds", "ended")])
 }
 
 # Formats each number separately, so that small numbers get more decimals.
-shown_number <- function(x) {
-  one <- function(x) format(signif(x, 5), big.mark = ",", scientific = FALSE)
-  vapply(x, function(x) if (is.na(x)) "?" else one(x), "")
+format_number <- function(x) {
+  format_one <- function(x) format(signif(x, 5), big.mark = ",", scientific = FALSE)
+  vapply(x, function(x) if (is.na(x)) "?" else format_one(x), "")
 }
-
-split_runs <- function(runs) lapply(seq_len(nrow(runs)), function(i) runs[i, ])
 
 formatted_runs <- function(runs) {
   data.frame(
     run = runs$run, began = format(runs$began, "%Y-%m-%d %H:%M:%S"),
-    seconds = shown_number(runs$seconds),
-    steps = paste(shown_number(runs$from_step), "to", shown_number(runs$to_step)),
-    "rows/s" = shown_number(runs$rows_per_sec), waited = shown_number(runs$waited),
+    seconds = format_number(runs$seconds),
+    steps = paste(format_number(runs$from_step), "to", format_number(runs$to_step)),
+    "rows/s" = format_number(runs$rows_per_sec), waited = format_number(runs$waited),
     ended = paste0(runs$why, ": ", mapply(describe_end, runs$why, runs$reason)), check.names = FALSE
   )
 }
-
-runs_table <- function(runs) html_table(formatted_runs(runs))
 
 run_details <- function(number, run) {
   fields <- c(
@@ -147,8 +147,8 @@ run_details <- function(number, run) {
     run$arguments[[1]], run$config[[1]]
   )
   log <- run$log[[1]]
-  shown <- if (length(log)) htmltools::tags$pre(paste(log, collapse = "\n"))
-  details(paste("Run", number), html_table(field_table(fields)), shown)
+  log_text <- if (length(log)) htmltools::tags$pre(paste(log, collapse = "\n"))
+  details(paste("Run", number), html_table(field_table(fields)), log_text)
 }
 
 field_table <- function(fields) {
@@ -166,41 +166,46 @@ last_evaluations <- function(runs) {
   if (NROW(all) == 0) return(NULL)
   last <- all[!duplicated(all[c("data", "metric")], fromLast = TRUE), ]
   data.frame(
-    data = last$data, metric = last$metric, step = shown_number(last$step),
-    value = shown_number(last$value)
+    data = last$data, metric = last$metric, step = format_number(last$step),
+    value = format_number(last$value)
   )
 }
 
 checkpoint_table <- function(folder) {
   best_folder <- file.path(folder, "best")
-  kept <- saved_steps(folder)
+  saved <- saved_steps(folder)
   best <- if (dir.exists(best_folder)) saved_steps(best_folder) else numeric()
-  steps <- sort(union(kept, best))
+  steps <- sort(union(saved, best))
   if (length(steps) == 0) return(NULL)
   size <- function(step) {
-    place <- if (step %in% kept) folder else best_folder
-    files <- list.files(place, sprintf("^model[.]ckpt-%.0f[.]", step), full.names = TRUE)
+    step_folder <- if (step %in% saved) folder else best_folder
+    files <- list.files(step_folder, sprintf("^model[.]ckpt-%.0f[.]", step), full.names = TRUE)
     sum(file.size(files))
   }
-  newest <- if (length(kept)) max(kept)
+  newest <- if (length(saved)) max(saved)
   marks <- function(step) toString(c(if (step %in% newest) "newest", if (step %in% best) "best"))
   data.frame(
-    step = shown_number(steps), MB = shown_number(vapply(steps, size, 0) / 1e6),
+    step = format_number(steps), MB = format_number(vapply(steps, size, 0) / 1e6),
     what = vapply(steps, marks, "")
   )
 }
 
-different_fields <- function(last) {
-  fields <- lapply(last, function(run) {
-    given <- run$arguments[[1]]
-    is_model <- names(given) == "hyperparameters"
-    c(given$hyperparameters, given[!is_model], run$config[[1]], list(hooks = run$hooks[[1]], seed = run$seed))
+differing_fields <- function(last_runs) {
+  fields <- lapply(last_runs, function(run) {
+    arguments <- run$arguments[[1]]
+    is_model <- names(arguments) == "hyperparameters"
+    c(
+      arguments$hyperparameters, arguments[!is_model], run$config[[1]],
+      list(hooks = run$hooks[[1]], seed = run$seed)
+    )
   })
   names <- unique(unlist(lapply(fields, names)))
-  text <- vapply(fields, function(own) {
-    vapply(names, function(name) if (is.null(own[[name]])) "" else field_text(own[[name]]), "")
+  text <- vapply(fields, function(model_fields) {
+    vapply(names, function(name) {
+      if (is.null(model_fields[[name]])) "" else field_text(model_fields[[name]])
+    }, "")
   }, character(length(names)))
-  text <- matrix(text, nrow = length(names), dimnames = list(names, names(last)))
+  text <- matrix(text, nrow = length(names), dimnames = list(names, names(last_runs)))
   differs <- apply(text, 1, function(row) any(row != row[[1]]))
   if (!any(differs)) return(NULL)
   data.frame(field = names[differs], text[differs, , drop = FALSE], check.names = FALSE)
@@ -208,10 +213,12 @@ different_fields <- function(last) {
 
 # --- time and graph
 
-# Microseconds by type of operation: medians, because the first step also computes constants.
+# Microseconds of a step by type of operation, from the timelines of hook_profiler(). The time is
+# the median over steps, because the first step also computes constants.
 timeline_table <- function(folder) {
   if (!requireNamespace("jsonlite", quietly = TRUE)) return(NULL)
-  files <- list.files(c(folder, file.path(folder, "logs")), "^timeline-[0-9]+[.]json$", full.names = TRUE)
+  folders <- c(folder, file.path(folder, "logs"))
+  files <- list.files(folders, "^timeline-[0-9]+[.]json$", full.names = TRUE)
   if (length(files) == 0) return(NULL)
   events <- lapply(utils::tail(files, 20), function(file) {
     trace <- jsonlite::read_json(file)$traceEvents
@@ -225,17 +232,17 @@ timeline_table <- function(folder) {
   if (NROW(all) == 0) return(NULL)
   sums <- tapply(all$time, all[c("op", "file")], sum, default = 0)
   total <- sort(apply(sums, 1, stats::median), decreasing = TRUE)
-  shown <- utils::head(total[total > 0], 25)
+  longest <- utils::head(total[total > 0], 25)
   data.frame(
-    operation = names(shown), "microseconds a step" = shown_number(as.vector(shown)),
-    share = sprintf("%.1f%%", 100 * shown / sum(total)), check.names = FALSE
+    operation = names(longest), "microseconds a step" = format_number(as.vector(longest)),
+    share = sprintf("%.1f%%", 100 * longest / sum(total)), check.names = FALSE
   )
 }
 
 graph_section <- function(folder) {
   tree <- graph_tree(folder)
   if (is.null(tree)) return(NULL)
-  section("Graph", htmltools::tags$details(htmltools::tags$summary("Operations by name scope"), tree))
+  section("Graph", details("Operations by name scope", tree))
 }
 
 graph_tree <- function(folder) {
@@ -249,23 +256,24 @@ graph_tree <- function(folder) {
   names <- field("name")
   types <- field("op")
   if (length(names) == 0 || length(names) != length(types)) return(NULL)
-  htmltools::HTML(scope_html(strsplit(names, "/", fixed = TRUE), types))
+  htmltools::HTML(graph_scope_html(strsplit(names, "/", fixed = TRUE), types))
 }
 
-scope_html <- function(paths, types) {
-  heads <- vapply(paths, `[[`, "", 1L)
+# HTML of operations by name scope. `paths`: the names of the operations, split at "/".
+graph_scope_html <- function(paths, types) {
+  first_names <- vapply(paths, `[[`, "", 1L)
   is_leaf <- lengths(paths) == 1
-  parts <- lapply(unique(heads), function(head) {
-    own <- heads == head
-    leaf <- own & is_leaf
-    below <- own & !is_leaf
-    name <- htmltools::htmlEscape(head)
-    leaves <- sprintf("<div>%s <i>%s</i></div>", name, htmltools::htmlEscape(types[leaf]))
-    scopes <- if (any(below)) {
-      inside <- scope_html(lapply(paths[below], `[`, -1), types[below])
-      sprintf("<details><summary>%s (%d)</summary>%s</details>", name, sum(below), inside)
+  parts <- lapply(unique(first_names), function(first_name) {
+    is_in_scope <- first_names == first_name
+    is_operation <- is_in_scope & is_leaf
+    is_nested <- is_in_scope & !is_leaf
+    name <- htmltools::htmlEscape(first_name)
+    leaves <- sprintf("<div>%s <i>%s</i></div>", name, htmltools::htmlEscape(types[is_operation]))
+    scopes <- if (any(is_nested)) {
+      nested_html <- graph_scope_html(lapply(paths[is_nested], `[`, -1), types[is_nested])
+      sprintf("<details><summary>%s (%d)</summary>%s</details>", name, sum(is_nested), nested_html)
     }
-    c(leaves[any(leaf)], scopes)
+    c(leaves[any(is_operation)], scopes)
   })
   paste(unlist(parts), collapse = "\n")
 }

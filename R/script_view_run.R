@@ -1,4 +1,5 @@
-# view_run(): a model directory as one HTML page that needs neither network nor server.
+# view_run() and view_runs(): HTML pages about training runs, which need neither a network nor a
+# server.
 
 #' View training runs in a browser
 #'
@@ -6,8 +7,8 @@
 #' page contains:
 #'
 #' * the best validation, why the last run ended, and the hyperparameters;
-#' * curves of the average loss and of the metrics of evaluations, with zoom and a logarithmic scale;
-#'   curves of other numbers in event files are folded, and constant ones are omitted;
+#' * curves of the average loss and of the metrics of evaluations, with zoom and a logarithmic
+#'   scale; curves of other numbers in event files are folded, and constant numbers are omitted;
 #' * histograms over steps;
 #' * the runs, with hooks, log lines, arguments, configuration, rows per second, and why they ended;
 #' * the checkpoints, and the graph by name scopes;
@@ -41,11 +42,7 @@
 #'   view_runs(dirname(model_dir(model)))
 #' }
 view_run <- function(model_dir, file = NULL, open = interactive()) {
-  folder <- model_dir
-  if (is_estimator(folder)) folder <- model_dir.tf_estimator(folder)
-  good <- is_string(folder)
-  check_arg(good, model_dir, "a folder or a model", "model_dir", environment())
-  folder <- path.expand(folder)
+  folder <- path.expand(folder_of_model(model_dir))
   check_folder_exists(folder, environment())
   runs <- run_history(folder)
   if (nrow(runs) == 0) {
@@ -81,13 +78,14 @@ hook_view_run <- function(every_n_secs = 10) {
     if (is.null(watch$folder)) {
       abort_runhooks("{.fn hook_view_run} is for {.fn train} only, not for mode {.val {mode}}.")
     }
-    page_hook(watch$folder, every_n_secs)
+    page_update_hook(watch$folder, every_n_secs)
   })
 }
 
-# `finish` runs later than end(), after the run is recorded, so the last page does not reload.
-page_hook <- function(folder, every_n_secs) {
-  last <- -Inf
+# The hook of hook_view_run(). Its attribute `finish` is called after the run has been recorded, so
+# the last page shows the end of the run and does not reload.
+page_update_hook <- function(folder, every_n_secs) {
+  last_time <- -Inf
   write <- function() {
     page <- run_page(folder, run_history(folder), every_n_secs)
     write_page(page, page_path(NULL, folder, "run.html"))
@@ -95,8 +93,8 @@ page_hook <- function(folder, every_n_secs) {
   hook <- session_run_hook(
     after_run = function(context, values) {
       now <- proc.time()[["elapsed"]]
-      if (now - last < every_n_secs) return(NULL)
-      last <<- now
+      if (now - last_time < every_n_secs) return(NULL)
+      last_time <<- now
       write()
     }
   )

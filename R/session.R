@@ -1,6 +1,6 @@
-# Sessions as R objects.
+# Sessions: the R object of a session of the core, and the default session.
 
-# Called by the core when R first asks for a session.
+# Creates the R object of a session of the core. The core calls this function once for each session.
 new_session <- function(pointer, graph) {
   session <- new.env(parent = emptyenv())
   session$.pointer <- pointer
@@ -9,7 +9,7 @@ new_session <- function(pointer, graph) {
     cpp_session_run(pointer, fetches, feed_dict, options, run_metadata)
   }
   session$close <- function() cpp_session_close(pointer)
-  # unlike with(session), does not change the default graph or close the session
+  # unlike with(session, ...), this does not change the default graph or close the session
   session$as_default <- function() {
     new_context_manager(
       function() {
@@ -19,7 +19,7 @@ new_session <- function(pointer, graph) {
       function(condition) the$sessions <- the$sessions[-length(the$sessions)]
     )
   }
-  as_context(
+  add_context_methods(
     session,
     enter = function() push_session(session), exit = function(condition) pop_session(session)
   )
@@ -60,8 +60,8 @@ dict <- function(...) {
   check_arg(is_named, values, "values, each with the name of its tensor", "...", environment())
   frame <- parent.frame()
   keys <- lapply(names(values), function(name) {
-    found <- get0(name, envir = frame)
-    if (is_tensor(found)) found else name
+    value <- get0(name, envir = frame)
+    if (is_tensor(value)) value else name
   })
   structure(values, keys = keys)
 }
@@ -78,8 +78,8 @@ pop_session <- function(session) {
   session$close()
 }
 
-# The session of the core for an argument that may be a monitored session.
-plain_session <- function(x, arg = "sess", call = parent.frame()) {
+# Returns the session of the core for an argument that is a session or a monitored session.
+underlying_session <- function(x, arg = "sess", call = parent.frame()) {
   check_arg(is_session(x), x, "a session", arg, call)
   if (inherits(x, "runhooks_monitored_session")) x$raw_session() else x
 }
@@ -104,7 +104,7 @@ session_symbols <- function() {
     Session = function(target = "", graph = NULL, config = NULL) {
       check_arg(is.null(graph) || is_graph(graph), graph, "a graph", "graph", environment())
       use_threads()
-      checked_members(cpp_session_new(if (is.null(graph)) NULL else graph$.pointer))
+      with_checked_members(cpp_session_new(if (is.null(graph)) NULL else graph$.pointer))
     },
     get_default_session = function() {
       if (length(the$sessions)) the$sessions[[length(the$sessions)]]

@@ -1,4 +1,4 @@
-# Tensors, operations and variables in R: handles of elements of a graph.
+# R handles of tensors, operations and variables, which are elements of a graph of the core.
 
 #' Tensors, operations and variables of a graph
 #'
@@ -15,8 +15,8 @@
 #' * of a variable: `value()`, `read_value()`, `initializer`, `assign()`, `assign_add()`,
 #'   `assign_sub()`, `load()` and most members of a tensor.
 #'
-#' A tensor has no value while the graph is built. `if (x > 0)` is therefore an error; `tf$cond()`
-#' and `tf$where()` decide when the graph runs.
+#' A tensor has no value while the graph is built. `if (x > 0)` is therefore an error. Use
+#' `tf$cond()` or `tf$where()`, which evaluate the condition when the graph runs.
 #'
 #' @param x,e1,e2 A tensor, operation or variable; in arithmetic also a number.
 #' @param name Name of a member.
@@ -43,7 +43,7 @@ is_graph_element <- function(x) {
   inherits(x, c("tensorflow.tensor", "tensorflow.operation", "tensorflow.variable"))
 }
 
-# The name that the tests of tfestimators use. lint: allow caller
+# An alias for scripts and tests of tfestimators. lint: allow caller
 is.tensor <- function(object) is_tensor(object) # nolint
 
 #' @rdname tensors
@@ -63,7 +63,7 @@ is.tensor <- function(object) is_tensor(object) # nolint
     consumers = function() cpp_tensor_consumers(x),
     set_shape = function(shape) invisible(cpp_tensor_set_shape(x, as_dims(shape))),
     value_index = as.integer(sub(".*:", "", cpp_element_info(x)$name)),
-    if (name %in% attr(x, "columns")) column_of_tensor(x, name) else abort_no_member(x, name)
+    if (name %in% attr(x, "columns")) x[, name] else abort_no_member(x, name)
   )
 }
 
@@ -94,7 +94,8 @@ initialized_value <- function(x) {
   )
 }
 
-# Feeds the initializer's input, because the graph may be finalized.
+# Sets the value of a variable. For a value from R, it runs the initializer with this value as
+# input, because no operation can be added to a finalized graph.
 load_variable_value <- function(x, value, session, call = parent.frame()) {
   session <- session_or_default(session, call)
   if (is_tensor(value) || is_variable(value)) {
@@ -144,14 +145,16 @@ load_variable_value <- function(x, value, session, call = parent.frame()) {
   )
 }
 
-# An integer vector, as reticulate converts a list of numbers; a list if a dimension is unknown.
+# Returns an integer vector, which is what reticulate makes of a list of numbers. If a dimension is
+# unknown, returns a list in which it is NULL.
 dims_as_list <- function(dims) {
   if (is.null(dims)) return(list())
   if (!anyNA(dims)) return(as.integer(dims))
   lapply(dims, function(d) if (!is.na(d)) as.integer(d))
 }
 
-# A shape with TensorFlow's members. Unknown dimensions are NULL in as_list() and NA in dims.
+# The shape of a tensor, with TensorFlow's members. An unknown dimension is NULL in as_list() and NA
+# in `dims`.
 tensor_shape <- function(x) {
   info <- cpp_element_info(x)
   structure(
@@ -183,7 +186,7 @@ print.tensorflow.shape <- function(x, ...) {
 `[.tensorflow.shape` <- function(x, i) dims_as_list(unclass(x)$dims[i])
 
 #' @export
-`$.tensorflow.shape` <- function(x, name) member_of(x, name)
+`$.tensorflow.shape` <- function(x, name) get_member(x, name)
 
 #' @export
 Ops.tensorflow.shape <- function(e1, e2) {
@@ -242,8 +245,8 @@ dim.tensorflow.tensor <- function(x) {
   if (is.null(dims)) NULL else dims_as_list(dims)
 }
 
-# In a method of a primitive `generic`: the name of the function that called the generic. R records
-# the primitive itself as a call in some cases.
+# For a method of a primitive generic, such as length(): the name of the function that called the
+# generic. R sometimes records the primitive as a call, too, so calls of `generic` are skipped.
 calling_function <- function(generic) {
   for (call in rev(utils::head(sys.calls(), -2))) {
     name <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
@@ -265,8 +268,8 @@ length.tensorflow.tensor <- function(x) {
   NA_integer_
 }
 
-# Converts a list for an op that takes one tensor: a vector of numbers, or the stacked tensors.
-# Called by the core. lint: allow caller
+# Converts a list to the input of an operation that needs one tensor: an array if the list has
+# numbers, or else the stacked tensors. Called by the core. lint: allow caller
 list_as_input <- function(x, depth = 1L) {
   check_nesting(depth)
   if (inherits(x, "tensorflow.shape")) x <- x$as_list()
@@ -280,9 +283,8 @@ list_as_input <- function(x, depth = 1L) {
   array_of_list(x)
 }
 
-array_dims <- function(x) if (is.null(dim(x))) length(x) else dim(x)
-
-# Plain numbers give a plain array, whose data type can still be chosen.
+# Converts a list of equally shaped values to an array. If all values are plain numbers, the array
+# has the attribute `is_plain`: its data type can still be chosen.
 array_of_list <- function(x, depth = 1L) {
   check_nesting(depth)
   if (length(x) == 0) return(array(integer(), 0L))
@@ -290,27 +292,31 @@ array_of_list <- function(x, depth = 1L) {
     if (is.list(part)) array_of_list(part, depth + 1L) else part
   })
   shapes <- lapply(parts, function(part) {
-    if (is.null(dim(part)) && length(part) == 1) integer() else array_dims(part)
+    if (!is.null(dim(part))) return(dim(part))
+    if (length(part) == 1) integer() else length(part)
   })
-  fits <- vapply(parts, function(part) is.atomic(part) && !is.null(part), NA) & vapply(shapes, identical, NA, shapes[[1]])
-  if (!all(fits)) {
-    wrong <- which(!fits)[[1]]
+  is_value <- vapply(parts, function(part) is.atomic(part) && !is.null(part), NA)
+  has_same_shape <- vapply(shapes, identical, NA, shapes[[1]])
+  if (!all(is_value & has_same_shape)) {
+    wrong <- which(!(is_value & has_same_shape))[[1]]
     abort_runhooks(
       "A list of values cannot become one tensor: element {wrong} is
        {describe_type(parts[[wrong]])}, element 1 {describe_type(parts[[1]])}.",
       call = user_frame()
     )
   }
-  # the elements are the first dimension
+  # array() fills the first dimension first, so the elements are stacked last and then moved first
   stacked <- array(unlist(parts, use.names = FALSE), c(shapes[[1]], length(parts)))
   rank <- length(dim(stacked))
   stacked <- aperm(stacked, c(rank, seq_len(rank - 1)))
-  is_plain <- vapply(parts, function(part) is.null(dim(part)) || !is.null(attr(part, "is_plain")), NA)
+  is_plain <- vapply(parts, function(part) {
+    is.null(dim(part)) || !is.null(attr(part, "is_plain"))
+  }, NA)
   if (is.double(stacked) && all(is_plain)) attr(stacked, "is_plain") <- TRUE
   stacked
 }
 
-# Adds an operation. Values that are not tensors take the data type of the other inputs.
+# Adds an operation to the graph. Inputs that are not tensors get the data type of the other inputs.
 tf_op <- function(
   type,
   ...,
@@ -364,8 +370,8 @@ Math.tensorflow.tensor <- function(x, ...) {
   if (generic %in% c("sinpi", "cospi", "tanpi")) {
     return(tf_op(unary_ops[[sub("pi$", "", generic)]], x * pi))
   }
-  if (generic == "cumsum") return(along_elements(x, tf$cumsum, generic))
-  if (generic == "cumprod") return(along_elements(x, tf$cumprod, generic))
+  if (generic == "cumsum") return(cumulate_vector(x, tf$cumsum, generic))
+  if (generic == "cumprod") return(cumulate_vector(x, tf$cumprod, generic))
   if (generic == "trigamma") return(tf_op("Polygamma", tf$ones_like(x), x))
   if (!generic %in% names(unary_ops)) {
     abort_runhooks("{.fn {generic}} is not defined for tensors.", kind = "unimplemented")
@@ -373,8 +379,9 @@ Math.tensorflow.tensor <- function(x, ...) {
   tf_op(unary_ops[[generic]], x)
 }
 
-# R numbers the elements of an array, but a tensor of several dimensions has no such order.
-along_elements <- function(x, f, generic, call = parent.frame()) {
+# Applies `f`, such as tf$cumsum, to a vector. R's cumsum() also accepts arrays, because R numbers
+# their elements; the elements of a tensor of several dimensions have no number.
+cumulate_vector <- function(x, f, generic, call = parent.frame()) {
   if (!identical(length(dim(x)), 1L)) {
     abort_runhooks(
       "{.fn {generic}} needs a vector; {.val {x$name}} has shape {x$shape$text}. Use
@@ -392,7 +399,9 @@ tensor_log <- function(x, base = exp(1)) {
 
 tensor_round <- function(x, digits = 0) {
   if (digits != 0) {
-    abort_runhooks("Tensors can only be rounded to 0 digits, not to {digits}.", kind = "unimplemented")
+    abort_runhooks(
+      "Tensors can only be rounded to 0 digits, not to {digits}.", kind = "unimplemented"
+    )
   }
   tf_op("Round", x)
 }

@@ -1,8 +1,8 @@
-# Conversion of R values for tensors: data types, dimensions, columns of data.
+# Conversion of R values for the core: data types, shapes, constants, and columns of data.
 
 dtype_name <- function(dtype, arg = "dtype") {
   if (inherits(dtype, "tensorflow.dtype")) return(unclass(dtype)$name)
-  # names of variables cannot be bytes
+  # R cannot use a string of bytes as a name
   if (is_string(dtype) && Encoding(dtype) != "bytes") return(dtype)
   abort_runhooks(
     c(
@@ -18,10 +18,11 @@ as_dtype <- function(dtype, arg = "dtype") {
   tf_dtype(dtype_name(dtype, arg))
 }
 
+# A list of integers for a shape whose dimensions are all known.
 known_dims <- function(shape, call = parent.frame()) {
   dims <- if (inherits(shape, "tensorflow.shape")) unclass(shape)$dims else unlist(shape)
-  good <- is.null(dims) || is.numeric(dims) && all(vapply(dims, is_whole, NA))
-  check_arg(good, shape, "whole numbers", "shape", call)
+  is_valid <- is.null(dims) || is.numeric(dims) && all(vapply(dims, is_whole, NA))
+  check_arg(is_valid, shape, "whole numbers", "shape", call)
   as.list(as.integer(dims))
 }
 
@@ -47,7 +48,8 @@ tf_dtype <- function(name) {
   the$dtypes[[name]]
 }
 
-# Converts a shape (NULL, c(), a list with NULLs, a tensor's shape) to numbers, NA if unknown.
+# Converts a shape to numbers, with NA for unknown dimensions. The shape is NULL, numbers, a list
+# that may contain NULL, or the shape of a tensor.
 as_dims <- function(shape) {
   if (is.null(shape)) return(NULL)
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
@@ -85,28 +87,30 @@ np_array <- function(data, dtype = NULL) {
   structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
 }
 
-# Sparse matrices that the core reads directly, converting one batch at a time.
+# TRUE for a sparse matrix of the class that the core reads directly, one batch at a time.
 is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
 
 is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
 
+# Converts a matrix of the package Matrix to the sparse class above or to an R matrix.
 plain_matrix <- function(x) {
   if (is_sparse_matrix(x)) return(x)
   if (!inherits(x, "sparseMatrix")) return(unname(Matrix::as.matrix(x)))
   methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
 }
 
+# Replaces a factor by integer codes, with a message that lists them.
 encode_column <- function(x, name) {
   if (!is.factor(x)) return(x)
   message(encoding_message(x, name))
   factor_codes(x)
 }
 
-# A condition that can be signalled repeatedly without formatting its text again.
+# The message as a condition, which can be signalled again without formatting its text again.
 encoding_message <- function(x, name) {
   lines <- paste0("- '", levels(x), "' => ", seq_along(levels(x)) - 1L)
-  about <- sprintf("The following factor levels of '%s' have been encoded:", name)
-  simpleMessage(paste0(c(about, lines), "\n", collapse = ""))
+  title <- sprintf("The following factor levels of '%s' have been encoded:", name)
+  simpleMessage(paste0(c(title, lines), "\n", collapse = ""))
 }
 
 factor_codes <- function(x) {
@@ -115,17 +119,20 @@ factor_codes <- function(x) {
   codes
 }
 
-wanted_type <- function(x) {
+# The data type that np_array() has set, or NA.
+declared_type <- function(x) {
   type <- attr(x, "dtype", exact = TRUE)
   if (is.character(type)) type else NA_character_
 }
 
+# The specification of an initializer of tf, or the initializer itself.
 initializer_spec <- function(initializer) {
   spec <- attr(initializer, "spec")
   if (is.null(spec)) initializer else spec
 }
 
-# The call of the core costs more than R's check of a few rows.
+# Whether each column has finite values only. R checks small data, because the call of the core
+# would take longer.
 all_finite <- function(columns) {
   numbers <- lapply(columns, stored_numbers)
   has_numbers <- vapply(numbers, function(x) is.numeric(x) || is.logical(x), NA)

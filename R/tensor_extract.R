@@ -1,4 +1,4 @@
-# `[` of tensors, translated to strided slices.
+# `[` and `[[` of tensors, which become strided slices, and R's reductions and bindings of tensors.
 
 #' Extract parts of tensors
 #'
@@ -43,20 +43,20 @@
                                   style = getOption("tensorflow.extract.style", "R")) {
   style <- check_one_of(style, c("R", "python"))
   check_flag(drop)
-  given <- as.list(substitute(list(...)))[-1]
+  index_expressions <- as.list(substitute(list(...)))[-1]
   frame <- parent.frame()
-  indices <- lapply(given, parse_index, frame)
-  named <- vapply(indices, function(index) index$kind == "names", NA)
-  if (any(named)) {
-    taken <- take_columns(x, indices, named, drop)
-    x <- taken$x
-    indices <- taken$indices
+  indices <- lapply(index_expressions, parse_index, frame)
+  has_names <- vapply(indices, function(index) index$kind == "names", NA)
+  if (any(has_names)) {
+    selected <- select_named_columns(x, indices, has_names, drop)
+    x <- selected$x
+    indices <- selected$indices
   }
   rank <- length(cpp_element_info(x)$dims)
   if (is.null(cpp_element_info(x)$dims)) rank <- NA
-  indices <- complete_indices(indices, rank, style)
+  check_index_count(indices, rank, style)
   parts <- Map(
-    slice_part, indices, dims_of_indices(indices, cpp_element_info(x)$dims), seq_along(indices),
+    index_slice, indices, index_dim_sizes(indices, cpp_element_info(x)$dims), seq_along(indices),
     MoreArgs = list(drop = drop, style = style)
   )
   part <- strided_slice(x, parts)
@@ -70,41 +70,42 @@
 #' @export
 `[.tensorflow.variable` <- function(x, ..., drop = TRUE,
                                     style = getOption("tensorflow.extract.style", "R")) {
-  inside <- new.env(parent = parent.frame())
-  inside$.value <- cpp_variable_snapshot(x)
+  env <- new.env(parent = parent.frame())
+  env$.value <- cpp_variable_snapshot(x)
   eval(as.call(c(quote(`[`), quote(.value), as.list(substitute(list(...)))[-1],
-    list(drop = drop, style = style))), inside)
+    list(drop = drop, style = style))), env)
 }
 
 #' @rdname sub-.tensorflow.tensor
 #' @export
-`[[.tensorflow.tensor` <- function(x, ...) one_element(x, ...)
+`[[.tensorflow.tensor` <- function(x, ...) extract_element(x, ...)
 
 #' @rdname sub-.tensorflow.tensor
 #' @export
-`[[.tensorflow.variable` <- function(x, ...) one_element(x, ...)
+`[[.tensorflow.variable` <- function(x, ...) extract_element(x, ...)
 
-one_element <- function(x, ...) {
+extract_element <- function(x, ...) {
   is_missing <- vapply(eval(substitute(alist(...))), identical, NA, quote(expr = ))
-  at <- if (!any(is_missing)) list(...)
-  if (length(at) == 1 && is_string(at[[1]])) return(do.call(`$`, list(x, at[[1]])))
+  indices <- if (!any(is_missing)) list(...)
+  if (length(indices) == 1 && is_string(indices[[1]])) return(do.call(`$`, list(x, indices[[1]])))
   dims <- cpp_element_info(x)$dims
-  is_one <- vapply(at, function(i) is_number(i) || is_tensor(i), NA)
-  if (!length(at) || !all(is_one) || !identical(length(at), length(dims))) {
+  is_single <- vapply(indices, function(i) is_number(i) || is_tensor(i), NA)
+  if (!length(indices) || !all(is_single) || !identical(length(indices), length(dims))) {
     rank <- if (is.null(dims)) "an unknown number of" else length(dims)
     abort_runhooks(
       c(
         "{.code x[[...]]} of a tensor needs one number for each dimension; this one has {rank}
-        {cli::qty(length(dims))}dimension{?s}, and {length(at)} {?index is/indices are} given.",
+        {cli::qty(length(dims))}dimension{?s}, and {length(indices)} {?index is/indices are}
+        given.",
         i = "Use {.code x[i, ...]} for parts, or {.code tf$unstack(x)} for a list of them."
       ),
       call = user_frame()
     )
   }
-  do.call(`[`, c(list(x), at))
+  do.call(`[`, c(list(x), indices))
 }
 
-is_no_list <- function(x) {
+abort_not_a_list <- function(x) {
   kind <- if (inherits(x, "tensorflow.operation")) "An operation" else "A tensor"
   abort_runhooks(
     c(
@@ -117,23 +118,23 @@ is_no_list <- function(x) {
 }
 
 #' @export
-as.list.tensorflow.tensor <- function(x, ...) is_no_list(x)
+as.list.tensorflow.tensor <- function(x, ...) abort_not_a_list(x)
 
 #' @export
-as.list.tensorflow.variable <- function(x, ...) is_no_list(x)
+as.list.tensorflow.variable <- function(x, ...) abort_not_a_list(x)
 
 #' @export
-as.list.tensorflow.operation <- function(x, ...) is_no_list(x)
+as.list.tensorflow.operation <- function(x, ...) abort_not_a_list(x)
 
 #' @export
-`[.tensorflow.operation` <- function(x, ...) is_no_list(x)
+`[.tensorflow.operation` <- function(x, ...) abort_not_a_list(x)
 
 #' @export
 `[[.tensorflow.operation` <- function(x, i, ...) {
-  if (is_string(i)) do.call(`$`, list(x, i)) else is_no_list(x)
+  if (is_string(i)) do.call(`$`, list(x, i)) else abort_not_a_list(x)
 }
 
-cannot_change <- function(x) {
+abort_assignment <- function(x) {
   kind <- if (inherits(x, "tensorflow.variable")) "variable" else "tensor or operation"
   abort_runhooks(
     c(
@@ -146,25 +147,25 @@ cannot_change <- function(x) {
 }
 
 #' @export
-`[<-.tensorflow.tensor` <- function(x, ..., value) cannot_change(x)
+`[<-.tensorflow.tensor` <- function(x, ..., value) abort_assignment(x)
 
 #' @export
-`[<-.tensorflow.variable` <- function(x, ..., value) cannot_change(x)
+`[<-.tensorflow.variable` <- function(x, ..., value) abort_assignment(x)
 
 #' @export
-`[[<-.tensorflow.tensor` <- function(x, ..., value) cannot_change(x)
+`[[<-.tensorflow.tensor` <- function(x, ..., value) abort_assignment(x)
 
 #' @export
-`[[<-.tensorflow.variable` <- function(x, ..., value) cannot_change(x)
+`[[<-.tensorflow.variable` <- function(x, ..., value) abort_assignment(x)
 
 #' @export
-`$<-.tensorflow.tensor` <- function(x, name, value) cannot_change(x)
+`$<-.tensorflow.tensor` <- function(x, name, value) abort_assignment(x)
 
 #' @export
-`$<-.tensorflow.variable` <- function(x, name, value) cannot_change(x)
+`$<-.tensorflow.variable` <- function(x, name, value) abort_assignment(x)
 
 #' @export
-`$<-.tensorflow.operation` <- function(x, name, value) cannot_change(x)
+`$<-.tensorflow.operation` <- function(x, name, value) abort_assignment(x)
 
 #' @rdname sub-.tensorflow.tensor
 #' @export
@@ -174,9 +175,10 @@ new_axis <- structure(list(), class = "runhooks_newaxis")
 
 # --- columns by name
 
-# Selects the columns of these names as a matrix. The last index has the names.
-take_columns <- function(x, indices, named, drop) {
-  if (length(indices) != 2 || any(named[-length(named)])) {
+# Selects columns by the names in the second index, and replaces this index. Returns the tensor and
+# the indices that remain to be applied.
+select_named_columns <- function(x, indices, has_names, drop) {
+  if (length(indices) != 2 || any(has_names[-length(has_names)])) {
     abort_runhooks(
       c(
         "An index of a tensor must be whole numbers or a tensor, not a string.",
@@ -186,18 +188,18 @@ take_columns <- function(x, indices, named, drop) {
     )
   }
   names <- indices[[2]]$names
-  at <- columns_named(x, names)
-  if (length(at) == 1) {
-    indices[[2]] <- list(kind = "one", at = at)
+  positions <- named_column_positions(x, names)
+  if (length(positions) == 1) {
+    indices[[2]] <- list(kind = "one", at = positions)
     return(list(x = x, indices = indices))
   }
   indices[[2]] <- list(kind = "all")
-  part <- tf$gather(x, at - 1L, axis = 1L)
-  attr(part, "columns") <- attr(x, "columns")[at]
+  part <- tf$gather(x, positions - 1L, axis = 1L)
+  attr(part, "columns") <- attr(x, "columns")[positions]
   list(x = part, indices = indices)
 }
 
-columns_named <- function(x, names) {
+named_column_positions <- function(x, names) {
   columns <- attr(x, "columns")
   unknown <- setdiff(names, columns)
   if (length(unknown)) {
@@ -216,11 +218,9 @@ columns_named <- function(x, names) {
   unlist(lapply(names, function(name) which(columns == name)))
 }
 
-# `x$name` and `x[["name"]]`: a vector, or a matrix if a feature has several columns.
-column_of_tensor <- function(x, name) x[, name]
-
-# Returns list(kind, ...): "all", "ellipsis", "newaxis", "names" (names), "one" (at), or "range"
-# (from, to, by; NULL if missing).
+# Parses an index expression. Returns a list with `kind`: "all", "ellipsis", "newaxis", "names" with
+# `names`, "one" with the index `at`, or "range" with `from`, `to` and `by`, which are NULL if
+# missing.
 parse_index <- function(expr, frame) {
   if (identical(expr, quote(expr = ))) return(list(kind = "all"))
   if (is.symbol(expr) && grepl(":", as.character(expr), fixed = TRUE)) {
@@ -231,17 +231,20 @@ parse_index <- function(expr, frame) {
 }
 
 text_index <- function(text) {
-  words <- strsplit(paste0(text, " "), ":", fixed = TRUE)[[1]]
-  numbers <- lapply(trimws(words), function(word) {
-    if (!nzchar(word) || word == "NULL") return(NULL)
-    number <- suppressWarnings(as.numeric(word))
-    if (is.na(number)) abort_runhooks("{.val {text}} is not an index of a tensor.", call = user_frame())
+  parts <- strsplit(paste0(text, " "), ":", fixed = TRUE)[[1]]
+  numbers <- lapply(trimws(parts), function(part) {
+    if (!nzchar(part) || part == "NULL") return(NULL)
+    number <- suppressWarnings(as.numeric(part))
+    if (is.na(number)) {
+      abort_runhooks("{.val {text}} is not an index of a tensor.", call = user_frame())
+    }
     number
   })
   numbers <- c(numbers, list(NULL, NULL))
   list(kind = "range", from = numbers[[1]], to = numbers[[2]], by = numbers[[3]])
 }
 
+# An index `a:b` or `a:b:c`, which is not evaluated, because R would make a vector of it.
 colon_index <- function(expr, frame) {
   by <- NULL
   if (is.call(expr[[2]]) && identical(expr[[2]][[1]], quote(`:`))) {
@@ -256,8 +259,9 @@ value_index <- function(value) {
   if (inherits(value, "runhooks_all_dims")) return(list(kind = "ellipsis"))
   if (is_tensor(value) || is_variable(value)) return(list(kind = "one", at = as_tensor(value)))
   if (is.character(value) && length(value) > 0) return(list(kind = "names", names = value))
-  whole <- is.numeric(value) && length(value) > 0 && all(is.finite(value) & value == trunc(value))
-  if (!whole) {
+  is_valid <- is.numeric(value) && length(value) > 0 &&
+    all(is.finite(value) & value == trunc(value))
+  if (!is_valid) {
     abort_runhooks(
       "An index of a tensor must be whole numbers or a tensor, not {describe_type(value)}.",
       call = user_frame()
@@ -277,10 +281,11 @@ value_index <- function(value) {
   list(kind = "range", from = value[[1]], to = value[[length(value)]], by = by)
 }
 
-complete_indices <- function(indices, rank, style) {
+# Checks that there are not too many indices, and warns if there are too few.
+check_index_count <- function(indices, rank, style) {
   kinds <- vapply(indices, `[[`, "", "kind")
   used <- sum(!kinds %in% c("newaxis", "ellipsis"))
-  if (is.na(rank) || "ellipsis" %in% kinds) return(indices)
+  if (is.na(rank) || "ellipsis" %in% kinds) return(invisible())
   if (used > rank) {
     abort_runhooks(
       "Too many indices: {used} {cli::qty(used)}{?is/are} given for a tensor of {rank}
@@ -294,33 +299,35 @@ complete_indices <- function(indices, rank, style) {
       used, rank
     ))
   }
-  indices
 }
 
-# The size of the dimension of each index, NA if it is unknown or the index has no dimension.
-dims_of_indices <- function(indices, dims) {
+# The size of the dimension that each index selects from. NA if the size is unknown, or if the index
+# does not select from a dimension.
+index_dim_sizes <- function(indices, dims) {
   kinds <- vapply(indices, `[[`, "", "kind")
-  takes <- !kinds %in% c("newaxis", "ellipsis")
+  has_dim <- !kinds %in% c("newaxis", "ellipsis")
   sizes <- rep(NA_real_, length(indices))
   if (is.null(dims)) return(sizes)
-  split <- match("ellipsis", kinds, nomatch = length(kinds) + 1)
-  before <- which(takes & seq_along(kinds) < split)
-  behind <- which(takes & seq_along(kinds) > split)
+  ellipsis_position <- match("ellipsis", kinds, nomatch = length(kinds) + 1)
+  before <- which(has_dim & seq_along(kinds) < ellipsis_position)
+  after <- which(has_dim & seq_along(kinds) > ellipsis_position)
   sizes[before] <- dims[seq_along(before)]
-  sizes[behind] <- rev(rev(dims)[seq_along(behind)])
+  sizes[after] <- rev(rev(dims)[seq_along(after)])
   sizes
 }
 
-slice_part <- function(index, size, place, drop, style) {
+# The begin, the end, the stride and the masks of StridedSlice for one index. `place`: the number of
+# the index, for messages.
+index_slice <- function(index, size, place, drop, style) {
   part <- list(begin = 0, end = 0, stride = 1)
   if (index$kind == "all") return(c(part, list(masks = c("begin_mask", "end_mask"))))
   if (index$kind == "ellipsis") return(c(part, list(masks = "ellipsis_mask")))
   if (index$kind == "newaxis") return(c(part, list(masks = "new_axis_mask")))
-  if (index$kind == "one") return(one_part(index$at, size, place, drop, style))
-  range_part(index, size, place, style)
+  if (index$kind == "one") return(scalar_slice(index$at, size, place, drop, style))
+  range_slice(index, size, place, style)
 }
 
-one_part <- function(at, size, place, drop, style) {
+scalar_slice <- function(at, size, place, drop, style) {
   if (is_tensor(at)) {
     warn_once(
       "runhooks_tensor_index",
@@ -341,11 +348,11 @@ one_part <- function(at, size, place, drop, style) {
 
 slice_begin <- function(at, size, place, style) {
   if (style == "python") return(at)
-  check_place(at, size, place)
+  check_index_bounds(at, size, place)
   if (at < 0) at else at - 1
 }
 
-check_place <- function(at, size, place) {
+check_index_bounds <- function(at, size, place) {
   if (at == 0) {
     abort_runhooks("Index {place} of a tensor is 0, but indices start at 1.", call = user_frame())
   }
@@ -363,25 +370,22 @@ check_place <- function(at, size, place) {
   }
 }
 
+# Warns once in each session.
 warn_once <- function(id, text) rlang::warn(text, .frequency = "once", .frequency_id = id)
 
-range_part <- function(index, size, place, style) {
-  given <- Filter(Negate(is.null), index[c("from", "to", "by")])
-  if (any(vapply(given, is_graph_element, NA))) return(tensor_range(index, style))
+range_slice <- function(index, size, place, style) {
+  bounds <- Filter(Negate(is.null), index[c("from", "to", "by")])
+  if (any(vapply(bounds, is_graph_element, NA))) return(tensor_range_slice(index, style))
   from <- index$from
   to <- index$to
-  by <- if (!is.null(index$by)) {
-    index$by
-  } else if (style == "R" && !is.null(from) && !is.null(to) && sign(from) == sign(to) && from > to) {
-    -1
-  } else {
-    1
-  }
+  is_bounded <- !is.null(from) && !is.null(to)
+  is_decreasing <- style == "R" && is_bounded && sign(from) == sign(to) && from > to
+  by <- if (!is.null(index$by)) index$by else if (is_decreasing) -1 else 1
   masks <- c(if (is.null(from)) "begin_mask", if (is.null(to)) "end_mask")
   begin <- if (is.null(from)) 0 else slice_begin(from, size, place, style)
   end <- if (is.null(to)) 0 else to
   if (style == "R" && !is.null(to)) {
-    check_place(to, size, place)
+    check_index_bounds(to, size, place)
     # the end is exclusive here: one step after the last element, in the direction of `by`
     end <- (if (to < 0) to else to - 1) + sign(by)
     if ((to < 0 && end == 0) || (to > 0 && end < 0)) masks <- c(masks, "end_mask")
@@ -389,7 +393,8 @@ range_part <- function(index, size, place, style) {
   list(begin = begin, end = end, stride = by, masks = masks)
 }
 
-tensor_range <- function(index, style) {
+# The slice of a range whose bounds are tensors.
+tensor_range_slice <- function(index, style) {
   as_number <- function(x, shift) {
     if (is.null(x)) 0 else if (is_graph_element(x)) tf$cast(as_tensor(x), "int32") else x + shift
   }
@@ -412,22 +417,26 @@ strided_slice <- function(x, parts) {
     "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"
   )
   attrs <- lapply(setNames(nm = masks), function(mask) {
-    set <- vapply(parts, function(part) mask %in% part$masks, NA)
-    sum(2^(which(set) - 1))
+    has_mask <- vapply(parts, function(part) mask %in% part$masks, NA)
+    sum(2^(which(has_mask) - 1))
   })
   inputs <- list(x, column("begin"), column("end"), column("stride"))
   cpp_op_create("StridedSlice", inputs, attrs, "strided_slice")
 }
 
+# tf$strided_slice().
 call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 0, end_mask = 0,
                                ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0,
                                var = NULL, name = NULL) {
   abort_unsupported_arguments(var)
-  as_index_vector <- function(x) if (is_graph_element(x)) x else array(as.integer(unlist(x)), length(x))
-  begin <- as_tensor(as_index_vector(begin), "int32")
-  strides <- if (is.null(strides)) tf$ones_like(begin) else as_tensor(as_index_vector(strides), "int32")
+  as_index_tensor <- function(x) {
+    if (!is_graph_element(x)) x <- array(as.integer(unlist(x)), length(x))
+    as_tensor(x, "int32")
+  }
+  begin <- as_index_tensor(begin)
+  strides <- if (is.null(strides)) tf$ones_like(begin) else as_index_tensor(strides)
   attrs <- mget(c("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"))
-  inputs <- list(as_tensor(input_), begin, as_tensor(as_index_vector(end), "int32"), strides)
+  inputs <- list(as_tensor(input_), begin, as_index_tensor(end), strides)
   cpp_op_create("StridedSlice", inputs, attrs, if (is.null(name)) "StridedSlice" else name)
 }
 
@@ -437,8 +446,8 @@ call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 
 #' @param na.rm Whether `sum()`, `prod()`, `min()`, `max()` and `range()` ignore NaN.
 #' @export
 Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
-  other <- switch(.Generic, sum = , prod = , min = , max = , any = , all = .Generic, "max")
-  check_not_normalizing(.Generic, paste0("tf$reduce_", other, "(x)"))
+  reduction <- switch(.Generic, sum = , prod = , min = , max = , any = , all = .Generic, "max")
+  check_not_normalizing(.Generic, paste0("tf$reduce_", reduction, "(x)"))
   tensors <- lapply(list(...), as_tensor)
   if (.Generic == "range") return(tf$stack(list(min(..., na.rm = na.rm), max(..., na.rm = na.rm))))
   if (na.rm) tensors <- lapply(tensors, ignore_nan, .Generic)
@@ -464,10 +473,10 @@ as_mean_type <- function(x) {
   if (is_whole) tf$cast(x, "float64") else x
 }
 
-# Vectors become rows or columns; matrices are bound as they are.
+# rbind() and cbind() of tensors. A vector becomes a row or a column.
 bind_tensors <- function(parts, axis) {
-  like <- Find(is_graph_element, parts)
-  parts <- lapply(unname(parts), as_tensor, like$dtype)
+  first_tensor <- Find(is_graph_element, parts)
+  parts <- lapply(unname(parts), as_tensor, first_tensor$dtype)
   parts <- lapply(parts, function(x) if (length(dim(x)) == 1) tf$expand_dims(x, axis) else x)
   tf$concat(parts, axis)
 }
@@ -490,7 +499,7 @@ cbind.tensorflow.variable <- cbind.tensorflow.tensor # nolint
 #' @rdname tensors
 #' @export
 rep.tensorflow.tensor <- function(x, ...) {
-  # apply R's rep() to the positions of the elements
+  # R's rep() is applied to the positions of the elements
   if (length(dim(x)) > 1 || is.na(length(x))) {
     abort_runhooks(
       "{.fn rep} needs a vector of known length; {.val {x$name}} has shape {x$shape$text}.

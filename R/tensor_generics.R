@@ -1,5 +1,5 @@
-# R's generics for missing values and order, for tensors: computed, or an error that names the
-# function to use. Without methods, base R would compute with the pointer.
+# Methods of R's generics for tensors. They add operations to the graph, or raise an error that
+# names the function of tf to use. Without a method, base R would compute with the external pointer.
 
 is_float_tensor <- function(x) grepl("^float", cpp_element_info(x)$dtype)
 is_string_tensor <- function(x) identical(cpp_element_info(x)$dtype, "string")
@@ -25,6 +25,7 @@ is.na.tensorflow.tensor <- function(x) {
 #' @export
 anyNA.tensorflow.tensor <- function(x, recursive = FALSE) tf$reduce_any(is.na(x))
 
+# Applies `test` to floats. Integers and logicals give `otherwise` for each element.
 float_test <- function(x, test, otherwise, generic, call = parent.frame()) {
   if (is_float_tensor(x)) return(test(x))
   if (!is_string_tensor(x)) return(tf$fill(tf$shape(x), otherwise))
@@ -69,7 +70,10 @@ rev.tensorflow.variable <- rev.tensorflow.tensor
 
 abort_generic <- function(generic, advice, call) {
   abort_runhooks(
-    c("{.fn {generic}} does not work on tensors, which have no values until the graph runs.", i = advice),
+    c(
+      "{.fn {generic}} does not work on tensors, which have no values until the graph runs.",
+      i = advice
+    ),
     kind = "unimplemented", call = call
   )
 }
@@ -136,20 +140,24 @@ as.integer.tensorflow.tensor <- function(x, ...) {
 as.data.frame.tensorflow.tensor <- function(x, row.names = NULL, optional = FALSE, ...) {
   abort_generic("as.data.frame", "{.code as.data.frame(session$run(x))} converts its value.", environment())
 }
-vector_functions <- c(
+
+# Functions that call as.vector(), and the function of tf to use instead.
+vector_function_advice <- c(
   matrix = "Use {.code tf$reshape(x, shape(...))}.", array = "Use {.code tf$reshape(x, shape(...))}.",
   outer = "Use {.code tf$expand_dims(x, 1L) * tf$expand_dims(y, 0L)}.",
   apply = "Use {.fn tf$map_fn}, or a reduction such as {.code tf$reduce_sum(x, axis)}.",
   as.vector = "{.code session$run(x)} returns its value."
 )
-# Functions of vectors call it.
+# matrix(), outer() and other functions of vectors call as.vector().
 #' @export
 as.vector.tensorflow.tensor <- function(x, mode = "any") {
   calls <- vapply(sys.calls(), function(call) as.character(call[[1]])[[1]], "")
-  caller <- intersect(names(vector_functions), calls)[[1]]
-  abort_generic(caller, vector_functions[[caller]], environment())
+  caller <- intersect(names(vector_function_advice), calls)[[1]]
+  abort_generic(caller, vector_function_advice[[caller]], environment())
 }
 #' @export
-aperm.tensorflow.tensor <- function(a, perm = NULL, ...) tf$transpose(a, if (!is.null(perm)) as.integer(perm) - 1L)
+aperm.tensorflow.tensor <- function(a, perm = NULL, ...) {
+  tf$transpose(a, if (!is.null(perm)) as.integer(perm) - 1L)
+}
 #' @export
 xtfrm.tensorflow.tensor <- function(x) abort_generic("order", "Use {.fn tf$argsort}.", environment())

@@ -1,14 +1,15 @@
-# `%*%` of tensors without masking base R. R finds S3 methods of `%*%` only since 4.3, so handles
-# are marked as S4 objects (src/r/graph/handle_methods.cpp) but keep their S3 classes.
+# `%*%` of tensors, without a function that masks the one of base R. R finds S3 methods of `%*%`
+# only since 4.3. Handles are therefore marked as S4 objects (src/r/graph/handle_methods.cpp), but
+# keep their S3 classes.
 
 #' @importFrom methods cacheMetaData setMethod setOldClass
 NULL
 
-# Created when the package is built and registered with the first handle that a user can see: S4
-# methods in the namespace would slow down library().
+# Contains the S4 methods. They are created when the package is built, and registered when the first
+# handle reaches the user, because S4 methods in the namespace would slow down library().
 tensor_methods <- new.env()
 
-# When roxygen2 reads the sources, there is no namespace to own the classes.
+# The condition is FALSE if roxygen2 reads the sources: there is no namespace for the classes then.
 if (isNamespace(topenv())) local({
   assign(".packageName", environmentName(topenv()), envir = tensor_methods)
   set_method <- function(name, signature, method) {
@@ -27,7 +28,8 @@ if (isNamespace(topenv())) local({
     for (other in c("ANY", handles)) set_method("%*%", signature(one, other), product)
     # R shows S4 objects with show() instead of print()
     set_method("show", one, function(object) print(object)) # lint: allow stdout
-    # With S4 methods of `[`, such as Matrix's, R would evaluate indices such as 1:4:2.
+    # an S4 method of `[` in another package, such as Matrix, would make R evaluate indices such as
+    # 1:4:2
     local({
       method <- paste0("[.", one)
       brackets <- get(method, envir = topenv())

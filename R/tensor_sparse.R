@@ -1,4 +1,4 @@
-# Sparse tensors (indices, values and shape) and IndexedSlices.
+# Sparse tensors of tf, which consist of indices, values and a shape, and IndexedSlices.
 
 sparse_symbols <- function() {
   list(
@@ -14,7 +14,7 @@ sparse_symbols <- function() {
     },
     sparse_tensor_to_dense = sparse_to_dense, sparse.to_dense = sparse_to_dense,
     sparse_placeholder = sparse_placeholder, sparse_reshape = sparse_reshape,
-    sparse_tensor_dense_matmul = sparse_times_dense, sparse_reorder = sparse_reorder,
+    sparse_tensor_dense_matmul = sparse_dense_matmul, sparse_reorder = sparse_reorder,
     sparse_retain = sparse_retain, sparse_to_indicator = sparse_to_indicator,
     sparse_reduce_sum = sparse_reduction(function(...) tf$reduce_sum(...)),
     sparse_transpose = sparse_transpose, sparse_add = sparse_add,
@@ -71,7 +71,7 @@ sparse_placeholder <- function(dtype, shape = NULL, name = NULL) {
   )
 }
 
-sparse_times_dense <- function(sp_a, b, adjoint_a = FALSE, adjoint_b = FALSE, name = NULL) {
+sparse_dense_matmul <- function(sp_a, b, adjoint_a = FALSE, adjoint_b = FALSE, name = NULL) {
   check_sparse(sp_a, "sp_a")
   tf_op(
     "SparseTensorDenseMatMul", sp_a$indices, sp_a$values, sp_a$dense_shape,
@@ -97,13 +97,15 @@ sparse_reshape <- function(sp_input, shape, name = NULL) {
 
 sparse_retain <- function(sp_input, to_retain) {
   check_sparse(sp_input, "sp_input")
-  at <- tf$reshape(tf$where(as_tensor(to_retain, "bool")), -1L)
+  positions <- tf$reshape(tf$where(as_tensor(to_retain, "bool")), -1L)
   sparse_tensor(
-    tf$gather(sp_input$indices, at), tf$gather(sp_input$values, at), sp_input$dense_shape
+    tf$gather(sp_input$indices, positions), tf$gather(sp_input$values, positions),
+    sp_input$dense_shape
   )
 }
 
-# A bool matrix that is TRUE in the columns that the values of each row name.
+# A logical matrix. In each row, it is TRUE in the columns whose numbers are values of the sparse
+# tensor.
 sparse_to_indicator <- function(sp_input, vocab_size, name = NULL) {
   check_sparse(sp_input, "sp_input")
   with(name_scope(name, "SparseToIndicator"), {
@@ -116,7 +118,7 @@ sparse_to_indicator <- function(sp_input, vocab_size, name = NULL) {
   })
 }
 
-# Missing elements are 0.
+# A reduction of a sparse tensor, in which missing elements count as 0.
 sparse_reduction <- function(reduce) {
   force(reduce)
   function(sp_input, axis = NULL, keepdims = NULL, reduction_axes = NULL, keep_dims = NULL) {
@@ -155,8 +157,8 @@ sparse_from_dense <- function(tensor, name = NULL) {
   with(name_scope(name, "dense_to_sparse"), {
     tensor <- as_tensor(tensor)
     zero <- if (tensor$dtype$name == "string") "" else tf$zeros_like(tensor)
-    at <- tf$where(tf$not_equal(tensor, zero))
-    sparse_tensor(at, tf$gather_nd(tensor, at), tf$shape(tensor, out_type = "int64"))
+    positions <- tf$where(tf$not_equal(tensor, zero))
+    sparse_tensor(positions, tf$gather_nd(tensor, positions), tf$shape(tensor, out_type = "int64"))
   })
 }
 
@@ -172,7 +174,8 @@ string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL
   sparse_tensor(parts[[1]], parts[[2]], parts[[3]])
 }
 
-# Without `sep` at runs of whitespace, else at each `sep`, with empty parts.
+# tf$strings$split(). Without `sep`, it splits at runs of whitespace. Otherwise it splits at each
+# `sep` and keeps empty parts.
 strings_split <- function(input = NULL, sep = NULL, maxsplit = -1, result_type = "SparseTensor",
                           source = NULL, name = NULL) {
   abort_unsupported_arguments(result_type)
@@ -189,10 +192,10 @@ strings_split <- function(input = NULL, sep = NULL, maxsplit = -1, result_type =
 
 # --- embedding lookups by sparse ids, with a combiner for each row
 
-# The combiners: sum, mean, or the sum divided by the root of the sum of squared weights.
+# Checks the name of a combiner. "sqrtn" divides the sum by the root of the sum of squared weights.
 check_combiner <- function(combiner, call = parent.frame()) {
-  good <- is_string(combiner) && combiner %in% c("mean", "sum", "sqrtn")
-  if (good) return(invisible())
+  is_valid <- is_string(combiner) && combiner %in% c("mean", "sum", "sqrtn")
+  if (is_valid) return(invisible())
   abort_runhooks(
     "combiner must be one of 'mean', 'sqrtn' or 'sum', not {describe(combiner)}.", call = call
   )
@@ -207,18 +210,18 @@ embedding_lookup_sparse <- function(params, sp_ids, sp_weights, partition_strate
   with(name_scope(name, "embedding_lookup_sparse"), {
     rows <- tf$strided_slice(sp_ids$indices, c(0L, 0L), c(0L, 1L), end_mask = 1L)
     rows <- tf$cast(tf$squeeze(rows, 1L), "int32")
-    distinct <- tf$unique(sp_ids$values)
+    unique_ids <- tf$unique(sp_ids$values)
     table <- tf$nn$embedding_lookup(
-      params, distinct[[1]], partition_strategy = partition_strategy, max_norm = max_norm
+      params, unique_ids[[1]], partition_strategy = partition_strategy, max_norm = max_norm
     )
     if (is.null(sp_weights)) {
       combine <- tf[[paste0("sparse_segment_", sub("sqrtn", "sqrt_n", combiner))]]
-      return(combine(table, distinct[[2]], rows))
+      return(combine(table, unique_ids[[2]], rows))
     }
-    found <- tf$gather(table, distinct[[2]])
-    weights <- tf$cast(sp_weights$values, found$dtype)
-    for (i in seq_len(length(dim(found)) - 1)) weights <- tf$expand_dims(weights, -1L)
-    sums <- tf$segment_sum(found * weights, rows)
+    embeddings <- tf$gather(table, unique_ids[[2]])
+    weights <- tf$cast(sp_weights$values, embeddings$dtype)
+    for (i in seq_len(length(dim(embeddings)) - 1)) weights <- tf$expand_dims(weights, -1L)
+    sums <- tf$segment_sum(embeddings * weights, rows)
     switch(combiner,
       sum = sums,
       mean = sums / tf$segment_sum(weights, rows),
@@ -235,22 +238,22 @@ safe_embedding_lookup_sparse <- function(embedding_weights, sparse_ids, sparse_w
   check_combiner(combiner)
   if (!is.null(sparse_weights)) check_sparse(sparse_weights, "sparse_weights")
   with(name_scope(name, "safe_embedding_lookup"), {
-    good <- tf$greater_equal(sparse_ids$values, 0L)
+    is_valid <- tf$greater_equal(sparse_ids$values, 0L)
     if (!is.null(sparse_weights)) {
       positive <- tf$greater(sparse_weights$values, 0)
-      if (combiner != "sum") good <- tf$logical_and(good, positive)
-      sparse_weights <- sparse_retain(sparse_weights, good)
+      if (combiner != "sum") is_valid <- tf$logical_and(is_valid, positive)
+      sparse_weights <- sparse_retain(sparse_weights, is_valid)
     }
-    sparse_ids <- sparse_retain(sparse_ids, good)
-    fill <- function(x, value) {
+    sparse_ids <- sparse_retain(sparse_ids, is_valid)
+    fill_empty_rows <- function(x, value) {
       tf_op(
         "SparseFillEmptyRows", x$indices, x$values, x$dense_shape, as_tensor(value, x$values$dtype)
       )
     }
-    filled <- fill(sparse_ids, if (is.null(default_id)) 0 else default_id)
+    filled <- fill_empty_rows(sparse_ids, if (is.null(default_id)) 0 else default_id)
     ids <- sparse_tensor(filled[[1]], filled[[2]], sparse_ids$dense_shape)
     if (!is.null(sparse_weights)) {
-      weights <- fill(sparse_weights, 1)
+      weights <- fill_empty_rows(sparse_weights, 1)
       sparse_weights <- sparse_tensor(weights[[1]], weights[[2]], sparse_weights$dense_shape)
     }
     result <- embedding_lookup_sparse(

@@ -1,25 +1,27 @@
-# Errors for R's statistics of tensors. In a normalizer_fn, mean(x) would be the mean of a batch.
+# Errors for mean(), sd() and other statistics of tensors. In a `normalizer_fn`, mean(x) would be
+# the mean of a batch instead of the mean of the data.
 
-abort_statistic <- function(what, other, call) {
-  of_batch <- if (!is.null(other)) "For the values of each batch use {.code {other}}."
+abort_statistic <- function(function_name, batch_code, call) {
+  batch_advice <- if (!is.null(batch_code)) "For the values of each batch use {.code {batch_code}}."
   abort_runhooks(
     c(
-      "{.fn {what}} needs numbers; a tensor has no values before the graph runs.",
+      "{.fn {function_name}} needs numbers; a tensor has no values before the graph runs.",
       i = "In a {.arg normalizer_fn} use the statistics of the data: {.code m <- mean(data$x); s <-
            sd(data$x); function(x) (x - m) / s}.",
       i = "Models from a formula standardize numbers: {.code linear_regressor(y ~ x, data)}.",
-      i = of_batch
+      i = batch_advice
     ),
     call = call
   )
 }
 
-# mean(), sum() and the like are defined for tensors, but an error in a normalizer.
-check_not_normalizing <- function(what, other, call = parent.frame()) {
-  if (cpp_is_normalizing()) abort_statistic(what, other, call)
+# mean(), sum() and other reductions are defined for tensors, but are an error in a `normalizer_fn`.
+# `batch_code`: code that reduces a batch.
+check_not_normalizing <- function(function_name, batch_code, call = parent.frame()) {
+  if (cpp_is_normalizing()) abort_statistic(function_name, batch_code, call)
 }
 
-# sd() and var() call it.
+# sd() and var() call as.double().
 #' @export
 as.double.tensorflow.tensor <- function(x, ...) {
   caller <- calling_function("as.double")
@@ -32,7 +34,6 @@ as.double.tensorflow.tensor <- function(x, ...) {
     environment()
   )
 }
-
 
 #' @importFrom stats median
 #' @export

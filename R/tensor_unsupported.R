@@ -1,6 +1,7 @@
-# Errors for R functions that need the value of a tensor, which does not exist in graph mode.
+# Errors for R functions that need the value of a tensor. A tensor has no value while the graph is
+# built.
 
-# ifelse() calls it
+# ifelse() calls as.logical().
 #' @export
 as.logical.tensorflow.tensor <- function(x, ...) {
   is_ifelse <- any(vapply(sys.calls(), function(call) identical(call[[1]], quote(ifelse)), NA))
@@ -8,7 +9,7 @@ as.logical.tensorflow.tensor <- function(x, ...) {
   abort_generic("as.logical", "Use {.code tf$cast(x, tf$bool)} to change the type.", environment())
 }
 
-# paste(), toupper() and other functions of strings call it.
+# paste(), toupper() and other functions of strings call as.character().
 #' @export
 as.character.tensorflow.tensor <- function(x, ...) {
   caller <- calling_function("as.character")
@@ -16,6 +17,7 @@ as.character.tensorflow.tensor <- function(x, ...) {
   abort_unsupported_generic("as.character", environment())
 }
 
+# Functions of strings, and the functions of tf to use instead.
 string_functions <- c(
   toupper = "tf$strings$upper()", tolower = "tf$strings$lower()", sub = "tf$strings$regex_replace()",
   gsub = "tf$strings$regex_replace()", substr = "tf$strings$substr()",
@@ -35,24 +37,30 @@ abort_string_function <- function(name, call) {
   )
 }
 
-# `if` and the like fail without dispatch, so their errors are replaced.
+# Evaluates user code. `if`, `while` and other functions do not call methods for a tensor, so their
+# errors are replaced by errors that name the function of tf to use.
 with_tensor_generics <- function(expr, call = parent.frame()) {
   withCallingHandlers(expr, simpleError = function(error) {
-    word <- conditionCall(error)[[1]]
-    if (!is.symbol(word) || concerns_a_value(error)) return()
-    if (as.character(word) %in% names(unsupported_generics)) abort_unsupported_generic(as.character(word), call)
+    function_symbol <- conditionCall(error)[[1]]
+    if (!is.symbol(function_symbol) || is_value_error(error)) return()
+    name <- as.character(function_symbol)
+    if (name %in% names(unsupported_generics)) abort_unsupported_generic(name, call)
   })
 }
 
-# Whether `if` or `while` failed for a vector of R, not for a tensor.
-concerns_a_value <- function(error) {
-  words <- vapply(
-    c("argument is of length zero", "missing value where TRUE/FALSE needed", "the condition has length > 1"),
+# Whether `if` or `while` failed because of an R value, not because of a tensor.
+is_value_error <- function(error) {
+  messages <- vapply(
+    c(
+      "argument is of length zero", "missing value where TRUE/FALSE needed",
+      "the condition has length > 1"
+    ),
     gettext, "", domain = "R"
   )
-  conditionMessage(error) %in% words
+  conditionMessage(error) %in% messages
 }
 
+# Functions that need values, and the functions of tf to use instead.
 unsupported_generics <- c(
   `if` = "Use {.code tf$where(test, yes, no)} for each element, or {.code tf$cond()} for functions.",
   ifelse = "Use {.code tf$where(test, yes, no)} for each element.",
@@ -73,16 +81,16 @@ unsupported_generics <- c(
             ({.code tf$strings$join()}), and {.code tf$as_string(x)} to convert numbers."
 )
 
-abort_unsupported_generic <- function(word, call) {
+abort_unsupported_generic <- function(name, call) {
   # nolint: used by cli
-  what <- if (word == "as.character") "`paste0()` and the like need values" else {
-    paste0("`", word, "` needs a value")
+  subject <- if (name == "as.character") "`paste0()` and the like need values" else {
+    paste0("`", name, "` needs a value")
   }
   abort_runhooks(
     c(
-      "{what}, but a tensor has none when the function is called: it is called once, to build a
-       graph.",
-      i = unsupported_generics[[word]],
+      "{subject}, but a tensor has none when the function is called: runhooks calls the function
+       once, to build a graph.",
+      i = unsupported_generics[[name]],
       i = "In {.fn dataset_map}, {.code on_values(function(record) ...)} calls the function with the
            values of each element."
     ),

@@ -1,5 +1,6 @@
-# The `tf` object: TensorFlow's names as nested members. Functions of the core appear with their
-# registered signatures; the other tf files add functions that are written in R.
+# The object `tf`, which has TensorFlow's functions as nested members. Functions of the core have
+# the signatures that the core registers. The other R/tf_*.R files add functions that are written in
+# R.
 
 #' Use TensorFlow's names
 #'
@@ -30,32 +31,35 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
 #' @export
 `$.runhooks_tf_module` <- function(x, name) {
   path <- unclass(x)$path
-  # default arguments use data types, and must not build the table of all members
+  # the defaults of arguments use data types before the table of all members exists
   if (path == "" && name %in% dtype_names) return(tf_dtype(name))
-  full <- paste0(path, name)
-  symbol <- tf_symbol(full)
-  has_members <- any(startsWith(tf_names(), paste0(full, ".")))
-  module <- structure(list(path = paste0(full, ".")), class = "runhooks_tf_module")
+  full_name <- paste0(path, name)
+  symbol <- tf_symbol(full_name)
+  has_members <- any(startsWith(tf_names(), paste0(full_name, ".")))
+  module <- structure(list(path = paste0(full_name, ".")), class = "runhooks_tf_module")
   if (is.function(symbol) && has_members) {
     return(structure(symbol, class = "runhooks_tf_class", module = module))
   }
   if (!is.null(symbol)) return(symbol)
   if (has_members) return(module)
-  abort_no_symbol(full, path)
+  abort_no_symbol(full_name, path)
 }
 
-abort_no_symbol <- function(full, path, call = parent.frame()) {
-  name <- substring(full, nchar(path) + 1)
-  in_r <- function(names) gsub(".", "$", names, fixed = TRUE)
-  elsewhere <- tf_names()[sub(".*[.]", "", tf_names()) == name]
-  near <- cpp_near_names(name, names(structure(list(path = path), class = "runhooks_tf_module")))
-  found <- c(elsewhere, if (length(near)) paste0(path, near))
-  found <- utils::head(paste0("tf$", in_r(found[!grepl("^(python|raw_ops)[.]", found)])), 4) # nolint
-  module <- paste0("names(tf", if (nzchar(path)) paste0("$", sub("[$]$", "", in_r(path))), ")")
+abort_no_symbol <- function(full_name, path, call = parent.frame()) {
+  name <- substring(full_name, nchar(path) + 1)
+  to_r_syntax <- function(names) gsub(".", "$", names, fixed = TRUE)
+  same_names <- tf_names()[sub(".*[.]", "", tf_names()) == name]
+  members <- names(structure(list(path = path), class = "runhooks_tf_module"))
+  similar <- cpp_closest_matches(name, members)
+  suggestions <- c(same_names, if (length(similar)) paste0(path, similar))
+  suggestions <- suggestions[!grepl("^(python|raw_ops)[.]", suggestions)]
+  suggestions <- utils::head(paste0("tf$", to_r_syntax(suggestions)), 4) # nolint: used by cli
+  module_path <- if (nzchar(path)) paste0("$", sub("[$]$", "", to_r_syntax(path)))
+  module <- paste0("names(tf", module_path, ")") # nolint: used by cli
   abort_runhooks(
     c(
-      "{.code tf${in_r(full)}} is not available.",
-      i = if (length(elsewhere) || length(near)) "Did you mean {.code {found}}?",
+      "{.code tf${to_r_syntax(full_name)}} is not available.",
+      i = if (length(same_names) || length(similar)) "Did you mean {.code {suggestions}}?",
       i = "{.code {module}} lists all members."
     ),
     kind = "not_found", call = call
@@ -74,8 +78,8 @@ abort_no_symbol <- function(full, path, call = parent.frame()) {
 #' @export
 names.runhooks_tf_module <- function(x) {
   path <- unclass(x)$path
-  inside <- tf_names()[startsWith(tf_names(), path)]
-  sort_bytewise(unique(sub("\\..*$", "", substring(inside, nchar(path) + 1))))
+  members <- tf_names()[startsWith(tf_names(), path)]
+  sort_bytewise(unique(sub("\\..*$", "", substring(members, nchar(path) + 1))))
 }
 
 #' @export
@@ -95,18 +99,22 @@ print.runhooks_tf_module <- function(x, ...) {
 
 # --- the table of all members by full name ("train.AdamOptimizer"), built once
 
-# `own` are objects of R. Functions of the core are created on first use from their arguments.
+# The table has these elements:
+# `own`: members that are written in R.
+# `arguments`: the signatures of the functions of the core.
+# `made`: functions of the core, which are created when they are first used.
+# `aliases`: other names of members.
 tf_table <- function() {
   if (is.null(the$tf_table)) {
     core <- cpp_tf_symbols()
     own <- tf_own_symbols()
     own <- c(own, alias_symbols(own))
     arguments <- setNames(core$arguments, core$name)
-    known <- unique(c(names(own), names(arguments)))
-    aliases <- alias_names(known)
+    names <- unique(c(names(own), names(arguments)))
+    aliases <- alias_names(names)
     the$tf_table <- list(
       own = list2env(own), arguments = arguments, made = new.env(parent = emptyenv()),
-      aliases = aliases, names = c(known, names(aliases))
+      aliases = aliases, names = c(names, names(aliases))
     )
   }
   the$tf_table
@@ -126,22 +134,22 @@ tf_symbol <- function(name) {
 }
 
 tf_own_symbols <- function() {
-  list_of_modules <- list(
+  symbol_lists <- list(
     dtype_symbols(), graph_symbols(), error_symbols(), logging_symbols(), train_symbols(),
     gradient_symbols(), summary_symbols(), scope_symbols(), state_symbols(), loss_symbols(),
     random_symbols(), partitioner_symbols(), layer_symbols(), session_symbols(),
     sparse_symbols(), column_symbols(), parsing_symbols(), input_symbols(), version_symbols(),
-    data_symbols(), export_symbols(), receiver_symbols(), contrib_symbols(), graph_more_symbols(),
-    math_symbols(), image_symbols(), layer_class_symbols(), contrib_layer_symbols(),
-    train_more_symbols(), variable_symbols(), refused_symbols(), train_and_evaluate_symbols(),
-    control_symbols(), tensor_array_symbols(), separable_symbols(), graph_def_symbols(),
-    example_symbols()
+    data_symbols(), export_symbols(), serving_receiver_members(), contrib_symbols(),
+    graph_utility_symbols(), math_symbols(), image_symbols(), layer_class_symbols(),
+    contrib_layer_symbols(), train_utility_symbols(), variable_symbols(), unavailable_symbols(),
+    train_and_evaluate_symbols(), control_symbols(), tensor_array_symbols(), separable_symbols(),
+    graph_def_symbols(), example_symbols()
   )
-  with_argument_checks(do.call(c, list_of_modules))
+  with_argument_checks(do.call(c, symbol_lists))
 }
 
 core_function <- function(name, arguments) {
-  # `name` could be one of its arguments
+  # not `name`, which can be an argument of the function
   .name <- name
   f <- function() {
     cpp_tf_call(.name, mget(base::names(base::formals()), envir = base::environment()))
@@ -172,7 +180,7 @@ print.tensorflow.dtype <- function(x, ...) {
 }
 
 #' @export
-`$.tensorflow.dtype` <- function(x, name) member_of(x, name)
+`$.tensorflow.dtype` <- function(x, name) get_member(x, name)
 
 #' @export
 Ops.tensorflow.dtype <- function(e1, e2) {
@@ -183,8 +191,8 @@ Ops.tensorflow.dtype <- function(e1, e2) {
 
 graph_symbols <- function() {
   list(
-    get_default_graph = function() checked_members(cpp_graph_default()),
-    Graph = function() checked_members(cpp_graph_new()),
+    get_default_graph = function() with_checked_members(cpp_graph_default()),
+    Graph = function() with_checked_members(cpp_graph_new()),
     get_collection = function(key, scope = NULL) cpp_graph_default()$get_collection(key, scope),
     add_to_collection = function(name, value) cpp_graph_default()$add_to_collection(name, value),
     constant = function(value, dtype = NULL, shape = NULL, name = "Const", verify_shape = FALSE) {
@@ -210,11 +218,16 @@ graph_symbols <- function() {
 
 tf_constant <- function(value, dtype, shape, name) {
   if (is_tensor(value) || is_variable(value)) {
-    abort_runhooks("{.fn tf$constant} needs values, not a tensor.", i = "Use {.fn tf$identity} or {.fn
-      tf$convert_to_tensor} for tensors.", call = parent.frame())
+    abort_runhooks(
+      c(
+        "{.fn tf$constant} needs values, not a tensor.",
+        i = "Use {.fn tf$identity} or {.fn tf$convert_to_tensor} for tensors."
+      ),
+      call = parent.frame()
+    )
   }
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
-  if (!is.null(shape) && is.object(value) && cpp_has_other_numbers(value)) {
+  if (!is.null(shape) && is.object(value) && cpp_has_encoded_numbers(value)) {
     abort_runhooks(
       c(
         "With {.arg shape}, {.arg value} must be plain numbers, not {describe_type(value)}.",
@@ -230,7 +243,7 @@ tf_constant <- function(value, dtype, shape, name) {
       abort_runhooks("{.arg shape} of a constant must be whole numbers from 0 to 2^31 - 1, not
         {describe(shape)}.", call = parent.frame())
     }
-    # R fills the first dimension first, TensorFlow the last one.
+    # R's arrays vary in the first dimension fastest, TensorFlow's in the last one
     rows_first <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
     value <- rows_first(value)
     size <- max(prod(dims), 0)
@@ -252,12 +265,12 @@ gradient_symbols <- function() {
                          aggregation_method = NULL, stop_gradients = NULL,
                          unconnected_gradients = "none") {
       abort_unsupported_arguments(colocate_gradients_with_ops, gate_gradients, aggregation_method)
-      ys <- as_targets(ys)
-      xs <- as_targets(xs)
+      ys <- as_tensor_list(ys)
+      xs <- as_tensor_list(xs)
       grads <- cpp_gradients(
-        ys, xs, gradients_of(ys, grad_ys), as_targets(stop_gradients), name
+        ys, xs, initial_gradients(ys, grad_ys), as_tensor_list(stop_gradients), name
       )
-      if (identical(unconnected_gradients, "zero")) return(Map(or_zeros, grads, xs))
+      if (identical(unconnected_gradients, "zero")) return(Map(gradient_or_zeros, grads, xs))
       if (!identical(unconnected_gradients, "none")) {
         abort_runhooks("{.arg unconnected_gradients} must be \"none\" or \"zero\".")
       }
@@ -266,14 +279,14 @@ gradient_symbols <- function() {
   )
 }
 
-as_targets <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
+as_tensor_list <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   if (is_graph_element(x) || is_sparse(x)) return(list(x))
   check_arg(is.list(x) || is_atomic(x), x, "a tensor or a list of tensors", arg, call)
   as.list(x)
 }
 
-# The initial gradients of `ys`; NULL stands for ones.
-gradients_of <- function(ys, grad_ys, call = parent.frame()) {
+# The gradients of `ys` from which backpropagation starts. NULL in `grad_ys` stands for ones.
+initial_gradients <- function(ys, grad_ys, call = parent.frame()) {
   if (is.null(grad_ys)) return(list())
   grad_ys <- if (is_graph_element(grad_ys) || !is.list(grad_ys)) list(grad_ys) else grad_ys
   if (length(grad_ys) != length(ys)) {
@@ -282,19 +295,19 @@ gradients_of <- function(ys, grad_ys, call = parent.frame()) {
       call = call
     )
   }
-  begin <- function(y, grad) {
+  initial_gradient <- function(y, grad) {
     check_arg(is_graph_element(y), y, "a tensor or a list of tensors", "ys", call)
     if (is.null(grad)) tf$ones_like(y) else as_tensor(grad, y$dtype)
   }
-  Map(begin, ys, grad_ys)
+  Map(initial_gradient, ys, grad_ys)
 }
 
-or_zeros <- function(grad, x) if (is.null(grad)) tf$zeros_like(x) else grad
+gradient_or_zeros <- function(grad, x) if (is.null(grad)) tf$zeros_like(x) else grad
 
 # --- tf$errors, tf$logging
 
 error_symbols <- function() {
-  make <- function(kind) {
+  error_constructor <- function(kind) {
     force(kind)
     function(node_def = NULL, op = NULL, message = "") {
       check_string(message)
@@ -310,15 +323,15 @@ error_symbols <- function() {
     FailedPreconditionError = "failed_precondition", AbortedError = "aborted",
     OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss"
   )
-  constructors <- lapply(kinds, make)
+  constructors <- lapply(kinds, error_constructor)
   formals(constructors$UnknownError)$error_code <- 2
   setNames(constructors, paste0("errors.", names(kinds)))
 }
 
 logging_symbols <- function() {
-  line <- function(level) {
+  log_at <- function(level) {
     force(level)
-    # not a warning of this package, even at the level WARN
+    # a line at the level WARN is not an R warning
     function(msg, ...) {
       text <- log_text(msg, ...)
       if (level >= cpp_log_verbosity(NULL)) show_line(level, text)
@@ -329,11 +342,11 @@ logging_symbols <- function() {
     list(
       logging.set_verbosity = function(v) invisible(cpp_log_verbosity(log_level(v))),
       logging.get_verbosity = function() cpp_log_verbosity(NULL),
-      logging.debug = line(10L), logging.info = line(20L), logging.warn = line(30L),
-      logging.warning = line(30L), logging.error = line(40L), logging.fatal = line(50L),
-      logging.log = function(level, msg, ...) line(log_level(level))(msg, ...),
+      logging.debug = log_at(10L), logging.info = log_at(20L), logging.warn = log_at(30L),
+      logging.warning = log_at(30L), logging.error = log_at(40L), logging.fatal = log_at(50L),
+      logging.log = function(level, msg, ...) log_at(log_level(level))(msg, ...),
       # as for the flag --verbosity, the level is below that of info
-      logging.vlog = function(level, msg, ...) line(log_level(level))(msg, ...)
+      logging.vlog = function(level, msg, ...) log_at(log_level(level))(msg, ...)
     )
   )
 }
@@ -393,5 +406,8 @@ train_symbols <- function() {
       CheckpointSaverListener = checkpoint_saver_listener
     )
   )
-  c(setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols(), registered_symbols("hook"))
+  c(
+    setNames(symbols, paste0("train.", names(symbols))), optimizer_symbols(),
+    registered_tf_members("hook")
+  )
 }

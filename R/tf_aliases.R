@@ -1,9 +1,9 @@
-# Aliases of members of `tf`, as scripts for TensorFlow 1.x use them.
+# Other names of members of `tf` that scripts for TensorFlow 1.x use.
 
 alias_symbols <- function(symbols) {
   hooks <- grep("^train[.].*(Hook|CheckpointSaverListener|SecondOrStepTimer)$", names(symbols))
   hooks <- symbols[hooks]
-  short <- sub("^train[.]", "", names(hooks))
+  short_names <- sub("^train[.]", "", names(hooks))
   stop_hooks <- list(
     stop_if_higher_hook = hook_stop_if_higher, stop_if_lower_hook = hook_stop_if_lower,
     stop_if_no_increase_hook = hook_stop_if_no_increase,
@@ -15,9 +15,9 @@ alias_symbols <- function(symbols) {
   modes <- unclass(mode_keys())
   collections <- unclass(graph_keys())
   c(
-    setNames(hooks, paste0("estimator.", short)),
+    setNames(hooks, paste0("estimator.", short_names)),
     setNames(collections, paste0("GraphKeys.", names(collections))),
-    setNames(hooks, paste0("python.training.basic_session_run_hooks.", short)),
+    setNames(hooks, paste0("python.training.basic_session_run_hooks.", short_names)),
     setNames(stop_hooks, paste0("estimator.experimental.", names(stop_hooks))),
     setNames(stop_hooks, paste0("contrib.estimator.", names(stop_hooks))),
     setNames(modes, paste0("estimator.ModeKeys.", names(modes))),
@@ -37,7 +37,8 @@ alias_symbols <- function(symbols) {
   )
 }
 
-same_names <- list(
+# Members of modules that are also direct members of `tf`, such as tf$math$abs and tf$abs.
+aliases_by_module <- list(
   math = "abs accumulate_n acos acosh add add_n argmax argmin asin asinh atan atan2 atanh ceil
     confusion_matrix cos cosh count_nonzero cumprod cumsum digamma divide equal erf erfc exp expm1
     floor floordiv floormod greater greater_equal invert_permutation is_finite is_inf is_nan less
@@ -69,11 +70,11 @@ same_names <- list(
   compat.v1.logging = "set_verbosity INFO WARN ERROR DEBUG"
 )
 
-alias_names <- function(known) {
-  aliases <- lapply(names(same_names), function(module) {
-    words <- strsplit(trimws(same_names[[module]]), "[[:space:]]+")[[1]]
-    canonical <- if (endsWith(module, ".logging")) paste0("logging.", words) else words
-    setNames(canonical, paste0(module, ".", words))
+alias_names <- function(all_names) {
+  aliases <- lapply(names(aliases_by_module), function(module) {
+    members <- strsplit(trimws(aliases_by_module[[module]]), "[[:space:]]+")[[1]]
+    canonical <- if (endsWith(module, ".logging")) paste0("logging.", members) else members
+    setNames(canonical, paste0(module, ".", members))
   })
   aliases <- c(
     unlist(aliases), python.training.saver.latest_checkpoint = "train.latest_checkpoint",
@@ -90,7 +91,10 @@ alias_names <- function(known) {
     sparse.sparse_dense_matmul = "sparse_tensor_dense_matmul",
     initializers.global_variables = "global_variables_initializer",
     initializers.local_variables = "local_variables_initializer",
-    initializers.tables_initializer = "tables_initializer"
+    initializers.tables_initializer = "tables_initializer",
+    initialize_all_variables = "global_variables_initializer",
+    python.framework.constant_op.constant = "constant",
+    python.ops.state_ops.assign_add = "assign_add", python.ops.state_ops.assign_sub = "assign_sub"
   )
-  aliases[aliases %in% known & !names(aliases) %in% known]
+  aliases[aliases %in% all_names & !names(aliases) %in% all_names]
 }

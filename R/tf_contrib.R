@@ -1,4 +1,4 @@
-# tf$contrib$layers: functions that combine other members of `tf`.
+# tf$contrib$layers: optimize_loss(), stack() and other functions that combine members of `tf`.
 
 contrib_symbols <- function() {
   symbols <- list(
@@ -24,12 +24,12 @@ contrib_symbols <- function() {
       })
     },
     apply_regularization = function(regularizer, weights_list = NULL) {
-      is_callable <- is.function(regularizer)
-      check_arg(is_callable, regularizer, "a function of weights", "regularizer", environment())
+      is_valid <- is.function(regularizer)
+      check_arg(is_valid, regularizer, "a function of weights", "regularizer", environment())
       if (is.null(weights_list)) {
         weights_list <- cpp_graph_default()$get_collection("weights", NULL)
       }
-      losses <- Filter(Negate(is.null), lapply(as_targets(weights_list), regularizer))
+      losses <- Filter(Negate(is.null), lapply(as_tensor_list(weights_list), regularizer))
       if (length(losses) == 0) return(tf$constant(0))
       total <- tf$add_n(losses)
       for (loss in losses) cpp_graph_default()$add_to_collection("regularization_losses", loss)
@@ -53,9 +53,9 @@ pool_function <- function(layer, scope_name) {
 embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FALSE,
                            initializer = NULL, regularizer = NULL, trainable = TRUE, scope = NULL,
                            reuse = NULL) {
-  # evaluate before the scope opens, so that its variables are created outside
+  # evaluated before the scope opens, so that the variables of `ids` are outside of it
   force(ids)
-  # TensorFlow's choice of the lookup, which does not change values
+  # `unique` selects how TensorFlow looks the ids up, which does not change the result
   check_flag(unique)
   if (isTRUE(reuse) && is.null(scope)) {
     abort_runhooks("Must specify scope for reuse.")
@@ -73,28 +73,29 @@ embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FA
   })
 }
 
-# A stack of equal layers. `stack_args` has the first argument of each layer.
+# tf$contrib$layers$stack(): calls `layer` several times. `stack_args` has the arguments of each
+# call.
 stack_layers <- function(inputs, layer, stack_args, ...) {
   force(inputs)
-  more <- list(...)
-  scope <- more$scope
-  more$scope <- NULL
+  extras <- list(...)
+  scope <- extras$scope
+  extras$scope <- NULL
   check_function(layer)
   path <- deparse(substitute(layer))[[1]]
   name <- sub(".*[$]", "", path)
   if (!grepl("^[A-Za-z_.][A-Za-z0-9_.]*$", name)) name <- "layer"
   with(variable_scope(scope, "Stack"), {
     for (i in seq_along(stack_args)) {
-      own <- stack_args[[i]]
-      own <- if (is.list(own)) own else list(own)
-      named <- list(scope = paste0(name, "_", i))
-      inputs <- do.call(layer, c(list(inputs), own, named, more), quote = TRUE)
+      layer_args <- stack_args[[i]]
+      layer_args <- if (is.list(layer_args)) layer_args else list(layer_args)
+      scope_args <- list(scope = paste0(name, "_", i))
+      inputs <- do.call(layer, c(list(inputs), layer_args, scope_args, extras), quote = TRUE)
     }
     inputs
   })
 }
 
-contrib_optimizers <- list(
+contrib_optimizer_classes <- list(
   Adagrad = "AdagradOptimizer", Adam = "AdamOptimizer", Ftrl = "FtrlOptimizer",
   Momentum = "MomentumOptimizer", RMSProp = "RMSPropOptimizer", SGD = "GradientDescentOptimizer"
 )
@@ -121,7 +122,7 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
     updates <- if (is.null(update_ops)) {
       cpp_graph_default()$get_collection("update_ops", NULL)
     } else {
-      as_targets(update_ops)
+      as_tensor_list(update_ops)
     }
     if (length(updates)) loss <- after_operations(updates, loss)
     rate <- optimizer_rate(learning_rate)
@@ -145,22 +146,24 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
 }
 
 check_summaries <- function(summaries, call = parent.frame()) {
-  known <- c(
+  choices <- c(
     "loss", "learning_rate", "gradients", "gradient_norm", "global_gradient_norm"
   )
-  wrong <- setdiff(summaries, known)
-  if (length(wrong)) {
+  unknown <- setdiff(summaries, choices)
+  if (length(unknown)) {
     abort_runhooks(
-      "Summaries should be one of [{toString(known)}], you provided {wrong[[1]]}.", call = call
+      "Summaries should be one of [{toString(choices)}], you provided {unknown[[1]]}.", call = call
     )
   }
 }
 
+# The tensor, computed after the operations.
 after_operations <- function(operations, tensor) {
   with(control_dependencies(operations), tf$identity(tensor, name = "control_dependency"))
 }
 
-# A number becomes a variable, which hooks can set and checkpoints save.
+# A learning rate that is a number becomes a variable, so that hooks can set it and checkpoints
+# contain it.
 optimizer_rate <- function(rate, call = parent.frame()) {
   if (is.null(rate) || is_graph_element(rate)) return(rate)
   check_number(rate, arg = "learning_rate", call = call)
@@ -174,11 +177,11 @@ optimizer_rate <- function(rate, call = parent.frame()) {
 
 contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   if (is.character(optimizer) && length(optimizer) == 1) {
-    known <- contrib_optimizers[[optimizer]]
-    if (is.null(known)) {
+    class_name <- contrib_optimizer_classes[[optimizer]]
+    if (is.null(class_name)) {
       abort_runhooks(
-        "Optimizer name should be one of [{toString(names(contrib_optimizers))}], you provided
-         {optimizer}.",
+        "Optimizer name should be one of [{toString(names(contrib_optimizer_classes))}], you
+         provided {optimizer}.",
         call = call
       )
     }
@@ -188,7 +191,7 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
       )
     }
     arguments <- c(list(learning_rate = rate), if (optimizer == "Momentum") list(momentum = 0.9))
-    return(do.call(tf$train[[known]], arguments))
+    return(do.call(tf$train[[class_name]], arguments))
   }
   if (is.function(optimizer)) {
     optimizer <- if (is.null(rate)) optimizer() else optimizer(rate)
@@ -203,7 +206,8 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   optimizer
 }
 
-# Adds noise to gradients and multiplies them by variable. Names end in ":0" as in TensorFlow.
+# Adds noise to the gradients, and multiplies them by `multipliers`, which have the names of
+# variables. As in TensorFlow, these names end in ":0".
 changed_gradients <- function(grads_and_vars, noise, multipliers) {
   names <- vapply(grads_and_vars, function(pair) pair[[2]]$name, "")
   unknown <- setdiff(names(multipliers), names)

@@ -1,8 +1,8 @@
-# tf$contrib$layers: convolutions and normalizations. Inputs are evaluated before the scope of a
-# layer opens, so that their variables are outside of it.
+# tf$contrib$layers: convolutions and normalizations. Layers evaluate their inputs before they open
+# their variable scope, so that the variables of the inputs are outside of it.
 
 contrib_layer_symbols <- function() {
-  activated <- function(activation) {
+  with_activation <- function(activation) {
     f <- fully_connected
     formals(f)["activation_fn"] <- list(activation)
     f
@@ -11,19 +11,19 @@ contrib_layer_symbols <- function() {
     conv2d = contrib_conv2d, convolution2d = contrib_conv2d, batch_norm = contrib_batch_norm,
     conv2d_transpose = contrib_conv2d_transpose, convolution2d_transpose = contrib_conv2d_transpose,
     layer_norm = contrib_layer_norm, bias_add = contrib_bias_add,
-    linear = activated(NULL), relu = activated(quote(tf$nn$relu)),
-    relu6 = activated(quote(tf$nn$relu6)),
+    linear = with_activation(NULL), relu = with_activation(quote(tf$nn$relu)),
+    relu6 = with_activation(quote(tf$nn$relu6)),
     maxout = contrib_maxout, unit_norm = contrib_unit_norm,
     softmax = function(logits, scope = NULL) {
       force(logits)
       with(variable_scope(scope, "softmax"), tf$nn$softmax(logits))
     },
     sum_regularizer = function(regularizer_list, scope = NULL) {
-      all <- Filter(Negate(is.null), regularizer_list)
-      if (length(all) == 0) return(NULL)
+      regularizers <- Filter(Negate(is.null), regularizer_list)
+      if (length(regularizers) == 0) return(NULL)
       losses <- function(weights) {
-        found <- Filter(Negate(is.null), lapply(all, function(f) f(weights)))
-        if (length(found)) tf$add_n(found)
+        values <- Filter(Negate(is.null), lapply(regularizers, function(f) f(weights)))
+        if (length(values)) tf$add_n(values)
       }
       if (is.null(scope)) losses else function(weights) with(name_scope(scope), losses(weights))
     },
@@ -41,7 +41,7 @@ contrib_layer_symbols <- function() {
     bow_encoder = contrib_bow_encoder,
     summarize_tensor = summarize_tensor,
     summarize_tensors = function(tensors, summarizer = summarize_tensor) {
-      lapply(as_targets(tensors), summarizer)
+      lapply(as_tensor_list(tensors), summarizer)
     },
     summarize_activation = summarize_activation,
     summarize_collection = function(collection, name_filter = NULL, summarizer = summarize_tensor) {
@@ -51,11 +51,12 @@ contrib_layer_symbols <- function() {
   setNames(symbols, paste0("contrib.layers.", names(symbols)))
 }
 
-model_collections <- function(given, trainable_in = NULL) {
-  unique(c("variables", "model_variables", unlist(given), trainable_in))
+# The collections of a variable of a layer: those that the user gives, and two that each has.
+model_collections <- function(collections) {
+  unique(c("variables", "model_variables", unlist(collections)))
 }
 
-# Adds the normalizer or else the bias, the activation and the collections to a layer.
+# Completes a layer: applies the normalizer, or else adds the bias, and then applies the activation.
 finish_layer <- function(x, filters, normalizer_fn, normalizer_params, biases_initializer,
                          biases_regularizer, activation_fn, variables_collections,
                          outputs_collections, trainable) {
@@ -68,25 +69,34 @@ finish_layer <- function(x, filters, normalizer_fn, normalizer_params, biases_in
     )
     x <- tf$nn$bias_add(x, biases)
   }
+  finish_output(x, activation_fn, outputs_collections)
+}
+
+# Applies the activation and adds the output of a layer to the collections.
+finish_output <- function(x, activation_fn, outputs_collections) {
   if (!is.null(activation_fn)) x <- activation_fn(x)
   for (key in as_strings(outputs_collections)) cpp_graph_default()$add_to_collection(key, x)
   x
 }
 
+# Converts a number to an initializer with this value.
 as_initializer <- function(x) if (is.numeric(x)) tf$constant_initializer(x) else x
 
-collections_of <- function(given, name) {
-  if (is.list(given) && !is.null(names(given))) given <- given[[name]]
-  model_collections(given)
+# The collections of the variable `name` of a layer. `collections` may differ by variable.
+collections_of <- function(collections, name) {
+  if (is.list(collections) && !is.null(names(collections))) collections <- collections[[name]]
+  model_collections(collections)
 }
 
-two_of <- function(x, what, call = parent.frame()) {
+# The height and the width, from one number for both or two numbers.
+as_two_integers <- function(x, arg, call = parent.frame()) {
   x <- unlist(x)
-  good <- is.numeric(x) && length(x) %in% 1:2
-  check_arg(good, x, "one whole number or two", what, call)
+  is_valid <- is.numeric(x) && length(x) %in% 1:2
+  check_arg(is_valid, x, "one whole number or two", arg, call)
   as.integer(rep_len(x, 2))
 }
 
+# The number of channels of images.
 channels_of <- function(inputs, call = parent.frame()) {
   dims <- dim(inputs)
   if (length(dims) != 4) {
@@ -109,7 +119,7 @@ contrib_conv2d <- function(inputs, num_outputs, kernel_size, stride = 1, padding
                            biases_initializer = 0, biases_regularizer = NULL, reuse = NULL,
                            variables_collections = NULL, outputs_collections = NULL,
                            trainable = TRUE, scope = NULL) {
-  rate <- two_of(rate, "rate")
+  rate <- as_two_integers(rate, "rate")
   contrib_convolution(environment(), "Conv", function(x, weights, size, strides) {
     tf$nn$conv2d(x, weights, c(1L, strides, 1L), ascii_upper(padding), dilations = c(1L, rate, 1L))
   })
@@ -124,41 +134,43 @@ contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 
                                      variables_collections = NULL, outputs_collections = NULL,
                                      trainable = TRUE, scope = NULL) {
   transpose <- function(x, weights, size, strides) {
-    more <- if (ascii_upper(padding) == "VALID") pmax(size - strides, 0L) else c(0L, 0L)
+    padding_size <- if (ascii_upper(padding) == "VALID") pmax(size - strides, 0L) else c(0L, 0L)
     n <- tf$shape(x)
     shape <- tf$stack(list(
-      n[1], n[2] * strides[[1]] + more[[1]], n[3] * strides[[2]] + more[[2]],
+      n[1], n[2] * strides[[1]] + padding_size[[1]], n[3] * strides[[2]] + padding_size[[2]],
       as.integer(num_outputs)
     ))
     product <- tf$nn$conv2d_transpose(x, weights, shape, c(1L, strides, 1L), ascii_upper(padding))
-    known <- function(i) {
-      if (!is.null(dim(x)[[i]])) dim(x)[[i]] * strides[[i - 1]] + more[[i - 1]]
+    known_size <- function(i) {
+      if (!is.null(dim(x)[[i]])) dim(x)[[i]] * strides[[i - 1]] + padding_size[[i - 1]]
     }
-    product$set_shape(list(NULL, known(2), known(3), num_outputs))
+    product$set_shape(list(NULL, known_size(2), known_size(3), num_outputs))
     product
   }
   contrib_convolution(environment(), "Conv2d_transpose", transpose, is_transposed = TRUE)
 }
 
-contrib_convolution <- function(given, scope_name, product, is_transposed = FALSE) {
-  call <- given
-  check_data_format(given$data_format, call)
-  check_whole(given$num_outputs, arg = "num_outputs", call = call)
-  force(given$inputs)
-  with(variable_scope(given$scope, scope_name, reuse = given$reuse), {
-    x <- as_tensor(given$inputs)
-    size <- two_of(given$kernel_size, "kernel_size", call)
-    channels <- c(channels_of(x, call), given$num_outputs)
+# Creates a convolution layer. `args`: the environment with the arguments of the layer. `convolve`:
+# the function that convolves.
+contrib_convolution <- function(args, scope_name, convolve, is_transposed = FALSE) {
+  call <- args
+  check_data_format(args$data_format, call)
+  check_whole(args$num_outputs, arg = "num_outputs", call = call)
+  force(args$inputs)
+  with(variable_scope(args$scope, scope_name, reuse = args$reuse), {
+    x <- as_tensor(args$inputs)
+    size <- as_two_integers(args$kernel_size, "kernel_size", call)
+    channels <- c(channels_of(x, call), args$num_outputs)
     weights <- get_variable(
       "weights", as.list(c(size, if (is_transposed) rev(channels) else channels)), x$dtype,
-      given$weights_initializer, given$weights_regularizer, given$trainable,
-      collections_of(given$variables_collections, "weights")
+      args$weights_initializer, args$weights_regularizer, args$trainable,
+      collections_of(args$variables_collections, "weights")
     )
     finish_layer(
-      product(x, weights, size, two_of(given$stride, "stride", call)), given$num_outputs,
-      given$normalizer_fn, given$normalizer_params, given$biases_initializer,
-      given$biases_regularizer, given$activation_fn, given$variables_collections,
-      given$outputs_collections, given$trainable
+      convolve(x, weights, size, as_two_integers(args$stride, "stride", call)), args$num_outputs,
+      args$normalizer_fn, args$normalizer_params, args$biases_initializer,
+      args$biases_regularizer, args$activation_fn, args$variables_collections,
+      args$outputs_collections, args$trainable
     )
   })
 }
@@ -173,7 +185,7 @@ check_data_format <- function(data_format, call = parent.frame()) {
 
 # --- normalizations
 
-# As in TensorFlow's fused kernel (ranks 2 and 4), the moving variance is unbiased.
+# For inputs of rank 2 or 4, the moving variance is unbiased, as in TensorFlow's fused kernel.
 contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FALSE,
                                epsilon = 0.001, activation_fn = NULL, param_initializers = NULL,
                                param_regularizers = NULL, updates_collections = "update_ops",
@@ -194,10 +206,10 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
     rank <- length(dim(inputs))
     width <- as.integer(dim(inputs)[[rank]])
     parameter <- function(name, initial, trainable) {
-      given <- param_initializers[[name]]
+      initializer <- param_initializers[[name]]
       get_variable(
         name, list(width), inputs$dtype,
-        if (is.null(given)) tf$constant_initializer(initial) else given,
+        if (is.null(initializer)) tf$constant_initializer(initial) else initializer,
         param_regularizers[[name]], trainable, collections_of(variables_collections, name)
       )
     }
@@ -205,7 +217,7 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
     gamma <- if (scale) parameter("gamma", 1, trainable)
     moving_mean <- parameter("moving_mean", 0, FALSE)
     moving_variance <- parameter("moving_variance", 1, FALSE)
-    used <- list(moving_mean$value(), moving_variance$value())
+    statistics <- list(moving_mean$value(), moving_variance$value())
     if (is_graph_element(is_training) || is_training) {
       batch <- tf$nn$moments(inputs, seq_len(rank - 1) - 1L)
       unbiased <- batch[[2]]
@@ -213,30 +225,32 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
         n <- tf$cast(tf$size(inputs), inputs$dtype) / width
         unbiased <- unbiased * (n / tf$maximum(n - 1, 1))
       }
-      follow <- list(batch[[1]], unbiased)
+      new_statistics <- list(batch[[1]], unbiased)
       if (is_graph_element(is_training)) {
         choose <- function(a, b) Map(function(x, y) tf$where(as_mask(is_training, x), x, y), a, b)
-        follow <- choose(follow, used)
-        used <- choose(batch, used)
+        new_statistics <- choose(new_statistics, statistics)
+        statistics <- choose(batch, statistics)
       } else {
-        used <- batch
+        statistics <- batch
       }
       rate <- tf$constant(decay)
       updates <- list(
-        assign_moving_average(moving_mean, follow[[1]], rate),
-        assign_moving_average(moving_variance, follow[[2]], rate)
+        assign_moving_average(moving_mean, new_statistics[[1]], rate),
+        assign_moving_average(moving_variance, new_statistics[[2]], rate)
       )
       for (key in as_strings(updates_collections)) {
         for (update in updates) cpp_graph_default()$add_to_collection(key, update)
       }
       # without a collection, the output depends on the updates
-      if (is.null(updates_collections)) used[[1]] <- after_operations(updates, used[[1]])
+      if (is.null(updates_collections)) {
+        statistics[[1]] <- after_operations(updates, statistics[[1]])
+      }
     }
-    outputs <- tf$nn$batch_normalization(inputs, used[[1]], used[[2]], beta, gamma, epsilon)
+    outputs <- tf$nn$batch_normalization(
+      inputs, statistics[[1]], statistics[[2]], beta, gamma, epsilon
+    )
     if (!is.null(dim(inputs))) outputs$set_shape(lapply(dim(inputs), identity))
-    if (!is.null(activation_fn)) outputs <- activation_fn(outputs)
-    for (key in as_strings(outputs_collections)) cpp_graph_default()$add_to_collection(key, outputs)
-    outputs
+    finish_output(outputs, activation_fn, outputs_collections)
   })
 }
 
@@ -274,9 +288,7 @@ contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_f
     axes <- as.integer(begin_norm_axis:(rank - 1))
     moments <- tf$nn$moments(inputs, axes, keep_dims = TRUE)
     outputs <- tf$nn$batch_normalization(inputs, moments[[1]], moments[[2]], beta, gamma, 1e-12)
-    if (!is.null(activation_fn)) outputs <- activation_fn(outputs)
-    for (key in as_strings(outputs_collections)) cpp_graph_default()$add_to_collection(key, outputs)
-    outputs
+    finish_output(outputs, activation_fn, outputs_collections)
   })
 }
 
@@ -313,17 +325,19 @@ contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
   with(variable_scope(scope, "MaxOut"), {
     inputs <- as_tensor(inputs)
     dims <- dim(inputs)
-    at <- if (axis < 0) length(dims) + axis + 1 else axis + 1
-    if (dims[[at]] %% num_units != 0) {
-      abort_runhooks("number of features({dims[[at]]}) is not a multiple of num_units({num_units})")
+    position <- if (axis < 0) length(dims) + axis + 1 else axis + 1
+    if (dims[[position]] %% num_units != 0) {
+      abort_runhooks(
+        "number of features({dims[[position]]}) is not a multiple of num_units({num_units})"
+      )
     }
     sizes <- lapply(seq_along(dims), function(i) {
       if (is.null(dims[[i]])) tf$shape(inputs)[i] else as.integer(dims[[i]])
     })
-    sizes[[at]] <- as.integer(num_units)
-    sizes <- append(sizes, list(as.integer(dims[[at]] / num_units)), at)
-    outputs <- tf$reduce_max(tf$reshape(inputs, tf$stack(sizes)), as.integer(at))
-    outputs$set_shape(replace(as.list(dims), at, num_units))
+    sizes[[position]] <- as.integer(num_units)
+    sizes <- append(sizes, list(as.integer(dims[[position]] / num_units)), position)
+    outputs <- tf$reduce_max(tf$reshape(inputs, tf$stack(sizes)), as.integer(position))
+    outputs$set_shape(replace(as.list(dims), position, num_units))
     outputs
   })
 }

@@ -1,4 +1,5 @@
-# tf$cond(), tf$while_loop() and related functions, with nested values like TensorFlow's `nest`.
+# tf$cond(), tf$case(), loops and custom gradients. As in TensorFlow, their values can be nested
+# lists of tensors.
 
 control_symbols <- function() {
   list(
@@ -10,6 +11,7 @@ control_symbols <- function() {
 
 # --- nested values
 
+# Functions for nested lists. The leaves are the elements that are not plain lists.
 is_nest <- function(x) is.list(x) && !is_graph_element(x) && !is.object(x)
 
 nest_leaves <- function(x, depth = 1L) {
@@ -18,33 +20,34 @@ nest_leaves <- function(x, depth = 1L) {
   unlist(lapply(unname(x), nest_leaves, depth + 1L), recursive = FALSE)
 }
 
-# Packs `leaves` in the structure of `x`.
+# Returns `leaves` in the structure of `x`.
 nest_pack <- function(x, leaves) {
-  taken <- 0
+  num_packed <- 0
   pack <- function(part) {
     if (is_nest(part)) {
       part[] <- lapply(part, pack)
       return(part)
     }
-    taken <<- taken + 1
-    if (is_tensor_array(part)) with_flow(part, leaves[[taken]]) else leaves[[taken]]
+    num_packed <<- num_packed + 1
+    if (is_tensor_array(part)) with_flow(part, leaves[[num_packed]]) else leaves[[num_packed]]
   }
   pack(x)
 }
 
-nest_form <- function(x, depth = 1L) {
+# The structure of a nested list, in which "." stands for a leaf.
+nest_structure <- function(x, depth = 1L) {
   if (!is_nest(x)) return(".")
   check_nesting(depth)
-  lapply(x, nest_form, depth + 1L)
+  lapply(x, nest_structure, depth + 1L)
 }
 
-check_same_form <- function(x, y, what, call = parent.frame()) {
-  if (identical(nest_form(x), nest_form(y))) return(invisible())
+check_same_structure <- function(x, y, subject, call = parent.frame()) {
+  if (identical(nest_structure(x), nest_structure(y))) return(invisible())
   # a list of one tensor is equivalent to the tensor
   if (length(nest_leaves(x)) == 1 && length(nest_leaves(y)) == 1) return(invisible())
   abort_runhooks(
     c(
-      "{what} must have the same nested structure.",
+      "{subject} must have the same nested structure.",
       x = "One has {length(nest_leaves(x))} value{?s}{names_suffix(x)}, the other {length(
         nest_leaves(y))}{names_suffix(y)}."
     ),
@@ -57,6 +60,7 @@ names_suffix <- function(x) {
   if (length(names)) paste0(" (", toString(names), ")") else ""
 }
 
+# The leaves as tensors. `dtypes`: their data types, or NULL.
 nest_tensors <- function(x, dtypes = NULL) {
   leaves <- nest_leaves(x)
   Map(as_loop_tensor, leaves, if (is.null(dtypes)) list(NULL) else dtypes)
@@ -67,19 +71,21 @@ as_loop_tensor <- function(x, dtype = NULL) {
   if (is_tensor_array(x)) x$flow else as_tensor(x, dtype)
 }
 
-only_one <- function(x) {
+# Removes unnamed lists around a single value.
+unwrap_single <- function(x) {
   while (is_nest(x) && length(x) == 1 && is.null(names(x))) x <- x[[1]]
   x
 }
 
 # --- cond and case
 
-# `note()` records the value of `fn`. An operation becomes a constant that depends on it.
-branch_builder <- function(fn, label, flag, note) {
+# A function that builds the graph of a branch. It passes the value of `fn` to `record()`. An
+# operation in the value is replaced by the constant `flag`, which depends on the operation.
+branch_builder <- function(fn, label, flag, record) {
   function(arguments) {
     value <- fn()
     if (is.null(value)) abort_runhooks("{.arg {label}} must have a return value.")
-    note(value)
+    record(value)
     lapply(nest_leaves(value), function(x) {
       if (inherits(x, "tensorflow.operation")) {
         return(with(control_dependencies(list(x)), tf$constant(flag)))
@@ -91,8 +97,8 @@ branch_builder <- function(fn, label, flag, note) {
 
 tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name = NULL, fn1 = NULL,
                     fn2 = NULL) {
-  true_fn <- first_given(true_fn, fn1, "true_fn", "fn1")
-  false_fn <- first_given(false_fn, fn2, "false_fn", "fn2")
+  true_fn <- either_argument(true_fn, fn1, "true_fn", "fn1")
+  false_fn <- either_argument(false_fn, fn2, "false_fn", "fn2")
   check_function(true_fn)
   check_function(false_fn)
   check_flag(strict)
@@ -101,18 +107,22 @@ tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name 
       c("{.arg pred} must not be a flag of R.", i = "Use {.code if} for values that R knows.")
     )
   }
-  form <- NULL
-  note_true <- function(value) form <<- value
-  check_false <- function(value) check_same_form(form, value, "The values of true_fn and false_fn")
+  structure <- NULL
+  record_structure <- function(value) structure <<- value
+  check_structure <- function(value) {
+    check_same_structure(structure, value, "The values of true_fn and false_fn")
+  }
   results <- cpp_cond(
-    as_tensor(pred, "bool"), branch_builder(true_fn, "true_fn", TRUE, note_true),
-    branch_builder(false_fn, "false_fn", FALSE, check_false), if (is.null(name)) "cond" else name
+    as_tensor(pred, "bool"), branch_builder(true_fn, "true_fn", TRUE, record_structure),
+    branch_builder(false_fn, "false_fn", FALSE, check_structure),
+    if (is.null(name)) "cond" else name
   )
-  result <- nest_pack(form, results)
-  if (strict) result else only_one(result)
+  result <- nest_pack(structure, results)
+  if (strict) result else unwrap_single(result)
 }
 
-first_given <- function(x, old, name, old_name, call = parent.frame()) {
+# The value of an argument that has an old name, too.
+either_argument <- function(x, old, name, old_name, call = parent.frame()) {
   if (!is.null(x) && !is.null(old)) {
     abort_runhooks("Give only one of {.arg {name}} and {.arg {old_name}}.", call = call)
   }
@@ -127,9 +137,9 @@ tf_case <- function(pred_fn_pairs, default = NULL, exclusive = FALSE, strict = F
   preds <- lapply(pairs, `[[`, 1)
   with(name_scope(name), {
     checks <- list()
-    if (exclusive) checks <- list(assert_few(preds, TRUE))
+    if (exclusive) checks <- list(assert_true_count(preds, TRUE))
     if (is.null(default)) {
-      checks <- c(checks, list(assert_few(preds, FALSE)))
+      checks <- c(checks, list(assert_true_count(preds, FALSE)))
       default <- pairs[[length(pairs)]][[2]]
       pairs <- pairs[-length(pairs)]
     }
@@ -141,6 +151,7 @@ tf_case <- function(pred_fn_pairs, default = NULL, exclusive = FALSE, strict = F
   })
 }
 
+# A function that calls the function of `pair` if its condition is TRUE, and `otherwise` if not.
 case_step <- function(pair, otherwise, strict) {
   force(pair)
   force(otherwise)
@@ -163,17 +174,18 @@ case_pairs <- function(pairs, call = parent.frame()) {
   pairs
 }
 
-assert_few <- function(preds, at_most_one) {
+# An assertion about the number of conditions that are TRUE: at most one, or else at least one.
+assert_true_count <- function(preds, at_most_one) {
   count <- tf$reduce_sum(tf$stack(lapply(preds, function(pred) tf$cast(pred, "int32"))))
   names <- toString(vapply(preds, function(pred) pred$name, ""))
   if (at_most_one) {
-    good <- tf$less_equal(count, tf$constant(1L))
+    is_valid <- tf$less_equal(count, tf$constant(1L))
     text <- paste0("Input error: More than one condition evaluated as True: ", names)
   } else {
-    good <- tf$greater(count, tf$constant(0L))
+    is_valid <- tf$greater(count, tf$constant(0L))
     text <- paste0("None of the conditions evaluated as True. Conditions: ", names)
   }
-  tf$Assert(good, list(tf$constant(text)))
+  tf$Assert(is_valid, list(tf$constant(text)))
 }
 
 # --- loops
@@ -195,7 +207,7 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
     function(leaves) {
       value <- do.call(body, pack(leaves))
       if (!is_nest(value)) value <- list(value)
-      check_same_form(unname(loop_vars), unname(value), "loop_vars and the value of body")
+      check_same_structure(unname(loop_vars), unname(value), "loop_vars and the value of body")
       nest_tensors(value, lapply(leaves, function(leaf) leaf$dtype))
     },
     tensors, invariant_shapes(shape_invariants, loop_vars, tensors), parallel_iterations,
@@ -207,11 +219,12 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
   if (length(loop_vars) == 1 && !return_same_structure) result[[1]] else result
 }
 
-# Dimensions of loop variables, NA if they may change; NULL without `shape_invariants`.
-invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
+# The dimensions of loop variables, with NA for those that may change. NULL without
+# `shape_invariants`.
+invariant_shapes <- function(shapes, loop_vars, tensors, call = parent.frame()) {
   if (is.null(shapes)) return(NULL)
-  if (length(shapes) == length(form)) {
-    shapes <- shapes_in_structure(shapes, form, "shape_invariants", call)
+  if (length(shapes) == length(loop_vars)) {
+    shapes <- shapes_in_structure(shapes, loop_vars, "shape_invariants", call)
   }
   if (length(shapes) != length(tensors)) {
     abort_runhooks(
@@ -226,7 +239,9 @@ invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
 # Dimensions, NA if unknown; NULL if the rank is unknown.
 static_dims <- function(x) cpp_element_info(x)$dims
 
-row_lists <- function(tensors) {
+# The rows of tensors as tensor lists of the core. `rows`: the number of rows, or NULL if it is
+# unknown before the graph runs; `count`: the same number as a tensor.
+rows_as_tensor_lists <- function(tensors) {
   first <- tensors[[1]]
   rows <- static_dims(first)[1]
   list(
@@ -247,6 +262,7 @@ list_shape <- function(dims) {
   cpp_constant(array(as.integer(dims), length(dims)), "int32", "element_shape")
 }
 
+# The tensors of row `i`.
 row_at <- function(rows, i) {
   Map(function(list, dtype, dims) {
     item <- cpp_op_create(
@@ -267,7 +283,8 @@ empty_lists <- function(dtypes) {
   })
 }
 
-push_all <- function(lists, tensors) {
+# Appends a tensor to each list.
+push_to_lists <- function(lists, tensors) {
   Map(function(list, x) {
     cpp_op_create(
       "TensorListPushBack", list(list, x), list(element_dtype = dtype_name(x$dtype)), NULL
@@ -275,40 +292,44 @@ push_all <- function(lists, tensors) {
   }, lists, tensors)
 }
 
-stack_all <- function(lists, row_specs, rows) {
-  Map(function(list, like) {
-    stacked <- cpp_op_create(
-      "TensorListStack", list(list, list_shape(like$dims)),
-      list(element_dtype = dtype_name(like$dtype), num_elements = if (is.null(rows)) -1 else rows),
-      NULL
+# Stacks the elements of each list in one tensor.
+stack_lists <- function(lists, row_specs, rows) {
+  Map(function(list, row_spec) {
+    attrs <- list(
+      element_dtype = dtype_name(row_spec$dtype), num_elements = if (is.null(rows)) -1 else rows
     )
-    if (!is.null(like$dims)) {
-      dims <- c(if (is.null(rows)) NA else rows, like$dims)
+    inputs <- list(list, list_shape(row_spec$dims))
+    stacked <- cpp_op_create("TensorListStack", inputs, attrs, NULL)
+    if (!is.null(row_spec$dims)) {
+      dims <- c(if (is.null(rows)) NA else rows, row_spec$dims)
       cpp_tensor_set_shape(stacked, as.double(dims))
     }
     stacked
   }, lists, row_specs)
 }
 
-# A loop over rows. `step(i, state)` returns list(state, results), and the results are stacked.
+# Adds a loop over rows to the graph. `step(i, state)` returns list(state, results). The value is
+# the last state and the stacked results.
 loop_rows <- function(count, rows, state, dtypes, step, reverse, parallel_iterations, back_prop) {
   check_positive_whole(parallel_iterations, call = user_frame())
-  n <- length(state)
+  num_states <- length(state)
   row_specs <- NULL
-  last <- if (reverse) count - tf$constant(1L)
+  last_index <- if (reverse) count - tf$constant(1L)
   results <- cpp_while(
     function(vars) list(vars[[1]] < count),
     function(vars) {
       i <- vars[[1]]
-      done <- step(if (reverse) last - i else i, vars[1 + seq_len(n)])
-      row_specs <<- lapply(done$results, function(x) list(dtype = x$dtype, dims = static_dims(x)))
-      lists <- vars[-seq_len(n + 1)]
-      c(list(i + tf$constant(1L)), done$state, push_all(lists, done$results))
+      step_value <- step(if (reverse) last_index - i else i, vars[1 + seq_len(num_states)])
+      row_specs <<- lapply(step_value$results, function(x) {
+        list(dtype = x$dtype, dims = static_dims(x))
+      })
+      lists <- vars[-seq_len(num_states + 1)]
+      c(list(i + tf$constant(1L)), step_value$state, push_to_lists(lists, step_value$results))
     },
     c(list(tf$constant(0L)), state, empty_lists(dtypes)), NULL, parallel_iterations, NULL, "while"
   )
-  state <- results[1 + seq_len(n)]
-  stacked <- stack_all(results[-seq_len(n + 1)], row_specs, rows)
+  state <- results[1 + seq_len(num_states)]
+  stacked <- stack_lists(results[-seq_len(num_states + 1)], row_specs, rows)
   if (!back_prop) stacked <- lapply(stacked, tf$stop_gradient)
   list(state = state, results = stacked)
 }
@@ -318,22 +339,23 @@ tf_map_fn <- function(fn, elems, dtype = NULL, parallel_iterations = NULL, back_
   check_function(fn)
   check_flag(back_prop)
   with(name_scope(name, "map"), {
-    rows <- row_lists(nest_tensors(elems))
+    rows <- rows_as_tensor_lists(nest_tensors(elems))
     # without `dtype`, the results have the structure and types of `elems`
-    form <- if (is.null(dtype)) elems else dtype
+    structure <- if (is.null(dtype)) elems else dtype
     dtypes <- if (is.null(dtype)) rows$dtypes else lapply(nest_leaves(dtype), as_dtype)
     step <- function(i, state) {
       value <- fn(nest_pack(elems, row_at(rows, i)))
-      check_same_form(form, value, "The value of fn and dtype (or elems)")
-      list(state = list(), results = checked_types(nest_tensors(value, dtypes), dtypes))
+      check_same_structure(structure, value, "The value of fn and dtype (or elems)")
+      list(state = list(), results = require_dtypes(nest_tensors(value, dtypes), dtypes))
     }
-    parallel <- if (is.null(parallel_iterations)) 10 else parallel_iterations
-    done <- loop_rows(rows$count, rows$rows, list(), dtypes, step, FALSE, parallel, back_prop)
-    nest_pack(form, done$results)
+    num_parallel <- if (is.null(parallel_iterations)) 10 else parallel_iterations
+    loop <- loop_rows(rows$count, rows$rows, list(), dtypes, step, FALSE, num_parallel, back_prop)
+    nest_pack(structure, loop$results)
   })
 }
 
-checked_types <- function(tensors, dtypes, call = parent.frame()) {
+# Returns the tensors if they have the given data types.
+require_dtypes <- function(tensors, dtypes, call = parent.frame()) {
   for (i in seq_along(tensors)) {
     if (tensors[[i]]$dtype != dtypes[[i]]) {
       abort_runhooks(
@@ -346,12 +368,12 @@ checked_types <- function(tensors, dtypes, call = parent.frame()) {
   tensors
 }
 
-folded_input <- function(elems, initializer, reverse) {
-  tensors <- nest_tensors(elems)
-  if (!is.null(initializer)) return(list(state = initializer, rows = row_lists(tensors), skip = 0L))
-  rows <- row_lists(tensors)
-  first <- if (reverse) rows$count - tf$constant(1L) else tf$constant(0L)
-  list(state = nest_pack(elems, row_at(rows, first)), rows = rows, skip = 1L)
+# The initial state and the rows of a fold. Without `initializer`, a row is the initial state.
+fold_input <- function(elems, initializer, reverse) {
+  rows <- rows_as_tensor_lists(nest_tensors(elems))
+  if (!is.null(initializer)) return(list(state = initializer, rows = rows, skip = 0L))
+  first_index <- if (reverse) rows$count - tf$constant(1L) else tf$constant(0L)
+  list(state = nest_pack(elems, row_at(rows, first_index)), rows = rows, skip = 1L)
 }
 
 fold_step <- function(fn, elems, input, reverse) {
@@ -360,13 +382,13 @@ fold_step <- function(fn, elems, input, reverse) {
     if (input$skip && !reverse) i <- i + tf$constant(1L)
     row <- nest_pack(elems, row_at(input$rows, i))
     value <- fn(nest_pack(input$state, state), row)
-    check_same_form(input$state, value, "The initializer and the value of fn")
-    checked_types(nest_tensors(value, dtypes), dtypes)
+    check_same_structure(input$state, value, "The initializer and the value of fn")
+    require_dtypes(nest_tensors(value, dtypes), dtypes)
   }
 }
 
-# Without an initializer, the first row is the initial state and the loop is one row shorter.
-rows_left <- function(input) {
+# The number of rows for the loop. It is one less if the first row is the initial state.
+remaining_rows <- function(input) {
   if (!input$skip) return(list(count = input$rows$count, rows = input$rows$rows))
   list(
     count = input$rows$count - tf$constant(1L),
@@ -374,6 +396,7 @@ rows_left <- function(input) {
   )
 }
 
+# tf$foldl(), or tf$foldr() if `reverse`.
 fold_function <- function(reverse, default_name) {
   force(reverse)
   force(default_name)
@@ -382,15 +405,15 @@ fold_function <- function(reverse, default_name) {
     check_function(fn)
     check_flag(back_prop)
     with(name_scope(name, default_name), {
-      input <- folded_input(elems, initializer, reverse)
+      input <- fold_input(elems, initializer, reverse)
       one_step <- fold_step(fn, elems, input, reverse)
-      left <- rows_left(input)
+      remaining <- remaining_rows(input)
       step <- function(i, state) list(state = one_step(i, state), results = list())
-      done <- loop_rows(
-        left$count, left$rows, nest_tensors(input$state), list(), step, reverse,
+      loop <- loop_rows(
+        remaining$count, remaining$rows, nest_tensors(input$state), list(), step, reverse,
         parallel_iterations, back_prop
       )
-      state <- if (back_prop) done$state else lapply(done$state, tf$stop_gradient)
+      state <- if (back_prop) loop$state else lapply(loop$state, tf$stop_gradient)
       nest_pack(input$state, state)
     })
   }
@@ -402,47 +425,50 @@ tf_scan <- function(fn, elems, initializer = NULL, parallel_iterations = 10, bac
   check_flag(back_prop)
   check_flag(reverse)
   with(name_scope(name, "scan"), {
-    input <- folded_input(elems, initializer, reverse)
+    input <- fold_input(elems, initializer, reverse)
     one_step <- fold_step(fn, elems, input, reverse)
-    left <- rows_left(input)
+    remaining <- remaining_rows(input)
     step <- function(i, state) {
       value <- one_step(i, state)
       list(state = value, results = value)
     }
-    begin <- nest_tensors(input$state)
-    done <- loop_rows(
-      left$count, left$rows, begin, lapply(begin, function(x) x$dtype), step, reverse,
-      parallel_iterations, back_prop
+    initial_state <- nest_tensors(input$state)
+    dtypes <- lapply(initial_state, function(x) x$dtype)
+    loop <- loop_rows(
+      remaining$count, remaining$rows, initial_state, dtypes, step, reverse, parallel_iterations,
+      back_prop
     )
-    results <- done$results
+    results <- loop$results
     if (input$skip) {
-      results <- Map(function(x, rest) tf$concat(list(tf$expand_dims(x, 0L), rest), 0L), begin, results)
+      prepend_row <- function(row, rows) tf$concat(list(tf$expand_dims(row, 0L), rows), 0L)
+      results <- Map(prepend_row, initial_state, results)
     }
     if (reverse) results <- lapply(results, function(x) tf$reverse(x, list(0L)))
     nest_pack(input$state, results)
   })
 }
 
+# tf$custom_gradient(). `f` returns list(result, gradient function).
 custom_gradient <- function(f) {
   check_function(f)
   function(...) {
     arguments <- list(...)
-    is_value <- !vapply(arguments, function(x) is.null(x) || is.function(x), NA)
-    inputs <- lapply(arguments[is_value], function(x) tf$identity(as_loop_tensor(x)))
-    arguments[is_value] <- inputs
-    given <- do.call(f, arguments)
-    check_custom_gradient(given)
-    result <- given[[1]]
+    is_input <- !vapply(arguments, function(x) is.null(x) || is.function(x), NA)
+    inputs <- lapply(arguments[is_input], function(x) tf$identity(as_loop_tensor(x)))
+    arguments[is_input] <- inputs
+    value <- do.call(f, arguments)
+    check_custom_gradient(value)
+    result <- value[[1]]
     leaves <- nest_tensors(result)
     variables <- cpp_variables_in_ancestors(leaves, unname(inputs))
     values <- lapply(variables, cpp_variable_snapshot)
-    closure <- function(grads) custom_gradients_of(given[[2]], grads, length(inputs), variables)
+    closure <- function(grads) custom_gradients_of(value[[2]], grads, length(inputs), variables)
     nest_pack(result, cpp_with_gradient(leaves, unname(c(inputs, values)), closure))
   }
 }
 
-check_custom_gradient <- function(given, call = parent.frame()) {
-  if (is.list(given) && length(given) == 2 && is.function(given[[2]])) return(invisible())
+check_custom_gradient <- function(value, call = parent.frame()) {
+  if (is.list(value) && length(value) == 2 && is.function(value[[2]])) return(invisible())
   abort_runhooks(
     c(
       "The function of {.code tf$custom_gradient()} must return a list of two elements.",
@@ -453,8 +479,9 @@ check_custom_gradient <- function(given, call = parent.frame()) {
   )
 }
 
+# Calls the gradient function. Returns the gradients of `n` arguments and of the variables.
 custom_gradients_of <- function(grad_fn, grads, n, variables, call = parent.frame()) {
-  of_variables <- NULL
+  variable_gradients <- NULL
   if (length(variables)) {
     if (!any(c("variables", "...") %in% names(formals(grad_fn)))) {
       abort_runhooks(
@@ -463,23 +490,23 @@ custom_gradients_of <- function(grad_fn, grads, n, variables, call = parent.fram
         call = call
       )
     }
-    both <- do.call(grad_fn, c(grads, list(variables = variables)))
-    found <- as_gradients(both[[1]])
-    of_variables <- as_gradients(both[[2]])
-    if (length(of_variables) != length(variables)) {
+    gradients <- do.call(grad_fn, c(grads, list(variables = variables)))
+    argument_gradients <- as_gradients(gradients[[1]])
+    variable_gradients <- as_gradients(gradients[[2]])
+    if (length(variable_gradients) != length(variables)) {
       abort_runhooks("Must return gradient for each variable from {.code grad_fn}.", call = call)
     }
   } else {
-    found <- as_gradients(do.call(grad_fn, grads))
+    argument_gradients <- as_gradients(do.call(grad_fn, grads))
   }
-  if (length(found) != n) {
+  if (length(argument_gradients) != n) {
     abort_runhooks(
       "{.code grad_fn} must return one gradient for each of {n} argument{?s}, not
-      {length(found)}.",
+      {length(argument_gradients)}.",
       call = call
     )
   }
-  lapply(c(found, of_variables), function(x) if (!is.null(x)) as_loop_tensor(x))
+  lapply(c(argument_gradients, variable_gradients), function(x) if (!is.null(x)) as_loop_tensor(x))
 }
 
 as_gradients <- function(x) if (is_nest(x)) unname(x) else list(x)

@@ -1,4 +1,4 @@
-# tf$data: TensorFlow's names of datasets, and methods of datasets.
+# tf$data: dataset functions under TensorFlow's names, and the methods of datasets.
 
 data_symbols <- function() {
   c(
@@ -34,7 +34,7 @@ data_symbols <- function() {
       data.experimental.UNKNOWN_CARDINALITY = -2L
     ),
     file_symbols(),
-    applied_symbols()
+    transformation_symbols()
   )
 }
 
@@ -57,79 +57,55 @@ file_symbols <- function() {
   )
 }
 
-applied_symbols <- function() {
-  applied <- list(
+# Functions that return a transformation, for `dataset$apply()`.
+transformation_symbols <- function() {
+  symbols <- list(
     ignore_errors = function() {
       function(dataset) {
         check_dataset(dataset)
         new_dataset("IgnoreErrorsDataset", "ignore_errors", list(dataset = dataset))
       }
     },
-    unbatch = function() unbatched,
+    unbatch = function() unbatch_dataset,
     unique = function() dataset_unique,
     enumerate_dataset = function(start = 0) {
       function(dataset) zip_datasets(range_dataset(start, 2^53), dataset)
-    },
-    group_by_window = function(key_func, reduce_func, window_size = NULL,
-                               window_size_func = NULL) {
-      function(dataset) {
-        dataset_group_by_window(dataset, key_func, reduce_func, window_size, window_size_func)
-      }
-    },
-    bucket_by_sequence_length = function(element_length_func, bucket_boundaries, bucket_batch_sizes,
-                                         padded_shapes = NULL, padding_values = NULL,
-                                         pad_to_bucket_boundary = FALSE, no_padding = FALSE,
-                                         drop_remainder = FALSE) {
-      function(dataset) {
-        dataset_bucket_by_sequence_length(
-          dataset, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
-          padding_values, pad_to_bucket_boundary, no_padding, drop_remainder
-        )
-      }
-    },
-    scan = function(initial_state, scan_func) {
-      function(dataset) dataset_scan(dataset, initial_state, scan_func)
-    },
-    rejection_resample = function(class_func, target_dist, initial_dist = NULL, seed = NULL) {
-      function(dataset) {
-        dataset_rejection_resample(dataset, class_func, target_dist, initial_dist, seed)
-      }
     },
     parallel_interleave = function(map_func, cycle_length, block_length = 1, sloppy = FALSE,
                                    buffer_output_elements = NULL, prefetch_input_elements = NULL) {
       check_flag(sloppy)
       function(dataset) dataset_interleave(dataset, map_func, cycle_length, block_length)
-    },
-    prefetch_to_device = function(device, buffer_size = NULL) {
-      function(dataset) dataset_prefetch_to_device(dataset, device, buffer_size)
-    },
-    shuffle_and_repeat = function(buffer_size, count = NULL, seed = NULL) {
-      function(dataset) dataset_shuffle_and_repeat(dataset, buffer_size, count, seed)
-    },
-    map_and_batch = function(map_func, batch_size, num_parallel_batches = NULL,
-                             drop_remainder = FALSE, num_parallel_calls = NULL) {
-      function(dataset) {
-        dataset_map_and_batch(
-          dataset, map_func, batch_size, num_parallel_batches, drop_remainder, num_parallel_calls
-        )
-      }
     }
   )
+  same_arguments <- c(
+    "group_by_window", "bucket_by_sequence_length", "scan", "rejection_resample",
+    "prefetch_to_device", "shuffle_and_repeat", "map_and_batch"
+  )
+  symbols <- c(symbols, lapply(setNames(nm = same_arguments), transformation_function))
   c(
-    setNames(applied, paste0("data.experimental.", names(applied))),
-    setNames(applied, paste0("contrib.data.", names(applied)))
+    setNames(symbols, paste0("data.experimental.", names(symbols))),
+    setNames(symbols, paste0("contrib.data.", names(symbols)))
   )
 }
 
-# One element for each row of an element.
-unbatched <- function(dataset) {
+# For "scan", a function with the arguments of dataset_scan() except the dataset. It returns the
+# transformation, which is a function of the dataset.
+transformation_function <- function(name) {
+  function_name <- paste0("dataset_", name)
+  arguments <- formals(function_name)
+  call <- as.call(lapply(c(function_name, names(arguments)), as.name))
+  as.function(c(arguments[-1], bquote(function(dataset) .(call))), topenv())
+}
+
+# Splits batches: each row of an element becomes an element.
+unbatch_dataset <- function(dataset) {
   dataset_flat_map(dataset, function(...) {
     element <- list(...)
     tensor_slices_dataset(if (length(element) == 1) element[[1]] else element)
   })
 }
 
-# The R functions of methods; their first argument is the dataset.
+# The functions that are the methods of a dataset. Their first argument is the dataset.
 dataset_methods <- function() {
   list(
     batch = dataset_batch, shuffle = dataset_shuffle, map = dataset_map, `repeat` = dataset_repeat,

@@ -1,25 +1,25 @@
-# tf$train$Example and its parts: protobuf messages that R serializes.
+# tf$train$Example() and its parts, which are serialized as protobuf messages, and TFRecord files.
 
 example_symbols <- function() {
   list(
     python_io.TFRecordWriter = record_writer, io.TFRecordWriter = record_writer,
     python_io.tf_record_iterator = record_iterator, io.tf_record_iterator = record_iterator,
     train.Int64List = function(value = NULL) {
-      example_list("int64_list", numbers_of(value, "whole numbers"))
+      example_list("int64_list", numeric_values(value, "whole numbers"))
     },
     train.FloatList = function(value = NULL) {
-      example_list("float_list", numbers_of(value, "numbers"))
+      example_list("float_list", numeric_values(value, "numbers"))
     },
-    train.BytesList = function(value = NULL) example_list("bytes_list", bytes_of(value)),
+    train.BytesList = function(value = NULL) example_list("bytes_list", raw_values(value)),
     train.Feature = function(bytes_list = NULL, float_list = NULL, int64_list = NULL) {
-      given <- Filter(Negate(is.null), list(bytes_list, float_list, int64_list))
-      check_arg(length(given) == 1, given, "one list of values", "Feature", environment())
-      given[[1]]
+      values <- Filter(Negate(is.null), list(bytes_list, float_list, int64_list))
+      check_arg(length(values) == 1, values, "one list of values", "Feature", environment())
+      values[[1]]
     },
     train.Features = function(feature = NULL) {
-      good <- is.list(feature) && (length(feature) == 0 || !is.null(names(feature)))
-      check_arg(good, feature, "a named list of features", "feature", environment())
-      for (one in feature) check_message(one, "a feature from tf$train$Feature()", "feature")
+      is_valid <- is.list(feature) && (length(feature) == 0 || !is.null(names(feature)))
+      check_arg(is_valid, feature, "a named list of features", "feature", environment())
+      for (value in feature) check_message(value, "a feature from tf$train$Feature()", "feature")
       example_message("Features", list(feature = feature))
     },
     train.Example = function(features = NULL) {
@@ -31,7 +31,7 @@ example_symbols <- function() {
   )
 }
 
-# Collects the records and writes the file when it is closed.
+# A writer that collects records, and writes the file when it is closed or flushed.
 record_writer <- function(path, options = NULL) {
   check_string(path)
   check_string(options, null = TRUE)
@@ -40,7 +40,7 @@ record_writer <- function(path, options = NULL) {
   self <- new.env(parent = emptyenv())
   self$write <- function(record) {
     if (!is_open) abort_runhooks("The writer is closed.", kind = "failed_precondition")
-    records[[length(records) + 1]] <<- bytes_of(record)[[1]]
+    records[[length(records) + 1]] <<- raw_values(record)[[1]]
     invisible()
   }
   self$flush <- function() {
@@ -53,48 +53,48 @@ record_writer <- function(path, options = NULL) {
     is_open <<- FALSE
     invisible()
   }
-  as_context(self, enter = function() self, exit = function(condition) self$close())
+  add_context_methods(self, enter = function() self, exit = function(condition) self$close())
   class(self) <- c("tensorflow.TFRecordWriter", "runhooks_context")
   self
 }
 
-# An iterator over the records of a file, raw vectors.
+# An iterator over the records of a file, which are raw vectors.
 record_iterator <- function(path, options = NULL) {
   check_string(path)
   check_string(options, null = TRUE)
   records <- cpp_read_records(path.expand(path), if (is.null(options)) "" else options)
-  taken <- 0
+  num_read <- 0
   next_item <- function() {
-    if (taken == length(records)) return(NULL)
-    taken <<- taken + 1
-    records[[taken]]
+    if (num_read == length(records)) return(NULL)
+    num_read <<- num_read + 1
+    records[[num_read]]
   }
   structure(list(next_item = next_item, close = function() NULL), class = "runhooks_iterator")
 }
 
-numbers_of <- function(value, wanted, call = parent.frame()) {
+numeric_values <- function(value, expected, call = parent.frame()) {
   numbers <- unlist(value)
   if (is.null(value)) return(numeric())
-  good <- is.null(numbers) || is.numeric(numbers) || is.logical(numbers)
-  if (wanted == "whole numbers") {
-    good <- good && !anyNA(numbers) && all(numbers == trunc(numbers))
+  is_valid <- is.null(numbers) || is.numeric(numbers) || is.logical(numbers)
+  if (expected == "whole numbers") {
+    is_valid <- is_valid && !anyNA(numbers) && all(numbers == trunc(numbers))
   }
-  check_arg(good, value, wanted, "value", call)
+  check_arg(is_valid, value, expected, "value", call)
   as.numeric(numbers)
 }
 
-bytes_of <- function(value, call = parent.frame()) {
+raw_values <- function(value, call = parent.frame()) {
   if (is.raw(value)) return(list(value))
-  good <- is.null(value) || is.character(value) || is.list(value) && !is.object(value)
-  check_arg(good, value, "strings, or a list of strings and raw vectors", "value", call)
+  is_valid <- is.null(value) || is.character(value) || is.list(value) && !is.object(value)
+  check_arg(is_valid, value, "strings, or a list of strings and raw vectors", "value", call)
   lapply(unname(as.list(value)), function(x) {
     check_arg(is.raw(x) || is_string(x), x, "strings or raw vectors", "value", call)
     if (is.raw(x)) x else charToRaw(enc2utf8(x))
   })
 }
 
-check_message <- function(x, wanted, arg, call = parent.frame()) {
-  check_arg(inherits(x, "tensorflow.example_message"), x, wanted, arg, call)
+check_message <- function(x, expected, arg, call = parent.frame()) {
+  check_arg(inherits(x, "tensorflow.example_message"), x, expected, arg, call)
 }
 
 example_list <- function(kind, value) example_message(kind, list(value = value))
@@ -105,7 +105,7 @@ example_message <- function(kind, fields) {
 
 #' @export
 `$.tensorflow.example_message` <- function(x, name) {
-  if (name == "SerializeToString") return(function() example_bytes(x))
+  if (name == "SerializeToString") return(function() serialize_example(x))
   unclass(x)[[name]]
 }
 
@@ -115,53 +115,64 @@ print.tensorflow.example_message <- function(x, ...) {
   invisible(x)
 }
 
-example_bytes <- function(x) {
+# Serializes a message. The numbers of the fields are those of tensorflow/core/example/*.proto.
+serialize_example <- function(x) {
   fields <- unclass(x)
   switch(fields$kind,
-    Example = if (is.null(fields$features)) raw() else wire(1, example_bytes(fields$features)),
+    Example = if (is.null(fields$features)) {
+      raw()
+    } else {
+      delimited_field(1, serialize_example(fields$features))
+    },
     Features = {
       names <- sort_bytewise(names(fields$feature))
       do.call(c, c(list(raw()), lapply(names, function(name) {
-        value <- feature_bytes(fields$feature[[name]])
-        wire(1, c(wire(1, charToRaw(enc2utf8(name))), wire(2, value)))
+        key <- delimited_field(1, charToRaw(enc2utf8(name)))
+        value <- delimited_field(2, serialize_feature(fields$feature[[name]]))
+        delimited_field(1, c(key, value))
       })))
     },
-    feature_bytes(x)
+    serialize_feature(x)
   )
 }
 
-feature_bytes <- function(x) {
+serialize_feature <- function(x) {
   fields <- unclass(x)
   value <- fields$value
   switch(fields$kind,
-    bytes_list = wire(1, do.call(c, c(list(raw()), lapply(value, function(b) wire(1, b))))),
+    bytes_list = {
+      elements <- lapply(value, function(bytes) delimited_field(1, bytes))
+      delimited_field(1, do.call(c, c(list(raw()), elements)))
+    },
     float_list = {
       packed <- writeBin(value, raw(), size = 4, endian = "little")
-      wire(2, if (length(value)) wire(1, packed) else raw())
+      delimited_field(2, if (length(value)) delimited_field(1, packed) else raw())
     },
     int64_list = {
       packed <- do.call(c, c(list(raw()), lapply(value, varint)))
-      wire(3, if (length(value)) wire(1, packed) else raw())
+      delimited_field(3, if (length(value)) delimited_field(1, packed) else raw())
     }
   )
 }
 
-wire <- function(field, bytes) c(as.raw(field * 8 + 2), varint(length(bytes)), bytes)
+# A field of protobuf's wire type 2: the tag, the length and the bytes.
+delimited_field <- function(field, bytes) c(as.raw(field * 8 + 2), varint(length(bytes)), bytes)
 
-# A varint. Negative numbers are in two's complement of 64 bits, which takes ten bytes.
+# A number as a protobuf varint. Negative numbers are two's complements of 64 bits, which take ten
+# bytes.
 varint <- function(x) {
   is_negative <- x < 0
-  rest <- if (is_negative) -x - 1 else x
+  remaining <- if (is_negative) -x - 1 else x
   septets <- integer()
   repeat {
-    septets <- c(septets, rest %% 128)
-    rest <- rest %/% 128
-    if (rest == 0) break
+    septets <- c(septets, remaining %% 128)
+    remaining <- remaining %/% 128
+    if (remaining == 0) break
   }
   if (is_negative) {
     septets <- 127 - c(septets, rep(0, 9 - length(septets)))
     septets <- c(septets, 1)
   }
-  more <- c(rep(128, length(septets) - 1), 0)
-  as.raw(septets + more)
+  continuation_bits <- c(rep(128, length(septets) - 1), 0)
+  as.raw(septets + continuation_bits)
 }

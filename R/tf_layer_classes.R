@@ -1,4 +1,5 @@
-# The classes of tf$layers. Later calls of a layer share the variables of its first call.
+# The classes of tf$layers, such as tf$layers$Dense(). All calls of a layer object share the
+# variables that its first call creates.
 
 layer_class_symbols <- function() {
   classes <- c(
@@ -12,59 +13,60 @@ layer_class_symbols <- function() {
   setNames(constructors, paste0("layers.", names(classes)))
 }
 
-# Arguments of the call, not of the constructor.
-of_call <- c("inputs", "training", "reuse")
+# Arguments that a layer object takes when it is called, not when it is created.
+call_only_arguments <- c("inputs", "training", "reuse")
 
+# The constructor of the layers of a class. `kind`: the function of tf$layers, such as "dense".
 layer_class <- function(kind, class_name) {
   force(kind)
   constructor <- function() {
-    given <- mget(setdiff(names(formals()), "name"), envir = environment())
-    new_layer(kind, given, name)
+    values <- mget(setdiff(names(formals()), "name"), envir = environment())
+    new_layer(kind, values, name)
   }
   arguments <- formals(layer_function(kind))
-  arguments <- arguments[setdiff(names(arguments), of_call)]
-  # the name is optional in a class, and it comes with the arguments of all layers
+  arguments <- arguments[setdiff(names(arguments), call_only_arguments)]
   formals(constructor) <- arguments
   constructor
 }
 
 layer_function <- function(kind) {
-  own <- separable_symbols()[[paste0("layers.", kind)]]
-  if (!is.null(own)) return(own)
-  arguments <- cpp_tf_symbols()
-  at <- match(paste0("layers.", kind), arguments$name)
-  core_function(paste0("layers.", kind), arguments$arguments[[at]])
+  r_function <- separable_symbols()[[paste0("layers.", kind)]]
+  if (!is.null(r_function)) return(r_function)
+  symbols <- cpp_tf_symbols()
+  row <- match(paste0("layers.", kind), symbols$name)
+  core_function(paste0("layers.", kind), symbols$arguments[[row]])
 }
 
-new_layer <- function(kind, given, name) {
+new_layer <- function(kind, arguments, name) {
   check_string(name, null = TRUE)
   layer <- new.env(parent = emptyenv())
   layer$kind <- kind
-  layer$given <- given
-  layer$base <- name_or(name, kind)
+  layer$arguments <- arguments
+  layer$default_name <- name_or_default(name, kind)
   layer$scope <- NULL
   layer$variables <- list()
   call <- function(inputs, ...) call_layer(layer, inputs, list(...))
   structure(call, layer = layer, class = c("runhooks_layer", "function"))
 }
 
-call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
-  # the input may come from the same layer, so evaluate it before this call starts
+call_layer <- function(layer, inputs, extras, call = parent.frame(2)) {
+  # evaluated first, because the input can be another call of this layer
   force(inputs)
-  unknown <- setdiff(names(more), of_call)
-  if (length(unknown) || (length(more) && is.null(names(more)))) {
+  unknown <- setdiff(names(extras), call_only_arguments)
+  if (length(unknown) || (length(extras) && is.null(names(extras)))) {
     abort_runhooks("A layer accepts {.arg inputs} and {.arg training}, not {.arg {unknown}}.",
       call = call)
   }
-  layer_of <- tf$layers[[layer$kind]]
-  f <- function(...) do.call(layer_of, list(...), quote = TRUE)
+  layer_function <- tf$layers[[layer$kind]]
+  f <- function(...) do.call(layer_function, list(...), quote = TRUE)
   if (is.null(layer$scope)) {
-    before <- all_variables()
-    scope <- with(variable_scope(NULL, layer$base) %as% opened, opened)
+    old_variables <- all_variables()
+    scope <- with(variable_scope(NULL, layer$default_name) %as% opened, opened)
     layer$scope <- scope
     layer$graph <- cpp_graph_default()
-    result <- layer_call(f, layer, inputs, more, FALSE)
-    layer$variables <- setdiff_variables(all_variables(), before)
+    result <- call_in_layer_scope(f, layer, inputs, extras, FALSE)
+    variables <- all_variables()
+    layer$variables <- variables[!names(variables) %in% names(old_variables)]
     return(result)
   }
   if (!identical(layer$graph, cpp_graph_default())) {
@@ -74,21 +76,21 @@ call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
       call = call
     )
   }
-  layer_call(f, layer, inputs, more, length(layer$variables) > 0)
+  call_in_layer_scope(f, layer, inputs, extras, length(layer$variables) > 0)
 }
 
-# Calls the layer in the scope of its first call, whatever the current scope is.
-layer_call <- function(f, layer, inputs, more, reuse) {
+# Calls the layer function in the variable scope of the layer's first call, not in the current one.
+call_in_layer_scope <- function(f, layer, inputs, extras, reuse) {
   name <- basename(layer$scope$name)
-  outer <- structure(
+  outer_scope <- structure(
     list(name = sub("/?[^/]*$", "", layer$scope$name), reuse = "never"),
     class = "runhooks_variable_scope"
   )
-  arguments <- c(list(inputs), layer$given, list(name = name), more)
-  takes_reuse <- "reuse" %in% names(formals(tf$layers[[layer$kind]]))
-  if (takes_reuse && reuse) arguments$reuse <- TRUE
-  if (!nzchar(outer$name) && !nzchar(cpp_variable_scope()$name)) return(do.call(f, arguments))
-  with(variable_scope(outer), do.call(f, arguments))
+  arguments <- c(list(inputs), layer$arguments, list(name = name), extras)
+  has_reuse <- "reuse" %in% names(formals(tf$layers[[layer$kind]]))
+  if (has_reuse && reuse) arguments$reuse <- TRUE
+  if (!nzchar(outer_scope$name) && !nzchar(cpp_variable_scope()$name)) return(do.call(f, arguments))
+  with(variable_scope(outer_scope), do.call(f, arguments))
 }
 
 all_variables <- function() {
@@ -97,35 +99,34 @@ all_variables <- function() {
   setNames(variables, vapply(variables, function(v) v$name, ""))
 }
 
-setdiff_variables <- function(all, before) all[!names(all) %in% names(before)]
-
 #' @export
 `$.runhooks_layer` <- function(x, name) {
   layer <- attr(x, "layer")
-  own <- unname(layer$variables)
+  variables <- unname(layer$variables)
   trainable <- function() {
-    all <- vapply(cpp_graph_default()$get_collection("trainable_variables"), function(v) v$name, "")
-    unname(layer$variables[names(layer$variables) %in% all])
+    all_trainable <- cpp_graph_default()$get_collection("trainable_variables")
+    trainable_names <- vapply(all_trainable, function(v) v$name, "")
+    unname(layer$variables[names(layer$variables) %in% trainable_names])
   }
-  part <- function(what) {
+  variable_named <- function(variable_name) {
     names <- sub(":0$", "", basename(names(layer$variables)))
-    if (what %in% names) own[[match(what, names)]]
+    if (variable_name %in% names) variables[[match(variable_name, names)]]
   }
   switch(name,
-    name = if (is.null(layer$scope)) layer$base else basename(layer$scope$name),
+    name = if (is.null(layer$scope)) layer$default_name else basename(layer$scope$name),
     scope_name = layer$scope$name,
     built = !is.null(layer$scope),
-    variables = , weights = own,
+    variables = , weights = variables,
     trainable_variables = , trainable_weights = trainable(),
-    non_trainable_variables = , non_trainable_weights = setdiff(own, trainable()),
+    non_trainable_variables = , non_trainable_weights = setdiff(variables, trainable()),
     losses = layer$graph$get_collection("regularization_losses", paste0(layer$scope$name, "/")),
     updates = layer$graph$get_collection("update_ops", paste0(layer$scope$name, "/")),
     apply = , call = unclass_layer(x),
     kernel = , bias = , gamma = , beta = , moving_mean = , moving_variance = ,
-    depthwise_kernel = , pointwise_kernel = part(name),
+    depthwise_kernel = , pointwise_kernel = variable_named(name),
     {
-      if (!name %in% names(layer$given)) abort_no_member(x, name)
-      layer$given[[name]]
+      if (!name %in% names(layer$arguments)) abort_no_member(x, name)
+      layer$arguments[[name]]
     }
   )
 }

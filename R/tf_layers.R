@@ -1,4 +1,4 @@
-# tf$contrib$layers: layers of tf$layers under other names.
+# tf$contrib$layers: fully_connected(), dropout() and regularizers.
 
 layer_symbols <- function() {
   list(
@@ -18,13 +18,14 @@ layer_symbols <- function() {
   )
 }
 
+# A function of weights that computes `loss`, in the name scope `scope` if there is one.
 regularizer <- function(scale, scope, loss, call = parent.frame()) {
   check_number(scale, call = call)
   check_string(scope, null = TRUE, call = call)
   if (is.null(scope)) loss else function(weights) with(name_scope(scope), loss(weights))
 }
 
-# `activation_fn` is relu by default. A normalizer replaces the bias.
+# tf$contrib$layers$fully_connected(). With a normalizer, the layer has no bias.
 fully_connected <- function(inputs, num_outputs, activation_fn = tf$nn$relu, normalizer_fn = NULL,
                             normalizer_params = NULL, weights_initializer = NULL,
                             weights_regularizer = NULL, biases_initializer = 0,

@@ -1,4 +1,5 @@
-# Separable convolutions of tf$layers: one filter for each channel, then a mix of the channels.
+# Separable convolutions of tf$layers: a filter for each channel, and then a linear combination of
+# the channels.
 
 separable_symbols <- function() {
   list(
@@ -34,35 +35,36 @@ separable_layer <- function(dims) {
       if (is.null(channels)) {
         abort_runhooks("The channel dimension of the inputs should be defined. Found NULL.")
       }
-      sizes <- function(x, what) {
-        x <- as_whole_numbers(x, what, environment())
-        check_arg(length(x) %in% c(1, dims), x, "a whole number for each dimension", what,
+      size_in_each_dim <- function(x, arg) {
+        x <- as_whole_numbers(x, arg, environment())
+        check_arg(length(x) %in% c(1, dims), x, "a whole number for each dimension", arg,
           environment()
         )
         rep_len(x, dims)
       }
-      make <- function(name, shape, initializer, regularizer, constraint) {
+      create_variable <- function(name, shape, initializer, regularizer, constraint) {
         get_variable(
           name, as.list(shape), inputs$dtype, initializer, regularizer, trainable,
           constraint = constraint
         )
       }
-      depthwise <- make(
-        "depthwise_kernel", c(sizes(kernel_size, "kernel_size"), channels, depth_multiplier),
+      depthwise <- create_variable(
+        "depthwise_kernel",
+        c(size_in_each_dim(kernel_size, "kernel_size"), channels, depth_multiplier),
         depthwise_initializer, depthwise_regularizer, depthwise_constraint
       )
-      pointwise <- make(
+      pointwise <- create_variable(
         "pointwise_kernel", c(rep(1L, dims), channels * depth_multiplier, filters),
         pointwise_initializer, pointwise_regularizer, pointwise_constraint
       )
       bias <- if (use_bias) {
         zeros <- tf$zeros_initializer()
         initializer <- if (is.null(bias_initializer)) zeros else as_initializer(bias_initializer)
-        make("bias", filters, initializer, bias_regularizer, bias_constraint)
+        create_variable("bias", filters, initializer, bias_regularizer, bias_constraint)
       }
       as_image <- function(x, at) if (dims == 1) tf$expand_dims(x, at) else x
-      steps <- rep_len(sizes(strides, "strides"), 2)
-      rates <- rep_len(sizes(dilation_rate, "dilation_rate"), 2)
+      steps <- rep_len(size_in_each_dim(strides, "strides"), 2)
+      rates <- rep_len(size_in_each_dim(dilation_rate, "dilation_rate"), 2)
       result <- tf$nn$separable_conv2d(
         as_image(inputs, 1L), as_image(depthwise, 0L), as_image(pointwise, 0L),
         c(1L, steps, 1L), ascii_upper(padding), rate = rates

@@ -1,4 +1,5 @@
-# tf$losses: collections of losses, and names of reductions. The core has the losses.
+# tf$losses: the collections of losses, and the names of reductions. The losses are functions of the
+# core.
 
 loss_symbols <- function() {
   reductions <- c(

@@ -1,23 +1,21 @@
-# tf$math: products by index, norms, sorting and counts, composed of other members of `tf`.
+# tf$math: einsum(), norms, sorting and other functions that combine members of `tf`.
 
 math_symbols <- function() {
-  c(
-    list(
-      einsum = einsum, tensordot = tensordot, norm = tensor_norm, div = python_division,
-      accumulate_n = accumulate_n, confusion_matrix = confusion_matrix, sort = sort_tensor,
-      argsort = argsort_tensor, meshgrid = meshgrid, diag = tensor_diag,
-      diag_part = tensor_diag_part,
-      unsorted_segment_mean = segment_share(function(n) n),
-      unsorted_segment_sqrt_n = segment_share(function(n) tf$sqrt(n)),
-      roll = roll_tensor, reverse_sequence = reverse_sequence, random_crop = random_crop,
-      nn.conv1d = conv1d,
-      executing_eagerly = function() FALSE, is_tensor = function(x) is_graph_element(x),
-      as_dtype = function(type_value) as_dtype(type_value)
-    )
+  list(
+    einsum = einsum, tensordot = tensordot, norm = tensor_norm, div = python_division,
+    accumulate_n = accumulate_n, confusion_matrix = confusion_matrix, sort = sort_tensor,
+    argsort = argsort_tensor, meshgrid = meshgrid, diag = tensor_diag,
+    diag_part = tensor_diag_part,
+    unsorted_segment_mean = segment_mean_by(function(n) n),
+    unsorted_segment_sqrt_n = segment_mean_by(function(n) tf$sqrt(n)),
+    roll = roll_tensor, reverse_sequence = reverse_sequence, random_crop = random_crop,
+    nn.conv1d = conv1d,
+    executing_eagerly = function() FALSE, is_tensor = function(x) is_graph_element(x),
+    as_dtype = function(type_value) as_dtype(type_value)
   )
 }
 
-# --- products that sum over the indices that the output lacks
+# --- einsum() and tensordot(), which sum over the indices that the output does not have
 
 # A product in Einstein's notation, such as "ij,jk->ik".
 einsum <- function(equation, ..., name = NULL) {
@@ -27,15 +25,16 @@ einsum <- function(equation, ..., name = NULL) {
   with(name_scope(name, "einsum"), {
     parts <- Map(function(x, labels) list(x = x, labels = labels), inputs, terms$inputs)
     while (length(parts) > 1) {
-      later <- unlist(lapply(parts[-(1:2)], `[[`, "labels"))
-      joined <- contract(parts[[1]], parts[[2]], c(later, terms$output))
-      parts <- c(list(joined), parts[-(1:2)])
+      later_labels <- unlist(lapply(parts[-(1:2)], `[[`, "labels"))
+      product <- contract_pair(parts[[1]], parts[[2]], c(later_labels, terms$output))
+      parts <- c(list(product), parts[-(1:2)])
     }
     summed <- sum_out_labels(parts[[1]], terms$output)
     transpose_to_labels(summed$x, summed$labels, terms$output)
   })
 }
 
+# The labels of the inputs and of the output, from the text of the equation.
 einsum_terms <- function(equation, inputs, call = parent.frame()) {
   text <- gsub(" ", "", equation, fixed = TRUE)
   if (!grepl("^[A-Za-z,]+(->[A-Za-z]*)?$", text)) {
@@ -65,40 +64,43 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
       )
     }
   }
-  all <- unlist(terms)
+  all_labels <- unlist(terms)
   output <- if (length(sides) > 1) {
     strsplit(sub(" $", "", sides[[2]]), "")[[1]]
   } else {
-    sort(names(which(table(all) == 1)), method = "radix")
+    sort(names(which(table(all_labels) == 1)), method = "radix")
   }
-  wrong <- c(setdiff(output, all), output[duplicated(output)])
-  if (length(wrong)) {
-    abort_runhooks("Output index {.val {wrong[[1]]}} of {.val {equation}} must be in one of the
+  invalid <- c(setdiff(output, all_labels), output[duplicated(output)])
+  if (length(invalid)) {
+    abort_runhooks("Output index {.val {invalid[[1]]}} of {.val {equation}} must be in one of the
       inputs, and once in the output.", call = call)
   }
   list(inputs = terms, output = output)
 }
 
+# Sums over the dimensions whose labels are not needed.
 sum_out_labels <- function(part, needed) {
-  gone <- which(!part$labels %in% needed)
-  if (length(gone) == 0) return(part)
-  list(x = tf$reduce_sum(part$x, as.integer(gone - 1)), labels = part$labels[-gone])
+  unneeded <- which(!part$labels %in% needed)
+  if (length(unneeded) == 0) return(part)
+  list(x = tf$reduce_sum(part$x, as.integer(unneeded - 1)), labels = part$labels[-unneeded])
 }
 
-transpose_to_labels <- function(x, labels, wanted) {
-  if (identical(labels, wanted) || length(labels) < 2) return(x)
-  tf$transpose(x, as.integer(match(wanted, labels) - 1))
+transpose_to_labels <- function(x, labels, new_labels) {
+  if (identical(labels, new_labels) || length(labels) < 2) return(x)
+  tf$transpose(x, as.integer(match(new_labels, labels) - 1))
 }
 
-sizes_of <- function(part, labels) {
-  at <- match(labels, part$labels)
+# The sizes of the labelled dimensions: numbers if all are known, or else a tensor.
+label_sizes <- function(part, labels) {
+  positions <- match(labels, part$labels)
   sizes <- dim(part$x)
-  known <- !is.null(sizes) && !any(vapply(sizes[at], is.null, NA))
-  if (known) return(as.integer(unlist(sizes[at])))
-  tf$gather(tf$shape(part$x), array(as.integer(at - 1), length(at)))
+  is_known <- !is.null(sizes) && !any(vapply(sizes[positions], is.null, NA))
+  if (is_known) return(as.integer(unlist(sizes[positions])))
+  tf$gather(tf$shape(part$x), array(as.integer(positions - 1), length(positions)))
 }
 
-joined_sizes <- function(...) {
+# Concatenates sizes that are numbers or tensors.
+concat_sizes <- function(...) {
   sizes <- list(...)
   if (!any(vapply(sizes, is_tensor, NA))) return(as.integer(unlist(sizes)))
   sizes <- Filter(function(x) is_tensor(x) || length(x), sizes)
@@ -107,7 +109,9 @@ joined_sizes <- function(...) {
   }), 0L)
 }
 
-contract <- function(a, b, needed) {
+# The product of two labelled tensors, summed over the labels that are not needed, as one
+# tf$matmul().
+contract_pair <- function(a, b, needed) {
   a <- sum_out_labels(a, c(b$labels, needed))
   b <- sum_out_labels(b, c(a$labels, needed))
   shared <- intersect(a$labels, b$labels)
@@ -115,26 +119,27 @@ contract <- function(a, b, needed) {
   summed <- setdiff(shared, needed)
   rows <- setdiff(a$labels, shared)
   columns <- setdiff(b$labels, shared)
-  x <- transpose_to_labels(a$x, a$labels, c(batch, rows, summed))
-  y <- transpose_to_labels(b$x, b$labels, c(batch, summed, columns))
-  batch_sizes <- sizes_of(a, batch)
+  left <- transpose_to_labels(a$x, a$labels, c(batch, rows, summed))
+  right <- transpose_to_labels(b$x, b$labels, c(batch, summed, columns))
+  batch_sizes <- label_sizes(a, batch)
   product_of <- function(part, labels) {
     if (length(labels) == 0) return(1L)
-    sizes <- sizes_of(part, labels)
+    sizes <- label_sizes(part, labels)
     if (is_tensor(sizes)) tf$reshape(tf$reduce_prod(sizes), 1L) else as.integer(prod(sizes))
   }
   n <- product_of(a, summed)
-  x <- tf$reshape(x, joined_sizes(batch_sizes, product_of(a, rows), n))
-  y <- tf$reshape(y, joined_sizes(batch_sizes, n, product_of(b, columns)))
-  product <- tf$matmul(x, y)
-  sizes <- joined_sizes(batch_sizes, sizes_of(a, rows), sizes_of(b, columns))
+  left <- tf$reshape(left, concat_sizes(batch_sizes, product_of(a, rows), n))
+  right <- tf$reshape(right, concat_sizes(batch_sizes, n, product_of(b, columns)))
+  product <- tf$matmul(left, right)
+  sizes <- concat_sizes(batch_sizes, label_sizes(a, rows), label_sizes(b, columns))
   labels <- c(batch, rows, columns)
   result <- tf$reshape(product, if (length(labels)) sizes else list())
-  static <- static_sizes(list(a, b), labels)
-  if (length(static)) result$set_shape(static)
+  known_sizes <- static_sizes(list(a, b), labels)
+  if (length(known_sizes)) result$set_shape(known_sizes)
   list(x = result, labels = labels)
 }
 
+# The known sizes of the labels, NULL if unknown.
 static_sizes <- function(parts, labels) {
   lapply(labels, function(label) {
     for (part in parts) {
@@ -165,23 +170,24 @@ tensordot <- function(a, b, axes, name = NULL) {
 }
 
 tensordot_axes <- function(axes, ranks, call = parent.frame()) {
-  flat <- unlist(axes)
-  good <- (is_atomic(axes) || is.list(axes) && !is.object(axes)) && is.numeric(flat)
-  check_arg(good, axes, "whole numbers, or two lists of them", "axes", call)
+  axis_numbers <- unlist(axes)
+  is_valid <- (is_atomic(axes) || is.list(axes) && !is.object(axes)) && is.numeric(axis_numbers)
+  check_arg(is_valid, axes, "whole numbers, or two lists of them", "axes", call)
   if (is.list(axes) || is.matrix(axes)) {
     pair <- if (is.matrix(axes)) list(axes[1, ], axes[2, ]) else axes
   } else if (length(axes) == 1) {
     check_whole(axes, call = call)
-    most <- min(ranks)
+    max_axes <- min(ranks)
     check_arg(
-      axes >= 0 && axes <= most, axes, sprintf("a number of axes from 0 to %d", most), "axes", call
+      axes >= 0 && axes <= max_axes, axes, sprintf("a number of axes from 0 to %d", max_axes),
+      "axes", call
     )
     pair <- list(ranks[[1]] - axes + seq_len(axes) - 1, seq_len(axes) - 1)
   } else {
     pair <- as.list(axes)
   }
-  good <- length(pair) == 2 && length(unlist(pair[[1]])) == length(unlist(pair[[2]]))
-  if (!good) {
+  is_valid <- length(pair) == 2 && length(unlist(pair[[1]])) == length(unlist(pair[[2]]))
+  if (!is_valid) {
     abort_runhooks(
       "{.arg axes} must be an integer or have length 2, with the same number of axes of a and b.",
       call = call
@@ -208,7 +214,7 @@ tensor_norm <- function(tensor, ord = "euclidean", axis = NULL, keepdims = NULL,
   is_matrix <- length(axis) == 2
   sum <- function(x, axis) tf$reduce_sum(x, axis, keepdims = TRUE)
   with(name_scope(name, "norm"), {
-    size <- tf$abs(tensor)
+    magnitudes <- tf$abs(tensor)
     result <- if (identical(ord, "euclidean") || identical(ord, "fro") && is_matrix ||
       identical(as.numeric(ord), 2) && !is_matrix) {
       tf$sqrt(sum(tf$square(tensor), axis))
@@ -217,17 +223,17 @@ tensor_norm <- function(tensor, ord = "euclidean", axis = NULL, keepdims = NULL,
         {.val {ord}}.")
     } else if (is_matrix && ord %in% c(1, Inf)) {
       inner <- axis[[if (ord == 1) 1 else 2]]
-      tf$reduce_max(sum(size, inner), setdiff(axis, inner), keepdims = TRUE)
+      tf$reduce_max(sum(magnitudes, inner), setdiff(axis, inner), keepdims = TRUE)
     } else if (is_matrix) {
       abort_runhooks("{.arg ord} of a matrix must be \"euclidean\", \"fro\", 1 or Inf, not {ord}.",
         kind = "unimplemented"
       )
     } else if (ord == Inf) {
-      tf$reduce_max(size, axis, keepdims = TRUE)
+      tf$reduce_max(magnitudes, axis, keepdims = TRUE)
     } else if (ord == 1) {
-      sum(size, axis)
+      sum(magnitudes, axis)
     } else {
-      tf$pow(sum(tf$pow(size, ord), axis), 1 / ord)
+      tf$pow(sum(tf$pow(magnitudes, ord), axis), 1 / ord)
     }
     if (keepdims) result else tf$squeeze(result, axis)
   })
@@ -241,7 +247,7 @@ python_division <- function(x, y, name = NULL) {
 
 accumulate_n <- function(inputs, shape = NULL, tensor_dtype = NULL, name = NULL) {
   tensor_dtype <- as_dtype(tensor_dtype, "tensor_dtype")
-  inputs <- lapply(as_targets(inputs), as_tensor, tensor_dtype)
+  inputs <- lapply(as_tensor_list(inputs), as_tensor, tensor_dtype)
   check_arg(length(inputs) > 0, list(), "at least one tensor", "inputs", environment())
   if (!is.null(tensor_dtype) && inputs[[1]]$dtype != tensor_dtype) {
     abort_runhooks("{.arg tensor_dtype} is {dtype_name(tensor_dtype)}, but the inputs are of dtype
@@ -273,17 +279,19 @@ confusion_matrix <- function(labels, predictions, num_classes = NULL, dtype = "i
 # --- sorting
 
 sort_tensor <- function(values, axis = -1, direction = "ASCENDING", name = NULL) {
-  with(name_scope(name, "sort"), along_last_axis(values, axis, direction, 1))
+  with(name_scope(name, "sort"), sort_along_axis(values, axis, direction, 1))
 }
 
-# The order of equal elements is always stable.
+# Equal elements always keep their order, also without `stable`.
 argsort_tensor <- function(values, axis = -1, direction = "ASCENDING", stable = FALSE,
                            name = NULL) {
   check_flag(stable)
-  with(name_scope(name, "argsort"), along_last_axis(values, axis, direction, 2))
+  with(name_scope(name, "argsort"), sort_along_axis(values, axis, direction, 2))
 }
 
-along_last_axis <- function(values, axis, direction, which, call = parent.frame()) {
+# Sorts along an axis by tf$nn$top_k(), which sorts along the last axis. `which`: 1 for the values,
+# 2 for their positions.
+sort_along_axis <- function(values, axis, direction, which, call = parent.frame()) {
   if (!direction %in% c("ASCENDING", "DESCENDING")) {
     abort_runhooks(
       "Direction should be one of \"ASCENDING\", \"DESCENDING\", not {.val {direction}}.",
@@ -293,17 +301,17 @@ along_last_axis <- function(values, axis, direction, which, call = parent.frame(
   values <- as_tensor(values)
   rank <- length(dim(values))
   if (rank == 0) abort_runhooks("{.arg values} must have a known rank of 1 or more.", call = call)
-  wanted <- sprintf("a whole number from %d to %d", -rank, rank - 1L)
-  check_arg(is_whole(axis) && axis >= -rank && axis < rank, axis, wanted, "axis", call)
+  expected <- sprintf("a whole number from %d to %d", -rank, rank - 1L)
+  check_arg(is_whole(axis) && axis >= -rank && axis < rank, axis, expected, "axis", call)
   axis <- if (axis < 0) axis + rank else axis
-  swapped <- seq_len(rank) - 1
-  swapped[c(axis + 1, rank)] <- swapped[c(rank, axis + 1)]
+  permutation <- seq_len(rank) - 1
+  permutation[c(axis + 1, rank)] <- permutation[c(rank, axis + 1)]
   is_last <- axis == rank - 1
-  turn <- function(x) if (is_last) x else tf$transpose(x, as.integer(swapped))
-  sign <- if (direction == "ASCENDING") -1 else 1
-  last <- turn(values)
-  sorted <- tf$nn$top_k(if (sign < 0) -last else last, tf$shape(last)[rank])[[which]]
-  turn(if (sign < 0 && which == 1) -sorted else sorted)
+  swap_axes <- function(x) if (is_last) x else tf$transpose(x, as.integer(permutation))
+  is_ascending <- direction == "ASCENDING"
+  x <- swap_axes(values)
+  sorted <- tf$nn$top_k(if (is_ascending) -x else x, tf$shape(x)[rank])[[which]]
+  swap_axes(if (is_ascending && which == 1) -sorted else sorted)
 }
 
 meshgrid <- function(..., indexing = "xy", name = NULL) {
@@ -313,12 +321,12 @@ meshgrid <- function(..., indexing = "xy", name = NULL) {
   }
   n <- length(inputs)
   with(name_scope(name, "meshgrid"), {
-    place <- seq_len(n)
-    if (indexing == "xy" && n > 1) place[1:2] <- 2:1
-    sizes <- tf$stack(lapply(inputs[order(place)], tf$size))
+    dims_of_inputs <- seq_len(n)
+    if (indexing == "xy" && n > 1) dims_of_inputs[1:2] <- 2:1
+    sizes <- tf$stack(lapply(inputs[order(dims_of_inputs)], tf$size))
     lapply(seq_len(n), function(i) {
       shape <- rep(1L, n)
-      shape[[place[[i]]]] <- -1L
+      shape[[dims_of_inputs[[i]]]] <- -1L
       ones <- tf$fill(sizes, as_tensor(1, inputs[[i]]$dtype))
       tf$reshape(inputs[[i]], shape) * ones
     })
@@ -339,9 +347,10 @@ tensor_diag_part <- function(input, name = NULL) {
   input <- as_tensor(input)
   dims <- dim(input)
   rank <- length(dims)
-  if (rank == 2) return(tf$matrix_diag_part(input, name = name_or(name, "DiagPart")))
+  if (rank == 2) return(tf$matrix_diag_part(input, name = name_or_default(name, "DiagPart")))
   half <- dims[seq_len(rank / 2)]
-  if (is.null(dims) || is.list(dims) || rank %% 2 || !identical(half, dims[rank / 2 + seq_len(rank / 2)])) {
+  is_known <- !is.null(dims) && !is.list(dims)
+  if (!is_known || rank %% 2 || !identical(half, dims[rank / 2 + seq_len(rank / 2)])) {
     abort_runhooks("The diagonal needs a tensor of shape [a, b, ..., a, b, ...], not
       {input$shape$text}.")
   }
@@ -349,7 +358,8 @@ tensor_diag_part <- function(input, name = NULL) {
   tf$reshape(tf$matrix_diag_part(square), half, name = name)
 }
 
-segment_share <- function(divisor) {
+# The sums of segments, divided by a function of the number of their elements.
+segment_mean_by <- function(divisor) {
   force(divisor)
   function(data, segment_ids, num_segments, name = NULL) {
     with(name_scope(name, "UnsortedSegmentMean"), {
@@ -371,11 +381,11 @@ random_crop <- function(value, size, seed = NULL, name = NULL) {
     shape <- tf$shape(value)
     size <- tf$cast(as_tensor(size, "int32"), "int32")
     limit <- shape - size + 1L
-    # TensorFlow draws up to the maximum of the data type, too
-    drawn <- tf$random_uniform(
+    # as TensorFlow does: numbers up to the maximum of the data type, modulo the limit
+    random_numbers <- tf$random_uniform(
       tf$shape(shape), maxval = .Machine$integer.max, dtype = "int32", seed = seed
     )
-    tf$slice(value, drawn %% limit, size)
+    tf$slice(value, random_numbers %% limit, size)
   })
 }
 
@@ -389,12 +399,16 @@ conv1d <- function(value = NULL, filters = NULL, stride = NULL, padding = NULL,
   }
   if (!is.null(use_cudnn_on_gpu)) check_flag(use_cudnn_on_gpu)
   value <- if (is.null(value)) input else value
-  wide <- function(x) if (is.null(x)) 1L else unlist(x)[[if (length(unlist(x)) == 3) 2 else 1]]
+  # the second of three numbers, or the only one
+  along_width <- function(x) {
+    if (is.null(x)) return(1L)
+    unlist(x)[[if (length(unlist(x)) == 3) 2 else 1]]
+  }
   with(name_scope(name, "conv1d"), {
     images <- tf$expand_dims(value, 1L)
     product <- tf$nn$conv2d(
-      images, tf$expand_dims(filters, 0L), c(1L, 1L, wide(stride), 1L), padding,
-      dilations = c(1L, 1L, wide(dilations), 1L)
+      images, tf$expand_dims(filters, 0L), c(1L, 1L, along_width(stride), 1L), padding,
+      dilations = c(1L, 1L, along_width(dilations), 1L)
     )
     tf$squeeze(product, 1L)
   })
@@ -405,8 +419,10 @@ conv1d <- function(value = NULL, filters = NULL, stride = NULL, padding = NULL,
 roll_tensor <- function(input, shift, axis, name = NULL) {
   x <- as_tensor(input)
   axes <- as_whole_numbers(axis)
-  shifts <- if (has_value(shift)) list(shift) else as.list(as_whole_numbers(shift))
-  if (has_value(shift) && length(axes) > 1) shifts <- tf$unstack(shift, num = length(axes))
+  shifts <- if (is_tensor_or_variable(shift)) list(shift) else as.list(as_whole_numbers(shift))
+  if (is_tensor_or_variable(shift) && length(axes) > 1) {
+    shifts <- tf$unstack(shift, num = length(axes))
+  }
   if (length(shifts) != length(axes)) {
     abort_runhooks(
       "{.arg shift} has {length(shifts)} number{?s} and {.arg axis} {length(axes)}; there must be one
@@ -417,8 +433,8 @@ roll_tensor <- function(input, shift, axis, name = NULL) {
     for (i in seq_along(axes)) {
       at <- axes[[i]] %% length(dim(x))
       size <- tf$gather(tf$shape(x), at)
-      last <- tf$floormod(tf$cast(shifts[[i]], "int32"), tf$maximum(size, 1L))
-      parts <- tf$split(x, tf$stack(list(size - last, last)), axis = at, num = 2L)
+      num_moved <- tf$floormod(tf$cast(shifts[[i]], "int32"), tf$maximum(size, 1L))
+      parts <- tf$split(x, tf$stack(list(size - num_moved, num_moved)), axis = at, num = 2L)
       shape <- x$shape
       x <- tf$concat(rev(parts), at)
       x$set_shape(shape)
@@ -427,7 +443,7 @@ roll_tensor <- function(input, shift, axis, name = NULL) {
   })
 }
 
-# Reverses the first `seq_lengths` elements of each example.
+# tf$reverse_sequence(): reverses the first `seq_lengths` elements of each example.
 reverse_sequence <- function(input, seq_lengths, seq_axis = NULL, batch_axis = NULL, name = NULL,
                              seq_dim = NULL, batch_dim = NULL) {
   x <- as_tensor(input)
@@ -436,23 +452,24 @@ reverse_sequence <- function(input, seq_lengths, seq_axis = NULL, batch_axis = N
   check_whole(seq_axis)
   check_whole(batch_axis)
   rank <- length(dim(x))
-  first <- c(batch_axis, seq_axis) %% rank
-  if (first[[1]] == first[[2]]) {
+  first_axes <- c(batch_axis, seq_axis) %% rank
+  if (first_axes[[1]] == first_axes[[2]]) {
     abort_runhooks("{.arg seq_axis} and {.arg batch_axis} are both {seq_axis}.")
   }
-  order <- as.integer(c(first, setdiff(seq_len(rank) - 1, first)))
+  order <- as.integer(c(first_axes, setdiff(seq_len(rank) - 1, first_axes)))
   with(name_scope(name, "ReverseSequence"), {
-    by_row <- tf$transpose(x, order)
-    sizes <- tf$shape(by_row)
+    rows_first <- tf$transpose(x, order)
+    sizes <- tf$shape(rows_first)
     rows <- tf$gather(sizes, 0L)
     steps <- tf$gather(sizes, 1L)
     step <- tf$expand_dims(tf$range(steps), 0L)
-    ends <- tf$expand_dims(tf$cast(as_tensor(seq_lengths, "int32"), "int32"), 1L)
-    grid <- step + tf$zeros_like(ends)
-    places <- tf$where(grid < ends, ends - 1L - step, grid)
-    places <- places + tf$expand_dims(tf$range(rows), 1L) * steps
-    flat <- tf$reshape(by_row, tf$concat(list(tf$constant(-1L, shape = 1L), tf$slice(sizes, 2L, -1L)), 0L))
-    reversed <- tf$reshape(tf$gather(flat, tf$reshape(places, -1L)), sizes)
+    lengths <- tf$expand_dims(tf$cast(as_tensor(seq_lengths, "int32"), "int32"), 1L)
+    grid <- step + tf$zeros_like(lengths)
+    sources <- tf$where(grid < lengths, lengths - 1L - step, grid)
+    sources <- sources + tf$expand_dims(tf$range(rows), 1L) * steps
+    flat_shape <- tf$concat(list(tf$constant(-1L, shape = 1L), tf$slice(sizes, 2L, -1L)), 0L)
+    flat <- tf$reshape(rows_first, flat_shape)
+    reversed <- tf$reshape(tf$gather(flat, tf$reshape(sources, -1L)), sizes)
     result <- tf$transpose(reversed, order(order) - 1L)
     result$set_shape(x$shape)
     result

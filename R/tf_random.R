@@ -1,4 +1,4 @@
-# Seeds of tf$random, and initializers of variables.
+# The seed of a graph, and the initializers of variables.
 
 random_symbols <- function() {
   set_seed <- function(seed) {
@@ -10,22 +10,23 @@ random_symbols <- function() {
   )
 }
 
-# The core uses the attribute `spec` of an initializer instead of calling it.
-new_initializer <- function(type, own_dtype, ...) {
+# Creates an initializer, which is a function of a shape. The core does not call it, but reads its
+# attribute `spec`.
+new_initializer <- function(type, default_dtype, ...) {
   spec <- list(type = type, ...)
   check_initializer(spec[-1], parent.frame())
-  own_dtype <- as_dtype(own_dtype)
+  default_dtype <- as_dtype(default_dtype)
   values <- function(shape, dtype = NULL, partition_info = NULL) {
     abort_unsupported_arguments(partition_info)
-    if (is.null(dtype)) dtype <- own_dtype
+    if (is.null(dtype)) dtype <- default_dtype
     cpp_tf_call("_initializer_values", list(initializer = spec, shape = shape, dtype = dtype))
   }
   structure(values, spec = spec, class = c("runhooks_initializer", "function"))
 }
 
-check_initializer <- function(given, call) {
-  for (name in names(given)) {
-    x <- given[[name]]
+check_initializer <- function(arguments, call) {
+  for (name in names(arguments)) {
+    x <- arguments[[name]]
     if (name == "seed") {
       check_whole(x, null = TRUE, arg = name, call = call)
     } else if (name %in% c("mode", "distribution")) {
@@ -39,15 +40,15 @@ check_initializer <- function(given, call) {
 #' @export
 print.runhooks_initializer <- function(x, ...) {
   spec <- attr(x, "spec")
-  given <- Filter(Negate(is.null), spec[-1])
-  text <- paste0(names(given), " = ", vapply(given, format, ""), collapse = ", ")
+  arguments <- Filter(Negate(is.null), spec[-1])
+  text <- paste0(names(arguments), " = ", vapply(arguments, format, ""), collapse = ", ")
   # lint: allow stdout
-  cat("<initializer ", spec$type, "(", if (length(given)) text, ")>\n", sep = "")
+  cat("<initializer ", spec$type, "(", if (length(arguments)) text, ")>\n", sep = "")
   invisible(x)
 }
 
 initializer_symbols <- function() {
-  scaling <- function(scale, mode, distribution) {
+  variance_scaling_function <- function(scale, mode, distribution) {
     force(scale)
     function(seed = NULL, dtype = "float32") {
       new_initializer(
@@ -82,30 +83,31 @@ initializer_symbols <- function() {
         scale = scale, mode = mode, distribution = distribution, seed = seed
       )
     },
-    glorot_uniform = scaling(1, "fan_avg", "uniform"),
-    glorot_normal = scaling(1, "fan_avg", "truncated_normal"),
+    glorot_uniform = variance_scaling_function(1, "fan_avg", "uniform"),
+    glorot_normal = variance_scaling_function(1, "fan_avg", "truncated_normal"),
     orthogonal = function(gain = 1, seed = NULL, dtype = "float32") {
       new_initializer("orthogonal", dtype, gain = gain, seed = seed)
     },
     identity = function(gain = 1, dtype = "float32") new_initializer("identity", dtype, gain = gain)
   )
-  more <- list(
-    he_uniform = scaling(2, "fan_in", "uniform"),
-    he_normal = scaling(2, "fan_in", "truncated_normal"),
-    lecun_uniform = scaling(1, "fan_in", "uniform"),
-    lecun_normal = scaling(1, "fan_in", "truncated_normal")
+  keras_initializers <- list(
+    he_uniform = variance_scaling_function(2, "fan_in", "uniform"),
+    he_normal = variance_scaling_function(2, "fan_in", "truncated_normal"),
+    lecun_uniform = variance_scaling_function(1, "fan_in", "uniform"),
+    lecun_normal = variance_scaling_function(1, "fan_in", "truncated_normal")
   )
-  # a class can be used without a call, as in `initializer = tf$zeros_initializer`
+  # scripts may give the class without calling it, as in `initializer = tf$zeros_initializer`
   as_class <- function(f) structure(f, class = c("runhooks_initializer_class", "function"))
   symbols <- lapply(symbols, as_class)
-  more <- lapply(more, as_class)
-  short <- symbols[names(symbols) != "identity"]
+  keras_initializers <- lapply(keras_initializers, as_class)
+  old_names <- symbols[names(symbols) != "identity"]
   xavier <- function(uniform = TRUE, seed = NULL, dtype = "float32") {
     symbols[[if (uniform) "glorot_uniform" else "glorot_normal"]](seed, dtype)
   }
+  classes <- c(symbols, keras_initializers)
   c(
-    setNames(short, paste0(names(short), "_initializer")),
-    setNames(c(symbols, more), paste0("initializers.", c(names(symbols), names(more)))),
+    setNames(old_names, paste0(names(old_names), "_initializer")),
+    setNames(classes, paste0("initializers.", names(classes))),
     list(contrib.layers.xavier_initializer = as_class(xavier))
   )
 }

@@ -1,4 +1,4 @@
-# tf$Session, its default, and the members of tf$train for monitored sessions.
+# Members of tf$train for monitored sessions, and tf$train$Coordinator().
 
 monitored_symbols <- function() {
   list(
@@ -10,25 +10,26 @@ monitored_symbols <- function() {
   )
 }
 
-# tf.train.Coordinator(). Coordinators that hooks get belong to their session instead.
+# tf$train$Coordinator(). A hook does not get such an object, but the coordinator of its session.
 coordinator <- function(clean_stop_exception_types = NULL) {
   is_stopped <- FALSE
-  why <- NULL
-  clean <- if (is.null(clean_stop_exception_types)) "out_of_range" else clean_stop_exception_types
+  exception <- NULL
+  clean_types <- clean_stop_exception_types
+  if (is.null(clean_types)) clean_types <- "out_of_range"
   self <- new.env(parent = emptyenv())
   self$request_stop <- function(ex = NULL) {
-    if (!is_stopped && !is.null(ex) && !is_one_of(ex, clean)) why <<- ex
+    if (!is_stopped && !is.null(ex) && !has_error_kind(ex, clean_types)) exception <<- ex
     is_stopped <<- TRUE
     invisible()
   }
   self$should_stop <- function() is_stopped
   self$clear_stop <- function() {
     is_stopped <<- FALSE
-    why <<- NULL
+    exception <<- NULL
     invisible()
   }
-  self$raise_requested_exception <- function() if (!is.null(why)) stop(why)
+  self$raise_requested_exception <- function() if (!is.null(exception)) stop(exception)
   self$join <- function(threads = NULL, ...) self$raise_requested_exception()
   class(self) <- "Coordinator"
-  checked_members(self)
+  with_checked_members(self)
 }

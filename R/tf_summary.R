@@ -1,38 +1,33 @@
-# tf$summary: summary operations and event files.
+# tf$summary: summary operations, and writers of event files.
 
 summary_symbols <- function() {
-  summary_op <- function(is_histogram) {
-    force(is_histogram)
-    function(name, values, collections, family) {
-      check_string(name)
-      check_string(family, null = TRUE)
-      cpp_summary_op(
-        is_histogram, name, as_summary_value(values), collections_or(collections, "summaries"),
-        text_or_none(family)
-      )
-    }
+  summary_op <- function(is_histogram, name, values, collections, family, call = parent.frame()) {
+    check_string(name, call = call)
+    check_string(family, null = TRUE, call = call)
+    cpp_summary_op(
+      is_histogram, name, as_summary_value(values),
+      collections_or(collections, "summaries", call = call), name_or_default(family, "")
+    )
   }
-  scalar <- summary_op(FALSE)
-  histogram <- summary_op(TRUE)
   list(
     summary.scalar = function(name, tensor, collections = NULL, family = NULL) {
-      scalar(name, tensor, collections, family)
+      summary_op(FALSE, name, tensor, collections, family)
     },
     summary.histogram = function(name, values, collections = NULL, family = NULL) {
-      histogram(name, values, collections, family)
+      summary_op(TRUE, name, values, collections, family)
     },
     summary.merge = function(inputs, collections = NULL, name = NULL) {
       if (is_tensor(inputs)) inputs <- list(inputs)
-      cpp_summary_merge(inputs, collections_or(collections, character()), text_or_none(name))
+      cpp_summary_merge(inputs, collections_or(collections, character()), name_or_default(name, ""))
     },
     summary.merge_all = function(key = "summaries", scope = NULL, name = NULL) {
-      cpp_summary_merge_all(key, text_or_none(scope), text_or_none(name))
+      cpp_summary_merge_all(key, name_or_default(scope, ""), name_or_default(name, ""))
     },
     summary.FileWriter = file_writer
   )
 }
 
-# A writer of event files. It writes at once; TensorFlow's writer has a queue.
+# A writer of event files. It writes each event at once, but TensorFlow's writer has a queue.
 file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, graph_def = NULL,
                         filename_suffix = NULL, session = NULL) {
   abort_unsupported_arguments(graph_def, session)
@@ -41,7 +36,7 @@ file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, 
   check_number(flush_secs)
   check_string(filename_suffix, null = TRUE)
   folder <- path.expand(logdir)
-  open <- function() cpp_event_writer_open(folder, text_or_none(filename_suffix))
+  open <- function() cpp_event_writer_open(folder, name_or_default(filename_suffix, ""))
   pointer <- open()
   step_of <- function(step) if (is.null(step)) 0 else as.numeric(step)
   self <- new.env(parent = emptyenv())
@@ -55,7 +50,7 @@ file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, 
     cpp_event_writer_add_graph(pointer, graph$.pointer, step_of(global_step))
     invisible()
   }
-  # TensorFlow's writer lacks this method: `values` is a named list or vector
+  # a method that TensorFlow's writer does not have; `values` is a named list or vector
   self$add_scalars <- function(values, global_step = NULL) {
     values <- unlist(values)
     check_arg(is.numeric(values) && !is.null(names(values)), values, "named numbers", "values",
@@ -67,10 +62,10 @@ file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, 
   self$flush <- function() cpp_event_writer_flush(pointer)
   self$close <- function() invisible(cpp_event_writer_close(pointer))
   self$reopen <- function() pointer <<- open()
-  as_context(self, function() self, function(condition) self$close())
+  add_context_methods(self, function() self, function(condition) self$close())
   if (!is.null(graph)) self$add_graph(graph)
   class(self) <- c("runhooks_file_writer", "runhooks_context")
-  checked_members(self)
+  with_checked_members(self)
 }
 
 #' @export
@@ -86,5 +81,3 @@ as_summary_value <- function(x) {
 collections_or <- function(collections, default, arg = "collections", call = parent.frame()) {
   if (is.null(collections)) default else as_strings(collections, arg, call)
 }
-
-text_or_none <- function(x) if (is.null(x)) "" else x

@@ -1,8 +1,8 @@
-# The help page of all functions of `tf`, generated from the registrations.
+# The help page of all functions of `tf`, which is generated from their signatures.
 
 #' All functions of `tf`
 #'
-#' This page lists the functions `tf$<name>()` with their arguments and their values. Names,
+#' This page lists the functions `tf$<name>()` with their arguments and their return values. Names,
 #' positions and defaults are those of TensorFlow 1.15. Most functions return tensors, and `name` is
 #' the name of the operation. `tf$raw_ops$...` are the operations of the core. Other pages describe
 #' [optimizers], hooks ([session_run_hook()]), sessions ([monitored_session()]) and feature columns
@@ -19,12 +19,13 @@ NULL
 tf_symbols_rd <- function() {
   core <- cpp_tf_symbols()
   core <- core[!startsWith(core$name, "raw_ops."), ]
-  own <- tf_own_symbols()
-  own <- own[vapply(own, is.function, NA) & !grepl("^(errors|feature_column)[.]", names(own))]
+  r_functions <- tf_own_symbols()
+  r_functions <- Filter(is.function, r_functions)
+  r_functions <- r_functions[!grepl("^(errors|feature_column)[.]", names(r_functions))]
   rows <- data.frame(
-    name = c(core$name, names(own)),
-    arguments = c(core$arguments, vapply(own, arguments_text, "")),
-    summary = c(core$summary, rep("", length(own)))
+    name = c(core$name, names(r_functions)),
+    arguments = c(core$arguments, vapply(r_functions, arguments_text, "")),
+    summary = c(core$summary, rep("", length(r_functions)))
   )
   rows <- rows[!duplicated(rows$name), ]
   rows <- rows[order(rows$name, method = "radix"), ]
@@ -46,6 +47,6 @@ symbols_section <- function(rows) {
 
 arguments_text <- function(f) {
   defaults <- vapply(formals(f), function(x) paste(deparse(x), collapse = " "), "")
-  shown <- ifelse(nzchar(defaults), paste0(" = ", defaults), "")
-  paste0(names(formals(f)), shown, collapse = ", ")
+  default_texts <- ifelse(nzchar(defaults), paste0(" = ", defaults), "")
+  paste0(names(formals(f)), default_texts, collapse = ", ")
 }

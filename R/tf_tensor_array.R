@@ -1,8 +1,8 @@
-# tf$TensorArray: numbered tensors for loops, stored in a tensor list of the core.
+# tf$TensorArray(): an array of tensors for loops, which is stored in a tensor list of the core.
 
 tensor_array_symbols <- function() list(TensorArray = tensor_array)
 
-# Elements can be read again, as in TensorFlow 2; reading does not clear them.
+# Reading an element does not clear it, so it can be read again, as in TensorFlow 2.
 tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_read = NULL,
                          tensor_array_name = NULL, handle = NULL, flow = NULL, infer_shape = TRUE,
                          element_shape = NULL, colocate_with_first_write_call = TRUE,
@@ -17,18 +17,19 @@ tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_re
   if (is.null(flow) && is.null(size)) {
     abort_runhooks("Size must be provided if handle is not provided.", kind = "invalid_argument")
   }
-  known <- new.env(parent = emptyenv()) # shared with the arrays that writes return
-  known$dims <- if (is.null(element_shape)) NULL else as_dims(element_shape)
-  known$has_dims <- !is.null(known$dims)
+  # the dimensions of an element, in an environment that all arrays of later writes share
+  element <- new.env(parent = emptyenv())
+  element$dims <- if (is.null(element_shape)) NULL else as_dims(element_shape)
+  element$has_dims <- !is.null(element$dims)
   if (is.null(flow)) {
     flow <- cpp_op_create(
-      "TensorListReserve", list(list_shape(known$dims), as_tensor(size, "int32")),
+      "TensorListReserve", list(list_shape(element$dims), as_tensor(size, "int32")),
       list(element_dtype = dtype_name(dtype)), if (is.null(name)) "TensorArray" else name
     )
   }
   structure(
     list(
-      flow = flow, dtype = dtype, known = known, infers = infer_shape,
+      flow = flow, dtype = dtype, element = element, infers = infer_shape,
       is_dynamic = isTRUE(dynamic_size)
     ),
     class = "tensorflow.tensor_array"
@@ -66,28 +67,30 @@ tensor_array_methods <- function() {
   )
 }
 
-record_element <- function(array, dims, call = parent.frame()) {
+# Records the dimensions of a written element, or checks that they are those of earlier elements.
+record_element_dims <- function(array, dims, call = parent.frame()) {
   fields <- unclass(array)
-  known <- fields$known
+  element <- fields$element
   if (!fields$infers) return(invisible())
-  if (!known$has_dims) {
-    known$dims <- dims
-    known$has_dims <- !is.null(dims)
+  if (!element$has_dims) {
+    element$dims <- dims
+    element$has_dims <- !is.null(dims)
     return(invisible())
   }
-  fits <- is.null(dims) || (length(dims) == length(known$dims) &&
-    all(is.na(dims) | is.na(known$dims) | dims == known$dims))
-  if (!fits) {
+  matches <- is.null(dims) || (length(dims) == length(element$dims) &&
+    all(is.na(dims) | is.na(element$dims) | dims == element$dims))
+  if (!matches) {
     abort_runhooks(
-      "Inconsistent shapes: saw ({toString(dims)}) but expected ({toString(known$dims)}).",
+      "Inconsistent shapes: saw ({toString(dims)}) but expected ({toString(element$dims)}).",
       kind = "invalid_argument", call = call
     )
   }
 }
 
-element_dims <- function(array) unclass(array)$known$dims
+element_dims <- function(array) unclass(array)$element$dims
 
-array_value <- function(array, value, call = parent.frame()) {
+# The value as a tensor of the data type of the array.
+as_array_value <- function(array, value, call = parent.frame()) {
   value <- as_tensor(value, array$dtype)
   if (identical(value$dtype$name, dtype_name(array$dtype))) return(value)
   abort_runhooks(
@@ -97,7 +100,7 @@ array_value <- function(array, value, call = parent.frame()) {
   )
 }
 
-list_op <- function(type, inputs, array, attrs = list(), name = NULL) {
+tensor_list_op <- function(type, inputs, array, attrs = list(), name = NULL) {
   attrs <- c(list(element_dtype = dtype_name(array$dtype)), attrs)
   cpp_op_create(type, inputs, attrs, name)
 }
@@ -113,37 +116,37 @@ array_size <- function(x, name = NULL) {
 
 array_read <- function(x, index, name = NULL) {
   inputs <- list(x$flow, as_tensor(index, "int32"), list_shape(element_dims(x)))
-  with_dims(list_op("TensorListGetItem", inputs, x, name = name), element_dims(x))
+  with_dims(tensor_list_op("TensorListGetItem", inputs, x, name = name), element_dims(x))
 }
 
 array_write <- function(x, index, value, name = NULL) {
-  value <- array_value(x, value)
+  value <- as_array_value(x, value)
   index <- as_tensor(index, "int32")
-  record_element(x, static_dims(value))
+  record_element_dims(x, static_dims(value))
   flow <- x$flow
   if (unclass(x)$is_dynamic) {
     size <- tf$maximum(array_size(x), index + 1L)
     flow <- cpp_op_create("TensorListResize", list(flow, size), NULL, NULL)
   }
-  with_flow(x, list_op("TensorListSetItem", list(flow, index, value), x, name = name))
+  with_flow(x, tensor_list_op("TensorListSetItem", list(flow, index, value), x, name = name))
 }
 
 array_stack <- function(x, name = NULL) {
   dims <- element_dims(x)
-  stacked <- list_op("TensorListStack", list(x$flow, list_shape(dims)), x, name = name)
+  stacked <- tensor_list_op("TensorListStack", list(x$flow, list_shape(dims)), x, name = name)
   if (is.null(dims)) stacked else with_dims(stacked, c(NA, dims))
 }
 
 array_unstack <- function(x, value, name = NULL) {
-  value <- array_value(x, value)
+  value <- as_array_value(x, value)
   dims <- static_dims(value)
-  record_element(x, dims[-1])
+  record_element_dims(x, dims[-1])
   inputs <- list(value, list_shape(dims[-1]))
   with_flow(x, cpp_op_create("TensorListFromTensor", inputs, NULL, name))
 }
 
 # Applies `step(i, state)` for i = 0, ..., n - 1.
-repeated <- function(n, state, step) {
+loop_over_indices <- function(n, state, step) {
   tf_while_loop(
     function(i, state) i < n, function(i, state) list(i + 1L, step(i, state)),
     list(tf$constant(0L), state)
@@ -159,21 +162,21 @@ array_gather <- function(x, indices, name = NULL) {
 
 array_scatter <- function(x, indices, value, name = NULL) {
   indices <- as_tensor(indices, "int32")
-  value <- array_value(x, value)
-  record_element(x, static_dims(value)[-1])
+  value <- as_array_value(x, value)
+  record_element_dims(x, static_dims(value)[-1])
   with(name_scope(name, "TensorArrayScatter"), {
-    repeated(tf$size(indices), x, function(i, array) {
+    loop_over_indices(tf$size(indices), x, function(i, array) {
       array_write(array, tf$gather(indices, i), tf$gather(value, i))
     })
   })
 }
 
 array_split <- function(x, value, lengths, name = NULL) {
-  value <- array_value(x, value)
+  value <- as_array_value(x, value)
   lengths <- tf$cast(as_tensor(lengths), "int32")
   starts <- tf$cumsum(lengths, exclusive = TRUE)
   with(name_scope(name, "TensorArraySplit"), {
-    repeated(tf$size(lengths), x, function(i, array) {
+    loop_over_indices(tf$size(lengths), x, function(i, array) {
       rows <- tf$range(tf$gather(lengths, i)) + tf$gather(starts, i)
       array_write(array, i, tf$gather(value, rows))
     })

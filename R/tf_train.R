@@ -1,6 +1,6 @@
-# tf$train: moving averages, checkpoints and other functions of scripts.
+# tf$train: moving averages, checkpoints, and other functions that scripts use.
 
-train_more_symbols <- function() {
+train_utility_symbols <- function() {
   symbols <- list(
     ExponentialMovingAverage = exponential_moving_average,
     get_checkpoint_state = get_checkpoint_state,
@@ -8,9 +8,9 @@ train_more_symbols <- function() {
     load_checkpoint = load_checkpoint, checkpoint_exists = checkpoint_exists,
     init_from_checkpoint = init_from_checkpoint,
     global_step = function(sess, global_step_tensor) {
-      as.integer(plain_session(sess)$run(global_step_tensor))
+      as.integer(underlying_session(sess)$run(global_step_tensor))
     },
-    # there are no queues, because datasets replace them
+    # has no effect, because datasets replace queues
     start_queue_runners = function(sess = NULL, coord = NULL, daemon = TRUE, start = TRUE,
                                    collection = "queue_runners") {
       check_flag(daemon)
@@ -55,19 +55,20 @@ read_event_files <- function(path, call = parent.frame()) {
 
 # --- checkpoints
 
+# The prefix of a checkpoint, from a prefix or a directory.
 checkpoint_prefix <- function(x, call = parent.frame()) {
   check_string(x, arg = "ckpt_dir_or_file", call = call)
-  # a path of bytes is taken as the bytes of a file's name
+  # a string of bytes contains the bytes of a file name
   if (Encoding(x) == "bytes") Encoding(x) <- "unknown"
   path <- path.expand(x)
-  found <- if (dir.exists(path)) cpp_latest_checkpoint(path) else path
-  if (is.null(found) || !checkpoint_exists(found)) {
+  prefix <- if (dir.exists(path)) cpp_latest_checkpoint(path) else path
+  if (is.null(prefix) || !checkpoint_exists(prefix)) {
     abort_runhooks(
       "Couldn't find 'checkpoint' file or checkpoints in given directory {.path {x}}.",
       kind = "not_found", call = call
     )
   }
-  found
+  prefix
 }
 
 checkpoint_exists <- function(checkpoint_prefix) {
@@ -115,41 +116,41 @@ load_checkpoint <- function(ckpt_dir_or_file) {
 # `assignment_map` maps names of the checkpoint to names, variables or scopes ("a/" = "b/").
 init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
   path <- checkpoint_prefix(ckpt_dir_or_file)
-  good <- is.list(assignment_map) && !is.null(names(assignment_map))
-  check_arg(good, assignment_map, "a named list", "assignment_map", environment())
-  there <- cpp_checkpoint_whole_names(path)
-  tensors <- Map(
-    function(from, to) assigned(from, to, there), names(assignment_map), assignment_map
-  )
+  is_valid <- is.list(assignment_map) && !is.null(names(assignment_map))
+  check_arg(is_valid, assignment_map, "a named list", "assignment_map", environment())
+  available <- cpp_checkpoint_whole_names(path)
+  resolve <- function(from, to) resolve_assignment(from, to, available)
+  tensors <- Map(resolve, names(assignment_map), assignment_map)
   tensors <- do.call(c, unname(tensors))
   values <- cpp_checkpoint_values(path, unique(vapply(tensors, `[[`, "", 1)))
   for (pair in tensors) {
     variable <- pair[[2]]
     value <- tf$constant(values[[pair[[1]]]], dtype = variable$dtype)
-    same <- identical(as.numeric(unlist(dim(value))), as.numeric(unlist(dim(variable))))
-    if (!same) {
+    has_same_shape <- identical(as.numeric(unlist(dim(value))), as.numeric(unlist(dim(variable))))
+    if (!has_same_shape) {
       abort_runhooks(
         "Shape of variable {variable$name} ({variable$shape$text}) doesn't match with shape of
          tensor {pair[[1]]} ({value$shape$text}) from checkpoint reader."
       )
     }
-    cpp_variable_begin_with(variable, value)
+    cpp_variable_set_initial_value(variable, value)
   }
   invisible()
 }
 
-assigned <- function(from, to, there, call = parent.frame(3)) {
-  missing_there <- function(name) {
+# The pairs of a name in the checkpoint and a variable for one entry of `assignment_map`.
+resolve_assignment <- function(from, to, available, call = parent.frame(3)) {
+  abort_missing <- function(name) {
     abort_runhooks("Tensor {name} is not found in the checkpoint.", kind = "not_found", call = call)
   }
   if (is_variable(to)) {
-    if (!from %in% there) missing_there(from)
+    if (!from %in% available) abort_missing(from)
     return(list(list(from, to)))
   }
   variables <- all_variables()
   names(variables) <- sub(":0$", "", names(variables))
   if (!endsWith(from, "/")) {
-    if (!from %in% there) missing_there(from)
+    if (!from %in% available) abort_missing(from)
     if (!to %in% names(variables)) {
       abort_runhooks("There is no variable {.val {to}} in the graph.", kind = "not_found",
         call = call
@@ -164,7 +165,7 @@ assigned <- function(from, to, there, call = parent.frame(3)) {
   inside <- inside[names(inside) %in% trainable_or_model_names()]
   lapply(names(inside), function(name) {
     source <- paste0(from, substring(name, nchar(to) + 1))
-    if (!source %in% there) missing_there(source)
+    if (!source %in% available) abort_missing(source)
     list(source, inside[[name]])
   })
 }
@@ -190,15 +191,15 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
   self <- new.env(parent = emptyenv())
   self$name <- name
   self$apply <- function(var_list = NULL) {
-    given <- if (is.null(var_list)) tf$trainable_variables() else as_targets(var_list)
-    for (x in given) {
+    variables <- if (is.null(var_list)) tf$trainable_variables() else as_tensor_list(var_list)
+    for (x in variables) {
       if (!is.null(averages[[op_name(x)]])) {
         abort_runhooks("Moving average already computed for: {x$name}")
       }
       if (!x$dtype$is_floating) {
         abort_runhooks("The variables must be half, float, or double: {x$name}")
       }
-      averages[[op_name(x)]] <<- new_average(x, op_name(x), name)
+      averages[[op_name(x)]] <<- new_moving_average(x, op_name(x), name)
       if (is_variable(x)) {
         cpp_graph_default()$add_to_collection("moving_average_variables", x)
       }
@@ -209,7 +210,7 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
         n <- tf$cast(num_updates, "float32")
         rate <- tf$minimum(rate, (1 + n) / (10 + n))
       }
-      updates <- lapply(given, function(x) {
+      updates <- lapply(variables, function(x) {
         assign_moving_average(averages[[op_name(x)]], x, rate)
       })
       tf$group(updates, name = scope)
@@ -227,34 +228,35 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
       moving_avg_variables
     }
     averaged <- averaged[!duplicated(vapply(averaged, op_name, ""))]
-    found <- setNames(averaged, vapply(averaged, self$average_name, ""))
+    named_averages <- setNames(averaged, vapply(averaged, self$average_name, ""))
     others <- Filter(function(v) {
-      !op_name(v) %in% vapply(averaged, op_name, "") && !op_name(v) %in% names(found)
+      !op_name(v) %in% vapply(averaged, op_name, "") && !op_name(v) %in% names(named_averages)
     }, tf$global_variables())
-    c(found, setNames(others, vapply(others, op_name, "")))
+    c(named_averages, setNames(others, vapply(others, op_name, "")))
   }
   class(self) <- "runhooks_moving_average"
   self
 }
 
-# The average of a variable starts with its initial value, that of another tensor with zeros.
-new_average <- function(x, op_name, name) {
+# Creates the variable for a moving average. It starts at the initial value of a variable, or at 0
+# for another tensor.
+new_moving_average <- function(x, op_name, name) {
   initial <- if (is_variable(x)) {
     cpp_variable_initial_value(x)
   } else {
     tf$zeros(as.integer(unlist(dim(x))), dtype = x$dtype)
   }
-  taken <- sub(":0$", "", names(all_variables()))
+  existing <- sub(":0$", "", names(all_variables()))
   prefix <- cpp_variable_scope()$name
   prefix <- if (nzchar(prefix)) paste0(prefix, "/") else ""
-  base <- paste0(op_name, "/", name)
-  own <- base
+  base_name <- paste0(op_name, "/", name)
+  unique_name <- base_name
   i <- 0
-  while (paste0(prefix, own) %in% taken) {
+  while (paste0(prefix, unique_name) %in% existing) {
     i <- i + 1
-    own <- paste0(base, "_", i)
+    unique_name <- paste0(base_name, "_", i)
   }
-  get_variable(own, initializer = initial, trainable = FALSE)
+  get_variable(unique_name, initializer = initial, trainable = FALSE)
 }
 
 assign_moving_average <- function(variable, value, decay) {

@@ -38,8 +38,9 @@ state_symbols <- function() {
   )
 }
 
-# `dtype` is an error if the value does not have it. `wish` is ignored in this case.
-convert_to_tensor <- function(value, dtype, name, wish, call = parent.frame()) {
+# Converts a value to a tensor. If the value cannot have the data type `dtype`, this is an error. If
+# it cannot have `preferred_dtype`, it keeps its own type.
+convert_to_tensor <- function(value, dtype, name, preferred_dtype, call = parent.frame()) {
   dtype <- as_dtype(dtype)
   if (inherits(value, "tensorflow.indexed_slices")) value <- cpp_dense_gradient(value)
   if (is_variable(value)) value <- cpp_variable_snapshot(value)
@@ -54,18 +55,17 @@ convert_to_tensor <- function(value, dtype, name, wish, call = parent.frame()) {
     return(value)
   }
   name <- if (is.null(name)) "Const" else name
-  make <- function(type) cpp_constant(value, if (!is.null(type)) dtype_name(type), name)
-  if (!is.null(dtype) || is.null(wish)) return(make(dtype))
-  tryCatch(make(wish), runhooks_error_invalid_argument = function(condition) make(NULL))
+  constant <- function(type) cpp_constant(value, if (!is.null(type)) dtype_name(type), name)
+  if (!is.null(dtype) || is.null(preferred_dtype)) return(constant(dtype))
+  tryCatch(
+    constant(preferred_dtype),
+    runhooks_error_invalid_argument = function(condition) constant(NULL)
+  )
 }
 
 variable_collections <- function(collections, call = parent.frame()) {
   collections_or(collections, "variables", call = call)
 }
-
-# Values of TensorFlow's arguments for distributed variables that are accepted.
-synchronizations <- c("VariableSynchronization.AUTO", "auto")
-aggregations <- c("VariableAggregation.NONE", "none")
 
 new_reference_variable <- function(initial_value = NULL, trainable = NULL, collections = NULL,
                                    validate_shape = TRUE, caching_device = NULL, name = NULL,
@@ -116,28 +116,30 @@ get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, r
     constraint = constraint
   )
   getter <- cpp_scope_getter()
-  if (!is.null(custom_getter)) getter <- composed_getter(custom_getter, NULL)
+  if (!is.null(custom_getter)) getter <- compose_getters(custom_getter, NULL)
   if (is.null(getter)) return(make_variable(name, arguments, is_full = FALSE))
   scope <- cpp_variable_scope()$name
   do.call(getter, c(list(if (nzchar(scope)) paste0(scope, "/", name) else name), arguments))
 }
 
+# Creates the variable, or returns the existing one if the scope reuses variables.
 make_variable <- function(name, arguments, is_full, call = parent.frame()) {
   a <- arguments
   initializer <- variable_initializer(name, a$shape, a$dtype, a$initializer, call)
-  more <- list(
+  options <- list(
     regularizer = a$regularizer, constraint = a$constraint, use_resource = a$use_resource,
     is_full = is_full
   )
   cpp_variable_get(
-    name, a$shape, a$dtype, initializer, a$trainable, variable_collections(a$collections), more
+    name, a$shape, a$dtype, initializer, a$trainable, variable_collections(a$collections), options
   )
 }
 
-# --- custom getters, as in tf$variable_scope(custom_getter = function(getter, name, ...) ...)
+# --- custom getters: tf$variable_scope(custom_getter = function(getter, name, ...) ...)
 
-# The getter that creates variables. Its other arguments must have their defaults.
-getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL,
+# The getter that a custom getter receives: it creates the variable. Arguments that it does not
+# support must have their defaults.
+default_variable_getter <- function(name, shape = NULL, dtype = NULL, initializer = NULL,
                             regularizer = NULL, reuse = NULL, trainable = TRUE,
                             collections = NULL, caching_device = NULL, partitioner = NULL,
                             validate_shape = TRUE, use_resource = NULL, custom_getter = NULL,
@@ -154,24 +156,27 @@ getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL
   make_variable(name, arguments, is_full = TRUE)
 }
 
-# Called by layers of the core, which creates `options`. lint: allow caller
-get_by_getter <- function(getter, name, shape, dtype, options, trainable, collections) {
-  given <- cpp_variable_option_names(options)
-  of_core <- function(option) {
-    if (!option %in% given) return(NULL)
-    if (option != "initializer") return(function(x) cpp_variable_option_call(options, option, x, NULL))
+# Calls a custom getter for a variable of a layer in the core. The core creates `options` and calls
+# this function. lint: allow caller
+call_custom_getter <- function(getter, name, shape, dtype, options, trainable, collections) {
+  option_names <- cpp_variable_option_names(options)
+  core_option <- function(option) {
+    if (!option %in% option_names) return(NULL)
+    if (option != "initializer") {
+      return(function(x) cpp_variable_option_call(options, option, x, NULL))
+    }
     function(shape, dtype = NULL) cpp_variable_option_call(options, option, shape, dtype)
   }
-  got <- getter(
+  variable <- getter(
     name,
-    shape = as.list(shape), dtype = tf_dtype(dtype), initializer = of_core("initializer"),
-    regularizer = of_core("regularizer"), trainable = trainable, collections = collections,
-    use_resource = NULL, constraint = of_core("constraint")
+    shape = as.list(shape), dtype = tf_dtype(dtype), initializer = core_option("initializer"),
+    regularizer = core_option("regularizer"), trainable = trainable, collections = collections,
+    use_resource = NULL, constraint = core_option("constraint")
   )
-  if (is_variable(got) || is_tensor(got)) return(got)
+  if (is_variable(variable) || is_tensor(variable)) return(variable)
   abort_runhooks(
     "{.arg custom_getter} must return a variable or tensor for {.val {name}}, not
-     {describe_type(got)}.",
+     {describe_type(variable)}.",
     call = user_frame()
   )
 }
@@ -191,7 +196,7 @@ variable_initializer <- function(name, shape, dtype, initializer, call = parent.
 assign_symbols <- function() {
   assigner <- function(type) {
     force(type)
-    # locking has no effect, because updates of a variable never overlap here
+    # `use_locking` has no effect, because updates of a variable never overlap
     function(ref, value, use_locking = NULL, name = NULL) variable_assign(type, ref, value, name)
   }
   list(
@@ -204,13 +209,12 @@ assign_symbols <- function() {
       }
       variable_assign("Assign", ref, value, name)
     },
-    assign_add = assigner("AssignAdd"), assign_sub = assigner("AssignSub"),
-    python.ops.state_ops.assign_add = assigner("AssignAdd"),
-    python.ops.state_ops.assign_sub = assigner("AssignSub")
+    assign_add = assigner("AssignAdd"), assign_sub = assigner("AssignSub")
   )
 }
 
-# For a reference variable, returns the tensor after the change, as in TensorFlow 1.x.
+# Assigns to a variable. Returns the tensor with the new value, as TensorFlow 1.x does for reference
+# variables.
 variable_assign <- function(type, ref, value, name = NULL) {
   is_reference <- !is_variable(ref) || cpp_element_info(ref)$is_ref
   if (is_reference) return(tf_op(type, ref, value, name = name))

@@ -1,8 +1,8 @@
 .onLoad <- function(libname, pkgname) {
   cpp_log_setup()
-  complete_constructors(topenv())
+  define_builtin_constructors(topenv())
   the$pid <- Sys.getpid()
-  promise_reexports(parent.env(topenv()))
+  define_reexports_lazily(parent.env(topenv()))
   register_on_load("parsnip", register_parsnip)
   register_on_load("mlr3", register_mlr3)
 }

@@ -11,12 +11,12 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
-// cpp_arrow_room
-SEXP cpp_arrow_room();
-RcppExport SEXP _runhooks_cpp_arrow_room() {
+// cpp_new_arrow_stream
+SEXP cpp_new_arrow_stream();
+RcppExport SEXP _runhooks_cpp_new_arrow_stream() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_arrow_room());
+    rcpp_result_gen = Rcpp::wrap(cpp_new_arrow_stream());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -113,14 +113,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_dataset_maker
-SEXP cpp_dataset_maker(SEXP dataset, SEXP builder);
-RcppExport SEXP _runhooks_cpp_dataset_maker(SEXP datasetSEXP, SEXP builderSEXP) {
+// cpp_dataset_valued_function
+SEXP cpp_dataset_valued_function(SEXP dataset, SEXP builder);
+RcppExport SEXP _runhooks_cpp_dataset_valued_function(SEXP datasetSEXP, SEXP builderSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type dataset(datasetSEXP);
     Rcpp::traits::input_parameter< SEXP >::type builder(builderSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_dataset_maker(dataset, builder));
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_valued_function(dataset, builder));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -695,15 +695,15 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_files_to_carry
-SEXP cpp_files_to_carry(Text folder, Text scratch, bool all);
-RcppExport SEXP _runhooks_cpp_files_to_carry(SEXP folderSEXP, SEXP scratchSEXP, SEXP allSEXP) {
+// cpp_snapshot_files
+SEXP cpp_snapshot_files(Text folder, Text scratch, bool all);
+RcppExport SEXP _runhooks_cpp_snapshot_files(SEXP folderSEXP, SEXP scratchSEXP, SEXP allSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
     Rcpp::traits::input_parameter< bool >::type all(allSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_files_to_carry(folder, scratch, all));
+    rcpp_result_gen = Rcpp::wrap(cpp_snapshot_files(folder, scratch, all));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -758,13 +758,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_columns_read
-SEXP cpp_columns_read(SEXP columns);
-RcppExport SEXP _runhooks_cpp_columns_read(SEXP columnsSEXP) {
+// cpp_features_of_columns
+SEXP cpp_features_of_columns(SEXP columns);
+RcppExport SEXP _runhooks_cpp_features_of_columns(SEXP columnsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_columns_read(columns));
+    rcpp_result_gen = Rcpp::wrap(cpp_features_of_columns(columns));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1330,13 +1330,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_variable_begin_with
-void cpp_variable_begin_with(SEXP variable, SEXP value);
-RcppExport SEXP _runhooks_cpp_variable_begin_with(SEXP variableSEXP, SEXP valueSEXP) {
+// cpp_variable_set_initial_value
+void cpp_variable_set_initial_value(SEXP variable, SEXP value);
+RcppExport SEXP _runhooks_cpp_variable_set_initial_value(SEXP variableSEXP, SEXP valueSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
     Rcpp::traits::input_parameter< SEXP >::type value(valueSEXP);
-    cpp_variable_begin_with(variable, value);
+    cpp_variable_set_initial_value(variable, value);
     return R_NilValue;
 END_RCPP
 }
@@ -1432,12 +1432,12 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_optimizers_of_all_rows
-std::vector<std::string> cpp_optimizers_of_all_rows();
-RcppExport SEXP _runhooks_cpp_optimizers_of_all_rows() {
+// cpp_full_batch_optimizers
+std::vector<std::string> cpp_full_batch_optimizers();
+RcppExport SEXP _runhooks_cpp_full_batch_optimizers() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_optimizers_of_all_rows());
+    rcpp_result_gen = Rcpp::wrap(cpp_full_batch_optimizers());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1747,14 +1747,14 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_save_running
-SEXP cpp_save_running(Text folder, Text scratch);
-RcppExport SEXP _runhooks_cpp_save_running(SEXP folderSEXP, SEXP scratchSEXP) {
+// cpp_save_active_training
+SEXP cpp_save_active_training(Text folder, Text scratch);
+RcppExport SEXP _runhooks_cpp_save_active_training(SEXP folderSEXP, SEXP scratchSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
     Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_save_running(folder, scratch));
+    rcpp_result_gen = Rcpp::wrap(cpp_save_active_training(folder, scratch));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1810,9 +1810,9 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_exporter_wants
-bool cpp_exporter_wants(SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier);
-RcppExport SEXP _runhooks_cpp_exporter_wants(SEXP exporterSEXP, SEXP model_dirSEXP, SEXP metricsSEXP, SEXP is_finalSEXP, SEXP earlierSEXP) {
+// cpp_exporter_should_export
+bool cpp_exporter_should_export(SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier);
+RcppExport SEXP _runhooks_cpp_exporter_should_export(SEXP exporterSEXP, SEXP model_dirSEXP, SEXP metricsSEXP, SEXP is_finalSEXP, SEXP earlierSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type exporter(exporterSEXP);
@@ -1820,7 +1820,7 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type metrics(metricsSEXP);
     Rcpp::traits::input_parameter< bool >::type is_final(is_finalSEXP);
     Rcpp::traits::input_parameter< SEXP >::type earlier(earlierSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_exporter_wants(exporter, model_dir, metrics, is_final, earlier));
+    rcpp_result_gen = Rcpp::wrap(cpp_exporter_should_export(exporter, model_dir, metrics, is_final, earlier));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1968,15 +1968,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_monitored_gives_up
-bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind);
-RcppExport SEXP _runhooks_cpp_monitored_gives_up(SEXP pointerSEXP, SEXP conditionSEXP, SEXP kindSEXP) {
+// cpp_monitored_close_if_recoverable
+bool cpp_monitored_close_if_recoverable(SEXP pointer, SEXP condition, Text kind);
+RcppExport SEXP _runhooks_cpp_monitored_close_if_recoverable(SEXP pointerSEXP, SEXP conditionSEXP, SEXP kindSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
     Rcpp::traits::input_parameter< Text >::type kind(kindSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_monitored_gives_up(pointer, condition, kind));
+    rcpp_result_gen = Rcpp::wrap(cpp_monitored_close_if_recoverable(pointer, condition, kind));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2018,14 +2018,14 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_monitored_close_after
-void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt);
-RcppExport SEXP _runhooks_cpp_monitored_close_after(SEXP pointerSEXP, SEXP conditionSEXP, SEXP is_interruptSEXP) {
+// cpp_monitored_close_after_failure
+void cpp_monitored_close_after_failure(SEXP pointer, SEXP condition, bool is_interrupt);
+RcppExport SEXP _runhooks_cpp_monitored_close_after_failure(SEXP pointerSEXP, SEXP conditionSEXP, SEXP is_interruptSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
     Rcpp::traits::input_parameter< bool >::type is_interrupt(is_interruptSEXP);
-    cpp_monitored_close_after(pointer, condition, is_interrupt);
+    cpp_monitored_close_after_failure(pointer, condition, is_interrupt);
     return R_NilValue;
 END_RCPP
 }
@@ -2134,12 +2134,12 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_note_error
-void cpp_note_error(Text text);
-RcppExport SEXP _runhooks_cpp_note_error(SEXP textSEXP) {
+// cpp_record_loop_error
+void cpp_record_loop_error(Text text);
+RcppExport SEXP _runhooks_cpp_record_loop_error(SEXP textSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Text >::type text(textSEXP);
-    cpp_note_error(text);
+    cpp_record_loop_error(text);
     return R_NilValue;
 END_RCPP
 }
@@ -2269,33 +2269,33 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_has_other_numbers
-bool cpp_has_other_numbers(SEXP x);
-RcppExport SEXP _runhooks_cpp_has_other_numbers(SEXP xSEXP) {
+// cpp_has_encoded_numbers
+bool cpp_has_encoded_numbers(SEXP x);
+RcppExport SEXP _runhooks_cpp_has_encoded_numbers(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_has_other_numbers(x));
+    rcpp_result_gen = Rcpp::wrap(cpp_has_encoded_numbers(x));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_near_names
-SEXP cpp_near_names(Text name, Texts known);
-RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
+// cpp_closest_matches
+SEXP cpp_closest_matches(Text name, Texts known);
+RcppExport SEXP _runhooks_cpp_closest_matches(SEXP nameSEXP, SEXP knownSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     Rcpp::traits::input_parameter< Texts >::type known(knownSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_near_names(name, known));
+    rcpp_result_gen = Rcpp::wrap(cpp_closest_matches(name, known));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_run_where
-SEXP cpp_run_where();
-RcppExport SEXP _runhooks_cpp_run_where() {
+// cpp_loop_location
+SEXP cpp_loop_location();
+RcppExport SEXP _runhooks_cpp_loop_location() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_run_where());
+    rcpp_result_gen = Rcpp::wrap(cpp_loop_location());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2320,13 +2320,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_part
-SEXP cpp_part(SEXP part);
-RcppExport SEXP _runhooks_cpp_part(SEXP partSEXP) {
+// cpp_ephemeron_value
+SEXP cpp_ephemeron_value(SEXP part);
+RcppExport SEXP _runhooks_cpp_ephemeron_value(SEXP partSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type part(partSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_part(part));
+    rcpp_result_gen = Rcpp::wrap(cpp_ephemeron_value(part));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2352,7 +2352,7 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
-    {"_runhooks_cpp_arrow_room", (DL_FUNC) &_runhooks_cpp_arrow_room, 0},
+    {"_runhooks_cpp_new_arrow_stream", (DL_FUNC) &_runhooks_cpp_new_arrow_stream, 0},
     {"_runhooks_cpp_arrow_reader", (DL_FUNC) &_runhooks_cpp_arrow_reader, 1},
     {"_runhooks_cpp_arrow_columns", (DL_FUNC) &_runhooks_cpp_arrow_columns, 1},
     {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
@@ -2361,7 +2361,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 10},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
-    {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
+    {"_runhooks_cpp_dataset_valued_function", (DL_FUNC) &_runhooks_cpp_dataset_valued_function, 2},
     {"_runhooks_cpp_generator", (DL_FUNC) &_runhooks_cpp_generator, 4},
     {"_runhooks_cpp_csv_peek", (DL_FUNC) &_runhooks_cpp_csv_peek, 6},
     {"_runhooks_cpp_csv_type", (DL_FUNC) &_runhooks_cpp_csv_type, 2},
@@ -2412,13 +2412,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
-    {"_runhooks_cpp_files_to_carry", (DL_FUNC) &_runhooks_cpp_files_to_carry, 3},
+    {"_runhooks_cpp_snapshot_files", (DL_FUNC) &_runhooks_cpp_snapshot_files, 3},
     {"_runhooks_cpp_compare_snapshot", (DL_FUNC) &_runhooks_cpp_compare_snapshot, 2},
     {"_runhooks_cpp_unpack_snapshot", (DL_FUNC) &_runhooks_cpp_unpack_snapshot, 3},
     {"_runhooks_cpp_column_check", (DL_FUNC) &_runhooks_cpp_column_check, 1},
     {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
     {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
-    {"_runhooks_cpp_columns_read", (DL_FUNC) &_runhooks_cpp_columns_read, 1},
+    {"_runhooks_cpp_features_of_columns", (DL_FUNC) &_runhooks_cpp_features_of_columns, 1},
     {"_runhooks_cpp_input_layer", (DL_FUNC) &_runhooks_cpp_input_layer, 4},
     {"_runhooks_cpp_linear_model", (DL_FUNC) &_runhooks_cpp_linear_model, 6},
     {"_runhooks_cpp_cond", (DL_FUNC) &_runhooks_cpp_cond, 4},
@@ -2470,7 +2470,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_global_step", (DL_FUNC) &_runhooks_cpp_global_step, 2},
     {"_runhooks_cpp_variable_initializer", (DL_FUNC) &_runhooks_cpp_variable_initializer, 1},
     {"_runhooks_cpp_variable_initial_value", (DL_FUNC) &_runhooks_cpp_variable_initial_value, 1},
-    {"_runhooks_cpp_variable_begin_with", (DL_FUNC) &_runhooks_cpp_variable_begin_with, 2},
+    {"_runhooks_cpp_variable_set_initial_value", (DL_FUNC) &_runhooks_cpp_variable_set_initial_value, 2},
     {"_runhooks_cpp_gradients", (DL_FUNC) &_runhooks_cpp_gradients, 5},
     {"_runhooks_cpp_dense_gradient", (DL_FUNC) &_runhooks_cpp_dense_gradient, 1},
     {"_runhooks_cpp_optimizer_compute_gradients", (DL_FUNC) &_runhooks_cpp_optimizer_compute_gradients, 4},
@@ -2479,7 +2479,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_optimizer_slot_names", (DL_FUNC) &_runhooks_cpp_optimizer_slot_names, 1},
     {"_runhooks_cpp_optimizer_variables", (DL_FUNC) &_runhooks_cpp_optimizer_variables, 1},
     {"_runhooks_cpp_optimizer_names", (DL_FUNC) &_runhooks_cpp_optimizer_names, 0},
-    {"_runhooks_cpp_optimizers_of_all_rows", (DL_FUNC) &_runhooks_cpp_optimizers_of_all_rows, 0},
+    {"_runhooks_cpp_full_batch_optimizers", (DL_FUNC) &_runhooks_cpp_full_batch_optimizers, 0},
     {"_runhooks_cpp_optimizer_is_penalized", (DL_FUNC) &_runhooks_cpp_optimizer_is_penalized, 1},
     {"_runhooks_cpp_optimizer_check", (DL_FUNC) &_runhooks_cpp_optimizer_check, 1},
     {"_runhooks_cpp_py_func", (DL_FUNC) &_runhooks_cpp_py_func, 5},
@@ -2508,13 +2508,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 8},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
-    {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
+    {"_runhooks_cpp_save_active_training", (DL_FUNC) &_runhooks_cpp_save_active_training, 2},
     {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 2},
     {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
     {"_runhooks_cpp_model_signature", (DL_FUNC) &_runhooks_cpp_model_signature, 1},
     {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
     {"_runhooks_cpp_exporter", (DL_FUNC) &_runhooks_cpp_exporter, 3},
-    {"_runhooks_cpp_exporter_wants", (DL_FUNC) &_runhooks_cpp_exporter_wants, 5},
+    {"_runhooks_cpp_exporter_should_export", (DL_FUNC) &_runhooks_cpp_exporter_should_export, 5},
     {"_runhooks_cpp_history_new", (DL_FUNC) &_runhooks_cpp_history_new, 0},
     {"_runhooks_cpp_history_read", (DL_FUNC) &_runhooks_cpp_history_read, 1},
     {"_runhooks_cpp_session_run_args", (DL_FUNC) &_runhooks_cpp_session_run_args, 3},
@@ -2529,12 +2529,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
     {"_runhooks_cpp_monitored_session", (DL_FUNC) &_runhooks_cpp_monitored_session, 1},
-    {"_runhooks_cpp_monitored_gives_up", (DL_FUNC) &_runhooks_cpp_monitored_gives_up, 3},
+    {"_runhooks_cpp_monitored_close_if_recoverable", (DL_FUNC) &_runhooks_cpp_monitored_close_if_recoverable, 3},
     {"_runhooks_cpp_monitored_max_failures", (DL_FUNC) &_runhooks_cpp_monitored_max_failures, 1},
     {"_runhooks_cpp_monitored_should_stop", (DL_FUNC) &_runhooks_cpp_monitored_should_stop, 1},
     {"_runhooks_cpp_monitored_request_stop", (DL_FUNC) &_runhooks_cpp_monitored_request_stop, 1},
     {"_runhooks_cpp_monitored_close", (DL_FUNC) &_runhooks_cpp_monitored_close, 1},
-    {"_runhooks_cpp_monitored_close_after", (DL_FUNC) &_runhooks_cpp_monitored_close_after, 3},
+    {"_runhooks_cpp_monitored_close_after_failure", (DL_FUNC) &_runhooks_cpp_monitored_close_after_failure, 3},
     {"_runhooks_cpp_monitored_hooks", (DL_FUNC) &_runhooks_cpp_monitored_hooks, 1},
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
@@ -2544,7 +2544,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
     {"_runhooks_cpp_write_metadata", (DL_FUNC) &_runhooks_cpp_write_metadata, 2},
     {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
-    {"_runhooks_cpp_note_error", (DL_FUNC) &_runhooks_cpp_note_error, 1},
+    {"_runhooks_cpp_record_loop_error", (DL_FUNC) &_runhooks_cpp_record_loop_error, 1},
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
@@ -2557,12 +2557,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
     {"_runhooks_cpp_estimator_trees", (DL_FUNC) &_runhooks_cpp_estimator_trees, 2},
     {"_runhooks_cpp_estimator_planned_steps", (DL_FUNC) &_runhooks_cpp_estimator_planned_steps, 1},
-    {"_runhooks_cpp_has_other_numbers", (DL_FUNC) &_runhooks_cpp_has_other_numbers, 1},
-    {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
-    {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
+    {"_runhooks_cpp_has_encoded_numbers", (DL_FUNC) &_runhooks_cpp_has_encoded_numbers, 1},
+    {"_runhooks_cpp_closest_matches", (DL_FUNC) &_runhooks_cpp_closest_matches, 2},
+    {"_runhooks_cpp_loop_location", (DL_FUNC) &_runhooks_cpp_loop_location, 0},
     {"_runhooks_cpp_register_finalizer", (DL_FUNC) &_runhooks_cpp_register_finalizer, 2},
     {"_runhooks_cpp_attach_ephemeron", (DL_FUNC) &_runhooks_cpp_attach_ephemeron, 2},
-    {"_runhooks_cpp_part", (DL_FUNC) &_runhooks_cpp_part, 1},
+    {"_runhooks_cpp_ephemeron_value", (DL_FUNC) &_runhooks_cpp_ephemeron_value, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {"_runhooks_cpp_batch_columns", (DL_FUNC) &_runhooks_cpp_batch_columns, 1},
     {NULL, NULL, 0}

@@ -189,11 +189,11 @@ check_ops_of_files <- function(root) {
     code <- cpp_code(read_lines(root, file))
     at <- grep(opens_files, code)
     if (!any(grepl("RUNHOOKS_REGISTER_OP", code)) || length(at) == 0) return(violations())
-    checks_access <- any(grepl("file_rights()", code, fixed = TRUE))
+    checks_access <- any(grepl("file_access_policy()", code, fixed = TRUE))
     declares_access <- any(grepl("[.](reads|writes)_files\\(\\)", code))
     if (checks_access && declares_access) return(violations())
     violations(file, at[[1]], "file-rights", paste(
-      "a kernel must check file_rights() for each path, and its op declares .reads_files() or",
+      "a kernel must check file_access_policy() for each path, and its op declares .reads_files() or",
       ".writes_files(): an untrusted graph must not have side effects"
     ))
   }))

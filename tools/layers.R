@@ -65,7 +65,7 @@ r_extra_calls <- list(
     "checkpoint_names", "latest_checkpoint", "model_signature", "describe_formula_model",
     "custom_model"
   ),
-  graph = "plain_session",
+  graph = "underlying_session",
   # Columns of a CSV are selected like those of a data frame.
   dataset = c("select_names", "parse_formula"),
   # The columns that a formula reads, and their record.

@@ -244,7 +244,7 @@ for (call in c(
 }
 op_of_files <- function(asks, says) {
   c(
-    sprintf("void f(C& c) { TextFile(%s); }", if (asks) "c.file_rights().readable(p)" else "p"),
+    sprintf("void f(C& c) { TextFile(%s); }", if (asks) "c.file_access_policy().readable(p)" else "p"),
     'RUNHOOKS_REGISTER_OP("Read")', paste0("    ", if (says) ".reads_files()", ";")
   )
 }

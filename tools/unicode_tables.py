@@ -109,8 +109,12 @@ def main():
         "const UnicodeClass kUnicodeClasses[] = {",
     ]
     for name in sorted(classes):
-        lines.append('    {"%s",' % name)
-        lines.append(literal(encoded(classes[name]), "     ") + "},")
+        text = encoded(classes[name])
+        line = '    {"%s", "%s"},' % (name, text)
+        if len(line) <= 100:
+            lines.append(line)
+        else:
+            lines += ['    {"%s",' % name, literal(text, "     ") + "},"]
     lines += [
         "};",
         "const int kUnicodeClassCount = %d;" % len(classes),

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "graph/func_graph.h"
 #include "graph/output_set.h"
 
@@ -13,19 +13,20 @@ namespace runhooks {
 
 namespace {
 
-// Gradients that have reached each tensor so far.
-using Arrived = std::map<std::pair<const Operation*, int>, std::vector<Gradient>>;
+// For each tensor, one partial gradient from each consumer that has been visited.
+using GradientMap = std::map<std::pair<const Operation*, int>, std::vector<Gradient>>;
 
 std::pair<const Operation*, int> key_of(const Output& output) { return {output.op, output.index}; }
 
 using Dependents = std::set<const Operation*>;
 
-// Inputs precede their consumers, so one pass in creation order finds all dependents of xs. Tensors
-// captured by a function depend on xs inside as they do outside.
-void add_operations_after(const Graph& graph,
-                          const OutputSet& xs,
-                          const OutputSet& stops,
-                          Dependents& dependents) {
+// Adds the operations of the graph that depend on xs. Inputs precede their consumers, so one pass
+// in creation order finds all of them. An argument that captures a tensor depends on xs if the
+// tensor does.
+void add_dependents(const Graph& graph,
+                    const OutputSet& xs,
+                    const OutputSet& stops,
+                    Dependents& dependents) {
   const auto depends = [&](const Output& input) {
     ++pass_work_count();
     if (stops.count(input) > 0) return false;
@@ -43,7 +44,7 @@ void add_operations_after(const Graph& graph,
   }
 }
 
-// The graph of ys, and its enclosing graphs up to the outermost one that contains xs.
+// The graph of ys and its enclosing graphs, up to the outermost graph that contains one of xs.
 std::vector<const Graph*> graphs_between(const Graph& of_ys, const std::vector<Output>& xs) {
   std::vector<const Graph*> graphs = {&of_ys};
   const auto has_x = [&xs](const Graph* graph) {
@@ -58,12 +59,12 @@ std::vector<const Graph*> graphs_between(const Graph& of_ys, const std::vector<O
   return graphs;
 }
 
-Gradient sum_of(Graph& graph, const std::vector<Gradient>& parts) {
+Gradient sum_gradients(Graph& graph, const std::vector<Gradient>& parts) {
   if (parts.size() == 1) return parts[0];
-  const bool all_rows = std::all_of(parts.begin(), parts.end(),
-                                    [](const Gradient& part) { return part.is_indexed_slices(); });
+  const bool all_are_slices = std::all_of(
+      parts.begin(), parts.end(), [](const Gradient& part) { return part.is_indexed_slices(); });
   std::vector<Output> values, indices;
-  if (!all_rows) {
+  if (!all_are_slices) {
     for (const Gradient& part : parts) values.push_back(dense_gradient(graph, part));
     return graph.op("AddN", values);
   }
@@ -89,14 +90,15 @@ Output ones_for(Graph& graph, Output y) {
   return graph.op("Fill", {shape, graph.scalar(y.dtype(), 1)}).named("grad_ys_0");
 }
 
-// The gradient of each output of `op`, zeros for outputs without one; empty if no output has one.
-std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arrived) {
+// The gradient of each output of `op`, with zeros for outputs without a gradient. Empty if no
+// output has a gradient.
+std::vector<Output> output_gradients(Graph& graph, Operation& op, GradientMap& partial_gradients) {
   std::vector<Output> dy(static_cast<size_t>(op.num_outputs()));
   bool any = false;
   for (int i = 0; i < op.num_outputs(); ++i) {
-    auto found = arrived.find({&op, i});
-    if (found == arrived.end()) continue;
-    dy[static_cast<size_t>(i)] = dense_gradient(graph, sum_of(graph, found->second));
+    auto found = partial_gradients.find({&op, i});
+    if (found == partial_gradients.end()) continue;
+    dy[static_cast<size_t>(i)] = dense_gradient(graph, sum_gradients(graph, found->second));
     any = true;
   }
   if (!any) return {};
@@ -108,8 +110,8 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arriv
   return dy;
 }
 
-// Ops that forward a value also forward a sparse gradient unchanged.
-bool forwards_gradient(const Operation& op) {
+// Whether a sparse gradient of the output is the gradient of the input, unchanged.
+bool forwards_indexed_slices(const Operation& op) {
   return op.def().is_identity || op.def().reads_variable;
 }
 
@@ -123,37 +125,40 @@ void check_gradient_shape(const Operation& op, size_t i, const Gradient& dx) {
                    "' has shape ", input.shape(), ".");
 }
 
-void pass_through(Graph& graph, Operation& op, const OutputSet& stops, Arrived& arrived) {
-  const auto found = arrived.find({&op, 0});
-  if (found != arrived.end() && forwards_gradient(op) && !op.own_gradient) {
-    const Gradient sum = sum_of(graph, found->second);
+void backpropagate(Graph& graph,
+                   Operation& op,
+                   const OutputSet& stops,
+                   GradientMap& partial_gradients) {
+  const auto found = partial_gradients.find({&op, 0});
+  if (found != partial_gradients.end() && forwards_indexed_slices(op) && !op.gradient_override) {
+    const Gradient sum = sum_gradients(graph, found->second);
     if (sum.is_indexed_slices()) {
-      if (stops.count(op.input(0)) == 0) arrived[key_of(op.input(0))].push_back(sum);
+      if (stops.count(op.input(0)) == 0) partial_gradients[key_of(op.input(0))].push_back(sum);
       return;
     }
   }
-  const std::vector<Output> dy = output_gradients(graph, op, arrived);
-  if (dy.empty() || (op.def().not_differentiable && !op.own_gradient)) return;
-  if (!op.def().gradient_fn && !op.own_gradient) {
+  const std::vector<Output> dy = output_gradients(graph, op, partial_gradients);
+  if (dy.empty() || (op.def().not_differentiable && !op.gradient_override)) return;
+  if (!op.def().gradient_fn && !op.gradient_override) {
     fail(Code::kNotFound, "No gradient defined for operation '", op.name(),
          "' (op type: ", op.type(), ").");
   }
-  const std::vector<Gradient> dx = op.own_gradient ? op.own_gradient->gradient(graph, op, dy)
+  const std::vector<Gradient> dx = op.gradient_override ? op.gradient_override->gradient(graph, op, dy)
                                                    : op.def().gradient_fn(graph, op, dy);
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const Output& input = op.inputs()[i];
     if (dx[i].is_none() || stops.count(input) > 0) continue;
     check_gradient_shape(op, i, dx[i]);
-    arrived[key_of(input)].push_back(dx[i]);
+    partial_gradients[key_of(input)].push_back(dx[i]);
   }
 }
 
-// Continues the gradients of captured tensors in the outer graph.
-void continue_in_outer_graph(const FuncGraph& function, Arrived& arrived) {
+// Adds the gradients of arguments to the partial gradients of the tensors that they capture.
+void propagate_to_outer_graph(const FuncGraph& function, GradientMap& partial_gradients) {
   for (const auto& argument : function.arguments()) {
-    const auto found = arrived.find(key_of(argument.inside));
-    if (!argument.outside || found == arrived.end()) continue;
-    std::vector<Gradient>& outside = arrived[key_of(argument.outside)];
+    const auto found = partial_gradients.find(key_of(argument.inside));
+    if (!argument.outside || found == partial_gradients.end()) continue;
+    std::vector<Gradient>& outside = partial_gradients[key_of(argument.outside)];
     outside.insert(outside.end(), found->second.begin(), found->second.end());
   }
 }
@@ -182,43 +187,45 @@ std::vector<Gradient> gradients(Graph& graph,
   const OutputSet stops(stop_gradients.begin(), stop_gradients.end());
   Dependents dependents;
   for (size_t i = graphs.size(); i-- > 0;) {
-    add_operations_after(*graphs[i], all_xs, stops, dependents);
+    add_dependents(*graphs[i], all_xs, stops, dependents);
   }
-  Arrived arrived, whole;
-  int last = -1;
+  GradientMap partial_gradients, integer_gradients;
+  int last_id = -1;
   for (size_t i = 0; i < ys.size(); ++i) {
     if (ys[i].dtype() == DType::kString) {
       invalid_argument("Gradients need numeric tensors; '", ys[i].name(), "' is string.");
     }
-    const Output given = i < grad_ys.size() ? grad_ys[i] : Output();
-    if (given && !given.shape().is_compatible_with(ys[i].shape())) {
-      invalid_argument("grad_ys has shape ", given.shape(), ", but '", ys[i].name(), "' has shape ",
-                       ys[i].shape(), ".");
+    const Output grad_y = i < grad_ys.size() ? grad_ys[i] : Output();
+    if (grad_y && !grad_y.shape().is_compatible_with(ys[i].shape())) {
+      invalid_argument("grad_ys has shape ", grad_y.shape(), ", but '", ys[i].name(),
+                       "' has shape ", ys[i].shape(), ".");
     }
-    // Tensor lists have lists of gradients.
-    const bool flows = is_floating(ys[i].dtype()) || ys[i].dtype() == DType::kVariant;
-    // Integers have a gradient only with respect to themselves.
-    if (!flows && (!is_integer(ys[i].dtype()) || all_xs.count(ys[i]) == 0)) continue;
-    (flows ? arrived : whole)[key_of(ys[i])].push_back(given ? given : ones_for(graph, ys[i]));
-    if (flows) last = std::max(last, ys[i].op->id());
+    // A tensor list (variant) has a list of gradients.
+    const bool is_differentiable = is_floating(ys[i].dtype()) || ys[i].dtype() == DType::kVariant;
+    // An integer tensor has a gradient only with respect to itself.
+    if (!is_differentiable && (!is_integer(ys[i].dtype()) || all_xs.count(ys[i]) == 0)) continue;
+    (is_differentiable ? partial_gradients : integer_gradients)[key_of(ys[i])].push_back(
+        grad_y ? grad_y : ones_for(graph, ys[i]));
+    if (is_differentiable) last_id = std::max(last_id, ys[i].op->id());
   }
-  for (const Graph* from : graphs) {
-    if (from != graphs[0]) last = from->version() - 1;
-    for (int id = last; id >= 0; --id) {
-      Operation& op = *from->operations()[static_cast<size_t>(id)];
+  for (const Graph* current : graphs) {
+    if (current != graphs[0]) last_id = current->version() - 1;
+    for (int id = last_id; id >= 0; --id) {
+      Operation& op = *current->operations()[static_cast<size_t>(id)];
       if (dependents.count(&op) == 0) continue;
       check_interrupt_throttled();
       NameScope op_scope(graph, op.name() + "_grad");
-      pass_through(graph, op, stops, arrived);
+      backpropagate(graph, op, stops, partial_gradients);
     }
-    if (from != graphs.back())
-      continue_in_outer_graph(static_cast<const FuncGraph&>(*from), arrived);
+    if (current != graphs.back())
+      propagate_to_outer_graph(static_cast<const FuncGraph&>(*current), partial_gradients);
   }
-  arrived.merge(whole);
+  partial_gradients.merge(integer_gradients);
   std::vector<Gradient> result;
   for (const Output& x : xs) {
-    auto found = arrived.find(key_of(x));
-    result.push_back(found == arrived.end() ? Gradient() : sum_of(graph, found->second));
+    auto found = partial_gradients.find(key_of(x));
+    result.push_back(found == partial_gradients.end() ? Gradient()
+                                                      : sum_gradients(graph, found->second));
   }
   return result;
 }

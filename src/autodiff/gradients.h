@@ -8,11 +8,11 @@
 
 namespace runhooks {
 
-// d sum(ys) / d x for each x; "none" if ys do not depend on it. Adds ops to `graph`, under name
-// scope `name`: the graph of ys, or a function that computes the gradient of a function
-// (FuncGraph). xs may also be in graphs that enclose that of ys. A non-empty `grad_ys` weights the
-// elements of each y. Gradients stop at `stop_gradients`. A resource variable is passed by its
-// handle. Throws if an op on the path has no gradient.
+// Returns d sum(ys) / d x for each x; "none" if no y depends on x. Adds operations to `graph`, in
+// the name scope `name`. `graph` is the graph of ys, or a function that computes the gradient of
+// that graph (FuncGraph). xs may also be in graphs that enclose the graph of ys. `grad_ys`, if not
+// empty, has initial gradients of ys, which replace ones. The tensors in `stop_gradients` count as
+// constants. For a resource variable, x is its handle. Throws if an op on the path has no gradient.
 std::vector<Gradient> gradients(Graph& graph,
                                 const std::vector<Output>& ys,
                                 const std::vector<Output>& xs,

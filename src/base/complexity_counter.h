@@ -6,7 +6,7 @@
 
 namespace runhooks {
 
-// Count of this thread. Session steps are not counted; benchmarks time them.
+// Number of operations that graph passes have visited on this thread.
 inline uint64_t& pass_work_count() {
   static thread_local uint64_t count = 0;
   return count;

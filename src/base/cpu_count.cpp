@@ -39,7 +39,7 @@ std::string first_line(const std::string& path) {
   return lines.empty() ? "" : lines.front();
 }
 
-std::string value_of(const std::string& line, const std::string& key) {
+std::string cpuinfo_value(const std::string& line, const std::string& key) {
   const size_t colon = line.find(':');
   if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) return "";
   if (line.find_first_not_of(" \t", key.size()) != colon) return "";
@@ -54,23 +54,24 @@ int positive_number(const char* text) {
 }
 
 // Quota in whole processors, at least 1; 0 without a quota.
-int whole_cpus(const std::string& quota, const std::string& period) {
-  const double allowed = std::strtoll(quota.c_str(), nullptr, 10);
-  const double every = std::strtoll(period.c_str(), nullptr, 10);
-  if (allowed <= 0 || every <= 0) return 0;
-  return std::max(1, static_cast<int>(std::min<double>(allowed / every, kMaxCpus)));
+int quota_in_cpus(const std::string& quota, const std::string& period) {
+  const double quota_us = std::strtoll(quota.c_str(), nullptr, 10);
+  const double period_us = std::strtoll(period.c_str(), nullptr, 10);
+  if (quota_us <= 0 || period_us <= 0) return 0;
+  return std::max(1, static_cast<int>(std::min<double>(quota_us / period_us, kMaxCpus)));
 }
 
-int smaller_limit(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+// The smaller of two limits, where 0 means no limit.
+int min_limit(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
 // The quota of one cgroup; 0 for "max" and -1, which mean unlimited.
-int limit_of_cgroup(const std::string& folder, bool is_v2) {
+int cgroup_quota(const std::string& folder, bool is_v2) {
   if (!is_v2) {
-    return whole_cpus(first_line(folder + "/cpu.cfs_quota_us"),
-                      first_line(folder + "/cpu.cfs_period_us"));
+    return quota_in_cpus(first_line(folder + "/cpu.cfs_quota_us"),
+                         first_line(folder + "/cpu.cfs_period_us"));
   }
-  const std::vector<std::string> words = split_text(first_line(folder + "/cpu.max"), ' ');
-  return words.size() == 2 ? whole_cpus(words[0], words[1]) : 0;
+  const std::vector<std::string> fields = split_text(first_line(folder + "/cpu.max"), ' ');
+  return fields.size() == 2 ? quota_in_cpus(fields[0], fields[1]) : 0;
 }
 
 // The path of this process in the cgroup hierarchy of the `cpu` controller (version 1), or in the
@@ -81,27 +82,28 @@ std::string cgroup_path(const std::string& root, bool is_v2) {
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const auto controllers = split_text(line.substr(first + 1, second - first - 1), ',');
-    const bool is_it = is_v2 ? controllers.empty() && line.compare(0, first, "0") == 0
-                             : std::count(controllers.begin(), controllers.end(), "cpu") > 0;
-    if (is_it) return line.substr(second + 1);
+    const bool is_match = is_v2 ? controllers.empty() && line.compare(0, first, "0") == 0
+                                : std::count(controllers.begin(), controllers.end(), "cpu") > 0;
+    if (is_match) return line.substr(second + 1);
   }
   return "";
 }
 
-// The part of `path` below the mounted subtree `top`. Inside a container both may be hidden; then
-// the mount point is the cgroup of the process.
-std::string below_mount(const std::string& path, const std::string& top) {
+// The part of `path` below `mounted_subtree`. A container may hide both; then the mount point is
+// the cgroup of the process, and the result is "".
+std::string path_below_mount(const std::string& path, const std::string& mounted_subtree) {
   if (path.find("..") != std::string::npos) return "";
-  if (top == "/") return path == "/" ? "" : path;
-  const bool is_below = path.compare(0, top.size(), top) == 0 &&
-                        (path.size() == top.size() || path[top.size()] == '/');
-  return is_below ? path.substr(top.size()) : "";
+  if (mounted_subtree == "/") return path == "/" ? "" : path;
+  const bool is_below =
+      path.compare(0, mounted_subtree.size(), mounted_subtree) == 0 &&
+      (path.size() == mounted_subtree.size() || path[mounted_subtree.size()] == '/');
+  return is_below ? path.substr(mounted_subtree.size()) : "";
 }
 
 std::vector<int> online_cpus(const std::string& root) {
   std::vector<int> allowed;
   for (const std::string& line : lines_of(root + "/proc/self/status")) {
-    const std::string list = value_of(line, "Cpus_allowed_list");
+    const std::string list = cpuinfo_value(line, "Cpus_allowed_list");
     if (!list.empty()) allowed = parse_cpu_list(list);
   }
   // The mask may contain processors that are absent or offline.
@@ -109,10 +111,10 @@ std::vector<int> online_cpus(const std::string& root) {
       parse_cpu_list(first_line(root + "/sys/devices/system/cpu/online"));
   if (online.empty()) return allowed;
   if (allowed.empty()) return online;
-  std::vector<int> both;
+  std::vector<int> usable;
   std::set_intersection(allowed.begin(), allowed.end(), online.begin(), online.end(),
-                        std::back_inserter(both));
-  return both;
+                        std::back_inserter(usable));
+  return usable;
 }
 
 // Counts cores from /proc/cpuinfo, if /sys is not mounted. Falls back to the number of processors.
@@ -120,13 +122,14 @@ int cores_of_cpuinfo(const std::string& root, const std::vector<int>& cpus) {
   std::set<std::string> cores;
   std::string cpu, package;
   for (const std::string& line : lines_of(root + "/proc/cpuinfo")) {
-    const std::string number = value_of(line, "processor"), id = value_of(line, "physical id");
-    const std::string core = value_of(line, "core id");
+    const std::string number = cpuinfo_value(line, "processor"),
+                      id = cpuinfo_value(line, "physical id");
+    const std::string core = cpuinfo_value(line, "core id");
     if (!number.empty()) cpu = number, package.clear();
     if (!id.empty()) package = id;
     if (core.empty() || cpu.empty()) continue;
-    const std::vector<int> listed = parse_cpu_list(cpu);
-    if (listed.size() == 1 && std::binary_search(cpus.begin(), cpus.end(), listed[0])) {
+    const std::vector<int> indices = parse_cpu_list(cpu);
+    if (indices.size() == 1 && std::binary_search(cpus.begin(), cpus.end(), indices[0])) {
       cores.insert(str_cat(package, ":", core));
     }
   }
@@ -158,12 +161,12 @@ CpuCount count_system_cpus() {
   count.logical = count_bits(allowed);
   DWORD bytes = 0;
   GetLogicalProcessorInformation(nullptr, &bytes);
-  std::vector<SYSTEM_LOGICAL_PROCESSOR_INFORMATION> parts(
+  std::vector<SYSTEM_LOGICAL_PROCESSOR_INFORMATION> infos(
       bytes / sizeof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION));
-  if (parts.empty() || !GetLogicalProcessorInformation(parts.data(), &bytes)) return count;
-  for (const auto& part : parts) {
-    const bool is_core = part.Relationship == RelationProcessorCore;
-    if (is_core && (part.ProcessorMask & allowed) != 0) ++count.physical;
+  if (infos.empty() || !GetLogicalProcessorInformation(infos.data(), &bytes)) return count;
+  for (const auto& info : infos) {
+    const bool is_core = info.Relationship == RelationProcessorCore;
+    if (is_core && (info.ProcessorMask & allowed) != 0) ++count.physical;
   }
   return count;
 }
@@ -207,17 +210,17 @@ std::vector<int> parse_cpu_list(const std::string& text) {
 int cgroup_cpu_limit(const std::string& root) {
   int limit = 0;
   for (const std::string& line : lines_of(root + "/proc/self/mountinfo")) {
-    const std::vector<std::string> words = split_text(line, ' ');
-    const auto dash = std::find(words.begin(), words.end(), "-");
-    if (words.size() < 6 || words.end() - dash < 4) continue;
+    const std::vector<std::string> fields = split_text(line, ' ');
+    const auto dash = std::find(fields.begin(), fields.end(), "-");
+    if (fields.size() < 6 || fields.end() - dash < 4) continue;
     const std::vector<std::string> options = split_text(dash[3], ',');
     const bool is_v2 = dash[1] == "cgroup2";
     const bool is_v1 = dash[1] == "cgroup" && std::count(options.begin(), options.end(), "cpu") > 0;
     if (!is_v2 && !is_v1) continue;
-    const std::string mount = root + words[4];
-    std::string below = below_mount(cgroup_path(root, is_v2), words[3]);
+    const std::string mount = root + fields[4];
+    std::string below = path_below_mount(cgroup_path(root, is_v2), fields[3]);
     for (;;) {  // up to the mount point, because a quota limits all nested cgroups
-      limit = smaller_limit(limit, limit_of_cgroup(mount + below, is_v2));
+      limit = min_limit(limit, cgroup_quota(mount + below, is_v2));
       const size_t slash = below.rfind('/');
       if (slash == std::string::npos) break;
       below.erase(slash);
@@ -232,17 +235,19 @@ CpuCount count_linux_cpus(const std::string& root) {
   count.logical = static_cast<int>(cpus.size());
   count.physical = cpus.empty() ? 0 : cores_of(root, cpus);
   const int limit = cgroup_cpu_limit(root);
-  count.logical = smaller_limit(count.logical, limit);
-  count.physical = smaller_limit(count.physical, limit);
+  count.logical = min_limit(count.logical, limit);
+  count.physical = min_limit(count.physical, limit);
   return count;
 }
 
-int limit_threads(
-    int wanted, bool is_default, const CpuCount& cpus, int processes, const char* limit) {
-  const int most = is_default ? cpus.physical / std::max(1, processes) : cpus.logical;
-  const int threads = std::max(1, std::min(wanted, most));
-  const int limited = positive_number(limit);
-  return limited > 0 ? std::min(threads, limited) : threads;
+int limit_threads(int requested,
+                  bool is_default,
+                  const CpuCount& cpus,
+                  int processes,
+                  const char* omp_thread_limit) {
+  const int maximum = is_default ? cpus.physical / std::max(1, processes) : cpus.logical;
+  const int threads = std::max(1, std::min(requested, maximum));
+  return min_limit(threads, positive_number(omp_thread_limit));
 }
 
 int local_processes() {
@@ -253,9 +258,9 @@ int local_processes() {
 
 CpuCount usable_cpus() {
   CpuCount count = count_system_cpus();
-  const auto offered = static_cast<int>(std::thread::hardware_concurrency());
-  count.logical = std::max(1, smaller_limit(count.logical, offered));
-  count.physical = std::max(1, smaller_limit(count.physical, count.logical));
+  const auto reported = static_cast<int>(std::thread::hardware_concurrency());
+  count.logical = std::max(1, min_limit(count.logical, reported));
+  count.physical = std::max(1, min_limit(count.physical, count.logical));
   return count;
 }
 

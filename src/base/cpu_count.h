@@ -16,9 +16,12 @@ CpuCount usable_cpus();
 
 // Limits the requested number of threads. A value set by the user may use all logical processors. A
 // default uses one thread per core and divides the cores among the `processes` that a launcher
-// started on this machine. `limit` is the value of OMP_THREAD_LIMIT, or null.
-int limit_threads(
-    int wanted, bool is_default, const CpuCount& cpus, int processes, const char* limit);
+// started on this machine. `omp_thread_limit` is the value of that environment variable, or null.
+int limit_threads(int requested,
+                  bool is_default,
+                  const CpuCount& cpus,
+                  int processes,
+                  const char* omp_thread_limit);
 // Number of processes that Open MPI or MPICH started on this machine; 1 without a launcher.
 int local_processes();
 

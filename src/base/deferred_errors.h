@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/scoped_value.h"
 #include "base/status.h"
 
 namespace runhooks {
 
-// An Error that was an R condition. Keeps the condition's classes, most specific first, because the
-// state of an iterator cannot store the condition.
+// An Error raised by an R condition. Keeps the condition's classes, most specific first, because
+// the saved state of an iterator cannot contain the condition itself.
 class ForeignError : public Error {
  public:
   ForeignError(Error error, std::vector<std::string> classes)
@@ -21,36 +22,30 @@ class ForeignError : public Error {
   std::vector<std::string> classes_;
 };
 
-// An R longjmp targets a frame of the current call, so it cannot be queued. Inside this scope,
-// errors raised by R code on this thread become C++ `Error`s that carry the R condition. Interrupts
-// and other jumps are unaffected.
+// Inside this scope, errors raised by R code on this thread become C++ `Error`s that carry the R
+// condition. An R longjmp targets a frame of the current call, so it could not be raised later.
+// Interrupts and other jumps are unaffected.
 class DeferErrorsScope {
  public:
-  DeferErrorsScope() : before_(held()) { held() = true; }
-  ~DeferErrorsScope() { held() = before_; }
-  DeferErrorsScope(const DeferErrorsScope&) = delete;
-  DeferErrorsScope& operator=(const DeferErrorsScope&) = delete;
-  static bool is_on() { return held(); }
+  DeferErrorsScope() : scope_(deferring(), true) {}
+  static bool is_on() { return deferring(); }
 
  private:
   friend class PropagateErrorsScope;
-  static bool& held() {
-    static thread_local bool is_held = false;
-    return is_held;
+  static bool& deferring() {
+    static thread_local bool is_deferring = false;
+    return is_deferring;
   }
-  bool before_;
+  ScopedValue<bool> scope_;
 };
 
-// Restores direct errors inside a DeferErrorsScope, for callees whose caller handles R errors.
+// Suspends an enclosing DeferErrorsScope, for code that handles R errors itself.
 class PropagateErrorsScope {
  public:
-  PropagateErrorsScope() : before_(DeferErrorsScope::held()) { DeferErrorsScope::held() = false; }
-  ~PropagateErrorsScope() { DeferErrorsScope::held() = before_; }
-  PropagateErrorsScope(const PropagateErrorsScope&) = delete;
-  PropagateErrorsScope& operator=(const PropagateErrorsScope&) = delete;
+  PropagateErrorsScope() : scope_(DeferErrorsScope::deferring(), false) {}
 
  private:
-  bool before_;
+  ScopedValue<bool> scope_;
 };
 
 }  // namespace runhooks

@@ -9,17 +9,17 @@
 
 namespace runhooks {
 
-// TensorFlow's kernels run with this mode. An overfitted model has gradients in the denormal range,
-// where arithmetic is many times slower.
+// TensorFlow's kernels treat denormal numbers as zero. An overfitted model has gradients in the
+// denormal range, where arithmetic is many times slower.
 class DenormalMode {
  public:
-  explicit DenormalMode(bool flush) noexcept : before_(control()) {
-    const Control wanted = flush ? before_ | kFlush : before_ & ~kFlush;
-    changed_ = wanted != before_;
-    if (changed_) set_control(wanted);
+  explicit DenormalMode(bool flush) noexcept : previous_(control()) {
+    const Control requested = flush ? previous_ | kFlush : previous_ & ~kFlush;
+    changed_ = requested != previous_;
+    if (changed_) set_control(requested);
   }
   ~DenormalMode() {
-    if (changed_) set_control(before_);
+    if (changed_) set_control(previous_);
   }
   DenormalMode(const DenormalMode&) = delete;
   DenormalMode& operator=(const DenormalMode&) = delete;
@@ -46,7 +46,7 @@ class DenormalMode {
   static void set_control(Control) noexcept {}
 #endif
 
-  Control before_;
+  Control previous_;
   bool changed_;
 };
 
@@ -56,10 +56,10 @@ class FlushDenormals : DenormalMode {
   FlushDenormals() noexcept : DenormalMode(true) {}
 };
 
-// Inside this scope, denormal numbers are exact, as C++ and R expect.
-class RestoreFpModeScope : DenormalMode {
+// Inside this scope, this thread computes with denormal numbers exactly, as C++ and R expect.
+class ExactDenormals : DenormalMode {
  public:
-  RestoreFpModeScope() noexcept : DenormalMode(false) {}
+  ExactDenormals() noexcept : DenormalMode(false) {}
 };
 
 }  // namespace runhooks

@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Resolves links; components that do not exist are kept as they are.
-fs::path resolved(const std::string& path) {
+// Returns an absolute path without links. Components that do not exist stay unchanged.
+fs::path resolve_links(const std::string& path) {
   std::error_code error;
   const fs::path full = fs::absolute(fs_path(path.empty() ? "." : path), error);
   const fs::path real = fs::weakly_canonical(full, error);
@@ -24,14 +24,14 @@ fs::path resolved(const std::string& path) {
 }  // namespace
 
 FileAccessPolicy FileAccessPolicy::below_folder(const std::string& folder) {
-  FileAccessPolicy rights;
-  rights.folder_ = path_text(resolved(folder));
-  return rights;
+  FileAccessPolicy policy;
+  policy.folder_ = path_text(resolve_links(folder));
+  return policy;
 }
 
 std::string FileAccessPolicy::readable(const std::string& path) const {
   if (folder_.empty()) return path;
-  const fs::path real = resolved(path), folder = fs_path(folder_);
+  const fs::path real = resolve_links(path), folder = fs_path(folder_);
   const auto ends = std::mismatch(folder.begin(), folder.end(), real.begin(), real.end());
   if (ends.first == folder.end()) return path_text(real);
   throw Error(Code::kPermissionDenied,

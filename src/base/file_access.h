@@ -1,4 +1,4 @@
-// FileAccessPolicy: which files the operations of a session may open.
+// FileAccessPolicy: which files the operations of a session may open. The default allows all files.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@ namespace runhooks {
 class FileAccessPolicy {
  public:
   FileAccessPolicy() = default;
-  // Allows reading files below a folder.
+  // Allows only reading, and only files below `folder`.
   static FileAccessPolicy below_folder(const std::string& folder);
 
-  // Returns the path to open: the path itself, or with a limit its resolved form. Throws
-  // kPermissionDenied if it is outside the folder.
+  // Returns the path to open. If the policy has a folder, links are resolved, and a path outside
+  // the folder throws kPermissionDenied.
   std::string readable(const std::string& path) const;
+  // Throws kPermissionDenied if the policy has a folder.
   void check_writable(const std::string& path) const;
 
  private:

@@ -12,7 +12,7 @@ constexpr uint64_t kK0 = 0xc3a5c85c97cb3127;
 constexpr uint64_t kK1 = 0xb492b66fbe98f273;
 constexpr uint64_t kK2 = 0x9ae16a3b2f90404f;
 
-// Reads little-endian values on every machine.
+// Reads a little-endian number, on any machine.
 template <typename T>
 T fetch(const char* s) {
   T value = 0;
@@ -33,7 +33,7 @@ uint64_t mix(uint64_t u, uint64_t v, uint64_t mul) {
   return shift_mix((v ^ a) * mul) * mul;
 }
 
-uint64_t up_to_16(const char* s, uint64_t n) {
+uint64_t hash_up_to_16(const char* s, uint64_t n) {
   const uint64_t mul = kK2 + n * 2;
   if (n >= 8) {
     const uint64_t a = fetch64(s) + kK2, b = fetch64(s + n - 8);
@@ -48,14 +48,14 @@ uint64_t up_to_16(const char* s, uint64_t n) {
   return shift_mix(y * kK2 ^ z * kK0) * kK2;
 }
 
-uint64_t up_to_32(const char* s, uint64_t n) {
+uint64_t hash_up_to_32(const char* s, uint64_t n) {
   const uint64_t mul = kK2 + n * 2;
   const uint64_t a = fetch64(s) * kK1, b = fetch64(s + 8);
   const uint64_t c = fetch64(s + n - 8) * mul, d = fetch64(s + n - 16) * kK2;
   return mix(rotate(a + b, 43) + rotate(c, 30) + d, a + rotate(b + kK2, 18) + c, mul);
 }
 
-uint64_t up_to_64(const char* s, uint64_t n) {
+uint64_t hash_up_to_64(const char* s, uint64_t n) {
   const uint64_t mul = kK2 + n * 2;
   const uint64_t a = fetch64(s) * kK2, b = fetch64(s + 8);
   const uint64_t c = fetch64(s + n - 8) * mul, d = fetch64(s + n - 16) * kK2;
@@ -78,7 +78,7 @@ Pair weak_hash_32(const char* s, uint64_t a, uint64_t b) {
   return {a + z, b + c};
 }
 
-uint64_t longer(const char* s, uint64_t n) {
+uint64_t hash_longer(const char* s, uint64_t n) {
   constexpr uint64_t kSeed = 81;
   uint64_t x = kSeed * kK2 + fetch64(s);
   uint64_t y = kSeed * kK1 + 113;
@@ -110,10 +110,10 @@ uint64_t longer(const char* s, uint64_t n) {
 
 uint64_t fingerprint64(std::string_view text) {
   const uint64_t n = text.size();
-  if (n <= 16) return up_to_16(text.data(), n);
-  if (n <= 32) return up_to_32(text.data(), n);
-  if (n <= 64) return up_to_64(text.data(), n);
-  return longer(text.data(), n);
+  if (n <= 16) return hash_up_to_16(text.data(), n);
+  if (n <= 32) return hash_up_to_32(text.data(), n);
+  if (n <= 64) return hash_up_to_64(text.data(), n);
+  return hash_longer(text.data(), n);
 }
 
 uint64_t fingerprint64(int64_t number) {

@@ -12,55 +12,46 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kSpinPauses = 200;  // polls between two checks of the clock
 // Consumers stop helping after this time without tasks.
 constexpr std::chrono::microseconds kHelpDuration(200);
-// Maximum time in help(), so that the caller can poll for interrupts.
+// help() returns after this time, so that the caller can poll for interrupts.
 constexpr std::chrono::milliseconds kMaxHelpTime(20);
 
 }  // namespace
 
-void HelpingQueue::share(size_t n, void (*run)(void*, size_t), void* context) {
-  const SingleThreaded inside;
-  const CancellableScope none(false);  // tasks must not throw
-  const bool alone = n < 2 || n > TaskBatch::kMaxTasks || set_threads() < 2 ||
-                     busy_.exchange(true, std::memory_order_acquire);
-  if (alone) {
+void HelpingQueue::run_batch(size_t n, void (*run)(void*, size_t), void* context) {
+  const SingleThreaded single_threaded;
+  const CancellableScope not_cancellable(false);  // tasks must not throw
+  const bool runs_alone = n < 2 || n > TaskBatch::kMaxTasks || configured_threads() < 2 ||
+                          busy_.exchange(true, std::memory_order_acquire);
+  if (runs_alone) {
     for (size_t i = 0; i < n; ++i) run(context, i);
     return;
   }
   recently_active_.store(true, std::memory_order_relaxed);
-  round_.begin(n, run, context);
+  batch_.begin(n, run, context);
   if (sleeping_.load() > 0) wake_(context_);
-  while (round_.take(false)) {
-  }
-  for (int spins = 0; round_.done() < n; ++spins) {
-    if (spins < kSpinPauses) {
-      cpu_relax();
-    } else {
-      std::this_thread::yield();
-    }
-  }
+  batch_.run_to_end(n, [] {});
   busy_.store(false, std::memory_order_release);
 }
 
-void HelpingQueue::help(const std::atomic<unsigned>& news, unsigned seen) {
+void HelpingQueue::help(const std::atomic<unsigned>& version, unsigned seen_version) {
   using Clock = std::chrono::steady_clock;
   if (!recently_active_.load(std::memory_order_relaxed) && !has_task()) return;
-  const SingleThreaded inside;
-  const FlushDenormals flushed;
-  const CancellableScope none(false);
+  const SingleThreaded single_threaded;
+  const FlushDenormals flush_denormals;
+  const CancellableScope not_cancellable(false);
   const auto begin = Clock::now();
-  auto last = begin;
-  while (news.load(std::memory_order_acquire) == seen) {
-    if (round_.take(true)) {
-      last = Clock::now();
-      if (last - begin > kMaxHelpTime) return;
+  auto last_task_time = begin;
+  while (version.load(std::memory_order_acquire) == seen_version) {
+    if (batch_.try_run_one(true)) {
+      last_task_time = Clock::now();
+      if (last_task_time - begin > kMaxHelpTime) return;
       continue;
     }
-    for (int i = 0; i < kSpinPauses && !has_task(); ++i) cpu_relax();
+    for (int i = 0; i < TaskBatch::kSpinsBeforeYield && !has_task(); ++i) cpu_relax();
     if (has_task()) continue;
-    if (Clock::now() - last > kHelpDuration) {
+    if (Clock::now() - last_task_time > kHelpDuration) {
       recently_active_.store(false, std::memory_order_relaxed);
       return;
     }
@@ -69,8 +60,8 @@ void HelpingQueue::help(const std::atomic<unsigned>& news, unsigned seen) {
 }
 
 void helping_for(size_t n, void (*run)(void* context, size_t i), void* context) {
-  HelpingQueue* place = HelpingQueue::ProducerScope::current();
-  if (place) return place->share(n, run, context);
+  HelpingQueue* queue = HelpingQueue::ProducerScope::current();
+  if (queue) return queue->run_batch(n, run, context);
   parallel_for(n, kernel_threads(), run, context);
 }
 

@@ -4,13 +4,14 @@
 #include <atomic>
 #include <cstddef>
 
+#include "base/scoped_value.h"
 #include "base/task_batch.h"
 
 namespace runhooks {
 
-// The prefetch thread has one core and the consumer another. Only a consumer that is already
-// blocked helps, so no extra thread is woken. Without one, the producer does all the
-// work.
+// The producer (a prefetch thread) and its consumer run on different cores. A consumer that waits
+// for an element leaves its core idle, so it helps. While no consumer waits, the producer runs all
+// tasks.
 class HelpingQueue {
  public:
   // `wake` is called when tasks are available and a consumer sleeps.
@@ -18,39 +19,38 @@ class HelpingQueue {
   HelpingQueue(const HelpingQueue&) = delete;
   HelpingQueue& operator=(const HelpingQueue&) = delete;
 
-  // Inside this scope, helping_for() on this thread publishes its tasks here.
+  // Inside this scope, helping_for() on this thread publishes its tasks in `queue`.
   class ProducerScope {
    public:
-    explicit ProducerScope(HelpingQueue& place) : before_(current_) { current_ = &place; }
-    ~ProducerScope() { current_ = before_; }
-    ProducerScope(const ProducerScope&) = delete;
-    ProducerScope& operator=(const ProducerScope&) = delete;
+    explicit ProducerScope(HelpingQueue& queue) : scope_(current_, &queue) {}
     static HelpingQueue* current() { return current_; }
 
    private:
     static inline thread_local HelpingQueue* current_ = nullptr;
-    HelpingQueue* before_;
+    ScopedValue<HelpingQueue*> scope_;
   };
 
-  void share(size_t n, void (*run)(void* context, size_t i), void* context);
-  // Runs tasks while `news` equals `seen`. Returns after some time without tasks, and immediately
-  // if the producer has not published any recently.
-  void help(const std::atomic<unsigned>& news, unsigned seen);
-  // Enclose a sleep of the consumer; it must check has_task() in between.
+  // Runs `n` tasks on this thread and on the consumers that wait, and returns when all have
+  // finished.
+  void run_batch(size_t n, void (*run)(void* context, size_t i), void* context);
+  // Runs tasks until `version` differs from `seen_version`. Returns earlier after some time without
+  // tasks, and immediately if the producer has not published any recently.
+  void help(const std::atomic<unsigned>& version, unsigned seen_version);
+  // The consumer calls these before and after it sleeps. In between it must wake for has_task().
   void begin_sleep() { sleeping_.fetch_add(1); }
   void end_sleep() { sleeping_.fetch_sub(1); }
-  bool has_task() const { return round_.has_task(); }
+  bool has_task() const { return batch_.has_task(); }
 
  private:
-  TaskBatch round_;
+  TaskBatch batch_;
   std::atomic<bool> busy_{false}, recently_active_{false};
   std::atomic<int> sleeping_{0};
   void (*wake_)(void*);
   void* context_;
 };
 
-// A parallel loop on the threads that a kernel may use, or inside a ProducerScope on this thread
-// and its blocked consumers.
+// Runs tasks in parallel. Inside a ProducerScope, they run on this thread and on the consumers that
+// wait for it; elsewhere on the thread pool.
 void helping_for(size_t n, void (*run)(void* context, size_t i), void* context);
 
 // Calls run(i) for each i below n, in any order. `run` must not throw.

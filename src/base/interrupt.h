@@ -10,19 +10,20 @@ namespace runhooks {
 void check_interrupt();
 // Does nothing if this thread already checked within the last 10 ms.
 void check_interrupt_throttled();
-// Checks only the cancellation flag: this work must not be cut short by Ctrl-C, but may be when its
-// thread is being shut down.
+// Throws only kCancelled, for work that Ctrl-C must not interrupt but that may end when its thread
+// is shut down.
 void check_cancel_flag();
 // True on the thread that polls for interrupts, and on every thread if no check is set.
 bool can_poll_interrupts();
 // Sets the interrupt check, which only the calling thread polls; null removes it.
 void set_interrupt_check(void (*check)());
 
-// Makes check_interrupt() on this worker thread throw kCancelled once `flag` is true.
+// Makes the checks on this thread throw kCancelled once `*flag` is true.
 void set_cancel_flag(const std::atomic<bool>* flag);
 
-// Amortizes the check over loops with very short iterations. The counter is shared by all loops of
-// a thread, so that many short loops poll as often as one long loop.
+// Call it in each iteration of a loop with very short iterations; it checks only every 16th time.
+// All loops of a thread share the counter, so that many short loops check as often as one long
+// loop.
 class InterruptPoll {
  public:
   void operator()() {

@@ -9,15 +9,14 @@
 
 namespace runhooks {
 
-// Calls run(first, last) for chunks of 0..n rows of `bytes` each. Needed because a batch can
-// contain the whole data set.
+// Calls run(first, last) for chunks of 0..n. Needed because a batch can contain the whole data set.
 template <typename Run>
-void for_each_interruptible_chunk(int64_t n, size_t bytes, const Run& run) {
+void for_each_interruptible_chunk(int64_t n, size_t bytes_per_row, const Run& run) {
   constexpr size_t kChunkBytes = 1 << 23;
-  const auto piece = static_cast<int64_t>(std::max<size_t>(1, kChunkBytes / (bytes + 1)));
-  for (int64_t first = 0; first < n; first += piece) {
+  const auto chunk = static_cast<int64_t>(std::max<size_t>(1, kChunkBytes / (bytes_per_row + 1)));
+  for (int64_t first = 0; first < n; first += chunk) {
     if (first > 0) check_interrupt();
-    run(first, std::min(n, first + piece));
+    run(first, std::min(n, first + chunk));
   }
 }
 

@@ -46,13 +46,11 @@ void set_log_verbosity(LogLevel level) { verbosity = level; }
 LogLevel log_verbosity() { return verbosity; }
 void set_log_sink(LogSink new_sink) { sink = new_sink; }
 
-LogCapture::LogCapture(Seen seen) : seen_(std::move(seen)), outer_(innermost_capture) {
-  innermost_capture = this;
-}
-LogCapture::~LogCapture() { innermost_capture = outer_; }
+LogCapture::LogCapture(Callback callback)
+    : callback_(std::move(callback)), scope_(innermost_capture, this) {}
 
 void show_line(LogLevel level, const char* kind, const std::string& text) {
-  if (innermost_capture) innermost_capture->seen_(level, text);
+  if (innermost_capture) innermost_capture->callback_(level, text);
   if (sink) sink(level, kind, text);
 }
 

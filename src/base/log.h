@@ -18,13 +18,13 @@ inline bool is_logged(LogLevel level) { return level >= log_verbosity(); }
 void set_log_sink(LogSink sink);
 
 void log(LogLevel level, const std::string& text);
-// Signals a warning of this class in R when the running call has ended.
+// Signals a warning of class `kind` in R after the running call has returned.
 void warn(const char* kind, const std::string& text);
 // Ignores the verbosity, for output that the user requested.
 void log_always(LogLevel level, const std::string& text);
 
-// Can be called from any thread. Lines are queued if this thread must not show them. `kind` is the
-// class of a warning, a literal.
+// Can be called from any thread. A thread that must not show lines queues them. `kind` is the class
+// of a warning and must be a string literal.
 void log_deferred(LogLevel level, std::string text, const char* kind = "");
 // Shows queued lines. Called before other lines and by check_interrupt().
 void flush_deferred_log();

@@ -5,22 +5,20 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/scoped_value.h"
 
 namespace runhooks {
 
 // Only the innermost active capture receives a line, before it is shown.
 class LogCapture {
  public:
-  using Seen = std::function<void(LogLevel level, const std::string& text)>;
-  explicit LogCapture(Seen seen);
-  ~LogCapture();
-  LogCapture(const LogCapture&) = delete;
-  LogCapture& operator=(const LogCapture&) = delete;
+  using Callback = std::function<void(LogLevel level, const std::string& text)>;
+  explicit LogCapture(Callback callback);
 
  private:
   friend void show_line(LogLevel level, const char* kind, const std::string& text);
-  Seen seen_;
-  LogCapture* outer_;
+  Callback callback_;
+  ScopedValue<LogCapture*> scope_;
 };
 
 }  // namespace runhooks

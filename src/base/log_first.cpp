@@ -15,6 +15,6 @@ void warn_first_n(const char* kind, const std::string& text, int n, const std::s
   if (++counts()[token] <= n) warn(kind, text);
 }
 
-void forget_logged_lines() { counts().clear(); }
+void reset_log_counts() { counts().clear(); }
 
 }  // namespace runhooks

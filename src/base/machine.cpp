@@ -31,9 +31,9 @@ bool process_exists(int process) {
       OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process));
   if (!handle) return GetLastError() != ERROR_INVALID_PARAMETER;
   DWORD status = STILL_ACTIVE;
-  const bool is_known = GetExitCodeProcess(handle, &status);
+  const bool has_status = GetExitCodeProcess(handle, &status);
   CloseHandle(handle);
-  return !is_known || status == STILL_ACTIVE;
+  return !has_status || status == STILL_ACTIVE;
 #else
   return kill(process, 0) == 0 || errno != ESRCH;
 #endif

@@ -16,19 +16,19 @@ namespace runhooks {
 
 namespace {
 
-std::atomic<uint64_t> taken{0};
+std::atomic<uint64_t> reserved_bytes{0};
 
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
 #ifdef _WIN32
-uint64_t machine_memory() {
+uint64_t physical_memory() {
   MEMORYSTATUSEX status;
   status.dwLength = sizeof status;
   return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : kUnknown;
 }
-uint64_t container_memory() { return kUnknown; }
+uint64_t container_memory_limit() { return kUnknown; }
 #else
-uint64_t machine_memory() {
+uint64_t physical_memory() {
 #if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
   const auto pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   if (pages > 0 && size > 0) return static_cast<uint64_t>(pages) * static_cast<uint64_t>(size);
@@ -37,7 +37,7 @@ uint64_t machine_memory() {
 }
 
 // Reads a number; other text, such as "max", means no limit.
-uint64_t number_in(const char* path) {
+uint64_t read_number(const char* path) {
   std::FILE* file = std::fopen(path, "r");  // lint: allow file (a pseudo file of the kernel)
   if (!file) return kUnknown;
   unsigned long long number = 0;  // NOLINT: fscanf's type
@@ -46,15 +46,15 @@ uint64_t number_in(const char* path) {
   return is_number ? number : kUnknown;
 }
 
-uint64_t container_memory() {
+uint64_t container_memory_limit() {
   if (!feature_enabled(SystemFeature::kCgroups)) return kUnknown;
-  return std::min(number_in("/sys/fs/cgroup/memory.max"),
-                  number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  return std::min(read_number("/sys/fs/cgroup/memory.max"),
+                  read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
 }
 #endif
 
 std::atomic<uint64_t>& limit() {
-  static std::atomic<uint64_t> bytes{std::min(machine_memory(), container_memory())};
+  static std::atomic<uint64_t> bytes{std::min(physical_memory(), container_memory_limit())};
   return bytes;
 }
 
@@ -65,15 +65,15 @@ uint64_t memory_limit() { return limit(); }
 uint64_t set_memory_limit(uint64_t bytes) { return limit().exchange(bytes); }
 
 bool reserve_memory(uint64_t bytes) {
-  const uint64_t before = taken.fetch_add(bytes, std::memory_order_relaxed);
+  const uint64_t before = reserved_bytes.fetch_add(bytes, std::memory_order_relaxed);
   const uint64_t limit = memory_limit();
   if (bytes <= limit && before <= limit - bytes) return true;
   release_memory(bytes);
   return false;
 }
 
-void release_memory(uint64_t bytes) { taken.fetch_sub(bytes, std::memory_order_relaxed); }
+void release_memory(uint64_t bytes) { reserved_bytes.fetch_sub(bytes, std::memory_order_relaxed); }
 
-uint64_t memory_taken() { return taken.load(std::memory_order_relaxed); }
+uint64_t reserved_memory() { return reserved_bytes.load(std::memory_order_relaxed); }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// The memory limit of the process, and an account of the memory in large buffers.
+// The memory limit of the process, and accounting of the memory in large buffers.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace runhooks {
 
-// Bytes of the machine or, if smaller, of the container; the largest uint64_t if unknown.
+// The memory of the machine in bytes or, if smaller, the limit of the container; the largest
+// uint64_t if unknown.
 uint64_t memory_limit();
 // Sets the limit and returns the previous one.
 uint64_t set_memory_limit(uint64_t bytes);
@@ -15,13 +16,14 @@ uint64_t set_memory_limit(uint64_t bytes);
 // would succeed and the system would kill the process on first use.
 bool reserve_memory(uint64_t bytes);
 void release_memory(uint64_t bytes);
-uint64_t memory_taken();
+// Bytes that are reserved now.
+uint64_t reserved_memory();
 
-// During its lifetime, large allocations may take at most `bytes` more than now.
+// Inside this scope, large allocations may take at most `bytes` more than before it.
 class MemoryBudget {
  public:
   explicit MemoryBudget(uint64_t bytes) : limit_(memory_limit()) {
-    set_memory_limit(std::min(limit_, memory_taken() + bytes));
+    set_memory_limit(std::min(limit_, reserved_memory() + bytes));
   }
   ~MemoryBudget() { set_memory_limit(limit_); }
   MemoryBudget(const MemoryBudget&) = delete;

@@ -1,28 +1,25 @@
 // OnWaitScope: a callback that runs while a thread waits for helper threads.
 #pragma once
 
+#include "base/scoped_value.h"
+
 namespace runhooks {
 
-// Inside this scope, parallel_for() on this thread calls call(context) repeatedly while it waits
-// for helpers. The callback must not throw.
+// Inside this scope, parallel_for() on this thread calls callback(context) repeatedly while it
+// waits for helper threads. The callback must not throw.
 class OnWaitScope {
  public:
-  OnWaitScope(void (*call)(void* context), void* context) : call_(call), context_(context) {
-    before_ = current_;
-    current_ = this;
-  }
-  ~OnWaitScope() { current_ = before_; }
-  OnWaitScope(const OnWaitScope&) = delete;
-  OnWaitScope& operator=(const OnWaitScope&) = delete;
-  static void call() {
-    if (current_) current_->call_(current_->context_);
+  OnWaitScope(void (*callback)(void* context), void* context)
+      : callback_(callback), context_(context), scope_(current_, this) {}
+  static void run_callback() {
+    if (current_) current_->callback_(current_->context_);
   }
 
  private:
   static inline thread_local const OnWaitScope* current_ = nullptr;
-  void (*call_)(void* context);
+  void (*callback_)(void* context);
   void* context_;
-  const OnWaitScope* before_;
+  ScopedValue<const OnWaitScope*> scope_;
 };
 
 }  // namespace runhooks

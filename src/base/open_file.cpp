@@ -50,7 +50,7 @@ void check_regular(FileKind kind, const std::string& path) {
        ", not a regular file.");
 }
 
-constexpr size_t kBlock = 64 * 1024;
+constexpr size_t kBlockBytes = 64 * 1024;
 constexpr size_t kMaxLineBytes = size_t{1} << 28;
 
 }  // namespace
@@ -68,7 +68,7 @@ FileKind file_kind(const std::string& path) {
 const char* file_kind_description(FileKind kind) {
   switch (kind) {
     case FileKind::kNone:
-      return "not there";
+      return "missing";
     case FileKind::kRegular:
       return "a regular file";
     case FileKind::kFolder:
@@ -77,8 +77,8 @@ const char* file_kind_description(FileKind kind) {
       return "a pipe";
     case FileKind::kDevice:
       return "a device";
-    case FileKind::kDisk:
-      return "a disk";
+    case FileKind::kBlockDevice:
+      return "a block device";
     case FileKind::kOther:
       break;
   }
@@ -107,18 +107,18 @@ std::FILE* open_regular_file(const std::string& path) {
 
 bool TextFile::fill() {
   check_interrupt();
-  block_.resize(kBlock);
+  block_.resize(kBlockBytes);
   begin_ = 0;
-  end_ = std::fread(block_.data(), 1, kBlock, file_);
+  end_ = std::fread(block_.data(), 1, kBlockBytes, file_);
   if (end_ == 0 && std::ferror(file_)) throw_system("Cannot read", path_, errno);
   return end_ > 0;
 }
 
 bool TextFile::next(std::string* line) {
   line->clear();
-  bool is_there = false;
+  bool has_line = false;
   while (begin_ < end_ || fill()) {
-    is_there = true;
+    has_line = true;
     const char* from = block_.data() + begin_;
     const auto* newline = static_cast<const char*>(std::memchr(from, '\n', end_ - begin_));
     const char* to = newline ? newline : block_.data() + end_;
@@ -131,7 +131,7 @@ bool TextFile::next(std::string* line) {
     }
   }
   line->erase(std::remove(line->begin(), line->end(), '\r'), line->end());
-  return is_there;
+  return has_line;
 }
 
 }  // namespace runhooks

@@ -12,9 +12,9 @@ namespace runhooks {
 // Throws "<problem> '<path>': <system error message>." with the code for `error_number`.
 [[noreturn]] void throw_system(const char* problem, const std::string& path, int error_number);
 
-// Kind of file at a path, with links followed. Opening a pipe or a device could block, and reading
-// it may never end.
-enum class FileKind { kNone, kRegular, kFolder, kPipe, kDevice, kDisk, kOther };
+// Callers check the kind before they open a path: opening a pipe or a device could block, and
+// reading it may never end. Links are followed.
+enum class FileKind { kNone, kRegular, kFolder, kPipe, kDevice, kBlockDevice, kOther };
 FileKind file_kind(const std::string& path);
 const char* file_kind_description(FileKind kind);
 
@@ -29,6 +29,7 @@ class TextFile {
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
 
+  // Reads the next line; FALSE at the end of the file.
   bool next(std::string* line);
 
  private:

@@ -42,21 +42,22 @@ size_t root_size(const std::string& path, PathStyle style) {
   return after_separators(path, after_name(path, share, style), style);
 }
 
-size_t name_begin(const std::string& path, PathStyle style) {
+size_t base_name_begin(const std::string& path, PathStyle style) {
   const size_t root = root_size(path, style);
   size_t at = path.size();
   while (at > root && !is_path_separator(path[at - 1], style)) --at;
   return at;
 }
 
-// The system compares folders, because it may ignore case: "Runs" and "runs".
-bool leads_to_same(const fs::path& one, const fs::path& other) {
-  if (one == other) return true;
+// Existing folders are compared by the system, because it may ignore case: "Runs" and "runs".
+bool is_equivalent_path(const fs::path& absolute_a, const fs::path& absolute_b) {
+  if (absolute_a == absolute_b) return true;
   std::error_code ignored;
-  if (fs::is_directory(one, ignored) && fs::equivalent(one, other, ignored)) return true;
-  return one.has_relative_path() && other.has_relative_path() &&
-         one.filename() == other.filename() &&
-         leads_to_same(one.parent_path(), other.parent_path());
+  if (fs::is_directory(absolute_a, ignored) && fs::equivalent(absolute_a, absolute_b, ignored))
+    return true;
+  return absolute_a.has_relative_path() && absolute_b.has_relative_path() &&
+         absolute_a.filename() == absolute_b.filename() &&
+         is_equivalent_path(absolute_a.parent_path(), absolute_b.parent_path());
 }
 
 }  // namespace
@@ -75,27 +76,27 @@ std::string join_path(const std::string& folder, const std::string& name, PathSt
 }
 
 std::string parent_folder(const std::string& path, PathStyle style) {
-  return without_end_separators(path.substr(0, name_begin(path, style)), style);
+  return strip_trailing_separators(path.substr(0, base_name_begin(path, style)), style);
 }
 
 std::string base_name(const std::string& path, PathStyle style) {
-  return path.substr(name_begin(path, style));
+  return path.substr(base_name_begin(path, style));
 }
 
-std::string without_end_separators(const std::string& path, PathStyle style) {
+std::string strip_trailing_separators(const std::string& path, PathStyle style) {
   const size_t root = root_size(path, style);
   size_t end = path.size();
   while (end > root && is_path_separator(path[end - 1], style)) --end;
   return path.substr(0, end);
 }
 
-bool stays_inside(const std::string& path) {
+bool is_path_within_folder(const std::string& path) {
   constexpr const char* kSeparators = "/\\";
   if (path.empty() || path.find('\0') != std::string::npos || path.find(':') == 1) return false;
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find_first_of(kSeparators, begin), path.size());
-    const std::string part = path.substr(begin, end - begin);
-    if (part.empty() || part == "." || part == "..") return false;
+    const std::string component = path.substr(begin, end - begin);
+    if (component.empty() || component == "." || component == "..") return false;
     begin = end + 1;
   }
   return true;
@@ -103,18 +104,20 @@ bool stays_inside(const std::string& path) {
 
 bool is_same_path(const std::string& a, const std::string& b) {
   std::error_code error_a, error_b;
-  const fs::path one = fs::weakly_canonical(fs::absolute(fs_path(a.empty() ? "." : a)), error_a);
-  const fs::path other = fs::weakly_canonical(fs::absolute(fs_path(b.empty() ? "." : b)), error_b);
+  const fs::path absolute_a =
+      fs::weakly_canonical(fs::absolute(fs_path(a.empty() ? "." : a)), error_a);
+  const fs::path absolute_b =
+      fs::weakly_canonical(fs::absolute(fs_path(b.empty() ? "." : b)), error_b);
   if (error_a || error_b) return false;
-  // Make "a/" equal to "a".
-  return leads_to_same((one / "").parent_path(), (other / "").parent_path());
+  // Appending "/" and taking the parent makes "a/" equal to "a".
+  return is_equivalent_path((absolute_a / "").parent_path(), (absolute_b / "").parent_path());
 }
 
 #if defined(_WIN32)
 
 std::wstring wide_path(const std::string& path) {
-  constexpr size_t kLongest = 240;  // conservative: folders must leave room for an 8.3 name
-  const std::string text = without_end_separators(path);
+  constexpr size_t kMaxPlainLength = 240;  // below MAX_PATH, as a folder must leave room for a name
+  const std::string text = strip_trailing_separators(path);
   const auto size = static_cast<int>(text.size());
   std::wstring wide(text.size(), L'\0');
   const int length = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text.data(), size,
@@ -124,7 +127,7 @@ std::wstring wide_path(const std::string& path) {
   }
   wide.resize(static_cast<size_t>(length));
   std::replace(wide.begin(), wide.end(), L'/', L'\\');
-  if (wide.size() < kLongest || wide.rfind(L"\\\\?\\", 0) == 0) return wide;
+  if (wide.size() < kMaxPlainLength || wide.rfind(L"\\\\?\\", 0) == 0) return wide;
   std::wstring full(size_t{1} << 15, L'\0');
   full.resize(
       GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
@@ -143,7 +146,7 @@ std::string path_text(const fs::path& path) {
     wide.erase(0, 4);
   }
   const auto size = static_cast<int>(wide.size());
-  std::string text(wide.size() * 3, '\0');  // the maximum per UTF-16 unit
+  std::string text(wide.size() * 3, '\0');  // a UTF-16 unit takes at most three bytes
   const int length = WideCharToMultiByte(CP_UTF8, 0, wide.data(), size, text.data(),
                                          static_cast<int>(text.size()), nullptr, nullptr);
   text.resize(static_cast<size_t>(length));
@@ -156,32 +159,32 @@ std::string path_text(const fs::path& path) {
 namespace {
 
 #if defined(__APPLE__)
-std::string recode(const std::string& text, bool /*to_system*/) { return text; }
+std::string convert_encoding(const std::string& text, bool /*to_system*/) { return text; }
 #else
 // Returns the text unchanged if the locale's encoding cannot represent it.
-std::string recode(const std::string& text, bool to_system) {
+std::string convert_encoding(const std::string& text, bool to_system) {
   if (is_ascii(text)) return text;
-  const std::string system = nl_langinfo(CODESET);
-  if (ascii_lower(system) == "utf-8") return text;
+  const std::string encoding = nl_langinfo(CODESET);
+  if (ascii_lower(encoding) == "utf-8") return text;
   const iconv_t converter =
-      to_system ? iconv_open(system.c_str(), "UTF-8") : iconv_open("UTF-8", system.c_str());
+      to_system ? iconv_open(encoding.c_str(), "UTF-8") : iconv_open("UTF-8", encoding.c_str());
   if (converter == reinterpret_cast<iconv_t>(-1)) return text;
   std::string from = text, to(text.size() * 4, '\0');
-  char *in = from.data(), *out = to.data();
-  size_t in_left = from.size(), out_left = to.size();
-  const size_t replaced = iconv(converter, &in, &in_left, &out, &out_left);
+  char *input = from.data(), *output = to.data();
+  size_t input_left = from.size(), output_left = to.size();
+  const size_t num_inexact = iconv(converter, &input, &input_left, &output, &output_left);
   iconv_close(converter);
-  if (replaced != 0 || in_left > 0) return text;
-  to.resize(to.size() - out_left);
+  if (num_inexact != 0 || input_left > 0) return text;
+  to.resize(to.size() - output_left);
   return to;
 }
 #endif
 
 }  // namespace
 
-std::string system_path(const std::string& path) { return recode(path, true); }
+std::string system_path(const std::string& path) { return convert_encoding(path, true); }
 fs::path fs_path(const std::string& path) { return fs::path(system_path(path)); }
-std::string path_text(const fs::path& path) { return recode(path.string(), false); }
+std::string path_text(const fs::path& path) { return convert_encoding(path.string(), false); }
 
 #endif
 

@@ -1,5 +1,5 @@
-// Path manipulation by the rules of an operating system, and conversions for system calls. No other
-// code splits paths.
+// Splits and joins paths by the rules of an operating system, and converts them for system calls.
+// Other code does not split paths itself.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ constexpr PathStyle kPathStyle = PathStyle::kPosix;
 #endif
 
 bool is_path_separator(char c, PathStyle style = kPathStyle);
-// True if the path has a root and therefore cannot be joined to a folder.
+// True if the path has a root; join_path() then ignores the folder.
 bool is_absolute_path(const std::string& path, PathStyle style = kPathStyle);
 std::string join_path(const std::string& folder,
                       const std::string& name,
@@ -26,9 +26,9 @@ std::string join_path(const std::string& folder,
 std::string parent_folder(const std::string& path, PathStyle style = kPathStyle);
 std::string base_name(const std::string& path, PathStyle style = kPathStyle);
 // Strips trailing separators, except those of the root.
-std::string without_end_separators(const std::string& path, PathStyle style = kPathStyle);
+std::string strip_trailing_separators(const std::string& path, PathStyle style = kPathStyle);
 // True if a relative path, joined to a folder, cannot leave that folder on any system.
-bool stays_inside(const std::string& path);
+bool is_path_within_folder(const std::string& path);
 // True if both paths refer to the same file after following links; neither has to exist. File
 // systems may ignore case or Unicode normalization.
 bool is_same_path(const std::string& a, const std::string& b);
@@ -43,7 +43,7 @@ std::string path_text(const std::filesystem::path& path);  // with "/" on Window
 std::wstring wide_path(const std::string& path);
 #else
 // The path in the encoding of the locale, which R's own file functions use for names. Unchanged on
-// macOS, in UTF-8 locales, and where the locale lacks a character.
+// macOS, in UTF-8 locales, and if the encoding lacks one of its characters.
 std::string system_path(const std::string& path);
 #endif
 

@@ -30,8 +30,8 @@ void append_rewritten(const std::string& rewrite, const PatternMatch& match, std
       *out += '\\';
     } else {
       const int group = rewrite[i] - '0';
-      const char* begin = match.places[2 * group];
-      if (begin) out->append(begin, match.places[2 * group + 1]);
+      const char* begin = match.captures[2 * group];
+      if (begin) out->append(begin, match.captures[2 * group + 1]);
     }
   }
 }
@@ -58,9 +58,9 @@ std::string Pattern::replace_first(const std::string& text, const std::string& r
   check_rewrite(rewrite);
   PatternMatch match;
   if (!program_->find(text, 0, {}, &match)) return text;
-  std::string out(text.data(), match.places[0]);
+  std::string out(text.data(), match.captures[0]);
   append_rewritten(rewrite, match, &out);
-  return out.append(match.places[1], text.data() + text.size());
+  return out.append(match.captures[1], text.data() + text.size());
 }
 
 std::string Pattern::replace_all(const std::string& text, const std::string& rewrite) const {
@@ -73,10 +73,10 @@ std::string Pattern::replace_all(const std::string& text, const std::string& rew
     if (!program_->find(text, static_cast<size_t>(at - text.data()), {}, &match)) {
       return out.append(at, end);
     }
-    const char *begin = match.places[0], *match_end = match.places[1];
+    const char *begin = match.captures[0], *match_end = match.captures[1];
     out.append(at, begin);
     if (begin == last_end && begin == match_end) {
-      // Ignore an empty match at the end of the previous one; advance by one character.
+      // Ignores an empty match at the end of the previous match, and advances by one character.
       if (begin == end) break;
       const int length = rune_at(begin, end).length;
       out.append(begin, static_cast<size_t>(length));

@@ -23,6 +23,7 @@ class Pattern {
   // it refers to a group that the pattern lacks.
   std::string replace_first(const std::string& text, const std::string& rewrite) const;
   std::string replace_all(const std::string& text, const std::string& rewrite) const;
+  // Throws if `rewrite` is invalid for this pattern.
   void check_rewrite(const std::string& rewrite) const;
 
  private:

@@ -10,10 +10,10 @@
 
 namespace runhooks {
 
-// Start and end of the match and of its first nine groups; NULL for groups that did not take part.
+// Start and end of the match and of its first nine groups; NULL for groups that matched nothing.
 struct PatternMatch {
   static constexpr int kMaxCaptures = 20;
-  const char* places[kMaxCaptures];
+  const char* captures[kMaxCaptures];
 };
 
 class PatternProgram {
@@ -21,30 +21,31 @@ class PatternProgram {
   explicit PatternProgram(const PatternTree& tree);
 
   int groups() const { return groups_; }
-  struct How {
+  struct Anchors {
     // `at_begin`: the match must start at `from`; `at_end`: it must end at the end of the text.
     bool at_begin = false, at_end = false;
   };
-  // Finds the leftmost match from `from` on; of several, the one that a backtracking search finds
-  // first. With `match` NULL, returns only whether there is a match.
-  bool find(const std::string& text, size_t from, How how, PatternMatch* match) const;
+  // Finds the leftmost match at or after `from`. Of several matches at one position it prefers the
+  // match that a backtracking search would find first. `match` may be NULL.
+  bool find(const std::string& text, size_t from, Anchors anchors, PatternMatch* match) const;
 
  private:
   friend class PatternSearch;
   struct Instruction {
-    enum Kind { kRunes, kRune, kCapture, kSplit, kKeep, kMatch } kind;
+    enum Kind { kRuneSet, kRuneRange, kAssertion, kSplit, kCapture, kMatch } kind;
     int next = 0;
-    int other = 0;  // kSplit: lower-priority branch; kKeep: index in places; kRunes: set
-    int32_t low = 0, high = 0;
-    PatternNode::Kind place = PatternNode::kTextBegin;
+    int operand =
+        0;  // kSplit: lower-priority branch; kCapture: index in captures; kRuneSet: in sets_
+    int32_t low = 0, high = 0;  // kRuneRange
+    PatternNode::Kind assertion = PatternNode::kTextBegin;
   };
 
   int emit(Instruction instruction);
   int emit_rune(const RuneSet& runes, int next);
-  int emit_split(int wanted, int other, bool is_lazy);
+  int emit_split(int preferred, int alternative, bool is_lazy);
   int compile(const PatternNode& node, int next);
   int compile_repeat(const PatternNode& node, int next);
-  int compile_loop(const PatternNode& inside, bool is_lazy, int next, bool may_be_none);
+  int compile_loop(const PatternNode& body, bool is_lazy, int next, bool can_repeat_zero_times);
 
   std::vector<Instruction> instructions_;
   std::vector<RuneSet> sets_;

@@ -52,13 +52,7 @@ RuneSet perl_class(char letter) {
   }
 }
 
-int hex_digit(char c) {
-  if (is_ascii_digit(c)) return c - '0';
-  const int lower = ascii_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-struct Part {
+struct ParsedNode {
   PatternNodePtr node;
   int repeats = 1;  // product of nested counted repetitions
 };
@@ -68,9 +62,9 @@ class Parser {
   explicit Parser(const std::string& text) : text_(text) {}
 
   PatternTree parse() {
-    const Part whole = parse_choice(0);
-    if (!is_over()) error("unexpected )", 0, text_.size());
-    return {whole.node, groups_};
+    const ParsedNode combined = parse_alternation(0);
+    if (!at_end()) error("unexpected )", 0, text_.size());
+    return {combined.node, groups_};
   }
 
  private:
@@ -78,18 +72,18 @@ class Parser {
     bool ignores_case = false, has_lines = false, dot_is_all = false, is_lazy = false;
   };
 
-  bool is_over() const { return at_ >= text_.size(); }
-  bool looking_at(const char* words) const {
-    return text_.compare(at_, std::strlen(words), words) == 0;
+  bool at_end() const { return at_ >= text_.size(); }
+  bool looking_at(const char* token) const {
+    return text_.compare(at_, std::strlen(token), token) == 0;
   }
-  bool consume(const char* words) {
-    if (!looking_at(words)) return false;
-    at_ += std::strlen(words);
+  bool consume(const char* token) {
+    if (!looking_at(token)) return false;
+    at_ += std::strlen(token);
     return true;
   }
-  [[noreturn]] void error(const char* what, size_t begin, size_t end) const {
-    const bool has_words = begin < end;
-    invalid_argument("Invalid pattern: ", text_, ", error: ", what, has_words ? ": " : "",
+  [[noreturn]] void error(const char* problem, size_t begin, size_t end) const {
+    const bool has_excerpt = begin < end;
+    invalid_argument("Invalid pattern: ", text_, ", error: ", problem, has_excerpt ? ": " : "",
                      text_.substr(begin, end - begin), ".");
   }
 
@@ -100,135 +94,137 @@ class Parser {
     return rune.value;
   }
 
-  static Part leaf(Kind kind) {
+  static ParsedNode assertion_node(Kind kind) {
     auto node = std::make_shared<PatternNode>();
     node->kind = kind;
     node->can_be_empty = true;
     return {node};
   }
-  static Part runes(RuneSet set) {
+  static ParsedNode rune_node(RuneSet set) {
     auto node = std::make_shared<PatternNode>();
     node->kind = Kind::kRunes;
     node->runes = std::move(set);
     return {node};
   }
-  Part literal(int32_t rune) const {
+  ParsedNode literal_node(int32_t rune) const {
     RuneSet set({{rune, rune}});
     if (flags_.ignores_case) set.add_other_cases();
-    return runes(std::move(set));
+    return rune_node(std::move(set));
   }
-  static Part of_parts(Kind kind, const std::vector<Part>& parts) {
+  static ParsedNode combine(Kind kind, const std::vector<ParsedNode>& parts) {
     if (parts.size() == 1) return parts[0];
     auto node = std::make_shared<PatternNode>();
     node->kind = kind;
-    Part whole{node};
+    ParsedNode combined{node};
     node->can_be_empty = kind == Kind::kSequence;
-    for (const Part& part : parts) {
+    for (const ParsedNode& part : parts) {
       node->parts.push_back(part.node);
-      whole.repeats = std::max(whole.repeats, part.repeats);
+      combined.repeats = std::max(combined.repeats, part.repeats);
       if (part.node->can_be_empty != node->can_be_empty) {
-        // A sequence can be empty if all parts can, a choice if one part can.
+        // A sequence can be empty if all parts can, an alternation if one part can.
         node->can_be_empty = kind == Kind::kAlternation;
       }
     }
-    return whole;
+    return combined;
   }
 
-  Part parse_choice(int depth) {
+  ParsedNode parse_alternation(int depth) {
     if (depth > kMaxGroupDepth) {
       invalid_argument("Invalid pattern: groups are nested more than ", kMaxGroupDepth, " deep.");
     }
-    std::vector<Part> choices;
+    std::vector<ParsedNode> alternatives;
     do {
-      choices.push_back(parse_sequence(depth));
+      alternatives.push_back(parse_sequence(depth));
     } while (consume("|"));
-    return of_parts(Kind::kAlternation, choices);
+    return combine(Kind::kAlternation, alternatives);
   }
 
-  Part parse_sequence(int depth) {
-    std::vector<Part> parts;
-    size_t last_repeat = std::string::npos;  // start of the preceding repetition
-    while (!is_over() && !looking_at("|") && !looking_at(")")) {
+  ParsedNode parse_sequence(int depth) {
+    std::vector<ParsedNode> parts;
+    size_t last_repeat = std::string::npos;  // position of a repetition that has just been parsed
+    while (!at_end() && !looking_at("|") && !looking_at(")")) {
       const size_t begin = at_;
-      int least = 0, most = -1;
-      if (parse_repeat(&least, &most)) {
+      int min_repeats = 0, max_repeats = -1;
+      if (parse_repeat(&min_repeats, &max_repeats)) {
         const bool is_lazy = consume("?") != flags_.is_lazy;
         if (last_repeat != std::string::npos) error("bad repetition operator", last_repeat, at_);
         if (parts.empty()) error("no argument for repetition operator", begin, at_);
-        parts.back() = repeated(parts.back(), least, most, is_lazy, begin);
+        parts.back() = repeat_node(parts.back(), min_repeats, max_repeats, is_lazy, begin);
         last_repeat = begin;
         continue;
       }
       last_repeat = std::string::npos;
-      parse_item(depth, &parts);
+      parse_atom(depth, &parts);
     }
-    return of_parts(Kind::kSequence, parts);
+    return combine(Kind::kSequence, parts);
   }
 
-  Part repeated(const Part& part, int least, int most, bool is_lazy, size_t begin) const {
+  ParsedNode repeat_node(
+      const ParsedNode& part, int min_repeats, int max_repeats, bool is_lazy, size_t begin) const {
     auto node = std::make_shared<PatternNode>();
     node->kind = Kind::kRepeat;
     node->parts = {part.node};
-    node->least = least;
-    node->most = most;
+    node->min_repeats = min_repeats;
+    node->max_repeats = max_repeats;
     node->is_lazy = is_lazy;
-    node->can_be_empty = least == 0 || part.node->can_be_empty;
-    Part whole{node, part.repeats};
-    if (text_[begin] == '{') whole.repeats *= std::max(1, std::max(least, most));
-    if (whole.repeats > kMaxRepeats) error("invalid repetition size", begin, at_);
-    return whole;
+    node->can_be_empty = min_repeats == 0 || part.node->can_be_empty;
+    ParsedNode combined{node, part.repeats};
+    if (text_[begin] == '{') combined.repeats *= std::max(1, std::max(min_repeats, max_repeats));
+    if (combined.repeats > kMaxRepeats) error("invalid repetition size", begin, at_);
+    return combined;
   }
 
   // Parses *, +, ?, {2}, {2,} or {2,5}; any other brace is a literal.
-  bool parse_repeat(int* least, int* most) {
+  bool parse_repeat(int* min_repeats, int* max_repeats) {
     if (consume("*")) return true;
     if (consume("+")) {
-      *least = 1;
+      *min_repeats = 1;
       return true;
     }
     if (consume("?")) {
-      *most = 1;
+      *max_repeats = 1;
       return true;
     }
     const size_t begin = at_;
-    if (!consume("{") || !parse_count(least)) {
+    if (!consume("{") || !parse_count(min_repeats)) {
       at_ = begin;
       return false;
     }
-    *most = *least;
+    *max_repeats = *min_repeats;
     if (consume(",") && !looking_at("}")) {
-      if (!parse_count(most)) {
+      if (!parse_count(max_repeats)) {
         at_ = begin;
         return false;
       }
     } else if (text_[at_ - 1] == ',') {
-      *most = -1;
+      *max_repeats = -1;
     }
     if (!consume("}")) {
       at_ = begin;
       return false;
     }
-    const bool is_bad = *least > kMaxRepeats || *most > kMaxRepeats;
-    if (is_bad || (*most >= 0 && *most < *least)) error("invalid repetition size", begin, at_);
+    const bool is_too_large = *min_repeats > kMaxRepeats || *max_repeats > kMaxRepeats;
+    if (is_too_large || (*max_repeats >= 0 && *max_repeats < *min_repeats))
+      error("invalid repetition size", begin, at_);
     return true;
   }
 
   bool parse_count(int* count) {
     const size_t begin = at_;
     *count = 0;
-    for (; !is_over() && is_ascii_digit(text_[at_]); ++at_) {
+    for (; !at_end() && is_ascii_digit(text_[at_]); ++at_) {
       *count = std::min(*count * 10 + (text_[at_] - '0'), 100 * kMaxRepeats);
     }
     const size_t length = at_ - begin;
     return length == 1 || (length > 1 && text_[begin] != '0');
   }
 
-  void parse_item(int depth, std::vector<Part>* parts) {
+  void parse_atom(int depth, std::vector<ParsedNode>* parts) {
     switch (text_[at_]) {
       case '(':
         return parse_group(depth, parts);
       case '[':
-        parts->push_back(runes(parse_set()));
+        parts->push_back(rune_node(parse_character_class()));
         return;
       case '\\':
         return parse_backslash(parts);
@@ -237,23 +233,23 @@ class Parser {
         RuneSet all;
         if (!flags_.dot_is_all) all.add('\n', '\n');
         all.negate();
-        parts->push_back(runes(std::move(all)));
+        parts->push_back(rune_node(std::move(all)));
         return;
       }
       case '^':
         ++at_;
-        parts->push_back(leaf(flags_.has_lines ? Kind::kLineBegin : Kind::kTextBegin));
+        parts->push_back(assertion_node(flags_.has_lines ? Kind::kLineBegin : Kind::kTextBegin));
         return;
       case '$':
         ++at_;
-        parts->push_back(leaf(flags_.has_lines ? Kind::kLineEnd : Kind::kTextEnd));
+        parts->push_back(assertion_node(flags_.has_lines ? Kind::kLineEnd : Kind::kTextEnd));
         return;
       default:
-        parts->push_back(literal(take_rune()));
+        parts->push_back(literal_node(take_rune()));
     }
   }
 
-  void parse_group(int depth, std::vector<Part>* parts) {
+  void parse_group(int depth, std::vector<ParsedNode>* parts) {
     const size_t begin = at_;
     const Flags before = flags_;
     int group = 0;
@@ -261,13 +257,13 @@ class Parser {
       parse_group_name();
       group = ++groups_;
     } else if (consume("(?")) {
-      // Flags without a group apply to the rest of the enclosing group.
+      // "(?i)" applies to the rest of the enclosing group, unlike "(?i:...)".
       if (!parse_flags(begin)) return;
     } else {
       ++at_;
       group = ++groups_;
     }
-    Part inside = parse_choice(depth + 1);
+    ParsedNode inside = parse_alternation(depth + 1);
     if (!consume(")")) error("missing )", 0, text_.size());
     flags_ = before;
     if (group > 0) {
@@ -287,17 +283,17 @@ class Parser {
     const size_t name = at_, end = text_.find('>', at_);
     if (end == std::string::npos) error("invalid named capture group", begin, text_.size());
     at_ = end + 1;
-    const bool is_good = std::all_of(text_.begin() + name, text_.begin() + end, [](char c) {
+    const bool is_valid_name = std::all_of(text_.begin() + name, text_.begin() + end, [](char c) {
       return is_ascii_alnum(c) || c == '_' || (c & 0x80);
     });
-    if (name == end || !is_good) error("invalid named capture group", begin, at_);
+    if (name == end || !is_valid_name) error("invalid named capture group", begin, at_);
   }
 
   bool parse_flags(size_t begin) {
     Flags flags = flags_;
     bool is_on = true, has_flag = false;
     for (;;) {
-      if (is_over()) error("invalid perl operator", begin, at_);
+      if (at_end()) error("invalid perl operator", begin, at_);
       const int32_t c = take_rune();
       has_flag = has_flag || (c != '-' && c != ':' && c != ')');
       switch (c) {
@@ -328,24 +324,24 @@ class Parser {
     }
   }
 
-  void parse_backslash(std::vector<Part>* parts) {
+  void parse_backslash(std::vector<ParsedNode>* parts) {
     RuneSet set;
     if (parse_named_set(&set)) {
-      parts->push_back(runes(std::move(set)));
+      parts->push_back(rune_node(std::move(set)));
     } else if (consume("\\A")) {
-      parts->push_back(leaf(Kind::kTextBegin));
+      parts->push_back(assertion_node(Kind::kTextBegin));
     } else if (consume("\\z")) {
-      parts->push_back(leaf(Kind::kTextEnd));
+      parts->push_back(assertion_node(Kind::kTextEnd));
     } else if (consume("\\b")) {
-      parts->push_back(leaf(Kind::kWordBoundary));
+      parts->push_back(assertion_node(Kind::kWordBoundary));
     } else if (consume("\\B")) {
-      parts->push_back(leaf(Kind::kNotWordBoundary));
+      parts->push_back(assertion_node(Kind::kNotWordBoundary));
     } else if (looking_at("\\C")) {
       error("matching single bytes is not supported", at_, at_ + 2);
     } else if (consume("\\Q")) {
-      while (!is_over() && !consume("\\E")) parts->push_back(literal(take_rune()));
+      while (!at_end() && !consume("\\E")) parts->push_back(literal_node(take_rune()));
     } else {
-      parts->push_back(literal(parse_escape()));
+      parts->push_back(literal_node(parse_escape()));
     }
   }
 
@@ -367,14 +363,14 @@ class Parser {
   }
 
   RuneSet parse_unicode_class(bool* is_negated) {
-    constexpr auto kBad = "invalid character class range";
+    constexpr auto kMessage = "invalid character class range";
     const size_t begin = at_;
     at_ += 2;
-    if (is_over()) error(kBad, begin, at_);
+    if (at_end()) error(kMessage, begin, at_);
     std::string name;
     if (consume("{")) {
       const size_t end = text_.find('}', at_);
-      if (end == std::string::npos) error(kBad, begin, text_.size());
+      if (end == std::string::npos) error(kMessage, begin, text_.size());
       name = text_.substr(at_, end - at_);
       at_ = end + 1;
     } else {
@@ -387,43 +383,43 @@ class Parser {
       name.erase(0, 1);
     }
     RuneSet set;
-    if (!find_unicode_class(name, &set)) error(kBad, begin, at_);
+    if (!find_unicode_class(name, &set)) error(kMessage, begin, at_);
     return set;
   }
 
   int32_t parse_escape() {
     const size_t begin = at_++;
-    if (is_over()) error("trailing \\", 0, 0);
+    if (at_end()) error("trailing \\", 0, 0);
     const int32_t rune = take_rune();
-    const auto throw_here = [&] { error("invalid escape sequence", begin, at_); };
-    if (rune >= 0x80) throw_here();
+    const auto throw_invalid = [&] { error("invalid escape sequence", begin, at_); };
+    if (rune >= 0x80) throw_invalid();
     const char c = static_cast<char>(rune);
     if (c == 'x') return parse_hex(begin);
     if (c >= '0' && c <= '7') {
       // A single digit other than 0 would be a backreference.
-      const bool is_octal = !is_over() && text_[at_] >= '0' && text_[at_] <= '7';
-      if (c != '0' && !is_octal) throw_here();
+      const bool is_octal = !at_end() && text_[at_] >= '0' && text_[at_] <= '7';
+      if (c != '0' && !is_octal) throw_invalid();
       int32_t code = c - '0';
-      for (int i = 0; i < 2 && !is_over() && text_[at_] >= '0' && text_[at_] <= '7'; ++i) {
+      for (int i = 0; i < 2 && !at_end() && text_[at_] >= '0' && text_[at_] <= '7'; ++i) {
         code = code * 8 + (text_[at_++] - '0');
       }
       return code;
     }
-    static const char letters[] = "nrtafv", meant[] = "\n\r\t\a\f\v";
-    if (const char* found = std::strchr(letters, c)) return c ? meant[found - letters] : 0;
-    if (is_ascii_alnum(c)) throw_here();
+    static const char letters[] = "nrtafv", values[] = "\n\r\t\a\f\v";
+    if (const char* position = std::strchr(letters, c)) return c ? values[position - letters] : 0;
+    if (is_ascii_alnum(c)) throw_invalid();
     return rune;
   }
 
   int32_t parse_hex(size_t begin) {
     int32_t code = 0;
-    const auto throw_here = [&] { error("invalid escape sequence", begin, at_); };
+    const auto throw_invalid = [&] { error("invalid escape sequence", begin, at_); };
     const auto take_digit = [&] {
-      if (is_over()) throw_here();
-      const int digit = hex_digit(text_[at_++]);
-      if (digit < 0) throw_here();
+      if (at_end()) throw_invalid();
+      const int digit = hex_digit_value(text_[at_++]);
+      if (digit > 15) throw_invalid();
       code = code * 16 + digit;
-      if (code > kLastRune) throw_here();
+      if (code > kLastRune) throw_invalid();
     };
     if (!consume("{")) {
       take_digit();
@@ -437,12 +433,12 @@ class Parser {
     return code;
   }
 
-  RuneSet parse_set() {
+  RuneSet parse_character_class() {
     const size_t begin = at_++;
     const bool is_negated = consume("^");
     RuneSet set;
-    for (bool is_first = true; is_over() || text_[at_] != ']' || is_first; is_first = false) {
-      if (is_over()) error("missing ]", begin, text_.size());
+    for (bool is_first = true; at_end() || text_[at_] != ']' || is_first; is_first = false) {
+      if (at_end()) error("missing ]", begin, text_.size());
       RuneSet named;
       if (parse_posix_class(&named) || (text_[at_] == '\\' && parse_named_set(&named))) {
         set.add(named);
@@ -456,13 +452,13 @@ class Parser {
     return set;
   }
 
-  RuneSet parse_range(size_t set_begin) {
+  RuneSet parse_range(size_t class_begin) {
     const size_t begin = at_;
-    const int32_t low = parse_member(set_begin);
+    const int32_t low = parse_class_character(class_begin);
     int32_t high = low;
     if (looking_at("-") && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
       ++at_;
-      high = parse_member(set_begin);
+      high = parse_class_character(class_begin);
       if (high < low) error("invalid character class range", begin, at_);
     }
     RuneSet range({{low, high}});
@@ -470,8 +466,8 @@ class Parser {
     return range;
   }
 
-  int32_t parse_member(size_t set_begin) {
-    if (is_over()) error("missing ]", set_begin, text_.size());
+  int32_t parse_class_character(size_t class_begin) {
+    if (at_end()) error("missing ]", class_begin, text_.size());
     return text_[at_] == '\\' ? parse_escape() : take_rune();
   }
 
@@ -484,9 +480,9 @@ class Parser {
     const bool is_negated = consume("^");
     const std::string name = text_.substr(at_, end - at_);
     at_ = end + 2;
-    for (const NamedRanges& known : posix_classes()) {
-      if (name != known.name) continue;
-      *set = RuneSet(known.ranges);
+    for (const NamedRanges& posix_class : posix_classes()) {
+      if (name != posix_class.name) continue;
+      *set = RuneSet(posix_class.ranges);
       if (flags_.ignores_case) set->add_other_cases();
       if (is_negated) set->negate();
       return true;

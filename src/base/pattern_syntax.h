@@ -15,8 +15,8 @@ struct PatternNode {
     kSequence,
     kAlternation,  // the first of `parts` that leads to a match has priority
     kRepeat,
-    kGroup,  // parts[0], recorded as a group
-    // Positions between characters.
+    kGroup,  // parts[0]; its match is recorded
+    // Zero-width assertions.
     kTextBegin,
     kTextEnd,
     kLineBegin,
@@ -27,9 +27,9 @@ struct PatternNode {
   Kind kind = kSequence;
   RuneSet runes;
   std::vector<std::shared_ptr<const PatternNode>> parts;
-  int least = 0, most = -1;  // -1: any number
+  int min_repeats = 0, max_repeats = -1;  // -1: no limit
   bool is_lazy = false;
-  int group = 0;  // counted from 1
+  int group = 0;  // the number of a group, from 1; 0 for other nodes
   bool can_be_empty = false;
 };
 using PatternNodePtr = std::shared_ptr<const PatternNode>;

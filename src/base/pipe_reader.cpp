@@ -33,8 +33,8 @@ size_t PipeReader::read(void* data, size_t size) {
   for (;;) {
     check_interrupt();
     if (!wait_for_descriptor(descriptor_, /*to_write=*/false, kPollMs)) continue;
-    const int64_t got = read_descriptor(descriptor_, data, size);
-    if (got >= 0) return static_cast<size_t>(got);
+    const int64_t num_read = read_descriptor(descriptor_, data, size);
+    if (num_read >= 0) return static_cast<size_t>(num_read);
     if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
       throw_system("Cannot read", path_, errno);
     }

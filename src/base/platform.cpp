@@ -19,8 +19,8 @@ constexpr uint32_t kAllFeatures = ~uint32_t{0};
 uint32_t feature_bit(const std::string& name) {
   if (name == "all") return kAllFeatures;
   uint32_t bit = 1;
-  for (const char* known : kFeatureNames) {
-    if (name == known) return bit;
+  for (const char* feature_name : kFeatureNames) {
+    if (name == feature_name) return bit;
     bit <<= 1;
   }
   return 0;
@@ -56,11 +56,11 @@ void check_names(const std::string& names) {
   std::string unknown;
   feature_bits(names, &unknown);
   if (unknown.empty()) return;
-  std::string known;
-  for (const char* name : kFeatureNames) known += str_cat(name, ", ");
+  std::string all_names;
+  for (const char* name : kFeatureNames) all_names += str_cat(name, ", ");
   throw Error(Code::kInvalidArgument,
               str_cat("RUNHOOKS_DISABLE names '", unknown, "', which is not a feature."),
-              {str_cat("The features are ", known, "or all.")});
+              {str_cat("The features are ", all_names, "or all.")});
 }
 
 }  // namespace
@@ -73,10 +73,10 @@ bool feature_enabled(SystemFeature feature) {
 DisabledFeatures::DisabledFeatures(const std::string& names) {
   check_names(names);
   std::string unknown;
-  before_ = disabled_bits().fetch_or(feature_bits(names, &unknown));
+  previous_ = disabled_bits().fetch_or(feature_bits(names, &unknown));
 }
 
-DisabledFeatures::~DisabledFeatures() { disabled_bits() = before_; }
+DisabledFeatures::~DisabledFeatures() { disabled_bits() = previous_; }
 
 void check_disabled_features() { check_names(disabled_names()); }
 

@@ -6,9 +6,9 @@
 
 namespace runhooks {
 
-// Each feature has a portable fallback next to its use. `RUNHOOKS_DISABLE=exchange,mmap` in the
-// environment makes the process behave like a system without these features, and
-// `RUNHOOKS_DISABLE=all` like one without any, so that every fallback can be tested on one machine:
+// Each feature has a portable fallback next to its use. The environment variable
+// `RUNHOOKS_DISABLE=exchange,mmap` makes the process behave as if the system lacked these features,
+// `RUNHOOKS_DISABLE=all` as if it lacked all. So every fallback can be tested on one machine:
 //
 //   name           feature                                        fallback
 //   exchange       atomic exchange of two names                   two renames
@@ -44,8 +44,8 @@ enum class SystemFeature {
 
 bool feature_enabled(SystemFeature feature);
 
-// Inside this scope, the process also lacks these features (a comma-separated list). Decisions made
-// earlier, such as the choice of a counter, remain in effect.
+// Inside this scope, the process behaves as if it lacked these features too (a comma-separated
+// list). Decisions made before, such as the choice of a counter, remain in effect.
 class DisabledFeatures {
  public:
   explicit DisabledFeatures(const std::string& names);
@@ -54,7 +54,7 @@ class DisabledFeatures {
   DisabledFeatures& operator=(const DisabledFeatures&) = delete;
 
  private:
-  uint32_t before_;
+  uint32_t previous_;
 };
 
 // Throws kInvalidArgument if RUNHOOKS_DISABLE names an unknown feature.

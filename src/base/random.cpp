@@ -9,7 +9,7 @@ namespace runhooks {
 namespace {
 
 uint64_t (*seed_source)() = random_device_u64;
-thread_local SeedSourceScope* seeds_from = nullptr;
+thread_local SeedSourceScope* current_scope = nullptr;
 
 uint64_t draw_u64(std::random_device& device) {
   return (static_cast<uint64_t>(device()) << 32) | device();
@@ -19,34 +19,34 @@ uint64_t draw_u64(std::random_device& device) {
 
 uint64_t random_device_u64() {
   // Constructing a random_device is slow on virtual machines, so one instance is shared. It is
-  // never destroyed, because threads may outlive static objects. If it is in use, a temporary one
-  // serves; the flag may also be left set in a forked child.
-  static auto* const kept = new std::random_device;
+  // never destroyed, because threads may outlive static objects. If another thread uses it, this
+  // thread creates its own. A fork during a draw leaves the flag set in the child.
+  static auto* const shared_device = new std::random_device;
   static std::atomic_flag is_in_use = ATOMIC_FLAG_INIT;
   if (is_in_use.test_and_set(std::memory_order_acquire)) {
-    std::random_device own;
-    return draw_u64(own);
+    std::random_device temporary;
+    return draw_u64(temporary);
   }
-  const uint64_t number = draw_u64(*kept);
+  const uint64_t number = draw_u64(*shared_device);
   is_in_use.clear(std::memory_order_release);
   return number;
 }
 
 uint64_t fresh_seed() {
-  SeedSourceScope* own = seeds_from;
-  if (!own) return seed_source();
+  SeedSourceScope* scope = current_scope;
+  if (!scope) return seed_source();
   // The source itself may call fresh_seed(), which then uses the outer source.
-  seeds_from = own->outer_;
-  const uint64_t seed = own->source_();
-  seeds_from = own;
+  current_scope = scope->outer_;
+  const uint64_t seed = scope->source_();
+  current_scope = scope;
   return seed;
 }
 
 SeedSourceScope::SeedSourceScope(std::function<uint64_t()> source)
-    : source_(std::move(source)), outer_(seeds_from) {
-  seeds_from = this;
+    : source_(std::move(source)), outer_(current_scope) {
+  current_scope = this;
 }
-SeedSourceScope::~SeedSourceScope() { seeds_from = outer_; }
+SeedSourceScope::~SeedSourceScope() { current_scope = outer_; }
 
 void set_seed_source(uint64_t (*source)()) { seed_source = source; }
 
@@ -70,9 +70,9 @@ void Philox::block(uint64_t position, uint32_t out[4]) const {
 void Philox::blocks(uint64_t position, uint32_t out[4 * kLanes]) const {
   uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
   for (int i = 0; i < kLanes; ++i) {
-    const uint64_t place = position + static_cast<uint64_t>(i);
-    c0[i] = static_cast<uint32_t>(place);
-    c1[i] = static_cast<uint32_t>(place >> 32);
+    const uint64_t block_position = position + static_cast<uint64_t>(i);
+    c0[i] = static_cast<uint32_t>(block_position);
+    c1[i] = static_cast<uint32_t>(block_position >> 32);
     c2[i] = static_cast<uint32_t>(stream_);
     c3[i] = static_cast<uint32_t>(stream_ >> 32);
   }

@@ -20,7 +20,9 @@ class Philox {
     }
     return words_[used_++];
   }
+  // A random number below `n`, which must not exceed 2^32.
   uint64_t below(uint64_t n) { return (static_cast<uint64_t>(next()) * n) >> 32; }
+  // Computes the four numbers at a position of the stream.
   void block(uint64_t position, uint32_t out[4]) const;
   // Computes kLanes consecutive blocks with vector instructions.
   static constexpr int kLanes = 8;
@@ -35,7 +37,7 @@ class Philox {
 // Unpredictable number from the system, for file names and default seeds.
 uint64_t random_device_u64();
 
-// Seed for an op without one. Drawn from the generator registered with set_seed_source(), so that
+// The default seed of an op. Drawn from the generator registered with set_seed_source(), so that
 // set.seed() makes R scripts reproducible. Call it only on the thread that builds and runs graphs.
 uint64_t fresh_seed();
 void set_seed_source(uint64_t (*source)());

@@ -60,12 +60,6 @@ void append(std::string& out, const char* x) { out += x; }
 void append(std::string& out, const std::string& x) { out += x; }
 void append(std::string& out, char x) { out += x; }
 void append(std::string& out, bool x) { out += x ? "TRUE" : "FALSE"; }
-void append(std::string& out, int x) { out += std::to_string(x); }
-void append(std::string& out, long x) { out += std::to_string(x); }
-void append(std::string& out, long long x) { out += std::to_string(x); }
-void append(std::string& out, unsigned x) { out += std::to_string(x); }
-void append(std::string& out, unsigned long x) { out += std::to_string(x); }
-void append(std::string& out, unsigned long long x) { out += std::to_string(x); }
 void append(std::string& out, float x) { out += format_text("%.9g", static_cast<double>(x)); }
 void append(std::string& out, double x) { out += format_text("%.15g", x); }
 }  // namespace internal

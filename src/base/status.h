@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,12 +45,13 @@ class Error : public std::exception {
 
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
-  // Additional lines for the user: available values, expected values, advice.
+  // Additional lines for the user, such as valid values or advice.
   const std::vector<std::string>& hints() const { return hints_; }
   const char* what() const noexcept override { return message_.c_str(); }
 
   // Name of the graph operation that failed, if any: "dnn/hiddenlayer_0/MatMul".
   const std::string& op_name() const { return op_name_; }
+  // Adds the operation to the message, unless the error already names one.
   Error& at_op(const std::string& type, std::string name);
 
   // The original R condition, which the bindings signal unchanged.
@@ -78,14 +80,12 @@ void append(std::string& out, const char* x);
 void append(std::string& out, const std::string& x);
 void append(std::string& out, char x);
 void append(std::string& out, bool x);
-void append(std::string& out, int x);
-void append(std::string& out, long x);
-void append(std::string& out, long long x);
-void append(std::string& out, unsigned x);
-void append(std::string& out, unsigned long x);
-void append(std::string& out, unsigned long long x);
 void append(std::string& out, float x);
 void append(std::string& out, double x);
+template <typename T>
+auto append(std::string& out, T x) -> std::enable_if_t<std::is_integral_v<T>> {
+  out += std::to_string(x);
+}
 template <typename T>
 auto append(std::string& out, const T& x) -> decltype(x.to_string(), void()) {
   out += x.to_string();

@@ -6,13 +6,13 @@
 
 namespace runhooks {
 
-// The closest names first, at most `most`. Allows a few wrong, swapped, missing or extra letters,
-// different case, and components of paths ("x" in "linear/x/weights").
+// The candidates most similar to `name`, the closest first. Allows a few wrong, swapped, missing or
+// extra letters, different case, and components of paths ("x" in "linear/x/weights").
 std::vector<std::string> closest_matches(const std::string& name,
-                                         const std::vector<std::string>& known,
-                                         size_t most = 3);
+                                         const std::vector<std::string>& candidates,
+                                         size_t max_matches = 3);
 // The hint "Did you mean 'loss'?", or nothing.
 std::vector<std::string> did_you_mean(const std::string& name,
-                                      const std::vector<std::string>& known);
+                                      const std::vector<std::string>& candidates);
 
 }  // namespace runhooks

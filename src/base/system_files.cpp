@@ -60,24 +60,24 @@ bool stat_handle(HANDLE file, FileInfo* info) {
   info->kind = kind_of_handle(file, about.dwFileAttributes);
   if (!is_file) return info->kind != FileKind::kRegular;
   info->device = about.dwVolumeSerialNumber;
-  info->number = uint64_t{about.nFileIndexHigh} << 32 | about.nFileIndexLow;
+  info->inode = uint64_t{about.nFileIndexHigh} << 32 | about.nFileIndexLow;
   info->size = uint64_t{about.nFileSizeHigh} << 32 | about.nFileSizeLow;
   FILE_BASIC_INFO times = {};
   if (GetFileInformationByHandleEx(file, FileBasicInfo, &times, sizeof times)) {
-    info->written = nanoseconds_since_1970(times.LastWriteTime.QuadPart);
-    info->changed = nanoseconds_since_1970(times.ChangeTime.QuadPart);
+    info->modified = nanoseconds_since_1970(times.LastWriteTime.QuadPart);
+    info->status_changed = nanoseconds_since_1970(times.ChangeTime.QuadPart);
   }
   return true;
 }
 
-struct Opening {
+struct OpenFlags {
   DWORD access, share, creation;
   int flags;
 };
 
-Opening opening_of(Access access) {
+OpenFlags open_flags_of(Access access) {
   constexpr DWORD kAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-  constexpr DWORD kClaimShare = FILE_SHARE_READ | FILE_SHARE_WRITE;
+  constexpr DWORD kLockShare = FILE_SHARE_READ | FILE_SHARE_WRITE;
   // Without FILE_WRITE_DATA, the system makes every write an append.
   constexpr DWORD kAppendAccess = FILE_GENERIC_READ | FILE_APPEND_DATA;
   constexpr DWORD kBoth = GENERIC_READ | GENERIC_WRITE;
@@ -92,12 +92,12 @@ Opening opening_of(Access access) {
       return {kAppendAccess, kAll, OPEN_ALWAYS, _O_APPEND};
     case Access::kStream:
       return {GENERIC_WRITE, kAll, OPEN_EXISTING, _O_WRONLY};
-    case Access::kNewClaim:
-      return {kBoth, kClaimShare, CREATE_NEW, _O_RDWR};
-    case Access::kClaim:
+    case Access::kNewLock:
+      return {kBoth, kLockShare, CREATE_NEW, _O_RDWR};
+    case Access::kLock:
       break;
   }
-  return {kBoth, kClaimShare, OPEN_EXISTING, _O_RDWR};
+  return {kBoth, kLockShare, OPEN_EXISTING, _O_RDWR};
 }
 
 }  // namespace
@@ -110,23 +110,23 @@ bool stat_path(const std::string& path, FileInfo* info) {
     set_errno(GetLastError());
     return false;
   }
-  const bool is_known = stat_handle(file, info);
+  const bool is_ok = stat_handle(file, info);
   CloseHandle(file);
-  return is_known;
+  return is_ok;
 }
 
 bool stat_descriptor(int file, FileInfo* info) { return stat_handle(handle_of(file), info); }
 
 int open_descriptor(const std::string& path, Access access) {
-  const Opening how = opening_of(access);
-  const HANDLE file = CreateFileW(wide_path(path).c_str(), how.access, how.share, nullptr,
-                                  how.creation, FILE_ATTRIBUTE_NORMAL, nullptr);
+  const OpenFlags open_flags = open_flags_of(access);
+  const HANDLE file = CreateFileW(wide_path(path).c_str(), open_flags.access, open_flags.share,
+                                  nullptr, open_flags.creation, FILE_ATTRIBUTE_NORMAL, nullptr);
   if (file == INVALID_HANDLE_VALUE) {
     set_errno(GetLastError());
     return -1;
   }
-  const int descriptor =
-      _open_osfhandle(reinterpret_cast<intptr_t>(file), how.flags | _O_BINARY | _O_NOINHERIT);
+  const int descriptor = _open_osfhandle(reinterpret_cast<intptr_t>(file),
+                                         open_flags.flags | _O_BINARY | _O_NOINHERIT);
   if (descriptor < 0) CloseHandle(file);
   return descriptor;
 }
@@ -159,9 +159,9 @@ std::error_code rename_path(const std::string& from, const std::string& to) {
   for (int tries = 0;; ++tries) {
     if (MoveFileExW(wide_from.c_str(), wide_to.c_str(), MOVEFILE_REPLACE_EXISTING)) return {};
     const DWORD reason = GetLastError();
-    const bool may_pass = reason == ERROR_SHARING_VIOLATION || reason == ERROR_LOCK_VIOLATION ||
-                          (reason == ERROR_ACCESS_DENIED && file_kind(to) == FileKind::kNone);
-    if (!may_pass || tries == 50) return {static_cast<int>(reason), std::system_category()};
+    const bool is_transient = reason == ERROR_SHARING_VIOLATION || reason == ERROR_LOCK_VIOLATION ||
+                              (reason == ERROR_ACCESS_DENIED && file_kind(to) == FileKind::kNone);
+    if (!is_transient || tries == 50) return {static_cast<int>(reason), std::system_category()};
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
@@ -175,25 +175,25 @@ FileKind kind_of_mode(mode_t mode) {
   if (S_ISDIR(mode)) return FileKind::kFolder;
   if (S_ISFIFO(mode)) return FileKind::kPipe;
   if (S_ISCHR(mode)) return FileKind::kDevice;
-  return S_ISBLK(mode) ? FileKind::kDisk : FileKind::kOther;
+  return S_ISBLK(mode) ? FileKind::kBlockDevice : FileKind::kOther;
 }
 
 int64_t nanoseconds_of(const struct timespec& time) {
   return static_cast<int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
 }
 
-FileInfo info_of(const struct stat& from) {
+FileInfo info_of(const struct stat& status) {
   FileInfo info;
-  info.kind = kind_of_mode(from.st_mode);
-  info.device = static_cast<uint64_t>(from.st_dev);
-  info.number = static_cast<uint64_t>(from.st_ino);
-  info.size = static_cast<uint64_t>(from.st_size);
+  info.kind = kind_of_mode(status.st_mode);
+  info.device = static_cast<uint64_t>(status.st_dev);
+  info.inode = static_cast<uint64_t>(status.st_ino);
+  info.size = static_cast<uint64_t>(status.st_size);
 #if defined(__APPLE__)
-  info.written = nanoseconds_of(from.st_mtimespec);
-  info.changed = nanoseconds_of(from.st_ctimespec);
+  info.modified = nanoseconds_of(status.st_mtimespec);
+  info.status_changed = nanoseconds_of(status.st_ctimespec);
 #else
-  info.written = nanoseconds_of(from.st_mtim);
-  info.changed = nanoseconds_of(from.st_ctim);
+  info.modified = nanoseconds_of(status.st_mtim);
+  info.status_changed = nanoseconds_of(status.st_ctim);
 #endif
   return info;
 }
@@ -218,9 +218,9 @@ int flags_of(Access access) {
       return O_APPEND | O_CREAT | O_WRONLY | kOpenFlags;
     case Access::kStream:
       return O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY;
-    case Access::kNewClaim:
+    case Access::kNewLock:
       return O_CREAT | O_EXCL | O_RDWR | kOpenFlags;
-    case Access::kClaim:
+    case Access::kLock:
       break;
   }
   return O_RDWR | kOpenFlags;
@@ -229,18 +229,18 @@ int flags_of(Access access) {
 }  // namespace
 
 bool stat_path(const std::string& path, FileInfo* info) {
-  struct stat found;
+  struct stat status;
   *info = FileInfo();
-  if (::stat(system_path(path).c_str(), &found) != 0) return false;
-  *info = info_of(found);
+  if (::stat(system_path(path).c_str(), &status) != 0) return false;
+  *info = info_of(status);
   return true;
 }
 
 bool stat_descriptor(int file, FileInfo* info) {
-  struct stat found;
+  struct stat status;
   *info = FileInfo();
-  if (::fstat(file, &found) != 0) return false;
-  *info = info_of(found);
+  if (::fstat(file, &status) != 0) return false;
+  *info = info_of(status);
   return true;
 }
 

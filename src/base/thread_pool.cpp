@@ -1,7 +1,6 @@
 #include "base/thread_pool.h"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "base/block_signals.h"
 #include "base/cancellation.h"
+#include "base/clock.h"
 #include "base/denormals.h"
 #include "base/on_wait_scope.h"
 #include "base/task_batch.h"
@@ -25,15 +25,8 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kPauses = 200;  // between two checks of the clock
 // Idle time in nanoseconds after which a helper sleeps.
 constexpr int64_t kSpinBeforeSleep = 1000 * 1000;
-
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 class ThreadPool {
  public:
@@ -47,41 +40,33 @@ class ThreadPool {
     for (auto& thread : threads_) thread->join();
   }
 
-  // FALSE if another thread uses the pool or there are no helpers.
-  bool share(size_t n, int threads, void (*run)(void*, size_t), void* context) {
+  // Runs all tasks and returns TRUE. Returns FALSE, and runs none, if another thread uses the pool
+  // or there are no helpers.
+  bool try_run(size_t n, int threads, void (*run)(void*, size_t), void* context) {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     if (!ensure_threads(threads - 1)) {
       busy_.store(false, std::memory_order_release);
       return false;
     }
     active_.store(threads - 1, std::memory_order_relaxed);
-    round_.begin(n, run, context);
+    batch_.begin(n, run, context);
     if (sleeping_.load() > 0) {
-      // Taking the lock prevents a lost wake-up of a helper that is about to sleep.
+      // Without the lock, a helper that is about to sleep could miss the notification.
       { std::lock_guard<std::mutex> lock(mutex_); }
       wake_.notify_all();
     }
-    while (round_.take(false)) {
-    }
-    for (int spins = 0; round_.done() < n; ++spins) {
-      if (spins < kPauses) {
-        cpu_relax();
-      } else {
-        std::this_thread::yield();
-        OnWaitScope::call();
-      }
-    }
+    batch_.run_to_end(n, OnWaitScope::run_callback);
     busy_.store(false, std::memory_order_release);
     return true;
   }
 
  private:
-  bool ensure_threads(int wanted) {
-    while (static_cast<int>(threads_.size()) < wanted) {
+  bool ensure_threads(int num_helpers) {
+    while (static_cast<int>(threads_.size()) < num_helpers) {
       try {
-        const BlockSignalsScope none;
-        const auto number = static_cast<int>(threads_.size());
-        threads_.push_back(std::make_unique<std::thread>([this, number] { run_helper(number); }));
+        const BlockSignalsScope block_signals;
+        const auto index = static_cast<int>(threads_.size());
+        threads_.push_back(std::make_unique<std::thread>([this, index] { run_helper(index); }));
       } catch (const std::system_error&) {
         break;  // the system cannot create more threads
       }
@@ -89,71 +74,67 @@ class ThreadPool {
     return !threads_.empty();
   }
 
-  // Whether this helper should look for tasks; the batch may use fewer helpers than exist.
-  bool is_wanted(int number) {
-    return round_.has_task() && number < active_.load(std::memory_order_relaxed);
+  // Whether helper `index` may claim a task; a batch may use fewer helpers than exist.
+  bool has_task_for(int index) {
+    return batch_.has_task() && index < active_.load(std::memory_order_relaxed);
   }
 
-  void run_helper(int number) {
-    const SingleThreaded inside;
-    const FlushDenormals flushed;
-    int64_t last = now_ns();
+  void run_helper(int index) {
+    const SingleThreaded single_threaded;
+    const FlushDenormals flush_denormals;
+    int64_t idle_since = steady_ns();
     while (!stops_.load(std::memory_order_relaxed)) {
-      if (is_wanted(number) && round_.take(true)) {
-        last = 0;
+      if (has_task_for(index) && batch_.try_run_one(true)) {
+        idle_since = 0;
         continue;
       }
-      for (int i = 0; i < kPauses && !is_wanted(number); ++i) cpu_relax();
-      const int64_t now = now_ns();
-      if (last == 0) last = now;
-      if (now - last > kSpinBeforeSleep) {
-        sleep(number);
-        last = 0;
+      for (int i = 0; i < TaskBatch::kSpinsBeforeYield && !has_task_for(index); ++i) cpu_relax();
+      const int64_t now = steady_ns();
+      if (idle_since == 0) idle_since = now;
+      if (now - idle_since > kSpinBeforeSleep) {
+        sleep(index);
+        idle_since = 0;
       } else {
         std::this_thread::yield();
       }
     }
   }
-  void sleep(int number) {
+  void sleep(int index) {
     std::unique_lock<std::mutex> lock(mutex_);
     sleeping_.fetch_add(1);
-    wake_.wait(lock, [this, number] { return stops_.load() || is_wanted(number); });
+    wake_.wait(lock, [this, index] { return stops_.load() || has_task_for(index); });
     sleeping_.fetch_sub(1);
   }
 
   std::atomic<bool> busy_{false}, stops_{false};
-  TaskBatch round_;
+  TaskBatch batch_;
   std::atomic<int> sleeping_{0}, active_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::unique_ptr<std::thread>> threads_;
 };
 
-}  // namespace
-
-namespace {
-
 // Joins the helpers at process exit. A forked child has no helper threads, so destroying the pool
 // there would block forever.
 class GlobalThreadPool {
  public:
   ~GlobalThreadPool() {
-    if (!in_forked_child()) delete helpers_;
+    if (!in_forked_child()) delete pool_;
   }
-  ThreadPool& get() { return *helpers_; }
+  ThreadPool& get() { return *pool_; }
 
  private:
-  ThreadPool* helpers_ = new ThreadPool;
+  ThreadPool* pool_ = new ThreadPool;
 };
 
 }  // namespace
 
 void parallel_for(size_t n, int threads, void (*run)(void* context, size_t i), void* context) {
-  static GlobalThreadPool owned;
-  const SingleThreaded inside;
-  const CancellableScope none(false);  // tasks must not throw
+  static GlobalThreadPool pool;
+  const SingleThreaded single_threaded;
+  const CancellableScope not_cancellable(false);  // tasks must not throw
   if (threads > 1 && n > 1 && n <= TaskBatch::kMaxTasks && !in_forked_child() &&
-      owned.get().share(n, threads, run, context)) {
+      pool.get().try_run(n, threads, run, context)) {
     return;
   }
   for (size_t i = 0; i < n; ++i) run(context, i);

@@ -7,8 +7,8 @@
 namespace runhooks {
 
 // Calls run(context, i) once for each i below n, in any order, on this thread and up to `threads` -
-// 1 others. It never waits for a helper that has not started, so on a busy machine the caller runs
-// all tasks. `run` must not throw; inside it kernel_threads() is 1.
+// 1 helpers. The caller never waits for a helper that has claimed no task, so on a busy machine it
+// may run all tasks itself. `run` must not throw; inside it, kernel_threads() is 1.
 void parallel_for(size_t n, int threads, void (*run)(void* context, size_t i), void* context);
 
 }  // namespace runhooks

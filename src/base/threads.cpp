@@ -8,11 +8,11 @@ namespace runhooks {
 
 namespace {
 
-int allowed_threads = 1;
+int max_kernel_threads = 1;
 bool is_forked_child = false;
 thread_local bool is_single = false;
 
-void watch_for_forks() noexcept {
+void register_fork_handler() noexcept {
 #ifndef _WIN32
   static const int registered = pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
   (void)registered;
@@ -21,18 +21,17 @@ void watch_for_forks() noexcept {
 
 }  // namespace
 
-int kernel_threads() noexcept { return is_forked_child || is_single ? 1 : allowed_threads; }
+int kernel_threads() noexcept { return is_forked_child || is_single ? 1 : max_kernel_threads; }
 
-int set_threads() noexcept { return is_forked_child ? 1 : allowed_threads; }
+int configured_threads() noexcept { return is_forked_child ? 1 : max_kernel_threads; }
 
 bool in_forked_child() noexcept { return is_forked_child; }
 
-SingleThreaded::SingleThreaded() noexcept : before_(is_single) { is_single = true; }
-SingleThreaded::~SingleThreaded() { is_single = before_; }
+SingleThreaded::SingleThreaded() noexcept : scope_(is_single, true) {}
 
 void set_kernel_threads(int threads) noexcept {
-  watch_for_forks();
-  allowed_threads = threads < 1 ? 1 : threads;
+  register_fork_handler();
+  max_kernel_threads = threads < 1 ? 1 : threads;
 }
 
 }  // namespace runhooks

@@ -1,5 +1,7 @@
-// Number of threads that a kernel may use.
+// The number of threads that this thread may use for a computation.
 #pragma once
+
+#include "base/scoped_value.h"
 
 namespace runhooks {
 
@@ -7,20 +9,17 @@ namespace runhooks {
 // because threads do not survive fork().
 int kernel_threads() noexcept;
 void set_kernel_threads(int threads) noexcept;
-// The configured number, also inside SingleThreaded; 1 in a forked child.
-int set_threads() noexcept;
+// The number passed to set_kernel_threads(), also inside SingleThreaded; 1 in a forked child.
+int configured_threads() noexcept;
 bool in_forked_child() noexcept;
 
 // Inside this scope, kernel_threads() of this thread is 1.
 class SingleThreaded {
  public:
   SingleThreaded() noexcept;
-  ~SingleThreaded();
-  SingleThreaded(const SingleThreaded&) = delete;
-  SingleThreaded& operator=(const SingleThreaded&) = delete;
 
  private:
-  bool before_;
+  ScopedValue<bool> scope_;
 };
 
 }  // namespace runhooks

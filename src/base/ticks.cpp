@@ -1,8 +1,8 @@
 #include "base/ticks.h"
 
-#include <chrono>
 #include <limits>
 
+#include "base/clock.h"
 #include "base/platform.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -15,62 +15,58 @@ namespace runhooks {
 
 namespace {
 
-int64_t clock_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
-
 #ifdef RUNHOOKS_HAS_TSC
-// Whether the counter has a constant rate that does not depend on core and frequency.
-bool counts_evenly() {
+// Whether the counter has the same constant rate on all cores and at all CPU frequencies.
+bool has_invariant_tsc() {
   constexpr unsigned kPower = 0x80000007, kInvariant = 1u << 8;
   unsigned a, b, c, d;
   return __get_cpuid(kPower, &a, &b, &c, &d) && (d & kInvariant);
 }
-const bool has_counter = counts_evenly() && feature_enabled(SystemFeature::kCycleCounter);
-int64_t count() { return static_cast<int64_t>(__rdtsc()); }
+const bool has_counter = has_invariant_tsc() && feature_enabled(SystemFeature::kCycleCounter);
+int64_t read_counter() { return static_cast<int64_t>(__rdtsc()); }
 #elif defined(__aarch64__) && defined(__GNUC__)
 #define RUNHOOKS_HAS_TSC 1
-// The architecture guarantees one system-wide counter with a constant rate.
+// The arm64 architecture guarantees one counter for all cores, with a constant rate.
 const bool has_counter = feature_enabled(SystemFeature::kCycleCounter);
-int64_t count() {
+int64_t read_counter() {
   uint64_t now;
   asm volatile("mrs %0, cntvct_el0" : "=r"(now));
   return static_cast<int64_t>(now);
 }
 #endif
 
-// A pair of clock and counter values, from the try with the shortest delay between them.
-struct Moment {
-  int64_t ns = 0, tick = 0;
-  static Moment now() {
-    Moment best;
-    int64_t least = std::numeric_limits<int64_t>::max();
+// Values of the clock and the counter at almost the same time.
+struct ClockReading {
+  int64_t ns = 0, ticks = 0;
+  static ClockReading now() {
+    // Tries four times and returns the reading that took the shortest time.
+    ClockReading closest;
+    int64_t shortest_delay = std::numeric_limits<int64_t>::max();
     for (int i = 0; i < 4; ++i) {
-      const int64_t before = now_ticks(), ns = clock_ns(), taken = now_ticks() - before;
-      if (taken >= least) continue;
-      least = taken;
-      best = {ns, before + taken / 2};
+      const int64_t before = now_ticks(), ns = steady_ns(), delay = now_ticks() - before;
+      if (delay >= shortest_delay) continue;
+      shortest_delay = delay;
+      closest = {ns, before + delay / 2};
     }
-    return best;
+    return closest;
   }
 };
 
-const Moment first_moment = Moment::now();  // at load time
+const ClockReading reading_at_load = ClockReading::now();
 
 }  // namespace
 
 int64_t now_ticks() {
 #ifdef RUNHOOKS_HAS_TSC
-  if (has_counter) return count();
+  if (has_counter) return read_counter();
 #endif
-  return clock_ns();
+  return steady_ns();
 }
 
-double seconds_of_ticks(int64_t ticks) {
-  const Moment moment = Moment::now();
-  const auto passed = static_cast<double>(moment.tick - first_moment.tick);
-  const auto passed_ns = static_cast<double>(moment.ns - first_moment.ns);
+double ticks_to_seconds(int64_t ticks) {
+  const ClockReading reading = ClockReading::now();
+  const auto passed = static_cast<double>(reading.ticks - reading_at_load.ticks);
+  const auto passed_ns = static_cast<double>(reading.ns - reading_at_load.ns);
   return passed > 0 ? static_cast<double>(ticks) * (passed_ns / passed) / 1e9 : 0;
 }
 

@@ -9,6 +9,6 @@ namespace runhooks {
 int64_t now_ticks();
 // Converts ticks to seconds. The tick length is estimated since the start of the process, so the
 // precision improves over time.
-double seconds_of_ticks(int64_t ticks);
+double ticks_to_seconds(int64_t ticks);
 
 }  // namespace runhooks

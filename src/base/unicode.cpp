@@ -9,10 +9,10 @@ namespace runhooks {
 namespace {
 
 // Decodes the numbers of a table row.
-class Numbers {
+class TableReader {
  public:
-  explicit Numbers(const char* at) : at_(at) {}
-  bool is_over() const { return *at_ == '\0'; }
+  explicit TableReader(const char* at) : at_(at) {}
+  bool at_end() const { return *at_ == '\0'; }
   int32_t next() {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
     int32_t number = 0;
@@ -28,52 +28,53 @@ class Numbers {
 };
 
 // Maps characters to their case fold, and each fold to the characters that share it.
-struct Folds {
+struct CaseFolds {
   std::map<int32_t, int32_t> fold;
   std::map<int32_t, std::vector<int32_t>> members;  // including the fold itself
 
-  Folds() {
+  CaseFolds() {
     int32_t rune = 0;
     // Each entry: gap to the previous range, additional members, step, and offset to the fold
     // (even: forward, odd: backward).
-    for (Numbers numbers(kCaseFolds); !numbers.is_over();) {
-      rune += numbers.next();
-      const int32_t more = numbers.next(), step = numbers.next(), by = numbers.next();
-      for (int32_t i = 0; i <= more; ++i) {
+    for (TableReader reader(kCaseFolds); !reader.at_end();) {
+      rune += reader.next();
+      const int32_t additional_members = reader.next(), step = reader.next(),
+                    encoded_offset = reader.next();
+      for (int32_t i = 0; i <= additional_members; ++i) {
         if (i > 0) rune += step;
-        add(rune, rune + (by % 2 == 0 ? by / 2 : -(by / 2)));
+        add(rune, rune + (encoded_offset % 2 == 0 ? encoded_offset / 2 : -(encoded_offset / 2)));
       }
     }
   }
-  void add(int32_t rune, int32_t to) {
-    fold[rune] = to;
-    std::vector<int32_t>& all = members[to];
-    if (all.empty()) all.push_back(to);
-    all.push_back(rune);
+  void add(int32_t rune, int32_t fold_target) {
+    fold[rune] = fold_target;
+    std::vector<int32_t>& same_fold = members[fold_target];
+    if (same_fold.empty()) same_fold.push_back(fold_target);
+    same_fold.push_back(rune);
   }
 };
 
-const Folds& case_folding() {
-  static const auto* all = new Folds;
-  return *all;
+const CaseFolds& case_folds() {
+  static const auto* folds = new CaseFolds;
+  return *folds;
 }
 
 }  // namespace
 
 Rune rune_at(const char* at, const char* end) {
-  constexpr Rune kNone{-1, 1};
+  constexpr Rune kInvalid{-1, 1};
   const auto byte = [at](int i) { return static_cast<int32_t>(static_cast<unsigned char>(at[i])); };
   const int32_t first = byte(0);
   if (first < 0x80) return {first, 1};
   const int length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-  if (length == 0 || end - at < length) return kNone;
+  if (length == 0 || end - at < length) return kInvalid;
   int32_t rune = first & (0xFF >> (length + 1));
   for (int i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return kNone;
+    if ((byte(i) & 0xC0) != 0x80) return kInvalid;
     rune = rune << 6 | (byte(i) & 0x3F);
   }
-  constexpr int32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (rune < kLeast[length] || rune > kLastRune) return kNone;
+  constexpr int32_t kSmallestRune[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (rune < kSmallestRune[length] || rune > kLastRune) return kInvalid;
   return {rune, length};
 }
 
@@ -98,33 +99,33 @@ void RuneSet::add(const RuneSet& other) {
 
 void RuneSet::normalize() {
   std::sort(ranges_.begin(), ranges_.end());
-  std::vector<Range> settled;
+  std::vector<Range> merged;
   for (const Range& range : ranges_) {
-    if (settled.empty() || range.first > settled.back().second + 1) {
-      settled.push_back(range);
+    if (merged.empty() || range.first > merged.back().second + 1) {
+      merged.push_back(range);
     } else {
-      settled.back().second = std::max(settled.back().second, range.second);
+      merged.back().second = std::max(merged.back().second, range.second);
     }
   }
-  ranges_ = std::move(settled);
+  ranges_ = std::move(merged);
 }
 
 void RuneSet::add_other_cases() {
   normalize();
-  const Folds& all = case_folding();
+  const CaseFolds& folds = case_folds();
   std::vector<int32_t> targets;
   for (const Range& range : ranges_) {
-    for (auto i = all.fold.lower_bound(range.first); i != all.fold.end(); ++i) {
+    for (auto i = folds.fold.lower_bound(range.first); i != folds.fold.end(); ++i) {
       if (i->first > range.second) break;
       targets.push_back(i->second);
     }
-    for (auto i = all.members.lower_bound(range.first); i != all.members.end(); ++i) {
+    for (auto i = folds.members.lower_bound(range.first); i != folds.members.end(); ++i) {
       if (i->first > range.second) break;
       targets.push_back(i->first);
     }
   }
   for (int32_t target : targets) {
-    for (int32_t rune : all.members.at(target)) add(rune, rune);
+    for (int32_t rune : folds.members.at(target)) add(rune, rune);
   }
   normalize();
 }
@@ -155,14 +156,14 @@ bool find_unicode_class(const std::string& name, RuneSet* set) {
   for (int i = 0; i < kUnicodeClassCount; ++i) {
     const std::string category = kUnicodeClasses[i].name;
     // "L" includes "Lu", "Ll" and so on.
-    const bool is_part = name.size() == 1 && category.size() == 2 && category[0] == name[0];
-    if (category != name && !is_part) continue;
+    const bool is_subcategory = name.size() == 1 && category.size() == 2 && category[0] == name[0];
+    if (category != name && !is_subcategory) continue;
     is_found = true;
     int32_t rune = 0;
     // Each entry: gap to the previous range, additional members.
-    for (Numbers numbers(kUnicodeClasses[i].ranges); !numbers.is_over();) {
-      const int32_t low = rune + numbers.next();
-      rune = low + numbers.next();
+    for (TableReader reader(kUnicodeClasses[i].ranges); !reader.at_end();) {
+      const int32_t low = rune + reader.next();
+      rune = low + reader.next();
       set->add(low, rune);
     }
   }

@@ -11,11 +11,11 @@ namespace runhooks {
 
 constexpr int32_t kLastRune = 0x10FFFF;
 
-// The character at `at` and its length in bytes; -1 and 1 for invalid UTF-8.
 struct Rune {
-  int32_t value;
-  int length;
+  int32_t value;  // code point; -1 for invalid UTF-8
+  int length;     // in bytes; 1 for invalid UTF-8
 };
+// Decodes the character at `at`, which must be before `end`.
 Rune rune_at(const char* at, const char* end);
 bool is_utf8(std::string_view text);
 
@@ -28,8 +28,9 @@ class RuneSet {
 
   void add(int32_t low, int32_t high) { ranges_.emplace_back(low, high); }
   void add(const RuneSet& other);
+  // Sorts the ranges and merges those that overlap or touch; has() requires it.
   void normalize();
-  // Adds the characters that differ only in case.
+  // Adds all characters that differ from a member only in case.
   void add_other_cases();
   void negate();
   bool has(int32_t rune) const;
@@ -42,8 +43,9 @@ class RuneSet {
 // Finds a category ("L", "Lu") or script ("Greek"); FALSE if the name is unknown.
 bool find_unicode_class(const std::string& name, RuneSet* set);
 
-// Generated tables (tools/unicode_tables.py). Numbers are in base 32, least significant digit
-// first; all digits except the last have 32 added. unicode.cpp describes their meaning.
+// Generated tables (tools/unicode_tables.py): text that encodes a sequence of numbers in base 32,
+// least significant digit first. All digits of a number except the last have 32 added. unicode.cpp
+// decodes them.
 struct UnicodeClass {
   const char* name;
   const char* ranges;

@@ -24,60 +24,58 @@ class SingleProcess : public Communicator {
 };
 
 template <typename T>
-void average_in_one_message(Communicator& all,
-                            const std::vector<ReduceBuffer>& parts,
+void average_in_one_message(Communicator& comm,
+                            const std::vector<ReduceBuffer>& buffers,
                             DType dtype,
-                            std::vector<T>& packed) {
+                            std::vector<T>& send_buffer) {
   size_t n = 0;
-  for (const ReduceBuffer& part : parts) n += static_cast<size_t>(part.n);
-  packed.resize(n);
-  T* at = packed.data();
-  for (const ReduceBuffer& part : parts) {
-    const auto* own = static_cast<const T*>(part.values);
-    at = std::copy(own, own + part.n, at);
+  for (const ReduceBuffer& buffer : buffers) n += static_cast<size_t>(buffer.n);
+  send_buffer.resize(n);
+  T* position = send_buffer.data();
+  for (const ReduceBuffer& buffer : buffers) {
+    const auto* own = static_cast<const T*>(buffer.values);
+    position = std::copy(own, own + buffer.n, position);
   }
-  all.add(packed.data(), static_cast<int64_t>(n), dtype);
-  at = packed.data();
-  for (const ReduceBuffer& part : parts) {
-    auto* mean = static_cast<T*>(part.mean);
-    for (int64_t i = 0; i < part.n; ++i) mean[i] = at[i] / static_cast<T>(all.size());
-    at += part.n;
+  comm.add(send_buffer.data(), static_cast<int64_t>(n), dtype);
+  position = send_buffer.data();
+  for (const ReduceBuffer& buffer : buffers) {
+    auto* mean = static_cast<T*>(buffer.mean);
+    for (int64_t i = 0; i < buffer.n; ++i) mean[i] = position[i] / static_cast<T>(comm.size());
+    position += buffer.n;
   }
 }
 
 std::unique_ptr<Communicator>& current() {
-  static auto* one = new std::unique_ptr<Communicator>(std::make_unique<SingleProcess>());
-  return *one;
+  static auto* instance = new std::unique_ptr<Communicator>(std::make_unique<SingleProcess>());
+  return *instance;
 }
 
 }  // namespace
 
-void Communicator::average(const std::vector<ReduceBuffer>& parts, DType dtype) {
-  if (dtype == DType::kFloat64) {
-    average_in_one_message(*this, parts, dtype, packed_doubles_);
-  } else {
-    average_in_one_message(*this, parts, dtype, packed_floats_);
-  }
+void Communicator::average(const std::vector<ReduceBuffer>& buffers, DType dtype) {
+  dtype == DType::kFloat64 ? average_in_one_message(*this, buffers, dtype, packed_doubles_)
+                           : average_in_one_message(*this, buffers, dtype, packed_floats_);
 }
 
 Communicator& communicator() { return *current(); }
-void set_communicator(std::unique_ptr<Communicator> other) {
-  if (!other) other = std::make_unique<SingleProcess>();
-  current() = std::move(other);
+void set_communicator(std::unique_ptr<Communicator> new_communicator) {
+  if (!new_communicator) new_communicator = std::make_unique<SingleProcess>();
+  current() = std::move(new_communicator);
 }
 
-std::string broadcast_text(Communicator& all, const std::string& text, int root) {
+std::string broadcast_text(Communicator& comm, const std::string& text, int root) {
   auto size = static_cast<int64_t>(text.size());
-  all.broadcast(&size, sizeof size, root);
-  std::string got = all.rank() == root ? text : std::string(static_cast<size_t>(size), '\0');
-  all.broadcast(got.data(), size, root);
-  return got;
+  comm.broadcast(&size, sizeof size, root);
+  std::string result = comm.rank() == root ? text : std::string(static_cast<size_t>(size), '\0');
+  comm.broadcast(result.data(), size, root);
+  return result;
 }
 
-std::vector<std::string> gather_texts(Communicator& all, const std::string& own) {
-  std::vector<std::string> texts;
-  for (int rank = 0; rank < all.size(); ++rank) texts.push_back(broadcast_text(all, own, rank));
-  return texts;
+std::vector<std::string> gather_texts(Communicator& comm, const std::string& own) {
+  std::vector<std::string> all_texts;
+  for (int rank = 0; rank < comm.size(); ++rank)
+    all_texts.push_back(broadcast_text(comm, own, rank));
+  return all_texts;
 }
 
 }  // namespace runhooks

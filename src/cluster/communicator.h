@@ -1,5 +1,4 @@
-// Communicator: collective operations among the processes of a run, and the instance of this
-// process.
+// Communicator: collective operations among the processes of a run.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@ struct ReduceBuffer {
   int64_t n;
 };
 
-// All processes must call each function, except rank(), size() and abort(), in the same order;
-// otherwise they deadlock. All get the same result.
+// All processes must call the collective functions (from add() on, except abort()) in the same
+// order; otherwise they deadlock. All processes get the same result.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -34,12 +33,14 @@ class Communicator {
   // Sums over all processes in place; float32, float64, int32 or int64.
   virtual void add(void* values, int64_t n, DType dtype) = 0;
   // Averages several buffers over all processes in one message; float32 or float64.
-  virtual void average(const std::vector<ReduceBuffer>& parts, DType dtype);
+  virtual void average(const std::vector<ReduceBuffer>& buffers, DType dtype);
+  // Replaces each value by its maximum over all processes.
   virtual void largest(int64_t* values, int64_t n) = 0;
+  // Copies the bytes of process `root` to all processes.
   virtual void broadcast(void* bytes, int64_t n, int root) = 0;
   // Concatenates `n` bytes of each process in order of rank.
   virtual void gather(const void* own, int64_t n, void* all) = 0;
-  // Ends all processes with this status. Returns if there is only one process, which R ends.
+  // Ends all processes with this exit code. With a single process it returns; the caller ends R.
   virtual void abort(int code) = 0;
   // Waits for all processes at the regular end of the script.
   virtual void finish() = 0;
@@ -52,11 +53,12 @@ class Communicator {
 
 // The communicator of this process; NULL resets it to a single process.
 Communicator& communicator();
-void set_communicator(std::unique_ptr<Communicator> other);
+void set_communicator(std::unique_ptr<Communicator> new_communicator);
 
 // Returns the text of process `root`; ignores `text` in other processes.
-std::string broadcast_text(Communicator& all, const std::string& text, int root = 0);
-std::vector<std::string> gather_texts(Communicator& all, const std::string& own);
+std::string broadcast_text(Communicator& comm, const std::string& text, int root = 0);
+// The texts of all processes, in order of rank.
+std::vector<std::string> gather_texts(Communicator& comm, const std::string& own);
 
 // Loads the shared object at `path` and starts MPI. Throws if it cannot be loaded or its version
 // differs.

@@ -1,10 +1,10 @@
-// Plain C function table that a shared object with MPI provides to the core.
+// The function table, in plain C, that a shared object for an MPI library provides to the core.
 #ifndef RUNHOOKS_CLUSTER_MPI_CALLS_H
 #define RUNHOOKS_CLUSTER_MPI_CALLS_H
 
 #include <stdint.h>
 
-/* Increase when the table changes; objects with another version are rejected. */
+/* Increase it when the table changes; objects with another version are rejected. */
 #define RUNHOOKS_MPI_CALLS_VERSION 2
 
 /* Element types for sums and maxima. */
@@ -19,7 +19,7 @@ struct runhooks_mpi_calls {
   int version;
   /* "Open MPI v4.1.4, ..." */
   void (*library)(char* text, int size);
-  /* Starts MPI unless it is running; returns 0 if MPI does not allow calls from several threads. */
+  /* Starts MPI unless it is running. Returns 0 if MPI does not support several threads. */
   int (*start)(int* rank, int* size, int* local_rank, int* local_size);
   /* Sums or maxima over all processes, in place. */
   void (*add)(void* values, int64_t n, int type);

@@ -1,5 +1,5 @@
-// Communicator over MPI, loaded from a shared object. Processes of one machine reduce in shared
-// memory.
+// Communicator over MPI, loaded from a shared object. Processes on one machine reduce in shared
+// memory instead.
 #include <algorithm>
 #include <cstdlib>
 
@@ -20,13 +20,14 @@ namespace {
 
 using Calls = runhooks_mpi_calls;
 
-// Buffer size per process. One large chunk needs fewer barriers than several small ones.
+// Buffer size per process. Large buffers need fewer barriers than small ones.
 constexpr int64_t kBufferBytes = 2 << 20;
-// Limit for all processes together.
+// Total size of the buffers of all processes.
 constexpr int64_t kMaxBufferBytes = 64 << 20;
-// Spin count before a waiting process yields its core. If it yields too early, another program may
-// occupy the core, and all processes wait. With more processes than cores, waiting must be short.
-constexpr int64_t kSpinBeforeSleep = 2000000, kSpinOversubscribed = 100;
+// Polls of a waiting process before it yields its core. If it yields too early, another program may
+// occupy the core, and all processes wait for this one. With more processes than cores, it must
+// yield early.
+constexpr int64_t kSpinBeforeYield = 2000000, kSpinOversubscribed = 100;
 
 int mpi_type(DType dtype) {
   switch (dtype) {
@@ -52,7 +53,7 @@ class MpiCommunicator : public Communicator {
            ") was started for a single thread by other code; runhooks needs at least "
            "MPI_THREAD_SERIALIZED.");
     }
-    if (size_ > 1 && agree_on_shared_memory(local_size)) share();
+    if (size_ > 1 && agree_on_shared_memory(local_size)) create_shared_memory();
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -60,21 +61,21 @@ class MpiCommunicator : public Communicator {
   std::string library() const override {
     char text[160];
     calls_.library(text, sizeof text);
-    std::string full(text);
-    const std::string word = " Version:";
-    if (full.find(word) != std::string::npos) full.erase(full.find(word), word.size());
-    return full.substr(0, full.find(','));
+    std::string version(text);
+    const std::string label = " Version:";
+    if (version.find(label) != std::string::npos) version.erase(version.find(label), label.size());
+    return version.substr(0, version.find(','));
   }
   void add(void* values, int64_t n, DType dtype) override {
-    if (sums_) return sums_->add(values, n, dtype);
+    if (all_reduce_) return all_reduce_->add(values, n, dtype);
     calls_.add(values, n, mpi_type(dtype));
   }
-  void average(const std::vector<ReduceBuffer>& parts, DType dtype) override {
-    if (sums_) return sums_->average(parts, dtype);
-    Communicator::average(parts, dtype);
+  void average(const std::vector<ReduceBuffer>& buffers, DType dtype) override {
+    if (all_reduce_) return all_reduce_->average(buffers, dtype);
+    Communicator::average(buffers, dtype);
   }
   void largest(int64_t* values, int64_t n) override {
-    if (sums_) return sums_->largest(values, n);
+    if (all_reduce_) return all_reduce_->largest(values, n);
     calls_.largest(values, n);
   }
   void broadcast(void* bytes, int64_t n, int root) override { calls_.broadcast(bytes, n, root); }
@@ -83,36 +84,36 @@ class MpiCommunicator : public Communicator {
   void finish() override { calls_.finish(); }
 
  private:
-  // All processes must be on one machine and none may have disabled sharing.
+  // TRUE if all processes are on one machine, and none has disabled shared memory.
   bool agree_on_shared_memory(int local_size) {
-    const char* said = std::getenv("RUNHOOKS_SHARED_MEMORY");
-    int64_t is_against = local_size != size_ || (said && std::string(said) == "no");
-    calls_.largest(&is_against, 1);
-    return !is_against;
+    const char* setting = std::getenv("RUNHOOKS_SHARED_MEMORY");
+    int64_t is_disabled = local_size != size_ || (setting && std::string(setting) == "no");
+    calls_.largest(&is_disabled, 1);
+    return !is_disabled;
   }
-  void share() {
+  void create_shared_memory() {
     const int64_t buffer_bytes = std::min(kBufferBytes, kMaxBufferBytes / (2 * size_) / 128 * 128);
     memory_ = shared_memory(*this, SharedMemoryAllReduce::memory_bytes(buffer_bytes, size_));
     if (!memory_) return;
-    const int64_t spin_limit = size_ <= processors() ? kSpinBeforeSleep : kSpinOversubscribed;
-    sums_ = std::make_unique<SharedMemoryAllReduce>(memory_->bytes(), buffer_bytes, rank_, size_,
-                                                    spin_limit, calls_.progress);
+    const int64_t spin_limit = size_ <= processors() ? kSpinBeforeYield : kSpinOversubscribed;
+    all_reduce_ = std::make_unique<SharedMemoryAllReduce>(memory_->bytes(), buffer_bytes, rank_,
+                                                          size_, spin_limit, calls_.progress);
   }
 
   const Calls& calls_;
   int rank_ = 0, size_ = 1, local_rank_ = 0;
   std::unique_ptr<SharedMemory> memory_;  // NULL if processes reduce through MPI
-  std::unique_ptr<SharedMemoryAllReduce> sums_;
+  std::unique_ptr<SharedMemoryAllReduce> all_reduce_;
 };
 
 #ifdef _WIN32
-const Calls& load(const std::string& path) {
+const Calls& load_mpi_calls(const std::string& path) {
   fail(Code::kUnimplemented, "MPI is not supported on Windows; cannot load '", path, "'.");
 }
 #else
 // RTLD_GLOBAL, because MPI's modules look up its symbols globally. Never closed, because MPI runs
 // until the process ends.
-const Calls& load(const std::string& path) {
+const Calls& load_mpi_calls(const std::string& path) {
   void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!object) fail(Code::kFailedPrecondition, "Cannot load MPI: ", dlerror());
   void* symbol = dlsym(object, RUNHOOKS_MPI_SYMBOL);
@@ -128,7 +129,7 @@ const Calls& load(const std::string& path) {
 }  // namespace
 
 std::unique_ptr<Communicator> mpi_communicator(const std::string& path) {
-  return std::make_unique<MpiCommunicator>(load(path));
+  return std::make_unique<MpiCommunicator>(load_mpi_calls(path));
 }
 
 }  // namespace runhooks

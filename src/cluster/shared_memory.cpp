@@ -20,14 +20,14 @@ namespace runhooks {
 
 namespace {
 
-// Location of the memory for other processes. `word` is a random value at its end, which detects an
-// equal process id in another container.
+// The information that other processes need to map the memory. `marker` is a random value at the
+// end of the memory. It detects a process in another container that has the same process id.
 struct MemoryLocation {
   int64_t process = 0, file = -1, size = 0;
-  uint64_t word = 0;
+  uint64_t marker = 0;
 };
 
-void* mapped(int file, int64_t size) {
+void* map_file(int file, int64_t size) {
   void* bytes = mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_POPULATE, file, 0);
   return bytes == MAP_FAILED ? nullptr : bytes;
@@ -37,16 +37,16 @@ uint64_t& end_marker(void* bytes, int64_t size) {
   return *reinterpret_cast<uint64_t*>(static_cast<char*>(bytes) + size - sizeof(uint64_t));
 }
 
-// Allocates all pages now; a missing page would later raise SIGBUS.
+// Allocates all pages at once, because a page that cannot be allocated later would raise SIGBUS.
 void* create_memory(MemoryLocation& location) {
   if (!feature_enabled(SystemFeature::kMemfd)) return nullptr;
   location.file = memfd_create("runhooks", MFD_CLOEXEC);
   if (location.file < 0) return nullptr;
   const auto file = static_cast<int>(location.file);
   if (posix_fallocate(file, 0, location.size) != 0) return nullptr;
-  void* bytes = mapped(file, location.size);
-  location.word = random_device_u64();
-  if (bytes) end_marker(bytes, location.size) = location.word;
+  void* bytes = map_file(file, location.size);
+  location.marker = random_device_u64();
+  if (bytes) end_marker(bytes, location.size) = location.marker;
   return bytes;
 }
 
@@ -56,13 +56,13 @@ void* attach_memory(const MemoryLocation& location) {
       str_cat("/proc/", location.process, "/fd/", location.file);        // lint: allow path
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);  // lint: allow file
   if (file < 0) return nullptr;
-  struct stat about;
+  struct stat status;
   void* bytes = nullptr;
-  if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == location.size) {
-    bytes = mapped(file, location.size);
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == location.size) {
+    bytes = map_file(file, location.size);
   }
   close(file);
-  if (bytes && end_marker(bytes, location.size) != location.word) {
+  if (bytes && end_marker(bytes, location.size) != location.marker) {
     munmap(bytes, static_cast<size_t>(location.size));
     bytes = nullptr;
   }
@@ -73,18 +73,18 @@ void* attach_memory(const MemoryLocation& location) {
 
 SharedMemory::~SharedMemory() { munmap(bytes_, size_); }
 
-std::unique_ptr<SharedMemory> shared_memory(Communicator& all, int64_t size) {
+std::unique_ptr<SharedMemory> shared_memory(Communicator& comm, int64_t size) {
   MemoryLocation location;
   location.process = process_id();
   location.size = size + static_cast<int64_t>(sizeof(uint64_t));
-  void* bytes = all.is_chief() ? create_memory(location) : nullptr;
-  all.broadcast(&location, sizeof location, 0);
-  if (!all.is_chief() && location.file >= 0) bytes = attach_memory(location);
+  void* bytes = comm.is_chief() ? create_memory(location) : nullptr;
+  comm.broadcast(&location, sizeof location, 0);
+  if (!comm.is_chief() && location.file >= 0) bytes = attach_memory(location);
   std::unique_ptr<SharedMemory> memory;
   if (bytes) memory = std::make_unique<SharedMemory>(bytes, static_cast<size_t>(location.size));
   int64_t is_missing = !memory;
-  all.largest(&is_missing, 1);
-  if (all.is_chief() && location.file >= 0) close(static_cast<int>(location.file));
+  comm.largest(&is_missing, 1);
+  if (comm.is_chief() && location.file >= 0) close(static_cast<int>(location.file));
   if (is_missing) memory.reset();
   return memory;
 }

@@ -9,7 +9,8 @@
 
 namespace runhooks {
 
-// Initially zero. It has no file name, so killed processes leave nothing.
+// The memory is initially zero. It has no file name, so the system frees it even if processes are
+// killed.
 class SharedMemory {
  public:
   SharedMemory(void* bytes, size_t size) : bytes_(bytes), size_(size) {}
@@ -23,8 +24,8 @@ class SharedMemory {
   size_t size_;
 };
 
-// Collective. Returns NULL in all processes if one of them cannot map the memory, for example in
-// another container, or if the system is not Linux.
-std::unique_ptr<SharedMemory> shared_memory(Communicator& all, int64_t size);
+// Creates memory of `size` bytes; all processes must call it. Returns NULL in all processes if one
+// of them cannot map the memory, as in another container. Only Linux is supported.
+std::unique_ptr<SharedMemory> shared_memory(Communicator& comm, int64_t size);
 
 }  // namespace runhooks

@@ -10,11 +10,11 @@
 
 namespace runhooks {
 
-// Each process has two buffers and alternates between them. When it refills one, all processes have
-// started on the other, so none reads it any more; this saves a barrier. Larger data go in chunks.
-// Two processes each reduce everything, which needs one barrier; more processes each reduce a slice
-// and then copy the others. Values are combined in rank order, so that all processes get the same
-// bits.
+// Each process has two buffers and alternates between them, which saves a barrier: when a process
+// refills one buffer, all processes have started to read the other. Data that exceed a buffer are
+// reduced in chunks. With two processes, each reduces everything, after one barrier. With more
+// processes, each reduces a slice and, after a second barrier, copies the slices of the others.
+// Values are combined in the order of the ranks, so that all processes get the same bits.
 class SharedMemoryAllReduce {
  public:
   // `memory` must be zeroed, aligned to a cache line and used by at least two processes. A waiting
@@ -29,31 +29,37 @@ class SharedMemoryAllReduce {
 
   // As in Communicator. Throw if the processes run different reductions.
   void add(void* values, int64_t n, DType dtype);
-  void average(const std::vector<ReduceBuffer>& parts, DType dtype);
+  void average(const std::vector<ReduceBuffer>& buffers, DType dtype);
   void largest(int64_t* values, int64_t n);
 
  private:
-  // Progress of a process. `reduction` identifies its last two reductions, so that slower processes
-  // can still compare them.
+  // Progress of a process. `reduction` identifies its last two reductions, because a slower process
+  // may still have to compare the previous one.
   struct Progress {
     std::atomic<uint64_t> step;
     uint64_t reduction[2];
-    char rest[104];  // fills two cache lines, to avoid false sharing
+    char padding[104];  // fills two cache lines, to avoid false sharing
   };
-  template <typename T, typename Combine, typename Last>
-  void combine(const std::vector<ReduceBuffer>& parts, uint64_t kind, Combine combine, Last last);
-  template <typename T, typename Combine, typename Last>
-  void reduce_all(
-      const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, Combine combine, Last last);
-  template <typename T, typename Combine, typename Last>
-  void reduce_by_slice(const std::vector<ReduceBuffer>& parts,
+  template <typename T, typename Combine, typename CombineLast>
+  void combine(const std::vector<ReduceBuffer>& buffers,
+               uint64_t kind,
+               Combine combine,
+               CombineLast combine_last);
+  template <typename T, typename Combine, typename CombineLast>
+  void reduce_all(const std::vector<ReduceBuffer>& buffers,
+                  int64_t from,
+                  int64_t n,
+                  Combine combine,
+                  CombineLast combine_last);
+  template <typename T, typename Combine, typename CombineLast>
+  void reduce_by_slice(const std::vector<ReduceBuffer>& buffers,
                        int64_t from,
                        int64_t n,
                        uint64_t reduction,
                        Combine combine,
-                       Last last);
+                       CombineLast combine_last);
   template <typename T>
-  void average_of(const std::vector<ReduceBuffer>& parts, DType dtype);
+  void average_of(const std::vector<ReduceBuffer>& buffers, DType dtype);
   template <typename T>
   T* buffer(int rank);
   // A barrier, which also checks that all processes run the same reduction.
@@ -66,7 +72,7 @@ class SharedMemoryAllReduce {
   int64_t spin_limit_;
   void (*progress_)();
   uint64_t step_ = 0;
-  int half_ = 0;
+  int current_buffer_ = 0;  // 0 or 1
 };
 
 }  // namespace runhooks

@@ -8,14 +8,15 @@
 
 namespace runhooks {
 
-VoteResult vote(StepDecision own) {
-  Communicator& all = communicator();
-  int64_t own_vote = static_cast<int64_t>(own) * all.size() + (all.size() - 1 - all.rank());
-  all.largest(&own_vote, 1);
-  VoteResult agreed;
-  agreed.goes_on = static_cast<StepDecision>(own_vote / all.size());
-  agreed.rank = static_cast<int>(all.size() - 1 - own_vote % all.size());
-  return agreed;
+VoteResult vote(StepDecision own_decision) {
+  Communicator& comm = communicator();
+  int64_t own_vote =
+      static_cast<int64_t>(own_decision) * comm.size() + (comm.size() - 1 - comm.rank());
+  comm.largest(&own_vote, 1);
+  VoteResult result;
+  result.goes_on = static_cast<StepDecision>(own_vote / comm.size());
+  result.rank = static_cast<int>(comm.size() - 1 - own_vote % comm.size());
+  return result;
 }
 
 void interrupt_with(int rank) {
@@ -24,38 +25,28 @@ void interrupt_with(int rank) {
   fail(Code::kCancelled, "Process ", rank, " was interrupted.");
 }
 
-bool& CollectiveSaveScope::now() {
-  static bool is_so = false;
-  return is_so;
-}
-
-StepBarrier::State& StepBarrier::state() {
-  static State now = kClosed;
-  return now;
-}
-
 void StepBarrier::vote_ready() {
-  if (state() != kOpen) {
+  if (state_ != kOpen) {
     fail(Code::kFailedPrecondition,
          "Collective operations can run only in the steps of train(), because "
          "other processes do not take part otherwise.");
   }
-  const VoteResult agreed = vote(StepDecision::kYes);
-  state() = kPassed;
-  if (agreed.goes_on == StepDecision::kYes) return;
-  state() = kClosed;
-  if (agreed.goes_on == StepDecision::kInterrupted) interrupt_with(agreed.rank);
-  fail(Code::kOutOfRange, "Process ", agreed.rank, " has no more data.");
+  const VoteResult result = vote(StepDecision::kYes);
+  state_ = kPassed;
+  if (result.goes_on == StepDecision::kYes) return;
+  state_ = kClosed;
+  if (result.goes_on == StepDecision::kInterrupted) interrupt_with(result.rank);
+  fail(Code::kOutOfRange, "Process ", result.rank, " has no more data.");
 }
 
-void StepBarrier::vote_abort(StepDecision why) {
+void StepBarrier::vote_abort(StepDecision reason) {
   close();
-  vote(why);
+  vote(reason);
 }
 
-void StepBarrier::check_passed(const char* what) {
+void StepBarrier::check_passed(const char* op_type) {
   if (is_passed()) return;
-  fail(Code::kFailedPrecondition, what,
+  fail(Code::kFailedPrecondition, op_type,
        " is a collective operation, which can run only in the steps of train().");
 }
 

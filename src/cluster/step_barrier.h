@@ -1,11 +1,11 @@
-// StepBarrier: the vote of all processes, in each step, on whether they run it.
+// StepBarrier: before each step, all processes vote on whether to run the step.
 #pragma once
 
-#include <string>
+#include "base/scoped_value.h"
 
 namespace runhooks {
 
-// Votes in increasing order of priority; the highest vote wins.
+// The votes in increasing order of priority: the vote with the highest priority wins.
 enum class StepDecision { kYes, kStops, kNoData, kInterrupted };
 
 // The winning vote and the lowest rank that cast it.
@@ -13,43 +13,43 @@ struct VoteResult {
   StepDecision goes_on = StepDecision::kYes;
   int rank = 0;
 };
-// Collective: all processes must call it.
-VoteResult vote(StepDecision own);
-// Interrupts this process too, after the user has interrupted process `rank`.
+// All processes must call it; it returns the same result in all of them.
+VoteResult vote(StepDecision own_decision);
+// Raises an interrupt in this process, because the user has interrupted process `rank`.
 [[noreturn]] void interrupt_with(int rank);
 
-// The state of a collective step. In each step, all processes vote once, by the op ReplicaGate,
-// after the data are ready and before any variable changes. Collective ops may run only after the
-// vote, because other processes do not take part outside a step.
+// In each step, the op ReplicaGate makes all processes vote, after their data are ready and before
+// any variable changes. Collective ops may run only after the vote, because they would wait forever
+// for a process that does not run the step.
 class StepBarrier {
  public:
-  static void open() { state() = kOpen; }
-  static void close() { state() = kClosed; }
-  static bool is_passed() { return state() == kPassed; }
-  static bool is_open() { return state() == kOpen; }
-  // Throws if a process does not run the step; kOutOfRange if it has no data.
+  static void open() { state_ = kOpen; }
+  static void close() { state_ = kClosed; }
+  static bool is_passed() { return state_ == kPassed; }
+  static bool is_open() { return state_ == kOpen; }
+  // Votes to run the step. Throws if a process does not run it, with kOutOfRange if that has no
+  // data.
   static void vote_ready();
   // Called instead of vote_ready() by a process that cannot run the step.
-  static void vote_abort(StepDecision why);
-  static void check_passed(const char* what);
+  static void vote_abort(StepDecision reason);
+  // Throws unless the processes have voted to run the step.
+  static void check_passed(const char* op_type);
 
  private:
   enum State { kClosed, kOpen, kPassed };
-  static State& state();
+  static inline State state_ = kClosed;
 };
 
-// Inside this scope, all processes save the same step, so saving may use collectives.
+// Inside this scope, if `is_collective` is TRUE, all processes save the same step, so that saving
+// may use collective operations.
 class CollectiveSaveScope {
  public:
-  explicit CollectiveSaveScope(bool is_so) : outer_(now()) { now() = is_so; }
-  ~CollectiveSaveScope() { now() = outer_; }
-  CollectiveSaveScope(const CollectiveSaveScope&) = delete;
-  CollectiveSaveScope& operator=(const CollectiveSaveScope&) = delete;
-  static bool is_now() { return now(); }
+  explicit CollectiveSaveScope(bool is_collective) : scope_(is_active_, is_collective) {}
+  static bool is_collective_save() { return is_active_; }
 
  private:
-  static bool& now();
-  bool outer_;
+  static inline bool is_active_ = false;
+  ScopedValue<bool> scope_;
 };
 
 }  // namespace runhooks

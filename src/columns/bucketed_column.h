@@ -8,26 +8,26 @@
 
 namespace runhooks {
 
-// A dense column whose elements each fall into one of a few buckets, so trees can split on them
-// without binning.
+// A dense column whose elements fall into a few buckets. Trees can split on the buckets, so the
+// elements need no binning.
 class BucketedColumn {
  public:
   virtual ~BucketedColumn() = default;
-  virtual int64_t buckets() const = 0;  // per element
+  virtual int64_t buckets() const = 0;   // per element
   virtual int64_t elements() const = 0;  // per example
-  // True if each element says whether a vocabulary entry is present.
+  // True if the elements are indicators of the buckets of a categorical column.
   virtual bool is_multi_hot() const = 0;
   // Returns int32 [batch, elements].
   virtual Output bucket_tensor(TransformationCache& cache) const = 0;
-  // Base name of the elements in reports, e.g. "age_bucketized" or the categorical column's key.
+  // The name of the feature in reports: "age_bucketized", or the name of the categorical column.
   virtual std::string feature_name() const = 0;
   // Boundaries between the buckets; empty for categorical data.
   virtual std::vector<float> edges() const { return {}; }
-  // Label of an element in reports, e.g. the vocabulary entry.
+  // The label of an element in reports, such as an entry of the vocabulary.
   virtual std::string element_name(int64_t element) const { return str_cat(element); }
 };
 
-// A categorical column that has a label for each bucket.
+// A categorical column with labels for its buckets.
 class NamedBuckets {
  public:
   virtual ~NamedBuckets() = default;

@@ -11,59 +11,60 @@ constexpr int64_t kDefaultHashKey = 0xDECAFCAFFE;
 
 class CrossedColumn : public CategoricalColumn {
  public:
-  explicit CrossedColumn(const Args& args) : buckets_(args.integer("hash_bucket_size")) {
+  explicit CrossedColumn(const Args& args) : num_buckets_(args.integer("hash_bucket_size")) {
     read_keys(args);
     if (keys_.size() < 2) invalid_argument("keys must be a list with length > 1.");
-    if (buckets_ < 2) {
+    if (num_buckets_ < 2) {
       invalid_argument("hash_bucket_size must be larger than 1 (column '", name(), "'), not ",
-                       buckets_, ".");
+                       num_buckets_, ".");
     }
     read_hash_key(args);
   }
 
   std::string name() const override {
     std::vector<std::string> names;
-    for (const Key& key : leaves_) names.push_back(key.column ? key.column->name() : key.feature);
+    for (const Key& key : flat_keys_)
+      names.push_back(key.column ? key.column->name() : key.feature);
     std::sort(names.begin(), names.end());
     return str_join(names, "_X_");
   }
   std::vector<FeatureRead> reads() const override {
-    std::vector<FeatureRead> all;
-    for (const Key& key : leaves_) {
+    std::vector<FeatureRead> feature_reads;
+    for (const Key& key : flat_keys_) {
       if (key.column) {
-        for (const FeatureRead& read : key.column->reads()) all.push_back(read);
+        for (const FeatureRead& read : key.column->reads()) feature_reads.push_back(read);
       } else {
-        all.emplace_back(key.feature, DType::kString);
+        feature_reads.emplace_back(key.feature, DType::kString);
       }
     }
-    return all;
+    return feature_reads;
   }
-  int64_t num_buckets() const override { return buckets_; }
+  int64_t num_buckets() const override { return num_buckets_; }
 
   Output transform(TransformationCache& cache) const override {
     // TensorFlow's op takes all sparse keys first, then the dense ones.
-    std::vector<Output> sparse, dense, present;
+    std::vector<Output> sparse, dense, masks;
     std::vector<int64_t> is_sparse;
-    for (const Key& key : leaves_) {
+    for (const Key& key : flat_keys_) {
       if (key.column) {
         sparse.push_back(key.column->ids_and_weights(cache).ids);
-        is_sparse.push_back(0);  // negative ids mark missing values
+        is_sparse.push_back(0);  // needs no mask, because negative ids mark missing values
         continue;
       }
       const Output feature = raw_feature(cache, key.feature);
-      const Output has_value = cache.present(key.feature);
-      (has_value ? sparse : dense).push_back(feature);
-      if (!has_value) continue;
-      present.push_back(has_value);
+      const Output mask = cache.mask(key.feature);
+      (mask ? sparse : dense).push_back(feature);
+      if (!mask) continue;
+      masks.push_back(mask);
       is_sparse.push_back(1);
     }
-    is_sparse.resize(leaves_.size(), 0);
+    is_sparse.resize(flat_keys_.size(), 0);
     std::vector<Output> inputs = sparse;
     inputs.insert(inputs.end(), dense.begin(), dense.end());
-    inputs.insert(inputs.end(), present.begin(), present.end());
+    inputs.insert(inputs.end(), masks.begin(), masks.end());
     return cache.graph()
         .op("CrossIds", inputs)
-        .attr("num_buckets", buckets_)
+        .attr("num_buckets", num_buckets_)
         .attr("is_sparse", is_sparse)
         .attr("hash_key", hash_key_);
   }
@@ -93,7 +94,7 @@ class CrossedColumn : public CategoricalColumn {
             item.kind(), ".");
       }
       keys_.push_back(key);
-      add_leaves(key);
+      add_flat_keys(key);
     }
   }
   static void check_key(const CategoricalColumn* categorical, const FeatureColumn& column) {
@@ -111,13 +112,13 @@ class CrossedColumn : public CategoricalColumn {
                 "again, and weights would be lost."),
         {str_cat("Use the name of the feature, \"", column.feature_keys()[0], "\", instead.")});
   }
-  // A cross of crosses is flattened to one cross of all their keys.
-  void add_leaves(const Key& key) {
+  // Replaces a key that is a crossed column by the keys of that column.
+  void add_flat_keys(const Key& key) {
     const auto* cross = dynamic_cast<const CrossedColumn*>(key.column.get());
     if (!cross) {
-      leaves_.push_back(key);
+      flat_keys_.push_back(key);
     } else {
-      leaves_.insert(leaves_.end(), cross->leaves_.begin(), cross->leaves_.end());
+      flat_keys_.insert(flat_keys_.end(), cross->flat_keys_.begin(), cross->flat_keys_.end());
     }
   }
   void read_hash_key(const Args& args) {
@@ -141,8 +142,8 @@ class CrossedColumn : public CategoricalColumn {
     return feature;
   }
 
-  std::vector<Key> keys_, leaves_;
-  int64_t buckets_, hash_key_ = kDefaultHashKey;
+  std::vector<Key> keys_, flat_keys_;
+  int64_t num_buckets_, hash_key_ = kDefaultHashKey;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Maps periodic numbers, such as hours or angles, to sine and cosine, so that 23:00 is close to
 // 0:00.
 #include "columns/feature_column.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -17,21 +18,22 @@ class CyclicColumn : public DenseColumn {
   std::vector<FeatureRead> reads() const override { return {FeatureRead::one_number(key_)}; }
   Shape variable_shape() const override { return Shape{2}; }
 
-  // Computed in float64 so that seconds since 1970 keep their precision.
+  // Computes in float64, because float32 cannot represent seconds since 1970.
   Output transform(TransformationCache& cache) const override {
     Graph& graph = cache.graph();
     const NameScope scope(graph, "cyclic");
     Output x = cache.feature(key_);
     check(x);
-    if (x.dtype() != DType::kFloat64) x = graph.op("Cast", {x}).attr("DstT", DType::kFloat64);
-    const Output turns = graph.op("RealDiv", {x, graph.scalar(DType::kFloat64, period_, "period")});
-    const Output place = graph.op("Sub", {turns, graph.op("Floor", {turns})});
-    const Output circle = graph.scalar(DType::kFloat64, kFullCircle, "circle");
-    const Output angle = graph.op("Mul", {place, circle});
+    x = cast(graph, x, DType::kFloat64);
+    const Output num_periods =
+        graph.op("RealDiv", {x, graph.scalar(DType::kFloat64, period_, "period")});
+    const Output fraction = graph.op("Sub", {num_periods, graph.op("Floor", {num_periods})});
+    const Output full_circle = graph.scalar(DType::kFloat64, kFullCircle, "circle");
+    const Output angle = graph.op("Mul", {fraction, full_circle});
     const Output axis = graph.scalar(DType::kInt32, 1, "axis");
-    const Output both =
+    const Output pair =
         graph.op("ConcatV2", {graph.op("Sin", {angle}), graph.op("Cos", {angle}), axis});
-    return graph.op("Cast", {both}).attr("DstT", DType::kFloat32);
+    return cast(graph, pair, DType::kFloat32);
   }
 
  private:
@@ -42,8 +44,8 @@ class CyclicColumn : public DenseColumn {
     }
     const Shape& shape = x.shape();
     if (shape.has_rank() && shape.rank() == 2 && shape.dim(1) > 1) {
-      invalid_argument("column_cyclic(\"", key_, "\") takes one number per row, not ",
-                       shape.dim(1), ".");
+      invalid_argument("column_cyclic(\"", key_, "\") takes one number per row, not ", shape.dim(1),
+                       ".");
     }
   }
 

@@ -1,5 +1,6 @@
-// Combines rows of a trainable table for the ids of a categorical column. Several columns may share
-// the table (tf.feature_column.embedding_column and shared_embedding_columns).
+// Looks up rows of a trainable table for the ids of a categorical column, and combines them
+// (tf.feature_column.embedding_column). Several columns may share a table
+// (shared_embedding_columns).
 #include <cmath>
 
 #include "columns/feature_column.h"
@@ -24,7 +25,7 @@ Initializer checkpoint_initializer(const std::string& checkpoint, const std::str
 class EmbeddingColumn : public DenseColumn {
  public:
   explicit EmbeddingColumn(const Args& args)
-      : column_(categorical_argument(args, "categorical_column")),
+      : categorical_column_(categorical_argument(args, "categorical_column")),
         dimension_(args.integer("dimension")),
         combiner_(args.text("combiner", "mean")),
         max_norm_(args.number("max_norm", 0)),
@@ -53,38 +54,39 @@ class EmbeddingColumn : public DenseColumn {
       initializer_ = initializer_argument(args, "initializer");
     }
     if (!initializer_) {
-      const double scale = 1 / std::sqrt(static_cast<double>(dimension_));
-      initializer_ = truncated_normal_initializer(0, scale);
+      const double stddev = 1 / std::sqrt(static_cast<double>(dimension_));
+      initializer_ = truncated_normal_initializer(0, stddev);
     }
   }
 
-  std::string name() const override { return column_->name() + "_embedding"; }
-  std::vector<FeatureRead> reads() const override { return column_->reads(); }
+  std::string name() const override { return categorical_column_->name() + "_embedding"; }
+  std::vector<FeatureRead> reads() const override { return categorical_column_->reads(); }
   Shape variable_shape() const override { return Shape{dimension_}; }
   Output transform(TransformationCache& cache) const override {
-    return cache.transformed(*column_);
+    return cache.transformed(*categorical_column_);
   }
   Output dense_tensor(TransformationCache& cache, ColumnVariables& variables) const override {
-    const IdsAndWeights ids = column_->ids_and_weights(cache);
+    const IdsAndWeights ids = categorical_column_->ids_and_weights(cache);
     Graph& graph = cache.graph();
-    const std::vector<VariablePtr> parts = table(graph, variables);
-    return combined_rows(graph, row_parts(graph, parts), ids, combiner_, max_norm_);
+    const std::vector<VariablePtr> partitions = table_partitions(graph, variables);
+    return combined_rows(graph, row_parts(graph, partitions), ids, combiner_, max_norm_);
   }
 
  protected:
-  virtual std::vector<VariablePtr> table(Graph& graph, ColumnVariables& variables) const {
-    return make_table(graph, variables);
+  virtual std::vector<VariablePtr> table_partitions(Graph& graph,
+                                                    ColumnVariables& variables) const {
+    return create_table(graph, variables);
   }
-  std::vector<VariablePtr> make_table(Graph& graph, ColumnVariables& variables) const {
+  std::vector<VariablePtr> create_table(Graph& graph, ColumnVariables& variables) const {
     VariableOptions options;
     options.initializer = initializer_;
     options.trainable = trainable_ && variables.trainable;
     options.collections = variables.collections;
     variables.made = graph.variables().get_partitioned(
-        "embedding_weights", Shape{column_->num_buckets(), dimension_}, options);
+        "embedding_weights", Shape{categorical_column_->num_buckets(), dimension_}, options);
     return variables.made;
   }
-  std::shared_ptr<const CategoricalColumn> column_;
+  std::shared_ptr<const CategoricalColumn> categorical_column_;
 
  private:
   int64_t dimension_;
@@ -94,22 +96,25 @@ class EmbeddingColumn : public DenseColumn {
   Initializer initializer_;
 };
 
-// Stores the table in the graph, under the name that the columns share.
+// Stores the table in a collection of the graph with the name that the columns share.
 class SharedEmbeddingColumn : public EmbeddingColumn {
  public:
   explicit SharedEmbeddingColumn(const Args& args)
       : EmbeddingColumn(args), shared_name_(args.text("shared_embedding_collection_name")) {}
-  std::string name() const override { return column_->name() + "_shared_embedding"; }
+  std::string name() const override { return categorical_column_->name() + "_shared_embedding"; }
   std::string scope_name() const override { return shared_name_; }
 
  protected:
-  std::vector<VariablePtr> table(Graph& graph, ColumnVariables& variables) const override {
+  std::vector<VariablePtr> table_partitions(Graph& graph,
+                                            ColumnVariables& variables) const override {
     for (const CollectionItem& item : graph.collection(shared_name_)) {
-      if (const auto* part = std::get_if<VariablePtr>(&item)) variables.made.push_back(*part);
+      if (const auto* partition = std::get_if<VariablePtr>(&item))
+        variables.made.push_back(*partition);
     }
     if (!variables.made.empty()) return variables.made;
-    make_table(graph, variables);
-    for (const VariablePtr& part : variables.made) graph.add_to_collection(shared_name_, part);
+    create_table(graph, variables);
+    for (const VariablePtr& partition : variables.made)
+      graph.add_to_collection(shared_name_, partition);
     return variables.made;
   }
 
@@ -120,28 +125,27 @@ class SharedEmbeddingColumn : public EmbeddingColumn {
 }  // namespace
 
 // Arguments that may differ between a model and the model directory that it resumes.
-#define RUNHOOKS_TABLE_ARGUMENTS                                                                  \
-  "ckpt_to_load_from = NULL: path. A checkpoint to initialize from, with `tensor_name_in_ckpt`.", \
-  "tensor_name_in_ckpt = NULL: string. The name of the tensor in that checkpoint.",               \
-  "max_norm = NULL: plain number; kept. Longer vectors are scaled down to this length before "    \
-  "they are combined.",                                                                           \
-  "trainable = TRUE: flag. Whether to train the table."
+#define RUNHOOKS_TABLE_ARGUMENTS                                                                   \
+  "ckpt_to_load_from = NULL: path. A checkpoint to initialize from, with `tensor_name_in_ckpt`.",  \
+      "tensor_name_in_ckpt = NULL: string. The name of the tensor in that checkpoint.",            \
+      "max_norm = NULL: plain number; kept. Longer vectors are scaled down to this length before " \
+      "they are combined.",                                                                        \
+      "trainable = TRUE: flag. Whether to train the table."
 
-#define RUNHOOKS_VECTOR_ARGUMENTS                                                                 \
-  "dimension: count; kept. The length of the embedding vectors.",                                 \
-  "combiner = 'mean': string; kept. How to combine the vectors of several ids: `\"mean\"`, "      \
-  "`\"sqrtn\"` or `\"sum\"`.",                                                                    \
-  "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, "    \
-  "a function of the shape and the type that returns a tensor, or `NULL`: truncated normal "      \
-  "with standard deviation `1 / sqrt(dimension)`."
+#define RUNHOOKS_VECTOR_ARGUMENTS                                                                  \
+  "dimension: count; kept. The length of the embedding vectors.",                                  \
+      "combiner = 'mean': string; kept. How to combine the vectors of several ids: `\"mean\"`, "   \
+      "`\"sqrtn\"` or `\"sum\"`.",                                                                 \
+      "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, " \
+      "a function of the shape and the type that returns a tensor, or `NULL`: truncated normal "   \
+      "with standard deviation `1 / sqrt(dimension)`."
 
 RUNHOOKS_REGISTER_COLUMN(
     EmbeddingColumn,
     "column_embedding, feature_column.embedding_column",
     {kNameArgument,
      "categorical_column: column; kept. A [categorical column][categorical_columns].",
-     RUNHOOKS_VECTOR_ARGUMENTS,
-     RUNHOOKS_TABLE_ARGUMENTS},
+     RUNHOOKS_VECTOR_ARGUMENTS, RUNHOOKS_TABLE_ARGUMENTS},
     "Trainable embedding of a categorical column.");
 RUNHOOKS_REGISTER_COLUMN(
     SharedEmbeddingColumn,

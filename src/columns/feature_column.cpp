@@ -7,10 +7,11 @@
 #include "base/ascii.h"
 #include "base/suggestions.h"
 #include "ops/lookup/categorical.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
-const Feature& TransformationCache::given(const std::string& key) const {
+const Feature& TransformationCache::input_feature(const std::string& key) const {
   auto found = features_.find(key);
   if (found != features_.end()) return found->second;
   std::vector<std::string> names;
@@ -20,14 +21,15 @@ const Feature& TransformationCache::given(const std::string& key) const {
   throw Error(Code::kNotFound, str_cat("Feature ", key, " is not in features dictionary."), hints);
 }
 
-// Scatters `values` into a dense tensor; all other elements are `filler`.
-Output TransformationCache::padded(const Feature& feature, Output values, Output filler) const {
+// Converts a sparse feature to a dense tensor. `values` are its values, and the other elements are
+// `filler`.
+Output TransformationCache::to_dense(const Feature& feature, Output values, Output filler) const {
   return graph_.op("SparseToDense", {feature.indices, feature.dense_shape, values, filler});
 }
 
 namespace {
 
-Output with_two_dimensions(Graph& graph, Output tensor) {
+Output expand_to_matrix(Graph& graph, Output tensor) {
   if (!tensor.shape().has_rank() || tensor.shape().rank() != 1) return tensor;
   return graph.op("ExpandDims", {tensor, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
 }
@@ -35,41 +37,41 @@ Output with_two_dimensions(Graph& graph, Output tensor) {
 }  // namespace
 
 Output TransformationCache::feature(const std::string& key) {
-  auto known = raw_.find(key);
-  if (known != raw_.end()) return known->second;
-  const Feature& feature = given(key);
+  auto found = raw_.find(key);
+  if (found != raw_.end()) return found->second;
+  const Feature& feature = input_feature(key);
   Output tensor = feature.values;
   if (feature.is_sparse()) {
     const Output filler = tensor.dtype() == DType::kString
                               ? graph_.constant(Tensor::string_scalar(""), "filler")
                               : graph_.scalar(tensor.dtype(), 0, "filler");
-    tensor = padded(feature, tensor, filler);
+    tensor = to_dense(feature, tensor, filler);
   }
   if (tensor.shape().has_rank() && tensor.shape().rank() == 0) {
     invalid_argument("Feature '", key, "' must have a row for each example; got a scalar.");
   }
-  tensor = with_two_dimensions(graph_, tensor);
+  tensor = expand_to_matrix(graph_, tensor);
   raw_[key] = tensor;
   return tensor;
 }
 
-Output TransformationCache::present(const std::string& key) {
-  const Feature& feature = given(key);
+Output TransformationCache::mask(const std::string& key) {
+  const Feature& feature = input_feature(key);
   if (!feature.is_sparse()) return Output();
-  Output& present = present_[key];
-  if (!present) {
-    const Output yes = graph_.scalar(DType::kBool, 1, "present");
-    present =
-        with_two_dimensions(graph_, padded(feature, yes, graph_.scalar(DType::kBool, 0, "absent")));
+  Output& mask = masks_[key];
+  if (!mask) {
+    const Output true_value = graph_.scalar(DType::kBool, 1, "present");
+    mask = expand_to_matrix(
+        graph_, to_dense(feature, true_value, graph_.scalar(DType::kBool, 0, "absent")));
   }
-  return present;
+  return mask;
 }
 
 Output TransformationCache::transformed(const FeatureColumn& column) {
-  auto known = transformed_.find(column.content());
-  if (known != transformed_.end()) return known->second;
+  auto found = transformed_.find(column.equality_key());
+  if (found != transformed_.end()) return found->second;
   const Output result = column.transform(*this);
-  transformed_[column.content()] = result;
+  transformed_[column.equality_key()] = result;
   return result;
 }
 
@@ -83,7 +85,7 @@ ColumnPtr make_column(const Args& spec) {
   const auto& entry = Factory<FeatureColumn>::instance().find("feature column", spec.text("type"));
   check_arguments(entry.arguments(), spec);
   const auto column = entry.make(spec);
-  column->set_content(content_of(spec));
+  column->set_equality_key(canonical_text(spec));
   return column;
 }
 
@@ -134,46 +136,48 @@ std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns) {
 
 namespace {
 
-std::string valid_scope(std::string name) {
+std::string sanitize_scope(std::string name) {
   for (char& c : name) {
-    const bool good = is_ascii_alnum(c) || c == '_' || c == '.' || c == '-';
-    if (!good) c = '_';
+    const bool is_allowed = is_ascii_alnum(c) || c == '_' || c == '.' || c == '-';
+    if (!is_allowed) c = '_';
   }
   return name;
 }
 
 }  // namespace
 
-std::string scope_of(const FeatureColumn& column) { return valid_scope(column.scope_name()); }
+std::string scope_of(const FeatureColumn& column) { return sanitize_scope(column.scope_name()); }
 
 std::vector<std::string> scopes_of(const std::vector<ColumnPtr>& columns) {
   std::map<std::string, std::string> scopes;
   for (const ColumnPtr& column : columns) scopes[column->scope_name()] = scope_of(*column);
-  std::set<std::string> taken;
-  std::vector<std::string> others;
+  std::set<std::string> used_scopes;
+  std::vector<std::string> colliding_names;
   for (const bool is_valid : {true, false}) {
     for (const auto& scope : scopes) {
       if ((scope.first == scope.second) != is_valid) continue;
-      if (!taken.insert(scope.second).second) others.push_back(scope.first);
+      if (!used_scopes.insert(scope.second).second) colliding_names.push_back(scope.first);
     }
   }
-  for (const std::string& name : others) {
+  for (const std::string& name : colliding_names) {
     std::string& scope = scopes[name];
-    while (!taken.insert(scope).second) scope += "_1";
+    while (!used_scopes.insert(scope).second) scope += "_1";
   }
-  std::vector<std::string> all;
-  for (const ColumnPtr& column : columns) all.push_back(scopes[column->scope_name()]);
-  return all;
+  std::vector<std::string> scope_names;
+  for (const ColumnPtr& column : columns) scope_names.push_back(scopes[column->scope_name()]);
+  return scope_names;
 }
 
 namespace {
 
-std::string type_advice(const std::string& constructor, const std::string& given, bool is_string) {
+std::string dtype_hint(const std::string& constructor,
+                       const std::string& feature_dtype,
+                       bool is_string) {
   if (constructor == "column_categorical_with_identity") {
     return "Use a column of a vocabulary or of hash buckets for strings.";
   }
   if (constructor != "column_categorical_with_vocabulary_list") {
-    return str_cat("Use `dtype = tf$", given, "`.");
+    return str_cat("Use `dtype = tf$", feature_dtype, "`.");
   }
   return is_string ? "Give the vocabulary as strings."
                    : "Give the vocabulary as integers, or make strings of the feature.";
@@ -182,16 +186,15 @@ std::string type_advice(const std::string& constructor, const std::string& given
 }  // namespace
 
 Output integers_or_strings(Graph& graph, Output values) {
-  if (values.dtype() != DType::kBool) return values;
-  return graph.op("Cast", {values}).attr("DstT", DType::kInt32);
+  return values.dtype() == DType::kBool ? cast(graph, values, DType::kInt32) : values;
 }
 
 Output categorical_ids(TransformationCache& cache,
                        const std::string& key,
                        const std::string& constructor,
-                       const std::string& wanted,
+                       const std::string& declared_dtype,
                        const std::function<Output(Output values, bool drop_missing)>& ids_of) {
-  const Feature& feature = cache.given(key);
+  const Feature& feature = cache.input_feature(key);
   Graph& graph = cache.graph();
   const Output values =
       integers_or_strings(graph, feature.is_sparse() ? feature.values : cache.feature(key));
@@ -203,24 +206,25 @@ Output categorical_ids(TransformationCache& cache,
                         dtype_name(values.dtype()), "."),
                 {"Use column_bucketized() for numbers, or convert them to integers."});
   }
-  if (is_string != (wanted == "string")) {
+  if (is_string != (declared_dtype == "string")) {
     throw Error(Code::kInvalidArgument,
-                str_cat(constructor, "(\"", key, "\") is of dtype ", wanted,
+                str_cat(constructor, "(\"", key, "\") is of dtype ", declared_dtype,
                         ", but the feature is of type ", dtype_name(values.dtype()), "."),
-                {type_advice(constructor, dtype_name(values.dtype()), is_string)});
+                {dtype_hint(constructor, dtype_name(values.dtype()), is_string)});
   }
   if (!feature.is_sparse()) return ids_of(values, true);
-  const Output line = graph.int_vector({-1}, "Reshape/shape");
-  const Output ids = graph.op("Reshape", {ids_of(values, false), line});
-  const Output absent = graph.constant(Tensor::of<int64_t>(Shape{}, {kAbsentId}), "absent");
+  const Output flat_shape = graph.int_vector({-1}, "Reshape/shape");
+  const Output ids = graph.op("Reshape", {ids_of(values, false), flat_shape});
+  const Output missing_id = graph.constant(Tensor::of<int64_t>(Shape{}, {kAbsentId}), "absent");
   const Output dense =
-      graph.op("SparseToDense", {feature.indices, feature.dense_shape, ids, absent});
+      graph.op("SparseToDense", {feature.indices, feature.dense_shape, ids, missing_id});
   if (dense.shape().has_rank() && dense.shape().rank() == 2) return dense;
-  // Flattens to [batch, everything else], as for a dense feature.
+  // Reshapes to [batch, k], as for a dense feature.
   const Output batch = graph.op("Slice", {feature.dense_shape, graph.int_vector({0}, "begin"),
                                           graph.int_vector({1}, "size")});
-  const Output rest = graph.constant(Tensor::of<int64_t>(Shape{1}, {-1}), "rest");
-  const Output shape = graph.op("ConcatV2", {batch, rest, graph.scalar(DType::kInt32, 0, "axis")});
+  const Output remaining_size = graph.constant(Tensor::of<int64_t>(Shape{1}, {-1}), "rest");
+  const Output shape =
+      graph.op("ConcatV2", {batch, remaining_size, graph.scalar(DType::kInt32, 0, "axis")});
   return graph.op("Reshape", {dense, shape});
 }
 

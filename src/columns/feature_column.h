@@ -1,4 +1,5 @@
-// FeatureColumn, its kinds, and the cache of transformed features.
+// FeatureColumn: describes how a model uses columns of the data. TransformationCache: computes the
+// tensors of feature columns.
 #pragma once
 
 #include <functional>
@@ -15,27 +16,27 @@
 
 namespace runhooks {
 
-// A feature from an input function: a tensor, or the components of a sparse tensor.
+// A feature that an input function returns: a dense tensor, or the components of a sparse tensor.
 struct Feature {
   Feature() = default;
   Feature(Output tensor) : values(tensor) {}  // NOLINT
-  Feature(Output at, Output sparse_values, Output shape)
-      : values(sparse_values), indices(at), dense_shape(shape) {}
+  Feature(Output sparse_indices, Output sparse_values, Output shape)
+      : values(sparse_values), indices(sparse_indices), dense_shape(shape) {}
   bool is_sparse() const { return static_cast<bool>(indices); }
   Output values;
-  Output indices, dense_shape;  // int64 [n, rank] and [rank]; absent if dense
+  Output indices, dense_shape;  // int64 [n, rank] and [rank]; invalid for a dense feature
 };
 using Features = std::map<std::string, Feature>;
 
 class FeatureColumn;
 
-// What a column reads of one feature; used to feed the feature or to parse it from examples.
+// How a column reads a feature. Used to feed the feature, and to parse it from serialized examples.
 struct FeatureRead {
   FeatureRead(std::string feature, DType type)
       : key(std::move(feature)),
         dtype(type),
         example_dtype(is_integer(type) ? DType::kInt64 : type) {}
-  // One number per example, computed from the feature.
+  // For columns that read one number per example and transform it.
   static FeatureRead one_number(std::string feature) {
     FeatureRead read(std::move(feature), DType::kFloat32);
     read.has_shape = true;
@@ -45,74 +46,75 @@ struct FeatureRead {
   }
   std::string key;
   DType dtype;  // strings, integers or float32
-  // In a serialized example: values of a fixed shape with a default for missing ones, or, without a
-  // shape, any number of values.
+  // The feature in a serialized example. With a shape, it has a fixed number of values, and
+  // `default_value` replaces missing ones. Without a shape, it has any number of values.
   DType example_dtype;
   bool has_shape = false;
   Shape shape;
   Value default_value;
 
   bool is_weight = false;
-  bool is_normalized = false;  // a function normalizes it, so its range differs
-  bool takes_unknown = false;  // unknown strings have an out-of-vocabulary bucket
-  int64_t num_ids = 0;         // ids must be below this; 0: unlimited
+  bool is_normalized = false;  // the column transforms the values, for example by normalizer_fn
+  bool accepts_unknown_strings = false;  // strings that are not in the vocabulary have a bucket
+  int64_t num_ids = 0;         // ids must be less than this number; 0 means no limit
 };
 
-// Ids of a categorical column, int64 [batch, k], negative if missing (ops/lookup/categorical.h),
-// with optional float32 weights of the same shape.
+// The ids of a categorical column: int64 [batch, k], negative if missing
+// (ops/lookup/categorical.h). The weights are optional: float32, of the same shape.
 struct IdsAndWeights {
   Output ids, weights;
 };
 
-// Features by name, and the output of each column, computed once.
+// Computes the tensors of features and columns, each only once.
 class TransformationCache {
  public:
   TransformationCache(Graph& graph, const Features& features)
       : graph_(graph), features_(features) {}
   Graph& graph() const { return graph_; }
-  // The feature as the input function returned it; throws for unknown names.
-  const Feature& given(const std::string& key) const;
-  // The raw feature with at least 2 dimensions; missing elements of a sparse feature are "" or 0.
+  // The feature as the input function returns it. Throws for unknown names.
+  const Feature& input_feature(const std::string& key) const;
+  // The feature as a dense tensor with at least 2 dimensions. Missing elements of a sparse feature
+  // are "" or 0.
   Output feature(const std::string& key);
-  // Mask of the elements that a sparse feature has: bool, shaped like feature(); absent for dense
-  // features.
-  Output present(const std::string& key);
-  // Computed once for all columns with equal content(), whatever their names.
+  // A bool tensor with the shape of feature(): true for elements that a sparse feature has. Invalid
+  // for dense features.
+  Output mask(const std::string& key);
+  // The result of column.transform(). Columns with the same equality_key() share it.
   Output transformed(const FeatureColumn& column);
 
  private:
-  Output padded(const Feature& feature, Output values, Output filler) const;
+  Output to_dense(const Feature& feature, Output values, Output filler) const;
   Graph& graph_;
   const Features& features_;
-  std::map<std::string, Output> raw_, present_, transformed_;
+  std::map<std::string, Output> raw_, masks_, transformed_;
 };
 
 class FeatureColumn {
  public:
   virtual ~FeatureColumn() = default;
-  // TensorFlow's name ("age", "age_bucketized", "a_X_b"); prefix of its variables and scopes.
+  // TensorFlow's name of the column ("age", "age_bucketized", "a_X_b"). Names of its variables and
+  // scopes begin with it.
   virtual std::string name() const = 0;
   virtual std::vector<FeatureRead> reads() const = 0;
   std::vector<std::string> feature_keys() const;
   virtual Output transform(TransformationCache& cache) const = 0;
-  // Base name for its scope and variables, if it differs from name().
+  // Replaces name() in the names of variables and scopes, for columns that share variables.
   virtual std::string scope_name() const { return name(); }
-  // Defaults that the column computed for arguments not supplied, by argument name.
+  // The values that the column has computed for missing arguments, by argument name.
   virtual std::vector<std::pair<std::string, Value>> derived_defaults() const { return {}; }
-  // Equal for columns of one type with equal arguments, like TensorFlow's named tuples. Set by
-  // make_column().
-  const std::string& content() const { return content_; }
-  void set_content(std::string content) { content_ = std::move(content); }
+  // Equal for columns of the same type with equal arguments. Set by make_column().
+  const std::string& equality_key() const { return equality_key_; }
+  void set_equality_key(std::string equality_key) { equality_key_ = std::move(equality_key); }
 
  private:
-  std::string content_;
+  std::string equality_key_;
 };
 
 // Where and how a column creates its variables in the current variable scope.
 struct ColumnVariables {
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
   bool trainable = true;
-  std::vector<VariablePtr> made;
+  std::vector<VariablePtr> made;  // the variables that the column has created
 };
 
 // A column that returns a float32 tensor [batch, ...].
@@ -126,50 +128,54 @@ class DenseColumn : public virtual FeatureColumn {
   int64_t num_elements() const { return variable_shape().num_elements(); }
 };
 
-// A column that returns ids from 0 to num_buckets() - 1; transform() returns them without weights.
+// A column that returns ids from 0 to num_buckets() - 1. transform() returns the ids without
+// weights.
 class CategoricalColumn : public virtual FeatureColumn {
  public:
   virtual int64_t num_buckets() const = 0;
   virtual IdsAndWeights ids_and_weights(TransformationCache& cache) const {
     return {cache.transformed(*this), Output()};
   }
-  // Whether crossed_column() may use its ids. Hashed ids would add collisions, and weights would be
-  // lost.
+  // False if a crossed column cannot use the ids: hashed ids would collide more often, and weights
+  // would be lost.
   virtual bool can_be_crossed() const { return true; }
 };
 
 using ColumnPtr = std::shared_ptr<FeatureColumn>;
 
-// Creates a column from the name of its type ("NumericColumn") and its arguments.
+// Creates a column. `spec` contains the name of its type ("NumericColumn") and its arguments.
 ColumnPtr make_column(const Args& spec);
-// Returns the column passed as argument `name` of a column's specification.
+// Creates the column that is the argument `name` of another column.
 ColumnPtr column_argument(const Args& args, const std::string& name);
 std::shared_ptr<const CategoricalColumn> categorical_argument(const Args& args,
                                                               const std::string& name);
 std::vector<ColumnPtr> make_columns(const ValueList& specs);
 
-// Sorted by name, as all models need them; throws on duplicate names.
+// Sorts columns by name, like TensorFlow's models. Throws if two columns have the same name.
 std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns);
 
-// A valid scope name for the column: "log(x)" becomes "log_x_".
+// The scope name of a column. Invalid characters become "_": "log(x)" becomes "log_x_".
 std::string scope_of(const FeatureColumn& column);
-// The same for all columns of a layer, whose variables need different names: "log(x)" and "log[x]"
-// become "log_x_" and "log_x__1". Valid names stay as they are. Does not depend on the order.
+// The scope names of all columns of a layer, made distinct: "log(x)" and "log[x]" become "log_x_"
+// and "log_x__1". Names without invalid characters do not change. The result does not depend on the
+// order of the columns.
 std::vector<std::string> scopes_of(const std::vector<ColumnPtr>& columns);
 
-// Applies `ids_of` to feature `key`. `wanted` is the declared dtype ("string", "int32", ...). ""
-// and -1 are missing in a dense feature, and `drop_missing` removes them; in a sparse feature they
-// are values.
+// Returns the ids of feature `key`, which `ids_of` computes from its values. `constructor` is the
+// name of the column's R function, for messages. `declared_dtype` is its argument `dtype`. In a
+// dense feature, "" and -1 are missing values, so `drop_missing` is true; in a sparse feature they
+// are not.
 Output categorical_ids(TransformationCache& cache,
                        const std::string& key,
                        const std::string& constructor,
-                       const std::string& wanted,
+                       const std::string& declared_dtype,
                        const std::function<Output(Output values, bool drop_missing)>& ids_of);
-// Converts logicals to integers, which categorical columns accept.
+// Converts logicals to integers. Returns other values unchanged.
 Output integers_or_strings(Graph& graph, Output values);
 
-// Combined rows of a (possibly partitioned) table for each example: [batch, width]. `combiner` is
-// "sum", "mean" or "sqrtn"; a `max_norm` of 0 disables clipping.
+// Looks up the rows of a table for the ids of each example and combines them: [batch, width].
+// `table` holds the partitions of the table. `combiner` is "sum", "mean" or "sqrtn". Rows are
+// clipped to the norm `max_norm` unless it is 0.
 Output combined_rows(Graph& graph,
                      const std::vector<Output>& table,
                      const IdsAndWeights& ids,
@@ -182,9 +188,10 @@ inline constexpr const char* kFeatureArgument =
     "key: feature; kept. Names of features: strings or character vectors. Within [set_columns()] "
     "or [feature_columns()] with `names`, also selections such as [starts_with()].";
 
-// Class, the names of its constructors ("column_x, feature_column.x"), and its arguments in the
-// format of ArgSpec. "feature" arguments name the features to read; scripts may pass several to
-// create several columns. Arguments marked "kept" must match the model directory.
+// Registers a column class with the names of its R function and of its member of `tf` ("column_x,
+// feature_column.x"), its arguments as ArgSpec declarations, and a summary. An argument of kind
+// "feature" is the name of a feature; scripts may pass several names to create several columns.
+// Arguments marked "kept" must not differ from those in the model directory.
 #define RUNHOOKS_REGISTER_COLUMN(Class, ...)                                               \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __COUNTER__) =    \
       ::runhooks::Factory<::runhooks::FeatureColumn>::instance().add(                      \

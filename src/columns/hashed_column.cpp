@@ -9,11 +9,11 @@ class HashedCategoricalColumn : public CategoricalColumn {
  public:
   explicit HashedCategoricalColumn(const Args& args)
       : key_(args.text("key")),
-        buckets_(args.integer("hash_bucket_size")),
+        num_buckets_(args.integer("hash_bucket_size")),
         dtype_(args.text("dtype", "string")) {
-    if (buckets_ < 2) {
+    if (num_buckets_ < 2) {
       invalid_argument("hash_bucket_size must be larger than 1 (column '", key_, "'), not ",
-                       buckets_, ".");
+                       num_buckets_, ".");
     }
   }
 
@@ -21,21 +21,21 @@ class HashedCategoricalColumn : public CategoricalColumn {
   std::vector<FeatureRead> reads() const override {
     return {FeatureRead(key_, dtype_from_name(dtype_))};
   }
-  int64_t num_buckets() const override { return buckets_; }
+  int64_t num_buckets() const override { return num_buckets_; }
   bool can_be_crossed() const override { return false; }
   Output transform(TransformationCache& cache) const override {
     Graph& graph = cache.graph();
     return categorical_ids(cache, key_, "column_categorical_with_hash_bucket", dtype_,
                            [&](Output values, bool drop_missing) -> Output {
                              return graph.op("HashIds", {values})
-                                 .attr("num_buckets", buckets_)
+                                 .attr("num_buckets", num_buckets_)
                                  .attr("drop_missing", drop_missing);
                            });
   }
 
  private:
   std::string key_;
-  int64_t buckets_;
+  int64_t num_buckets_;
   std::string dtype_;
 };
 

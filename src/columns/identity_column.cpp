@@ -9,13 +9,14 @@ class IdentityCategoricalColumn : public CategoricalColumn {
  public:
   explicit IdentityCategoricalColumn(const Args& args)
       : key_(args.text("key")),
-        buckets_(args.integer("number_buckets")),
-        default_(args.integer("default_value", -1)) {
-    if (buckets_ < 1) {
-      invalid_argument("num_buckets must be 1 or more (column '", key_, "'), not ", buckets_, ".");
+        num_buckets_(args.integer("number_buckets")),
+        default_id_(args.integer("default_value", -1)) {
+    if (num_buckets_ < 1) {
+      invalid_argument("num_buckets must be 1 or more (column '", key_, "'), not ", num_buckets_,
+                       ".");
     }
-    if (args.has("default_value") && (default_ < 0 || default_ >= buckets_)) {
-      invalid_argument("default_value ", default_, " is not in range [0, ", buckets_,
+    if (args.has("default_value") && (default_id_ < 0 || default_id_ >= num_buckets_)) {
+      invalid_argument("default_value ", default_id_, " is not in range [0, ", num_buckets_,
                        ") of column '", key_, "'.");
     }
   }
@@ -23,17 +24,17 @@ class IdentityCategoricalColumn : public CategoricalColumn {
   std::string name() const override { return key_; }
   std::vector<FeatureRead> reads() const override {
     FeatureRead read(key_, DType::kInt64);
-    if (default_ < 0) read.num_ids = buckets_;
+    if (default_id_ < 0) read.num_ids = num_buckets_;
     return {read};
   }
-  int64_t num_buckets() const override { return buckets_; }
+  int64_t num_buckets() const override { return num_buckets_; }
   Output transform(TransformationCache& cache) const override {
     Graph& graph = cache.graph();
     return categorical_ids(cache, key_, "column_categorical_with_identity", "int64",
                            [&](Output values, bool drop_missing) -> Output {
                              return graph.op("IdentityIds", {values})
-                                 .attr("num_buckets", buckets_)
-                                 .attr("default_value", default_)
+                                 .attr("num_buckets", num_buckets_)
+                                 .attr("default_value", default_id_)
                                  .attr("column", key_)
                                  .attr("drop_missing", drop_missing);
                            });
@@ -41,7 +42,7 @@ class IdentityCategoricalColumn : public CategoricalColumn {
 
  private:
   std::string key_;
-  int64_t buckets_, default_;
+  int64_t num_buckets_, default_id_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Counts the occurrences of each id (tf.feature_column.indicator_column).
 #include "columns/bucketed_column.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -7,14 +8,14 @@ namespace {
 
 class IndicatorColumn : public DenseColumn, public BucketedColumn {
  public:
-  // tfestimators' help passes a string here; it becomes an error when the column is used.
+  // Accepts a string, as in tfestimators' help. It causes an error when the column is used.
   explicit IndicatorColumn(const Args& args) : args_(args) {
     const Value* column = args.find("categorical_column");
     if (column && column->get_if<std::string>()) {
       name_ = *column->get_if<std::string>();
     } else {
-      column_ = categorical_argument(args, "categorical_column");
-      name_ = column_->name();
+      categorical_column_ = categorical_argument(args, "categorical_column");
+      name_ = categorical_column_->name();
     }
   }
 
@@ -35,25 +36,26 @@ class IndicatorColumn : public DenseColumn, public BucketedColumn {
   int64_t elements() const override { return categorical().num_buckets(); }
   bool is_multi_hot() const override { return true; }
   std::string element_name(int64_t element) const override {
-    const auto* words = dynamic_cast<const NamedBuckets*>(&categorical());
-    const std::string word = words ? words->bucket_name(element) : "";
-    return word.empty() ? str_cat(element) : word;
+    const auto* named_buckets = dynamic_cast<const NamedBuckets*>(&categorical());
+    const std::string label = named_buckets ? named_buckets->bucket_name(element) : "";
+    return label.empty() ? str_cat(element) : label;
   }
   std::string feature_name() const override { return categorical().name(); }
   Output bucket_tensor(TransformationCache& cache) const override {
     Graph& graph = cache.graph();
-    const Output counts = graph.op("Cast", {cache.transformed(*this)}).attr("DstT", DType::kInt32);
+    const Output counts = cast(graph, cache.transformed(*this), DType::kInt32);
     return graph.op("Minimum", {counts, graph.scalar(DType::kInt32, 1, "one")});
   }
 
  private:
   const CategoricalColumn& categorical() const {
-    if (!column_) categorical_argument(args_, "categorical_column");  // throws: it is a string
-    return *column_;
+    // The argument may be a string; then this throws.
+    if (!categorical_column_) categorical_argument(args_, "categorical_column");
+    return *categorical_column_;
   }
   Args args_;
   std::string name_;
-  std::shared_ptr<const CategoricalColumn> column_;
+  std::shared_ptr<const CategoricalColumn> categorical_column_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The input layer, which concatenates the dense tensors of feature columns.
+// input_layer(): concatenates the tensors of dense feature columns.
 #pragma once
 
 #include <string>
@@ -20,14 +20,16 @@ struct InputLayerOptions {
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
-// tf.feature_column.input_layer: concatenates columns by name, in variable scope "input_layer"
-// (made unique). Creates reference variables, partitioned by the scope's partitioner.
+// tf.feature_column.input_layer: concatenates the columns in the order of their names. The variable
+// scope is "input_layer", made unique. Variables are reference variables, split by the partitioner
+// of the scope.
 InputLayer input_layer(Graph& graph,
                        const Features& features,
                        const std::vector<ColumnPtr>& columns,
                        const InputLayerOptions& options = {});
 
-// `name`, or the first free `name`_1, `name`_2, ...; how tf.variable_scope uses its default name.
+// Makes a scope name unique in the graph, like the default_name of tf.variable_scope: `name`,
+// `name`_1, `name`_2, ...
 std::string free_scope(Graph& graph, const std::string& name);
 
 }  // namespace runhooks

@@ -8,26 +8,27 @@ namespace runhooks {
 
 namespace {
 
-Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
-  const Output column = graph.op("Reshape", {sums, graph.int_vector({-1, 1})});
+Output broadcast_to_units(Graph& graph, Output diagonal, const Variable& weights) {
+  const Output column = graph.op("Reshape", {diagonal, graph.int_vector({-1, 1})});
   return graph.op("BroadcastTo",
                   {column, graph.constant(Tensor::vector<int64_t>(weights.shape.dims()))});
 }
 
-// The Gauss-Newton diagonal of the logits: ids contribute their counts, numbers their squares.
+// The following functions set the Gauss-Newton diagonal of weights: for ids, how often each occurs;
+// for numbers, the sum of their squares; for the bias, the number of rows.
 void add_gauss_newton_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
   set_gauss_newton_diagonal(graph, *weights, [weights, ids](Graph& g) {
-    const Output times = ids.weights ? Output(g.op("Square", {ids.weights}))
-                                     : ones_like(g, cast(g, ids.ids, DType::kFloat32));
+    const Output values = ids.weights ? Output(g.op("Square", {ids.weights}))
+                                      : ones_like(g, cast(g, ids.ids, DType::kFloat32));
     const Output buckets =
         g.scalar(DType::kInt32, static_cast<double>(weights->shape.dim(0)), "buckets");
-    return for_each_unit(g, g.op("UnsortedSegmentSum", {times, ids.ids, buckets}), *weights);
+    return broadcast_to_units(g, g.op("UnsortedSegmentSum", {values, ids.ids, buckets}), *weights);
   });
 }
-void add_gauss_newton_of_rows(Graph& graph, const VariablePtr& weights, Output rows) {
-  set_gauss_newton_diagonal(graph, *weights, [weights, rows](Graph& g) {
-    const Output squares = g.op("Sum", {g.op("Square", {rows}), g.int_vector({0})});
-    return for_each_unit(g, squares, *weights);
+void add_gauss_newton_of_rows(Graph& graph, const VariablePtr& weights, Output matrix) {
+  set_gauss_newton_diagonal(graph, *weights, [weights, matrix](Graph& g) {
+    const Output squares = g.op("Sum", {g.op("Square", {matrix}), g.int_vector({0})});
+    return broadcast_to_units(g, squares, *weights);
   });
 }
 void add_gauss_newton_of_bias(Graph& graph, const VariablePtr& bias, Output logits) {
@@ -42,10 +43,10 @@ Output weighted_sum(Graph& graph,
                     const std::vector<VariablePtr>& weights,
                     const std::string& combiner,
                     ColumnVariables& variables) {
-  const bool is_whole = weights.size() == 1;
+  const bool is_unpartitioned = weights.size() == 1;
   if (const auto* categorical = dynamic_cast<const CategoricalColumn*>(&column)) {
     const IdsAndWeights ids = categorical->ids_and_weights(cache);
-    if (is_whole) add_gauss_newton_of_ids(graph, weights[0], ids);
+    if (is_unpartitioned) add_gauss_newton_of_ids(graph, weights[0], ids);
     return graph.op("Identity", {combined_rows(graph, row_parts(graph, weights), ids, combiner)})
         .named("weighted_sum");
   }
@@ -53,12 +54,12 @@ Output weighted_sum(Graph& graph,
   const Output tensor = dense.dense_tensor(cache, variables);
   const Output shape =
       graph.int_vector({-1, static_cast<int32_t>(dense.num_elements())}, "Reshape/shape");
-  const Output rows = graph.op("Reshape", {tensor, shape});
-  if (is_whole) add_gauss_newton_of_rows(graph, weights[0], rows);
-  return graph.op("MatMul", {rows, whole_value(graph, weights)}).named("weighted_sum");
+  const Output matrix = graph.op("Reshape", {tensor, shape});
+  if (is_unpartitioned) add_gauss_newton_of_rows(graph, weights[0], matrix);
+  return graph.op("MatMul", {matrix, full_value(graph, weights)}).named("weighted_sum");
 }
 
-int64_t weight_rows(const FeatureColumn& column) {
+int64_t num_weight_rows(const FeatureColumn& column) {
   if (const auto* categorical = dynamic_cast<const CategoricalColumn*>(&column)) {
     return categorical->num_buckets();
   }
@@ -71,19 +72,19 @@ int64_t weight_rows(const FeatureColumn& column) {
 
 }  // namespace
 
-Output ones_of_rows(Graph& graph, const Features& features) {
+Output ones_per_example(Graph& graph, const Features& features) {
   if (features.empty()) invalid_argument("The features must have at least one entry.");
   const Feature& feature = features.begin()->second;
   Output shape;
   if (feature.is_sparse()) {
-    shape = graph.op("Cast", {feature.dense_shape}).attr("DstT", DType::kInt32);
+    shape = cast(graph, feature.dense_shape, DType::kInt32);
   } else {
     shape = graph.op("Shape", {feature.values});
   }
-  const Output rows =
+  const Output batch_size =
       graph.op("Slice", {shape, graph.int_vector({0}, "begin"), graph.int_vector({1}, "size")});
-  const Output column = graph.op(
-      "ConcatV2", {rows, graph.int_vector({1}, "one"), graph.scalar(DType::kInt32, 0, "axis")});
+  const Output column = graph.op("ConcatV2", {batch_size, graph.int_vector({1}, "one"),
+                                              graph.scalar(DType::kInt32, 0, "axis")});
   return graph.op("Fill", {column, graph.scalar(DType::kFloat32, 1, "value")});
 }
 
@@ -91,13 +92,13 @@ LinearModel linear_model(Graph& graph,
                          const Features& features,
                          const std::vector<ColumnPtr>& columns,
                          const LinearModelOptions& model_options) {
-  std::vector<ColumnPtr> sorted, fixed;
+  std::vector<ColumnPtr> sorted, unweighted;
   for (const ColumnPtr& column : sorted_columns(columns)) {
-    (dynamic_cast<const FixedColumn*>(column.get()) ? fixed : sorted).push_back(column);
+    (dynamic_cast<const UnweightedColumn*>(column.get()) ? unweighted : sorted).push_back(column);
   }
-  if (sorted.empty() && !fixed.empty() && !model_options.may_be_bias_alone) {
+  if (sorted.empty() && !unweighted.empty() && !model_options.allow_no_columns) {
     invalid_argument("A linear model needs at least one column with weights in addition to '",
-                     fixed[0]->name(), "'.");
+                     unweighted[0]->name(), "'.");
   }
   LinearModel model;
   VariableOptions options;
@@ -109,7 +110,7 @@ LinearModel linear_model(Graph& graph,
   std::vector<std::vector<VariablePtr>> weights;
   const std::vector<std::string> scopes = scopes_of(sorted);
   for (size_t i = 0; i < sorted.size(); ++i) {
-    const Shape shape{weight_rows(*sorted[i]), model_options.units};
+    const Shape shape{num_weight_rows(*sorted[i]), model_options.units};
     weights.push_back(graph.variables().get_partitioned(scopes[i] + "/weights", shape, options));
     model.weights.insert(model.weights.end(), weights.back().begin(), weights.back().end());
   }
@@ -122,32 +123,33 @@ LinearModel linear_model(Graph& graph,
   NameScope outer_layer(graph, "linear_model");
   NameScope layer(graph, "linear_model");
   TransformationCache cache(graph, features);
-  std::vector<Output> sums;
+  std::vector<Output> logits_per_column;
   for (size_t i = 0; i < sorted.size(); ++i) {
     VariableScope column_scope(graph, scopes[i]);
     ColumnVariables variables;
     variables.trainable = model_options.trainable;
     variables.collections = model_options.collections;
-    sums.push_back(weighted_sum(graph, cache, *sorted[i], weights[i], model_options.sparse_combiner,
-                                variables));
-    std::vector<VariablePtr> all = weights[i];
-    all.insert(all.end(), variables.made.begin(), variables.made.end());
-    model.variables.emplace_back(sorted[i]->name(), all);
+    logits_per_column.push_back(weighted_sum(graph, cache, *sorted[i], weights[i],
+                                             model_options.sparse_combiner, variables));
+    std::vector<VariablePtr> column_variables = weights[i];
+    column_variables.insert(column_variables.end(), variables.made.begin(), variables.made.end());
+    model.variables.emplace_back(sorted[i]->name(), column_variables);
   }
   model.variables.emplace_back("bias", model.bias);
-  if (sums.empty() && model_options.may_be_bias_alone) {
-    const Output none = graph.scalar(DType::kFloat32, 0, "none");
+  if (logits_per_column.empty() && model_options.allow_no_columns) {
+    const Output zero = graph.scalar(DType::kFloat32, 0, "none");
     const Output width = graph.int_vector({1, static_cast<int32_t>(model_options.units)}, "units");
-    sums.push_back(
-        graph.op("Tile", {graph.op("Mul", {ones_of_rows(graph, features), none}), width}));
+    logits_per_column.push_back(
+        graph.op("Tile", {graph.op("Mul", {ones_per_example(graph, features), zero}), width}));
   }
-  Output no_bias = sums.size() == 1 ? graph.op("Identity", sums).named("weighted_sum_no_bias")
-                                    : graph.op("AddN", sums).named("weighted_sum_no_bias");
-  for (const ColumnPtr& column : fixed) {
-    no_bias = graph.op("AddV2", {no_bias, cache.transformed(*column)}).named("with_offset");
+  Output logits = logits_per_column.size() == 1
+                      ? graph.op("Identity", logits_per_column).named("weighted_sum_no_bias")
+                      : graph.op("AddN", logits_per_column).named("weighted_sum_no_bias");
+  for (const ColumnPtr& column : unweighted) {
+    logits = graph.op("AddV2", {logits, cache.transformed(*column)}).named("with_offset");
   }
   model.logits =
-      graph.op("BiasAdd", {no_bias, whole_value(graph, model.bias)}).named("weighted_sum");
+      graph.op("BiasAdd", {logits, full_value(graph, model.bias)}).named("weighted_sum");
   if (model.bias.size() == 1) add_gauss_newton_of_bias(graph, model.bias[0], model.logits);
   return model;
 }

@@ -4,12 +4,14 @@ namespace runhooks {
 
 namespace {
 
-bool normalizing = false;  // graphs are built on one thread
+bool normalizer_is_running = false;  // graphs are built on one thread
 
 }  // namespace
 
-bool is_normalizing() { return normalizing; }
-Normalizing::Normalizing() : before_(normalizing) { normalizing = true; }
-Normalizing::~Normalizing() { normalizing = before_; }
+bool is_normalizer_running() { return normalizer_is_running; }
+NormalizerScope::NormalizerScope() : was_running_(normalizer_is_running) {
+  normalizer_is_running = true;
+}
+NormalizerScope::~NormalizerScope() { normalizer_is_running = was_running_; }
 
 }  // namespace runhooks

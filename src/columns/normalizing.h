@@ -1,21 +1,21 @@
-// Whether a column's normalizer_fn is running. R statistics such as mean() are refused there,
-// because they would use one batch only.
+// Tells whether the normalizer_fn of a column is running. R's statistics, such as mean(), throw an
+// error then, because they would see only one batch.
 #pragma once
 
 namespace runhooks {
 
-bool is_normalizing();
+bool is_normalizer_running();
 
-// Marks a normalizer as running for its lifetime.
-class Normalizing {
+// Marks a normalizer_fn as running while this object exists.
+class NormalizerScope {
  public:
-  Normalizing();
-  ~Normalizing();
-  Normalizing(const Normalizing&) = delete;
-  Normalizing& operator=(const Normalizing&) = delete;
+  NormalizerScope();
+  ~NormalizerScope();
+  NormalizerScope(const NormalizerScope&) = delete;
+  NormalizerScope& operator=(const NormalizerScope&) = delete;
 
  private:
-  const bool before_;
+  const bool was_running_;
 };
 
 }  // namespace runhooks

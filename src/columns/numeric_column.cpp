@@ -2,6 +2,7 @@
 #include "columns/feature_column.h"
 #include "columns/normalizing.h"
 #include "columns/standardization.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -17,10 +18,10 @@ class NumericColumn : public DenseColumn {
         normalizer_fn_(args.callable("normalizer_fn")),
         standardization_(args, "center", "scale", shape_.num_elements()) {
     if (!args.has("among")) return;
-    among_ = column_argument(args, "among");
-    shares_ = args.numbers("shares");
-    const auto rows = static_cast<int64_t>(shares_.size()) / num_elements();
-    if (rows * num_elements() != static_cast<int64_t>(shares_.size())) {
+    basis_ = column_argument(args, "among");
+    coefficients_ = args.numbers("shares");
+    const auto num_basis_columns = static_cast<int64_t>(coefficients_.size()) / num_elements();
+    if (num_basis_columns * num_elements() != static_cast<int64_t>(coefficients_.size())) {
       invalid_argument("`shares` must have a row of ", num_elements(),
                        " numbers for each column of `among`.");
     }
@@ -33,17 +34,17 @@ class NumericColumn : public DenseColumn {
     read.has_shape = true;
     read.shape = shape_;
     read.default_value = default_value_;
-    read.is_normalized = normalizer_fn_ || standardization_ || among_;
+    read.is_normalized = normalizer_fn_ || standardization_ || basis_;
     return {read};
   }
   Shape variable_shape() const override { return shape_; }
 
-  // The normalizer receives the tensor as fed; its result is cast.
+  // normalizer_fn receives the tensor as it is fed; its result is cast to float32.
   Output transform(TransformationCache& cache) const override {
     Output tensor = cache.feature(key_);
     check(tensor);
     if (normalizer_fn_) {
-      const Normalizing running;
+      const NormalizerScope scope;
       const Value result = normalizer_fn_->call({Value::of(tensor)});
       if (!result.get_if<Output>()) {
         invalid_argument("The normalizer_fn of column '", key_, "' must return a tensor, not ",
@@ -52,20 +53,20 @@ class NumericColumn : public DenseColumn {
       tensor = *result.get_if<Output>();
     }
     if (standardization_) tensor = standardization_.apply(cache.graph(), tensor);
-    if (among_) tensor = without_others(cache);
-    if (tensor.dtype() == DType::kFloat32) return tensor;
-    return cache.graph().op("Cast", {tensor}).attr("DstT", DType::kFloat32);
+    if (basis_) tensor = combine_basis(cache);
+    return cast(cache.graph(), tensor, DType::kFloat32);
   }
 
  private:
-  // In float64: the residual may be small compared to the values.
-  Output without_others(TransformationCache& cache) const {
+  // Computed in float64, because the result may be small compared with the values of `basis_`.
+  Output combine_basis(TransformationCache& cache) const {
     Graph& graph = cache.graph();
-    const Output all = cache.transformed(*among_);
+    const Output basis = cache.transformed(*basis_);
     const NameScope scope(graph, "without_others");
     const int64_t width = num_elements();
-    const Shape shape{static_cast<int64_t>(shares_.size()) / width, width};
-    return graph.op("MatMul", {all, graph.constant(Tensor::of<double>(shape, shares_), "shares")});
+    const Shape shape{static_cast<int64_t>(coefficients_.size()) / width, width};
+    return graph.op("MatMul",
+                    {basis, graph.constant(Tensor::of<double>(shape, coefficients_), "shares")});
   }
 
   void check(Output tensor) const {
@@ -93,9 +94,9 @@ class NumericColumn : public DenseColumn {
   Value default_value_;
   std::shared_ptr<Callable> normalizer_fn_;
   Standardization standardization_;  // of the normalizer's result
-  // If set, the column returns a linear combination of this matrix instead of the raw numbers.
-  ColumnPtr among_;
-  std::vector<double> shares_;
+  // If set, the column returns a linear combination of the result of this column.
+  ColumnPtr basis_;
+  std::vector<double> coefficients_;
 };
 
 }  // namespace

@@ -7,11 +7,12 @@ namespace runhooks {
 
 namespace {
 
-class OffsetColumn : public FixedColumn {
+class OffsetColumn : public UnweightedColumn {
  public:
   explicit OffsetColumn(const Args& args)
       : key_(args.text("key")),
-        standardization_(args, "center", "scale", static_cast<int64_t>(args.numbers("scale").size())) {}
+        standardization_(
+            args, "center", "scale", static_cast<int64_t>(args.numbers("scale").size())) {}
 
   std::string name() const override { return key_; }
   std::vector<FeatureRead> reads() const override { return {FeatureRead::one_number(key_)}; }
@@ -25,7 +26,7 @@ class OffsetColumn : public FixedColumn {
 
  private:
   std::string key_;
-  Standardization standardization_;  // in units of the logits, per unit
+  Standardization standardization_;  // to the scale of the logits of each unit
 };
 
 }  // namespace

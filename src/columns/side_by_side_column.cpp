@@ -1,5 +1,6 @@
-// Concatenates numeric features, standardized in float64 and centred within the levels of factors.
-// Columns that are orthogonalized against other terms read from it.
+// Concatenates numeric features in float64, standardizes them, and subtracts their means within the
+// levels of factors. Columns that are orthogonalized against other terms of a formula are linear
+// combinations of its result.
 #include "columns/feature_column.h"
 #include "columns/standardization.h"
 
@@ -12,7 +13,7 @@ class SideBySideColumn : public FeatureColumn {
   explicit SideBySideColumn(const Args& args)
       : keys_(args.texts("keys")),
         widths_(args.integers("widths")),
-        standardization_(args, "center", "scale", total(widths_)) {
+        standardization_(args, "center", "scale", sum_of_widths(widths_)) {
     if (keys_.size() != widths_.size()) {
       invalid_argument("`keys` and `widths` must have equal lengths.");
     }
@@ -20,64 +21,66 @@ class SideBySideColumn : public FeatureColumn {
   }
   std::string name() const override { return str_join(keys_, ", "); }
   std::vector<FeatureRead> reads() const override {
-    std::vector<FeatureRead> all;
+    std::vector<FeatureRead> result;
     for (size_t i = 0; i < keys_.size(); ++i) {
       FeatureRead read(keys_[i], DType::kFloat32);
       read.has_shape = true;
       read.shape = Shape{widths_[i]};
       read.is_normalized = true;
-      all.push_back(read);
+      result.push_back(read);
     }
-    for (const auto& words : words_) {
-      for (const FeatureRead& read : words->reads()) all.push_back(read);
+    for (const auto& factor : factors_) {
+      for (const FeatureRead& read : factor->reads()) result.push_back(read);
     }
-    return all;
+    return result;
   }
   Output transform(TransformationCache& cache) const override {
     Graph& graph = cache.graph();
     const NameScope scope(graph, "side_by_side");
-    std::vector<Output> parts;
+    std::vector<Output> matrices;
     for (size_t i = 0; i < keys_.size(); ++i) {
-      const Output wide = graph.op("Cast", {cache.feature(keys_[i])}).attr("DstT", DType::kFloat64);
+      const Output float64_feature =
+          graph.op("Cast", {cache.feature(keys_[i])}).attr("DstT", DType::kFloat64);
       const auto width = static_cast<int32_t>(widths_[i]);
-      parts.push_back(graph.op("Reshape", {wide, graph.int_vector({-1, width})}));
+      matrices.push_back(graph.op("Reshape", {float64_feature, graph.int_vector({-1, width})}));
     }
-    Output all = parts[0];
-    if (parts.size() > 1) {
-      parts.push_back(graph.scalar(DType::kInt32, 1, "axis"));
-      all = graph.op("ConcatV2", parts);
+    Output combined = matrices[0];
+    if (matrices.size() > 1) {
+      matrices.push_back(graph.scalar(DType::kInt32, 1, "axis"));
+      combined = graph.op("ConcatV2", matrices);
     }
-    all = standardization_.apply(graph, all);
-    for (size_t i = 0; i < words_.size(); ++i) {
-      const Output table = graph.constant(means_[i], "means");
-      const IdsAndWeights ids{cache.transformed(*words_[i]), Output()};
-      all = graph.op("Sub", {all, combined_rows(graph, {table}, ids, "sum")});
+    combined = standardization_.apply(graph, combined);
+    for (size_t i = 0; i < factors_.size(); ++i) {
+      const Output table = graph.constant(level_means_[i], "means");
+      const IdsAndWeights ids{cache.transformed(*factors_[i]), Output()};
+      combined = graph.op("Sub", {combined, combined_rows(graph, {table}, ids, "sum")});
     }
-    return all;
+    return combined;
   }
 
  private:
-  // `means` holds one table per factor, concatenated, with a row per level.
+  // Reads the categorical columns `words` and the argument `means`. That holds a table for each of
+  // the columns, one after another, with a row per level.
   void read_factors(const Args& args) {
-    const Value* specs = args.find("words");
-    const auto* list = specs->get_if<std::shared_ptr<ValueList>>();
+    const Value* factor_specs = args.find("words");
+    const auto* list = factor_specs->get_if<std::shared_ptr<ValueList>>();
     if (!list) invalid_argument("`words` must be categorical columns.");
     const std::vector<double> means = args.numbers("means");
-    const int64_t width = total(widths_);
+    const int64_t width = sum_of_widths(widths_);
     auto next = means.begin();
     for (const ColumnPtr& column : make_columns(**list)) {
-      const auto words = std::dynamic_pointer_cast<const CategoricalColumn>(column);
-      if (!words) invalid_argument("`words` must be categorical columns.");
-      const int64_t size = words->num_buckets() * width;
+      const auto factor = std::dynamic_pointer_cast<const CategoricalColumn>(column);
+      if (!factor) invalid_argument("`words` must be categorical columns.");
+      const int64_t size = factor->num_buckets() * width;
       if (means.end() - next < size) invalid_argument("`means` must have a row for each level.");
-      means_.push_back(Tensor::of<double>(Shape{words->num_buckets(), width},
-                                          std::vector<double>(next, next + size)));
+      level_means_.push_back(Tensor::of<double>(Shape{factor->num_buckets(), width},
+                                                std::vector<double>(next, next + size)));
       next += size;
-      words_.push_back(words);
+      factors_.push_back(factor);
     }
     if (next != means.end()) invalid_argument("`means` must have a row for each level.");
   }
-  static int64_t total(const std::vector<int64_t>& widths) {
+  static int64_t sum_of_widths(const std::vector<int64_t>& widths) {
     int64_t sum = 0;
     for (const int64_t width : widths) sum += width;
     return sum;
@@ -85,8 +88,8 @@ class SideBySideColumn : public FeatureColumn {
   std::vector<std::string> keys_;
   std::vector<int64_t> widths_;
   Standardization standardization_;
-  std::vector<std::shared_ptr<const CategoricalColumn>> words_;
-  std::vector<Tensor> means_;  // of the numbers, by level
+  std::vector<std::shared_ptr<const CategoricalColumn>> factors_;
+  std::vector<Tensor> level_means_;  // for each factor, the means of the numbers in each level
 };
 
 }  // namespace

@@ -12,21 +12,24 @@ namespace runhooks {
 class Standardization {
  public:
   Standardization() = default;  // identity
-  // Reads the arguments `center` and `scale`: a scalar, or `width` numbers; identity if both are
-  // missing.
+  // Reads the arguments with the names `center` and `scale`. Each is one number or `width` numbers.
+  // Without them, the standardization is the identity.
   Standardization(const Args& args,
                   const std::string& center,
                   const std::string& scale,
                   int64_t width);
+  // False for the identity.
   explicit operator bool() const { return !scale_.empty(); }
 
-  // (x - center) / scale in float64, so that large numbers with small differences stay distinct.
+  // Returns (x - center) / scale, computed in float64. In float32, large numbers with small
+  // differences would become equal.
   Output apply(Graph& graph, Output x) const;
-  // x * scale + center, also in float64.
+  // Returns x * scale + center, also computed in float64.
   Output invert(Graph& graph, Output x) const;
-  // Convert differences, or their squares, back to the units of the data.
-  Output differences_of_data(Graph& graph, Output differences) const;
-  Output squares_of_data(Graph& graph, Output squares) const;
+  // Convert differences of standardized numbers, or squares of differences, to the units of the
+  // data.
+  Output unscale_differences(Graph& graph, Output differences) const;
+  Output unscale_squares(Graph& graph, Output squares) const;
 
  private:
   std::vector<double> center_, scale_;

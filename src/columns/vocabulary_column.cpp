@@ -10,51 +10,52 @@ namespace runhooks {
 
 namespace {
 
-// Shared base. Values outside the vocabulary map to `num_oov_buckets` extra buckets at the end, or
-// to the id `default_value`.
+// Base class of both columns. Values outside the vocabulary map to one of `num_oov_buckets` buckets
+// after the vocabulary, or to the id `default_value`.
 class VocabularyColumn : public CategoricalColumn {
  public:
   explicit VocabularyColumn(const Args& args)
       : key_(args.text("key")),
-        num_oov_(args.integer("num_oov_buckets", 0)),
-        default_(args.integer("default_value", -1)) {
-    if (num_oov_ < 0) {
-      invalid_argument("Invalid num_oov_buckets ", num_oov_, " in ", key_, ".");
+        num_oov_buckets_(args.integer("num_oov_buckets", 0)),
+        default_id_(args.integer("default_value", -1)) {
+    if (num_oov_buckets_ < 0) {
+      invalid_argument("Invalid num_oov_buckets ", num_oov_buckets_, " in ", key_, ".");
     }
-    if (num_oov_ > 0 && default_ != -1) {
+    if (num_oov_buckets_ > 0 && default_id_ != -1) {
       invalid_argument("Can't specify both num_oov_buckets and default_value in ", key_, ".");
     }
   }
   std::string name() const override { return key_; }
   std::vector<FeatureRead> reads() const override {
     FeatureRead read(key_, dtype_from_name(dtype_));
-    read.takes_unknown = num_oov_ > 0 || default_ >= 0;
+    read.accepts_unknown_strings = num_oov_buckets_ > 0 || default_id_ >= 0;
     return {read};
   }
-  int64_t num_buckets() const override { return size_ + num_oov_; }
+  int64_t num_buckets() const override { return vocabulary_size_ + num_oov_buckets_; }
   std::vector<std::pair<std::string, Value>> derived_defaults() const override {
-    return {{"dtype", Value::of(dtype_)}, {"default_value", Value::of(default_)}};
+    return {{"dtype", Value::of(dtype_)}, {"default_value", Value::of(default_id_)}};
   }
 
  protected:
   std::string key_, dtype_;
-  int64_t size_ = 0, num_oov_, default_;
+  int64_t vocabulary_size_ = 0, num_oov_buckets_, default_id_;
 };
 
 class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuckets {
  public:
   explicit VocabularyListCategoricalColumn(const Args& args)
       : VocabularyColumn(args), empty_is_entry_(args.flag("empty_is_word", false)) {
-    const Value* words = args.find("vocabulary_list");
-    if (!words) invalid_argument("vocabulary_list ", kEmpty, " (column '", key_, "').");
-    if (const auto* list = words->get_if<std::shared_ptr<ValueList>>()) {
-      for (const Value& word : **list) add(word);
+    const Value* vocabulary = args.find("vocabulary_list");
+    if (!vocabulary) invalid_argument("vocabulary_list ", kEmptyMessage, " (column '", key_, "').");
+    if (const auto* list = vocabulary->get_if<std::shared_ptr<ValueList>>()) {
+      for (const Value& entry : **list) add_entry(entry);
     } else {
-      add(*words);
+      add_entry(*vocabulary);
     }
-    size_ = static_cast<int64_t>(seen_.size());
-    if (size_ == 0) invalid_argument("vocabulary_list ", kEmpty, " (column '", key_, "').");
-    const bool is_string = numbers_.empty();
+    vocabulary_size_ = static_cast<int64_t>(entries_.size());
+    if (vocabulary_size_ == 0)
+      invalid_argument("vocabulary_list ", kEmptyMessage, " (column '", key_, "').");
+    const bool is_string = integers_.empty();
     dtype_ = args.text("dtype", is_string ? "string" : "int64");
     if ((dtype_ == "string") != is_string) {
       invalid_argument("The dtype of column '", key_, "' is ", dtype_,
@@ -63,53 +64,53 @@ class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuc
   }
 
   std::string bucket_name(int64_t bucket) const override {
-    if (bucket >= size_) return "";
+    if (bucket >= vocabulary_size_) return "";
     const auto i = static_cast<size_t>(bucket);
-    if (!numbers_.empty()) return str_cat(numbers_[i]);
-    return empty_is_entry_ && texts_[i].empty() ? "\"\"" : texts_[i];
+    if (!integers_.empty()) return str_cat(integers_[i]);
+    return empty_is_entry_ && strings_[i].empty() ? "\"\"" : strings_[i];
   }
   Output transform(TransformationCache& cache) const override {
-    const Shape shape{size_};
-    const Tensor words =
-        numbers_.empty() ? Tensor::strings(shape, texts_) : Tensor::of<int64_t>(shape, numbers_);
+    const Shape shape{vocabulary_size_};
+    const Tensor vocabulary = integers_.empty() ? Tensor::strings(shape, strings_)
+                                                : Tensor::of<int64_t>(shape, integers_);
     Graph& graph = cache.graph();
     return categorical_ids(cache, key_, "column_categorical_with_vocabulary_list", dtype_,
                            [&](Output values, bool drop_missing) -> Output {
                              return graph
-                                 .op("VocabularyIds", {values, graph.constant(words, "keys")})
-                                 .attr("num_oov_buckets", num_oov_)
-                                 .attr("default_value", default_)
+                                 .op("VocabularyIds", {values, graph.constant(vocabulary, "keys")})
+                                 .attr("num_oov_buckets", num_oov_buckets_)
+                                 .attr("default_value", default_id_)
                                  .attr("drop_missing", drop_missing && !empty_is_entry_);
                            });
   }
 
  private:
-  static constexpr const char* kEmpty = "must be non-empty";
-  void add(const Value& word) {
+  static constexpr const char* kEmptyMessage = "must be non-empty";
+  void add_entry(const Value& entry) {
     double x;
-    std::string text;
-    if (const auto* string = word.get_if<std::string>()) {
-      text = *string;
-      texts_.push_back(text);
-    } else if (value_number(word, &x) && x == std::floor(x)) {
-      numbers_.push_back(static_cast<int64_t>(x));
-      text = str_cat(numbers_.back());
+    std::string key;
+    if (const auto* string = entry.get_if<std::string>()) {
+      key = *string;
+      strings_.push_back(key);
+    } else if (value_number(entry, &x) && x == std::floor(x)) {
+      integers_.push_back(static_cast<int64_t>(x));
+      key = str_cat(integers_.back());
     } else {
       invalid_argument("vocabulary_list of column '", key_, "' must be strings or integers, not ",
-                       value_number(word, &x) ? str_cat(x) : word.kind(), ".");
+                       value_number(entry, &x) ? str_cat(x) : entry.kind(), ".");
     }
-    if (!texts_.empty() && !numbers_.empty()) {
+    if (!strings_.empty() && !integers_.empty()) {
       invalid_argument("vocabulary_list of column '", key_, "' must be of one type.");
     }
-    if (!seen_.insert(text).second) {
-      invalid_argument("Duplicate keys in vocabulary_list: '", text, "' (element ",
-                       seen_.size() + 1, "), column_name: ", key_, ".");
+    if (!entries_.insert(key).second) {
+      invalid_argument("Duplicate keys in vocabulary_list: '", key, "' (element ",
+                       entries_.size() + 1, "), column_name: ", key_, ".");
     }
   }
-  bool empty_is_entry_;  // in formulas, "" is a level; in TensorFlow it is missing
-  std::set<std::string> seen_;
-  std::vector<std::string> texts_;
-  std::vector<int64_t> numbers_;
+  bool empty_is_entry_;  // true in formulas, where "" is a level; in TensorFlow, "" is missing
+  std::set<std::string> entries_;
+  std::vector<std::string> strings_;
+  std::vector<int64_t> integers_;
 };
 
 bool is_whole_number(const std::string& text) {
@@ -123,28 +124,30 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
       : VocabularyColumn(args), path_(args.text("vocabulary_file")) {
     dtype_ = args.text("dtype", "string");
     TextFile file = open();
-    std::set<std::string> seen;
-    const int64_t wanted = args.integer("vocabulary_size", -1);
-    if (args.has("vocabulary_size") && wanted < 1) {
-      invalid_argument("Invalid vocabulary_size ", wanted, " in ", key_, ".");
+    std::set<std::string> entries;
+    const int64_t max_size = args.integer("vocabulary_size", -1);
+    if (args.has("vocabulary_size") && max_size < 1) {
+      invalid_argument("Invalid vocabulary_size ", max_size, " in ", key_, ".");
     }
-    for (std::string line; (wanted < 0 || size_ < wanted) && file.next(&line); ++size_) {
-      if (!seen.insert(line).second) {
+    for (std::string line; (max_size < 0 || vocabulary_size_ < max_size) && file.next(&line);
+         ++vocabulary_size_) {
+      if (!entries.insert(line).second) {
         invalid_argument("The vocabulary file '", path_, "' of column '", key_,
-                         "' has a duplicate: '", line, "' in line ", size_ + 1, ".");
+                         "' has a duplicate: '", line, "' in line ", vocabulary_size_ + 1, ".");
       }
       if (dtype_ != "string" && !is_whole_number(line)) {
         invalid_argument("The vocabulary file '", path_, "' of column '", key_,
                          "' must have integers, as its dtype is ", dtype_, ", not '", line,
-                         "' in line ", size_ + 1, ".");
+                         "' in line ", vocabulary_size_ + 1, ".");
       }
     }
-    if (size_ == 0) {
+    if (vocabulary_size_ == 0) {
       invalid_argument("The vocabulary file '", path_, "' of column '", key_, "' is empty.");
     }
-    if (size_ < wanted) {
-      invalid_argument("The vocabulary file '", path_, "' of column '", key_, "' has ", size_,
-                       size_ == 1 ? " line" : " lines", ", but vocabulary_size is ", wanted, ".");
+    if (vocabulary_size_ < max_size) {
+      invalid_argument("The vocabulary file '", path_, "' of column '", key_, "' has ",
+                       vocabulary_size_, vocabulary_size_ == 1 ? " line" : " lines",
+                       ", but vocabulary_size is ", max_size, ".");
     }
   }
 
@@ -155,10 +158,10 @@ class VocabularyFileCategoricalColumn : public VocabularyColumn {
                            [&](Output values, bool drop_missing) -> Output {
                              return graph.op("VocabularyFileIds", {values})
                                  .attr("filename", path_)
-                                 .attr("vocab_size", size_)
+                                 .attr("vocab_size", vocabulary_size_)
                                  .attr("key_dtype", key_dtype)
-                                 .attr("num_oov_buckets", num_oov_)
-                                 .attr("default_value", default_)
+                                 .attr("num_oov_buckets", num_oov_buckets_)
+                                 .attr("default_value", default_id_)
                                  .attr("drop_missing", drop_missing);
                            });
   }

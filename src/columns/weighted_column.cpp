@@ -1,6 +1,7 @@
 // Ids with weights from another feature (tf.feature_column.weighted_categorical_column).
 #include "columns/feature_column.h"
 #include "columns/standardization.h"
+#include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
@@ -9,60 +10,62 @@ namespace {
 class WeightedCategoricalColumn : public CategoricalColumn {
  public:
   explicit WeightedCategoricalColumn(const Args& args)
-      : column_(categorical_argument(args, "categorical_column")),
-        weights_(args.text("weight_feature_key")),
+      : categorical_column_(categorical_argument(args, "categorical_column")),
+        weight_key_(args.text("weight_feature_key")),
         dtype_(dtype_from_name(args.text("dtype", "float32"))),
         standardization_(args, "center", "scale", 1) {
     if (!args.has("among")) return;
-    among_ = column_argument(args, "among");
-    const std::vector<double> shares = args.numbers("shares");
-    const auto size = static_cast<int64_t>(shares.size());
-    const int64_t width = size / column_->num_buckets();
-    if (width == 0 || width * column_->num_buckets() != size) {
+    basis_ = column_argument(args, "among");
+    const std::vector<double> coefficients = args.numbers("shares");
+    const auto size = static_cast<int64_t>(coefficients.size());
+    const int64_t width = size / categorical_column_->num_buckets();
+    if (width == 0 || width * categorical_column_->num_buckets() != size) {
       invalid_argument("`shares` must have a row for each level.");
     }
-    shares_ = Tensor::of<double>(Shape{column_->num_buckets(), width}, shares);
+    coefficients_ =
+        Tensor::of<double>(Shape{categorical_column_->num_buckets(), width}, coefficients);
   }
 
-  std::string name() const override { return column_->name() + "_weighted_by_" + weights_; }
-  std::vector<FeatureRead> reads() const override {
-    std::vector<FeatureRead> all = column_->reads();
-    all.emplace_back(weights_, dtype_);
-    all.back().example_dtype = dtype_;
-    all.back().is_weight = true;
-    all.back().is_normalized = standardization_ || among_;
-    return all;
+  std::string name() const override {
+    return categorical_column_->name() + "_weighted_by_" + weight_key_;
   }
-  int64_t num_buckets() const override { return column_->num_buckets(); }
+  std::vector<FeatureRead> reads() const override {
+    std::vector<FeatureRead> result = categorical_column_->reads();
+    result.emplace_back(weight_key_, dtype_);
+    result.back().example_dtype = dtype_;
+    result.back().is_weight = true;
+    result.back().is_normalized = standardization_ || basis_;
+    return result;
+  }
+  int64_t num_buckets() const override { return categorical_column_->num_buckets(); }
   bool can_be_crossed() const override { return false; }
   Output transform(TransformationCache& cache) const override {
-    return column_->ids_and_weights(cache).ids;
+    return categorical_column_->ids_and_weights(cache).ids;
   }
   IdsAndWeights ids_and_weights(TransformationCache& cache) const override {
-    Output weights = cache.feature(weights_);
+    Output weights = cache.feature(weight_key_);
     if (!is_numeric(weights.dtype())) {
       invalid_argument("The weights of column '", name(), "' must be numbers, but feature '",
-                       weights_, "' is of type ", dtype_name(weights.dtype()), ".");
+                       weight_key_, "' is of type ", dtype_name(weights.dtype()), ".");
     }
     if (standardization_) weights = standardization_.apply(cache.graph(), weights);
-    if (among_) weights = without_others(cache);
-    if (weights.dtype() != DType::kFloat32) {
-      weights = cache.graph().op("Cast", {weights}).attr("DstT", DType::kFloat32);
-    }
-    const Output ids = cache.transformed(*column_);
+    if (basis_) weights = combine_basis(cache);
+    weights = cast(cache.graph(), weights, DType::kFloat32);
+    const Output ids = cache.transformed(*categorical_column_);
     check_widths(ids.shape(), weights.shape());
     return {ids, weights};
   }
 
  private:
-  // Centred within each level, in float64.
-  Output without_others(TransformationCache& cache) const {
+  // The linear combination of `basis_` whose coefficients are those of the row's level, in float64.
+  Output combine_basis(TransformationCache& cache) const {
     Graph& graph = cache.graph();
-    const Output all = cache.transformed(*among_), ids = cache.transformed(*column_);
+    const Output basis = cache.transformed(*basis_), ids = cache.transformed(*categorical_column_);
     const NameScope scope(graph, "without_others");
-    const Output table = graph.constant(shares_, "shares");
-    const Output shares = combined_rows(graph, {table}, {ids, Output()}, "sum");
-    const Output sums = graph.op("Sum", {graph.op("Mul", {all, shares}), graph.int_vector({1})});
+    const Output table = graph.constant(coefficients_, "shares");
+    const Output coefficients = combined_rows(graph, {table}, {ids, Output()}, "sum");
+    const Output sums =
+        graph.op("Sum", {graph.op("Mul", {basis, coefficients}), graph.int_vector({1})});
     return graph.op("Reshape", {sums, graph.int_vector({-1, 1})});
   }
 
@@ -71,18 +74,18 @@ class WeightedCategoricalColumn : public CategoricalColumn {
     const int64_t n = ids.dim(1), m = weights.dim(1);
     if (n == m || n == Shape::kUnknownDim || m == Shape::kUnknownDim) return;
     invalid_argument("Column '", name(),
-                     "' needs as many weights as ids in each row, but feature '", weights_,
-                     "' has ", m, " and column '", column_->name(), "' ", n, ".");
+                     "' needs as many weights as ids in each row, but feature '", weight_key_,
+                     "' has ", m, " and column '", categorical_column_->name(), "' ", n, ".");
   }
 
-  std::shared_ptr<const CategoricalColumn> column_;
-  std::string weights_;
+  std::shared_ptr<const CategoricalColumn> categorical_column_;
+  std::string weight_key_;
   DType dtype_;
   Standardization standardization_;  // of the weights
-  // If set, the column returns a per-level linear combination of this matrix instead of the
-  // weights.
-  ColumnPtr among_;
-  Tensor shares_;
+  // If set, a linear combination of the result of this column replaces the weights. `coefficients_`
+  // has a row for each level.
+  ColumnPtr basis_;
+  Tensor coefficients_;
 };
 
 }  // namespace

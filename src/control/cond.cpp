@@ -1,5 +1,6 @@
-// tf.cond: an If op that runs one of two functions. Its gradient is an If op on the gradients of
-// both functions. Intermediate values that it needs become extra outputs of the forward op.
+// tf.cond: an If op that runs one of two functions. Its gradient is another If op, which runs the
+// gradient of the same function. The intermediate values that the gradient needs become additional
+// outputs of the forward op.
 #include <algorithm>
 
 #include "autodiff/gradients.h"
@@ -21,13 +22,13 @@ bool is_true(const Tensor& x) {
 
 // Whether an output may alias a reference variable that the op writes.
 bool may_output_written_input(const Operation& op) {
-  const std::vector<int>& written = op.def().mutates;
-  return std::any_of(written.begin(), written.end(),
+  const std::vector<int>& written_inputs = op.def().mutates;
+  return std::any_of(written_inputs.begin(), written_inputs.end(),
                      [&](int i) { return op.input(i).dtype() != DType::kResource; });
 }
 
-// Whether only its own op can write the buffer: it is neither a variable's nor possibly aliased by
-// an argument.
+// TRUE if only the op that computes `x` can write to its buffer. FALSE for the buffers of
+// variables, arguments and constants.
 bool has_own_buffer(const Output& x) {
   const Operation* op = x.op;
   while (op->def().forwards || op->def().may_forward || op->def().is_identity) {
@@ -56,11 +57,12 @@ class IfKernel : public Kernel {
     const FuncGraph& function = function_attr(c.op(), kBranches[branch]);
     std::vector<Output> fetches = function.results;
     fetches.resize(static_cast<size_t>(c.num_outputs()));
-    std::vector<bool> stays(function.arguments().size(), !changes_variables(function));
-    for (size_t i = 0; i < stays.size() && i + 1 < c.op().inputs().size(); ++i) {
-      stays[i] = stays[i] || has_own_buffer(c.op().inputs()[i + 1]);
+    std::vector<bool> is_shared(function.arguments().size(), !changes_variables(function));
+    for (size_t i = 0; i < is_shared.size() && i + 1 < c.op().inputs().size(); ++i) {
+      is_shared[i] = is_shared[i] || has_own_buffer(c.op().inputs()[i + 1]);
     }
-    runners_[branch] = std::make_unique<FunctionRunner>(function, fetches, stays, c.resources());
+    runners_[branch] =
+        std::make_unique<FunctionRunner>(function, fetches, is_shared, c.resources());
   }
   std::unique_ptr<FunctionRunner> runners_[2];
   std::vector<const Tensor*> arguments_;
@@ -75,9 +77,10 @@ void if_shape(ShapeContext& c) {
   }
 }
 
-// Placeholder for a result of the other branch. Its value is never read, but its shape must match.
+// Placeholder for a result that only the other branch computes. Its value is never read, but its
+// shape must match.
 Output dummy_result(FuncGraph& function, const Output& result) {
-  const ControlDependencies none(function, {}, true);
+  const ControlDependencies no_dependencies(function, {}, true);
   const NameScope scope(function, function.scope());
   if (result.dtype() == DType::kVariant) {
     return empty_list(function, DType::kFloat32, Shape::unknown());
@@ -92,7 +95,7 @@ Output dummy_result(FuncGraph& function, const Output& result) {
   return function.op("Fill", {function.constant(dims, "shape"), zero});
 }
 
-Output output_of_branch(Operation& op, int branch, const Output& x) {
+Output forward_value(Operation& op, int branch, const Output& x) {
   FuncGraph& function = function_attr(op, kBranches[branch]);
   const int argument = argument_index(function, x);
   if (argument >= 0) return op.input(argument + 1);
@@ -112,16 +115,16 @@ struct BranchGradient {
   std::vector<Gradient> of_arguments;
 };
 
-BranchGradient branch_gradient(Graph& into,
+BranchGradient branch_gradient(Graph& graph,
                                Operation& op,
                                int branch,
                                const std::vector<Output>& dy,
                                const std::string& scope) {
   const FuncGraph& forward = function_attr(op, kBranches[branch]);
   BranchGradient gradient;
-  gradient.function = std::make_shared<FuncGraph>(into, scope, str_cat("grad_", branch));
+  gradient.function = std::make_shared<FuncGraph>(graph, scope, str_cat("grad_", branch));
   gradient.function->differentiates(
-      forward, [&op, branch](const Output& x) { return output_of_branch(op, branch, x); });
+      forward, [&op, branch](const Output& x) { return forward_value(op, branch, x); });
   std::vector<Output> ys, grad_ys, xs;
   for (size_t i = 0; i < dy.size(); ++i) {
     const Output& y = forward.results[i];
@@ -131,115 +134,121 @@ BranchGradient branch_gradient(Graph& into,
     ys.push_back(y);
     grad_ys.push_back(dy[i]);
   }
-  std::vector<size_t> places;
+  std::vector<size_t> indices;
   for (size_t i = 0; i < forward.arguments().size(); ++i) {
     if (!may_have_gradient(forward.arguments()[i])) continue;
-    places.push_back(i);
+    indices.push_back(i);
     xs.push_back(forward.argument(i));
   }
   gradient.of_arguments.resize(forward.arguments().size());
   if (ys.empty()) return gradient;
-  const std::vector<Gradient> found =
+  const std::vector<Gradient> argument_gradients =
       gradients(*gradient.function, ys, xs, grad_ys, {}, "gradients");
-  for (size_t i = 0; i < places.size(); ++i) gradient.of_arguments[places[i]] = found[i];
+  for (size_t i = 0; i < indices.size(); ++i)
+    gradient.of_arguments[indices[i]] = argument_gradients[i];
   return gradient;
 }
 
-// A sparse gradient with all rows of the argument, all zeros.
-Gradient rows_of_zeros(FuncGraph& function, const FuncGraph::Argument& argument, DType indices) {
-  Gradient rows = zeros_for(function, argument, argument.inside);
-  const Output shape = function.op("Shape", {rows.values}).attr("out_type", indices);
+// A sparse gradient that contains all rows of the argument, with zeros.
+Gradient zero_rows(FuncGraph& function, const FuncGraph::Argument& argument, DType indices) {
+  Gradient sparse = zeros_for(function, argument, argument.inside);
+  const Output shape = function.op("Shape", {sparse.values}).attr("out_type", indices);
   const Output first =
       function.op("Slice", {shape, function.int_vector({0}), function.int_vector({1})});
   const Output n = function.op("Reshape", {first, function.int_vector({})});
-  rows.indices =
+  sparse.indices =
       function.op("Range", {function.scalar(indices, 0), n, function.scalar(indices, 1)});
-  return rows;
+  return sparse;
 }
 
-Gradient with_indices(FuncGraph& function, Gradient rows, DType dtype) {
-  if (rows.indices.dtype() != dtype) {
-    rows.indices = function.op("Cast", {rows.indices}).attr("DstT", dtype);
+Gradient cast_indices(FuncGraph& function, Gradient sparse, DType dtype) {
+  if (sparse.indices.dtype() != dtype) {
+    sparse.indices = function.op("Cast", {sparse.indices}).attr("DstT", dtype);
   }
-  return rows;
+  return sparse;
 }
 
-// The gradient of one branch when every branch that uses the argument has a sparse gradient.
-// TensorFlow adds the gradient of the other branch, which did not run: zeros for all rows.
-Gradient rows_of_branch(FuncGraph& function,
-                        const FuncGraph::Argument& argument,
-                        const Gradient& own,
-                        const Gradient& other,
-                        DType indices) {
-  if (own.is_none()) return rows_of_zeros(function, argument, indices);
-  Gradient rows = with_indices(function, own, indices);
-  if (other.is_none()) return rows;
-  const Gradient zeros = rows_of_zeros(function, argument, indices);
+// The gradient in one branch, if it is sparse in each branch that uses the argument. TensorFlow
+// also adds the gradient of the branch that did not run: zeros for all rows.
+Gradient sparse_branch_gradient(FuncGraph& function,
+                                const FuncGraph::Argument& argument,
+                                const Gradient& own,
+                                const Gradient& other,
+                                DType indices) {
+  if (own.is_none()) return zero_rows(function, argument, indices);
+  Gradient sparse = cast_indices(function, own, indices);
+  if (other.is_none()) return sparse;
+  const Gradient zeros = zero_rows(function, argument, indices);
   const Output axis = function.scalar(DType::kInt32, 0);
-  rows.values = function.op("ConcatV2", {zeros.values, rows.values, axis});
-  rows.indices = function.op("ConcatV2", {zeros.indices, rows.indices, axis});
-  return rows;
+  sparse.values = function.op("ConcatV2", {zeros.values, sparse.values, axis});
+  sparse.indices = function.op("ConcatV2", {zeros.indices, sparse.indices, axis});
+  return sparse;
 }
 
-bool may_be_rows(const Gradient& gradient) {
+bool may_be_sparse(const Gradient& gradient) {
   return gradient.is_none() || gradient.is_indexed_slices();
 }
 
-DType indices_of(const Gradient& a, const Gradient& b) {
+DType index_dtype(const Gradient& a, const Gradient& b) {
   const bool is_wide = (a.is_indexed_slices() && a.indices.dtype() == DType::kInt64) ||
                        (b.is_indexed_slices() && b.indices.dtype() == DType::kInt64);
   return is_wide ? DType::kInt64 : DType::kInt32;
 }
 
-void add_branch_gradient(
-    const Operation& op, int branch, size_t i, const BranchGradient (&both)[2], bool has_rows) {
-  FuncGraph& function = *both[branch].function;
-  const Gradient &own = both[branch].of_arguments[i], &other = both[1 - branch].of_arguments[i];
+void add_branch_gradient(const Operation& op,
+                         int branch,
+                         size_t i,
+                         const BranchGradient (&branches)[2],
+                         bool is_sparse) {
+  FuncGraph& function = *branches[branch].function;
+  const Gradient &own = branches[branch].of_arguments[i],
+                 &other = branches[1 - branch].of_arguments[i];
   const auto& argument = function_attr(op, kBranches[branch]).arguments()[i];
-  if (!has_rows) {
+  if (!is_sparse) {
     function.results.push_back(function.capture(own.is_none()
                                                     ? zeros_for(function, argument, argument.inside)
                                                     : dense_gradient(function, own)));
     return;
   }
-  const Gradient rows = rows_of_branch(function, argument, own, other, indices_of(own, other));
-  function.results.push_back(function.capture(rows.values));
-  function.results.push_back(function.capture(rows.indices));
+  const Gradient sparse =
+      sparse_branch_gradient(function, argument, own, other, index_dtype(own, other));
+  function.results.push_back(function.capture(sparse.values));
+  function.results.push_back(function.capture(sparse.indices));
 }
 
-std::vector<Gradient> if_gradient(Graph& into, Operation& op, const std::vector<Output>& all_dy) {
+std::vector<Gradient> if_gradient(Graph& graph, Operation& op, const std::vector<Output>& all_dy) {
   std::vector<Output> dy = all_dy;
   for (Output& d : dy) {
     if (d && !is_floating(d.dtype()) && d.dtype() != DType::kVariant) d = Output();
   }
-  const NameScope scope(into, "cond");
-  BranchGradient both[2];
+  const NameScope scope(graph, "cond");
+  BranchGradient branches[2];
   for (int branch = 0; branch < 2; ++branch) {
-    both[branch] = branch_gradient(into, op, branch, dy, scope.name());
+    branches[branch] = branch_gradient(graph, op, branch, dy, scope.name());
   }
   const FuncGraph& forward = function_attr(op, kBranches[0]);
-  std::vector<size_t> places;
-  std::vector<bool> has_rows(forward.arguments().size());
+  std::vector<size_t> indices;
+  std::vector<bool> is_sparse(forward.arguments().size());
   for (size_t i = 0; i < forward.arguments().size(); ++i) {
-    const Gradient &a = both[0].of_arguments[i], &b = both[1].of_arguments[i];
+    const Gradient &a = branches[0].of_arguments[i], &b = branches[1].of_arguments[i];
     if (a.is_none() && b.is_none()) continue;
-    places.push_back(i);
-    has_rows[i] = may_be_rows(a) && may_be_rows(b);
+    indices.push_back(i);
+    is_sparse[i] = may_be_sparse(a) && may_be_sparse(b);
     for (int branch = 0; branch < 2; ++branch) {
-      add_branch_gradient(op, branch, i, both, has_rows[i]);
+      add_branch_gradient(op, branch, i, branches, is_sparse[i]);
     }
   }
   std::vector<Gradient> result(op.inputs().size());
-  if (places.empty()) return result;
-  Operation* made = add_if(into, op.input(0), both[0].function, both[1].function);
+  if (indices.empty()) return result;
+  Operation* if_op = add_if(graph, op.input(0), branches[0].function, branches[1].function);
   int output = 0;
-  for (const size_t i : places) {
+  for (const size_t i : indices) {
     Gradient& gradient = result[i + 1];
-    gradient = made->output(output++);
-    if (!has_rows[i]) continue;
-    gradient.indices = made->output(output++);
+    gradient = if_op->output(output++);
+    if (!is_sparse[i]) continue;
+    gradient.indices = if_op->output(output++);
     gradient.dense_shape =
-        shape_for(into, forward.arguments()[i], op.input(static_cast<int>(i) + 1));
+        shape_for(graph, forward.arguments()[i], op.input(static_cast<int>(i) + 1));
   }
   return result;
 }
@@ -258,8 +267,8 @@ std::vector<Output> add_cond(Graph& graph,
   const NameScope scope(graph, name);
   const auto then_branch = std::make_shared<FuncGraph>(graph, scope.name(), "true");
   const auto else_branch = std::make_shared<FuncGraph>(graph, scope.name(), "false");
-  then_branch->results = own_results(*then_branch, true_fn(*then_branch, {}));
-  else_branch->results = own_results(*else_branch, false_fn(*else_branch, {}));
+  then_branch->results = capture_results(*then_branch, true_fn(*then_branch, {}));
+  else_branch->results = capture_results(*else_branch, false_fn(*else_branch, {}));
   if (then_branch->results.size() != else_branch->results.size()) {
     invalid_argument("true_fn and false_fn must return the same number of outputs, not ",
                      then_branch->results.size(), " and ", else_branch->results.size(), ".");
@@ -270,10 +279,10 @@ std::vector<Output> add_cond(Graph& graph,
     invalid_argument("Outputs of true_fn and false_fn must have the same type: ", dtype_name(a),
                      ", ", dtype_name(b), ".");
   }
-  Operation* made = add_if(graph, pred, then_branch, else_branch);
+  Operation* if_op = add_if(graph, pred, then_branch, else_branch);
   std::vector<Output> results;
-  for (int i = 0; i < made->num_outputs(); ++i) {
-    results.push_back(graph.op("Identity", {made->output(i)}).named("Merge"));
+  for (int i = 0; i < if_op->num_outputs(); ++i) {
+    results.push_back(graph.op("Identity", {if_op->output(i)}).named("Merge"));
   }
   return results;
 }

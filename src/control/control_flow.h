@@ -9,11 +9,12 @@
 
 namespace runhooks {
 
-// Adds a function's operations to its graph; called once.
+// Adds the operations of a function to its graph and returns the results; called once.
 using FunctionBuilder =
     std::function<std::vector<Output>(FuncGraph&, const std::vector<Output>& arguments)>;
 
-// tf.cond: the results of the function that `pred` selects; the other one does not run.
+// tf.cond: returns the results of the function that `pred` selects; the other function does not
+// run.
 std::vector<Output> add_cond(Graph& graph,
                              const Output& pred,
                              const FunctionBuilder& true_fn,
@@ -27,7 +28,7 @@ struct LoopOptions {
   std::string name = "while";
 };
 
-// tf.while_loop: the loop variables after the last iteration.
+// tf.while_loop: returns the loop variables after the last iteration.
 std::vector<Output> add_while(Graph& graph,
                               const FunctionBuilder& cond,
                               const FunctionBuilder& body,

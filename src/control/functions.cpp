@@ -9,7 +9,7 @@ namespace runhooks {
 
 FunctionRunner::FunctionRunner(const FuncGraph& function,
                                const std::vector<Output>& fetches,
-                               const std::vector<bool>& stays,
+                               const std::vector<bool>& is_shared,
                                ResourceManager& resources) {
   std::vector<Output> feeds;
   const std::vector<const Operation*> needed = needed_operations(function);
@@ -18,18 +18,18 @@ FunctionRunner::FunctionRunner(const FuncGraph& function,
     const bool is_needed =
         std::find(needed.begin(), needed.end(), argument.inside.op) != needed.end();
     if (!is_needed || argument.is_handle()) continue;
-    fed_.push_back(i);
-    shared_.push_back(stays[i]);
+    fed_arguments_.push_back(i);
+    is_shared_.push_back(is_shared[i]);
     feeds.push_back(argument.inside);
   }
-  values_.resize(fed_.size());
+  values_.resize(fed_arguments_.size());
   executor_ = std::make_unique<Executor>(std::make_shared<NodeTable>(resources, BufferOptions()),
                                          std::vector<Fetch>(fetches.begin(), fetches.end()), feeds);
 }
 
 void FunctionRunner::run(const std::vector<const Tensor*>& arguments) {
-  for (size_t i = 0; i < fed_.size(); ++i) values_[i] = arguments[fed_[i]];
-  executor_->run(values_, shared_);
+  for (size_t i = 0; i < fed_arguments_.size(); ++i) values_[i] = arguments[fed_arguments_[i]];
+  executor_->run(values_, is_shared_);
 }
 
 void set_output_value(KernelContext& c, int i, const Tensor& value) {
@@ -49,25 +49,25 @@ FuncGraph& function_attr(const Operation& op, const char* name) {
 
 bool changes_variables(const FuncGraph& function) {
   for (const Operation* op : needed_operations(function)) {
-    if (any_inside(*op, [](const Operation& x) { return !x.def().mutates.empty(); })) return true;
+    if (any_nested_operation(*op, [](const Operation& x) { return !x.def().mutates.empty(); })) return true;
   }
   return false;
 }
 
-std::vector<Output> own_results(FuncGraph& function, const std::vector<Output>& results) {
-  std::vector<Output> own;
+std::vector<Output> capture_results(FuncGraph& function, const std::vector<Output>& results) {
+  std::vector<Output> captured;
   for (const Output& result : results) {
-    Output inside = function.capture(result);
-    if (FuncGraph::is_resource_handle(inside)) inside = function.op("Identity", {inside});
-    own.push_back(inside);
+    Output tensor = function.capture(result);
+    if (FuncGraph::is_resource_handle(tensor)) tensor = function.op("Identity", {tensor});
+    captured.push_back(tensor);
   }
-  return own;
+  return captured;
 }
 
 DType gradient_dtype(const FuncGraph::Argument& argument) {
   if (!argument.is_handle()) return argument.inside.dtype();
-  const Operation& holder = *argument.inside.op;
-  return holder.def().holds_variable ? holder.attr_type("dtype") : DType::kInvalid;
+  const Operation& variable = *argument.inside.op;
+  return variable.def().holds_variable ? variable.attr_type("dtype") : DType::kInvalid;
 }
 
 bool may_have_gradient(const FuncGraph::Argument& argument) {
@@ -84,32 +84,33 @@ Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output
   return graph.constant(Tensor::zeros(gradient_dtype(argument), gradient_shape(argument)));
 }
 
-Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like) {
-  if (!argument.is_handle()) return graph.op("Shape", {like}).attr("out_type", DType::kInt32);
+namespace {
+
+// A constant vector of the dimensions.
+Output dims_vector(Graph& graph, const Shape& shape) {
   std::vector<int32_t> dims;
-  const Shape shape = gradient_shape(argument);
   for (int d = 0; d < shape.rank(); ++d) dims.push_back(static_cast<int32_t>(shape.dim(d)));
   return graph.int_vector(dims);
 }
 
+}  // namespace
+
+Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like) {
+  if (!argument.is_handle()) return graph.op("Shape", {like}).attr("out_type", DType::kInt32);
+  return dims_vector(graph, gradient_shape(argument));
+}
+
 Output empty_list(Graph& graph, DType dtype, const Shape& element_shape) {
-  Output shape;
-  if (element_shape.has_rank() && dtype != DType::kVariant) {
-    std::vector<int32_t> dims;
-    for (int d = 0; d < element_shape.rank(); ++d) {
-      dims.push_back(static_cast<int32_t>(element_shape.dim(d)));
-    }
-    shape = graph.int_vector(dims);
-  } else {
-    shape = graph.scalar(DType::kInt32, -1);
-  }
+  const bool is_known = element_shape.has_rank() && dtype != DType::kVariant;
+  const Output shape =
+      is_known ? dims_vector(graph, element_shape) : graph.scalar(DType::kInt32, -1);
   return graph.op("EmptyTensorList", {shape, graph.scalar(DType::kInt32, -1)})
       .attr("element_dtype", dtype);
 }
 
-int argument_index(const FuncGraph& function, const Output& inside) {
+int argument_index(const FuncGraph& function, const Output& tensor) {
   for (size_t i = 0; i < function.arguments().size(); ++i) {
-    if (function.argument(i) == inside) return static_cast<int>(i);
+    if (function.argument(i) == tensor) return static_cast<int>(i);
   }
   return -1;
 }

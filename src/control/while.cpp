@@ -10,21 +10,23 @@
 
 namespace runhooks {
 
-bool stays(const FuncGraph& body, size_t i) { return body.results[i] == body.argument(i); }
+bool is_loop_invariant(const FuncGraph& body, size_t i) {
+  return body.results[i] == body.argument(i);
+}
 
 namespace {
 
-// Interrupting a step that updates variables leaves them inconsistent, so an interrupt first waits
-// for the step to finish.
+// An interrupt of a loop that updates variables leaves them inconsistent. So the interrupt is
+// checked only after 50 ms, to let short loops finish.
 class DelayedInterrupt {
  public:
   void operator()() const {
-    if (Clock::now() - begun_ > std::chrono::milliseconds(50)) check_interrupt_throttled();
+    if (Clock::now() - start_ > std::chrono::milliseconds(50)) check_interrupt_throttled();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  Clock::time_point begun_ = Clock::now();
+  Clock::time_point start_ = Clock::now();
 };
 
 class WhileKernel : public Kernel {
@@ -35,21 +37,21 @@ class WhileKernel : public Kernel {
     values_.clear();
     for (size_t i = 0; i < n; ++i) values_.push_back(&c.input(static_cast<int>(i)));
     const DelayedInterrupt delayed_interrupt;
-    while (goes_on()) {
-      if (may_stop_) {
+    while (evaluate_condition()) {
+      if (can_cancel_) {
         check_interrupt();
       } else {
         check_cancel_flag();
         delayed_interrupt();
       }
       body_->run(values_);
-      for (size_t k = 0; k < moving_.size(); ++k) values_[moving_[k]] = &body_->result(k);
+      for (size_t k = 0; k < changing_.size(); ++k) values_[changing_[k]] = &body_->result(k);
     }
-    for (const size_t i : given_) set_output_value(c, static_cast<int>(i), *values_[i]);
+    for (const size_t i : returned_) set_output_value(c, static_cast<int>(i), *values_[i]);
   }
 
  private:
-  bool goes_on() {
+  bool evaluate_condition() {
     cond_->run(values_);
     const Tensor& result = cond_->result(0);
     if (result.num_elements() != 1) {
@@ -60,29 +62,29 @@ class WhileKernel : public Kernel {
   }
   void make_runners(KernelContext& c) {
     const FuncGraph &cond = function_attr(c.op(), "cond"), &body = function_attr(c.op(), "body");
-    const bool may_share = !changes_variables(cond) && !changes_variables(body);
+    const bool has_no_updates = !changes_variables(cond) && !changes_variables(body);
     std::vector<Output> fetches;
     std::vector<bool> shared;
     for (size_t i = 0; i < static_cast<size_t>(c.num_outputs()); ++i) {
       const bool is_capture = static_cast<bool>(body.arguments()[i].outside);
-      shared.push_back(may_share && stays(body, i));
-      // Captured tensors are read from outside the loop, never from its outputs.
-      if (!is_capture || !stays(body, i)) given_.push_back(i);
-      if (stays(body, i)) continue;
-      moving_.push_back(i);
+      shared.push_back(has_no_updates && is_loop_invariant(body, i));
+      // Other ops read captured tensors directly, never as outputs of the loop.
+      if (!is_capture || !is_loop_invariant(body, i)) returned_.push_back(i);
+      if (is_loop_invariant(body, i)) continue;
+      changing_.push_back(i);
       fetches.push_back(body.results[i]);
     }
     shared.resize(body.arguments().size());
-    may_stop_ = may_share;
+    can_cancel_ = has_no_updates;
     cond_ = std::make_unique<FunctionRunner>(cond, cond.results, shared, c.resources());
     body_ = std::make_unique<FunctionRunner>(body, fetches, shared, c.resources());
   }
 
   std::unique_ptr<FunctionRunner> cond_, body_;
-  std::vector<size_t> moving_;  // loop variables that the body changes
-  std::vector<size_t> given_;   // outputs that may be read
+  std::vector<size_t> changing_;  // arguments that the body changes
+  std::vector<size_t> returned_;  // outputs that may be read
   std::vector<const Tensor*> values_;
-  bool may_stop_ = false;
+  bool can_cancel_ = false;
 };
 
 void while_shape(ShapeContext& c) {
@@ -98,16 +100,17 @@ void check_variable(const Output& variable, const Output& argument, const Output
                      dtype_name(variable.dtype()), ", but is ", dtype_name(result.dtype()),
                      " after one iteration.");
   }
-  const Shape &declared = argument.shape(), &now = result.shape();
-  bool fits = declared.is_compatible_with(now);
-  if (declared.has_rank() && !now.has_rank()) fits = true;  // checked at run time
-  if (fits) return;
+  const Shape &declared = argument.shape(), &actual = result.shape();
+  bool is_compatible = declared.is_compatible_with(actual);
+  if (declared.has_rank() && !actual.has_rank()) is_compatible = true;  // checked at run time
+  if (is_compatible) return;
   throw Error(
       Code::kInvalidArgument,
       str_cat("The shape for ", variable.name(),
               " is not an invariant for the loop. It enters the "
               "loop with shape ",
-              declared.to_string(), ", but has shape ", now.to_string(), " after one iteration."),
+              declared.to_string(), ", but has shape ", actual.to_string(),
+              " after one iteration."),
       {"Provide shape invariants using either the `shape_invariants` argument of tf$while_loop() "
        "or set_shape() on the loop variables."});
 }
@@ -124,8 +127,8 @@ Operation* add_loop(Graph& graph,
                     const std::shared_ptr<FuncGraph>& body,
                     const std::function<Output(const Output&)>& next,
                     int64_t parallel_iterations) {
-  const std::vector<FuncGraph*> both = {cond.get(), body.get()};
-  FuncGraph::unify_captures(both, initial.size());
+  const std::vector<FuncGraph*> functions = {cond.get(), body.get()};
+  FuncGraph::unify_captures(functions, initial.size());
   std::vector<Output> inputs = initial;
   std::vector<DType> types;
   for (size_t i = initial.size(); i < body->arguments().size(); ++i) {
@@ -143,7 +146,7 @@ Operation* add_loop(Graph& graph,
       .attr("parallel_iterations", parallel_iterations)
       .attr("_lower_using_switch_merge", true)
       .named("While")
-      .after(outer_controls_of(both));
+      .after(outer_controls_of(functions));
 }
 
 std::vector<Output> add_while(Graph& graph,
@@ -161,8 +164,8 @@ std::vector<Output> add_while(Graph& graph,
     if (FuncGraph::is_resource_handle(variables[i]))
       variables[i] = graph.op("Identity", {variables[i]});
     initial.push_back(variables[i]);
-    const bool is_given = i < options.shape_invariants.size();
-    const Shape& shape = is_given ? options.shape_invariants[i] : variables[i].shape();
+    const bool has_invariant = i < options.shape_invariants.size();
+    const Shape& shape = has_invariant ? options.shape_invariants[i] : variables[i].shape();
     if (!shape.is_compatible_with(variables[i].shape())) {
       invalid_argument("The shape invariant specified for ", variables[i].name(),
                        " is not compatible with the initial shape of the loop variable. It enters "
@@ -172,16 +175,16 @@ std::vector<Output> add_while(Graph& graph,
     cond_arguments.push_back(cond->add_argument(variables[i].dtype(), shape, "Merge"));
     body_arguments.push_back(body->add_argument(variables[i].dtype(), shape, "Identity"));
   }
-  cond->results = own_results(*cond, cond_fn(*cond, variables_of(cond_arguments)));
+  cond->results = capture_results(*cond, cond_fn(*cond, variables_of(cond_arguments)));
   const bool is_bool = cond->results.size() == 1 && cond->results[0].dtype() == DType::kBool;
   if (!is_bool) invalid_argument("`cond` of a loop must return one bool.");
   if (options.maximum_iterations) {
-    const Output is_early =
+    const Output is_below_limit =
         cond->op("Less", {cond_arguments[0], options.maximum_iterations}).named("Less_max");
-    cond->results[0] = cond->op("LogicalAnd", {is_early, cond->results[0]});
+    cond->results[0] = cond->op("LogicalAnd", {is_below_limit, cond->results[0]});
   }
   const std::vector<Output> results =
-      own_results(*body, body_fn(*body, variables_of(body_arguments)));
+      capture_results(*body, body_fn(*body, variables_of(body_arguments)));
   if (results.size() != variables.size()) {
     invalid_argument("`body` of a loop must return as many values as there are loop variables, ",
                      variables.size(), ", not ", results.size(), ".");

@@ -15,40 +15,41 @@ namespace runhooks {
 namespace {
 
 std::vector<size_t> arguments_needed_by(const FuncGraph& body, const Output& result) {
-  const NumberedOperations needed = ancestors_of({result.op}, Through::kInputs);
-  std::vector<size_t> behind;
+  const OperationsById ancestors = ancestors_of({result.op}, Through::kInputs);
+  std::vector<size_t> needed_arguments;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
-    if (needed.count(body.argument(i).op->id()) > 0) behind.push_back(i);
+    if (ancestors.count(body.argument(i).op->id()) > 0) needed_arguments.push_back(i);
   }
-  return behind;
+  return needed_arguments;
 }
 
-// The arguments that receive a gradient if these results have one, after any number of iterations.
+// The arguments that receive a gradient, after any number of iterations, if the results have
+// gradients `dy`.
 std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::vector<Output>& dy) {
-  std::vector<bool> has(body.arguments().size(), false);
-  std::vector<size_t> open;
+  std::vector<bool> has_gradient(body.arguments().size(), false);
+  std::vector<size_t> pending;
   const auto add = [&](size_t i) {
-    if (has[i] || !may_have_gradient(body.arguments()[i])) return;
-    has[i] = true;
-    open.push_back(i);
+    if (has_gradient[i] || !may_have_gradient(body.arguments()[i])) return;
+    has_gradient[i] = true;
+    pending.push_back(i);
   };
   for (size_t i = 0; i < dy.size(); ++i) {
     if (dy[i]) add(i);
   }
-  while (!open.empty()) {
-    const size_t i = open.back();
-    open.pop_back();
-    for (const size_t behind : arguments_needed_by(body, body.results[i])) add(behind);
+  while (!pending.empty()) {
+    const size_t i = pending.back();
+    pending.pop_back();
+    for (const size_t needed : arguments_needed_by(body, body.results[i])) add(needed);
   }
-  std::vector<size_t> places;
-  for (size_t i = 0; i < has.size(); ++i) {
-    if (has[i]) places.push_back(i);
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < has_gradient.size(); ++i) {
+    if (has_gradient[i]) indices.push_back(i);
   }
-  return places;
+  return indices;
 }
 
-// The loop output that lists the values of `x`, a tensor of the body, per iteration; added if
-// missing.
+// The output of the loop that contains the values of `x`, a tensor of the body, in all iterations,
+// as a tensor list. Adds the output if it is missing.
 Output saved_values_of(Operation& op, const Output& x) {
   FuncGraph &body = function_attr(op, "body"), &cond = function_attr(op, "cond");
   for (size_t i = 0; i < body.results.size(); ++i) {
@@ -60,8 +61,9 @@ Output saved_values_of(Operation& op, const Output& x) {
     }
   }
   Graph& outside = op.graph();
-  const ControlDependencies none(outside, {}, true), none_inside(body, {}, true);
-  const NameScope scope(outside, body.scope()), inside(body, body.scope());
+  const ControlDependencies no_dependencies(outside, {}, true),
+      no_inner_dependencies(body, {}, true);
+  const NameScope scope(outside, body.scope()), inner_scope(body, body.scope());
   const Output empty = empty_list(outside, x.dtype(), x.shape());
   const Output list = body.add_argument(DType::kVariant, Shape(), "accumulator");
   cond.add_argument(DType::kVariant, Shape(), "accumulator");
@@ -72,152 +74,158 @@ Output saved_values_of(Operation& op, const Output& x) {
 
 class BackwardBody {
  public:
-  BackwardBody(Graph& into, Operation& op, const std::string& scope)
+  BackwardBody(Graph& graph, Operation& op, const std::string& scope)
       : op_(op),
         forward_(function_attr(op, "body")),
-        body_(std::make_shared<FuncGraph>(into, scope, "grad_body")) {
+        body_(std::make_shared<FuncGraph>(graph, scope, "grad_body")) {
     body_->differentiates(forward_, [this](const Output& x) { return value_of(x); });
   }
   const std::shared_ptr<FuncGraph>& function() const { return body_; }
   Output next(const Output& argument) const {
-    const auto found = popped_.find({argument.op, argument.index});
-    return found == popped_.end() ? argument : found->second;
+    const auto remaining = remaining_lists_.find({argument.op, argument.index});
+    return remaining == remaining_lists_.end() ? argument : remaining->second;
   }
 
  private:
   Output value_of(const Output& x) {
     const int i = argument_index(forward_, x);
-    if (i >= 0 && stays(forward_, static_cast<size_t>(i))) return op_.input(i);
+    if (i >= 0 && is_loop_invariant(forward_, static_cast<size_t>(i))) return op_.input(i);
     const Output list = body_->capture(saved_values_of(op_, x));
-    const ControlDependencies none(*body_, {}, true);
+    const ControlDependencies no_dependencies(*body_, {}, true);
     const NameScope scope(*body_, body_->scope());
-    Operation* pop =
-        body_->op("TensorListPopBack", {list, element_shape(x)}).attr("element_dtype", x.dtype());
+    Operation* pop = body_->op("TensorListPopBack", {list, body_->scalar(DType::kInt32, -1)})
+                         .attr("element_dtype", x.dtype());
     pop->set_output_shape(1, x.shape());
-    popped_[{list.op, list.index}] = pop->output(0);
+    remaining_lists_[{list.op, list.index}] = pop->output(0);
     return pop->output(1);
   }
-  Output element_shape(const Output&) { return body_->scalar(DType::kInt32, -1); }
 
   Operation& op_;
   const FuncGraph& forward_;
   std::shared_ptr<FuncGraph> body_;
-  std::map<std::pair<Operation*, int>, Output> popped_;
+  std::map<std::pair<Operation*, int>, Output> remaining_lists_;
 };
 
-// Accumulates the gradient of a loop-invariant argument over iterations: a sum, or concatenated
-// rows. For rows of captured tensors, TensorFlow starts with one row of zeros and prepends later
-// iterations.
-class Accumulated {
+// Accumulates the gradient of a loop-invariant argument over the iterations: dense gradients are
+// added, sparse ones concatenated. For a sparse gradient of a captured tensor, TensorFlow starts
+// with one row of zeros.
+class GradientAccumulator {
  public:
-  // `more`, a tensor of the gradient's body, is the contribution of one iteration.
-  Accumulated(FuncGraph& body, const FuncGraph::Argument& argument, const Gradient& more)
+  // `contribution`, a tensor of the gradient's body, is the contribution of one iteration.
+  GradientAccumulator(FuncGraph& body,
+                      const FuncGraph::Argument& argument,
+                      const Gradient& contribution)
       : body_(body), argument_(argument) {
-    if (more.is_indexed_slices() && argument.outside) {
-      more_ = Gradient(body.capture(more.values));
-      more_.indices = body.capture(more.indices);
+    if (contribution.is_indexed_slices() && argument.outside) {
+      contribution_ = Gradient(body.capture(contribution.values));
+      contribution_.indices = body.capture(contribution.indices);
     } else {
-      more_ = Gradient(body.capture(dense_gradient(body, more)));
+      contribution_ = Gradient(body.capture(dense_gradient(body, contribution)));
     }
   }
   // Adds the accumulator to the loop. `initial` is optional; `like` is the argument's value.
-  Gradient add_to(Operation& loop, Graph& into, const Output& initial, const Output& like) const {
-    if (!more_.is_indexed_slices()) {
-      const Output from = initial ? initial : zeros_for(into, argument_, like);
-      return add_loop_accumulator(loop, from, gradient_shape(argument_), [this](const Output& sum) {
-        return body_.op("AddN", {sum, more_.values});
-      });
+  Gradient add_to(Operation& loop, Graph& graph, const Output& initial, const Output& like) const {
+    if (!contribution_.is_indexed_slices()) {
+      const Output start = initial ? initial : zeros_for(graph, argument_, like);
+      return add_loop_accumulator(loop, start, gradient_shape(argument_),
+                                  [this](const Output& sum) {
+                                    return body_.op("AddN", {sum, contribution_.values});
+                                  });
     }
-    Gradient rows = add_loop_accumulator(loop, row_of_zeros(into, like), more_.values.shape(),
-                                         appends(more_.values));
-    const Output none = into.constant(Tensor::zeros(more_.indices.dtype(), {1}));
-    rows.indices =
-        add_loop_accumulator(loop, none, Shape::unknown_of_rank(1), appends(more_.indices));
-    rows.dense_shape = shape_for(into, argument_, like);
+    Gradient rows =
+        add_loop_accumulator(loop, row_of_zeros(graph, like), contribution_.values.shape(),
+                             append_update(contribution_.values));
+    const Output no_indices = graph.constant(Tensor::zeros(contribution_.indices.dtype(), {1}));
+    rows.indices = add_loop_accumulator(loop, no_indices, Shape::unknown_of_rank(1),
+                                        append_update(contribution_.indices));
+    rows.dense_shape = shape_for(graph, argument_, like);
     return rows;
   }
 
  private:
-  using Change = std::function<Output(const Output&)>;
-  Change appends(const Output& more) const {
-    return [this, more](const Output& so_far) -> Output {
-      return body_.op("ConcatV2", {so_far, more, body_.scalar(DType::kInt32, 0)});
+  using Update = std::function<Output(const Output&)>;
+  Update append_update(const Output& contribution) const {
+    return [this, contribution](const Output& accumulated) -> Output {
+      return body_.op("ConcatV2", {accumulated, contribution, body_.scalar(DType::kInt32, 0)});
     };
   }
   Output add_loop_accumulator(Operation& loop,
                               const Output& initial,
                               Shape shape,
-                              const Change& change) const {
+                              const Update& update) const {
     FuncGraph& cond = function_attr(loop, "cond");
-    const ControlDependencies none(body_, {}, true);
-    const NameScope inside(body_, body_.scope());
-    if (more_.is_indexed_slices() && shape.has_rank()) shape.set_dim(0, Shape::kUnknownDim);
-    const Output so_far = body_.add_argument(initial.dtype(), shape, "accumulator");
+    const ControlDependencies no_dependencies(body_, {}, true);
+    const NameScope inner_scope(body_, body_.scope());
+    if (contribution_.is_indexed_slices() && shape.has_rank()) shape.set_dim(0, Shape::kUnknownDim);
+    const Output accumulated = body_.add_argument(initial.dtype(), shape, "accumulator");
     cond.add_argument(initial.dtype(), shape, "accumulator");
-    body_.results.push_back(change(so_far));
+    body_.results.push_back(update(accumulated));
     loop.graph().extend(loop, {initial}, {{initial.dtype(), shape}});
     return loop.output(loop.num_outputs() - 1);
   }
-  Output row_of_zeros(Graph& into, const Output& like) const {
-    const DType dtype = more_.values.dtype();
+  Output row_of_zeros(Graph& graph, const Output& like) const {
+    const DType dtype = contribution_.values.dtype();
     Shape shape = gradient_shape(argument_);
     if (shape.has_rank() && shape.rank() > 0) shape.set_dim(0, 1);
-    if (shape.is_fully_defined()) return into.constant(Tensor::zeros(dtype, shape));
-    const Output rest = into.op(
-        "Slice", {shape_for(into, argument_, like), into.int_vector({1}), into.int_vector({-1})});
+    if (shape.is_fully_defined()) return graph.constant(Tensor::zeros(dtype, shape));
+    const Output row_shape = graph.op("Slice", {shape_for(graph, argument_, like),
+                                                graph.int_vector({1}), graph.int_vector({-1})});
     const Output dims =
-        into.op("ConcatV2", {into.int_vector({1}), rest, into.scalar(DType::kInt32, 0)});
-    return into.op("Fill", {dims, into.constant(Tensor::zeros(dtype, Shape()))});
+        graph.op("ConcatV2", {graph.int_vector({1}), row_shape, graph.scalar(DType::kInt32, 0)});
+    return graph.op("Fill", {dims, graph.constant(Tensor::zeros(dtype, Shape()))});
   }
 
   FuncGraph& body_;
   const FuncGraph::Argument argument_;
-  Gradient more_;
+  Gradient contribution_;
 };
 
-// Builds the gradient loop; its own variables are the gradients of the changing loop variables.
+// Builds the gradient loop. Its loop variables are the gradients of the arguments that the forward
+// body changes.
 class LoopGradient {
  public:
-  LoopGradient(Graph& into, Operation& op, const std::vector<Output>& dy)
-      : into_(into),
+  LoopGradient(Graph& graph, Operation& op, const std::vector<Output>& dy)
+      : graph_(graph),
         op_(op),
         dy_(dy),
         forward_(function_attr(op, "body")),
-        scope_(into, "while"),
-        backward_(into, op, scope_.name()),
-        cond_(std::make_shared<FuncGraph>(into, scope_.name(), "grad_cond")),
+        scope_(graph, "while"),
+        backward_(graph, op, scope_.name()),
+        cond_(std::make_shared<FuncGraph>(graph, scope_.name(), "grad_cond")),
         body_(*backward_.function()) {}
 
-  std::vector<Gradient> of_inputs(const std::vector<size_t>& places) {
+  std::vector<Gradient> of_inputs(const std::vector<size_t>& indices) {
     counter_ = body_.add_argument(DType::kInt32, Shape(), "counter");
     const Output cond_counter = cond_->add_argument(DType::kInt32, Shape(), "counter");
-    add_moving(places);
-    const std::vector<Gradient> found = body_gradients(places);
+    add_grad_variables(indices);
+    const std::vector<Gradient> contributions = body_gradients(indices);
     body_.results = {body_.op("AddV2", {counter_, body_.scalar(DType::kInt32, 1)}).named("count")};
-    std::vector<std::pair<size_t, Accumulated>> staying;
-    for (size_t k = 0, m = 0; k < places.size(); ++k) {
-      const bool has_more = !found[k].is_none();
-      if (!stays(forward_, places[k])) {
-        body_.results.push_back(has_more ? body_.capture(dense_gradient(body_, found[k]))
-                                         : body_.op("ZerosLike", {moving_[m]}));
+    std::vector<std::pair<size_t, GradientAccumulator>> accumulators;
+    for (size_t k = 0, m = 0; k < indices.size(); ++k) {
+      const bool has_contribution = !contributions[k].is_none();
+      if (!is_loop_invariant(forward_, indices[k])) {
+        body_.results.push_back(has_contribution
+                                    ? body_.capture(dense_gradient(body_, contributions[k]))
+                                    : body_.op("ZerosLike", {grad_variables_[m]}));
         ++m;
-      } else if (has_more) {
-        staying.emplace_back(places[k],
-                             Accumulated(body_, forward_.arguments()[places[k]], found[k]));
+      } else if (has_contribution) {
+        accumulators.emplace_back(
+            indices[k],
+            GradientAccumulator(body_, forward_.arguments()[indices[k]], contributions[k]));
       }
     }
     cond_->results = {cond_->op("Less", {cond_counter, cond_->capture(op_.output(0))})};
     Operation* loop = add_loop(
-        into_, initial_, cond_, backward_.function(),
+        graph_, initial_, cond_, backward_.function(),
         [this](const Output& argument) { return backward_.next(argument); },
         op_.attr_int("parallel_iterations"));
     std::vector<Gradient> result(op_.inputs().size());
     int output = 1;
-    for (const size_t i : places) {
-      result[i] = stays(forward_, i) ? initial_gradient(i) : loop->output(output++);
+    for (const size_t i : indices) {
+      result[i] = is_loop_invariant(forward_, i) ? initial_gradient(i) : loop->output(output++);
     }
-    for (const auto& [i, more] : staying) {
-      result[i] = more.add_to(*loop, into_, dy_[i], value_outside(i));
+    for (const auto& [i, accumulator] : accumulators) {
+      result[i] = accumulator.add_to(*loop, graph_, dy_[i], value_outside(i));
     }
     return result;
   }
@@ -225,34 +233,34 @@ class LoopGradient {
  private:
   Output value_outside(size_t i) const {
     const int k = static_cast<int>(i);
-    return stays(forward_, i) ? op_.input(k) : op_.output(k);
+    return is_loop_invariant(forward_, i) ? op_.input(k) : op_.output(k);
   }
   Output initial_gradient(size_t i) {
-    return dy_[i] ? dy_[i] : zeros_for(into_, forward_.arguments()[i], value_outside(i));
+    return dy_[i] ? dy_[i] : zeros_for(graph_, forward_.arguments()[i], value_outside(i));
   }
-  void add_moving(const std::vector<size_t>& places) {
-    initial_ = {into_.scalar(DType::kInt32, 0, "loop_counter")};
-    for (const size_t i : places) {
-      if (stays(forward_, i)) continue;
+  void add_grad_variables(const std::vector<size_t>& indices) {
+    initial_ = {graph_.scalar(DType::kInt32, 0, "loop_counter")};
+    for (const size_t i : indices) {
+      if (is_loop_invariant(forward_, i)) continue;
       const auto& argument = forward_.arguments()[i];
       const DType dtype = gradient_dtype(argument);
       const Shape shape = gradient_shape(argument);
-      moving_.push_back(body_.add_argument(dtype, shape, "grad"));
+      grad_variables_.push_back(body_.add_argument(dtype, shape, "grad"));
       cond_->add_argument(dtype, shape, "grad");
       initial_.push_back(initial_gradient(i));
     }
   }
-  std::vector<Gradient> body_gradients(const std::vector<size_t>& places) {
+  std::vector<Gradient> body_gradients(const std::vector<size_t>& indices) {
     std::vector<Output> ys, xs;
-    for (const size_t i : places) {
+    for (const size_t i : indices) {
       xs.push_back(forward_.argument(i));
-      if (!stays(forward_, i)) ys.push_back(forward_.results[i]);
+      if (!is_loop_invariant(forward_, i)) ys.push_back(forward_.results[i]);
     }
     if (ys.empty()) return std::vector<Gradient>(xs.size());
-    return gradients(body_, ys, xs, moving_, {}, "gradients");
+    return gradients(body_, ys, xs, grad_variables_, {}, "gradients");
   }
 
-  Graph& into_;
+  Graph& graph_;
   Operation& op_;
   const std::vector<Output>& dy_;
   const FuncGraph& forward_;
@@ -261,13 +269,13 @@ class LoopGradient {
   const std::shared_ptr<FuncGraph> cond_;
   FuncGraph& body_;
   Output counter_;
-  // Variables of the gradient loop, and their gradients inside the body.
-  std::vector<Output> initial_, moving_;
+  // The initial values of the gradient loop's variables, and these variables in its body.
+  std::vector<Output> initial_, grad_variables_;
 };
 
 }  // namespace
 
-std::vector<Gradient> while_gradient(Graph& into,
+std::vector<Gradient> while_gradient(Graph& graph,
                                      Operation& op,
                                      const std::vector<Output>& all_dy) {
   const FuncGraph& forward = function_attr(op, "body");
@@ -275,9 +283,9 @@ std::vector<Gradient> while_gradient(Graph& into,
   for (size_t i = 0; i < dy.size(); ++i) {
     if (dy[i] && !may_have_gradient(forward.arguments()[i])) dy[i] = Output();
   }
-  const std::vector<size_t> places = arguments_with_gradient(forward, dy);
-  if (places.empty()) return std::vector<Gradient>(op.inputs().size());
-  return LoopGradient(into, op, dy).of_inputs(places);
+  const std::vector<size_t> indices = arguments_with_gradient(forward, dy);
+  if (indices.empty()) return std::vector<Gradient>(op.inputs().size());
+  return LoopGradient(graph, op, dy).of_inputs(indices);
 }
 
 }  // namespace runhooks

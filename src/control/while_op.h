@@ -9,12 +9,13 @@
 
 namespace runhooks {
 
-// Whether the body returns argument i unchanged.
-bool stays(const FuncGraph& body, size_t i);
+// TRUE if the body returns argument i unchanged.
+bool is_loop_invariant(const FuncGraph& body, size_t i);
 
-// Adds a While op. `initial` holds the initial values of the functions' own arguments, the first of
-// which counts iterations; the body returns their next values. `next` returns the next values of
-// captured tensors; without it they are invariant.
+// Adds a While op. `initial` contains the initial values of the arguments that the functions
+// declare; the first argument counts iterations. The body returns their next values. Captured
+// tensors become further arguments: next() returns their next values; without `next` they are
+// invariant.
 Operation* add_loop(Graph& graph,
                     const std::vector<Output>& initial,
                     const std::shared_ptr<FuncGraph>& cond,
@@ -22,6 +23,6 @@ Operation* add_loop(Graph& graph,
                     const std::function<Output(const Output&)>& next,
                     int64_t parallel_iterations);
 
-std::vector<Gradient> while_gradient(Graph& into, Operation& op, const std::vector<Output>& dy);
+std::vector<Gradient> while_gradient(Graph& graph, Operation& op, const std::vector<Output>& dy);
 
 }  // namespace runhooks

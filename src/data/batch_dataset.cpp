@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "data/packed_row_cache.h"
 #include "data/one_input_dataset.h"
+#include "data/packed_row_cache.h"
 
 namespace runhooks {
 
@@ -39,27 +39,27 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
     const int64_t size = dataset_->batch_size();
     const RowTable* table = dataset_->input().row_table();
     if (!table) {
-      const int64_t taken = input_->next_stacked(size, dataset_->drops_remainder(), sink);
-      return taken == size || (taken > 0 && !dataset_->drops_remainder());
+      const int64_t num_read = input_->next_stacked(size, dataset_->drops_remainder(), sink);
+      return num_read == size || (num_read > 0 && !dataset_->drops_remainder());
     }
-    int64_t taken = 0;
+    int64_t num_read = 0;
     InterruptPoll poll;
     do {  // reads in chunks, because batch_size may be far larger than the data
       poll();
       constexpr int64_t kChunk = 1 << 16;
-      const int64_t chunk = std::min(kChunk, size - taken);
-      if (static_cast<int64_t>(numbers_.size()) < taken + chunk) {
-        numbers_.resize(static_cast<size_t>(taken + chunk));
+      const int64_t chunk = std::min(kChunk, size - num_read);
+      if (static_cast<int64_t>(numbers_.size()) < num_read + chunk) {
+        numbers_.resize(static_cast<size_t>(num_read + chunk));
       }
-      const int64_t got = input_->next_rows(chunk, numbers_.data() + taken);
-      taken += got;
-      if (got < chunk) break;
-    } while (taken < size);
-    if (taken == 0 || (taken < size && dataset_->drops_remainder())) return false;
-    if (const PackedRowCache* near = input_->make_row_cache()) {
-      near->put_stacked(numbers_.data(), taken, sink);
+      const int64_t count = input_->next_rows(chunk, numbers_.data() + num_read);
+      num_read += count;
+      if (count < chunk) break;
+    } while (num_read < size);
+    if (num_read == 0 || (num_read < size && dataset_->drops_remainder())) return false;
+    if (const PackedRowCache* cache = input_->row_cache()) {
+      cache->put_stacked(numbers_.data(), num_read, sink);
     } else {
-      table->put_stacked(numbers_.data(), taken, sink);
+      table->put_stacked(numbers_.data(), num_read, sink);
     }
     return true;
   }
@@ -72,15 +72,12 @@ std::unique_ptr<DatasetIterator> BatchDataset::iterator(IteratorContext& context
   return std::make_unique<BatchIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "BatchDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<BatchDataset>(args);
-    },
-    "dataset_batch",
-    {"dataset: dataset.", "batch_size: number in [1, Inf). Number of elements per batch.",
-     "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
-    "Combine consecutive elements into batches.");
+RUNHOOKS_REGISTER_DATASET(BatchDataset,
+                          "dataset_batch",
+                          {"dataset: dataset.",
+                           "batch_size: number in [1, Inf). Number of elements per batch.",
+                           "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
+                          "Combine consecutive elements into batches.");
 
 }  // namespace
 

@@ -11,33 +11,37 @@ namespace runhooks {
 
 namespace {
 
-Shape stacked_shape(const Shape& element, int64_t n) { return batched_shapes({element}, n)[0]; }
-
-// Stores each row of `block` in its slot and appends drawn rows to the output. In order, because
-// slots are reused. Common row sizes are compile-time constants.
+// Stores each row of `block` in its slot and appends drawn rows to `drawn`. The order of the moves
+// matters, because slots are reused. Common row sizes are compile-time constants.
 template <typename Bytes>
-void move_rows(
-    const char* block, char* waiting, char* drawn, Bytes bytes, const std::vector<Move>& moves) {
-  for (const Move& each : moves) {
-    if (each.in != kNone) {
-      std::memcpy(waiting + static_cast<size_t>(each.in) * bytes, block, bytes);
+void move_rows(const char* block,
+               char* buffered,
+               char* drawn,
+               Bytes bytes,
+               const std::vector<ShuffleMove>& moves) {
+  for (const ShuffleMove& each : moves) {
+    if (each.stored != kNoSlot) {
+      std::memcpy(buffered + static_cast<size_t>(each.stored) * bytes, block, bytes);
       block += bytes;
     }
-    if (each.out != kNone) {
-      std::memcpy(drawn, waiting + static_cast<size_t>(each.out) * bytes, bytes);
+    if (each.drawn != kNoSlot) {
+      std::memcpy(drawn, buffered + static_cast<size_t>(each.drawn) * bytes, bytes);
       drawn += bytes;
     }
   }
 }
 
-void move_rows(
-    const char* block, char* waiting, char* drawn, size_t bytes, const std::vector<Move>& moves) {
+void move_rows(const char* block,
+               char* buffered,
+               char* drawn,
+               size_t bytes,
+               const std::vector<ShuffleMove>& moves) {
   if (bytes == 4) {
-    move_rows(block, waiting, drawn, std::integral_constant<size_t, 4>(), moves);
+    move_rows(block, buffered, drawn, std::integral_constant<size_t, 4>(), moves);
   } else if (bytes == 8) {
-    move_rows(block, waiting, drawn, std::integral_constant<size_t, 8>(), moves);
+    move_rows(block, buffered, drawn, std::integral_constant<size_t, 8>(), moves);
   } else {
-    move_rows<size_t>(block, waiting, drawn, bytes, moves);
+    move_rows<size_t>(block, buffered, drawn, bytes, moves);
   }
 }
 
@@ -68,61 +72,61 @@ bool BufferedBlocks::can_hold(const Dataset& dataset) {
 int64_t BufferedBlocks::read(DatasetIterator& input, int64_t n) {
   const int64_t before = input.rows_seen();
   ComponentsSink block;
-  num_read_ = input.next_block(n, block);
+  num_unassigned_ = input.next_block(n, block);
   block_ = block.take();
-  rows_read_ = input.rows_seen() - before;
-  return num_read_;
+  rows_unassigned_ = input.rows_seen() - before;
+  return num_unassigned_;
 }
 
-// Attributes the input rows evenly to the elements of the block.
-void BufferedBlocks::count(const std::vector<Move>& moves) {
-  const int64_t each_has = num_read_ > 0 ? rows_read_ / num_read_ : 0;
-  for (const Move& each : moves) {
-    if (each.in != kNone) {
-      const bool is_last = --num_read_ == 0;
-      places_.insert(each.in, is_last ? rows_read_ : each_has);
-      rows_read_ -= each_has;
+// Divides the input rows that a block took evenly among its elements; the last one gets the rest.
+void BufferedBlocks::count_moves(const std::vector<ShuffleMove>& moves) {
+  const int64_t rows_per_element = num_unassigned_ > 0 ? rows_unassigned_ / num_unassigned_ : 0;
+  for (const ShuffleMove& each : moves) {
+    if (each.stored != kNoSlot) {
+      const bool is_last = --num_unassigned_ == 0;
+      slots_.insert(each.stored, is_last ? rows_unassigned_ : rows_per_element);
+      rows_unassigned_ -= rows_per_element;
     }
-    if (each.out != kNone) {
-      places_.erase(each.out);
+    if (each.drawn != kNoSlot) {
+      slots_.erase(each.drawn);
       ++num_drawn_;
     }
   }
 }
 
 void BufferedBlocks::move_strings(Column& column,
-                                  const std::shared_ptr<StringDictionary>& words,
-                                  const std::vector<Move>& moves) {
-  for (const Move& each : moves) {
-    if (each.in != kNone) {
-      auto& own = column.waiting_strings[static_cast<size_t>(each.in)];
-      if (own != words) own = words;
+                                  const std::shared_ptr<StringDictionary>& dictionary,
+                                  const std::vector<ShuffleMove>& moves) {
+  for (const ShuffleMove& each : moves) {
+    if (each.stored != kNoSlot) {
+      auto& current = column.buffered_strings[static_cast<size_t>(each.stored)];
+      if (current != dictionary) current = dictionary;  // avoids atomic reference counting
     }
-    if (each.out != kNone) {
-      column.drawn_strings.push_back(column.waiting_strings[static_cast<size_t>(each.out)]);
+    if (each.drawn != kNoSlot) {
+      column.drawn_strings.push_back(column.buffered_strings[static_cast<size_t>(each.drawn)]);
     }
   }
 }
 
 void BufferedBlocks::move_column(Column& column,
                                  const Tensor& block,
-                                 const std::vector<Move>& moves) {
-  const auto places = static_cast<size_t>(places_.size());
-  column.waiting.resize(places * column.bytes);
+                                 const std::vector<ShuffleMove>& moves) {
+  const auto slots = static_cast<size_t>(slots_.size());
+  column.buffered.resize(slots * column.bytes);
   if (column.dtype == DType::kString) {
-    column.waiting_strings.resize(places);
+    column.buffered_strings.resize(slots);
     move_strings(column, block.is_valid() ? block.dictionary() : nullptr, moves);
   }
   if (column.bytes == 0) return;
-  const size_t before = static_cast<size_t>(num_drawn_before_) * column.bytes;
+  const size_t before = static_cast<size_t>(num_drawn_before_move_) * column.bytes;
   column.drawn.resize(static_cast<size_t>(num_drawn_) * column.bytes);
   const char* from = block.is_valid() ? static_cast<const char*>(block.raw()) : nullptr;
-  move_rows(from, column.waiting.data(), column.drawn.data() + before, column.bytes, moves);
+  move_rows(from, column.buffered.data(), column.drawn.data() + before, column.bytes, moves);
 }
 
-void BufferedBlocks::move(const std::vector<Move>& moves) {
-  num_drawn_before_ = num_drawn_;
-  count(moves);
+void BufferedBlocks::move(const std::vector<ShuffleMove>& moves) {
+  num_drawn_before_move_ = num_drawn_;
+  count_moves(moves);
   for (size_t k = 0; k < columns_.size(); ++k) {
     move_column(columns_[k], block_.empty() ? Tensor() : block_[k], moves);
   }
@@ -136,17 +140,19 @@ void BufferedBlocks::clear_drawn() {
 
 namespace {
 
-// Maps codes of several dictionaries to codes of one.
+// Converts the codes in `to` to one dictionary. `dictionaries` holds that of each element, which
+// has `codes_per_element` codes.
 void merge_dictionaries(Tensor& to,
-                        const std::vector<std::shared_ptr<StringDictionary>>& words,
-                        size_t each_has) {
-  const bool is_one = std::all_of(words.begin(), words.end(),
-                                  [&](const auto& dictionary) { return dictionary == words[0]; });
-  to.set_dictionary(is_one ? words[0] : std::make_shared<StringDictionary>());
-  if (is_one) return;
+                        const std::vector<std::shared_ptr<StringDictionary>>& dictionaries,
+                        size_t codes_per_element) {
+  const bool all_equal =
+      std::all_of(dictionaries.begin(), dictionaries.end(),
+                  [&](const auto& dictionary) { return dictionary == dictionaries[0]; });
+  to.set_dictionary(all_equal ? dictionaries[0] : std::make_shared<StringDictionary>());
+  if (all_equal) return;
   auto* code = to.data<int32_t>();
-  for (const auto& dictionary : words) {
-    for (size_t i = 0; i < each_has; ++i, ++code) {
+  for (const auto& dictionary : dictionaries) {
+    for (size_t i = 0; i < codes_per_element; ++i, ++code) {
       *code = to.dictionary()->code(dictionary->at(*code));
     }
   }
@@ -157,7 +163,7 @@ void merge_dictionaries(Tensor& to,
 void BufferedBlocks::put(ElementSink& sink, bool stacked) {
   for (size_t k = 0; k < columns_.size(); ++k) {
     Column& column = columns_[k];
-    const Shape shape = stacked ? stacked_shape(column.shape, num_drawn_) : column.shape;
+    const Shape shape = stacked ? batched_shape(column.shape, num_drawn_) : column.shape;
     Tensor& to = sink.allocate(static_cast<int>(k), column.dtype, shape);
     if (to.num_bytes() > 0) std::memcpy(to.raw(), column.drawn.data(), to.num_bytes());
     if (column.dtype == DType::kString && num_drawn_ > 0) {
@@ -167,29 +173,29 @@ void BufferedBlocks::put(ElementSink& sink, bool stacked) {
   clear_drawn();
 }
 
-// --- state, in the same format as BufferedElements
+// --- serialization, in the same format as BufferedElements
 
-NamedTensors BufferedBlocks::save(const std::vector<int64_t>& waiting) const {
+NamedTensors BufferedBlocks::save(const std::vector<int64_t>& buffered) const {
   NamedTensors state;
-  const auto n = static_cast<int64_t>(waiting.size());
+  const auto n = static_cast<int64_t>(buffered.size());
   state["buffer/size"] = Tensor::scalar(n);
-  places_.save(waiting, state);
+  slots_.save(buffered, state);
   for (size_t k = 0; n > 0 && k < columns_.size(); ++k) {
     const Column& column = columns_[k];
-    Tensor all(column.dtype, stacked_shape(column.shape, n));
-    auto* to = static_cast<char*>(all.raw());
-    std::vector<std::shared_ptr<StringDictionary>> words;
-    for (const int64_t number : waiting) {
-      const auto place = static_cast<size_t>(number);
+    Tensor stacked(column.dtype, batched_shape(column.shape, n));
+    auto* to = static_cast<char*>(stacked.raw());
+    std::vector<std::shared_ptr<StringDictionary>> dictionaries;
+    for (const int64_t number : buffered) {
+      const auto slot = static_cast<size_t>(number);
       if (column.bytes > 0) {
-        std::memcpy(to, column.waiting.data() + place * column.bytes, column.bytes);
+        std::memcpy(to, column.buffered.data() + slot * column.bytes, column.bytes);
       }
       to += column.bytes;
-      if (column.dtype == DType::kString) words.push_back(column.waiting_strings[place]);
+      if (column.dtype == DType::kString) dictionaries.push_back(column.buffered_strings[slot]);
     }
     if (column.dtype == DType::kString)
-      merge_dictionaries(all, words, column.bytes / sizeof(int32_t));
-    state["buffer/" + component_name(k)] = all;
+      merge_dictionaries(stacked, dictionaries, column.bytes / sizeof(int32_t));
+    state["buffer/" + component_name(k)] = stacked;
   }
   return state;
 }
@@ -197,28 +203,28 @@ NamedTensors BufferedBlocks::save(const std::vector<int64_t>& waiting) const {
 std::vector<int64_t> BufferedBlocks::restore(const NamedTensors& state, int64_t buffer_size) {
   const NamedTensors buffer = subtree(state, "buffer/");
   const int64_t n = state_count(buffer, "size");
-  SlotPool places = SlotPool::restored(state, n, buffer_size);
+  SlotPool slots = SlotPool::restored(state, n, buffer_size);
   std::vector<Column> columns = columns_;
   for (size_t k = 0; n > 0 && k < columns.size(); ++k) {
     Column& column = columns[k];
     const auto found = buffer.find(component_name(k));
     if (found == buffer.end() || found->second.dtype() != column.dtype ||
-        found->second.shape() != stacked_shape(column.shape, n)) {
+        found->second.shape() != batched_shape(column.shape, n)) {
       fail(Code::kDataLoss, "The saved shuffle buffer lacks component ",
            static_cast<unsigned long>(k), " of type ", dtype_name(column.dtype), " and shape ",
            column.shape, ".");
     }
-    const Tensor& all = found->second;
-    const auto* from = static_cast<const char*>(all.raw());
-    column.waiting.assign(from, from + all.num_bytes());
+    const Tensor& stacked = found->second;
+    const auto* from = static_cast<const char*>(stacked.raw());
+    column.buffered.assign(from, from + stacked.num_bytes());
     if (column.dtype == DType::kString) {
-      column.waiting_strings.assign(static_cast<size_t>(n), all.dictionary());
+      column.buffered_strings.assign(static_cast<size_t>(n), stacked.dictionary());
     }
   }
-  places_ = std::move(places);
+  slots_ = std::move(slots);
   columns_ = std::move(columns);
   clear_drawn();
-  return places_.all();
+  return slots_.all_slots();
 }
 
 }  // namespace runhooks

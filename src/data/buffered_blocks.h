@@ -8,21 +8,23 @@
 
 namespace runhooks {
 
-// Stores each component of the buffered elements in one block of memory.
+// Stores each component of the buffered elements in one block of memory. The methods are those of
+// the buffers in shuffle_buffer.h.
 class BufferedBlocks {
  public:
   explicit BufferedBlocks(const Dataset& dataset);
+  // True if all shapes are fully known and no component is a dataset.
   static bool can_hold(const Dataset& dataset);
   int64_t read(DatasetIterator& input, int64_t n);
-  int64_t begin_in(int64_t) { return places_.begin_in(); }
-  void free(int64_t place) { places_.free(place); }
-  void move(const std::vector<Move>& moves);
-  void put_one(ElementSink& sink) { put(sink, false); }
-  void put_stacked(ElementSink& sink) { put(sink, true); }
+  int64_t slot_for(int64_t) { return slots_.allocate(); }
+  void free(int64_t slot) { slots_.free(slot); }
+  void move(const std::vector<ShuffleMove>& moves);
+  void put_one(ElementSink& sink) { put(sink, /*stacked=*/false); }
+  void put_stacked(ElementSink& sink) { put(sink, /*stacked=*/true); }
   void clear_drawn();
-  void clear() { places_.clear(); }
-  int64_t rows_waiting() const { return places_.rows_waiting(); }
-  NamedTensors save(const std::vector<int64_t>& waiting) const;
+  void clear() { slots_.clear(); }
+  int64_t num_buffered_rows() const { return slots_.num_buffered_rows(); }
+  NamedTensors save(const std::vector<int64_t>& buffered) const;
   std::vector<int64_t> restore(const NamedTensors& state, int64_t buffer_size);
 
  private:
@@ -31,21 +33,23 @@ class BufferedBlocks {
     DType dtype;
     Shape shape;
     size_t bytes;  // per element
-    std::vector<char> waiting, drawn;
-    Dictionaries waiting_strings, drawn_strings;  // of string components, which store codes
+    std::vector<char> buffered, drawn;
+    // The dictionary of each element of a string component, whose bytes are codes.
+    Dictionaries buffered_strings, drawn_strings;
   };
-  void count(const std::vector<Move>& moves);
-  void move_column(Column& column, const Tensor& block, const std::vector<Move>& moves);
+  void count_moves(const std::vector<ShuffleMove>& moves);
+  void move_column(Column& column, const Tensor& block, const std::vector<ShuffleMove>& moves);
   static void move_strings(Column& column,
-                           const std::shared_ptr<StringDictionary>& words,
-                           const std::vector<Move>& moves);
+                           const std::shared_ptr<StringDictionary>& dictionary,
+                           const std::vector<ShuffleMove>& moves);
   void put(ElementSink& sink, bool stacked);
 
   std::vector<Column> columns_;
-  SlotPool places_;
+  SlotPool slots_;
   Components block_;  // the last block read
-  int64_t num_read_ = 0, rows_read_ = 0;
-  int64_t num_drawn_ = 0, num_drawn_before_ = 0;  // the latter before the current move
+  // Elements of the last block that are not yet in a slot, and their input rows.
+  int64_t num_unassigned_ = 0, rows_unassigned_ = 0;
+  int64_t num_drawn_ = 0, num_drawn_before_move_ = 0;
 };
 
 }  // namespace runhooks

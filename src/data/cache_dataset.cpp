@@ -36,7 +36,7 @@ class CacheIterator : public TransformationIterator<CacheDataset> {
     ++rows_seen_;
     return true;
   }
-  // An incomplete pass leaves no cache.
+  // Discards the elements of an incomplete pass.
   void rewind() override {
     position_ = 0;
     if (is_complete_) return;
@@ -61,7 +61,7 @@ class CacheIterator : public TransformationIterator<CacheDataset> {
                   rows_seen = state_count(state, "rows_seen"),
                   size = static_cast<int64_t>(elements.size());
     const bool is_complete = state_flag(state, "is_complete");
-    // a cache that is being filled must be positioned at its end
+    // The position of an incomplete cache is at its end.
     if (position > size || (position < size && !is_complete)) {
       fail(Code::kDataLoss, "Invalid saved position ", position, " in a cache of ", size,
            " elements.");
@@ -82,14 +82,7 @@ std::unique_ptr<DatasetIterator> CacheDataset::iterator(IteratorContext& context
   return std::make_unique<CacheIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "CacheDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<CacheDataset>(args);
-    },
-    "",
-    {"dataset: dataset."},
-    "Cache the elements in memory.");
+RUNHOOKS_REGISTER_DATASET(CacheDataset, "", {"dataset: dataset."}, "Cache the elements in memory.");
 
 }  // namespace
 

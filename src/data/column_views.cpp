@@ -1,7 +1,6 @@
 #include "data/column_views.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "base/interruptible_chunks.h"
 
@@ -9,27 +8,13 @@ namespace runhooks {
 
 namespace {
 
-// Calls use(x) with an unsigned integer x of the same size as `dtype`.
-template <typename Use>
-void dispatch_by_size(DType dtype, const Use& use) {
-  switch (dtype_size(dtype)) {
-    case 1:
-      return use(uint8_t{});
-    case 2:
-      return use(uint16_t{});
-    case 4:
-      return use(uint32_t{});
-    default:
-      return use(uint64_t{});
-  }
-}
-
 // Calls use(from, x): `from` points to the column's numbers, and x has the C++ type of `dtype`.
 template <typename Use>
-void with_types(const ColumnView& column, DType dtype, const Use& use) {
-  if (column.same) {
-    return dispatch_by_size(
-        dtype, [&](auto bits) { use(static_cast<const decltype(bits)*>(column.same), bits); });
+void dispatch_by_types(const ColumnView& column, DType dtype, const Use& use) {
+  if (column.unconverted) {
+    return dispatch_by_size(dtype, [&](auto bits) {
+      use(static_cast<const decltype(bits)*>(column.unconverted), bits);
+    });
   }
   if (dtype == DType::kInt32) return use(column.integers, int32_t{});
   const bool is_float = dtype == DType::kFloat32;
@@ -37,16 +22,6 @@ void with_types(const ColumnView& column, DType dtype, const Use& use) {
     is_float ? use(column.doubles, float{}) : use(column.doubles, double{});
   } else {
     is_float ? use(column.integers, float{}) : use(column.integers, double{});
-  }
-}
-
-// Integers are converted through double, as elsewhere.
-template <typename To, typename From>
-To converted(From x) {
-  if constexpr (std::is_same_v<To, From>) {
-    return x;
-  } else {
-    return static_cast<To>(static_cast<double>(x));
   }
 }
 
@@ -74,14 +49,16 @@ ColumnViews::ColumnViews(DType dtype,
 
 ColumnViews::ColumnViews(const Tensor& tensor)
     : dtype_(tensor.dtype()), shape_(tensor.shape()), columns_(1) {
-  columns_[0].same = tensor.raw();
+  columns_[0].unconverted = tensor.raw();
 }
 
 size_t ColumnViews::num_bytes() const {
   size_t bytes = 0;
   for (const ColumnView& column : columns_) {
-    const size_t own = column.same ? dtype_size(dtype_) : sizeof(int32_t);
-    bytes += static_cast<size_t>(rows()) * (column.doubles ? sizeof(double) : own);
+    const size_t element_bytes = column.doubles       ? sizeof(double)
+                                 : column.unconverted ? dtype_size(dtype_)
+                                                      : sizeof(int32_t);
+    bytes += static_cast<size_t>(rows()) * element_bytes;
   }
   return bytes;
 }
@@ -91,10 +68,10 @@ void ColumnViews::read(int64_t first, int64_t n, void* to) const {
   constexpr int64_t kTileRows = 128, kTileColumns = 16;
   const auto read_tile = [&](int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
     for (int64_t c = c0; c < c1; ++c) {
-      with_types(columns_[static_cast<size_t>(c)], dtype_, [&](const auto* from, auto type) {
+      dispatch_by_types(columns_[static_cast<size_t>(c)], dtype_, [&](const auto* from, auto type) {
         using To = decltype(type);
         To* const out = static_cast<To*>(to) + c;
-        for (int64_t r = r0; r < r1; ++r) out[r * width()] = converted<To>(from[first + r]);
+        for (int64_t r = r0; r < r1; ++r) out[r * width()] = static_cast<To>(from[first + r]);
       });
     }
   };
@@ -107,13 +84,13 @@ void ColumnViews::read(int64_t first, int64_t n, void* to) const {
   });
 }
 
-void ColumnViews::scatter(const Place* places, int64_t n, char* to, size_t stride) const {
+void ColumnViews::scatter(const RowSlot* rows, int64_t n, char* to, size_t stride) const {
   for (const ColumnView& column : columns_) {
-    with_types(column, dtype_, [&](const auto* from, auto type) {
+    dispatch_by_types(column, dtype_, [&](const auto* from, auto type) {
       using To = decltype(type);
       for (int64_t i = 0; i < n; ++i) {
-        To* const out = reinterpret_cast<To*>(to + static_cast<size_t>(places[i].slot) * stride);
-        *out = converted<To>(from[places[i].row]);
+        To* const out = reinterpret_cast<To*>(to + static_cast<size_t>(rows[i].slot) * stride);
+        *out = static_cast<To>(from[rows[i].row]);
       }
     });
     to += dtype_size(dtype_);

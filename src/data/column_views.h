@@ -8,23 +8,41 @@
 
 namespace runhooks {
 
-// Contiguous numbers of one of two types, or elements of the target type.
+// Calls use(x) with an unsigned integer x of the same size as `dtype`.
+template <typename Use>
+void dispatch_by_size(DType dtype, const Use& use) {
+  switch (dtype_size(dtype)) {
+    case 1:
+      return use(uint8_t{});
+    case 2:
+      return use(uint16_t{});
+    case 4:
+      return use(uint32_t{});
+    default:
+      return use(uint64_t{});
+  }
+}
+
+// One column. Exactly one pointer is set: to doubles, to integers, or to elements that already have
+// the type of the tensor.
 struct ColumnView {
   const double* doubles = nullptr;
   const int32_t* integers = nullptr;
-  const void* same = nullptr;
+  const void* unconverted = nullptr;
 };
 
-// Converts rows of columns to a tensor's type and layout while reading, so the columns are never
-// copied as a whole. The numbers must not change while their owner is held.
+// Several columns that form a tensor of type `dtype`. Rows are converted to that type when they are
+// read, so the columns are never copied as a whole. The numbers must not change while the view
+// exists.
 class ColumnViews {
  public:
-  // `shape` starts with the number of rows. int32 accepts integers only.
+  // `shape` starts with the number of rows. Type int32 accepts integers only. `owner` keeps the
+  // numbers alive.
   ColumnViews(DType dtype,
               const Shape& shape,
               std::vector<ColumnView> columns,
               std::shared_ptr<const void> owner);
-  // A tensor with one element per row, which must outlive the view.
+  // A view of a tensor with one element per row, which must outlive the view.
   explicit ColumnViews(const Tensor& tensor);
 
   DType dtype() const { return dtype_; }
@@ -33,16 +51,17 @@ class ColumnViews {
   int64_t width() const { return static_cast<int64_t>(columns_.size()); }
   size_t row_bytes() const { return columns_.size() * dtype_size(dtype_); }
   const std::vector<ColumnView>& columns() const { return columns_; }
-  // Size in bytes of the memory that the view refers to.
+  // The size of the viewed memory in bytes.
   size_t num_bytes() const;
 
-  // Writes rows `first` to `first + n` in the layout of a tensor.
+  // Writes the `n` rows from `first` on to `to`, in the layout of a tensor.
   void read(int64_t first, int64_t n, void* to) const;
-  // Writes `n` rows to slots of `stride` bytes.
-  struct Place {
+  // Writes each of `n` rows to its slot. Slots follow each other from `to` on, `stride` bytes
+  // apart.
+  struct RowSlot {
     int64_t row, slot;
   };
-  void scatter(const Place* places, int64_t n, char* to, size_t stride) const;
+  void scatter(const RowSlot* rows, int64_t n, char* to, size_t stride) const;
 
  private:
   DType dtype_;
@@ -51,6 +70,6 @@ class ColumnViews {
   std::shared_ptr<const void> owner_;
 };
 
-using AllRowsInPlace = std::vector<std::shared_ptr<const ColumnViews>>;
+using ColumnViewsList = std::vector<std::shared_ptr<const ColumnViews>>;
 
 }  // namespace runhooks

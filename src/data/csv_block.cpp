@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kChunk = 16 * 1024;           // bytes; about 50 microseconds of work
 constexpr size_t kMaxBlockText = 16 * kChunk;  // limit per block
-// minimum number of records for parallel reading
-constexpr int64_t kMinRecords = 128, kMinRecordsFound = 16;
+// A block is parsed in parallel only if the caller wants, and the text has, this many records.
+constexpr int64_t kMinRecordsWanted = 128, kMinRecordsInText = 16;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ CsvBlock::CsvBlock(const CsvColumns& columns) : columns_(columns) {
   for (size_t k = 0; k < columns.columns().size(); ++k) {
     if (columns.columns()[k].dtype == DType::kString) string_columns_.push_back(k);
   }
-  words_.resize(string_columns_.size());
+  strings_.resize(string_columns_.size());
 }
 
 int64_t CsvBlock::read(std::string_view text,
@@ -28,14 +28,15 @@ int64_t CsvBlock::read(std::string_view text,
                        int64_t first,
                        bool needs_utf8,
                        CsvRows& rows,
-                       const Dictionaries& words) {
+                       const Dictionaries& dictionaries) {
   num_failed_records_ = 0;
   needs_utf8_ = needs_utf8;
-  if (n < kMinRecords) return 0;
-  const int64_t found = split_chunk(text.substr(0, kMaxBlockText), n);
-  if (found < kMinRecordsFound) return 0;
-  rows.reserve(first + found);
-  for (auto& column : words_) column.resize(std::max(column.size(), static_cast<size_t>(found)));
+  if (n < kMinRecordsWanted) return 0;
+  const int64_t num_records = split_into_chunks(text.substr(0, kMaxBlockText), n);
+  if (num_records < kMinRecordsInText) return 0;
+  rows.reserve(first + num_records);
+  for (auto& column : strings_)
+    column.resize(std::max(column.size(), static_cast<size_t>(num_records)));
   is_invalid_ = false;
   const auto guarded = [this](const auto& work) {  // exceptions must not leave a worker
     try {
@@ -49,35 +50,35 @@ int64_t CsvBlock::read(std::string_view text,
   // The code of a string depends on the strings before it, so each column is encoded serially.
   helping_for(string_columns_.size(), [&](size_t j) {
     guarded([&] {
-      code_column(j, found, first, rows, words);
+      encode_column(j, num_records, first, rows, dictionaries);
       return true;
     });
   });
   if (is_invalid_) {
-    num_failed_records_ = found;
+    num_failed_records_ = num_records;
     return 0;
   }
-  taken_ = CsvReader::Taken();
+  taken_ = CsvReader::ConsumedRecords();
   for (size_t i = 0; i < num_chunks_; ++i) {
     taken_.bytes += chunks_[i].text.size();
     taken_.lines += chunks_[i].lines;
   }
   taken_.last_lines = chunks_[num_chunks_ - 1].last_lines;
-  return found;
+  return num_records;
 }
 
-int64_t CsvBlock::split_chunk(std::string_view text, int64_t n) {
-  CsvCutter cutter(text, columns_.format());
+int64_t CsvBlock::split_into_chunks(std::string_view text, int64_t n) {
+  CsvChunker cutter(text, columns_.format());
   num_chunks_ = 0;
-  int64_t found = 0;
-  while (found < n) {
+  int64_t num_records = 0;
+  while (num_records < n) {
     std::string_view lines;
-    const int64_t got = cutter.next(kChunk, n - found, &lines);
-    if (got == 0) break;
-    add_chunk(lines, found, got);
-    found += got;
+    const int64_t count = cutter.next(kChunk, n - num_records, &lines);
+    if (count == 0) break;
+    add_chunk(lines, num_records, count);
+    num_records += count;
   }
-  return found;
+  return num_records;
 }
 
 void CsvBlock::add_chunk(std::string_view text, int64_t first, int64_t rows) {
@@ -90,50 +91,51 @@ void CsvBlock::add_chunk(std::string_view text, int64_t first, int64_t rows) {
 
 // Returns false unless the chunk consists of whole, well-formed records.
 bool CsvBlock::read_chunk(Chunk& chunk, int64_t first, CsvRows& rows) {
-  std::string_view left = chunk.text;
+  std::string_view rest_of_chunk = chunk.text;
   chunk.copies.clear();
   chunk.lines = 0;
   for (int64_t row = chunk.first; row < chunk.first + chunk.rows; ++row) {
-    if (left.empty() || chunk.splitter.split(left, false) != CsvSplit::kRecord) return false;
+    if (rest_of_chunk.empty() || chunk.splitter.split(rest_of_chunk, false) != CsvSplit::kRecord)
+      return false;
     if (!read_record(chunk, row, first + row, rows)) return false;
-    left.remove_prefix(chunk.splitter.size());
+    rest_of_chunk.remove_prefix(chunk.splitter.size());
     chunk.last_lines = chunk.splitter.lines();
     chunk.lines += chunk.last_lines;
   }
-  return left.empty();
+  return rest_of_chunk.empty();
 }
 
-bool CsvBlock::read_record(Chunk& chunk, int64_t row, int64_t place, CsvRows& rows) {
+bool CsvBlock::read_record(Chunk& chunk, int64_t row, int64_t target_row, CsvRows& rows) {
   const std::vector<std::string_view>& fields = chunk.splitter.fields();
-  if (!columns_.has_count(fields.size())) return false;
+  if (!columns_.has_valid_field_count(fields.size())) return false;
   size_t j = 0;
   for (size_t k = 0; k < columns_.columns().size(); ++k) {
     const CsvColumn& column = columns_.columns()[k];
     std::string_view field = fields[column.field];
     if (column.dtype != DType::kString) {
-      if (!columns_.try_number(k, field, rows.at(k, place))) return false;
+      if (!columns_.try_number(k, field, rows.at(k, target_row))) return false;
       continue;
     }
-    const bool is_in_text =
+    const bool is_view_of_text =
         field.data() >= chunk.text.data() && field.data() <= chunk.text.data() + chunk.text.size();
     std::string decoded;
     if (!columns_.decoder().decode(&field, &decoded)) return false;
     const bool is_decoded = field.data() == decoded.data();
     if (!columns_.try_string(k, &field)) return false;
     if (needs_utf8_ && !is_utf8(field)) return false;
-    if (!is_in_text || is_decoded) field = chunk.copies.emplace_back(field);
-    words_[j++][static_cast<size_t>(row)] = field;
+    if (!is_view_of_text || is_decoded) field = chunk.copies.emplace_back(field);
+    strings_[j++][static_cast<size_t>(row)] = field;
   }
   return true;
 }
 
-void CsvBlock::code_column(
-    size_t j, int64_t n, int64_t first, CsvRows& rows, const Dictionaries& words) {
+void CsvBlock::encode_column(
+    size_t j, int64_t n, int64_t first, CsvRows& rows, const Dictionaries& dictionaries) {
   const size_t k = string_columns_[j];
-  char* place = rows.at(k, first);
-  for (int64_t i = 0; i < n; ++i, place += sizeof(int32_t)) {
-    const int32_t code = words[k]->code(words_[j][static_cast<size_t>(i)]);
-    std::memcpy(place, &code, sizeof code);
+  char* out = rows.at(k, first);
+  for (int64_t i = 0; i < n; ++i, out += sizeof(int32_t)) {
+    const int32_t code = dictionaries[k]->code(strings_[j][static_cast<size_t>(i)]);
+    std::memcpy(out, &code, sizeof code);
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace runhooks {
 
-// Rows stored column by column.
+// Buffer for the values of records, stored column by column.
 class CsvRows {
  public:
   explicit CsvRows(const CsvColumns& columns) : values_(columns.columns().size()) {
@@ -36,26 +36,27 @@ class CsvRows {
   int64_t capacity_ = 0;
 };
 
-// Splits the text at line ends. Quoted fields may contain line ends, so each split point is only a
-// guess that is verified: the pieces must consist of whole records. If the guess fails or a record
-// is malformed, the caller reads record by record.
+// Splits the text at line ends into chunks, which threads parse in parallel. A line end may be part
+// of a quoted field, so each chunk must turn out to consist of whole records. Otherwise, or if a
+// record is malformed, the caller reads the records one by one.
 class CsvBlock {
  public:
   using Dictionaries = std::vector<std::shared_ptr<StringDictionary>>;
   explicit CsvBlock(const CsvColumns& columns);
 
   // Parses up to `n` records from the start of `text` into `rows`, starting at row `first`.
-  // Strings become codes of `words`, the same codes as in a serial read. Returns the number of
-  // records. Returns 0, and consumes nothing, if there are few records, or one is malformed or,
-  // with `needs_utf8`, has a string that is not UTF-8.
+  // Strings become codes of `dictionaries`, the same codes as in a serial read. Returns the number
+  // of records. Returns 0, and consumes nothing, if there are few records or one is malformed. With
+  // `needs_utf8`, a string that is not UTF-8 counts as malformed.
   int64_t read(std::string_view text,
                int64_t n,
                int64_t first,
                bool needs_utf8,
                CsvRows& rows,
-               const Dictionaries& words);
-  const CsvReader::Taken& taken() const { return taken_; }
-  // The number of records in the last failed attempt.
+               const Dictionaries& dictionaries);
+  // The text and lines that the last successful read() consumed.
+  const CsvReader::ConsumedRecords& taken() const { return taken_; }
+  // The number of records in the block if the last read() failed, else 0.
   int64_t num_failed_records() const { return num_failed_records_; }
 
  private:
@@ -67,19 +68,20 @@ class CsvBlock {
     CsvSplitter splitter;
     std::deque<std::string> copies;  // strings that the splitter had to assemble
   };
-  int64_t split_chunk(std::string_view text, int64_t n);
+  int64_t split_into_chunks(std::string_view text, int64_t n);
   void add_chunk(std::string_view text, int64_t first, int64_t rows);
   bool read_chunk(Chunk& chunk, int64_t first, CsvRows& rows);
-  bool read_record(Chunk& chunk, int64_t row, int64_t place, CsvRows& rows);
-  void code_column(size_t j, int64_t n, int64_t first, CsvRows& rows, const Dictionaries& words);
+  bool read_record(Chunk& chunk, int64_t row, int64_t target_row, CsvRows& rows);
+  void encode_column(
+      size_t j, int64_t n, int64_t first, CsvRows& rows, const Dictionaries& dictionaries);
 
   const CsvColumns& columns_;
   std::vector<size_t> string_columns_;
-  std::vector<std::vector<std::string_view>> words_;  // one vector per string column
-  std::deque<Chunk> chunks_;                          // reused, to keep their memory
+  std::vector<std::vector<std::string_view>> strings_;  // one vector per string column
+  std::deque<Chunk> chunks_;                            // reused, to keep their memory
   size_t num_chunks_ = 0;
   std::atomic<bool> is_invalid_{false};
-  CsvReader::Taken taken_;
+  CsvReader::ConsumedRecords taken_;
   bool needs_utf8_ = false;
   int64_t num_failed_records_ = 0;
 };

@@ -5,8 +5,20 @@
 
 namespace runhooks {
 
-CsvColumns::CsvColumns(const Args& args)
-    : decoder_(args), na_value_(args.text("na_value", "")) {
+bool parse_number(DType dtype, std::string_view field, void* out) {
+  switch (dtype) {
+    case DType::kInt32:
+      return parse_field(field, static_cast<int32_t*>(out));
+    case DType::kInt64:
+      return parse_field(field, static_cast<int64_t*>(out));
+    case DType::kFloat32:
+      return parse_field(field, static_cast<float*>(out));
+    default:
+      return parse_field(field, static_cast<double*>(out));
+  }
+}
+
+CsvColumns::CsvColumns(const Args& args) : decoder_(args), na_value_(args.text("na_value", "")) {
   const std::string delim = args.text("delim", ",");
   if (delim.size() != 1 || delim == "\"" || delim == "\n" || delim == "\r") {
     invalid_argument("The delimiter of ", args.owner(), " must be one character, not \"", delim,
@@ -23,20 +35,20 @@ CsvColumns::CsvColumns(const Args& args)
     invalid_argument("The columns of ", args.owner(),
                      " need a name, a type and a default for each column.");
   }
-  fewest_ = most_ = static_cast<size_t>(args.integer("num_fields", 0));
-  if (most_ == 0) {
-    fewest_ = static_cast<size_t>(*std::max_element(fields.begin(), fields.end()) + 1);
-    most_ = std::numeric_limits<size_t>::max();
+  min_fields_ = max_fields_ = static_cast<size_t>(args.integer("num_fields", 0));
+  if (max_fields_ == 0) {
+    min_fields_ = static_cast<size_t>(*std::max_element(fields.begin(), fields.end()) + 1);
+    max_fields_ = std::numeric_limits<size_t>::max();
   }
   for (size_t k = 0; k < names.size(); ++k) {
     CsvColumn column;
     column.name = names[k];
     column.dtype = dtype_from_name(dtypes[k]);
-    column.fallback = defaults[k];
+    column.default_text = defaults[k];
     column.is_required = std::count(required.begin(), required.end(), names[k]) > 0;
-    if (fields[k] < 0 || fields[k] >= static_cast<int64_t>(fewest_)) {
+    if (fields[k] < 0 || fields[k] >= static_cast<int64_t>(min_fields_)) {
       invalid_argument("Column '", names[k], "' cannot be field ", fields[k] + 1, " of ",
-                       static_cast<unsigned long>(fewest_), ".");
+                       static_cast<unsigned long>(min_fields_), ".");
     }
     column.field = static_cast<size_t>(fields[k]);
     columns_.push_back(std::move(column));
@@ -53,31 +65,30 @@ void CsvColumns::check_defaults(const Args& args) const {
       invalid_argument("Column '", column.name, "' of ", args.owner(),
                        " must be int32, int64, float32, float64 or string.");
     }
-    double place;
+    double out;
     StringDictionary dictionary;
-    if (!column.is_required && read(column, "", &place, &dictionary) != Problem::kNone) {
-      invalid_argument("The default of column '", column.name, "', '", column.fallback,
-                       "', is not a valid ",
-                       dtype_name(column.dtype), ".");
+    if (!column.is_required && read(column, "", &out, &dictionary) != Problem::kNone) {
+      invalid_argument("The default of column '", column.name, "', '", column.default_text,
+                       "', is not a valid ", dtype_name(column.dtype), ".");
     }
   }
 }
 
 std::vector<DType> CsvColumns::dtypes() const {
-  std::vector<DType> all;
-  for (const CsvColumn& column : columns_) all.push_back(column.dtype);
-  return all;
+  std::vector<DType> result;
+  for (const CsvColumn& column : columns_) result.push_back(column.dtype);
+  return result;
 }
 
 bool CsvColumns::try_string(size_t k, std::string_view* field) const {
   if (!field->empty() && *field != na_value_) return true;
-  *field = columns_[k].fallback;
+  *field = columns_[k].default_text;
   return !columns_[k].is_required;
 }
 
 CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
                                      std::string_view field,
-                                     void* place,
+                                     void* out,
                                      StringDictionary* dictionary) const {
   std::string decoded;
   if (column.dtype == DType::kString && !decoder_.decode(&field, &decoded)) {
@@ -85,48 +96,36 @@ CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
   }
   if (field.empty() || field == na_value_) {
     if (column.is_required) return Problem::kEmpty;
-    field = column.fallback;
+    field = column.default_text;
   }
-  bool is_good = true;
-  switch (column.dtype) {
-    case DType::kInt32:
-      is_good = parse_field(field, static_cast<int32_t*>(place));
-      break;
-    case DType::kInt64:
-      is_good = parse_field(field, static_cast<int64_t*>(place));
-      break;
-    case DType::kFloat32:
-      is_good = parse_field(field, static_cast<float*>(place));
-      break;
-    case DType::kFloat64:
-      is_good = parse_field(field, static_cast<double*>(place));
-      break;
-    default:
-      *static_cast<int32_t*>(place) = dictionary->code(field);
+  if (column.dtype != DType::kString) {
+    return parse_number(column.dtype, field, out) ? Problem::kNone : Problem::kWrongType;
   }
-  return is_good ? Problem::kNone : Problem::kOtherType;
+  *static_cast<int32_t*>(out) = dictionary->code(field);
+  return Problem::kNone;
 }
 
-void CsvColumns::throw_count(size_t count, const std::string& where) const {
-  invalid_argument(where, " has ", static_cast<unsigned long>(count), " fields; expected ",
-                   most_ > fewest_ ? "at least " : "", static_cast<unsigned long>(fewest_), ".");
+void CsvColumns::throw_field_count(size_t count, const std::string& location) const {
+  invalid_argument(location, " has ", static_cast<unsigned long>(count), " fields; expected ",
+                   max_fields_ > min_fields_ ? "at least " : "",
+                   static_cast<unsigned long>(min_fields_), ".");
 }
 
-void CsvColumns::throw_field(const CsvColumn& column,
-                            std::string_view field,
-                            Problem problem,
-                            const std::string& where) const {
+void CsvColumns::throw_field_error(const CsvColumn& column,
+                                   std::string_view field,
+                                   Problem problem,
+                                   const std::string& location) const {
   if (problem == Problem::kEmpty) {
-    invalid_argument(where, ", column '", column.name,
+    invalid_argument(location, ", column '", column.name,
                      "': the field is empty, and the column has no default.");
   }
   if (problem == Problem::kNotDecoded) {
-    decoder_.throw_invalid(str_cat(where, ", column '", column.name, "'"), field);
+    decoder_.throw_invalid(str_cat(location, ", column '", column.name, "'"), field);
   }
   constexpr size_t kShown = 60;
-  invalid_argument(where, ", column '", column.name, "': '", std::string(field.substr(0, kShown)),
-                   field.size() > kShown ? "..." : "", "' is not a valid ",
-                   dtype_name(column.dtype), ".");
+  invalid_argument(location, ", column '", column.name, "': '",
+                   std::string(field.substr(0, kShown)), field.size() > kShown ? "..." : "",
+                   "' is not a valid ", dtype_name(column.dtype), ".");
 }
 
 }  // namespace runhooks

@@ -53,28 +53,28 @@ class CsvRecords : public FileRecords {
   }
   bool skip() override { return reader_.skip(); }
   void put(ElementSink& sink) override {
-    const auto here = [this] { return where(); };
-    put_record(dataset_.columns(), reader_.fields(), dictionaries_, sink, here);
+    put_record(dataset_.columns(), reader_.fields(), dictionaries_, sink,
+               [this] { return location(); });
     check_encoding();
   }
-  // Warns once per file.
+  // Warns once per file of a string that is not valid UTF-8.
   void check_encoding() {
-    has_warned_ = has_warned_ || dataset_.columns().warns_of_encoding(reader_.fields(),
-                                                                      [this] { return where(); });
+    has_warned_ = has_warned_ || dataset_.columns().warn_if_invalid_utf8(
+                                     reader_.fields(), [this] { return location(); });
   }
   bool has_warned() const { return has_warned_; }
-  FilePosition place() const override { return {reader_.offset(), records_, reader_.lines()}; }
-  void seek(const FilePosition& place) override {
-    reader_.seek(place.offset, place.lines);
-    records_ = place.records;
+  FilePosition position() const override { return {reader_.offset(), records_, reader_.lines()}; }
+  void seek(const FilePosition& position) override {
+    reader_.seek(position.offset, position.lines);
+    records_ = position.records;
   }
   const std::vector<std::string_view>& fields() const { return reader_.fields(); }
   std::string_view view() const { return reader_.view(); }
-  void take(const CsvReader::Taken& taken, int64_t records) {
+  void take(const CsvReader::ConsumedRecords& taken, int64_t records) {
     reader_.take(taken);
     records_ += records;
   }
-  std::string where() const {
+  std::string location() const {
     return str_cat("Line ", reader_.line(), " of '", reader_.path(), "'");
   }
 
@@ -82,14 +82,14 @@ class CsvRecords : public FileRecords {
   void check_header() {
     const std::vector<std::string>& expected = dataset_.header();
     if (expected.empty()) return;
-    std::vector<std::string> words;
+    std::vector<std::string> names;
     for (std::string_view field : reader_.fields()) {
       std::string decoded;
       dataset_.columns().decoder().decode(&field, &decoded);
-      words.emplace_back(field);
+      names.emplace_back(field);
     }
-    if (words == expected) return;
-    fail(Code::kFailedPrecondition, "'", reader_.path(), "' has columns ", str_join(words, ", "),
+    if (names == expected) return;
+    fail(Code::kFailedPrecondition, "'", reader_.path(), "' has columns ", str_join(names, ", "),
          "; expected ", str_join(expected, ", "), ".");
   }
 
@@ -110,54 +110,56 @@ class CsvIterator : public FileIterator {
       : FileIterator(dataset),
         columns_(dataset->columns()),
         dictionaries_(columns_.columns().size()),
-        words_(columns_.columns().size()),
-        stacked_(columns_),
+        string_dictionaries_(columns_.columns().size()),
+        rows_(columns_),
         block_(columns_) {}
   // Parses fields directly into the columns of the batch.
   int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink) override {
-    for (size_t k = 0; k < words_.size(); ++k) {
-      if (columns_.columns()[k].dtype == DType::kString) words_[k] = dictionaries_.at(k);
+    for (size_t k = 0; k < string_dictionaries_.size(); ++k) {
+      if (columns_.columns()[k].dtype == DType::kString)
+        string_dictionaries_[k] = dictionaries_.at(k);
     }
     int64_t rows = 0;
     while (rows < n) {
-      const int64_t got = read_block(rows, n - rows);
-      if (got == 0 && !read_row(rows)) break;
-      rows += std::max<int64_t>(got, 1);
+      const int64_t count = read_block(rows, n - rows);
+      if (count == 0 && !read_row(rows)) break;
+      rows += std::max<int64_t>(count, 1);
     }
     rows_seen_ += rows;
     if (rows == 0 || (rows < n && only_whole)) return rows;
-    for (size_t k = 0; k < words_.size(); ++k) {
+    for (size_t k = 0; k < string_dictionaries_.size(); ++k) {
       const DType dtype = columns_.columns()[k].dtype;
       Tensor& tensor = sink.allocate(static_cast<int>(k), dtype, Shape{rows});
-      if (dtype == DType::kString) tensor.set_dictionary(words_[k]);
-      std::memcpy(tensor.raw(), stacked_.at(k, 0), tensor.num_bytes());
+      if (dtype == DType::kString) tensor.set_dictionary(string_dictionaries_[k]);
+      std::memcpy(tensor.raw(), rows_.at(k, 0), tensor.num_bytes());
     }
     return rows;
   }
   int64_t next_block(int64_t n, ElementSink& sink) override { return next_stacked(n, false, sink); }
 
  private:
-  // Parses records from buffered text; returns 0 if they must be read one by one.
+  // Parses several records from buffered text. Returns 0 if they must be read one by one.
   int64_t read_block(int64_t row, int64_t n) {
     auto* csv = static_cast<CsvRecords*>(cursor_.records());
-    if (!csv || single_records_ > 0) return 0;
-    const int64_t got = block_.read(csv->view(), n, row, !csv->has_warned(), stacked_, words_);
-    if (got > 0) csv->take(block_.taken(), got);
-    constexpr int64_t kCsvSingleRecords =
-        4;  // limits repeated parsing in a file with many malformed records
-    single_records_ = kCsvSingleRecords * block_.num_failed_records();
-    return got;
+    if (!csv || num_serial_records_ > 0) return 0;
+    const int64_t count =
+        block_.read(csv->view(), n, row, !csv->has_warned(), rows_, string_dictionaries_);
+    if (count > 0) csv->take(block_.taken(), count);
+    // Limits the work that is repeated in a file with many malformed records.
+    constexpr int64_t kSerialRecordsPerFailure = 4;
+    num_serial_records_ = kSerialRecordsPerFailure * block_.num_failed_records();
+    return count;
   }
   bool read_row(int64_t row) {
-    stacked_.reserve(row + 1);
-    if (single_records_ > 0) --single_records_;
+    rows_.reserve(row + 1);
+    if (num_serial_records_ > 0) --num_serial_records_;
     return cursor_.next([&](FileRecords& records) {
       auto& csv = static_cast<CsvRecords&>(records);
-      const auto where = [&csv] { return csv.where(); };
-      columns_.check_count(csv.fields().size(), where);
-      for (size_t k = 0; k < words_.size(); ++k) {
-        columns_.read(k, csv.fields()[columns_.columns()[k].field], stacked_.at(k, row),
-                      words_[k].get(), where);
+      const auto location = [&csv] { return csv.location(); };
+      columns_.check_field_count(csv.fields().size(), location);
+      for (size_t k = 0; k < string_dictionaries_.size(); ++k) {
+        columns_.read(k, csv.fields()[columns_.columns()[k].field], rows_.at(k, row),
+                      string_dictionaries_[k].get(), location);
       }
       csv.check_encoding();
     });
@@ -165,20 +167,19 @@ class CsvIterator : public FileIterator {
 
   const CsvColumns& columns_;
   ColumnDictionaries dictionaries_;
-  CsvBlock::Dictionaries words_;
-  CsvRows stacked_;
+  CsvBlock::Dictionaries string_dictionaries_;
+  CsvRows rows_;
   CsvBlock block_;
-  int64_t single_records_ = 0;  // records to read one by one after a block with a malformed record
+  int64_t num_serial_records_ = 0;  // to read one by one, because parsing a block failed
 };
 
 std::unique_ptr<DatasetIterator> CsvDataset::iterator(IteratorContext&) const {
   return std::make_unique<CsvIterator>(self(this));
 }
 
-// R functions create these arguments from a record specification.
+// R functions derive these arguments from a record specification, such as csv_record_spec().
 RUNHOOKS_REGISTER_DATASET(
-    "CsvDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<CsvDataset>(args); },
+    CsvDataset,
     "",
     {"filenames: any. Paths of the files.",
      "compression_type = NULL: string. Compression of the files.",

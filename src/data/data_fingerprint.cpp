@@ -11,41 +11,42 @@ namespace runhooks {
 
 namespace {
 
-uint64_t of_bytes(const void* bytes, size_t size) {
+uint64_t hash_bytes(const void* bytes, size_t size) {
   return size == 0 ? 0 : fingerprint64(std::string_view(static_cast<const char*>(bytes), size));
 }
 
 template <typename T>
-uint64_t of_items(const std::vector<T>& items) {
-  return of_bytes(items.data(), items.size() * sizeof(T));
+uint64_t hash_vector(const std::vector<T>& items) {
+  return hash_bytes(items.data(), items.size() * sizeof(T));
 }
 
-// Hashes the text of strings, because codes depend on what the process has read before.
-uint64_t of_strings(const Tensor& tensor) {
+// Hashes the text of strings, because their codes depend on the strings that the process has read
+// before.
+uint64_t hash_strings(const Tensor& tensor) {
   const StringDictionary& dictionary = *tensor.dictionary();
-  std::vector<uint64_t> words(static_cast<size_t>(dictionary.size()));
-  std::vector<bool> is_known(words.size());
-  uint64_t all = 0;
+  std::vector<uint64_t> hashes(static_cast<size_t>(dictionary.size()));  // by code
+  std::vector<bool> is_hashed(hashes.size());
+  uint64_t hash = 0;
   const int32_t* codes = tensor.data<int32_t>();
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     const auto code = static_cast<size_t>(codes[i]);
-    if (!is_known[code]) {
-      is_known[code] = true;
-      words[code] = fingerprint64(std::string_view(dictionary.at(codes[i])));
+    if (!is_hashed[code]) {
+      is_hashed[code] = true;
+      hashes[code] = fingerprint64(std::string_view(dictionary.at(codes[i])));
     }
-    all = fingerprint_cat64(all, words[code]);
+    hash = fingerprint_cat64(hash, hashes[code]);
   }
-  return all;
+  return hash;
 }
 
 uint64_t whole_file_fingerprint(InputFile& file) {
   std::vector<char> bytes(1 << 20);
-  uint64_t all = fingerprint64(static_cast<int64_t>(file.size())), offset = 0;
+  uint64_t hash = fingerprint64(static_cast<int64_t>(file.size())), offset = 0;
   while (const size_t got = file.read_at(offset, bytes.data(), bytes.size())) {
-    all = fingerprint_cat64(all, of_bytes(bytes.data(), got));
+    hash = fingerprint_cat64(hash, hash_bytes(bytes.data(), got));
     offset += got;
   }
-  return all;
+  return hash;
 }
 
 }  // namespace
@@ -57,17 +58,17 @@ void DataFingerprint::add(std::string_view text) { add(fingerprint64(text)); }
 void DataFingerprint::add(const Tensor& tensor) {
   add(str_cat(dtype_name(tensor.dtype()), tensor.shape()));
   if (tensor.num_elements() == 0) return;
-  add(tensor.dtype() == DType::kString ? of_strings(tensor)
-                                       : of_bytes(tensor.raw(), tensor.num_bytes()));
+  add(tensor.dtype() == DType::kString ? hash_strings(tensor)
+                                       : hash_bytes(tensor.raw(), tensor.num_bytes()));
 }
 
 void DataFingerprint::add(const InMemoryColumn& column) {
-  if (column.in_place) {
+  if (column.views) {
     add(str_cat(dtype_name(column.dtype()), column.shape()));
-    const auto rows = static_cast<size_t>(column.in_place->rows());
-    for (const ColumnView& from : column.in_place->columns()) {
-      add(from.doubles ? of_bytes(from.doubles, rows * sizeof *from.doubles)
-                       : of_bytes(from.integers, rows * sizeof *from.integers));
+    const auto rows = static_cast<size_t>(column.views->rows());
+    for (const ColumnView& from : column.views->columns()) {
+      add(from.doubles ? hash_bytes(from.doubles, rows * sizeof *from.doubles)
+                       : hash_bytes(from.integers, rows * sizeof *from.integers));
     }
     return;
   }
@@ -77,9 +78,9 @@ void DataFingerprint::add(const InMemoryColumn& column) {
   }
   const SparseRows& rows = *column.sparse;
   add(static_cast<uint64_t>(rows.width));
-  add(of_items(rows.starts));
-  add(of_items(rows.columns));
-  add(of_items(rows.values));
+  add(hash_vector(rows.starts));
+  add(hash_vector(rows.columns));
+  add(hash_vector(rows.values));
 }
 
 std::string DataFingerprint::description() const {
@@ -96,23 +97,23 @@ std::string DataFingerprint::description() const {
   return str_cat(str_join(shown, ", "), " (content ", number, ")");
 }
 
-void add_columns(DataFingerprint& content,
+void add_columns(DataFingerprint& fingerprint,
                  const std::vector<InMemoryColumn>& columns,
-                 const LazyFingerprint& once) {
-  content.add(once([&columns] {
-    DataFingerprint own;
-    for (const InMemoryColumn& column : columns) own.add(column);
-    return own.fingerprint();
+                 const LazyFingerprint& cache) {
+  fingerprint.add(cache([&columns] {
+    DataFingerprint columns_fingerprint;
+    for (const InMemoryColumn& column : columns) columns_fingerprint.add(column);
+    return columns_fingerprint.fingerprint();
   }));
   constexpr size_t kMaxDescribed = 8;
   std::vector<std::string> types;
   for (size_t k = 0; k < std::min(kMaxDescribed, columns.size()); ++k) {
-    const bool is_known = columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
-    types.push_back(is_known ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
+    const bool is_bound = columns[k].sparse || columns[k].views || columns[k].tensor.is_valid();
+    types.push_back(is_bound ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
                              : "not known yet");
   }
   if (columns.size() > kMaxDescribed) types.push_back("...");
-  content.describe("in memory " + str_join(types, ", "));
+  fingerprint.describe("in memory " + str_join(types, ", "));
 }
 
 // --- files
@@ -120,58 +121,58 @@ void add_columns(DataFingerprint& content,
 uint64_t file_fingerprint(InputFile& file) {
   constexpr uint64_t kBlock = 4096, kBlocks = 16;
   const uint64_t size = file.size();
-  uint64_t all = fingerprint64(static_cast<int64_t>(size));
+  uint64_t hash = fingerprint64(static_cast<int64_t>(size));
   char bytes[kBlock];
   const uint64_t last = size > kBlock ? size - kBlock : 0;
-  // covers small files completely
+  // Small files are covered completely.
   const uint64_t blocks = std::min(kBlocks, size / kBlock + 1);
   for (uint64_t i = 0; i < blocks; ++i) {
     const uint64_t offset = blocks == 1 ? 0 : last / (blocks - 1) * i;
     const size_t got = file.read_at(i + 1 == blocks ? last : offset, bytes, kBlock);
-    all = fingerprint_cat64(all, of_bytes(bytes, got));
+    hash = fingerprint_cat64(hash, hash_bytes(bytes, got));
   }
-  return all;
+  return hash;
 }
 
-void FileFingerprints::update_known(const std::string& path, Known& known) {
+void FileFingerprints::refresh(const std::string& path, Entry& entry) {
   if (file_kind(path) != FileKind::kRegular) {
-    known = Known();
+    entry = Entry();
     return;
   }
   const uint64_t size = file_size(path);
   const double time = modification_time(path);
-  if (known.is_there && known.size == size && known.time == time) return;
-  constexpr uint64_t kMaxWhole = uint64_t{256} << 20;
+  if (entry.exists && entry.size == size && entry.time == time) return;
+  constexpr uint64_t kMaxWholeFile = uint64_t{256} << 20;
   InputFile file(path);
   const uint64_t fingerprint =
-      size <= kMaxWhole ? whole_file_fingerprint(file)
-                        : fingerprint_cat64(file_fingerprint(file),
-                                            fingerprint64(static_cast<int64_t>(time * 1e6)));
-  known = {true, size, fingerprint, time};
+      size <= kMaxWholeFile ? whole_file_fingerprint(file)
+                            : fingerprint_cat64(file_fingerprint(file),
+                                                fingerprint64(static_cast<int64_t>(time * 1e6)));
+  entry = {true, size, fingerprint, time};
 }
 
-void FileFingerprints::add_to(DataFingerprint& content,
-                              const std::vector<std::string>& paths) const {
+void FileFingerprints::add_files_to(DataFingerprint& fingerprint,
+                                    const std::vector<std::string>& paths) const {
   if (paths.empty()) return;  // not bound yet
-  const std::lock_guard<std::mutex> one(mutex_);
-  known_.resize(paths.size());
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_.resize(paths.size());
   uint64_t bytes = 0;
   size_t missing = 0;
   for (size_t i = 0; i < paths.size(); ++i) {
-    update_known(paths[i], known_[i]);
-    content.add(known_[i].fingerprint);
-    bytes += known_[i].size;
-    missing += !known_[i].is_there && file_kind(paths[i]) != FileKind::kPipe;
+    refresh(paths[i], entries_[i]);
+    fingerprint.add(entries_[i].fingerprint);
+    bytes += entries_[i].size;
+    missing += !entries_[i].exists && file_kind(paths[i]) != FileKind::kPipe;
   }
   constexpr size_t kNames = 3;
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(kNames, paths.size()); ++i) names.push_back(base_name(paths[i]));
   if (paths.size() > kNames) names.push_back("...");
-  std::string words = str_cat(static_cast<unsigned long>(paths.size()),
-                              paths.size() == 1 ? " file of " : " files of ",
-                              static_cast<unsigned long>(bytes), " bytes (", str_join(names, ", "));
-  if (missing > 0) words += str_cat("; not there: ", static_cast<unsigned long>(missing));
-  content.describe(words + ")");
+  std::string text = str_cat(static_cast<unsigned long>(paths.size()),
+                             paths.size() == 1 ? " file of " : " files of ",
+                             static_cast<unsigned long>(bytes), " bytes (", str_join(names, ", "));
+  if (missing > 0) text += str_cat("; not there: ", static_cast<unsigned long>(missing));
+  fingerprint.describe(text + ")");
 }
 
 }  // namespace runhooks

@@ -22,8 +22,8 @@ class DataFingerprint {
   // Hashes values; strings by their text, independent of their codes.
   void add(const Tensor& tensor);
   void add(const InMemoryColumn& column);
-  // Adds to the readable description: "64 rows of float32()".
-  void describe(std::string words) { descriptions_.push_back(std::move(words)); }
+  // Adds to the readable description, for example "64 rows of float32()".
+  void describe(std::string text) { descriptions_.push_back(std::move(text)); }
 
   uint64_t fingerprint() const { return fingerprint_; }
   std::string description() const;
@@ -33,35 +33,35 @@ class DataFingerprint {
   std::vector<std::string> descriptions_;
 };
 
-// Hashes a file's length and 16 blocks, including the first and last: cheap enough for each opening
-// of a file, but blind to changes between the blocks.
+// Hashes a file's length and 16 blocks, including the first and last. This is cheap enough to run
+// whenever a file is opened, but does not notice changes between the blocks.
 uint64_t file_fingerprint(InputFile& file);
 
-// Caches fingerprints of files; recomputes one only if the file's size or time has changed. Files of
-// up to 256 MB are hashed completely, larger ones by blocks and modification time.
+// Caches fingerprints of files; recomputes one only if the file's size or time has changed. Files
+// of up to 256 MB are hashed completely, larger ones by blocks and modification time.
 class FileFingerprints {
  public:
-  void add_to(DataFingerprint& content, const std::vector<std::string>& paths) const;
+  void add_files_to(DataFingerprint& fingerprint, const std::vector<std::string>& paths) const;
 
  private:
-  struct Known {
-    bool is_there = false;
+  struct Entry {
+    bool exists = false;
     uint64_t size = 0, fingerprint = 0;
     double time = 0;
   };
-  static void update_known(const std::string& path, Known& known);
+  static void refresh(const std::string& path, Entry& entry);
 
   mutable std::mutex mutex_;
-  mutable std::vector<Known> known_;
+  mutable std::vector<Entry> entries_;
 };
 
-// Computed once, because data in memory never change.
+// A fingerprint of data in memory. Such data never change, so it is computed only once.
 class LazyFingerprint {
  public:
-  // `find` computes the fingerprint on first use.
-  template <typename Find>
-  uint64_t operator()(Find find) const {
-    std::call_once(once_flag_, [&] { fingerprint_ = find(); });
+  // Returns the fingerprint, which `compute()` returns on the first call.
+  template <typename Compute>
+  uint64_t operator()(Compute compute) const {
+    std::call_once(once_flag_, [&] { fingerprint_ = compute(); });
     return fingerprint_;
   }
 
@@ -70,9 +70,9 @@ class LazyFingerprint {
   mutable uint64_t fingerprint_ = 0;
 };
 
-// Adds the columns of an in-memory dataset.
-void add_columns(DataFingerprint& content,
+// Adds the columns of an in-memory dataset. `cache` keeps their fingerprint for later calls.
+void add_columns(DataFingerprint& fingerprint,
                  const std::vector<InMemoryColumn>& columns,
-                 const LazyFingerprint& once);
+                 const LazyFingerprint& cache);
 
 }  // namespace runhooks

@@ -2,9 +2,10 @@
 
 #include "base/fingerprint.h"
 #include "base/interrupt.h"
-#include "base/random.h"
 #include "base/parallel_for.h"
+#include "base/random.h"
 #include "data/elements.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 
@@ -12,26 +13,26 @@ void ElementSink::copy(int i, const Tensor& value) {
   Tensor& to = allocate(i, value.dtype(), value.shape());
   if (value.dtype() == DType::kString) to.set_dictionary(value.dictionary());
   const auto* from = static_cast<const char*>(value.raw());
-  auto* place = static_cast<char*>(to.raw());
+  auto* out = static_cast<char*>(to.raw());
   const auto bytes = static_cast<int64_t>(value.num_bytes());
   parallel_for_range((bytes + 7) / 8, [=](int64_t first, int64_t n) {
     const int64_t end = std::min(8 * (first + n), bytes);
     if (end > 8 * first) {
-      std::memcpy(place + 8 * first, from + 8 * first, static_cast<size_t>(end - 8 * first));
+      std::memcpy(out + 8 * first, from + 8 * first, static_cast<size_t>(end - 8 * first));
     }
   });
 }
 
-void ElementSink::emit_all_rows(Components components) {
+void ElementSink::emit(Components components) {
   for (size_t i = 0; i < components.size(); ++i) {
     put(static_cast<int>(i), std::move(components[i]));
   }
 }
 
 void ComponentsSink::put(int i, Tensor value) {
-  const auto place = static_cast<size_t>(i);
-  if (components_.size() <= place) components_.resize(place + 1);
-  components_[place] = std::move(value);
+  const auto index = static_cast<size_t>(i);
+  if (components_.size() <= index) components_.resize(index + 1);
+  components_[index] = std::move(value);
 }
 
 Tensor& ComponentsSink::allocate(int i, DType dtype, const Shape& shape) {
@@ -53,9 +54,9 @@ int64_t DatasetIterator::next_stacked(int64_t n, bool only_whole, ElementSink& s
     poll();
     elements.push_back(element.take());
   }
-  const auto taken = static_cast<int64_t>(elements.size());
-  if (taken > 0 && (taken == n || !only_whole)) put_stacked(elements, sink);
-  return taken;
+  const auto num_read = static_cast<int64_t>(elements.size());
+  if (num_read > 0 && (num_read == n || !only_whole)) put_stacked(elements, sink);
+  return num_read;
 }
 
 int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
@@ -63,11 +64,9 @@ int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
   if (!next(element)) return 0;
   Components components = element.take();
   for (Tensor& component : components) {
-    Shape shape = {1};
-    for (int d = 0; d < component.shape().rank(); ++d) shape.append(component.shape().dim(d));
-    component = component.reshaped(shape);
+    component = component.reshaped(batched_shape(component.shape(), 1));
   }
-  sink.emit_all_rows(std::move(components));
+  sink.emit(std::move(components));
   return 1;
 }
 
@@ -77,10 +76,11 @@ namespace {
 
 constexpr uint64_t kDefaultGraphSeed = 87654321;  // TensorFlow's default
 
-// Unsigned, because a restored counter may have any value and may overflow.
-uint64_t next_after(int64_t* used) {
-  const uint64_t next = static_cast<uint64_t>(*used) + 1;
-  *used = static_cast<int64_t>(next);
+// Increments and returns the counter. The arithmetic is unsigned, because a restored counter may
+// have any value and may overflow.
+uint64_t next_seed(int64_t* counter) {
+  const uint64_t next = static_cast<uint64_t>(*counter) + 1;
+  *counter = static_cast<int64_t>(next);
   return next;
 }
 
@@ -89,44 +89,45 @@ uint64_t next_after(int64_t* used) {
 IteratorContext::IteratorContext(const Graph& graph)
     : has_graph_seed_(graph.has_seed()), graph_seed_(static_cast<uint64_t>(graph.seed())) {}
 
-Seeds IteratorContext::seeds(std::optional<int64_t> own) {
+Seeds IteratorContext::seeds(std::optional<int64_t> dataset_seed) {
   Seeds seeds;
-  if (own) {
-    seeds = {has_graph_seed_ ? graph_seed_ : kDefaultGraphSeed, static_cast<uint64_t>(*own)};
+  if (dataset_seed) {
+    seeds = {has_graph_seed_ ? graph_seed_ : kDefaultGraphSeed,
+             static_cast<uint64_t>(*dataset_seed)};
   } else {
     if (!has_graph_seed_ && !has_root_) {
       root_ = fresh_seed();
       has_root_ = true;
     }
-    seeds = {has_graph_seed_ ? graph_seed_ : root_, next_after(&used_)};
+    seeds = {has_graph_seed_ ? graph_seed_ : root_, next_seed(&num_issued_)};
   }
   if (seeds.seed == 0 && seeds.seed2 == 0) seeds.seed2 = 2147483647;
   return seeds;
 }
 
 IteratorContext IteratorContext::fork() {
-  const Seeds own = seeds(std::nullopt);
+  const Seeds child_seeds = seeds(std::nullopt);
   IteratorContext child;
   child.has_graph_seed_ = has_graph_seed_;
   child.graph_seed_ = graph_seed_;
   child.has_root_ = true;
-  child.root_ = own.seed;
+  child.root_ = child_seeds.seed;
   // Seeds of nested children may not fit into 31 bits.
-  const bool fits = own.seed2 < uint64_t{1} << 31;
+  const bool fits = child_seeds.seed2 < uint64_t{1} << 31;
   const uint64_t begin =
-      fits ? own.seed2 << 32 : fingerprint64(static_cast<int64_t>(own.seed2)) >> 1;
-  child.used_ = static_cast<int64_t>(begin);
+      fits ? child_seeds.seed2 << 32 : fingerprint64(static_cast<int64_t>(child_seeds.seed2)) >> 1;
+  child.num_issued_ = static_cast<int64_t>(begin);
   return child;
 }
 
 NamedTensors IteratorContext::save() const {
   return {{"root", Tensor::scalar(static_cast<int64_t>(has_graph_seed_ ? graph_seed_ : root_))},
-          {"used", Tensor::scalar(used_)}};
+          {"used", Tensor::scalar(num_issued_)}};
 }
 
 void IteratorContext::restore(const NamedTensors& state) {
   const auto root = static_cast<uint64_t>(state_integer(state, "root"));
-  used_ = state_integer(state, "used");
+  num_issued_ = state_integer(state, "used");
   (has_graph_seed_ ? graph_seed_ : root_) = root;
   has_root_ = true;
 }

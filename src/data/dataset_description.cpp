@@ -9,61 +9,62 @@ namespace runhooks {
 
 namespace {
 
-// kFingerprint omits the data and their location, but includes everything else that determines
+// kSignature omits the data and their location, but includes everything else that determines
 // elements.
-enum class DescriptionFor { kReadable, kFingerprint };
+enum class DescriptionStyle { kReadable, kSignature };
 
-std::string description_of(const Dataset& dataset, DescriptionFor how) {
-  return how == DescriptionFor::kFingerprint ? dataset.steps() : dataset.description();
+std::string description_of(const Dataset& dataset, DescriptionStyle style) {
+  return style == DescriptionStyle::kSignature ? dataset.pipeline_signature()
+                                               : dataset.description();
 }
 
 template <typename Items, typename Describe>
 std::string describe_all(const Items& items, Describe describe_one) {
-  std::vector<std::string> words;
-  for (const auto& item : items) words.push_back(describe_one(item));
-  return str_join(words, ", ");
+  std::vector<std::string> texts;
+  for (const auto& item : items) texts.push_back(describe_one(item));
+  return str_join(texts, ", ");
 }
 
 std::string describe_type(DType dtype, const Shape& shape) {
   return str_cat(dtype_name(dtype), shape);
 }
 
-std::string describe_tensor(const Tensor& tensor, DescriptionFor how) {
+std::string describe_tensor(const Tensor& tensor, DescriptionStyle style) {
   const std::string type = describe_type(tensor.dtype(), tensor.shape());
-  if (how == DescriptionFor::kReadable) return type;
-  DataFingerprint content;
-  content.add(tensor);
-  return str_cat(type, " ", static_cast<unsigned long>(content.fingerprint()));
+  if (style == DescriptionStyle::kReadable) return type;
+  DataFingerprint values;
+  values.add(tensor);
+  return str_cat(type, " ", static_cast<unsigned long>(values.fingerprint()));
 }
 
 // Includes captured values.
-std::string describe_function(const DatasetFunction& function, DescriptionFor how) {
+std::string describe_function(const DatasetFunction& function, DescriptionStyle style) {
   const std::string name = str_cat("function ", static_cast<unsigned long>(function.fingerprint()));
   if (function.captured().empty()) return name;
-  return str_cat(name, " with ", describe_all(function.captured(), [how](const Tensor& value) {
-                   return describe_tensor(value, how);
+  return str_cat(name, " with ", describe_all(function.captured(), [style](const Tensor& value) {
+                   return describe_tensor(value, style);
                  }));
 }
 
-std::string describe_object(const CoreObject& made, DescriptionFor how) {
-  if (const auto* dataset = dynamic_cast<const Dataset*>(&made))
-    return description_of(*dataset, how);
-  if (const auto* function = dynamic_cast<const DatasetFunction*>(&made)) {
-    return describe_function(*function, how);
+std::string describe_object(const CoreObject& object, DescriptionStyle style) {
+  if (const auto* dataset = dynamic_cast<const Dataset*>(&object))
+    return description_of(*dataset, style);
+  if (const auto* function = dynamic_cast<const DatasetFunction*>(&object)) {
+    return describe_function(*function, style);
   }
-  const auto* maker = dynamic_cast<const DatasetValuedFunction*>(&made);
-  if (!maker || how == DescriptionFor::kReadable) return made.kind();
-  return str_cat(describe_function(maker->function(), how), " giving ",
-                 description_of(maker->pattern(), how));
+  const auto* dataset_valued = dynamic_cast<const DatasetValuedFunction*>(&object);
+  if (!dataset_valued || style == DescriptionStyle::kReadable) return object.kind();
+  return str_cat(describe_function(dataset_valued->function(), style), " giving ",
+                 description_of(dataset_valued->pattern(), style));
 }
 
-std::string describe(const Value& value, DescriptionFor how) {
-  const auto describe_one = [how](const Value& item) { return describe(item, how); };
+std::string describe(const Value& value, DescriptionStyle style) {
+  const auto describe_one = [style](const Value& item) { return describe(item, style); };
   double number;
   if (value_number(value, &number)) return str_cat(number);
   if (const auto* flag = value.get_if<bool>()) return *flag ? "TRUE" : "FALSE";
   if (const auto* text = value.get_if<std::string>()) return str_cat('"', *text, '"');
-  if (const auto* tensor = value.get_if<Tensor>()) return describe_tensor(*tensor, how);
+  if (const auto* tensor = value.get_if<Tensor>()) return describe_tensor(*tensor, style);
   if (const auto* output = value.get_if<Output>()) {
     return describe_type(output->dtype(), output->shape());
   }
@@ -76,70 +77,71 @@ std::string describe(const Value& value, DescriptionFor how) {
     };
     return "(" + describe_all((*args)->items(), describe_item) + ")";
   }
-  if (const auto* made = value.get_if<std::shared_ptr<CoreObject>>())
-    return describe_object(**made, how);
+  if (const auto* object = value.get_if<std::shared_ptr<CoreObject>>())
+    return describe_object(**object, style);
   return value.kind();
 }
 
 std::string describe_kind(const std::string& type,
                           const Args& args,
-                          DescriptionFor how,
-                          const std::function<bool(const std::string&)>& is_left_out) {
-  std::vector<std::string> own;
+                          DescriptionStyle style,
+                          const std::function<bool(const std::string&)>& is_omitted) {
+  std::vector<std::string> arguments;
   std::string input;
   for (const auto& [name, value] : args.items()) {
-    if (value.is_null() || name == "seed" || is_left_out(name)) continue;
+    if (value.is_null() || name == "seed" || is_omitted(name)) continue;
     if (name == "dataset") {
-      input = " of " + describe(value, how);
+      input = " of " + describe(value, style);
     } else {
-      own.push_back(name + " = " + describe(value, how));
+      arguments.push_back(name + " = " + describe(value, style));
     }
   }
   std::string kind = type;
   const std::string ending = "Dataset";
   if (kind.size() > ending.size()) kind.resize(kind.size() - ending.size());
-  return str_cat(kind, "(", str_join(own, ", "), ")", input);
+  return str_cat(kind, "(", str_join(arguments, ", "), ")", input);
 }
 
 }  // namespace
 
 std::string Dataset::description() const {
-  return describe_kind(type_, args_, DescriptionFor::kReadable,
+  return describe_kind(type_, args_, DescriptionStyle::kReadable,
                        [](const std::string&) { return false; });
 }
 
-std::string Dataset::steps() const {
-  return describe_kind(type_, args_, DescriptionFor::kFingerprint,
+std::string Dataset::pipeline_signature() const {
+  return describe_kind(type_, args_, DescriptionStyle::kSignature,
                        [this](const std::string& name) { return identifies_data(name); });
 }
 
-// --- content
+// --- data
 
 namespace {
 
-void add_content_of(const Value& value, DataFingerprint& content) {
+void add_data_of(const Value& value, DataFingerprint& fingerprint) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    for (const Value& item : **list) add_content_of(item, content);
+    for (const Value& item : **list) add_data_of(item, fingerprint);
   }
-  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
-  if (!made) return;
-  if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) {
-    dataset->add_content(content);
-  } else if (const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get())) {
-    maker->pattern().add_content(content);
+  const auto* object = value.get_if<std::shared_ptr<CoreObject>>();
+  if (!object) return;
+  if (const auto* dataset = dynamic_cast<const Dataset*>(object->get())) {
+    dataset->add_data_to(fingerprint);
+  } else if (const auto* dataset_valued =
+                 dynamic_cast<const DatasetValuedFunction*>(object->get())) {
+    dataset_valued->pattern().add_data_to(fingerprint);
   }
 }
 
 }  // namespace
 
-DataFingerprint Dataset::content() const {
-  DataFingerprint content;
-  add_content(content);
-  return content;
+DataFingerprint Dataset::data_fingerprint() const {
+  DataFingerprint fingerprint;
+  add_data_to(fingerprint);
+  return fingerprint;
 }
 
-void Dataset::add_content(DataFingerprint& content) const {
-  for (const auto& item : args_.items()) add_content_of(item.second, content);
+void Dataset::add_data_to(DataFingerprint& fingerprint) const {
+  for (const auto& item : args_.items()) add_data_of(item.second, fingerprint);
 }
 
 }  // namespace runhooks

@@ -33,7 +33,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(const std::vector<D
   graph.finalize();
   for (const auto& op : graph.operations()) {
     const auto is_host_function = [](const Operation& x) { return x.def().is_host_function; };
-    if (any_inside(*op, is_host_function)) function->runs_on_main_thread_ = true;
+    if (any_nested_operation(*op, is_host_function)) function->runs_on_main_thread_ = true;
     if (op->def().is_stateful && !function->is_argument(*op)) function->is_stateful_ = true;
   }
   std::string text = write_graph_def(make_graph_def(graph));
@@ -45,16 +45,16 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(const std::vector<D
 void DatasetFunction::add_arguments(const std::vector<DType>& dtypes,
                                     const std::vector<Shape>& shapes) {
   for (size_t i = 0; i < dtypes.size(); ++i) {
-    is_in_graph_.push_back(dtypes[i] != DType::kVariant);
-    if (!is_in_graph_.back()) continue;
+    is_graph_input_.push_back(dtypes[i] != DType::kVariant);
+    if (!is_graph_input_.back()) continue;
     arguments_.push_back(
         graph_->op("Placeholder").attr("dtype", dtypes[i]).attr("shape", shapes[i]).named("args"));
   }
 }
 
 bool DatasetFunction::is_argument(const Operation& op) const {
-  const std::vector<Output> all = feeds();
-  return std::any_of(all.begin(), all.end(),
+  const std::vector<Output> inputs = feeds();
+  return std::any_of(inputs.begin(), inputs.end(),
                      [&](const Output& argument) { return argument.op == &op; });
 }
 
@@ -66,21 +66,21 @@ void DatasetFunction::check_variables() const {
 }
 
 std::vector<DType> DatasetFunction::dtypes() const {
-  std::vector<DType> all;
-  for (const Output& result : results_) all.push_back(result.dtype());
-  return all;
+  std::vector<DType> result_dtypes;
+  for (const Output& result : results_) result_dtypes.push_back(result.dtype());
+  return result_dtypes;
 }
 
 std::vector<Shape> DatasetFunction::shapes() const {
-  std::vector<Shape> all;
-  for (const Output& result : results_) all.push_back(result.shape());
-  return all;
+  std::vector<Shape> result_shapes;
+  for (const Output& result : results_) result_shapes.push_back(result.shape());
+  return result_shapes;
 }
 
 std::vector<Output> DatasetFunction::feeds() const {
-  std::vector<Output> all = arguments_;
-  all.insert(all.end(), graph_->inside().begin(), graph_->inside().end());
-  return all;
+  std::vector<Output> result = arguments_;
+  result.insert(result.end(), graph_->inside().begin(), graph_->inside().end());
+  return result;
 }
 
 std::vector<Output> DatasetFunction::free_tensors() const {
@@ -116,14 +116,14 @@ DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> funct
   if (!results.empty()) {
     executor_ = session_.executor({results.begin(), results.end()}, function_->feeds());
   }
-  stays_.assign(function_->arguments_.size(), false);
-  stays_.resize(function_->feeds().size(), true);
-  std::optional<uint64_t> second;
-  const SeedSourceScope seeds([&context, &second] {
-    if (second) return *std::exchange(second, std::nullopt);
-    const Seeds both = context.seeds(std::nullopt);
-    second = both.seed2;
-    return both.seed;
+  is_unchanged_.assign(function_->arguments_.size(), false);
+  is_unchanged_.resize(function_->feeds().size(), true);
+  std::optional<uint64_t> pending_seed;
+  const SeedSourceScope seeds([&context, &pending_seed] {
+    if (pending_seed) return *std::exchange(pending_seed, std::nullopt);
+    const Seeds pair = context.seeds(std::nullopt);
+    pending_seed = pair.seed2;
+    return pair.seed;
   });
   for (const Operation* op : all_operations(*function_->graph_)) {
     stateful_resource(session_.resources(), *op);
@@ -133,13 +133,13 @@ DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> funct
 Components DatasetFunction::Instance::run(const Components& arguments) {
   if (!executor_) return {};
   InterruptPoll()();
-  const std::lock_guard<std::mutex> one(mutex_);
-  fed_.clear();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  fed_values_.clear();
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (function_->is_in_graph_[i]) fed_.push_back(&arguments[i]);
+    if (function_->is_graph_input_[i]) fed_values_.push_back(&arguments[i]);
   }
-  for (const Tensor& value : function_->captured_) fed_.push_back(&value);
-  executor_->run(fed_, stays_);
+  for (const Tensor& value : function_->captured_) fed_values_.push_back(&value);
+  executor_->run(fed_values_, is_unchanged_);
   Components results;
   for (size_t i = 0; i < executor_->num_results(); ++i) {
     results.push_back(executor_->result(i));
@@ -148,27 +148,27 @@ Components DatasetFunction::Instance::run(const Components& arguments) {
 }
 
 NamedTensors DatasetFunction::Instance::save() const {
-  const std::lock_guard<std::mutex> one(mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   NamedTensors state;
   for (const Operation* op : all_operations(*function_->graph_)) {
     const StatefulResource* resource = stateful_resource(session_.resources(), *op);
-    if (resource) add_subtree(state, path_part(op->name()) + "/", resource->save_state());
+    if (resource) add_subtree(state, escape_path_component(op->name()) + "/", resource->save_state());
   }
   return state;
 }
 
 void DatasetFunction::Instance::restore(const NamedTensors& state) {
-  const std::lock_guard<std::mutex> one(mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   for (const Operation* op : all_operations(*function_->graph_)) {
     StatefulResource* resource = stateful_resource(session_.resources(), *op);
-    if (resource) resource->restore_state(subtree(state, path_part(op->name()) + "/"));
+    if (resource) resource->restore_state(subtree(state, escape_path_component(op->name()) + "/"));
   }
 }
 
 // --- functions whose value is a dataset
 
 std::shared_ptr<const Dataset> DatasetValuedFunction::make(const Components& values,
-                                                  const Components& arguments) const {
+                                                           const Components& arguments) const {
   return pattern_->bind({free_tensors_, values, &arguments, &function_->graph()});
 }
 

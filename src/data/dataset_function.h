@@ -1,5 +1,4 @@
-// DatasetFunction: a function of elements, compiled to its own graph that a dataset runs per
-// element.
+// DatasetFunction: a function that a dataset applies to each element. It has its own graph.
 #pragma once
 
 #include <functional>
@@ -18,12 +17,13 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
  public:
   const char* kind() const override { return "a graph function"; }
 
-  // Adds the function's operations to a graph, for example by calling an R closure. Called once,
-  // at creation; later only the graph runs.
+  // Adds the operations of the function to a graph, for example by calling an R closure. It is
+  // called only by make(); elements are computed by the graph.
   using Builder = std::function<std::vector<Output>(Graph&, const std::vector<Output>& arguments)>;
 
-  // For elements of these types and shapes. Components that are datasets are not graph tensors.
-  // Inherits the seed of `outer` and may use its tensors.
+  // Creates a function for elements of these types and shapes. The graph has no argument for
+  // components that are datasets. The function inherits the seed of `outer` and may use its
+  // tensors.
   static std::shared_ptr<const DatasetFunction> make(const std::vector<DType>& dtypes,
                                                      const std::vector<Shape>& shapes,
                                                      const Builder& builder,
@@ -31,15 +31,16 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
 
   std::vector<DType> dtypes() const;
   std::vector<Shape> shapes() const;
-  // Hash of the graph. Equal hashes mean the same function, except for state outside the graph.
+  // A hash of the graph. Functions with equal hashes are equal, except for state outside the graph.
   uint64_t fingerprint() const { return fingerprint_; }
   // True if the graph calls an R function.
   bool runs_on_main_thread() const { return runs_on_main_thread_; }
-  // True if a call depends on earlier calls.
+  // True if the results of a call may depend on earlier calls.
   bool is_stateful() const { return is_stateful_; }
   const Graph& graph() const { return *graph_; }
-  // The captured outer tensors that are unbound, and the values of the others.
+  // The captured tensors of the outer graph, or none if they are bound.
   std::vector<Output> free_tensors() const;
+  // The values of the captured tensors, once they are bound.
   const Components& captured() const { return captured_; }
   std::shared_ptr<const DatasetFunction> bind(const TensorBindings& bindings) const;
 
@@ -58,8 +59,8 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
     mutable std::mutex mutex_;
     mutable Session session_;
     std::shared_ptr<Executor> executor_;
-    std::vector<const Tensor*> fed_;  // inputs of a call: arguments, then captured values
-    std::vector<bool> stays_;
+    std::vector<const Tensor*> fed_values_;  // arguments of a call, then the captured values
+    std::vector<bool> is_unchanged_;         // whether each fed value is the same in all calls
   };
   std::unique_ptr<Instance> instantiate(IteratorContext& context) const;
 
@@ -74,21 +75,22 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
   std::vector<Output> arguments_, results_;
   Components captured_;  // values of the captured tensors, once bound
   uint64_t fingerprint_ = 0;
-  std::vector<bool> is_in_graph_;  // by component
+  std::vector<bool>
+      is_graph_input_;  // for each component, whether the graph has an argument for it
   bool runs_on_main_thread_ = false, is_stateful_ = false;
 };
 
 // A function that returns a dataset.
 class DatasetValuedFunction : public CoreObject {
  public:
-  // `function` returns the values of the free tensors of `pattern`.
+  // `pattern` is the dataset to return, with free tensors. `function` returns their values.
   DatasetValuedFunction(std::shared_ptr<const DatasetFunction> function,
                         std::shared_ptr<const Dataset> pattern)
       : DatasetValuedFunction(std::move(function), pattern, pattern->free_tensors()) {}
   const char* kind() const override { return "a function that gives datasets"; }
   const DatasetFunction& function() const { return *function_; }
   const Dataset& pattern() const { return *pattern_; }
-  // Builds the dataset from the function's results for these arguments.
+  // Returns the dataset for these arguments; `values` are the results of function() for them.
   std::shared_ptr<const Dataset> make(const Components& values, const Components& arguments) const;
   std::shared_ptr<const DatasetValuedFunction> bind(const TensorBindings& bindings) const;
 
@@ -105,7 +107,8 @@ class DatasetValuedFunction : public CoreObject {
   std::vector<Output> free_tensors_;
 };
 
-// Placeholder for argument k of the function with this graph; has the types and shapes of `like`.
+// Placeholder for argument k, a dataset, of the function with this graph. It has the types and
+// shapes of `like`.
 std::shared_ptr<Dataset> argument_dataset(const Graph& graph,
                                           size_t k,
                                           std::shared_ptr<const Dataset> like);

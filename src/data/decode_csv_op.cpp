@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "data/csv_columns.h"
 #include "graph/op_registry.h"
 #include "io/formats/csv_reader.h"
 #include "tensor/output_dictionary.h"
@@ -10,8 +11,7 @@ namespace runhooks {
 
 namespace {
 
-// Splits a record into fields. Throws on misplaced quotes and on line ends, which TensorFlow's
-// records may not contain.
+// Splits a record into fields. Like TensorFlow, throws on misplaced quotes and unquoted line ends.
 void split(CsvSplitter& splitter, const std::string& record, int64_t row) {
   switch (splitter.split(record, true)) {
     case CsvSplit::kRecord:
@@ -22,10 +22,10 @@ void split(CsvSplitter& splitter, const std::string& record, int64_t row) {
       [[fallthrough]];
     case CsvSplit::kStrayQuote:
       invalid_argument("Unquoted fields cannot have quotes/CRLFs inside, in record ", row, ".");
-    case CsvSplit::kCutOff:
+    case CsvSplit::kIncompleteRecord:
       invalid_argument("Quoted field has to end with quote followed by delim or end, in record ",
                        row, ".");
-    case CsvSplit::kAfterQuote:
+    case CsvSplit::kTextAfterQuote:
       invalid_argument("Quote inside a string has to be escaped by another quote, in record ", row,
                        ".");
   }
@@ -35,7 +35,7 @@ class DecodeCsvKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const auto n = static_cast<size_t>(c.num_outputs());
-    const auto& chosen = c.op().attr<std::vector<int64_t>>("select_cols");
+    const auto& selected_columns = c.op().attr<std::vector<int64_t>>("select_cols");
     const Tensor& records = c.input(0);
     dictionaries_.resize(n);
     for (size_t i = 0; i < n; ++i) {
@@ -53,56 +53,46 @@ class DecodeCsvKernel : public Kernel {
     format.delim = c.op().attr<std::string>("field_delim")[0];
     format.has_quotes = c.op().attr_bool("use_quote_delim");
     CsvSplitter splitter(format);
-    const size_t wanted = chosen.empty() ? n : static_cast<size_t>(chosen.back()) + 1;
+    const size_t num_expected =
+        selected_columns.empty() ? n : static_cast<size_t>(selected_columns.back()) + 1;
     for (int64_t row = 0; row < records.num_elements(); ++row) {
       const std::string& record = records.string_at(row);
       split(splitter, record, row);
       const auto& fields = splitter.fields();
-      if (fields.size() < wanted || (chosen.empty() && fields.size() > wanted)) {
-        invalid_argument("Expect ", static_cast<int64_t>(wanted), " fields but have ",
+      if (fields.size() < num_expected ||
+          (selected_columns.empty() && fields.size() > num_expected)) {
+        invalid_argument("Expect ", static_cast<int64_t>(num_expected), " fields but have ",
                          static_cast<int64_t>(fields.size()), " in record ", row, ".");
       }
       for (size_t i = 0; i < n; ++i) {
-        set(c, static_cast<int>(i), row,
-            fields[chosen.empty() ? i : static_cast<size_t>(chosen[i])]);
+        set_field(c, static_cast<int>(i), row,
+                  fields[selected_columns.empty() ? i : static_cast<size_t>(selected_columns[i])]);
       }
     }
   }
 
  private:
-  static void set(KernelContext& c, int field, int64_t row, std::string_view text) {
+  static void set_field(KernelContext& c, int field, int64_t row, std::string_view text) {
     Tensor& out = c.output(field);
-    const Tensor& otherwise = c.input(1 + field);
+    void* const element =
+        static_cast<char*>(out.raw()) + static_cast<size_t>(row) * dtype_size(out.dtype());
+    const Tensor& default_value = c.input(1 + field);
     if (text.empty() || text == c.op().attr<std::string>("na_value")) {
-      if (otherwise.num_elements() == 0) {
+      if (default_value.num_elements() == 0) {
         invalid_argument("Field ", field, " is required but missing in record ", row, "!");
       }
       if (out.dtype() == DType::kString) {
-        out.data<int32_t>()[row] = out.dictionary()->code(otherwise.string_at(0));
+        out.data<int32_t>()[row] = out.dictionary()->code(default_value.string_at(0));
       } else {
-        const size_t size = dtype_size(out.dtype());
-        std::memcpy(static_cast<char*>(out.raw()) + static_cast<size_t>(row) * size,
-                    otherwise.raw(), size);
+        std::memcpy(element, default_value.raw(), dtype_size(out.dtype()));
       }
       return;
     }
     if (out.dtype() == DType::kString) {
       out.data<int32_t>()[row] = out.dictionary()->code(std::string(text));
-    } else if (!parse_into(out, row, text)) {
+    } else if (!parse_number(out.dtype(), text, element)) {
       invalid_argument("Field ", field, " in record ", row, " is not a valid ",
                        dtype_name(out.dtype()), ": ", std::string(text));
-    }
-  }
-  static bool parse_into(Tensor& out, int64_t row, std::string_view text) {
-    switch (out.dtype()) {
-      case DType::kFloat32:
-        return parse_field(text, out.data<float>() + row);
-      case DType::kFloat64:
-        return parse_field(text, out.data<double>() + row);
-      case DType::kInt32:
-        return parse_field(text, out.data<int32_t>() + row);
-      default:
-        return parse_field(text, out.data<int64_t>() + row);
     }
   }
   std::vector<OutputDictionary> dictionaries_;
@@ -116,16 +106,17 @@ void decode_csv_shape(ShapeContext& c) {
   }
   const auto& types = op.attr<std::vector<DType>>("OUT_TYPE");
   for (const DType dtype : types) {
-    const bool good = dtype == DType::kString || dtype == DType::kFloat32 ||
-                      dtype == DType::kFloat64 || dtype == DType::kInt32 || dtype == DType::kInt64;
-    if (!good) invalid_argument("DecodeCSV does not support type ", dtype_name(dtype), ".");
+    const bool is_supported = dtype == DType::kString || dtype == DType::kFloat32 ||
+                              dtype == DType::kFloat64 || dtype == DType::kInt32 ||
+                              dtype == DType::kInt64;
+    if (!is_supported) invalid_argument("DecodeCSV does not support type ", dtype_name(dtype), ".");
   }
-  const auto& chosen = op.attr<std::vector<int64_t>>("select_cols");
-  if (!chosen.empty() && chosen.size() != types.size()) {
+  const auto& selected_columns = op.attr<std::vector<int64_t>>("select_cols");
+  if (!selected_columns.empty() && selected_columns.size() != types.size()) {
     invalid_argument("select_cols should match output size.");
   }
-  for (size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i] < 0 || (i > 0 && chosen[i] <= chosen[i - 1])) {
+  for (size_t i = 0; i < selected_columns.size(); ++i) {
+    if (selected_columns[i] < 0 || (i > 0 && selected_columns[i] <= selected_columns[i - 1])) {
       invalid_argument("select_cols should be strictly increasing and not negative.");
     }
   }

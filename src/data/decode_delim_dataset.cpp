@@ -9,8 +9,8 @@ class DecodeDelimDataset : public Transformation {
  public:
   explicit DecodeDelimDataset(const Args& args)
       : Transformation(dataset_argument(args)), columns_(args) {
-    const std::vector<DType> given = input().dtypes();
-    const bool is_text = given.size() == 1 && given[0] == DType::kString &&
+    const std::vector<DType> input_dtypes = input().dtypes();
+    const bool is_text = input_dtypes.size() == 1 && input_dtypes[0] == DType::kString &&
                          input().shapes()[0].is_compatible_with(Shape());
     if (!is_text) {
       invalid_argument(args.owner(), " needs a dataset whose elements are single strings.");
@@ -38,34 +38,35 @@ class DecodeDelimIterator : public TransformationIterator<DecodeDelimDataset> {
   bool next(ElementSink& sink) override {
     ComponentsSink line;
     if (!input_->next(line)) return false;
-    ++elements_;
+    ++num_elements_;
     const Components element = line.take();
     const std::string& text = element[0].string_at(0);
-    const auto where = [this] { return this->where(); };
     if (splitter_.split(text, true) != CsvSplit::kRecord || splitter_.size() < text.size()) {
-      fail(Code::kDataLoss, where(), ": unbalanced quotes or several lines in '", text, "'.");
+      fail(Code::kDataLoss, error_location(), ": unbalanced quotes or several lines in '", text,
+           "'.");
     }
-    put_record(dataset_->columns(), splitter_.fields(), dictionaries_, sink, where);
+    put_record(dataset_->columns(), splitter_.fields(), dictionaries_, sink,
+               [this] { return error_location(); });
     return true;
   }
-  std::string place() const override { return input_->place(); }
+  std::string location() const override { return input_->location(); }
 
  protected:
-  void rewind_own() override { elements_ = 0; }
-  NamedTensors save_own() const override { return {{"elements", Tensor::scalar(elements_)}}; }
+  void rewind_own() override { num_elements_ = 0; }
+  NamedTensors save_own() const override { return {{"elements", Tensor::scalar(num_elements_)}}; }
   void restore_own(const NamedTensors& state) override {
-    elements_ = state_count(state, "elements");
+    num_elements_ = state_count(state, "elements");
   }
 
  private:
-  std::string where() const {
-    const std::string place = input_->place();
-    return place.empty() ? str_cat("Element ", elements_, " of a dataset") : place;
+  std::string error_location() const {
+    const std::string location = input_->location();
+    return location.empty() ? str_cat("Element ", num_elements_, " of a dataset") : location;
   }
 
   CsvSplitter splitter_;
   ColumnDictionaries dictionaries_;
-  int64_t elements_ = 0;
+  int64_t num_elements_ = 0;
 };
 
 std::unique_ptr<DatasetIterator> DecodeDelimDataset::iterator(IteratorContext& context) const {
@@ -73,14 +74,10 @@ std::unique_ptr<DatasetIterator> DecodeDelimDataset::iterator(IteratorContext& c
 }
 
 // The R function creates these arguments from a record specification.
-RUNHOOKS_REGISTER_DATASET(
-    "DecodeDelimDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<DecodeDelimDataset>(args);
-    },
-    "",
-    {"dataset: dataset.", RUNHOOKS_CSV_ARGUMENTS},
-    "Parse lines of delimited text.");
+RUNHOOKS_REGISTER_DATASET(DecodeDelimDataset,
+                          "",
+                          {"dataset: dataset.", RUNHOOKS_CSV_ARGUMENTS},
+                          "Parse lines of delimited text.");
 
 }  // namespace
 

@@ -10,28 +10,31 @@ Output ElementGraph::capture(const Output& outside) {
   if (&outside.graph() == this) return outside;
   const std::shared_ptr<Graph> outer = outer_.lock();
   if (!outer) return Graph::capture(outside);
-  const Output next = outer->capture(outside);
-  const auto known = std::find(outside_.begin(), outside_.end(), next);
-  if (known != outside_.end()) return inside_[static_cast<size_t>(known - outside_.begin())];
-  if (FuncGraph::is_resource_handle(next)) {
-    throw Error(Code::kUnimplemented,
-                str_cat("Handle '", next.name(), "' cannot be used in a function of a dataset."),
-                {"Use the value of a variable instead; it is read when the iterator starts."});
+  const Output outer_tensor = outer->capture(outside);
+  const auto found = std::find(outside_.begin(), outside_.end(), outer_tensor);
+  if (found != outside_.end()) return inside_[static_cast<size_t>(found - outside_.begin())];
+  if (FuncGraph::is_resource_handle(outer_tensor)) {
+    throw Error(
+        Code::kUnimplemented,
+        str_cat("Handle '", outer_tensor.name(), "' cannot be used in a function of a dataset."),
+        {"Use the value of a variable instead; it is read when the iterator starts."});
   }
-  const ControlDependencies none(*this, {}, true);
+  const ControlDependencies no_dependencies(*this, {}, true);
   const NameScope scope(*this, "");
-  outside_.push_back(next);
-  inside_.push_back(
-      op("Placeholder").attr("dtype", next.dtype()).attr("shape", next.shape()).named("captured"));
+  outside_.push_back(outer_tensor);
+  inside_.push_back(op("Placeholder")
+                        .attr("dtype", outer_tensor.dtype())
+                        .attr("shape", outer_tensor.shape())
+                        .named("captured"));
   return inside_.back();
 }
 
-bool is_around(const Graph& outer, const Graph& inner) {
+bool encloses(const Graph& outer, const Graph& inner) {
   if (&outer == &inner) return false;
   if (inner.is_function() && &inner.root() == &outer.root()) return true;
   const auto* function = dynamic_cast<const ElementGraph*>(&inner.root());
-  const std::shared_ptr<Graph> around = function ? function->outer() : nullptr;
-  return around && (&outer.root() == &around->root() || is_around(outer, *around));
+  const std::shared_ptr<Graph> enclosing = function ? function->outer() : nullptr;
+  return enclosing && (&outer.root() == &enclosing->root() || encloses(outer, *enclosing));
 }
 
 }  // namespace runhooks

@@ -8,8 +8,8 @@
 
 namespace runhooks {
 
-// Has its own names and collections, so its content does not depend on the enclosing graph. Each
-// captured tensor becomes an argument; its value is taken when an iterator starts.
+// Has its own names and collections, so the operations do not depend on the enclosing graph. Each
+// captured tensor becomes an argument, which gets its value when an iterator starts.
 class ElementGraph : public Graph {
  public:
   // `outer` is NULL if nothing can be captured.
@@ -17,9 +17,9 @@ class ElementGraph : public Graph {
     if (outer) outer_ = outer->shared_from_this();
   }
   Output capture(const Output& outside) override;
-  // NULL if it has been destroyed.
+  // The enclosing graph; NULL if there is none or if it has been destroyed.
   std::shared_ptr<Graph> outer() const { return outer_.lock(); }
-  // The arguments for captured tensors, and the captured tensors, which belong to the innermost
+  // The placeholders of this graph for captured tensors, and the captured tensors of the innermost
   // enclosing graph.
   const std::vector<Output>& inside() const { return inside_; }
   const std::vector<Output>& outside() const { return outside_; }
@@ -30,6 +30,6 @@ class ElementGraph : public Graph {
 };
 
 // True if `inner` is a function nested in `outer` at any depth.
-bool is_around(const Graph& outer, const Graph& inner);
+bool encloses(const Graph& outer, const Graph& inner);
 
 }  // namespace runhooks

@@ -28,41 +28,41 @@ namespace {
 
 class SavedErrors {
  public:
-  void add(int64_t place, const std::exception_ptr& error);
+  void add(int64_t position, const std::exception_ptr& error);
   void save(NamedTensors& state) const;
   // Keyed by position.
   static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state);
 
  private:
-  std::vector<int64_t> places_, codes_;
-  std::vector<std::string> texts_, classes_;  // classes of R conditions, one per line
+  std::vector<int64_t> positions_, codes_;
+  std::vector<std::string> messages_, classes_;  // classes of R conditions, one per line
 };
 
-void SavedErrors::add(int64_t place, const std::exception_ptr& error) {
+void SavedErrors::add(int64_t position, const std::exception_ptr& error) {
   Code code = Code::kUnknown;
-  std::string text = "The input failed.", own_classes;
+  std::string message = "The input failed.", classes;
   try {
     std::rethrow_exception(error);
   } catch (const ForeignError& known) {
     code = known.code();
-    text = known.message();
-    own_classes = str_join(known.classes(), "\n");
+    message = known.message();
+    classes = str_join(known.classes(), "\n");
   } catch (const Error& known) {
     code = known.code();
-    text = known.message();
+    message = known.message();
   } catch (...) {
   }
-  places_.push_back(place);
+  positions_.push_back(position);
   codes_.push_back(static_cast<int64_t>(code));
-  texts_.push_back(text);
-  classes_.push_back(own_classes);
+  messages_.push_back(message);
+  classes_.push_back(classes);
 }
 
 void SavedErrors::save(NamedTensors& state) const {
-  state["error_places"] = Tensor::vector(places_);
+  state["error_places"] = Tensor::vector(positions_);
   state["error_codes"] = Tensor::vector(codes_);
-  const auto n = static_cast<int64_t>(texts_.size());
-  state["errors"] = Tensor::strings({n}, texts_);
+  const auto n = static_cast<int64_t>(messages_.size());
+  state["errors"] = Tensor::strings({n}, messages_);
   state["error_classes"] = Tensor::strings({n}, classes_);
 }
 
@@ -72,9 +72,9 @@ void SavedErrors::save(NamedTensors& state) const {
 
 Tensor error_strings(const NamedTensors& state, const char* name, size_t n) {
   const auto found = state.find(name);
-  const bool fits = found != state.end() && found->second.dtype() == DType::kString &&
-                    found->second.num_elements() == static_cast<int64_t>(n);
-  if (!fits) throw_damaged_errors();
+  const bool is_valid = found != state.end() && found->second.dtype() == DType::kString &&
+                        found->second.num_elements() == static_cast<int64_t>(n);
+  if (!is_valid) throw_damaged_errors();
   return found->second;
 }
 
@@ -84,17 +84,17 @@ std::exception_ptr error_from_state(const Error& error, const std::string& class
 }
 
 std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& state) {
-  const std::vector<int64_t> places = state_counts(state, "error_places"),
+  const std::vector<int64_t> positions = state_counts(state, "error_places"),
                              codes = state_counts(state, "error_codes");
-  const Tensor texts = error_strings(state, "errors", places.size()),
-               classes = error_strings(state, "error_classes", places.size());
-  if (codes.size() != places.size()) throw_damaged_errors();
+  const Tensor messages = error_strings(state, "errors", positions.size()),
+               classes = error_strings(state, "error_classes", positions.size());
+  if (codes.size() != positions.size()) throw_damaged_errors();
   std::map<int64_t, std::exception_ptr> errors;
-  for (size_t i = 0; i < places.size(); ++i) {
+  for (size_t i = 0; i < positions.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     if (codes[i] > static_cast<int64_t>(Code::kNanLoss)) throw_damaged_errors();
-    errors[places[i]] = error_from_state(Error(static_cast<Code>(codes[i]), texts.string_at(at)),
-                                         classes.string_at(at));
+    errors[positions[i]] = error_from_state(
+        Error(static_cast<Code>(codes[i]), messages.string_at(at)), classes.string_at(at));
   }
   return errors;
 }
@@ -102,16 +102,16 @@ std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& stat
 }  // namespace
 
 void serialize_buffered(NamedTensors& state,
-               const std::string& name,
-               const std::vector<const ElementOrError*>& held,
-               int64_t first) {
+                        const std::string& name,
+                        const std::vector<const ElementOrError*>& buffered,
+                        int64_t first) {
   std::vector<const Components*> elements;
   SavedErrors errors;
-  for (size_t i = 0; i < held.size(); ++i) {
-    if (held[i]->error) {
-      errors.add(first + static_cast<int64_t>(i), held[i]->error);
+  for (size_t i = 0; i < buffered.size(); ++i) {
+    if (buffered[i]->error) {
+      errors.add(first + static_cast<int64_t>(i), buffered[i]->error);
     } else {
-      elements.push_back(&held[i]->components);
+      elements.push_back(&buffered[i]->components);
     }
   }
   errors.save(state);
@@ -119,29 +119,29 @@ void serialize_buffered(NamedTensors& state,
 }
 
 std::vector<ElementOrError> deserialize_buffered(const NamedTensors& state,
-                                   const std::string& name,
-                                   const Dataset& input,
-                                   int64_t most,
-                                   int64_t first) {
-  std::vector<Components> elements = read_elements(subtree(state, name), input, most);
+                                                 const std::string& name,
+                                                 const Dataset& input,
+                                                 int64_t max_count,
+                                                 int64_t first) {
+  std::vector<Components> elements = read_elements(subtree(state, name), input, max_count);
   std::map<int64_t, std::exception_ptr> errors;
   if (state.count("error_places")) errors = SavedErrors::read(state);
-  const auto all = static_cast<int64_t>(elements.size() + errors.size());
-  const bool fits = errors.empty() ||
-                    (errors.begin()->first >= first && errors.rbegin()->first < first + all);
-  if (all > most || !fits) throw_damaged_errors();
-  std::vector<ElementOrError> held(static_cast<size_t>(all));
+  const auto count = static_cast<int64_t>(elements.size() + errors.size());
+  const bool is_valid =
+      errors.empty() || (errors.begin()->first >= first && errors.rbegin()->first < first + count);
+  if (count > max_count || !is_valid) throw_damaged_errors();
+  std::vector<ElementOrError> buffered(static_cast<size_t>(count));
   auto element = elements.begin();
-  for (int64_t i = 0; i < all; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     const auto error = errors.find(first + i);
-    ElementOrError& one = held[static_cast<size_t>(i)];
+    ElementOrError& buffered_element = buffered[static_cast<size_t>(i)];
     if (error == errors.end()) {
-      one.components = std::move(*element++);
+      buffered_element.components = std::move(*element++);
     } else {
-      one.error = error->second;
+      buffered_element.error = error->second;
     }
   }
-  return held;
+  return buffered;
 }
 
 }  // namespace runhooks

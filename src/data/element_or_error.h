@@ -9,28 +9,27 @@
 
 namespace runhooks {
 
-// An element, or the error raised instead of it.
 struct ElementOrError {
   Components components;
-  std::exception_ptr error;
+  std::exception_ptr error;  // NULL for an element
 };
 
-// Reads the next element or error of the input; false at its end. Interrupts propagate, because
-// they concern the current call.
+// Reads the next element or error of the input; returns false at its end. An interrupt is not
+// stored in `element` but thrown, because it concerns the current call only.
 bool next_or_error(DatasetIterator& input, ElementOrError& element);
 
-// Serializes elements and errors in order, the elements under `name`. Positions are relative to
-// `first`.
+// Saves elements and errors to `state`. Names of the saved elements begin with `name`. Errors are
+// saved with their positions; the first item has position `first`.
 void serialize_buffered(NamedTensors& state,
-               const std::string& name,
-               const std::vector<const ElementOrError*>& held,
-               int64_t first);
-// Reads at most the given number of elements of `input`. States from before windows stored errors
-// contain none.
+                        const std::string& name,
+                        const std::vector<const ElementOrError*>& buffered,
+                        int64_t first);
+// Restores at most `max_count` elements of `input`, and the errors between them. States of earlier
+// versions may contain no errors.
 std::vector<ElementOrError> deserialize_buffered(const NamedTensors& state,
-                                   const std::string& name,
-                                   const Dataset& input,
-                                   int64_t most,
-                                   int64_t first);
+                                                 const std::string& name,
+                                                 const Dataset& input,
+                                                 int64_t max_count,
+                                                 int64_t first);
 
 }  // namespace runhooks

@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "data/indexed_iterator.h"
+#include "data/one_input_dataset.h"
 
 namespace runhooks {
 
@@ -14,26 +15,21 @@ std::string element_name(size_t k, size_t i) {
   return str_cat(component_name(k), "/", static_cast<unsigned long>(i));
 }
 
-Shape with_rows(const Shape& row, size_t n) {
-  Shape shape = {static_cast<int64_t>(n)};
-  for (int d = 0; d < row.rank(); ++d) shape.append(row.dim(d));
-  return shape;
-}
-
 // Keeps codes if all elements share a dictionary; otherwise builds a new dictionary.
 void copy_strings(Tensor& to, const std::vector<const Components*>& elements, size_t k) {
   const auto& first = (*elements[0])[k].dictionary();
-  const bool is_one = std::all_of(elements.begin(), elements.end(), [&](const Components* element) {
-    return (*element)[k].dictionary() == first;
-  });
-  to.set_dictionary(is_one ? first : std::make_shared<StringDictionary>());
+  const bool shares_dictionary =
+      std::all_of(elements.begin(), elements.end(),
+                  [&](const Components* element) { return (*element)[k].dictionary() == first; });
+  to.set_dictionary(shares_dictionary ? first : std::make_shared<StringDictionary>());
   auto* codes = to.data<int32_t>();
   InterruptPoll poll;
   for (const Components* element : elements) {
     poll();
     const Tensor& from = (*element)[k];
     for (int64_t i = 0; i < from.num_elements(); ++i) {
-      *codes++ = is_one ? from.data<int32_t>()[i] : to.dictionary()->code(from.string_at(i));
+      *codes++ =
+          shares_dictionary ? from.data<int32_t>()[i] : to.dictionary()->code(from.string_at(i));
     }
   }
 }
@@ -43,23 +39,23 @@ void copy_stacked(Tensor& to, const std::vector<const Components*>& elements, si
     copy_strings(to, elements, k);
     return;
   }
-  auto* place = static_cast<char*>(to.raw());
+  auto* out = static_cast<char*>(to.raw());
   InterruptPoll poll;
   for (const Components* element : elements) {
     poll();
     const size_t bytes = (*element)[k].num_bytes();
-    if (bytes > 0) std::memcpy(place, (*element)[k].raw(), bytes);
-    place += bytes;
+    if (bytes > 0) std::memcpy(out, (*element)[k].raw(), bytes);
+    out += bytes;
   }
 }
 
-std::vector<const Components*> pointers(const std::vector<Components>& elements) {
-  std::vector<const Components*> all;
-  for (const Components& element : elements) all.push_back(&element);
-  return all;
+std::vector<const Components*> pointers_to(const std::vector<Components>& elements) {
+  std::vector<const Components*> result;
+  for (const Components& element : elements) result.push_back(&element);
+  return result;
 }
 
-bool is_uniform(const std::vector<const Components*>& elements, size_t k) {
+bool have_equal_shapes(const std::vector<const Components*>& elements, size_t k) {
   return std::all_of(elements.begin(), elements.end(), [&](const Components* element) {
     return (*element)[k].shape() == (*elements[0])[k].shape();
   });
@@ -72,7 +68,7 @@ std::string component_name(size_t k) {
 }
 
 void put_stacked(const std::vector<Components>& elements, ElementSink& sink) {
-  const std::vector<const Components*> all = pointers(elements);
+  const std::vector<const Components*> element_pointers = pointers_to(elements);
   for (size_t k = 0; k < elements[0].size(); ++k) {
     const Tensor& first = elements[0][k];
     if (first.dtype() == DType::kVariant) {
@@ -89,22 +85,21 @@ void put_stacked(const std::vector<Components>& elements, ElementSink& sink) {
                        " and element ", static_cast<unsigned long>(i), " had shape ",
                        elements[i][k].shape(), ".");
     }
-    const Shape shape = with_rows(first.shape(), elements.size());
-    copy_stacked(sink.allocate(static_cast<int>(k), first.dtype(), shape), all, k);
+    const Shape shape = batched_shape(first.shape(), static_cast<int64_t>(elements.size()));
+    copy_stacked(sink.allocate(static_cast<int>(k), first.dtype(), shape), element_pointers, k);
   }
 }
 
 Tensor stack_component(const std::vector<const Components*>& elements, size_t k) {
   const Tensor& first = (*elements[0])[k];
-  Tensor stacked(first.dtype(), with_rows(first.shape(), elements.size()));
+  Tensor stacked(first.dtype(),
+                 batched_shape(first.shape(), static_cast<int64_t>(elements.size())));
   copy_stacked(stacked, elements, k);
   return stacked;
 }
 
 Tensor row_of(const Tensor& tensor, int64_t i) {
-  Shape shape;
-  for (int d = 1; d < tensor.shape().rank(); ++d) shape.append(tensor.shape().dim(d));
-  Tensor row(tensor.dtype(), shape);
+  Tensor row(tensor.dtype(), element_shape(tensor.shape()));
   if (tensor.dtype() == DType::kString) row.set_dictionary(tensor.dictionary());
   const size_t bytes = row.num_bytes();
   if (bytes > 0) {
@@ -139,7 +134,7 @@ class ElementsDataset : public Dataset {
   const std::vector<Components>& elements() const { return elements_; }
   int64_t num_rows() const { return static_cast<int64_t>(elements_.size()); }
   void put(int64_t number, ElementSink& sink) const {
-    sink.emit_all_rows(elements_[static_cast<size_t>(number)]);
+    sink.emit(elements_[static_cast<size_t>(number)]);
   }
 
  private:
@@ -155,25 +150,26 @@ std::unique_ptr<DatasetIterator> ElementsDataset::iterator(IteratorContext&) con
 
 NamedTensors save_dataset(const Tensor& variant) {
   const auto dataset = std::static_pointer_cast<const Dataset>(variant.object());
-  const auto* at_hand = dynamic_cast<const ElementsDataset*>(dataset.get());
-  if (!at_hand) fail(Code::kUnimplemented, "Elements that are datasets cannot be saved.");
-  NamedTensors state = save_elements(pointers(at_hand->elements()));
+  const auto* in_memory = dynamic_cast<const ElementsDataset*>(dataset.get());
+  if (!in_memory) fail(Code::kUnimplemented, "Elements that are datasets cannot be saved.");
+  NamedTensors state = save_elements(pointers_to(in_memory->elements()));
   std::vector<int64_t> dtypes;
-  for (const DType dtype : at_hand->dtypes()) dtypes.push_back(static_cast<int64_t>(dtype));
+  for (const DType dtype : in_memory->dtypes()) dtypes.push_back(static_cast<int64_t>(dtype));
   state["dtypes"] = Tensor::vector(dtypes);
   return state;
 }
 
-Tensor restored_dataset(const NamedTensors& state, const Dataset& of) {
-  const std::vector<DType> dtypes = of.dtypes();
-  std::vector<int64_t> numbers;
-  for (const DType dtype : dtypes) numbers.push_back(static_cast<int64_t>(dtype));
-  if (state_integers(state, "dtypes") != numbers) {
+Tensor restore_dataset(const NamedTensors& state, const Dataset& dataset) {
+  const std::vector<DType> dtypes = dataset.dtypes();
+  std::vector<int64_t> dtype_codes;
+  for (const DType dtype : dtypes) dtype_codes.push_back(static_cast<int64_t>(dtype));
+  if (state_integers(state, "dtypes") != dtype_codes) {
     fail(Code::kDataLoss, "A saved dataset element has the wrong types.");
   }
   const bool is_nested = dtypes.size() == 1 && dtypes[0] == DType::kVariant;
-  return Tensor::variant(std::const_pointer_cast<Dataset>(elements_dataset(
-      read_elements(state, of), dtypes, of.shapes(), is_nested ? of.inner(0) : nullptr)));
+  return Tensor::variant(std::const_pointer_cast<Dataset>(
+      elements_dataset(read_elements(state, dataset), dtypes, dataset.shapes(),
+                       is_nested ? dataset.inner(0) : nullptr)));
 }
 
 }  // namespace
@@ -189,30 +185,30 @@ std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements
 namespace {
 
 std::shared_ptr<const Dataset> window_of(std::vector<Components> column,
-                                         const Dataset& of,
+                                         const Dataset& dataset,
                                          size_t k) {
-  const DType dtype = of.dtypes()[k];
-  return elements_dataset(std::move(column), {dtype}, {of.shapes()[k]},
-                          dtype == DType::kVariant ? of.inner(k) : nullptr);
+  const DType dtype = dataset.dtypes()[k];
+  return elements_dataset(std::move(column), {dtype}, {dataset.shapes()[k]},
+                          dtype == DType::kVariant ? dataset.inner(k) : nullptr);
 }
 
 }  // namespace
 
 void put_window(const std::vector<const Components*>& elements,
-                const Dataset& of,
+                const Dataset& dataset,
                 int first,
                 ElementSink& sink) {
-  for (size_t k = 0; k < of.dtypes().size(); ++k) {
+  for (size_t k = 0; k < dataset.dtypes().size(); ++k) {
     std::vector<Components> column;
     for (const Components* element : elements) column.push_back({(*element)[k]});
-    const auto window = window_of(std::move(column), of, k);
+    const auto window = window_of(std::move(column), dataset, k);
     sink.put(first + static_cast<int>(k),
              Tensor::variant(std::const_pointer_cast<Dataset>(window)));
   }
 }
 
-std::shared_ptr<const Dataset> window_pattern(const Dataset& of, size_t k) {
-  return window_of({}, of, k);
+std::shared_ptr<const Dataset> window_type(const Dataset& dataset, size_t k) {
+  return window_of({}, dataset, k);
 }
 
 // --- serialization
@@ -227,7 +223,7 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
       }
       continue;
     }
-    if (is_uniform(elements, k)) {
+    if (have_equal_shapes(elements, k)) {
       state[component_name(k)] = stack_component(elements, k);
       continue;
     }
@@ -238,51 +234,52 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
 
 namespace {
 
-// Empty elements take no space, so a small file could claim very many.
+// Limits the elements without values, of which a small damaged file could claim any number.
 constexpr int64_t kMaxEmptyElements = int64_t{1} << 20;
 
-// True if a state of this size cannot hold as many elements.
-bool is_too_many(int64_t size, const NamedTensors& state) {
-  int64_t held = kMaxEmptyElements;
-  for (const auto& item : state) held += item.second.num_elements();
-  return size > held;
+// True if the state is too small for this number of elements.
+bool exceeds_state(int64_t size, const NamedTensors& state) {
+  int64_t capacity = kMaxEmptyElements;
+  for (const auto& item : state) capacity += item.second.num_elements();
+  return size > capacity;
 }
 
 Tensor read_component(
-    const NamedTensors& state, size_t k, size_t i, size_t size, const Dataset& of) {
-  const DType dtype = of.dtypes()[k];
+    const NamedTensors& state, size_t k, size_t i, size_t size, const Dataset& dataset) {
+  const DType dtype = dataset.dtypes()[k];
   if (dtype == DType::kVariant) {
-    return restored_dataset(subtree(state, element_name(k, i) + "/"), *of.inner(k));
+    return restore_dataset(subtree(state, element_name(k, i) + "/"), *dataset.inner(k));
   }
-  const auto all = state.find(component_name(k));
-  if (all != state.end()) {
-    const Tensor& tensor = all->second;
+  const auto stacked = state.find(component_name(k));
+  if (stacked != state.end()) {
+    const Tensor& tensor = stacked->second;
     const bool has_row = tensor.dtype() == dtype && tensor.shape().rank() > 0 &&
                          tensor.shape().dim(0) == static_cast<int64_t>(size);
     return has_row ? row_of(tensor, static_cast<int64_t>(i)) : Tensor();
   }
-  const auto own = state.find(element_name(k, i));
-  return own == state.end() ? Tensor() : own->second;
+  const auto separate = state.find(element_name(k, i));
+  return separate == state.end() ? Tensor() : separate->second;
 }
 
 }  // namespace
 
 std::vector<Components> read_elements(const NamedTensors& state,
-                                      const Dataset& of,
-                                      int64_t most) {
-  const std::vector<DType> dtypes = of.dtypes();
-  const std::vector<Shape> shapes = of.shapes();
-  const int64_t size = state_count(state, "size", most);
+                                      const Dataset& dataset,
+                                      int64_t max_count) {
+  const std::vector<DType> dtypes = dataset.dtypes();
+  const std::vector<Shape> shapes = dataset.shapes();
+  const int64_t size = state_count(state, "size", max_count);
   std::vector<Components> elements;
-  // each element has its own tensors or a row of a stacked tensor
-  if ((dtypes.empty() && size > 1) || is_too_many(size, state)) {
+  // Only a single element may have no components, such as the results of a function without
+  // results.
+  if ((dtypes.empty() && size > 1) || exceeds_state(size, state)) {
     fail(Code::kDataLoss, "Invalid number of saved elements: ", size, ".");
   }
   for (int64_t i = 0; i < size; ++i) {
     Components element;
     for (size_t k = 0; k < dtypes.size(); ++k) {
       Tensor value =
-          read_component(state, k, static_cast<size_t>(i), static_cast<size_t>(size), of);
+          read_component(state, k, static_cast<size_t>(i), static_cast<size_t>(size), dataset);
       if (!value.is_valid() || value.dtype() != dtypes[k] ||
           !shapes[k].is_compatible_with(value.shape())) {
         fail(Code::kDataLoss, "A saved element lacks component ", static_cast<unsigned long>(k),

@@ -19,32 +19,32 @@ Tensor stack_component(const std::vector<const Components*>& elements, size_t k)
 // A copy of row `i` of a tensor.
 Tensor row_of(const Tensor& tensor, int64_t i);
 
-// A dataset of elements in memory, such as a window. `inner` describes the elements of its only
-// component if that is a dataset.
+// A dataset of elements in memory, such as a window. If its only component is a dataset, `inner` is
+// a dataset with the types and shapes of that component.
 std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements,
                                                 std::vector<DType> dtypes,
                                                 std::vector<Shape> shapes,
                                                 std::shared_ptr<const Dataset> inner = nullptr);
 
-// Emits a window: from component `first` of the sink on, a dataset for each component of the
-// elements, which are elements of dataset `of`.
+// Emits `elements` of `dataset` as a window: one dataset for each component of the elements, from
+// component `first` of the sink on.
 void put_window(const std::vector<const Components*>& elements,
-                const Dataset& of,
+                const Dataset& dataset,
                 int first,
                 ElementSink& sink);
-// A dataset with the types and shapes of component `k` of such a window.
-std::shared_ptr<const Dataset> window_pattern(const Dataset& of, size_t k);
+// A dataset with the types and shapes of component `k` of such a window, but without elements.
+std::shared_ptr<const Dataset> window_type(const Dataset& dataset, size_t k);
 
 // The name of component `k` in a state.
 std::string component_name(size_t k);
 
-// Serializes elements component by component, as one tensor if all shapes match. Components that
-// are datasets must hold their elements in memory.
+// Saves elements component by component, as one tensor if all elements have the same shape.
+// Components that are datasets must be results of elements_dataset().
 NamedTensors save_elements(const std::vector<const Components*>& elements);
-// Reads elements of dataset `of`. Throws kDataLoss on a wrong type or shape, or on more than
-// `most` elements.
+// Restores elements of `dataset`. Throws kDataLoss on a wrong type or shape, or on more than
+// `max_count` elements.
 std::vector<Components> read_elements(const NamedTensors& state,
-                                      const Dataset& of,
-                                      int64_t most = std::numeric_limits<int64_t>::max());
+                                      const Dataset& dataset,
+                                      int64_t max_count = std::numeric_limits<int64_t>::max());
 
 }  // namespace runhooks

@@ -13,27 +13,27 @@ namespace runhooks {
 
 // A requested feature and its parsed values.
 struct ParsedFeature {
-  // kDense: each example has as many values as `shape`. If its first dimension is unknown, each
-  // has any number of rows.
+  // kSparse and kRagged: each example has any number of values. kDense: each example has as many
+  // values as `shape`. If its first dimension is unknown, examples have different numbers of rows.
   enum class Kind { kSparse, kDense, kRagged };
   Kind kind = Kind::kSparse;
   std::string key;
   DType dtype = DType::kInvalid;  // float32, int64 or string
   Shape shape;
-  // Default of a dense feature; empty means that the feature is required. With an unknown first
-  // dimension, the value for padding rows.
-  Tensor otherwise;
+  // The default of a dense feature; an empty tensor means that the feature is required. If the
+  // first dimension of `shape` is unknown, this is the value of padding rows.
+  Tensor default_value;
 
-  bool has_any_length() const { return shape.rank() > 0 && shape.dim(0) < 0; }
+  bool has_variable_length() const { return shape.rank() > 0 && shape.dim(0) < 0; }
   // The number of values per row.
   int64_t row_size() const;
 
   std::vector<float> floats;
   std::vector<int64_t> ints;
-  std::vector<std::string_view> texts;
-  std::vector<int64_t> counts;  // number of values, by example
+  std::vector<std::string_view> strings;
+  std::vector<int64_t> counts;  // number of values in each example
   int64_t num_values() const;
-  int64_t longest() const;
+  int64_t max_count() const;
   void clear();
 };
 
@@ -46,24 +46,24 @@ class ExampleParser {
   void add(std::string_view bytes, const std::string& name);
   int64_t num_examples() const { return num_examples_; }
 
-  // Writes the values of feature i into `out`, which has the right size. Dense features are padded
-  // to the longest.
+  // Writes the values of feature i into `out`, whose shape is values_shape(i, ...). Dense features
+  // of variable length are padded to the longest example.
   void write_values(size_t i, Tensor& out);
-  // The shape of feature i's values: [examples, ...], or without the first dimension for a single
-  // example.
+  // The shape of the values of feature i. For dense features it is [examples, ...], or without the
+  // first dimension if `is_single`.
   Shape values_shape(size_t i, bool is_single) const;
 
  private:
-  void take(ParsedFeature& feature, const ExampleView& example, const std::string& where);
-  void take_default(ParsedFeature& feature, const std::string& where);
+  void append_values(ParsedFeature& feature, const ExampleView& example, const std::string& where);
+  void append_default(ParsedFeature& feature, const std::string& where);
   void check_count(const ParsedFeature& feature, int64_t count, const std::string& where) const;
   template <typename T>
   void write_padded(const ParsedFeature& feature, const std::vector<T>& values, T filler, T* out);
 
   std::vector<ParsedFeature> features_;
   std::vector<OutputDictionary> dictionaries_;
-  ExampleView example_;  // the current example and its position as text; reused
-  std::string error_context_;
+  ExampleView example_;        // the current example
+  std::string error_context_;  // its name and index, for messages
   int64_t num_examples_ = 0;
 };
 

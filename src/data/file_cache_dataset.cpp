@@ -1,4 +1,5 @@
-// Caches the input's elements in a file that later passes and processes read instead.
+// Caches the input's elements in a file. Later passes and other processes read the file instead of
+// the input.
 #include "data/data_fingerprint.h"
 #include "data/one_input_dataset.h"
 #include "io/files/record.h"
@@ -9,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kComponentField = 1;
+constexpr int kComponentField = 1;  // field number of a component in a record
 
 class FileCacheDataset : public Transformation {
  public:
@@ -20,12 +21,15 @@ class FileCacheDataset : public Transformation {
   const std::string& path() const { return path_; }
   // The first record. A cache file with a different header belongs to other data.
   std::string header() const {
-    return str_cat("runhooks cache 2\n", input().steps(), "\n",
-                   static_cast<unsigned long>(input().content().fingerprint()));
+    return str_cat("runhooks cache 2\n", input().pipeline_signature(), "\n",
+                   static_cast<unsigned long>(input().data_fingerprint().fingerprint()));
   }
 
  private:
-  bool identifies_data(const std::string& argument) const override { return argument == "filename"; }
+  // The file name does not change the elements.
+  bool identifies_data(const std::string& argument) const override {
+    return argument == "filename";
+  }
 
   std::string path_;
 };
@@ -36,15 +40,15 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
 
   bool next(ElementSink& sink) override {
     if (mode_ == Mode::kNone) begin();
-    if (mode_ == Mode::kOver) return false;
+    if (mode_ == Mode::kEnd) return false;
     Components element;
     if (mode_ == Mode::kReading ? !read(element) : !pull_element(element)) {
-      mode_ = Mode::kOver;
+      mode_ = Mode::kEnd;
       return false;
     }
     ++position_;
     ++rows_seen_;
-    sink.emit_all_rows(std::move(element));
+    sink.emit(std::move(element));
     return true;
   }
   // An incomplete pass leaves no file.
@@ -64,7 +68,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
             {"rows_seen", Tensor::scalar(rows_seen_)}};
   }
   void restore_own(const NamedTensors& state) override {
-    const int64_t mode = state_count(state, "mode", static_cast<int64_t>(Mode::kOver)),
+    const int64_t mode = state_count(state, "mode", static_cast<int64_t>(Mode::kEnd)),
                   position = state_count(state, "position"),
                   rows_seen = state_count(state, "rows_seen");
     writer_.reset();
@@ -72,8 +76,9 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     mode_ = static_cast<Mode>(mode);
     position_ = position;
     rows_seen_ = rows_seen;
-    // finish this pass from the input; the next pass writes the file
-    if (mode_ == Mode::kWriting) mode_ = Mode::kPassing;
+    // A restored iterator cannot continue the file. It finishes this pass from the input, and the
+    // next pass writes the file.
+    if (mode_ == Mode::kWriting) mode_ = Mode::kPassThrough;
     if (mode_ != Mode::kReading) return;
     open();
     Components skipped;
@@ -85,7 +90,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
   }
 
  private:
-  enum class Mode : int64_t { kNone, kReading, kWriting, kPassing, kOver };
+  enum class Mode : int64_t { kNone, kReading, kWriting, kPassThrough, kEnd };
 
   void begin() {
     if (file_exists(dataset_->path())) {
@@ -95,7 +100,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     }
     mode_ = Mode::kWriting;
     const std::string& path = dataset_->path();
-    remove_stale_of(path);
+    remove_stale_temporaries(path);
     writer_ = std::make_unique<RecordWriter>(path);
     writer_->write(dataset_->header());
   }
@@ -116,9 +121,10 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
       if (fields.field() == kComponentField) element.push_back(read_tensor(fields.message()));
     }
     const std::vector<DType> dtypes = dataset_->dtypes();
-    bool fits = element.size() == dtypes.size();
-    for (size_t k = 0; fits && k < dtypes.size(); ++k) fits = element[k].dtype() == dtypes[k];
-    if (!fits) {
+    bool types_match = element.size() == dtypes.size();
+    for (size_t k = 0; types_match && k < dtypes.size(); ++k)
+      types_match = element[k].dtype() == dtypes[k];
+    if (!types_match) {
       fail(Code::kDataLoss, "Element ", position_, " in the cache '", dataset_->path(),
            "' is damaged.");
     }
@@ -155,14 +161,10 @@ std::unique_ptr<DatasetIterator> FileCacheDataset::iterator(IteratorContext& con
   return std::make_unique<FileCacheIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "FileCacheDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<FileCacheDataset>(args);
-    },
-    "",
-    {"dataset: dataset.", "filename: string. Path of the cache file."},
-    "Cache the elements in a file.");
+RUNHOOKS_REGISTER_DATASET(FileCacheDataset,
+                          "",
+                          {"dataset: dataset.", "filename: string. Path of the cache file."},
+                          "Cache the elements in a file.");
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// A list of file paths, which are part of the pipeline's signature.
+// A dataset of file paths. Its fingerprint is that of the files.
 #include "data/data_fingerprint.h"
 #include "data/indexed_iterator.h"
 
@@ -24,28 +24,28 @@ class FileListDataset : public Dataset, public RowTable {
     sink.put(0, Tensor::strings({n}, paths));
   }
 
-  void add_content(DataFingerprint& content) const override { contents_.add_to(content, files_); }
+  void add_data_to(DataFingerprint& fingerprint) const override {
+    fingerprints_.add_files_to(fingerprint, files_);
+  }
 
  private:
-  bool identifies_data(const std::string& argument) const override { return argument == "filenames"; }
+  bool identifies_data(const std::string& argument) const override {
+    return argument == "filenames";
+  }
 
   std::vector<std::string> files_;
-  FileFingerprints contents_;
+  FileFingerprints fingerprints_;
 };
 
 std::unique_ptr<DatasetIterator> FileListDataset::iterator(IteratorContext&) const {
   return std::make_unique<IndexedIterator<FileListDataset>>(self(this));
 }
 
-// The R function finds the files.
-RUNHOOKS_REGISTER_DATASET(
-    "FileListDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<FileListDataset>(args);
-    },
-    "",
-    {"filenames: any. File paths."},
-    "A dataset of file paths.");
+// The R function expands patterns of file names.
+RUNHOOKS_REGISTER_DATASET(FileListDataset,
+                          "",
+                          {"filenames: any. File paths."},
+                          "A dataset of file paths.");
 
 }  // namespace
 

@@ -32,7 +32,7 @@ std::shared_ptr<const Dataset> Transformation::with_input(
   return with_argument("dataset", value_of(input));
 }
 
-std::shared_ptr<const Dataset> Dataset::given_dataset(const std::string& name) const {
+std::shared_ptr<const Dataset> Dataset::input_argument(const std::string& name) const {
   return args_.object<const Dataset>(name, "a dataset");
 }
 
@@ -40,18 +40,18 @@ std::shared_ptr<const Dataset> Transformation::shard_by_file(int64_t readers,
                                                              int64_t reader) const {
   if (!commutes_with_sharding()) return nullptr;
   // replaces this dataset by its sharded input
-  const std::shared_ptr<const Dataset> part = given_dataset("dataset")->shard_by_file(readers,
-                                                                                      reader);
-  return part ? with_input(part) : nullptr;
+  const std::shared_ptr<const Dataset> shard =
+      input_argument("dataset")->shard_by_file(readers, reader);
+  return shard ? with_input(shard) : nullptr;
 }
 
 std::shared_ptr<const Dataset> FileSource::shard_by_file(int64_t readers, int64_t reader) const {
   if (static_cast<int64_t>(files_.size()) < readers) return shard_by_element(readers, reader);
-  const auto own = std::make_shared<ValueList>();
+  const auto shard_files = std::make_shared<ValueList>();
   for (auto i = static_cast<size_t>(reader); i < files_.size(); i += static_cast<size_t>(readers)) {
-    own->push_back(Value::of(files_[i]));
+    shard_files->push_back(Value::of(files_[i]));
   }
-  return with_argument("filenames", Value::of(own));
+  return with_argument("filenames", Value::of(shard_files));
 }
 
 }  // namespace runhooks

@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-// One or more strings, as plain values or a tensor. Empty if the tensor is unbound.
+// The strings of an argument, given as R strings or as a tensor. Empty until the tensor is bound.
 std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
   const Output* free_tensor = value ? value->get_if<Output>() : nullptr;
@@ -23,16 +23,16 @@ std::vector<std::string> strings_argument(const Args& args, const std::string& n
                      dtype_name(dtype), " of shape ", shape, ".");
   }
   if (free_tensor) return {};
-  std::vector<std::string> all;
-  for (int64_t i = 0; i < tensor->num_elements(); ++i) all.push_back(tensor->string_at(i));
-  return all;
+  std::vector<std::string> result;
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) result.push_back(tensor->string_at(i));
+  return result;
 }
 
 }  // namespace
 
 FileSource::FileSource(const Args& args) : files_(strings_argument(args, "filenames")) {
   compression_ = compression_from_name(args.text("compression_type", ""));
-  takes_streams_ = args.flag("stream", false);
+  accepts_streams_ = args.flag("stream", false);
   const std::string on_error = args.text("on_error", "stop");
   skips_errors_ = on_error == "skip";
   if (!skips_errors_ && on_error != "stop") {
@@ -45,19 +45,19 @@ FileSource::FileSource(const Args& args) : files_(strings_argument(args, "filena
 
 bool FileCursor::open_next() {
   if (records_) return true;
-  if (file_ >= source_.files().size()) return false;
+  if (file_index_ >= source_.files().size()) return false;
   open();
   return true;
 }
 
 void FileCursor::open() {
-  const std::string& path = source_.files()[file_];
+  const std::string& path = source_.files()[file_index_];
   const FileKind kind = file_kind(path);
-  is_stream_ = source_.takes_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
-  are_streamed_.resize(source_.files().size());
-  if (are_streamed_[file_]) throw_stream("it can be read only once");
+  is_stream_ = source_.accepts_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
+  was_streamed_.resize(source_.files().size());
+  if (was_streamed_[file_index_]) throw_stream_error("it can be read only once");
   if (is_stream_) {
-    are_streamed_[file_] = true;
+    was_streamed_[file_index_] = true;
     size_ = fingerprint_ = 0;
   } else {
     InputFile file(path);
@@ -67,64 +67,65 @@ void FileCursor::open() {
   records_ = source_.open({path, is_stream_});
 }
 
-void FileCursor::throw_stream(const char* why) const {
+void FileCursor::throw_stream_error(const char* reason) const {
   throw Error(Code::kFailedPrecondition,
-              str_cat("'", source_.files()[file_], "' is a stream: ", why, "."),
+              str_cat("'", source_.files()[file_index_], "' is a stream: ", reason, "."),
               {"Use dataset_cache() to store the elements for further passes."});
 }
 
 void FileCursor::close() {
   log_skipped();
   records_.reset();
-  ++file_;
+  ++file_index_;
 }
 
 void FileCursor::skip_record(const Error& error) {
-  const bool is_ill_record =
+  const bool is_bad_record =
       error.code() == Code::kDataLoss || error.code() == Code::kInvalidArgument;
-  if (!source_.skips_errors() || !is_ill_record) throw error;
-  if (skipped_++ == 0) first_skipped_ = error.message();
+  if (!source_.skips_errors() || !is_bad_record) throw error;
+  if (num_skipped_++ == 0) first_skip_error_ = error.message();
   if (!records_->skip()) close();
 }
 
 void FileCursor::log_skipped() {
-  if (skipped_ > 0) {
-    log_deferred(LogLevel::kWarn,
-                 str_cat("Skipped ", skipped_, " ", source_.unit(), skipped_ == 1 ? "" : "s",
-                         " of '", source_.files()[file_], "'. First error: ", first_skipped_));
+  if (num_skipped_ > 0) {
+    log_deferred(
+        LogLevel::kWarn,
+        str_cat("Skipped ", num_skipped_, " ", source_.unit(), num_skipped_ == 1 ? "" : "s",
+                " of '", source_.files()[file_index_], "'. First error: ", first_skip_error_));
   }
-  skipped_ = 0;
-  first_skipped_.clear();
+  num_skipped_ = 0;
+  first_skip_error_.clear();
 }
 
-std::string FileCursor::last() const {
+std::string FileCursor::location() const {
   if (!records_) return "";
-  const FilePosition place = records_->place();
+  const FilePosition position = records_->position();
   const bool is_line = std::string(source_.unit()) == "line";
-  return str_cat(is_line ? "Line " : "Record ", is_line ? place.lines : place.records, " of '",
-                 source_.files()[file_], "'");
+  return str_cat(is_line ? "Line " : "Record ", is_line ? position.lines : position.records,
+                 " of '", source_.files()[file_index_], "'");
 }
 
 void FileCursor::rewind() {
   records_.reset();
-  file_ = 0;
-  skipped_ = 0;
-  first_skipped_.clear();
+  file_index_ = 0;
+  num_skipped_ = 0;
+  first_skip_error_.clear();
 }
 
 NamedTensors FileCursor::save() const {
-  if (records_ && is_stream_) throw_stream("its position cannot be saved or restored");
-  NamedTensors state = {{"file", Tensor::scalar(static_cast<int64_t>(file_))},
+  if (records_ && is_stream_) throw_stream_error("its position cannot be saved or restored");
+  NamedTensors state = {{"file", Tensor::scalar(static_cast<int64_t>(file_index_))},
                         {"is_open", Tensor::scalar(records_ != nullptr)}};
   if (!records_) return state;
-  const FilePosition place = records_->place();
-  state["offset"] = Tensor::scalar(static_cast<int64_t>(place.offset));
-  state["records"] = Tensor::scalar(place.records);
-  state["lines"] = Tensor::scalar(place.lines);
+  const FilePosition position = records_->position();
+  state["offset"] = Tensor::scalar(static_cast<int64_t>(position.offset));
+  state["records"] = Tensor::scalar(position.records);
+  state["lines"] = Tensor::scalar(position.lines);
   state["size"] = Tensor::scalar(static_cast<int64_t>(size_));
   state["fingerprint"] = Tensor::scalar(static_cast<int64_t>(fingerprint_));
-  state["skipped"] = Tensor::scalar(skipped_);
-  state["first_skipped"] = Tensor::string_scalar(first_skipped_);
+  state["skipped"] = Tensor::scalar(num_skipped_);
+  state["first_skipped"] = Tensor::string_scalar(first_skip_error_);
   return state;
 }
 
@@ -137,32 +138,32 @@ void FileCursor::restore(const NamedTensors& state) {
   }
   rewind();
   if (!is_open) {
-    file_ = static_cast<size_t>(file);
+    file_index_ = static_cast<size_t>(file);
     return;
   }
-  FilePosition place;
-  place.offset = static_cast<uint64_t>(state_count(state, "offset"));
-  place.records = state_count(state, "records");
-  place.lines = state_count(state, "lines");
+  FilePosition position;
+  position.offset = static_cast<uint64_t>(state_count(state, "offset"));
+  position.records = state_count(state, "records");
+  position.lines = state_count(state, "lines");
   const auto size = static_cast<uint64_t>(state_count(state, "size")),
              fingerprint = static_cast<uint64_t>(state_integer(state, "fingerprint"));
   const int64_t skipped = state_count(state, "skipped");
-  const std::string first_skipped = state_string(state, "first_skipped");
-  file_ = static_cast<size_t>(file);
+  const std::string first_skip_error = state_string(state, "first_skipped");
+  file_index_ = static_cast<size_t>(file);
   open();
   if (size != size_ || fingerprint != fingerprint_) {
     records_.reset();
-    fail(Code::kFailedPrecondition, "'", source_.files()[file_],
+    fail(Code::kFailedPrecondition, "'", source_.files()[file_index_],
          "' has changed since its position was saved: it had ", size, " bytes and has ", size_,
          size == size_ ? " with different content" : "", ".");
   }
-  if (source_.compression() == Compression::kNone && place.offset > size_) {
-    fail(Code::kDataLoss, "'", source_.files()[file_], "' has ", size_, " bytes, not ",
-         place.offset, ".");
+  if (source_.compression() == Compression::kNone && position.offset > size_) {
+    fail(Code::kDataLoss, "'", source_.files()[file_index_], "' has ", size_, " bytes, not ",
+         position.offset, ".");
   }
-  records_->seek(place);
-  skipped_ = skipped;
-  first_skipped_ = first_skipped;
+  records_->seek(position);
+  num_skipped_ = skipped;
+  first_skip_error_ = first_skip_error;
 }
 
 // --- FileIterator
@@ -187,7 +188,7 @@ void FileIterator::restore(const NamedTensors& state) {
 
 namespace {
 
-// Stores the strings of a batch in one dictionary, without a tensor for each.
+// Reads a batch of strings into one tensor, without a tensor for each string.
 class StringIterator : public FileIterator {
  public:
   using FileIterator::FileIterator;
@@ -213,9 +214,9 @@ class StringIterator : public FileIterator {
 
 }  // namespace
 
-void warn_of_encoding(const std::string& where) {
+void warn_invalid_utf8(const std::string& location) {
   log_deferred(LogLevel::kWarn,
-               str_cat(where,
+               str_cat(location,
                        " is not valid UTF-8. Such strings are marked as bytes; convert the "
                        "file to UTF-8, for example with `iconv()`."),
                "encoding");

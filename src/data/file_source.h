@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-// The position after a record.
+// The position after the last record that was read.
 struct FilePosition {
   uint64_t offset = 0;  // in the decompressed file
   int64_t records = 0;  // number of preceding records
@@ -22,24 +22,26 @@ struct FilePosition {
 class FileRecords {
  public:
   virtual ~FileRecords() = default;
-  // Reads the next record; false at the end. Errors name the problem and the position in the file.
+  // Reads the next record; returns false at the end of the file.
   virtual bool next() = 0;
-  // After an error, skips to the next record; false if it cannot be found.
+  // After an error, skips the rest of the bad record. Returns false if the start of the next record
+  // cannot be found.
   virtual bool skip() = 0;
-  // Emits the record as an element. An error counts as a bad record.
+  // Emits the record as an element. If it throws, the record is bad.
   virtual void put(ElementSink& sink) = 0;
-  virtual FilePosition place() const = 0;
-  virtual void seek(const FilePosition& place) = 0;
+  virtual FilePosition position() const = 0;
+  virtual void seek(const FilePosition& position) = 0;
 };
 
-// `where` is "Line 3 of 'a.csv'".
-void warn_of_encoding(const std::string& where);
+// Warns of a string that is not valid UTF-8. `location` is, for example, "Line 3 of 'a.csv'".
+void warn_invalid_utf8(const std::string& location);
 
 // Records that consist of one string.
 class StringRecords : public FileRecords {
  public:
   // The current record; valid until the next one is read.
   virtual const std::string& text() const = 0;
+  // Called before the text is used; throws if the record is bad.
   virtual void check_text() {}
   void put(ElementSink& sink) override {
     check_text();
@@ -50,12 +52,14 @@ class StringRecords : public FileRecords {
 class FileSource : public Dataset {
  public:
   explicit FileSource(const Args& args);
-  // The default is one string per record.
+  // By default, each record is one string.
   std::vector<DType> dtypes() const override { return {DType::kString}; }
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 
-  void add_content(DataFingerprint& content) const override { contents_.add_to(content, files_); }
+  void add_data_to(DataFingerprint& fingerprint) const override {
+    fingerprints_.add_files_to(fingerprint, files_);
+  }
   bool reads_files() const override { return true; }
   std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
@@ -65,7 +69,7 @@ class FileSource : public Dataset {
   const std::vector<std::string>& files() const { return files_; }
   Compression compression() const { return compression_; }
   bool skips_errors() const { return skips_errors_; }
-  bool takes_streams() const { return takes_streams_; }
+  bool accepts_streams() const { return accepts_streams_; }
 
  private:
   bool identifies_data(const std::string& argument) const override {
@@ -73,9 +77,9 @@ class FileSource : public Dataset {
   }
 
   std::vector<std::string> files_;
-  FileFingerprints contents_;
+  FileFingerprints fingerprints_;
   Compression compression_ = Compression::kNone;
-  bool skips_errors_ = false, takes_streams_ = false;
+  bool skips_errors_ = false, accepts_streams_ = false;
 };
 
 #define RUNHOOKS_STREAM_ARGUMENT \
@@ -86,8 +90,8 @@ class FileSource : public Dataset {
 class FileCursor {
  public:
   explicit FileCursor(const FileSource& source) : source_(source) {}
-  // Passes records to `use` until it accepts one; false after the last file. `use` may throw for a
-  // bad record.
+  // Passes the next record to `use`; returns false after the last file. If reading or `use` throws,
+  // the record is bad. Bad records are skipped if the dataset skips errors.
   template <typename Use>
   bool next(Use use) {
     while (open_next()) {
@@ -105,11 +109,11 @@ class FileCursor {
   }
   // The records of the open file, or NULL.
   FileRecords* records() const { return records_.get(); }
-  // The location of the last record: "Line 3 of 'a.csv'".
-  std::string last() const;
+  // The location of the last record, such as "Line 3 of 'a.csv'".
+  std::string location() const;
   void rewind();
   NamedTensors save() const;
-  // Throws if the file has changed, judged by its size and the bytes at both ends.
+  // Throws if the size or the fingerprint of the file has changed.
   void restore(const NamedTensors& state);
 
  private:
@@ -118,16 +122,16 @@ class FileCursor {
   void close();
   void skip_record(const Error& error);
   void log_skipped();
-  [[noreturn]] void throw_stream(const char* why) const;
+  [[noreturn]] void throw_stream_error(const char* reason) const;
 
   const FileSource& source_;
   std::unique_ptr<FileRecords> records_;  // of the open file
-  size_t file_ = 0;
+  size_t file_index_ = 0;
   uint64_t size_ = 0, fingerprint_ = 0;
-  int64_t skipped_ = 0;
-  std::string first_skipped_;
+  int64_t num_skipped_ = 0;
+  std::string first_skip_error_;
   bool is_stream_ = false;          // of the open file
-  std::vector<bool> are_streamed_;  // by file; a stream can be read only once
+  std::vector<bool> was_streamed_;  // by file, because a stream can be read only once
 };
 
 // Emits records as elements.
@@ -140,7 +144,7 @@ class FileIterator : public DatasetIterator {
   NamedTensors save() const override;
   void restore(const NamedTensors& state) override;
   int64_t rows_seen() const override { return rows_seen_; }
-  std::string place() const override { return cursor_.last(); }
+  std::string location() const override { return cursor_.location(); }
 
  protected:
   std::shared_ptr<const FileSource> source_;

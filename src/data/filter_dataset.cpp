@@ -44,14 +44,10 @@ std::unique_ptr<DatasetIterator> FilterDataset::iterator(IteratorContext& contex
   return std::make_unique<FilterIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "FilterDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<FilterDataset>(args);
-    },
-    "",
-    {"dataset: dataset.", "predicate: graph function."},
-    "Keep the elements for which a function returns TRUE.");
+RUNHOOKS_REGISTER_DATASET(FilterDataset,
+                          "",
+                          {"dataset: dataset.", "predicate: graph function."},
+                          "Keep the elements for which a function returns TRUE.");
 
 }  // namespace
 

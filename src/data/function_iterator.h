@@ -9,7 +9,8 @@
 
 namespace runhooks {
 
-// D is a Transformation with a function(), whose state is saved under "function/".
+// D is a Transformation with a member function(), which returns the DatasetFunction. Names of the
+// saved state of the function begin with "function/".
 template <typename D>
 class FunctionIterator : public TransformationIterator<D> {
  public:

@@ -17,15 +17,15 @@ class GeneratorDataset : public Dataset {
   bool runs_on_main_thread() const override { return true; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::unique_ptr<ElementStream> open() const { return source_->open(); }
-  void add_content(DataFingerprint& content) const override {
+  void add_data_to(DataFingerprint& fingerprint) const override {
     std::vector<std::string> components;
     for (size_t k = 0; k < dtypes().size(); ++k) {
       components.push_back(str_cat(dtype_name(dtypes()[k]), shapes()[k]));
     }
-    const std::string words =
+    const std::string text =
         str_cat(source_->declared_schema(), " (", str_join(components, ", "), ")");
-    content.add(std::string_view(words));
-    content.describe(words);
+    fingerprint.add(std::string_view(text));
+    fingerprint.describe(text);
   }
 
  private:
@@ -39,27 +39,27 @@ class GeneratorIterator : public DatasetIterator {
   explicit GeneratorIterator(std::shared_ptr<const GeneratorDataset> dataset)
       : dataset_(std::move(dataset)) {}
   bool next(ElementSink& sink) override {
-    if (is_over_) return false;
+    if (at_end_) return false;
     begin();
     Components element;
     if (!stream_->next(position_, element)) {
-      is_over_ = true;
+      at_end_ = true;
       return false;
     }
     check(element);
     ++position_;
     ++rows_seen_;
-    sink.emit_all_rows(std::move(element));
+    sink.emit(std::move(element));
     return true;
   }
   void rewind() override {
     position_ = 0;
-    is_over_ = has_begun_ = false;
+    at_end_ = has_begun_ = false;
   }
   NamedTensors save() const override {
     NamedTensors state = {{"position", Tensor::scalar(position_)},
                           {"rows_seen", Tensor::scalar(rows_seen_)},
-                          {"is_over", Tensor::scalar(is_over_)},
+                          {"is_over", Tensor::scalar(at_end_)},
                           {"has_begun", Tensor::scalar(has_begun_)}};
     if (has_begun_) add_subtree(state, "source/", stream_->save());
     return state;
@@ -67,21 +67,21 @@ class GeneratorIterator : public DatasetIterator {
   void restore(const NamedTensors& state) override {
     const int64_t position = state_count(state, "position"),
                   rows_seen = state_count(state, "rows_seen");
-    const bool is_over = state_flag(state, "is_over"), has_begun = state_flag(state, "has_begun");
+    const bool at_end = state_flag(state, "is_over"), has_begun = state_flag(state, "has_begun");
     if (has_begun) {
       if (!stream_) stream_ = dataset_->open();
       stream_->restore(subtree(state, "source/"));
     }
     position_ = position;
     rows_seen_ = rows_seen;
-    is_over_ = is_over;
+    at_end_ = at_end;
     has_begun_ = has_begun;
   }
   int64_t rows_seen() const override { return rows_seen_; }
 
  private:
-  // Opens the source lazily, at the first element. A restored iterator must not start the source
-  // again, and an unused one must not consume a read-once source.
+  // Opens the source for the first element, not earlier. An iterator that is restored must not
+  // restart the source, and an unused iterator must not open a source that can be read only once.
   void begin() {
     if (has_begun_) return;
     if (stream_) {
@@ -95,22 +95,22 @@ class GeneratorIterator : public DatasetIterator {
     const std::vector<DType> dtypes = dataset_->dtypes();
     const std::vector<Shape> shapes = dataset_->shapes();
     for (size_t k = 0; k < dtypes.size(); ++k) {
-      const bool fits =
+      const bool is_valid =
           element[k].dtype() == dtypes[k] && shapes[k].is_compatible_with(element[k].shape());
-      if (fits) continue;
-      throw Error(Code::kInvalidArgument,
-                  str_cat("Element ", position_ + 1, " of a generator has component ", k + 1,
-                          " of type ", dtype_name(element[k].dtype()), " and shape ",
-                          element[k].shape(), "; expected ", dtype_name(dtypes[k]), " and ",
-                          shapes[k], "."),
-                  advice_for_scalar(element[k].shape(), shapes[k]));
+      if (is_valid) continue;
+      throw Error(
+          Code::kInvalidArgument,
+          str_cat("Element ", position_ + 1, " of a generator has component ", k + 1, " of type ",
+                  dtype_name(element[k].dtype()), " and shape ", element[k].shape(), "; expected ",
+                  dtype_name(dtypes[k]), " and ", shapes[k], "."),
+          advice_for_scalar(element[k].shape(), shapes[k]));
     }
   }
 
   std::shared_ptr<const GeneratorDataset> dataset_;
-  std::unique_ptr<ElementStream> stream_;  // set once the first element is read
+  std::unique_ptr<ElementStream> stream_;  // NULL until the first element is read
   int64_t position_ = 0, rows_seen_ = 0;
-  bool is_over_ = false, has_begun_ = false;  // in the current pass
+  bool at_end_ = false, has_begun_ = false;  // in the current pass
 };
 
 std::unique_ptr<DatasetIterator> GeneratorDataset::iterator(IteratorContext&) const {
@@ -118,14 +118,10 @@ std::unique_ptr<DatasetIterator> GeneratorDataset::iterator(IteratorContext&) co
 }
 
 // R functions create the source from their closures.
-RUNHOOKS_REGISTER_DATASET(
-    "GeneratorDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<GeneratorDataset>(args);
-    },
-    "",
-    {"source: source of elements."},
-    "Elements produced by a function.");
+RUNHOOKS_REGISTER_DATASET(GeneratorDataset,
+                          "",
+                          {"source: source of elements."},
+                          "Elements produced by a function.");
 
 }  // namespace
 

@@ -11,46 +11,46 @@ namespace {
 
 std::shared_ptr<const DatasetFunction> int64_function(const Args& args, const std::string& name) {
   auto function = args.object<const DatasetFunction>(name, "a graph function");
-  const bool is_number = function->dtypes() == std::vector<DType>{DType::kInt64} &&
-                         function->shapes()[0].is_compatible_with(Shape());
-  if (!is_number) {
+  const bool returns_int64 = function->dtypes() == std::vector<DType>{DType::kInt64} &&
+                             function->shapes()[0].is_compatible_with(Shape());
+  if (!returns_int64) {
     invalid_argument("`", name, "` of ", args.owner(), " must return one whole number.");
   }
   return function;
 }
 
-int64_t whole_number_of(DatasetFunction::Instance& function, const Components& arguments) {
+int64_t call_for_integer(DatasetFunction::Instance& function, const Components& arguments) {
   return function.run(arguments)[0].integers().at(0);
 }
 
-// An element is a key and a window for each component of the input.
+// The components of an element are a key and, for each component of the input, a window.
 class GroupByWindowDataset : public Transformation {
  public:
   explicit GroupByWindowDataset(const Args& args)
       : Transformation(dataset_argument(args)),
-        key_(int64_function(args, "key_func")),
-        size_(int64_function(args, "window_size_func")) {}
+        key_function_(int64_function(args, "key_func")),
+        window_size_function_(int64_function(args, "window_size_func")) {}
   std::vector<DType> dtypes() const override {
-    std::vector<DType> all(input().dtypes().size() + 1, DType::kVariant);
-    all[0] = DType::kInt64;
-    return all;
+    std::vector<DType> result(input().dtypes().size() + 1, DType::kVariant);
+    result[0] = DType::kInt64;
+    return result;
   }
   std::vector<Shape> shapes() const override {
     return std::vector<Shape>(input().dtypes().size() + 1);
   }
   std::shared_ptr<const Dataset> inner(size_t k) const override {
-    return window_pattern(input(), k - 1);
+    return window_type(input(), k - 1);
   }
   bool runs_on_main_thread() const override {
-    return input().runs_on_main_thread() || key_->runs_on_main_thread() ||
-           size_->runs_on_main_thread();
+    return input().runs_on_main_thread() || key_function_->runs_on_main_thread() ||
+           window_size_function_->runs_on_main_thread();
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  const DatasetFunction& function() const { return *key_; }
-  const DatasetFunction& size() const { return *size_; }
+  const DatasetFunction& function() const { return *key_function_; }
+  const DatasetFunction& size() const { return *window_size_function_; }
 
  private:
-  std::shared_ptr<const DatasetFunction> key_, size_;
+  std::shared_ptr<const DatasetFunction> key_function_, window_size_function_;
 };
 
 class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
@@ -58,18 +58,18 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
   GroupByWindowIterator(std::shared_ptr<const GroupByWindowDataset> dataset,
                         IteratorContext& context)
       : FunctionIterator(std::move(dataset), context),
-        size_(dataset_->size().instantiate(context)) {}
+        window_size_function_(dataset_->size().instantiate(context)) {}
   bool next(ElementSink& sink) override {
     ComponentsSink element;
     InterruptPoll poll;
-    while (!is_over_) {
+    while (!at_end_) {
       poll();
       if (!input_->next(element)) {
-        is_over_ = true;
+        at_end_ = true;
         break;
       }
       const Components components = element.take();
-      const int64_t key = whole_number_of(*function_, components);
+      const int64_t key = call_for_integer(*function_, components);
       const auto found = groups_.find(key);
       const int64_t size = found == groups_.end() ? window_size(key) : found->second.size;
       Group& group = groups_[key];
@@ -87,12 +87,12 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
  protected:
   void rewind_own() override {
     groups_.clear();
-    is_over_ = false;
+    at_end_ = false;
   }
   NamedTensors save_own() const override {
     NamedTensors state = FunctionIterator::save_own();
-    add_subtree(state, "window_size/", size_->save());
-    state["is_over"] = Tensor::scalar(is_over_);
+    add_subtree(state, "window_size/", window_size_function_->save());
+    state["is_over"] = Tensor::scalar(at_end_);
     state["groups"] = Tensor::scalar(static_cast<int64_t>(groups_.size()));
     size_t i = 0;
     for (const auto& [key, group] : groups_) {
@@ -105,17 +105,17 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
   }
   void restore_own(const NamedTensors& state) override {
     FunctionIterator::restore_own(state);
-    size_->restore(subtree(state, "window_size/"));
+    window_size_function_->restore(subtree(state, "window_size/"));
     const auto count = static_cast<size_t>(state_count(state, "groups"));
     std::map<int64_t, Group> groups;
     for (size_t i = 0; i < count; ++i) {
-      const NamedTensors own = subtree(state, group_path(i));
-      Group& group = groups[state_integer(own, "key")];
-      group.size = state_count(own, "window_size");
-      group.elements = read_elements(own, dataset_->input(), group.size - 1);
+      const NamedTensors group_state = subtree(state, group_path(i));
+      Group& group = groups[state_integer(group_state, "key")];
+      group.size = state_count(group_state, "window_size");
+      group.elements = read_elements(group_state, dataset_->input(), group.size - 1);
       if (group.elements.empty()) fail(Code::kDataLoss, "A saved group has no elements.");
     }
-    is_over_ = state_flag(state, "is_over");
+    at_end_ = state_flag(state, "is_over");
     groups_ = std::move(groups);
   }
 
@@ -126,12 +126,12 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
   };
   static std::string group_path(size_t i) { return str_cat("group_", i, "/"); }
   static std::vector<const Components*> pointers_to(const Group& group) {
-    std::vector<const Components*> all;
-    for (const Components& element : group.elements) all.push_back(&element);
-    return all;
+    std::vector<const Components*> result;
+    for (const Components& element : group.elements) result.push_back(&element);
+    return result;
   }
   int64_t window_size(int64_t key) {
-    const int64_t size = whole_number_of(*size_, {Tensor::scalar(key)});
+    const int64_t size = call_for_integer(*window_size_function_, {Tensor::scalar(key)});
     if (size <= 0) {
       invalid_argument("The window size of key ", key, " must be 1 or more, not ", size, ".");
     }
@@ -145,9 +145,9 @@ class GroupByWindowIterator : public FunctionIterator<GroupByWindowDataset> {
     put_window(pointers_to(group), dataset_->input(), 1, sink);
   }
 
-  std::unique_ptr<DatasetFunction::Instance> size_;
+  std::unique_ptr<DatasetFunction::Instance> window_size_function_;
   std::map<int64_t, Group> groups_;
-  bool is_over_ = false;
+  bool at_end_ = false;
 };
 
 std::unique_ptr<DatasetIterator> GroupByWindowDataset::iterator(IteratorContext& context) const {
@@ -156,10 +156,7 @@ std::unique_ptr<DatasetIterator> GroupByWindowDataset::iterator(IteratorContext&
 
 // The R function maps each window to a dataset.
 RUNHOOKS_REGISTER_DATASET(
-    "GroupByWindowDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<GroupByWindowDataset>(args);
-    },
+    GroupByWindowDataset,
     "",
     {"dataset: dataset.", "key_func: graph function. Key of an element.",
      "window_size_func: graph function. Number of elements per window of a key."},

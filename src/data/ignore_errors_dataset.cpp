@@ -5,7 +5,7 @@ namespace runhooks {
 
 namespace {
 
-// A source that can no longer read fails for every element.
+// Limits the failures in a row, because an input that can no longer be read fails forever.
 constexpr int kMaxFailures = 1000;
 
 class IgnoreErrorsDataset : public Transformation {
@@ -29,21 +29,17 @@ class IgnoreErrorsIterator : public TransformationIterator<IgnoreErrorsDataset> 
       }
     }
   }
-  std::string place() const override { return input_->place(); }
+  std::string location() const override { return input_->location(); }
 };
 
 std::unique_ptr<DatasetIterator> IgnoreErrorsDataset::iterator(IteratorContext& context) const {
   return std::make_unique<IgnoreErrorsIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "IgnoreErrorsDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<IgnoreErrorsDataset>(args);
-    },
-    "",
-    {"dataset: dataset."},
-    "Skip elements whose computation fails.");
+RUNHOOKS_REGISTER_DATASET(IgnoreErrorsDataset,
+                          "",
+                          {"dataset: dataset."},
+                          "Skip elements whose computation fails.");
 
 }  // namespace
 

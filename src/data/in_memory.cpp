@@ -34,31 +34,31 @@ class InMemoryDataset : public Dataset {
   }
 
   std::vector<DType> dtypes() const override {
-    std::vector<DType> all;
-    for (const InMemoryColumn& column : columns_) all.push_back(column.dtype());
-    return all;
+    std::vector<DType> result;
+    for (const InMemoryColumn& column : columns_) result.push_back(column.dtype());
+    return result;
   }
   std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
+    std::vector<Shape> result;
     for (const InMemoryColumn& column : columns_) {
       Shape shape = column.shape();
       shape.set_dim(
           0, options_.num_epochs == 0 && rows_ > 0 ? options_.batch_size : Shape::kUnknownDim);
-      all.push_back(shape);
+      result.push_back(shape);
     }
-    return all;
+    return result;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override;
   bool is_part() const override { return options_.readers > 1; }
-  std::string steps() const override {
+  std::string pipeline_signature() const override {
     return str_cat("rows in memory, batch_size = ", options_.batch_size,
                    ", num_epochs = ", options_.num_epochs,
                    ", shuffle = ", options_.shuffle ? "TRUE" : "FALSE");
   }
-  void add_content(DataFingerprint& content) const override {
-    content.add(std::string_view(str_join(options_.names, "\n")));
-    add_columns(content, columns_, fingerprint_);
+  void add_data_to(DataFingerprint& fingerprint) const override {
+    fingerprint.add(std::string_view(str_join(options_.names, "\n")));
+    add_columns(fingerprint, columns_, fingerprint_);
   }
 
   const std::vector<InMemoryColumn>& columns() const { return columns_; }
@@ -80,33 +80,33 @@ class InMemoryIterator : public DatasetIterator {
   explicit InMemoryIterator(std::shared_ptr<const InMemoryDataset> dataset)
       : dataset_(std::move(dataset)), seed_(dataset_->options().seed) {
     for (const InMemoryColumn& column : dataset_->columns()) {
-      row_bytes_.push_back(bytes_of_row(column));
+      row_bytes_.push_back(row_bytes(column));
     }
     if (dataset_->options().shuffle) select_packed_columns();
   }
 
   bool next(ElementSink& sink) override {
-    int64_t n = rows_of_batch();
-    for (; n > 0 && !is_own(); n = rows_of_batch()) pass_over(n);
+    int64_t n = next_batch_rows();
+    for (; n > 0 && !is_own_batch(); n = next_batch_rows()) skip_rows(n);
     if (n == 0) return false;
     if (n == dataset_->rows() && position_ == 0 && emit_all_rows(sink)) {
       rows_seen_ += n;
       return true;
     }
     targets_.clear();
-    if (n != rows_of_forms_) find_forms(n);
-    for (size_t i = 0; i < forms_.size(); ++i) {
-      const Form& form = forms_[i];
-      Tensor& target = sink.allocate(static_cast<int>(i), form.dtype, form.shape);
-      if (form.dtype == DType::kString) {
+    if (n != described_rows_) describe_batch(n);
+    for (size_t i = 0; i < batch_columns_.size(); ++i) {
+      const BatchColumn& batch_column = batch_columns_[i];
+      Tensor& target = sink.allocate(static_cast<int>(i), batch_column.dtype, batch_column.shape);
+      if (batch_column.dtype == DType::kString) {
         target.set_dictionary(dataset_->columns()[i].tensor.dictionary());
       }
       targets_.push_back(static_cast<char*>(target.raw()));
     }
     const int64_t epoch = epoch_, position = position_;
     try {
-      fill(n);
-    } catch (...) {  // interrupted: the next call repeats this batch
+      fill_batch(n);
+    } catch (...) {  // interrupted; the next call repeats this batch
       if (epoch_ != epoch) begin_epoch(epoch);
       position_ = position;
       throw;
@@ -141,98 +141,99 @@ class InMemoryIterator : public DatasetIterator {
   }
   int64_t rows_seen() const override { return rows_seen_; }
   int64_t epoch() const override { return epoch_; }
-  // Epochs keep counting, because each has a different order.
+  // The epoch number continues, because each epoch has a different order.
   void rewind() override {
     begin_epoch(position_ == 0 ? epoch_ : epoch_ + 1);
     first_epoch_ = epoch_;
   }
 
  private:
-  size_t bytes_of_row(const InMemoryColumn& column) const {
-    if (column.in_place) return column.in_place->row_bytes();
+  size_t row_bytes(const InMemoryColumn& column) const {
+    if (column.views) return column.views->row_bytes();
     if (column.sparse) return static_cast<size_t>(column.sparse->width) * sizeof(double);
     const auto rows = static_cast<size_t>(dataset_->rows());
     return rows == 0 ? 0 : column.tensor.num_bytes() / rows;
   }
-  // With fewer tensors of one element per row, packing them does not pay.
+  // Minimum number of tensors with one element per row for which packing is faster.
   static constexpr int64_t kMinPackedColumns = 32;
   // Selects column views, and tensors with one element per row if there are enough.
   void select_packed_columns() {
     const auto& columns = dataset_->columns();
-    const auto narrow = std::count_if(columns.begin(), columns.end(),
-                                      [](const auto& column) { return column.is_narrow(); });
-    packs_narrow_ = narrow >= kMinPackedColumns;
+    const auto num_scalar_columns =
+        std::count_if(columns.begin(), columns.end(),
+                      [](const auto& column) { return column.has_scalar_rows(); });
+    packs_scalar_rows_ = num_scalar_columns >= kMinPackedColumns;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (!is_packed(columns[i])) continue;
-      packed_.push_back(i);
-      views_.push_back(columns[i].is_narrow()
+      packed_columns_.push_back(i);
+      views_.push_back(columns[i].has_scalar_rows()
                            ? std::make_shared<const ColumnViews>(columns[i].tensor)
-                           : columns[i].in_place);
+                           : columns[i].views);
     }
   }
   bool is_packed(const InMemoryColumn& column) const {
-    return column.in_place || (packs_narrow_ && column.is_narrow());
+    return column.views || (packs_scalar_rows_ && column.has_scalar_rows());
   }
   // Emits all rows in order without copying them; returns false if that is not possible.
   bool emit_all_rows(ElementSink& sink) {
     if (dataset_->options().shuffle) return false;
-    Components all;
+    Components components;
     for (const InMemoryColumn& column : dataset_->columns()) {
-      if (column.sparse || column.in_place) return false;
-      all.push_back(column.tensor);
+      if (column.sparse || column.views) return false;
+      components.push_back(column.tensor);
     }
-    sink.emit_all_rows(all);
+    sink.emit(std::move(components));
     position_ = dataset_->rows();
     return true;
   }
 
-  // Determines how to build a batch of n rows.
-  void find_forms(int64_t n) {
-    forms_.clear();
+  // Sets `batch_columns_` for a batch of n rows.
+  void describe_batch(int64_t n) {
+    batch_columns_.clear();
     for (const InMemoryColumn& column : dataset_->columns()) {
-      forms_.push_back({column.dtype(), column.shape()});
-      forms_.back().shape.set_dim(0, n);
+      batch_columns_.push_back({column.dtype(), column.shape()});
+      batch_columns_.back().shape.set_dim(0, n);
     }
-    rows_of_forms_ = n;
+    described_rows_ = n;
   }
 
-  // 0 at the end.
-  int64_t rows_of_batch() {
+  // The number of rows of the next batch, of this or another reader; 0 at the end.
+  int64_t next_batch_rows() {
     if (position_ == dataset_->rows()) begin_epoch(epoch_ + 1);
     if (!dataset_->has_epoch(epoch_ - first_epoch_)) return 0;
     return std::min(dataset_->options().batch_size, rows_left());
   }
-  bool is_own() const {
+  bool is_own_batch() const {
     const InMemoryOptions& options = dataset_->options();
     if (options.readers == 1) return true;
     const int64_t row = (epoch_ - first_epoch_) * dataset_->rows() + position_;
     return row / options.batch_size % options.readers == options.reader;
   }
-  void pass_over(int64_t n) {
+  void skip_rows(int64_t n) {
     for (;;) {
-      const int64_t part = std::min(n, dataset_->rows() - position_);
-      position_ += part;
-      n -= part;
+      const int64_t count = std::min(n, dataset_->rows() - position_);
+      position_ += count;
+      n -= count;
       if (n == 0) return;
       begin_epoch(epoch_ + 1);
     }
   }
-  // A lower bound that suffices to decide whether a batch is full.
+  // The number of rows left, or a smaller number that is at least the batch size.
   int64_t rows_left() const {
     const InMemoryOptions& options = dataset_->options();
     if (options.num_epochs == 0) return options.batch_size;
     const int64_t epochs_after = options.num_epochs - (epoch_ - first_epoch_) - 1;
-    const int64_t in_this = dataset_->rows() - position_;
-    if (in_this >= options.batch_size || epochs_after > options.batch_size)
+    const int64_t rows_in_epoch = dataset_->rows() - position_;
+    if (rows_in_epoch >= options.batch_size || epochs_after > options.batch_size)
       return options.batch_size;
-    return in_this + epochs_after * dataset_->rows();
+    return rows_in_epoch + epochs_after * dataset_->rows();
   }
 
   void begin_epoch(int64_t epoch) {
     epoch_ = epoch;
     position_ = 0;
     order_.clear();
-    rows_.clear();
+    shuffled_rows_.clear();
   }
 
   void shuffle() {
@@ -242,34 +243,34 @@ class InMemoryIterator : public DatasetIterator {
     for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);
   }
 
-  void fill(int64_t n) {
-    int64_t done = 0;
+  void fill_batch(int64_t n) {
+    int64_t num_filled = 0;
     while (true) {
       if (dataset_->options().shuffle && order_.empty()) shuffle();
-      const int64_t part = std::min(n - done, dataset_->rows() - position_);
-      if (!order_.empty() && !packed_.empty()) fill_packed(done, part);
-      copies_.clear();
+      const int64_t count = std::min(n - num_filled, dataset_->rows() - position_);
+      if (!order_.empty() && !packed_columns_.empty()) fill_packed(num_filled, count);
+      row_gather_.clear();
       for (size_t i = 0; i < row_bytes_.size(); ++i) {
-        fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], part);
+        fill_column(i, targets_[i] + static_cast<size_t>(num_filled) * row_bytes_[i], count);
       }
-      copies_.make(order_.data() + position_, part);
-      done += part;
-      position_ += part;
-      if (done == n) return;
+      row_gather_.gather(order_.data() + position_, count);
+      num_filled += count;
+      position_ += count;
+      if (num_filled == n) return;
       begin_epoch(epoch_ + 1);
     }
   }
 
-  // Appends the next n rows of this epoch after the first `done` rows of the batch.
-  void fill_packed(int64_t done, int64_t n) {
+  // Appends the next n rows of this epoch after the first `num_filled` rows of the batch.
+  void fill_packed(int64_t num_filled, int64_t n) {
     packed_targets_.clear();
-    for (const size_t i : packed_) {
-      packed_targets_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
+    for (const size_t i : packed_columns_) {
+      packed_targets_.push_back(targets_[i] + static_cast<size_t>(num_filled) * row_bytes_[i]);
     }
-    rows_.take(views_, order_, position_, n, packed_targets_.data());
+    shuffled_rows_.read(views_, order_, position_, n, packed_targets_.data());
   }
-  // The same for one column, unless fill_packed() fills it. Shuffled tensors are copied in one
-  // call for all columns.
+  // Does the same for one column, unless fill_packed() has filled it. Tensors that are shuffled are
+  // only added to `row_gather_`, which copies all of them at once.
   void fill_column(size_t i, char* target, int64_t n) {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
@@ -278,29 +279,29 @@ class InMemoryIterator : public DatasetIterator {
       return;
     }
     if (order && is_packed(column)) return;
-    if (column.in_place) return column.in_place->read(position_, n, target);
+    if (column.views) return column.views->read(position_, n, target);
     const auto* source = static_cast<const char*>(column.tensor.raw());
     const size_t bytes = row_bytes_[i];
-    if (order) return copies_.add(source, target, bytes);
+    if (order) return row_gather_.add(source, target, bytes);
     std::memcpy(target, source + static_cast<size_t>(position_) * bytes,
                 static_cast<size_t>(n) * bytes);
   }
 
   std::shared_ptr<const InMemoryDataset> dataset_;
   std::vector<size_t> row_bytes_;
-  struct Form {
+  struct BatchColumn {
     DType dtype;
     Shape shape;
   };
-  std::vector<Form> forms_;  // for the columns of the last batch
-  int64_t rows_of_forms_ = -1;
+  std::vector<BatchColumn> batch_columns_;  // of a batch of `described_rows_` rows
+  int64_t described_rows_ = -1;
   std::vector<char*> targets_, packed_targets_;
-  RowGather copies_;  // of this batch
+  RowGather row_gather_;        // of this batch
   std::vector<int64_t> order_;  // of this epoch; empty if not shuffled
-  bool packs_narrow_ = false;
-  std::vector<size_t> packed_;  // indices of the packed columns
-  AllRowsInPlace views_;  // of these
-  ShuffledRows rows_;
+  bool packs_scalar_rows_ = false;
+  std::vector<size_t> packed_columns_;  // indices of the packed columns
+  ColumnViewsList views_;               // views of the packed columns
+  ShuffledRows shuffled_rows_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;
 };
@@ -332,12 +333,12 @@ void SparseRows::scatter(double* to, const int64_t* order, int64_t position, int
 }
 
 DType InMemoryColumn::dtype() const {
-  if (in_place) return in_place->dtype();
+  if (views) return views->dtype();
   return sparse ? DType::kFloat64 : tensor.dtype();
 }
 
 Shape InMemoryColumn::shape() const {
-  if (in_place) return in_place->shape();
+  if (views) return views->shape();
   if (!sparse) return tensor.shape();
   return Shape{static_cast<int64_t>(sparse->starts.size()) - 1, sparse->width};
 }

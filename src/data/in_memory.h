@@ -2,15 +2,16 @@
 // repeated.
 #pragma once
 
-#include "data/dataset.h"
 #include "data/column_views.h"
+#include "data/dataset.h"
 
 namespace runhooks {
 
 // A float64 matrix in compressed row format.
 struct SparseRows : CoreObject {
   const char* kind() const override { return "a sparse matrix"; }
-  // Writes dense rows `order[0 ... n - 1]`, or `n` rows from `position` on if `order` is NULL.
+  // Writes rows `order[0]` to `order[n - 1]` as dense rows. If `order` is NULL, writes the `n` rows
+  // from `position` on.
   void scatter(double* to, const int64_t* order, int64_t position, int64_t n) const;
 
   int64_t width = 0;
@@ -19,19 +20,19 @@ struct SparseRows : CoreObject {
   std::vector<double> values;
 };
 
-// A tensor, or sparse rows that are made dense batch by batch.
+// A tensor, a view of R vectors, or sparse rows that are made dense batch by batch.
 struct InMemoryColumn {
   InMemoryColumn(Tensor rows) : tensor(std::move(rows)) {}
   InMemoryColumn(std::shared_ptr<const SparseRows> rows) : sparse(std::move(rows)) {}
-  InMemoryColumn(std::shared_ptr<const ColumnViews> rows) : in_place(std::move(rows)) {}
+  InMemoryColumn(std::shared_ptr<const ColumnViews> rows) : views(std::move(rows)) {}
   DType dtype() const;
   Shape shape() const;
   // True for a tensor with one element per row.
-  bool is_narrow() const { return !sparse && !in_place && tensor.shape().rank() == 1; }
+  bool has_scalar_rows() const { return !sparse && !views && tensor.shape().rank() == 1; }
 
   Tensor tensor;
   std::shared_ptr<const SparseRows> sparse;
-  std::shared_ptr<const ColumnViews> in_place;
+  std::shared_ptr<const ColumnViews> views;
 };
 
 struct InMemoryOptions {
@@ -39,15 +40,15 @@ struct InMemoryOptions {
   int64_t num_epochs = 1;  // 0: unlimited
   bool shuffle = false;
   uint64_t seed = 0;
-  // This reader's index, from 0, and the number of readers: batch i goes to reader i mod
-  // `readers`.
+  // The number of readers that share the batches, and the index of this reader, from 0. It gets
+  // batch i if i modulo `readers` is `reader`.
   int64_t readers = 1, reader = 0;
   std::vector<std::string> names;  // column names, if any; included in the fingerprint
 };
 
-// The first dimension of every column is the number of rows. With several epochs the rows form one
-// stream, so a batch may span two epochs and only the very last can be short. If shuffled, the
-// order of each epoch depends only on the seed and the epoch number.
+// The first dimension of every column is the number of rows. The rows of several epochs form one
+// stream: a batch may span two epochs, and only the last batch can be short. If shuffled, the order
+// of an epoch depends only on the seed and the number of the epoch.
 std::shared_ptr<Dataset> in_memory_dataset(std::vector<InMemoryColumn> columns,
                                            const InMemoryOptions& options);
 

@@ -17,11 +17,11 @@ InputProgress input_progress(Session& session) {
   bool is_first = true;
   for (const Output& handle : iterators) {
     const std::string& name = handle.op->name();
-    const auto* own = session.resources().find<IteratorResource>(name);
-    if (own) progress.waited_seconds += seconds_of_ticks(own->waited_ticks);
-    if (is_first && own && own->iterator) {
-      progress.rows = own->iterator->rows_seen();
-      progress.epoch = own->iterator->epoch() + 1;
+    const auto* resource = session.resources().find<IteratorResource>(name);
+    if (resource) progress.wait_seconds += ticks_to_seconds(resource->wait_ticks);
+    if (is_first && resource && resource->iterator) {
+      progress.rows = resource->iterator->rows_seen();
+      progress.epoch = resource->iterator->epoch() + 1;
     }
     is_first = false;
   }
@@ -29,19 +29,19 @@ InputProgress input_progress(Session& session) {
 }
 
 void InputTimer::start(Session& session) {
-  before_ = input_progress(session);
-  started_ = now_seconds();
+  start_progress_ = input_progress(session);
+  start_seconds_ = now_seconds();
 }
 
-// A session recreated after a failure restarts its counters, so a negative difference means
-// unknown.
+// If a session is recreated after a failure, its counters start again at 0. Differences that are
+// negative because of that are reported as 0.
 InputTimer::Reading InputTimer::read(Session& session) const {
-  const InputProgress now = input_progress(session);
+  const InputProgress current = input_progress(session);
   Reading reading;
-  reading.is_known = now.is_known;
-  reading.rows = static_cast<double>(std::max<int64_t>(now.rows - before_.rows, 0));
-  reading.seconds = now_seconds() - started_;
-  reading.waited = std::max(now.waited_seconds - before_.waited_seconds, 0.0);
+  reading.is_known = current.is_known;
+  reading.rows = static_cast<double>(std::max<int64_t>(current.rows - start_progress_.rows, 0));
+  reading.seconds = now_seconds() - start_seconds_;
+  reading.waited = std::max(current.wait_seconds - start_progress_.wait_seconds, 0.0);
   return reading;
 }
 

@@ -10,13 +10,13 @@ namespace runhooks {
 struct InputProgress {
   bool is_known = false;  // false if the graph has no dataset
   int64_t rows = 0;       // read in this session
-  int64_t epoch = 1;      // the pass that the last row belongs to
-  // Time that steps spent waiting for elements; the rest is computation.
-  double waited_seconds = 0;
+  int64_t epoch = 1;      // the epoch of the last row, counted from 1
+  // Time that steps have waited for elements.
+  double wait_seconds = 0;
 };
 InputProgress input_progress(Session& session);
 
-// Measures progress and elapsed time since a point in a session.
+// Measures the progress and the time since start().
 class InputTimer {
  public:
   struct Reading {
@@ -27,8 +27,8 @@ class InputTimer {
   Reading read(Session& session) const;
 
  private:
-  InputProgress before_;
-  double started_ = 0;
+  InputProgress start_progress_;
+  double start_seconds_ = 0;
 };
 
 }  // namespace runhooks

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/ticks.h"
-#include "data/iterator_resource.h"
 #include "data/iterator_rebind.h"
+#include "data/iterator_resource.h"
 
 namespace runhooks {
 
@@ -33,29 +33,29 @@ class GetNextKernel : public Kernel, public ElementSink {
  public:
   void compute(KernelContext& c) override {
     context_ = &c;
-    auto& own = c.input_resource<IteratorResource>(0);
-    if (!own.iterator) {
+    auto& resource = c.input_resource<IteratorResource>(0);
+    if (!resource.iterator) {
       fail(Code::kFailedPrecondition,
            "GetNext() failed because the iterator has not been initialized. Ensure that you have "
            "run the initializer operation for this iterator before getting the next element.");
     }
-    const int64_t asked = now_ticks();
-    const bool has_element = own.read(*this);
-    own.waited_ticks += std::max<int64_t>(now_ticks() - asked, 0);
+    const int64_t start_ticks = now_ticks();
+    const bool has_element = resource.read(*this);
+    resource.wait_ticks += std::max<int64_t>(now_ticks() - start_ticks, 0);
     if (!has_element) throw Error(Code::kOutOfRange, "End of sequence");
   }
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {
     return context_->allocate_output(i, dtype, shape);
   }
-  // A tensor that is the same in each step, such as a full batch of in-memory data, is shared.
-  // Other tensors are copied into the existing buffer, so prepared kernels stay valid.
+  // Avoids a copy if the tensor is the same in each step, as with one batch of all rows. Other
+  // tensors are copied into the buffer of the last step, because prepared kernels have its address.
   void put(int i, Tensor value) override {
-    const auto place = static_cast<size_t>(i);
-    if (last_.size() <= place) last_.resize(place + 1, nullptr);
-    const bool may_stay = value.num_bytes() > 0 && value.dtype() != DType::kVariant &&
-                          (!last_[place] || last_[place] == value.raw());
-    last_[place] = value.raw();
-    if (may_stay) {
+    const auto index = static_cast<size_t>(i);
+    if (last_buffers_.size() <= index) last_buffers_.resize(index + 1, nullptr);
+    const bool may_share = value.num_bytes() > 0 && value.dtype() != DType::kVariant &&
+                           (!last_buffers_[index] || last_buffers_[index] == value.raw());
+    last_buffers_[index] = value.raw();
+    if (may_share) {
       context_->alias_output(i, value);
     } else {
       copy(i, value);
@@ -64,11 +64,11 @@ class GetNextKernel : public Kernel, public ElementSink {
 
  private:
   KernelContext* context_ = nullptr;
-  // last pointer of each component; compared only, never dereferenced
-  std::vector<const void*> last_;
+  // The last pointer of each component. Compared only, never dereferenced.
+  std::vector<const void*> last_buffers_;
 };
 
-// Exports a no-op: a GraphDef file contains no dataset for TensorFlow to iterate.
+// Becomes a no-op in exported graphs, because a GraphDef cannot contain the dataset.
 void lower_make_iterator(Graph& g, const Operation& op, const std::vector<Output>&) {
   g.op("NoOp").named(op.name() + "/").build();
 }
@@ -109,7 +109,7 @@ RUNHOOKS_REGISTER_OP("IteratorGetNext")
     .endpoint("raw_ops.IteratorGetNext")
     .summary("The next element of a dataset.");
 
-// A private op: TensorFlow's MakeIterator takes the dataset as a tensor.
+// Not TensorFlow's MakeIterator, which takes the dataset as a tensor.
 RUNHOOKS_REGISTER_OP("_MakeIterator")
     .input("iterator: resource, iterator")
     .input("captured: Tcaptured")
@@ -129,13 +129,13 @@ Output make_iterator_op(Graph& graph,
     throw Error(Code::kUnimplemented, "The elements of the dataset are datasets.",
                 {"Use dataset_flat_map() to flatten them."});
   }
-  const std::shared_ptr<const Dataset> known = dataset ? with_constants(dataset) : nullptr;
+  const std::shared_ptr<const Dataset> bound = dataset ? with_constants(dataset) : nullptr;
   Operation* handle = graph.op("IteratorV2")
                           .attr("shared_name", "")
                           .attr("container", "")
                           .attr("output_types", dtypes)
                           .attr("output_shapes", shapes);
-  handle->payload = std::const_pointer_cast<Dataset>(known);
+  handle->payload = std::const_pointer_cast<Dataset>(bound);
   graph.add_to_collection("iterators", handle->output(0));
   return handle->output(0);
 }
@@ -145,10 +145,11 @@ Operation* make_iterator_initializer(const Output& iterator,
                                      const std::string& name) {
   const auto& dtypes = iterator.op->attr<std::vector<DType>>("output_types");
   const auto& shapes = iterator.op->attr<std::vector<Shape>>("output_shapes");
-  const std::vector<Shape> own = dataset->shapes();
-  bool fits = dtypes == dataset->dtypes();
-  for (size_t i = 0; fits && i < shapes.size(); ++i) fits = shapes[i].is_compatible_with(own[i]);
-  if (!fits) {
+  const std::vector<Shape> dataset_shapes = dataset->shapes();
+  bool matches = dtypes == dataset->dtypes();
+  for (size_t i = 0; matches && i < shapes.size(); ++i)
+    matches = shapes[i].is_compatible_with(dataset_shapes[i]);
+  if (!matches) {
     invalid_argument(
         "The types or shapes of the dataset differ from those of the "
         "iterator.");
@@ -179,11 +180,11 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
 }
 
 void rebind_iterator(const Output& iterator,
-                 std::shared_ptr<const Dataset> dataset,
-                 ResourceManager& resources) {
-  IteratorResource& own = iterator_resource(resources, *iterator.op);
-  own.begin(std::move(dataset), iterator.graph());
-  own.waited_ticks = own.num_elements = 0;
+                     std::shared_ptr<const Dataset> dataset,
+                     ResourceManager& resources) {
+  IteratorResource& resource = iterator_resource(resources, *iterator.op);
+  resource.begin(std::move(dataset), iterator.graph());
+  resource.wait_ticks = resource.num_elements = 0;
 }
 
 std::shared_ptr<const Dataset> dataset_of(const Output& iterator) {
@@ -192,19 +193,20 @@ std::shared_ptr<const Dataset> dataset_of(const Output& iterator) {
 
 uint64_t release_dataset(const Output& iterator, ResourceManager& resources) {
   iterator.op->payload = nullptr;
-  IteratorResource& own = iterator_resource(resources, *iterator.op);
-  const auto rows = static_cast<uint64_t>(own.iterator ? own.iterator->rows_seen() : 0);
+  IteratorResource& resource = iterator_resource(resources, *iterator.op);
+  const auto rows = static_cast<uint64_t>(resource.iterator ? resource.iterator->rows_seen() : 0);
   uint64_t row_bytes = 0;
-  for (size_t i = 0; own.dataset && i < own.dataset->dtypes().size(); ++i) {
-    Shape row = own.dataset->shapes()[i];
+  for (size_t i = 0; resource.dataset && i < resource.dataset->dtypes().size(); ++i) {
+    Shape row = resource.dataset->shapes()[i];
     row.set_dim(0, 1);
-    row_bytes += static_cast<uint64_t>(row.num_elements()) * dtype_size(own.dataset->dtypes()[i]);
+    row_bytes +=
+        static_cast<uint64_t>(row.num_elements()) * dtype_size(resource.dataset->dtypes()[i]);
   }
-  own.iterator = nullptr;
-  own.dataset = nullptr;
-  const auto reads = static_cast<uint64_t>(std::max<int64_t>(own.num_elements, 1));
-  own.num_elements = 0;
-  return rows * row_bytes / reads;
+  resource.iterator = nullptr;
+  resource.dataset = nullptr;
+  const auto num_reads = static_cast<uint64_t>(std::max<int64_t>(resource.num_elements, 1));
+  resource.num_elements = 0;
+  return rows * row_bytes / num_reads;
 }
 
 }  // namespace runhooks

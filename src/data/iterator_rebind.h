@@ -7,14 +7,14 @@
 
 namespace runhooks {
 
-// The dataset that this iterator starts with, or NULL if it needs an initializer.
+// The dataset with which sessions start this iterator; NULL if it needs an initializer.
 std::shared_ptr<const Dataset> dataset_of(const Output& iterator);
 // Restarts the iterator at the first element of another dataset of the same types and shapes.
 void rebind_iterator(const Output& iterator,
-                 std::shared_ptr<const Dataset> dataset,
-                 ResourceManager& resources);
-// Releases the dataset from the graph and the session. Returns the mean size of an element in
-// bytes.
+                     std::shared_ptr<const Dataset> dataset,
+                     ResourceManager& resources);
+// Removes the dataset from the graph and the session, so that its memory can be freed. Returns the
+// mean size of an element in bytes.
 uint64_t release_dataset(const Output& iterator, ResourceManager& resources);
 
 }  // namespace runhooks

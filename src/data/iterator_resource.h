@@ -9,25 +9,25 @@
 
 namespace runhooks {
 
-// Holds no iterator until it is initialized.
+// The iterator is NULL until begin() is called.
 class IteratorResource : public Resource {
  public:
   const char* kind() const override { return "iterator"; }
   // Starts at the first element of the dataset.
-  void begin(std::shared_ptr<const Dataset> of, const Graph& graph) {
+  void begin(std::shared_ptr<const Dataset> new_dataset, const Graph& graph) {
     check_idle();
     IteratorContext context(graph);
-    std::shared_ptr<DatasetIterator> made = of->iterator(context);
-    if (take_up) {
-      if (auto restored = take_up(of)) made = std::move(restored);
-      take_up = nullptr;
+    std::shared_ptr<DatasetIterator> new_iterator = new_dataset->iterator(context);
+    if (restore_on_start) {
+      if (auto restored = restore_on_start(new_dataset)) new_iterator = std::move(restored);
+      restore_on_start = nullptr;
     }
-    iterator = std::move(made);
-    dataset = std::move(of);
+    iterator = std::move(new_iterator);
+    dataset = std::move(new_dataset);
   }
 
-  // Throws on re-entrant use: code that produces an element may run anything, but reading its own
-  // iterator would deadlock.
+  // Throws if the iterator is producing an element. The generator or function of the dataset may
+  // run any code, but using its own iterator would deadlock.
   void check_idle() const {
     if (!is_reading_) return;
     fail(Code::kFailedPrecondition,
@@ -37,10 +37,10 @@ class IteratorResource : public Resource {
   bool read(ElementSink& sink) {
     check_idle();
     is_reading_ = true;
-    struct End {
+    struct ResetFlag {
       bool& is_reading;
-      ~End() { is_reading = false; }
-    } const end{is_reading_};
+      ~ResetFlag() { is_reading = false; }
+    } const reset{is_reading_};
     if (!iterator->next(sink)) return false;
     ++num_elements;
     return true;
@@ -48,11 +48,12 @@ class IteratorResource : public Resource {
 
   std::shared_ptr<const Dataset> dataset;
   std::shared_ptr<DatasetIterator> iterator;
-  // Set if a position was restored before the dataset was known. The next initializer calls it: it
-  // returns the resumed iterator, or NULL to start anew.
-  std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)> take_up;
-  // The time that steps of this session have waited for elements.
-  int64_t waited_ticks = 0;
+  // Set if a position was restored before the dataset was known; begin() then calls it with the
+  // dataset. Returns an iterator at the restored position, or NULL to start at the first element.
+  std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)>
+      restore_on_start;
+  // Time that steps of this session have waited for elements.
+  int64_t wait_ticks = 0;
   int64_t num_elements = 0;  // number of elements read
 
  private:
@@ -66,9 +67,9 @@ inline std::shared_ptr<const Dataset> dataset_of(const Operation& op) {
 
 inline IteratorResource& iterator_resource(ResourceManager& resources, const Operation& op) {
   return resources.get_or_create<IteratorResource>(op.name(), [&] {
-    auto made = std::make_unique<IteratorResource>();
-    if (const auto dataset = dataset_of(op)) made->begin(dataset, op.graph());
-    return made;
+    auto resource = std::make_unique<IteratorResource>();
+    if (const auto dataset = dataset_of(op)) resource->begin(dataset, op.graph());
+    return resource;
   });
 }
 

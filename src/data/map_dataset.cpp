@@ -1,6 +1,6 @@
 // Applies a function to each element of the input, optionally on several threads.
-#include "data/prefetch_iterator.h"
 #include "data/function_iterator.h"
+#include "data/prefetch_iterator.h"
 
 namespace runhooks {
 
@@ -11,7 +11,7 @@ class MapDataset : public Transformation {
   explicit MapDataset(const Args& args)
       : Transformation(dataset_argument(args)),
         function_(args.object<const DatasetFunction>("function", "a graph function")),
-        calls_(args.integer("num_parallel_calls", 1)) {}
+        num_parallel_calls_(args.integer("num_parallel_calls", 1)) {}
   std::vector<DType> dtypes() const override { return function_->dtypes(); }
   std::vector<Shape> shapes() const override { return function_->shapes(); }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
@@ -20,16 +20,16 @@ class MapDataset : public Transformation {
     return input().runs_on_main_thread() || function_->runs_on_main_thread();
   }
   const DatasetFunction& function() const { return *function_; }
-  // Stateful functions and functions that call R must run serially.
+  // The number of threads. Functions that are stateful or call R must run serially.
   size_t workers() const {
-    const bool is_alone = function_->runs_on_main_thread() || function_->is_stateful();
-    return is_alone ? 1 : static_cast<size_t>(calls_);
+    const bool must_run_serially = function_->runs_on_main_thread() || function_->is_stateful();
+    return must_run_serially ? 1 : static_cast<size_t>(num_parallel_calls_);
   }
 
  private:
   bool commutes_with_sharding() const override { return true; }
   std::shared_ptr<const DatasetFunction> function_;
-  int64_t calls_;
+  int64_t num_parallel_calls_;
 };
 
 class MapIterator : public FunctionIterator<MapDataset> {
@@ -38,7 +38,7 @@ class MapIterator : public FunctionIterator<MapDataset> {
   bool next(ElementSink& sink) override {
     ComponentsSink element;
     if (!input_->next(element)) return false;
-    sink.emit_all_rows(function_->run(element.take()));
+    sink.emit(function_->run(element.take()));
     return true;
   }
 };
@@ -61,8 +61,7 @@ std::unique_ptr<DatasetIterator> MapDataset::iterator(IteratorContext& context) 
 }
 
 RUNHOOKS_REGISTER_DATASET(
-    "MapDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<MapDataset>(args); },
+    MapDataset,
     "",
     {"dataset: dataset.", "function: graph function.",
      "num_parallel_calls = NULL: number in [1, 1024]. Number of threads that run the function."},

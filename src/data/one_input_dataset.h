@@ -18,17 +18,18 @@ inline std::shared_ptr<const Dataset> dataset_argument(const Args& args,
 
 inline std::vector<std::shared_ptr<const Dataset>> datasets_argument(const Args& args,
                                                                      const std::string& name) {
-  std::vector<std::shared_ptr<const Dataset>> all;
+  std::vector<std::shared_ptr<const Dataset>> result;
   for (const Value& value : args.list(name)) {
-    const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
-    all.push_back(made ? std::dynamic_pointer_cast<const Dataset>(*made) : nullptr);
-    if (!all.back()) invalid_argument("`", name, "` of ", args.owner(), " must be datasets.");
+    const auto* object = value.get_if<std::shared_ptr<CoreObject>>();
+    result.push_back(object ? std::dynamic_pointer_cast<const Dataset>(*object) : nullptr);
+    if (!result.back()) invalid_argument("`", name, "` of ", args.owner(), " must be datasets.");
   }
-  if (all.empty()) invalid_argument("`", name, "` of ", args.owner(), " must not be empty.");
-  return all;
+  if (result.empty()) invalid_argument("`", name, "` of ", args.owner(), " must not be empty.");
+  return result;
 }
 
-// By default, elements have the types and shapes of the input.
+// A dataset that transforms the elements of one input. By default, its elements have the types and
+// shapes of the input's.
 class Transformation : public Dataset {
  public:
   explicit Transformation(std::shared_ptr<const Dataset> input) : input_(std::move(input)) {}
@@ -42,24 +43,25 @@ class Transformation : public Dataset {
   std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
  protected:
-  // The same transformation of another input.
+  // Returns the same transformation of another input.
   std::shared_ptr<const Dataset> with_input(const std::shared_ptr<const Dataset>& input) const;
 
  private:
-  // True if transforming the shards of the input separately yields the same elements, apart from
-  // their order. False if it counts elements globally, as `take` does.
+  // True if transforming the shards of the input separately gives the same elements, in any order.
+  // False for transformations that count all elements, such as `take`.
   virtual bool commutes_with_sharding() const { return false; }
 
   std::shared_ptr<const Dataset> input_;
 };
 
-// The number of batches of `n` elements.
+// The number of batches of `n` elements; a negative `n` (unknown or infinite) is returned.
 inline int64_t batched_cardinality(int64_t n, int64_t batch_size, bool drop_remainder) {
   if (n < 0) return n;
   return n / batch_size + (n % batch_size > 0 && !drop_remainder ? 1 : 0);
 }
 
-// An iterator of dataset D, a Transformation. Saves its own state next to "input/".
+// An iterator of dataset D, a Transformation. Its saved state consists of save_own() and, with the
+// prefix "input/", the state of its input.
 template <typename D>
 class TransformationIterator : public DatasetIterator {
  public:
@@ -81,15 +83,15 @@ class TransformationIterator : public DatasetIterator {
   }
   int64_t rows_seen() const override { return input_->rows_seen(); }
   int64_t epoch() const override { return input_->epoch(); }
-  const PackedRowCache* make_row_cache() const override { return input_->make_row_cache(); }
+  const PackedRowCache* row_cache() const override { return input_->row_cache(); }
 
  protected:
   virtual void rewind_own() {}
   virtual NamedTensors save_own() const { return {}; }
   virtual void restore_own(const NamedTensors& /*state*/) {}
-  // Checks that depend on the input's position.
+  // Called after the input is restored; throws if the state contradicts the input's position.
   virtual void check_restored() const {}
-  // Reads to the next element that satisfies `passes`; can be interrupted.
+  // Reads until an element satisfies `passes`, and emits it. Ctrl-C can interrupt the search.
   template <typename Passes>
   bool next_where(ElementSink& sink, const Passes& passes) {
     ComponentsSink element;
@@ -98,7 +100,7 @@ class TransformationIterator : public DatasetIterator {
       poll();
       Components components = element.take();
       if (!passes(components)) continue;
-      sink.emit_all_rows(std::move(components));
+      sink.emit(std::move(components));
       return true;
     }
     return false;
@@ -108,45 +110,55 @@ class TransformationIterator : public DatasetIterator {
   std::unique_ptr<DatasetIterator> input_;
 };
 
-// Adds a leading dimension of `size`, which may be unknown, to the shapes of elements.
-inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes,
+// The shape of `size` stacked elements of shape `element`. The size may be unknown.
+inline Shape batched_shape(const Shape& element, std::optional<int64_t> size) {
+  if (!element.has_rank()) return element;
+  Shape batch = {size.value_or(Shape::kUnknownDim)};
+  for (int d = 0; d < element.rank(); ++d) batch.append(element.dim(d));
+  return batch;
+}
+inline std::vector<Shape> batched_shapes(const std::vector<Shape>& elements,
                                          std::optional<int64_t> size) {
-  std::vector<Shape> all;
-  for (const Shape& shape : shapes) {
-    Shape batch = shape;
-    if (shape.has_rank()) batch = {size.value_or(Shape::kUnknownDim)};
-    for (int d = 0; shape.has_rank() && d < shape.rank(); ++d) batch.append(shape.dim(d));
-    all.push_back(batch);
-  }
-  return all;
+  std::vector<Shape> batches;
+  for (const Shape& element : elements) batches.push_back(batched_shape(element, size));
+  return batches;
 }
 
-// Upper limit of counters in a state; leaves headroom for increments and sums.
+// The shape of an element of a batch: `batch` without its first dimension.
+inline Shape element_shape(const Shape& batch) {
+  Shape element;
+  for (int d = 1; d < batch.rank(); ++d) element.append(batch.dim(d));
+  return element;
+}
+
+// Upper limit of counters in a state. Increments and sums of valid counters cannot overflow.
 constexpr int64_t kMaxCount = int64_t{1} << 53;
 
-inline void check_state_count(int64_t count, const std::string& name, int64_t most = kMaxCount) {
-  if (count >= 0 && count <= most) return;
+inline void check_state_count(int64_t count,
+                              const std::string& name,
+                              int64_t max_count = kMaxCount) {
+  if (count >= 0 && count <= max_count) return;
   fail(Code::kDataLoss, "'", name, "' cannot be ", count,
-       most < kMaxCount && count > 0 ? str_cat(", which is above ", most) : "", ".");
+       max_count < kMaxCount && count > 0 ? str_cat(", which is above ", max_count) : "", ".");
 }
 
-// Reads a counter of a state, which must not exceed `most`.
+// Reads a counter of a state, which must not exceed `max_count`.
 inline int64_t state_count(const NamedTensors& state,
                            const std::string& name,
-                           int64_t most = kMaxCount) {
+                           int64_t max_count = kMaxCount) {
   const int64_t count = state_integer(state, name);
-  check_state_count(count, name, most);
+  check_state_count(count, name, max_count);
   return count;
 }
 
 inline std::vector<int64_t> state_integers(const NamedTensors& state, const std::string& name) {
   const auto found = state.find(name);
-  const bool is_there = found != state.end() && found->second.dtype() == DType::kInt64;
-  if (!is_there) fail(Code::kDataLoss, "The state has no integers '", name, "'.");
+  const bool is_valid = found != state.end() && found->second.dtype() == DType::kInt64;
+  if (!is_valid) fail(Code::kDataLoss, "The state has no integers '", name, "'.");
   return found->second.integers();
 }
 
-// Reads several counters.
+// Reads a vector of counters.
 inline std::vector<int64_t> state_counts(const NamedTensors& state, const std::string& name) {
   std::vector<int64_t> counts = state_integers(state, name);
   for (const int64_t count : counts) check_state_count(count, name);

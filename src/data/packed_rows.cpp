@@ -13,68 +13,72 @@ namespace runhooks {
 namespace {
 
 // Rows per block, so that a block stays in the L1 cache while it is transposed.
-constexpr int64_t kGatheredRows = 16;
+constexpr int64_t kGatherBlockRows = 16;
 // Bytes per block, so that a block stays in the L2 cache while it is filled.
-constexpr size_t kFilledBytes = size_t{1} << 19;
+constexpr size_t kFillBlockBytes = size_t{1} << 19;
 // Minimum work per thread, in bytes.
 constexpr size_t kMinThreadBytes = size_t{1} << 17;
 constexpr size_t kAlignment = 8;
-// Long rows start at a cache line. The number of lines per row is odd; otherwise rows would
-// compete for a few cache sets.
+// Long rows start at a cache line. The number of lines per row is odd. With a power of two, rows
+// would compete for a few cache sets.
 constexpr size_t kLine = 64, kLongRow = 8 * kLine;
-// The first number of rows to pack; it grows, because short trainings need few.
-constexpr int64_t kFirstRows = 1024;
-// Share of the data's size used for packed rows, and its minimum in bytes.
-constexpr size_t kBudgetShare = 8, kMinBudget = size_t{16} << 20;
+// The number of rows to pack at first. It doubles each time, because short trainings need few rows.
+constexpr int64_t kInitialRowsAhead = 1024;
+// Packed rows may use the size of the data divided by this number, or the minimum in bytes.
+constexpr size_t kBudgetDivisor = 8, kMinBudget = size_t{16} << 20;
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// Slot i for row `rows[i]`, in the order of the data, so that columns are read from start to end.
-std::vector<ColumnViews::Place> in_data_order(const int64_t* rows, int64_t n, int64_t num_rows) {
-  constexpr int64_t kMaxScan = 64;  // rows per place
-  std::vector<ColumnViews::Place> places;
-  places.reserve(static_cast<size_t>(n));
-  if (num_rows / kMaxScan > n) {
-    for (int64_t i = 0; i < n; ++i) places.push_back({rows[i], i});
-    std::sort(places.begin(), places.end(),
+// Assigns slot i to row `rows[i]`. The result is in the order of the data, so that columns are read
+// from start to end.
+std::vector<ColumnViews::RowSlot> slots_in_data_order(const int64_t* rows,
+                                                      int64_t n,
+                                                      int64_t num_rows) {
+  // If the rows are sparser than this, sorting them is faster than scanning all rows.
+  constexpr int64_t kMaxScannedPerRow = 64;
+  std::vector<ColumnViews::RowSlot> row_slots;
+  row_slots.reserve(static_cast<size_t>(n));
+  if (num_rows / kMaxScannedPerRow > n) {
+    for (int64_t i = 0; i < n; ++i) row_slots.push_back({rows[i], i});
+    std::sort(row_slots.begin(), row_slots.end(),
               [](const auto& a, const auto& b) { return a.row < b.row; });
-    return places;
+    return row_slots;
   }
   std::vector<int32_t> slots(static_cast<size_t>(num_rows), -1);
   for (int64_t i = 0; i < n; ++i) slots[static_cast<size_t>(rows[i])] = static_cast<int32_t>(i);
   for (size_t row = 0; row < slots.size(); ++row) {
-    if (slots[row] >= 0) places.push_back({static_cast<int64_t>(row), slots[row]});
+    if (slots[row] >= 0) row_slots.push_back({static_cast<int64_t>(row), slots[row]});
   }
-  return places;
+  return row_slots;
 }
 
 }  // namespace
 
-std::vector<PackedRows::Part> PackedRows::parts_of(const AllRowsInPlace& all) {
-  std::vector<Part> parts;
+std::vector<PackedRows::Field> PackedRows::fields_of(const ColumnViewsList& columns) {
+  std::vector<Field> fields;
   size_t begin = 0;
-  for (const auto& rows : all) {
+  for (const auto& rows : columns) {
     begin = rounded_up(begin, dtype_size(rows->dtype()));
-    parts.push_back({begin, rows->row_bytes()});
+    fields.push_back({begin, rows->row_bytes()});
     begin += rows->row_bytes();
   }
-  return parts;
+  return fields;
 }
 
-size_t PackedRows::row_bytes(const std::vector<Part>& parts) {
-  const size_t end = parts.empty() ? 0 : parts.back().begin + parts.back().bytes;
+size_t PackedRows::row_bytes(const std::vector<Field>& fields) {
+  const size_t end = fields.empty() ? 0 : fields.back().begin + fields.back().bytes;
   if (end < kLongRow) return rounded_up(end, kAlignment);
   return rounded_up(end + kLine, 2 * kLine) - kLine;
 }
 
-std::vector<PackedRows::Run> PackedRows::runs_of(const std::vector<Part>& parts) {
+std::vector<PackedRows::Run> PackedRows::group_fields(const std::vector<Field>& fields) {
   std::vector<Run> runs;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const size_t bytes = parts[i].bytes;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const size_t bytes = fields[i].bytes;
     const bool is_number = bytes == sizeof(float) || bytes == sizeof(double);
-    const bool follows = !runs.empty() && is_number && runs.back().bytes == bytes &&
-                         parts[i - 1].begin + bytes == parts[i].begin;
-    if (follows) {
+    const bool continues_run = !runs.empty() && is_number && runs.back().bytes == bytes &&
+                               fields[i - 1].begin + bytes == fields[i].begin;
+    if (continues_run) {
       ++runs.back().count;
     } else {
       runs.push_back({i, 1, bytes});
@@ -83,23 +87,23 @@ std::vector<PackedRows::Run> PackedRows::runs_of(const std::vector<Part>& parts)
   return runs;
 }
 
-PackedRows::PackedRows(AllRowsInPlace all, int64_t slots)
-    : all_(std::move(all)),
-      parts_(parts_of(all_)),
-      runs_(runs_of(parts_)),
-      row_bytes_(row_bytes(parts_)) {
+PackedRows::PackedRows(ColumnViewsList columns, int64_t slots)
+    : columns_(std::move(columns)),
+      fields_(fields_of(columns_)),
+      runs_(group_fields(fields_)),
+      row_bytes_(row_bytes(fields_)) {
   rows_ = Tensor(DType::kUint8, Shape{slots, static_cast<int64_t>(row_bytes_)});
 }
 
-void PackedRows::fill(const std::vector<ColumnViews::Place>& places) {
-  const auto n = static_cast<int64_t>(places.size());
+void PackedRows::fill(const std::vector<ColumnViews::RowSlot>& row_slots) {
+  const auto n = static_cast<int64_t>(row_slots.size());
   char* const to = static_cast<char*>(rows_.raw());
-  const auto rows = static_cast<int64_t>(kFilledBytes / (row_bytes_ + 1) + 1);
+  const auto rows = static_cast<int64_t>(kFillBlockBytes / (row_bytes_ + 1) + 1);
   for_each_interruptible_chunk(n, row_bytes_, [&](int64_t first, int64_t last) {
     parallel_for((last - first + rows - 1) / rows, [&](int64_t block) {
       const int64_t at = first + block * rows, count = std::min(rows, last - at);
-      for (size_t i = 0; i < all_.size(); ++i) {
-        all_[i]->scatter(places.data() + at, count, to + parts_[i].begin, row_bytes_);
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        columns_[i]->scatter(row_slots.data() + at, count, to + fields_[i].begin, row_bytes_);
       }
     });
   });
@@ -110,38 +114,38 @@ void PackedRows::gather(const int64_t* slots, int64_t first, int64_t n, char* co
     const auto slot = static_cast<size_t>(slots ? slots[i] : first + i);
     return static_cast<const char*>(rows_.raw()) + slot * row_bytes_;
   };
-  const auto gather_part = [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; at += kGatheredRows) {
-      const char* rows[kGatheredRows];
-      const int64_t count = std::min(kGatheredRows, end - at);
+  const auto gather_range = [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; at += kGatherBlockRows) {
+      const char* rows[kGatherBlockRows];
+      const int64_t count = std::min(kGatherBlockRows, end - at);
       for (int64_t i = 0; i < count; ++i) rows[i] = row_at(at + i);
-      const int64_t next = at + kGatheredRows, next_end = std::min(next + kGatheredRows, end);
+      const int64_t next = at + kGatherBlockRows, next_end = std::min(next + kGatherBlockRows, end);
       for (int64_t i = next; slots && i < next_end; ++i) {
         for (size_t k = 0; k < row_bytes_; k += kLine) __builtin_prefetch(row_at(i) + k);
       }
       for (const Run& run : runs_) gather_run(run, rows, count, at, to);
     }
   };
-  const auto blocks = static_cast<int64_t>(kMinThreadBytes / (row_bytes_ + 1)) / kGatheredRows;
-  const int64_t rows = kGatheredRows * std::max<int64_t>(1, blocks);
+  const auto blocks = static_cast<int64_t>(kMinThreadBytes / (row_bytes_ + 1)) / kGatherBlockRows;
+  const int64_t rows = kGatherBlockRows * std::max<int64_t>(1, blocks);
   for_each_interruptible_chunk(n, row_bytes_, [&](int64_t begin, int64_t end) {
     parallel_for((end - begin + rows - 1) / rows, [&](int64_t i) {
       const int64_t at = begin + i * rows;
-      gather_part(at, std::min(end, at + rows));
+      gather_range(at, std::min(end, at + rows));
     });
   });
 }
 
 void PackedRows::gather_run(
     const Run& run, const char* const* rows, int64_t n, int64_t at, char* const* to) const {
-  const size_t begin = parts_[run.first].begin;
+  const size_t begin = fields_[run.first].begin;
   const bool is_float = run.bytes == sizeof(float);
   if (is_float || run.bytes == sizeof(double)) {
-    const char* from[kGatheredRows];
+    const char* from[kGatherBlockRows];
     for (int64_t i = 0; i < n; ++i) from[i] = rows[i] + begin;
-    const RowKernels& turned = *kernels().rows;
-    return (is_float ? turned.turn4 : turned.turn8)(n, static_cast<int64_t>(run.count), from,
-                                                    to + run.first, at);
+    const RowKernels& row_kernels = *kernels().rows;
+    return (is_float ? row_kernels.transpose4 : row_kernels.transpose8)(n, static_cast<int64_t>(run.count),
+                                                              from, to + run.first, at);
   }
   char* const out = to[run.first] + static_cast<size_t>(at) * run.bytes;
   copy_rows(
@@ -149,40 +153,43 @@ void PackedRows::gather_run(
       [&](size_t i) { return out + i * run.bytes; });
 }
 
-void ShuffledRows::take(const AllRowsInPlace& all,
+void ShuffledRows::read(const ColumnViewsList& columns,
                         const std::vector<int64_t>& order,
                         int64_t position,
                         int64_t n,
                         char* const* to) {
-  const bool is_packed = has_all_ || (position >= begin_ && position + n <= end_);
-  if (!is_packed) pack(all, order, position, n);
-  packed_->gather(has_all_ ? order.data() + position : nullptr, position - begin_, n, to);
+  const bool is_packed = has_all_rows_ || (position >= begin_ && position + n <= end_);
+  if (!is_packed) pack(columns, order, position, n);
+  packed_->gather(has_all_rows_ ? order.data() + position : nullptr, position - begin_, n, to);
 }
 
-void ShuffledRows::pack(const AllRowsInPlace& all,
+void ShuffledRows::pack(const ColumnViewsList& columns,
                         const std::vector<int64_t>& order,
                         int64_t position,
                         int64_t n) {
   clear();
   size_t bytes = 0;
-  for (const auto& rows : all) bytes += rows->num_bytes();
-  const size_t budget = std::max(kMinBudget, bytes / kBudgetShare);
-  const auto most = static_cast<int64_t>(budget / (PackedRows::row_bytes(all) + 1));
+  for (const auto& rows : columns) bytes += rows->num_bytes();
+  const size_t budget = std::max(kMinBudget, bytes / kBudgetDivisor);
+  const auto max_rows = static_cast<int64_t>(budget / (PackedRows::row_bytes(columns) + 1));
   const auto num_rows = static_cast<int64_t>(order.size());
-  wanted_ = wanted_ == 0 ? kFirstRows : std::min(2 * wanted_, std::max(kFirstRows, most));
-  const bool takes_all = wanted_ >= num_rows && num_rows <= most;
-  const int64_t count = takes_all ? num_rows : std::min(num_rows - position, std::max(n, wanted_));
+  num_rows_ahead_ = num_rows_ahead_ == 0
+                        ? kInitialRowsAhead
+                        : std::min(2 * num_rows_ahead_, std::max(kInitialRowsAhead, max_rows));
+  const bool packs_all = num_rows_ahead_ >= num_rows && num_rows <= max_rows;
+  const int64_t count =
+      packs_all ? num_rows : std::min(num_rows - position, std::max(n, num_rows_ahead_));
   if (!packed_ || packed_->num_slots() < count) {
-    packed_ = nullptr;  // frees the old rows before allocating
-    packed_ = std::make_unique<PackedRows>(all, count);
+    packed_ = nullptr;  // frees the old rows before new ones are allocated
+    packed_ = std::make_unique<PackedRows>(columns, count);
   }
-  if (takes_all) {
-    std::vector<ColumnViews::Place> places;
-    for (int64_t row = 0; row < num_rows; ++row) places.push_back({row, row});
-    packed_->fill(places);
-    has_all_ = true;
+  if (packs_all) {
+    std::vector<ColumnViews::RowSlot> row_slots;
+    for (int64_t row = 0; row < num_rows; ++row) row_slots.push_back({row, row});
+    packed_->fill(row_slots);
+    has_all_rows_ = true;
   } else {
-    packed_->fill(in_data_order(order.data() + position, count, num_rows));
+    packed_->fill(slots_in_data_order(order.data() + position, count, num_rows));
     begin_ = position;
     end_ = position + count;
   }

@@ -3,14 +3,16 @@
 #include <cstring>
 
 #include "base/interrupt.h"
+#include "data/column_views.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
 
 namespace {
 
-// The default is TensorFlow's: 0, FALSE or "".
-Tensor padding_value(const Value& value, DType dtype, const Args& args) {
+// Converts an item of `padding_values` to a scalar. NULL becomes TensorFlow's default: 0, FALSE or
+// "".
+Tensor padding_scalar(const Value& value, DType dtype, const Args& args) {
   const auto* tensor = value.get_if<Tensor>();
   const auto* free_tensor = value.get_if<Output>();
   const auto* text = value.get_if<std::string>();
@@ -34,9 +36,10 @@ Tensor padding_value(const Value& value, DType dtype, const Args& args) {
                    free_tensor ? dtype_name(free_tensor->dtype()) : value.kind(), ".");
 }
 
-// NULL pads to the longest element, as do dimensions of -1 or NA.
-Shape padded_shape(const Value& value, const Shape& own, const Args& args) {
-  if (value.is_null()) return own;
+// Converts an item of `padded_shapes` to a shape; NULL means the shape of the input. Unknown
+// dimensions, -1 and NA are padded to the longest element of the batch.
+Shape padded_shape(const Value& value, const Shape& element_shape, const Args& args) {
+  if (value.is_null()) return element_shape;
   Shape shape;
   double number;
   ValueList dims;
@@ -56,8 +59,8 @@ Shape padded_shape(const Value& value, const Shape& own, const Args& args) {
     }
     shape.append(number >= 0 ? static_cast<int64_t>(number) : Shape::kUnknownDim);
   }
-  if (own.has_rank() && own.rank() != shape.rank()) {
-    invalid_argument("A component of shape ", own, " cannot be padded to ", shape,
+  if (element_shape.has_rank() && element_shape.rank() != shape.rank()) {
+    invalid_argument("A component of shape ", element_shape, " cannot be padded to ", shape,
                      ": the number of dimensions differs.");
   }
   return shape;
@@ -69,18 +72,18 @@ class PaddedBatchDataset : public Transformation {
       : Transformation(dataset_argument(args)),
         batch_size_(args.integer("batch_size")),
         drop_remainder_(args.flag("drop_remainder", false)) {
-    const std::vector<Shape> own = input().shapes();
+    const std::vector<Shape> input_shapes = input().shapes();
     const std::vector<DType> dtypes = input().dtypes();
-    const ValueList none(own.size());
-    const ValueList& shapes = args.has("padded_shapes") ? args.list("padded_shapes") : none;
-    const ValueList& values = args.has("padding_values") ? args.list("padding_values") : none;
-    if (shapes.size() != own.size() || values.size() != own.size()) {
+    const ValueList defaults(input_shapes.size());
+    const ValueList& shapes = args.has("padded_shapes") ? args.list("padded_shapes") : defaults;
+    const ValueList& values = args.has("padding_values") ? args.list("padding_values") : defaults;
+    if (shapes.size() != input_shapes.size() || values.size() != input_shapes.size()) {
       invalid_argument(args.owner(), " needs a shape and a value for each of the ",
-                       static_cast<unsigned long>(own.size()), " components.");
+                       static_cast<unsigned long>(input_shapes.size()), " components.");
     }
-    for (size_t k = 0; k < own.size(); ++k) {
-      shapes_.push_back(padded_shape(shapes[k], own[k], args));
-      values_.push_back(padding_value(values[k], dtypes[k], args));
+    for (size_t k = 0; k < input_shapes.size(); ++k) {
+      shapes_.push_back(padded_shape(shapes[k], input_shapes[k], args));
+      values_.push_back(padding_scalar(values[k], dtypes[k], args));
     }
   }
   std::vector<Shape> shapes() const override {
@@ -93,8 +96,8 @@ class PaddedBatchDataset : public Transformation {
   }
   size_t batch_size() const { return static_cast<size_t>(batch_size_); }
   bool drops_remainder() const { return drop_remainder_; }
-  const Shape& padded(size_t k) const { return shapes_[k]; }
-  const Tensor& value(size_t k) const { return values_[k]; }
+  const Shape& target_shape(size_t k) const { return shapes_[k]; }
+  const Tensor& padding_value(size_t k) const { return values_[k]; }
 
  private:
   bool commutes_with_sharding() const override { return true; }
@@ -104,28 +107,28 @@ class PaddedBatchDataset : public Transformation {
   Components values_;
 };
 
-// Copies an element of shape `own` into the corner of a larger array of shape `shape`.
+// Copies an element of shape `element_shape` into the corner of a larger array of shape `shape`.
 template <typename T>
-void copy_corner(const T* from, const Shape& own, T* to, const Shape& shape, int d = 0) {
-  if (d == own.rank()) {
+void copy_corner(const T* from, const Shape& element_shape, T* to, const Shape& shape, int d = 0) {
+  if (d == element_shape.rank()) {
     *to = *from;
     return;
   }
   int64_t from_step = 1, to_step = 1;
-  for (int i = d + 1; i < own.rank(); ++i) {
-    from_step *= own.dim(i);
+  for (int i = d + 1; i < element_shape.rank(); ++i) {
+    from_step *= element_shape.dim(i);
     to_step *= shape.dim(i);
   }
-  for (int64_t i = 0; i < own.dim(d); ++i) {
-    copy_corner(from + i * from_step, own, to + i * to_step, shape, d + 1);
+  for (int64_t i = 0; i < element_shape.dim(d); ++i) {
+    copy_corner(from + i * from_step, element_shape, to + i * to_step, shape, d + 1);
   }
 }
 
-// Collects one component of a batch. Bytes are stored in blocks, because freeing many small
-// tensors is slow.
-class Column {
+// Collects one component of the elements of a batch. Their bytes are copied into large blocks,
+// because freeing many small tensors is slow.
+class ColumnBuffer {
  public:
-  explicit Column(DType dtype) : dtype_(dtype) {
+  explicit ColumnBuffer(DType dtype) : dtype_(dtype) {
     if (dtype == DType::kString) dictionary_ = std::make_shared<StringDictionary>();
   }
   void add(const Tensor& element) {
@@ -142,14 +145,14 @@ class Column {
   }
 
   // The smallest shape that holds all elements.
-  Shape generalize_shapes(const Shape& wanted) const {
+  Shape generalize_shapes(const Shape& target_shape) const {
     Shape shape = runs_[0].shape;
     int64_t element = 0;
     for (const Run& run : runs_) {
-      check_run(run.shape, element, shape, wanted);
+      check_shapes(run.shape, element, shape, target_shape);
       for (int d = 0; d < shape.rank(); ++d) {
-        const bool is_fixed = wanted.has_rank() && wanted.dim(d) != Shape::kUnknownDim;
-        shape.set_dim(d, is_fixed ? wanted.dim(d) : std::max(shape.dim(d), run.shape.dim(d)));
+        const bool is_fixed = target_shape.has_rank() && target_shape.dim(d) != Shape::kUnknownDim;
+        shape.set_dim(d, is_fixed ? target_shape.dim(d) : std::max(shape.dim(d), run.shape.dim(d)));
       }
       element += run.count;
     }
@@ -162,54 +165,48 @@ class Column {
       batch.set_dictionary(dictionary_);
       return put_as<int32_t>(dictionary_->code(padding.string_at(0)), shape, batch);
     }
-    switch (dtype_size(dtype_)) {
-      case 1:
-        return put_as<uint8_t>(*padding.data<uint8_t>(), shape, batch);
-      case 2:
-        return put_as<uint16_t>(*padding.data<uint16_t>(), shape, batch);
-      case 4:
-        return put_as<uint32_t>(*padding.data<uint32_t>(), shape, batch);
-      default:  // 8 bytes
-        return put_as<uint64_t>(*padding.data<uint64_t>(), shape, batch);
-    }
+    dispatch_by_size(dtype_,
+                     [&](auto bits) { put_as(*padding.data<decltype(bits)>(), shape, batch); });
   }
 
  private:
-  // Consecutive elements of one shape.
+  // Consecutive elements of equal shape.
   struct Run {
     Shape shape;
     int64_t count;
   };
-  // Holds whole elements.
+  // Memory for several whole elements.
   struct Block {
     std::unique_ptr<char[]> bytes;
     size_t size, used;
   };
 
-  static void check_run(const Shape& own,
-                        int64_t element,
-                        const Shape& shape,
-                        const Shape& wanted) {
-    if (own.rank() != shape.rank()) {
+  static void check_shapes(const Shape& element_shape,
+                           int64_t element,
+                           const Shape& shape,
+                           const Shape& target_shape) {
+    if (element_shape.rank() != shape.rank()) {
       invalid_argument(
           "All elements in a batch must have the same rank when padding; element 0 "
           "has shape ",
-          shape, ", element ", element, " ", own, ".");
+          shape, ", element ", element, " ", element_shape, ".");
     }
-    for (int d = 0; wanted.has_rank() && d < own.rank(); ++d) {
-      if (wanted.dim(d) == Shape::kUnknownDim || own.dim(d) <= wanted.dim(d)) continue;
+    for (int d = 0; target_shape.has_rank() && d < element_shape.rank(); ++d) {
+      if (target_shape.dim(d) == Shape::kUnknownDim || element_shape.dim(d) <= target_shape.dim(d))
+        continue;
       fail(Code::kDataLoss, "Attempted to pad to a smaller size than the input element: element ",
-           element, " has shape ", own, ", the batch ", wanted, ".");
+           element, " has shape ", element_shape, ", the batch ", target_shape, ".");
     }
   }
   void add_bytes(const void* bytes, size_t size) {
-    constexpr size_t kFirst = size_t{1} << 10, kBlock = size_t{1} << 20;
+    constexpr size_t kFirstBlock = size_t{1} << 10, kMaxBlock = size_t{1} << 20;
     if (size == 0) return;
     if (blocks_.empty() || blocks_.back().size - blocks_.back().used < size) {
-      const size_t wanted = blocks_.empty() ? kFirst : std::min(kBlock, 2 * blocks_.back().size);
-      const size_t room = std::max(wanted, size);
-      check_memory(1, room);
-      blocks_.push_back({std::unique_ptr<char[]>(new char[room]), room, 0});
+      const size_t default_size =
+          blocks_.empty() ? kFirstBlock : std::min(kMaxBlock, 2 * blocks_.back().size);
+      const size_t capacity = std::max(default_size, size);
+      check_memory(1, capacity);
+      blocks_.push_back({std::unique_ptr<char[]>(new char[capacity]), capacity, 0});
     }
     Block& block = blocks_.back();
     std::memcpy(block.bytes.get() + block.used, bytes, size);
@@ -218,13 +215,13 @@ class Column {
   template <typename T>
   void put_as(T padding, const Shape& shape, Tensor& batch) const {
     T* to = batch.data<T>();
-    const int64_t place = shape.num_elements();
+    const int64_t slot_elements = shape.num_elements();
     std::fill(to, to + batch.num_elements(), padding);
     InterruptPoll poll;
     size_t block = 0, at = 0;
     for (const Run& run : runs_) {
       const int64_t count = run.shape.num_elements();
-      for (int64_t i = 0; i < run.count; ++i, to += place) {
+      for (int64_t i = 0; i < run.count; ++i, to += slot_elements) {
         if (count == 0) continue;
         poll();
         if (at == blocks_[block].used) {
@@ -249,29 +246,29 @@ class PaddedBatchIterator : public TransformationIterator<PaddedBatchDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
-    std::vector<Column> columns;
+    std::vector<ColumnBuffer> columns;
     for (const DType dtype : dataset_->dtypes()) columns.emplace_back(dtype);
-    size_t taken = 0;
+    size_t num_read = 0;
     ComponentsSink element;
     InterruptPoll poll;
-    for (; taken < dataset_->batch_size() && input_->next(element); ++taken) {
+    for (; num_read < dataset_->batch_size() && input_->next(element); ++num_read) {
       poll();
       const Components components = element.take();
       for (size_t k = 0; k < columns.size(); ++k) columns[k].add(components[k]);
     }
-    const bool is_short = taken < dataset_->batch_size();
-    if (taken == 0 || (is_short && dataset_->drops_remainder())) return false;
-    for (size_t k = 0; k < columns.size(); ++k) put(columns[k], taken, k, sink);
+    const bool is_short = num_read < dataset_->batch_size();
+    if (num_read == 0 || (is_short && dataset_->drops_remainder())) return false;
+    for (size_t k = 0; k < columns.size(); ++k) put(columns[k], num_read, k, sink);
     return true;
   }
 
  private:
-  void put(const Column& column, size_t rows, size_t k, ElementSink& sink) const {
-    const Tensor& padding = dataset_->value(k);
-    const Shape shape = column.generalize_shapes(dataset_->padded(k));
-    Shape with_rows = {static_cast<int64_t>(rows)};
-    for (int d = 0; d < shape.rank(); ++d) with_rows.append(shape.dim(d));
-    column.put(padding, shape, sink.allocate(static_cast<int>(k), padding.dtype(), with_rows));
+  void put(const ColumnBuffer& column, size_t rows, size_t k, ElementSink& sink) const {
+    const Tensor& padding = dataset_->padding_value(k);
+    const Shape shape = column.generalize_shapes(dataset_->target_shape(k));
+    column.put(padding, shape,
+               sink.allocate(static_cast<int>(k), padding.dtype(),
+                             batched_shape(shape, static_cast<int64_t>(rows))));
   }
 };
 
@@ -280,17 +277,14 @@ std::unique_ptr<DatasetIterator> PaddedBatchDataset::iterator(IteratorContext& c
 }
 
 // The R function flattens nested shapes and values first.
-RUNHOOKS_REGISTER_DATASET(
-    "PaddedBatchDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<PaddedBatchDataset>(args);
-    },
-    "",
-    {"dataset: dataset.", "batch_size: number in [1, Inf). Number of elements per batch.",
-     "padded_shapes = NULL: any. Shape after padding.",
-     "padding_values = NULL: any. Padding value.",
-     "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
-    "Pad consecutive elements to one shape and batch them.");
+RUNHOOKS_REGISTER_DATASET(PaddedBatchDataset,
+                          "",
+                          {"dataset: dataset.",
+                           "batch_size: number in [1, Inf). Number of elements per batch.",
+                           "padded_shapes = NULL: any. Shape after padding.",
+                           "padding_values = NULL: any. Padding value.",
+                           "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
+                          "Pad consecutive elements to one shape and batch them.");
 
 }  // namespace
 

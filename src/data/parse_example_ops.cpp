@@ -10,8 +10,8 @@ namespace {
 
 using Kind = ParsedFeature::Kind;
 
-// Parses the requested features. Order of outputs: indices, values and shapes of sparse features,
-// values of dense ones, values and row splits of ragged ones.
+// Base class of the kernels. The outputs are the indices, values and shapes of sparse features, the
+// values of dense features, and the values and row splits of ragged features.
 class ParseKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -40,21 +40,23 @@ class ParseKernel : public Kernel {
     feature.dtype = dtype;
     return feature;
   }
-  static ParsedFeature dense(const std::string& key, const Tensor& otherwise, const Shape& shape) {
+  static ParsedFeature dense(const std::string& key,
+                             const Tensor& default_value,
+                             const Shape& shape) {
     ParsedFeature feature;
     feature.kind = Kind::kDense;
     feature.key = key;
-    feature.dtype = otherwise.dtype();
+    feature.dtype = default_value.dtype();
     feature.shape = shape;
-    feature.otherwise = otherwise;
+    feature.default_value = default_value;
     return feature;
   }
 
  private:
-  template <typename Do>
-  void for_each(Kind kind, Do act) {
+  template <typename Visit>
+  void for_each(Kind kind, Visit visit) {
     for (size_t i = 0; i < parser_.features().size(); ++i) {
-      if (parser_.features()[i].kind == kind) act(i);
+      if (parser_.features()[i].kind == kind) visit(i);
     }
   }
   void write_values(KernelContext& c, int output, size_t i) {
@@ -76,7 +78,7 @@ class ParseKernel : public Kernel {
   void write_shape(KernelContext& c, int output, size_t i) {
     auto* out = c.allocate_output(output, DType::kInt64, Shape{is_single_ ? 1 : 2}).data<int64_t>();
     if (!is_single_) *out++ = parser_.num_examples();
-    *out = parser_.features()[i].longest();
+    *out = parser_.features()[i].max_count();
   }
   void write_splits(KernelContext& c, int output, size_t i) {
     const ParsedFeature& feature = parser_.features()[i];
@@ -95,7 +97,7 @@ class ParseKernel : public Kernel {
   bool is_single_ = false;
 };
 
-// The name of an example; `names` is empty or has one per example.
+// The name of example i. `names` is empty or has a name for each example.
 std::string name_at(const Tensor& names, const Tensor& serialized, int64_t i) {
   if (names.num_elements() == 0) return "";
   if (names.num_elements() != serialized.num_elements()) {
@@ -111,16 +113,16 @@ class ParseExampleKernel : public ParseKernel {
   std::vector<ParsedFeature> features(KernelContext& c) const override {
     const auto& sparse_types = c.op().attr<std::vector<DType>>("sparse_types");
     const auto& shapes = c.op().attr<std::vector<Shape>>("dense_shapes");
-    std::vector<ParsedFeature> all;
+    std::vector<ParsedFeature> result;
     int input = 2;
     for (const DType dtype : sparse_types)
-      all.push_back(sparse(c.input(input++).string_at(0), dtype));
+      result.push_back(sparse(c.input(input++).string_at(0), dtype));
     const auto n = static_cast<int>(shapes.size());
     for (int i = 0; i < n; ++i) {
-      all.push_back(dense(c.input(input + i).string_at(0), c.input(input + n + i),
-                          shapes[static_cast<size_t>(i)]));
+      result.push_back(dense(c.input(input + i).string_at(0), c.input(input + n + i),
+                             shapes[static_cast<size_t>(i)]));
     }
-    return all;
+    return result;
   }
   std::string example_name(KernelContext& c, int64_t i) const override {
     return name_at(c.input(1), c.input(0), i);
@@ -137,28 +139,29 @@ class ParseExampleV2Kernel : public ParseKernel {
     check_keys(c.input(2), sparse_types.size(), "sparse_keys");
     check_keys(c.input(3), shapes.size(), "dense_keys");
     check_keys(c.input(4), ragged_types.size(), "ragged_keys");
-    std::vector<ParsedFeature> all;
+    std::vector<ParsedFeature> result;
     for (size_t i = 0; i < sparse_types.size(); ++i) {
-      all.push_back(sparse(c.input(2).string_at(static_cast<int64_t>(i)), sparse_types[i]));
+      result.push_back(sparse(c.input(2).string_at(static_cast<int64_t>(i)), sparse_types[i]));
     }
     for (size_t i = 0; i < shapes.size(); ++i) {
       const std::string& key = c.input(3).string_at(static_cast<int64_t>(i));
-      all.push_back(dense(key, c.input(5 + static_cast<int>(i)), shapes[i]));
+      result.push_back(dense(key, c.input(5 + static_cast<int>(i)), shapes[i]));
     }
     for (size_t i = 0; i < ragged_types.size(); ++i) {
-      all.push_back(sparse(c.input(4).string_at(static_cast<int64_t>(i)), ragged_types[i]));
-      all.back().kind = Kind::kRagged;
+      result.push_back(sparse(c.input(4).string_at(static_cast<int64_t>(i)), ragged_types[i]));
+      result.back().kind = Kind::kRagged;
     }
-    return all;
+    return result;
   }
   std::string example_name(KernelContext& c, int64_t i) const override {
     return name_at(c.input(1), c.input(0), i);
   }
 
  private:
-  static void check_keys(const Tensor& keys, size_t wanted, const char* what) {
-    if (keys.num_elements() == static_cast<int64_t>(wanted)) return;
-    invalid_argument("Expected ", wanted, " ", what, ", but got ", keys.num_elements(), ".");
+  static void check_keys(const Tensor& keys, size_t expected_size, const char* input_name) {
+    if (keys.num_elements() == static_cast<int64_t>(expected_size)) return;
+    invalid_argument("Expected ", expected_size, " ", input_name, ", but got ", keys.num_elements(),
+                     ".");
   }
 };
 
@@ -169,21 +172,21 @@ class ParseSingleExampleKernel : public ParseKernel {
     const auto& sparse_keys = c.op().attr<std::vector<std::string>>("sparse_keys");
     const auto& dense_keys = c.op().attr<std::vector<std::string>>("dense_keys");
     const auto& shapes = c.op().attr<std::vector<Shape>>("dense_shapes");
-    std::vector<ParsedFeature> all;
+    std::vector<ParsedFeature> result;
     for (size_t i = 0; i < sparse_keys.size(); ++i) {
-      all.push_back(sparse(sparse_keys[i], sparse_types[i]));
+      result.push_back(sparse(sparse_keys[i], sparse_types[i]));
     }
     for (size_t i = 0; i < dense_keys.size(); ++i) {
-      all.push_back(dense(dense_keys[i], c.input(1 + static_cast<int>(i)), shapes[i]));
+      result.push_back(dense(dense_keys[i], c.input(1 + static_cast<int>(i)), shapes[i]));
     }
-    return all;
+    return result;
   }
 };
 
-void check_lengths(const Operation& op, const char* attr, size_t given, size_t wanted) {
-  if (given == wanted) return;
-  invalid_argument("Op '", op.type(), "': attribute '", attr, "' has ", given, " elements, not ",
-                   wanted, ".");
+void check_lengths(const Operation& op, const char* attr, size_t size, size_t expected_size) {
+  if (size == expected_size) return;
+  invalid_argument("Op '", op.type(), "': attribute '", attr, "' has ", size, " elements, not ",
+                   expected_size, ".");
 }
 
 void check_types(const Operation& op, const char* attr, const std::vector<DType>& allowed) {
@@ -197,7 +200,8 @@ void check_types(const Operation& op, const char* attr, const std::vector<DType>
 // Types of values that a tf.train.Example can hold.
 const std::vector<DType> kExampleTypes = {DType::kFloat32, DType::kInt64, DType::kString};
 
-// Sets output shapes: `num_sparse` features with indices [?, 2], then ragged and dense ones.
+// Sets the shapes of the outputs for these numbers of sparse and ragged features. `batch` is the
+// shape of the input `serialized`.
 void set_shapes(ShapeContext& c, const Shape& batch, size_t num_sparse, size_t num_ragged) {
   const auto& shapes = c.op().attr<std::vector<Shape>>("dense_shapes");
   check_types(c.op(), "sparse_types", kExampleTypes);

@@ -1,18 +1,18 @@
 // Produces the input's elements on a background thread.
-#include "data/prefetch_iterator.h"
 #include "data/one_input_dataset.h"
+#include "data/prefetch_iterator.h"
 
 namespace runhooks {
 
 namespace {
 
-constexpr int64_t kAuto = 2;  // elements, if buffer_size is automatic
+constexpr int64_t kAutoBufferSize = 2;  // elements; used if buffer_size is -1
 
 class PrefetchDataset : public Transformation {
  public:
   explicit PrefetchDataset(const Args& args)
       : Transformation(dataset_argument(args)), buffer_size_(args.integer("buffer_size", -1)) {
-    if (buffer_size_ < 0) buffer_size_ = kAuto;
+    if (buffer_size_ < 0) buffer_size_ = kAutoBufferSize;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   int64_t cardinality() const override { return input().cardinality(); }
@@ -22,8 +22,8 @@ class PrefetchDataset : public Transformation {
   int64_t buffer_size_;
 };
 
-// An input that calls R cannot run on another thread, so it is read on demand.
-class PlainIterator : public TransformationIterator<PrefetchDataset> {
+// Reads the input on demand. Used if the input calls R, which cannot run on another thread.
+class UnbufferedIterator : public TransformationIterator<PrefetchDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override { return input_->next(sink); }
@@ -31,19 +31,17 @@ class PlainIterator : public TransformationIterator<PrefetchDataset> {
 
 std::unique_ptr<DatasetIterator> PrefetchDataset::iterator(IteratorContext& context) const {
   if (buffer_size_ == 0 || runs_on_main_thread()) {
-    return std::make_unique<PlainIterator>(self(this), context);
+    return std::make_unique<UnbufferedIterator>(self(this), context);
   }
   PrefetchIterator::Options options;
   options.capacity = static_cast<size_t>(buffer_size_);
-  return std::make_unique<PrefetchIterator>(self(this), input().iterator(context), options,
-                                 [](size_t, const Components& element) { return element; });
+  return std::make_unique<PrefetchIterator>(
+      self(this), input().iterator(context), options,
+      [](size_t, const Components& element) { return element; });
 }
 
 RUNHOOKS_REGISTER_DATASET(
-    "PrefetchDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<PrefetchDataset>(args);
-    },
+    PrefetchDataset,
     "dataset_prefetch",
     {"dataset: dataset.",
      "buffer_size = NULL: number in [-1, Inf). Number of elements to produce ahead; "

@@ -23,17 +23,17 @@
 namespace runhooks {
 
 namespace {
-// interval between checks for user interrupts
+// Interval between checks for Ctrl-C while a thread waits.
 constexpr std::chrono::milliseconds kPollInterval(50);
 }  // namespace
 
-// State shared by the workers and the consumer. The states of an element:
+// State shared by the workers and the consumer. The life of an item:
 //
-//   input_ --read()--> in items_, in progress --make()--> in items_, done --next()--> consumer
+//   input_ --read()--> in items_, in progress --compute()--> in items_, done --next()--> consumer
 //
-// A worker reads an element and makes the item. If the input calls R code, the consumer reads, and
-// the workers take the items from pending_. items_ keeps the order of the input; its size is
-// limited by the capacity. One thread at a time reads (is_reading_).
+// A worker reads an item from the input and computes its result. If the input calls R code, the
+// consumer reads the items, and the workers take them from pending_. items_ keeps the order of the
+// input; its size is limited by the capacity. Only one thread at a time reads (is_reading_).
 class PrefetchIterator::Queue {
  public:
   Queue(std::shared_ptr<const Dataset> dataset,
@@ -44,7 +44,7 @@ class PrefetchIterator::Queue {
         input_(std::move(input)),
         options_(options),
         work_(std::move(work)),
-        offered_([](void* queue) { static_cast<Queue*>(queue)->wake(); }, this) {}
+        helping_queue_([](void* queue) { static_cast<Queue*>(queue)->wake(); }, this) {}
   ~Queue() { stop(); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -64,7 +64,7 @@ class PrefetchIterator::Queue {
   };
   using ItemPtr = std::shared_ptr<Item>;
 
-  // While it exists, all workers are idle and none starts.
+  // Waits until all workers are idle, and keeps them idle while it exists.
   class QuiesceScope;
 
   void start();
@@ -75,16 +75,17 @@ class PrefetchIterator::Queue {
     progress_count_.fetch_add(1, std::memory_order_release);
     changed_.notify_all();
   }
-  // Taking the lock orders this call after a thread that is about to sleep.
+  // Takes the lock first, so that a thread that is about to sleep does not miss the notification.
   void wake() {
     { const std::lock_guard<std::mutex> lock(mutex_); }
     changed_.notify_all();
   }
   void wait_for_progress(std::unique_lock<std::mutex>& lock);
   bool may_read() const;
-  // Reads an input element, and unlocks meanwhile; NULL at the end or on an error.
+  // Reads an item from the input with the lock released; NULL at the end of the input. An error of
+  // the input is stored in the item.
   ItemPtr read(std::unique_lock<std::mutex>& lock);
-  void make(size_t worker, Item& item) const;
+  void compute(size_t worker, Item& item) const;
   void complete_inline(Item& item) const;
   void finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock);
   void fill_queue(std::unique_lock<std::mutex>& lock);
@@ -98,32 +99,32 @@ class PrefetchIterator::Queue {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::deque<ItemPtr> items_;  // in order; finished or in progress
-  // Items that no worker has claimed. Saving completes them inline.
+  // Items that no worker has claimed. save() computes them itself.
   mutable std::deque<ItemPtr> pending_;
-  bool is_over_ = false, is_reading_ = false;
-  std::atomic<bool> stops_{false};
-  mutable int pauses_ = 0;
-  int busy_ = 0;
+  bool at_end_ = false, is_reading_ = false;
+  std::atomic<bool> is_stopping_{false};
+  mutable int num_quiesce_scopes_ = 0;
+  int num_busy_ = 0;
   int64_t rows_seen_ = 0, epoch_ = 0;
   std::atomic<unsigned> progress_count_{0};
-  HelpingQueue offered_;  // work that a blocked consumer may help with
+  HelpingQueue helping_queue_;  // work that a blocked consumer may help with
   std::vector<std::thread> threads_;
 };
 
 class PrefetchIterator::Queue::QuiesceScope {
  public:
   explicit QuiesceScope(const Queue& queue) : queue_(queue), lock_(queue.mutex_) {
-    ++queue_.pauses_;
-    while (queue_.busy_ > 0) wait();
+    ++queue_.num_quiesce_scopes_;
+    while (queue_.num_busy_ > 0) wait();
   }
   std::unique_lock<std::mutex>& lock() { return lock_; }
   ~QuiesceScope() { end(); }
 
  private:
-  // Wakes up regularly, because an element may take very long and the user may interrupt.
+  // Checks for Ctrl-C regularly, because an element may take very long.
   void wait() {
     queue_.changed_.wait_for(lock_, kPollInterval);
-    if (queue_.busy_ == 0) return;
+    if (queue_.num_busy_ == 0) return;
     lock_.unlock();
     try {
       check_interrupt();
@@ -135,7 +136,7 @@ class PrefetchIterator::Queue::QuiesceScope {
     lock_.lock();
   }
   void end() {
-    --queue_.pauses_;
+    --queue_.num_quiesce_scopes_;
     queue_.changed_.notify_all();
   }
 
@@ -144,8 +145,8 @@ class PrefetchIterator::Queue::QuiesceScope {
 };
 
 void PrefetchIterator::Queue::start() {
-  if (!threads_.empty() || stops_) return;
-  const BlockSignalsScope none;
+  if (!threads_.empty() || is_stopping_) return;
+  const BlockSignalsScope blocked;
   for (size_t i = 0; i < options_.workers; ++i) {
     try {
       threads_.emplace_back([this, i] { work(i); });
@@ -159,7 +160,7 @@ void PrefetchIterator::Queue::stop() {
   if (threads_.empty()) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    stops_ = true;
+    is_stopping_ = true;
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
@@ -167,9 +168,9 @@ void PrefetchIterator::Queue::stop() {
 }
 
 bool PrefetchIterator::Queue::may_read() const {
-  // reads on only after the consumer has received the error
+  // After an error, reading continues only when the consumer has received the error.
   const bool has_failed = !items_.empty() && items_.back()->error;
-  return !is_over_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
+  return !at_end_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
 }
 
 PrefetchIterator::Queue::ItemPtr PrefetchIterator::Queue::read(std::unique_lock<std::mutex>& lock) {
@@ -189,7 +190,7 @@ PrefetchIterator::Queue::ItemPtr PrefetchIterator::Queue::read(std::unique_lock<
   lock.lock();
   is_reading_ = false;
   if (!has_element) {
-    is_over_ = true;
+    at_end_ = true;
     return nullptr;
   }
   item->is_done = item->error != nullptr;
@@ -199,11 +200,11 @@ PrefetchIterator::Queue::ItemPtr PrefetchIterator::Queue::read(std::unique_lock<
 
 void PrefetchIterator::Queue::complete_inline(Item& item) const {
   if (item.is_done) return;
-  make(0, item);
+  compute(0, item);
   item.is_done = true;
 }
 
-void PrefetchIterator::Queue::make(size_t worker, Item& item) const {
+void PrefetchIterator::Queue::compute(size_t worker, Item& item) const {
   try {
     item.components = work_(worker, item.components);
   } catch (const ForeignUnwind&) {
@@ -218,24 +219,24 @@ void PrefetchIterator::Queue::finish(size_t worker,
                                      std::unique_lock<std::mutex>& lock) {
   if (item->is_done) return;
   lock.unlock();
-  make(worker, *item);
+  compute(worker, *item);
   lock.lock();
   item->is_done = true;
 }
 
 void PrefetchIterator::Queue::work(size_t worker) {
-  const SingleThreaded one;
-  const FlushDenormals flushed;
-  const HelpingQueue::ProducerScope offering(offered_);
-  set_cancel_flag(&stops_);
+  const SingleThreaded single_threaded;
+  const FlushDenormals flush_denormals;
+  const HelpingQueue::ProducerScope producer(helping_queue_);
+  set_cancel_flag(&is_stopping_);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] {
       const bool has_work = !pending_.empty() || (!options_.reads_on_caller && may_read());
-      return stops_ || (pauses_ == 0 && has_work);
+      return is_stopping_ || (num_quiesce_scopes_ == 0 && has_work);
     });
-    if (stops_) return;
-    ++busy_;
+    if (is_stopping_) return;
+    ++num_busy_;
     ItemPtr item;
     if (!pending_.empty()) {
       item = pending_.front();
@@ -245,7 +246,7 @@ void PrefetchIterator::Queue::work(size_t worker) {
       changed_.notify_all();  // the input is free for the next read
     }
     if (item) finish(worker, item, lock);
-    --busy_;
+    --num_busy_;
     notify_progress();
   }
 }
@@ -262,13 +263,13 @@ bool PrefetchIterator::Queue::deliver(ElementSink& sink, Item& item) {
   rows_seen_ = item.rows_seen;
   epoch_ = item.epoch;
   if (item.error) std::rethrow_exception(item.error);
-  sink.emit_all_rows(std::move(item.components));
+  sink.emit(std::move(item.components));
   return true;
 }
 
 bool PrefetchIterator::Queue::next_without_workers(ElementSink& sink) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (items_.empty() && !is_over_) read(lock);
+  if (items_.empty() && !at_end_) read(lock);
   if (items_.empty()) return false;
   const ItemPtr item = items_.front();
   complete_inline(*item);
@@ -278,14 +279,14 @@ bool PrefetchIterator::Queue::next_without_workers(ElementSink& sink) {
 }
 
 void PrefetchIterator::Queue::wait_for_progress(std::unique_lock<std::mutex>& lock) {
-  const unsigned seen = progress_count_.load();
+  const unsigned observed = progress_count_.load();
   lock.unlock();
-  offered_.help(progress_count_, seen);
+  helping_queue_.help(progress_count_, observed);
   lock.lock();
-  offered_.begin_sleep();
-  if (progress_count_.load() == seen && !offered_.has_task())
+  helping_queue_.begin_sleep();
+  if (progress_count_.load() == observed && !helping_queue_.has_task())
     changed_.wait_for(lock, kPollInterval);
-  offered_.end_sleep();
+  helping_queue_.end_sleep();
   lock.unlock();
   check_interrupt();
   lock.lock();
@@ -299,7 +300,7 @@ bool PrefetchIterator::Queue::next(ElementSink& sink) {
   while (true) {
     fill_queue(lock);
     if (!items_.empty() && items_.front()->is_done) break;
-    if (items_.empty() && is_over_ && !is_reading_) return false;
+    if (items_.empty() && at_end_ && !is_reading_) return false;
     wait_for_progress(lock);
   }
   const ItemPtr item = items_.front();
@@ -309,15 +310,15 @@ bool PrefetchIterator::Queue::next(ElementSink& sink) {
   return deliver(sink, *item);
 }
 
-// The number of prefetched elements depends on timing, and reading advances random streams. To be
-// deterministic, let the workers fill the queue first.
+// Reading advances random streams, but the number of prefetched elements depends on timing. The
+// queue is filled before the input is rewound, so that the streams are always at the same position.
 void PrefetchIterator::Queue::rewind() {
   QuiesceScope pause(*this);
   while (may_read()) read(pause.lock());
   items_.clear();
   pending_.clear();
   input_->rewind();
-  is_over_ = false;
+  at_end_ = false;
 }
 
 NamedTensors PrefetchIterator::Queue::save() const {
@@ -326,15 +327,15 @@ NamedTensors PrefetchIterator::Queue::save() const {
     complete_inline(*pending_.front());
     pending_.pop_front();
   }
-  NamedTensors state = {{"is_over", Tensor::scalar(is_over_)}};
-  std::vector<const ElementOrError*> held;
+  NamedTensors state = {{"is_over", Tensor::scalar(at_end_)}};
+  std::vector<const ElementOrError*> buffered;
   std::vector<int64_t> rows_seen = {rows_seen_}, epochs = {epoch_};
   for (const ItemPtr& item : items_) {
     rows_seen.push_back(item->rows_seen);
     epochs.push_back(item->epoch);
-    held.push_back(item.get());
+    buffered.push_back(item.get());
   }
-  serialize_buffered(state, "made/", held, 1);
+  serialize_buffered(state, "made/", buffered, 1);
   state["rows_seen"] = Tensor::vector(rows_seen);
   state["epoch"] = Tensor::vector(epochs);
   add_subtree(state, "input/", input_->save());
@@ -344,20 +345,22 @@ NamedTensors PrefetchIterator::Queue::save() const {
 void PrefetchIterator::Queue::restore(const NamedTensors& state) {
   const QuiesceScope pause(*this);
   const auto capacity = static_cast<int64_t>(options_.capacity);
-  std::vector<ElementOrError> held = deserialize_buffered(state, "made/", *dataset_, capacity, 1);
+  std::vector<ElementOrError> buffered =
+      deserialize_buffered(state, "made/", *dataset_, capacity, 1);
   const std::vector<int64_t> rows_seen = state_counts(state, "rows_seen"),
                              epochs = state_counts(state, "epoch");
-  const bool is_over = state_flag(state, "is_over");
-  const bool fits = rows_seen.size() == held.size() + 1 && epochs.size() == rows_seen.size();
-  if (!fits) {
+  const bool at_end = state_flag(state, "is_over");
+  const bool is_valid =
+      rows_seen.size() == buffered.size() + 1 && epochs.size() == rows_seen.size();
+  if (!is_valid) {
     fail(Code::kDataLoss, "The saved state of queued elements is damaged.");
   }
   input_->restore(subtree(state, "input/"));
   items_.clear();
   pending_.clear();
-  for (size_t i = 0; i < held.size(); ++i) {
+  for (size_t i = 0; i < buffered.size(); ++i) {
     auto item = std::make_shared<Item>();
-    static_cast<ElementOrError&>(*item) = std::move(held[i]);
+    static_cast<ElementOrError&>(*item) = std::move(buffered[i]);
     item->is_done = true;
     item->rows_seen = rows_seen[i + 1];
     item->epoch = epochs[i + 1];
@@ -365,7 +368,7 @@ void PrefetchIterator::Queue::restore(const NamedTensors& state) {
   }
   rows_seen_ = rows_seen[0];
   epoch_ = epochs[0];
-  is_over_ = is_over;
+  at_end_ = at_end;
 }
 
 // --- public interface
@@ -377,8 +380,8 @@ PrefetchIterator::PrefetchIterator(std::shared_ptr<const Dataset> dataset,
     : queue_(std::make_unique<Queue>(
           std::move(dataset), std::move(input), options, std::move(work))) {}
 
-// In a forked child, the threads of the parent do not exist. Destroying the queue could wait for
-// them forever, so it is leaked.
+// In a forked child, the worker threads do not exist. The destructor of the queue could wait for
+// them forever, so the queue is leaked.
 PrefetchIterator::~PrefetchIterator() {
   if (is_in_forked_child()) static_cast<void>(queue_.release());
 }

@@ -9,24 +9,24 @@
 
 namespace runhooks {
 
-// Elements keep the input order regardless of the order in which workers finish. Saving waits until all
-// workers are idle and includes elements that were produced but not consumed. In a child of
+// Elements keep the input order regardless of the order in which workers finish. Saving waits until
+// all workers are idle and includes elements that were produced but not consumed. In a child of
 // fork(), where threads do not survive, the caller does all the work.
 class PrefetchIterator : public DatasetIterator {
  public:
-  // Transforms an input element; `worker` is the worker's index.
+  // Computes an element from an element of the input; `worker` is the index of the worker thread.
   using Work = std::function<Components(size_t worker, const Components& element)>;
   struct Options {
     size_t workers = 1;
-    size_t capacity = 1;  // limit on elements finished or in progress
-    // The input calls R code, so the consumer's thread reads it.
+    size_t capacity = 1;  // maximum number of elements that are done or in progress
+    // The consumer's thread reads the input, because it calls R code.
     bool reads_on_caller = false;
   };
   // `dataset` is the dataset whose elements are produced.
   PrefetchIterator(std::shared_ptr<const Dataset> dataset,
-        std::unique_ptr<DatasetIterator> input,
-        const Options& options,
-        Work work);
+                   std::unique_ptr<DatasetIterator> input,
+                   const Options& options,
+                   Work work);
   ~PrefetchIterator() override;
 
   // Errors of the input or the work are raised at their position in the order.

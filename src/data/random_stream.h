@@ -1,4 +1,4 @@
-// RandomStream: a random number stream whose position can be saved.
+// RandomStream: a stream of random 32-bit numbers whose position can be saved.
 #pragma once
 
 #include "base/random.h"
@@ -10,35 +10,35 @@ class RandomStream {
  public:
   explicit RandomStream(Seeds seeds) : seeds_(seeds) {}
   uint32_t next() {
-    if (used_ == kWords) refill();
-    ++drawn_;
-    return words_[used_++];
+    if (num_used_ == kBlockSize) refill();
+    ++num_drawn_;
+    return block_[num_used_++];
   }
   Seeds seeds() const { return seeds_; }
   NamedTensors save() const {
     return {{"seed", Tensor::scalar(static_cast<int64_t>(seeds_.seed))},
             {"seed2", Tensor::scalar(static_cast<int64_t>(seeds_.seed2))},
-            {"drawn", Tensor::scalar(drawn_)}};
+            {"drawn", Tensor::scalar(num_drawn_)}};
   }
   static RandomStream restored(const NamedTensors& state) {
     RandomStream stream({static_cast<uint64_t>(state_integer(state, "seed")),
                          static_cast<uint64_t>(state_integer(state, "seed2"))});
-    stream.drawn_ = state_count(state, "drawn");
+    stream.num_drawn_ = state_count(state, "drawn");
     return stream;
   }
 
  private:
-  static constexpr int kWords = 4 * Philox::kLanes;
+  static constexpr int kBlockSize = 4 * Philox::kLanes;
 
   void refill() {
-    Philox(seeds_.seed, seeds_.seed2).blocks(static_cast<uint64_t>(drawn_) / 4, words_);
-    used_ = static_cast<int>(drawn_ % 4);
+    Philox(seeds_.seed, seeds_.seed2).blocks(static_cast<uint64_t>(num_drawn_) / 4, block_);
+    num_used_ = static_cast<int>(num_drawn_ % 4);
   }
 
   Seeds seeds_;
-  int64_t drawn_ = 0;
-  uint32_t words_[kWords];  // the first `used_` are consumed
-  int used_ = kWords;
+  int64_t num_drawn_ = 0;
+  uint32_t block_[kBlockSize];  // the first `num_used_` are consumed
+  int num_used_ = kBlockSize;
 };
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// The numbers from, from + by, ... up to but excluding `to`.
+// The numbers `from`, `from + by`, ..., up to but excluding `to`.
 #include "base/interruptible_chunks.h"
 #include "data/indexed_iterator.h"
 
@@ -24,17 +24,17 @@ class RangeDataset : public Dataset, public RowTable {
   int64_t num_rows() const override { return size_; }
   int64_t cardinality() const override { return num_rows(); }
   void put(int64_t number, ElementSink& sink) const override {
-    *sink.allocate(0, DType::kInt64, Shape()).data<int64_t>() = at(number);
+    *sink.allocate(0, DType::kInt64, Shape()).data<int64_t>() = value_at(number);
   }
   void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
     auto* to = sink.allocate(0, DType::kInt64, Shape{n}).data<int64_t>();
     for_each_interruptible_chunk(n, sizeof(int64_t), [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) to[i] = at(numbers[i]);
+      for (int64_t i = first; i < last; ++i) to[i] = value_at(numbers[i]);
     });
   }
 
  private:
-  int64_t at(int64_t i) const { return from_ + i * by_; }
+  int64_t value_at(int64_t i) const { return from_ + i * by_; }
 
   int64_t from_, by_, size_ = 0;
 };
@@ -43,15 +43,12 @@ std::unique_ptr<DatasetIterator> RangeDataset::iterator(IteratorContext&) const 
   return std::make_unique<IndexedIterator<RangeDataset>>(self(this));
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "RangeDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<RangeDataset>(args);
-    },
-    "range_dataset",
-    {"from = 0: number. The first number.", "to = 0: number. End of the range, exclusive.",
-     "by = 1: number. Step, which may be negative."},
-    "A range of int64 numbers.");
+RUNHOOKS_REGISTER_DATASET(RangeDataset,
+                          "range_dataset",
+                          {"from = 0: number. The first number.",
+                           "to = 0: number. End of the range, exclusive.",
+                           "by = 1: number. Step, which may be negative."},
+                          "A range of int64 numbers.");
 
 }  // namespace
 

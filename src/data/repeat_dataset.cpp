@@ -15,8 +15,8 @@ class RepeatDataset : public Transformation {
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
-  // Starts an extra pass at the end, as TensorFlow does, because shuffles then draw seeds. Omitted
-  // if TensorFlow would remove or fuse the repeat.
+  // TensorFlow rewinds the input once more after the last pass, which lets shuffles draw seeds. It
+  // does not if `count` is 1 or if it fuses the repeat with the input.
   bool may_start_extra_pass() const { return count_ != 1 && !input().fuses_with_repeat(); }
   bool has_last_pass() const { return count_ != kForever; }
   bool is_endless() const override { return count_ == kForever || input().is_endless(); }
@@ -45,32 +45,32 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     return read([&] { return input_->next_block(n, sink); });
   }
   int64_t next_rows(int64_t n, int64_t* numbers) override {
-    int64_t taken = 0;
-    while (taken < n && dataset_->has_epoch(epoch_)) {
-      const int64_t got = input_->next_rows(n - taken, numbers + taken);
-      has_element_ = has_element_ || got > 0;
-      taken += got;
-      if (taken < n && !end_pass()) break;
+    int64_t num_read = 0;
+    while (num_read < n && dataset_->has_epoch(epoch_)) {
+      const int64_t count = input_->next_rows(n - num_read, numbers + num_read);
+      has_element_ = has_element_ || count > 0;
+      num_read += count;
+      if (num_read < n && !end_pass()) break;
     }
-    return taken;
+    return num_read;
   }
-  int64_t epoch() const override { return passes_ + epoch_; }
-  std::string place() const override { return input_->place(); }
+  int64_t epoch() const override { return previous_epochs_ + epoch_; }
+  std::string location() const override { return input_->location(); }
 
  protected:
   void rewind_own() override {
-    passes_ += epoch_;
+    previous_epochs_ += epoch_;
     epoch_ = 0;
     has_element_ = false;
   }
   NamedTensors save_own() const override {
     return {{"epoch", Tensor::scalar(epoch_)},
-            {"passes", Tensor::scalar(passes_)},
+            {"passes", Tensor::scalar(previous_epochs_)},
             {"has_element", Tensor::scalar(has_element_)}};
   }
   void restore_own(const NamedTensors& state) override {
     epoch_ = state_count(state, "epoch", dataset_->epochs());
-    passes_ = state_count(state, "passes");
+    previous_epochs_ = state_count(state, "passes");
     has_element_ = state_flag(state, "has_element");
   }
 
@@ -80,16 +80,17 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   int64_t read(ReadInput read_input) {
     while (dataset_->has_epoch(epoch_)) {
       const bool had_element = has_element_;
-      // an element that fails counts, unless the repeat is infinite: it might never end
+      // An element that fails counts as an element. With an infinite repeat it does not, because an
+      // input that always fails would be repeated forever.
       if (dataset_->has_last_pass()) has_element_ = true;
-      const int64_t taken = read_input();
-      has_element_ = had_element || taken > 0;
-      if (taken > 0) return taken;
+      const int64_t num_read = read_input();
+      has_element_ = had_element || num_read > 0;
+      if (num_read > 0) return num_read;
       if (!end_pass()) return 0;
     }
     return 0;
   }
-  // False if the input is empty: repeating it would never end.
+  // Starts the next epoch. Returns false if the input is empty, because repeating it would not end.
   bool end_pass() {
     if (!has_element_) return false;
     ++epoch_;
@@ -98,22 +99,20 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     return true;
   }
 
-  int64_t epoch_ = 0, passes_ = 0;  // in the current pass of this dataset, and before it
-  bool has_element_ = false;  // in the current epoch
+  int64_t epoch_ = 0;            // number of epochs finished in the current pass of this dataset
+  int64_t previous_epochs_ = 0;  // number of epochs in earlier passes
+  bool has_element_ = false;     // in the current epoch
 };
 
 std::unique_ptr<DatasetIterator> RepeatDataset::iterator(IteratorContext& context) const {
   return std::make_unique<RepeatIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "RepeatDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<RepeatDataset>(args);
-    },
-    "dataset_repeat",
-    {"dataset: dataset.", "count = NULL: number. Number of passes; `NULL` or -1 for no limit."},
-    "Repeat the elements.");
+RUNHOOKS_REGISTER_DATASET(RepeatDataset,
+                          "dataset_repeat",
+                          {"dataset: dataset.",
+                           "count = NULL: number. Number of passes; `NULL` or -1 for no limit."},
+                          "Repeat the elements.");
 
 }  // namespace
 

@@ -15,18 +15,18 @@ class ResumableInput : public Saveable {
     std::vector<SaveSpec> specs = position_->save(resources);
     has_saved_ = true;
     const int64_t epoch = integer_of(specs, "state/epoch");
-    const bool at_row_end = integer_of(specs, "state/position") == rows_;
-    const bool ended = num_epochs_ > 0 && epoch + (at_row_end ? 1 : 0) >= num_epochs_;
-    specs.push_back({name() + "ended", Tensor::scalar(static_cast<int64_t>(ended)), nullptr});
+    const bool is_at_row_end = integer_of(specs, "state/position") == rows_;
+    const bool has_ended = num_epochs_ > 0 && epoch + (is_at_row_end ? 1 : 0) >= num_epochs_;
+    specs.push_back({name() + "ended", Tensor::scalar(static_cast<int64_t>(has_ended)), nullptr});
     return specs;
   }
 
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
-    const std::string ended = name() + "ended";
-    if (!source.find(ended)) return {};
-    // a session recreated after a failure resumes, because its training has not ended
-    const bool is_behind = state_integer({{"ended", source.read(ended)}}, "ended") != 0;
-    return is_behind && !has_saved_ ? Assign() : position_->read(source, resources);
+    const std::string key = name() + "ended";
+    if (!source.find(key)) return {};
+    const bool has_ended = state_integer({{"ended", source.read(key)}}, "ended") != 0;
+    // A session that is recreated after a failure resumes in any case: its training has not ended.
+    return has_ended && !has_saved_ ? Assign() : position_->read(source, resources);
   }
 
  private:

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "base/parallel_for.h"
 #include "base/interruptible_chunks.h"
+#include "base/parallel_for.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {
 
 namespace {
 
-constexpr size_t kMemoryLine = 64;
+constexpr size_t kCacheLine = 64;
 constexpr size_t kColumnChunkBytes = 8192;
-// Minimum number of random cache lines for a second thread; they take over ten microseconds.
-constexpr int64_t kSharedLines = 2048;
+// Minimum number of cache lines for several threads. Reading fewer is faster than starting threads.
+constexpr int64_t kMinParallelLines = 2048;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void RowGather::add(const void* from, void* to, size_t bytes) {
   if (bytes == 0) return;
   columns_.push_back({static_cast<const char*>(from), static_cast<char*>(to), bytes});
   row_bytes_ += bytes;
-  row_lines_ += static_cast<int64_t>((bytes + kMemoryLine - 1) / kMemoryLine);
+  row_lines_ += static_cast<int64_t>((bytes + kCacheLine - 1) / kCacheLine);
 }
 
 void RowGather::clear() {
@@ -30,20 +30,20 @@ void RowGather::clear() {
   row_lines_ = 0;
 }
 
-void RowGather::make(const int64_t* numbers, int64_t n) {
-  const bool is_shared = n * row_lines_ >= kSharedLines && kernel_threads() > 1;
+void RowGather::gather(const int64_t* numbers, int64_t n) {
+  const bool uses_threads = n * row_lines_ >= kMinParallelLines && kernel_threads() > 1;
   for_each_interruptible_chunk(n, row_bytes_, [&](int64_t first, int64_t last) {
-    if (!is_shared) {
+    if (!uses_threads) {
       for (const Column& column : columns_) copy_column_chunk({&column, first, last}, numbers);
       return;
     }
-    lay_out(first, last);
+    split_into_chunks(first, last);
     parallel_for(static_cast<int64_t>(chunks_.size()),
                  [&](int64_t i) { copy_column_chunk(chunks_[static_cast<size_t>(i)], numbers); });
   });
 }
 
-void RowGather::lay_out(int64_t first, int64_t last) {
+void RowGather::split_into_chunks(int64_t first, int64_t last) {
   chunks_.clear();
   for (const Column& column : columns_) {
     const auto rows = static_cast<int64_t>(std::max<size_t>(1, kColumnChunkBytes / column.bytes));
@@ -53,14 +53,14 @@ void RowGather::lay_out(int64_t first, int64_t last) {
   }
 }
 
-void RowGather::copy_column_chunk(const Chunk& piece, const int64_t* numbers) {
-  const int64_t* const of_piece = numbers + piece.first;
-  const size_t bytes = piece.column->bytes;
-  const char* const from = piece.column->from;
-  char* const to = piece.column->to + static_cast<size_t>(piece.first) * bytes;
+void RowGather::copy_column_chunk(const Chunk& chunk, const int64_t* numbers) {
+  const int64_t* const chunk_numbers = numbers + chunk.first;
+  const size_t bytes = chunk.column->bytes;
+  const char* const from = chunk.column->from;
+  char* const to = chunk.column->to + static_cast<size_t>(chunk.first) * bytes;
   copy_rows(
-      static_cast<size_t>(piece.last - piece.first), bytes,
-      [=](size_t i) { return from + static_cast<size_t>(of_piece[i]) * bytes; },
+      static_cast<size_t>(chunk.last - chunk.first), bytes,
+      [=](size_t i) { return from + static_cast<size_t>(chunk_numbers[i]) * bytes; },
       [=](size_t i) { return to + i * bytes; });
 }
 

@@ -9,11 +9,12 @@ namespace runhooks {
 
 class RowGather {
  public:
-  // Adds a column with rows of `bytes` bytes; copies are written contiguously to `to`.
+  // Adds a column with rows of `bytes` bytes. Its copied rows are written to `to`, one after
+  // another.
   void add(const void* from, void* to, size_t bytes);
   // Copies the rows with these numbers in all columns.
-  void make(const int64_t* numbers, int64_t n);
-  // Removes the columns; keeps the memory.
+  void gather(const int64_t* numbers, int64_t n);
+  // Removes the columns, but keeps allocated memory.
   void clear();
 
  private:
@@ -27,8 +28,8 @@ class RowGather {
     const Column* column;
     int64_t first, last;
   };
-  static void copy_column_chunk(const Chunk& piece, const int64_t* numbers);
-  void lay_out(int64_t first, int64_t last);
+  static void copy_column_chunk(const Chunk& chunk, const int64_t* numbers);
+  void split_into_chunks(int64_t first, int64_t last);
 
   std::vector<Column> columns_;
   std::vector<Chunk> chunks_;

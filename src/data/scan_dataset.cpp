@@ -14,14 +14,15 @@ class ScanDataset : public Transformation {
       : Transformation(dataset_argument(args)),
         state_(dataset_argument(args, "initial_state")),
         function_(args.object<const DatasetFunction>("scan_func", "a graph function")) {
-    const std::vector<DType> state = state_->dtypes(), all = function_->dtypes();
-    if (all.size() <= state.size() || !std::equal(state.begin(), state.end(), all.begin())) {
+    const std::vector<DType> state = state_->dtypes(), results = function_->dtypes();
+    if (results.size() <= state.size() ||
+        !std::equal(state.begin(), state.end(), results.begin())) {
       invalid_argument("`scan_func` of ", args.owner(),
                        " must return a state of the types of `initial_state`, and an element.");
     }
   }
-  std::vector<DType> dtypes() const override { return results(function_->dtypes()); }
-  std::vector<Shape> shapes() const override { return results(function_->shapes()); }
+  std::vector<DType> dtypes() const override { return without_state(function_->dtypes()); }
+  std::vector<Shape> shapes() const override { return without_state(function_->shapes()); }
   int64_t cardinality() const override { return input().cardinality(); }
   bool runs_on_main_thread() const override {
     return input().runs_on_main_thread() || function_->runs_on_main_thread();
@@ -32,8 +33,10 @@ class ScanDataset : public Transformation {
 
  private:
   template <typename T>
-  std::vector<T> results(const std::vector<T>& all) const {
-    return std::vector<T>(all.begin() + static_cast<long>(state_->dtypes().size()), all.end());
+  // The function returns the new state, then the components of an element; skips the state.
+  std::vector<T> without_state(const std::vector<T>& results) const {
+    return std::vector<T>(results.begin() + static_cast<long>(state_->dtypes().size()),
+                          results.end());
   }
 
   std::shared_ptr<const Dataset> state_;  // its only element is the initial state
@@ -56,7 +59,7 @@ class ScanIterator : public FunctionIterator<ScanDataset> {
     Components results = function_->run(arguments);
     const auto element_begin = results.begin() + static_cast<long>(state_.size());
     state_.assign(results.begin(), element_begin);
-    sink.emit_all_rows(Components(element_begin, results.end()));
+    sink.emit(Components(element_begin, results.end()));
     return true;
   }
 
@@ -69,10 +72,10 @@ class ScanIterator : public FunctionIterator<ScanDataset> {
   }
   void restore_own(const NamedTensors& state) override {
     FunctionIterator::restore_own(state);
-    const std::vector<Components> found =
+    const std::vector<Components> saved =
         read_elements(subtree(state, "state/"), dataset_->state(), 1);
-    if (found.empty()) fail(Code::kDataLoss, "The saved position has no state.");
-    state_ = found[0];
+    if (saved.empty()) fail(Code::kDataLoss, "The saved position has no state.");
+    state_ = saved[0];
   }
 
  private:
@@ -83,15 +86,12 @@ std::unique_ptr<DatasetIterator> ScanDataset::iterator(IteratorContext& context)
   return std::make_unique<ScanIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "ScanDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<ScanDataset>(args);
-    },
-    "",
-    {"dataset: dataset.", "initial_state: dataset. A dataset whose element is the first state.",
-     "scan_func: graph function. Function of state and element."},
-    "Map the elements by a function with a state.");
+RUNHOOKS_REGISTER_DATASET(ScanDataset,
+                          "",
+                          {"dataset: dataset.",
+                           "initial_state: dataset. A dataset whose element is the first state.",
+                           "scan_func: graph function. Function of state and element."},
+                          "Map the elements by a function with a state.");
 
 }  // namespace
 

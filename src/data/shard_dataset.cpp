@@ -19,7 +19,7 @@ class ShardDataset : public Transformation {
     const int64_t n = input().cardinality();
     return n < 0 ? n : n / num_shards_ + (index_ < n % num_shards_ ? 1 : 0);
   }
-  bool has(int64_t position) const { return position % num_shards_ == index_; }
+  bool contains(int64_t position) const { return position % num_shards_ == index_; }
 
  private:
   void validate_arguments(const Args& args) const override {
@@ -37,7 +37,7 @@ class ShardIterator : public TransformationIterator<ShardDataset> {
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
     InterruptPoll poll;
-    for (; !dataset_->has(position_); ++position_) {
+    for (; !dataset_->contains(position_); ++position_) {
       poll();
       ComponentsSink dropped;
       if (!input_->next(dropped)) return false;
@@ -47,13 +47,13 @@ class ShardIterator : public TransformationIterator<ShardDataset> {
     return true;
   }
   int64_t next_rows(int64_t n, int64_t* numbers) override {
-    int64_t taken = 0, number = 0;
+    int64_t num_read = 0, number = 0;
     InterruptPoll poll;
-    while (taken < n && input_->next_rows(1, &number) == 1) {
+    while (num_read < n && input_->next_rows(1, &number) == 1) {
       poll();
-      if (dataset_->has(position_++)) numbers[taken++] = number;
+      if (dataset_->contains(position_++)) numbers[num_read++] = number;
     }
-    return taken;
+    return num_read;
   }
 
  protected:
@@ -71,15 +71,11 @@ std::unique_ptr<DatasetIterator> ShardDataset::iterator(IteratorContext& context
   return std::make_unique<ShardIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "ShardDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<ShardDataset>(args);
-    },
-    "dataset_shard",
-    {"dataset: dataset.", "num_shards: number in [1, Inf). Number of shards.",
-     "index: number in [0, Inf). Index of the shard, from 0."},
-    "Keep every n-th element, for one of n readers.");
+RUNHOOKS_REGISTER_DATASET(ShardDataset,
+                          "dataset_shard",
+                          {"dataset: dataset.", "num_shards: number in [1, Inf). Number of shards.",
+                           "index: number in [0, Inf). Index of the shard, from 0."},
+                          "Keep every n-th element, for one of n readers.");
 
 }  // namespace
 

@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-void check_waiting(int64_t n, int64_t buffer_size) {
+void check_fits(int64_t n, int64_t buffer_size) {
   if (n <= buffer_size) return;
   fail(Code::kDataLoss, n, " saved elements do not fit into a buffer of ", buffer_size, ".");
 }
@@ -19,7 +19,7 @@ void check_waiting(int64_t n, int64_t buffer_size) {
 
 std::vector<int64_t> BufferedRows::restore(const NamedTensors& state, int64_t buffer_size) {
   std::vector<int64_t> numbers = state_integers(state, "numbers");
-  check_waiting(static_cast<int64_t>(numbers.size()), buffer_size);
+  check_fits(static_cast<int64_t>(numbers.size()), buffer_size);
   const int64_t rows = table_.num_rows();
   for (const int64_t number : numbers) {
     if (number < 0 || number >= rows) {
@@ -27,15 +27,15 @@ std::vector<int64_t> BufferedRows::restore(const NamedTensors& state, int64_t bu
     }
   }
   drawn_.clear();
-  waiting_ = static_cast<int64_t>(numbers.size());
+  num_buffered_rows_ = static_cast<int64_t>(numbers.size());
   return numbers;
 }
 
 // --- slots
 
-void SlotPool::save(const std::vector<int64_t>& places, NamedTensors& state) const {
+void SlotPool::save(const std::vector<int64_t>& slots, NamedTensors& state) const {
   std::vector<int64_t> rows;
-  for (const int64_t place : places) rows.push_back(rows_[static_cast<size_t>(place)]);
+  for (const int64_t slot : slots) rows.push_back(rows_[static_cast<size_t>(slot)]);
   state["rows"] = Tensor::vector(rows);
 }
 
@@ -44,17 +44,17 @@ SlotPool SlotPool::restored(const NamedTensors& state, int64_t n, int64_t buffer
   if (static_cast<int64_t>(rows.size()) != n) {
     fail(Code::kDataLoss, "The saved state of a shuffle buffer is damaged.");
   }
-  check_waiting(n, buffer_size);
-  SlotPool places;
-  places.size_ = n;
+  check_fits(n, buffer_size);
+  SlotPool slots;
+  slots.size_ = n;
   for (int64_t i = 0; i < n; ++i) {
-    places.insert(i, rows[static_cast<size_t>(i)]);
-    check_state_count(places.waiting_, "rows");
+    slots.insert(i, rows[static_cast<size_t>(i)]);
+    check_state_count(slots.num_buffered_rows_, "rows");
   }
-  return places;
+  return slots;
 }
 
-std::vector<int64_t> SlotPool::all() const {
+std::vector<int64_t> SlotPool::all_slots() const {
   std::vector<int64_t> numbers(static_cast<size_t>(size_));
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
   return numbers;
@@ -71,22 +71,22 @@ int64_t BufferedElements::read(DatasetIterator& input, int64_t) {
   return 1;
 }
 
-void BufferedElements::move(const std::vector<Move>& moves) {
-  elements_.resize(static_cast<size_t>(places_.size()));
-  for (const Move& each : moves) {
-    if (each.in != kNone) {
-      places_.insert(each.in, rows_read_);
-      elements_[static_cast<size_t>(each.in)] = std::move(read_);
+void BufferedElements::move(const std::vector<ShuffleMove>& moves) {
+  elements_.resize(static_cast<size_t>(slots_.size()));
+  for (const ShuffleMove& each : moves) {
+    if (each.stored != kNoSlot) {
+      slots_.insert(each.stored, rows_read_);
+      elements_[static_cast<size_t>(each.stored)] = std::move(read_);
     }
-    if (each.out != kNone) {
-      places_.erase(each.out);
-      drawn_.push_back(std::move(elements_[static_cast<size_t>(each.out)]));
+    if (each.drawn != kNoSlot) {
+      slots_.erase(each.drawn);
+      drawn_.push_back(std::move(elements_[static_cast<size_t>(each.drawn)]));
     }
   }
 }
 
 void BufferedElements::put_one(ElementSink& sink) {
-  sink.emit_all_rows(std::move(drawn_[0]));
+  sink.emit(std::move(drawn_[0]));
   drawn_.clear();
 }
 
@@ -95,22 +95,22 @@ void BufferedElements::put_stacked(ElementSink& sink) {
   drawn_.clear();
 }
 
-NamedTensors BufferedElements::save(const std::vector<int64_t>& waiting) const {
+NamedTensors BufferedElements::save(const std::vector<int64_t>& buffered) const {
   std::vector<const Components*> elements;
-  for (const int64_t place : waiting) elements.push_back(&elements_[static_cast<size_t>(place)]);
+  for (const int64_t slot : buffered) elements.push_back(&elements_[static_cast<size_t>(slot)]);
   NamedTensors state;
   add_subtree(state, "buffer/", save_elements(elements));
-  places_.save(waiting, state);
+  slots_.save(buffered, state);
   return state;
 }
 
 std::vector<int64_t> BufferedElements::restore(const NamedTensors& state, int64_t buffer_size) {
   std::vector<Components> elements =
       read_elements(subtree(state, "buffer/"), dataset_, buffer_size);
-  places_ = SlotPool::restored(state, static_cast<int64_t>(elements.size()), buffer_size);
+  slots_ = SlotPool::restored(state, static_cast<int64_t>(elements.size()), buffer_size);
   elements_ = std::move(elements);
   drawn_.clear();
-  return places_.all();
+  return slots_.all_slots();
 }
 
 }  // namespace runhooks

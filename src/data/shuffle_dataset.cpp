@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kLargestBlock = 4096;  // limit on elements read at once
+constexpr int64_t kMaxBlock = 4096;  // limit on elements read at once
 
 std::optional<int64_t> seed_argument(const Args& args) {
   if (!args.has("seed")) return std::nullopt;
@@ -50,16 +50,17 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
       : TransformationIterator(std::move(dataset), context),
         order_(context.seeds(dataset_->seed()), dataset_->buffer_size(), dataset_->reshuffles()),
         buffer_(*dataset_) {
-    // rows in the buffer of an upstream shuffle are cached already
+    // If the input is a shuffle, its cache already holds the rows.
     if constexpr (kHasRows) {
-      if (!input_->make_row_cache()) buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
+      if (!input_->row_cache())
+        buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
     }
   }
-  const PackedRowCache* make_row_cache() const override {
+  const PackedRowCache* row_cache() const override {
     if constexpr (kHasRows) {
-      if (buffer_.make_row_cache()) return buffer_.make_row_cache();
+      if (buffer_.row_cache()) return buffer_.row_cache();
     }
-    return TransformationIterator::make_row_cache();
+    return TransformationIterator::row_cache();
   }
 
   bool next(ElementSink& sink) override {
@@ -81,25 +82,25 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     buffer_.clear_drawn();
     return drawn;
   }
-  int64_t rows_seen() const override { return input_->rows_seen() - buffer_.rows_waiting(); }
+  int64_t rows_seen() const override { return input_->rows_seen() - buffer_.num_buffered_rows(); }
 
  protected:
   void rewind_own() override {
     order_.rewind();
     buffer_.clear();
-    is_over_ = false;
+    at_end_ = false;
   }
   NamedTensors save_own() const override {
     NamedTensors state = buffer_.save(order_.numbers());
     for (const auto& [name, tensor] : order_.save()) state[name] = tensor;
-    state["is_over"] = Tensor::scalar(is_over_);
+    state["is_over"] = Tensor::scalar(at_end_);
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    const bool is_over = state_flag(state, "is_over");
+    const bool at_end = state_flag(state, "is_over");
     const auto size = static_cast<int64_t>(dataset_->buffer_size());
     order_.restore(state, buffer_.restore(state, size));
-    is_over_ = is_over;
+    at_end_ = at_end;
   }
   void check_restored() const override { check_state_count(rows_seen(), "rows_seen"); }
 
@@ -113,37 +114,38 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     InterruptPoll poll;
     while (drawn < n) {
       poll();
-      const int64_t missing = is_over_ ? 0 : order_.missing();
-      if (missing > 1) {
-        // leave one slot free: from then on, each new element is followed by a draw
-        fill_buffer(missing - 1, false);
-      } else if (missing == 1) {
+      const int64_t num_free = at_end_ ? 0 : order_.num_free();
+      if (num_free > 1) {
+        // The last slot stays free: from then on, an element is drawn after each one that is read.
+        fill_buffer(num_free - 1, false);
+      } else if (num_free == 1) {
         drawn += fill_buffer(n - drawn, true);
       } else {
-        if (order_.waiting() == 0) break;
+        if (order_.num_buffered() == 0) break;
         drawn += draw_from_buffer(n - drawn);
       }
     }
     return drawn;
   }
-  // Reads up to `n` elements; with `draws`, draws one after each. Returns the number read.
+  // Reads up to `n` elements. If `draws` is true, draws an element after each of them. Returns the
+  // number of elements read.
   int64_t fill_buffer(int64_t n, bool draws) {
-    const int64_t got = buffer_.read(*input_, std::min(n, kLargestBlock));
-    is_over_ = got == 0;
-    moves_.resize(static_cast<size_t>(got));
-    for (int64_t i = 0; i < got; ++i) {
-      Move& move = moves_[static_cast<size_t>(i)];
-      move = {buffer_.begin_in(i), kNone};
-      order_.push(move.in);
-      if (draws) move.out = draw_number();
+    const int64_t count = buffer_.read(*input_, std::min(n, kMaxBlock));
+    at_end_ = count == 0;
+    moves_.resize(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) {
+      ShuffleMove& move = moves_[static_cast<size_t>(i)];
+      move = {buffer_.slot_for(i), kNoSlot};
+      order_.push(move.stored);
+      if (draws) move.drawn = draw_number();
     }
     buffer_.move(moves_);
-    return got;
+    return count;
   }
   int64_t draw_from_buffer(int64_t n) {
-    n = std::min(n, order_.waiting());
+    n = std::min(n, order_.num_buffered());
     moves_.clear();
-    for (int64_t i = 0; i < n; ++i) moves_.push_back({kNone, draw_number()});
+    for (int64_t i = 0; i < n; ++i) moves_.push_back({kNoSlot, draw_number()});
     buffer_.move(moves_);
     return n;
   }
@@ -155,8 +157,8 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
 
   ShuffleOrder order_;
   Buffer buffer_;
-  std::vector<Move> moves_;
-  bool is_over_ = false;  // of the input
+  std::vector<ShuffleMove> moves_;
+  bool at_end_ = false;  // of the input
 };
 
 std::unique_ptr<DatasetIterator> ShuffleDataset::iterator(IteratorContext& context) const {
@@ -168,10 +170,7 @@ std::unique_ptr<DatasetIterator> ShuffleDataset::iterator(IteratorContext& conte
 }
 
 RUNHOOKS_REGISTER_DATASET(
-    "ShuffleDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<ShuffleDataset>(args);
-    },
+    ShuffleDataset,
     "dataset_shuffle",
     {"dataset: dataset.",
      "buffer_size: number in [1, Inf). Size of the shuffle buffer. Use at least the number of "
@@ -181,7 +180,7 @@ RUNHOOKS_REGISTER_DATASET(
      "order."},
     "Shuffle the elements.");
 
-RUNHOOKS_REGISTER_DATASET(
+RUNHOOKS_REGISTER_DATASET_AS(
     "ShuffleAndRepeatDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {
       Args passes(args.owner());
@@ -191,8 +190,7 @@ RUNHOOKS_REGISTER_DATASET(
       return make_dataset("RepeatDataset", passes);
     },
     "dataset_shuffle_and_repeat",
-    {"dataset: dataset.",
-     "buffer_size: number in [1, Inf). Size of the shuffle buffer.",
+    {"dataset: dataset.", "buffer_size: number in [1, Inf). Size of the shuffle buffer.",
      "count = NULL: number. Number of passes; `NULL` or -1 for no limit.",
      "seed = NULL: number. With the seed of the graph it gives TensorFlow's order for both."},
     "Repeat the elements, shuffled differently in each pass: `dataset_shuffle()`, then "

@@ -2,40 +2,40 @@
 
 namespace runhooks {
 
-RandomStream ShuffleOrder::own_stream() {
-  if (!reshuffles_) return RandomStream(parent_.seeds());
-  const uint64_t seed = parent_.next();
-  return RandomStream({seed, parent_.next()});
+RandomStream ShuffleOrder::next_pass_stream() {
+  if (!reshuffles_) return RandomStream(seed_stream_.seeds());
+  const uint64_t seed = seed_stream_.next();
+  return RandomStream({seed, seed_stream_.next()});
 }
 
 void ShuffleOrder::rewind() {
-  own_ = own_stream();
+  pass_stream_ = next_pass_stream();
   buffer_.clear();
   first_ = last_ = 0;
 }
 
 std::vector<int64_t> ShuffleOrder::numbers() const {
-  std::vector<int64_t> all;
-  for (int64_t i = first_; i < last_; ++i) all.push_back(buffer_[place(i)]);
-  return all;
+  std::vector<int64_t> result;
+  for (int64_t i = first_; i < last_; ++i) result.push_back(buffer_[slot_of(i)]);
+  return result;
 }
 
 NamedTensors ShuffleOrder::save() const {
   NamedTensors state;
-  add_subtree(state, "parent/", parent_.save());
-  add_subtree(state, "random/", own_.save());
+  add_subtree(state, "parent/", seed_stream_.save());
+  add_subtree(state, "random/", pass_stream_.save());
   return state;
 }
 
 void ShuffleOrder::restore(const NamedTensors& state, std::vector<int64_t> numbers) {
-  const RandomStream parent = RandomStream::restored(subtree(state, "parent/")),
-                     own = RandomStream::restored(subtree(state, "random/"));
-  const auto waiting = static_cast<int64_t>(numbers.size());
-  parent_ = parent;
-  own_ = own;
+  const RandomStream seed_stream = RandomStream::restored(subtree(state, "parent/")),
+                     pass_stream = RandomStream::restored(subtree(state, "random/"));
+  const auto num_buffered = static_cast<int64_t>(numbers.size());
+  seed_stream_ = seed_stream;
+  pass_stream_ = pass_stream;
   buffer_ = std::move(numbers);
   first_ = 0;
-  last_ = waiting;
+  last_ = num_buffered;
 }
 
 }  // namespace runhooks

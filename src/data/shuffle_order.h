@@ -1,5 +1,5 @@
-// ShuffleOrder: chooses which buffered element of a shuffle comes next; works on element numbers
-// only.
+// ShuffleOrder: chooses which buffered element of a shuffle is drawn next. Elements are identified
+// by numbers.
 #pragma once
 
 #include <limits>
@@ -13,30 +13,30 @@ namespace runhooks {
 // element's slot.
 class ShuffleOrder {
  public:
-  // With `reshuffles`, each pass has a different order.
+  // If `reshuffles` is true, each pass has a different order.
   ShuffleOrder(Seeds seeds, size_t buffer_size, bool reshuffles)
       : size_(static_cast<int64_t>(buffer_size)),
         reshuffles_(reshuffles),
-        parent_(seeds),
-        own_(own_stream()) {}
+        seed_stream_(seeds),
+        pass_stream_(next_pass_stream()) {}
 
-  int64_t waiting() const { return last_ - first_; }
-  // The number of elements that may be pushed.
-  int64_t missing() const { return size_ - waiting(); }
+  int64_t num_buffered() const { return last_ - first_; }
+  // The number of elements that fit into the buffer.
+  int64_t num_free() const { return size_ - num_buffered(); }
   void push(int64_t number) {
-    const size_t to = place(last_++);
-    // grows only as far as the data require
+    const size_t to = slot_of(last_++);
+    // The buffer may be larger than the data, so it grows on demand.
     if (to >= buffer_.size()) buffer_.resize(to + 1);
     buffer_[to] = number;
   }
   // At least one element must be buffered.
   int64_t draw() {
-    // 32-bit division is faster
-    const uint32_t random = own_.next();
-    const int64_t drawn = waiting() <= std::numeric_limits<uint32_t>::max()
-                              ? random % static_cast<uint32_t>(waiting())
+    // A division of 32-bit numbers is faster than one of 64-bit numbers.
+    const uint32_t random = pass_stream_.next();
+    const int64_t drawn = num_buffered() <= std::numeric_limits<uint32_t>::max()
+                              ? random % static_cast<uint32_t>(num_buffered())
                               : random;
-    const size_t oldest = place(first_), chosen = place(first_ + drawn);
+    const size_t oldest = slot_of(first_), chosen = slot_of(first_ + drawn);
     const int64_t number = buffer_[chosen];
     buffer_[chosen] = buffer_[oldest];
     if (++first_ == size_) {
@@ -45,27 +45,27 @@ class ShuffleOrder {
     }
     return number;
   }
-  // Restarts with an empty buffer and the next order.
+  // Starts the next pass with an empty buffer.
   void rewind();
 
-  // All buffered elements, in their order.
+  // The numbers of all buffered elements, from the oldest slot on.
   std::vector<int64_t> numbers() const;
   NamedTensors save() const;
-  // Takes the result of numbers() at the time of saving, or replacements for it; at most a full
-  // buffer.
+  // `numbers` is the result of numbers() when the state was saved, or new numbers of the same
+  // elements.
   void restore(const NamedTensors& state, std::vector<int64_t> numbers);
 
  private:
-  RandomStream own_stream();
+  RandomStream next_pass_stream();
   // The slot of element number i in the ring buffer.
-  size_t place(int64_t i) const { return static_cast<size_t>(i < size_ ? i : i - size_); }
+  size_t slot_of(int64_t i) const { return static_cast<size_t>(i < size_ ? i : i - size_); }
 
   int64_t size_;
   bool reshuffles_;
-  RandomStream parent_;  // provides the seeds of passes
-  RandomStream own_;  // of the current pass
+  RandomStream seed_stream_;  // provides the seeds of passes
+  RandomStream pass_stream_;  // of the current pass
   std::vector<int64_t> buffer_;
-  // buffered elements have numbers in [first_, last_); first_ < size_
+  // The slots of buffered elements are slot_of(first_), ..., slot_of(last_ - 1); first_ < size_.
   int64_t first_ = 0, last_ = 0;
 };
 

@@ -30,38 +30,35 @@ class SkipIterator : public TransformationIterator<SkipDataset> {
   bool next(ElementSink& sink) override {
     if (dataset_->count() < 0) return false;
     InterruptPoll poll;
-    for (; skipped_ < dataset_->count(); ++skipped_) {
+    for (; num_skipped_ < dataset_->count(); ++num_skipped_) {
       poll();
       ComponentsSink dropped;
       if (!input_->next(dropped)) return false;
     }
     return input_->next(sink);
   }
-  std::string place() const override { return input_->place(); }
+  std::string location() const override { return input_->location(); }
 
  protected:
-  void rewind_own() override { skipped_ = 0; }
-  NamedTensors save_own() const override { return {{"skipped", Tensor::scalar(skipped_)}}; }
+  void rewind_own() override { num_skipped_ = 0; }
+  NamedTensors save_own() const override { return {{"skipped", Tensor::scalar(num_skipped_)}}; }
   void restore_own(const NamedTensors& state) override {
-    skipped_ = state_count(state, "skipped", std::max<int64_t>(dataset_->count(), 0));
+    num_skipped_ = state_count(state, "skipped", std::max<int64_t>(dataset_->count(), 0));
   }
 
  private:
-  int64_t skipped_ = 0;
+  int64_t num_skipped_ = 0;
 };
 
 std::unique_ptr<DatasetIterator> SkipDataset::iterator(IteratorContext& context) const {
   return std::make_unique<SkipIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "SkipDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<SkipDataset>(args);
-    },
-    "dataset_skip",
-    {"dataset: dataset.", "count: number. Number of elements to drop; -1 for all."},
-    "Drop the first elements.");
+RUNHOOKS_REGISTER_DATASET(SkipDataset,
+                          "dataset_skip",
+                          {"dataset: dataset.",
+                           "count: number. Number of elements to drop; -1 for all."},
+                          "Drop the first elements.");
 
 }  // namespace
 

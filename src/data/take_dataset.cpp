@@ -19,11 +19,11 @@ class TakeDataset : public Transformation {
     if (count_ < 0 || n == kUnknownCardinality) return n;
     return n == kInfiniteCardinality ? count_ : std::min(n, count_);
   }
-  bool has(int64_t taken) const { return count_ < 0 || taken < count_; }
-  int64_t most() const { return count_ < 0 ? kMaxCount : count_; }
-  // How many of the next `n` elements may be read after `taken`.
-  int64_t left(int64_t n, int64_t taken) const {
-    return count_ < 0 ? n : std::clamp<int64_t>(count_ - taken, 0, n);
+  bool includes(int64_t num_taken) const { return count_ < 0 || num_taken < count_; }
+  int64_t max_count() const { return count_ < 0 ? kMaxCount : count_; }
+  // The number of elements that may be read next, up to `n`, after `num_taken` elements.
+  int64_t limit(int64_t n, int64_t num_taken) const {
+    return count_ < 0 ? n : std::clamp<int64_t>(count_ - num_taken, 0, n);
   }
 
  private:
@@ -34,40 +34,37 @@ class TakeIterator : public TransformationIterator<TakeDataset> {
  public:
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
-    if (!dataset_->has(taken_) || !input_->next(sink)) return false;
-    ++taken_;
+    if (!dataset_->includes(num_taken_) || !input_->next(sink)) return false;
+    ++num_taken_;
     return true;
   }
   int64_t next_rows(int64_t n, int64_t* numbers) override {
-    const int64_t taken = input_->next_rows(dataset_->left(n, taken_), numbers);
-    taken_ += taken;
-    return taken;
+    const int64_t num_taken = input_->next_rows(dataset_->limit(n, num_taken_), numbers);
+    num_taken_ += num_taken;
+    return num_taken;
   }
-  std::string place() const override { return input_->place(); }
+  std::string location() const override { return input_->location(); }
 
  protected:
-  void rewind_own() override { taken_ = 0; }
-  NamedTensors save_own() const override { return {{"taken", Tensor::scalar(taken_)}}; }
+  void rewind_own() override { num_taken_ = 0; }
+  NamedTensors save_own() const override { return {{"taken", Tensor::scalar(num_taken_)}}; }
   void restore_own(const NamedTensors& state) override {
-    taken_ = state_count(state, "taken", dataset_->most());
+    num_taken_ = state_count(state, "taken", dataset_->max_count());
   }
 
  private:
-  int64_t taken_ = 0;
+  int64_t num_taken_ = 0;
 };
 
 std::unique_ptr<DatasetIterator> TakeDataset::iterator(IteratorContext& context) const {
   return std::make_unique<TakeIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "TakeDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<TakeDataset>(args);
-    },
-    "dataset_take",
-    {"dataset: dataset.", "count: number. Number of elements to keep; -1 for all."},
-    "Keep the first elements.");
+RUNHOOKS_REGISTER_DATASET(TakeDataset,
+                          "dataset_take",
+                          {"dataset: dataset.",
+                           "count: number. Number of elements to keep; -1 for all."},
+                          "Keep the first elements.");
 
 }  // namespace
 

@@ -7,9 +7,9 @@ namespace runhooks {
 
 namespace {
 
-class TensorsDataset : public Dataset {
+class TensorDataset : public Dataset {
  public:
-  explicit TensorsDataset(const Args& args) {
+  explicit TensorDataset(const Args& args) {
     for (const Value& value : args.list("components")) {
       const auto* tensor = value.get_if<Tensor>();
       const auto* free_tensor = value.get_if<Output>();
@@ -27,14 +27,16 @@ class TensorsDataset : public Dataset {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   int64_t cardinality() const override { return 1; }
   int64_t num_rows() const { return 1; }
-  void put(int64_t, ElementSink& sink) const { sink.emit_all_rows(components_); }
-  void add_content(DataFingerprint& content) const override {
+  void put(int64_t, ElementSink& sink) const { sink.emit(components_); }
+  void add_data_to(DataFingerprint& content) const override {
     const std::vector<InMemoryColumn> columns(components_.begin(), components_.end());
     add_columns(content, columns, fingerprint_);
   }
 
  private:
-  bool identifies_data(const std::string& argument) const override { return argument == "components"; }
+  bool identifies_data(const std::string& argument) const override {
+    return argument == "components";
+  }
 
   Components components_;
   std::vector<DType> dtypes_;
@@ -42,19 +44,15 @@ class TensorsDataset : public Dataset {
   LazyFingerprint fingerprint_;
 };
 
-std::unique_ptr<DatasetIterator> TensorsDataset::iterator(IteratorContext&) const {
-  return std::make_unique<IndexedIterator<TensorsDataset>>(self(this));
+std::unique_ptr<DatasetIterator> TensorDataset::iterator(IteratorContext&) const {
+  return std::make_unique<IndexedIterator<TensorDataset>>(self(this));
 }
 
 // The R function flattens nested lists of tensors first.
-RUNHOOKS_REGISTER_DATASET(
-    "TensorDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<TensorsDataset>(args);
-    },
-    "",
-    {"components: any. The tensors."},
-    "A dataset of one element.");
+RUNHOOKS_REGISTER_DATASET(TensorDataset,
+                          "",
+                          {"components: any. The tensors."},
+                          "A dataset of one element.");
 
 }  // namespace
 

@@ -10,53 +10,53 @@ namespace runhooks {
 
 namespace {
 
-class Lines : public StringRecords {
+class TextLineRecords : public StringRecords {
  public:
-  Lines(const ByteSource& source,
-        Compression compression,
-        const TextDecoder& decoder,
-        int64_t skip)
+  TextLineRecords(const ByteSource& source,
+                  Compression compression,
+                  const TextDecoder& decoder,
+                  int64_t skip)
       : bytes_(source, compression), decoder_(decoder), path_(source.path) {
-    bytes_.begin_text();
-    while (place_.lines < skip && next()) {
+    bytes_.skip_byte_order_mark();
+    while (position_.lines < skip && next()) {
     }
-    place_.records = 0;
+    position_.records = 0;
   }
   bool next() override {
     if (!next_line(bytes_, &line_)) return false;
-    ++place_.lines;
-    ++place_.records;
+    ++position_.lines;
+    ++position_.records;
     return true;
   }
-  // Nothing can be read after an error in a compressed file. A line that is not valid in its
-  // encoding has been read.
+  // After a line that is invalid in its encoding, the next line can be read. After an error in a
+  // compressed file, nothing can be read.
   bool skip() override { return std::exchange(is_invalid_, false); }
   const std::string& text() const override { return line_; }
   void check_text() override {
     std::string_view text = line_;
     is_invalid_ = !decoder_.decode(&text, &decoded_);
-    if (is_invalid_) decoder_.throw_invalid(where(), text);
+    if (is_invalid_) decoder_.throw_invalid(location(), text);
     if (text.data() != line_.data()) line_ = decoded_;
     if (has_warned_ || is_utf8(line_)) return;
     has_warned_ = true;
-    warn_of_encoding(where());
+    warn_invalid_utf8(location());
   }
-  FilePosition place() const override {
-    FilePosition place = place_;
-    place.offset = bytes_.offset();
-    return place;
+  FilePosition position() const override {
+    FilePosition position = position_;
+    position.offset = bytes_.offset();
+    return position;
   }
-  void seek(const FilePosition& place) override {
-    bytes_.seek(place.offset);
-    place_ = place;
+  void seek(const FilePosition& position) override {
+    bytes_.seek(position.offset);
+    position_ = position;
   }
 
  private:
-  std::string where() const { return str_cat("Line ", place_.lines, " of '", path_, "'"); }
+  std::string location() const { return str_cat("Line ", position_.lines, " of '", path_, "'"); }
 
   BufferedBytes bytes_;
   const TextDecoder& decoder_;
-  FilePosition place_;
+  FilePosition position_;
   std::string path_, line_, decoded_;
   bool has_warned_ = false, is_invalid_ = false;
 };
@@ -66,7 +66,7 @@ class TextLineDataset : public FileSource {
   explicit TextLineDataset(const Args& args)
       : FileSource(args), decoder_(args), skip_(args.integer("skip", 0)) {}
   std::unique_ptr<FileRecords> open(const ByteSource& source) const override {
-    return std::make_unique<Lines>(source, compression(), decoder_, skip_);
+    return std::make_unique<TextLineRecords>(source, compression(), decoder_, skip_);
   }
   const char* unit() const override { return "line"; }
 
@@ -77,10 +77,7 @@ class TextLineDataset : public FileSource {
 
 // For a record specification, the R function creates a CsvDataset instead.
 RUNHOOKS_REGISTER_DATASET(
-    "TextLineDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<TextLineDataset>(args);
-    },
+    TextLineDataset,
     "",
     {"filenames: any. Paths of the files.",
      "compression_type = NULL: string. Compression of the files.",

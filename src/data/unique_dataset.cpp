@@ -12,10 +12,10 @@ class UniqueDataset : public Transformation {
  public:
   explicit UniqueDataset(const Args& args) : Transformation(dataset_argument(args)) {
     const std::vector<DType> types = dtypes();
-    const bool is_good = types.size() == 1 && (types[0] == DType::kInt32 ||
-                                               types[0] == DType::kInt64 ||
-                                               types[0] == DType::kString);
-    if (!is_good) {
+    const bool is_supported =
+        types.size() == 1 &&
+        (types[0] == DType::kInt32 || types[0] == DType::kInt64 || types[0] == DType::kString);
+    if (!is_supported) {
       std::vector<std::string> names;
       for (DType type : types) names.push_back(dtype_name(type));
       invalid_argument("`dataset` of ", args.owner(),
@@ -26,7 +26,7 @@ class UniqueDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 };
 
-// Equal for equal tensors: the shape, then the elements.
+// A string that identifies the value of a tensor: its shape, then its elements.
 std::string key_of(const Tensor& x) {
   std::string key = str_cat(x.shape(), ":");
   if (x.dtype() != DType::kString) {
@@ -44,30 +44,30 @@ class UniqueIterator : public TransformationIterator<UniqueDataset> {
   using TransformationIterator::TransformationIterator;
   bool next(ElementSink& sink) override {
     return next_where(sink, [this](const Components& components) {
-      return seen_.insert(key_of(components[0])).second;
+      return seen_keys_.insert(key_of(components[0])).second;
     });
   }
 
  protected:
-  void rewind_own() override { seen_.clear(); }
+  void rewind_own() override { seen_keys_.clear(); }
   NamedTensors save_own() const override {
-    const std::vector<std::string> keys(seen_.begin(), seen_.end());
+    const std::vector<std::string> keys(seen_keys_.begin(), seen_keys_.end());
     return {{"seen", Tensor::strings(Shape{static_cast<int64_t>(keys.size())}, keys)}};
   }
   void restore_own(const NamedTensors& state) override {
-    const auto found = state.find("seen");
-    if (found == state.end() || found->second.dtype() != DType::kString) {
+    const auto saved = state.find("seen");
+    if (saved == state.end() || saved->second.dtype() != DType::kString) {
       fail(Code::kDataLoss, "The saved state lacks the strings 'seen'.");
     }
-    std::unordered_set<std::string> seen;
-    for (int64_t i = 0; i < found->second.num_elements(); ++i) {
-      seen.insert(found->second.string_at(i));
+    std::unordered_set<std::string> seen_keys;
+    for (int64_t i = 0; i < saved->second.num_elements(); ++i) {
+      seen_keys.insert(saved->second.string_at(i));
     }
-    seen_ = std::move(seen);
+    seen_keys_ = std::move(seen_keys);
   }
 
  private:
-  std::unordered_set<std::string> seen_;
+  std::unordered_set<std::string> seen_keys_;
 };
 
 std::unique_ptr<DatasetIterator> UniqueDataset::iterator(IteratorContext& context) const {
@@ -75,10 +75,7 @@ std::unique_ptr<DatasetIterator> UniqueDataset::iterator(IteratorContext& contex
 }
 
 RUNHOOKS_REGISTER_DATASET(
-    "UniqueDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<UniqueDataset>(args);
-    },
+    UniqueDataset,
     "dataset_unique",
     {"dataset: dataset."},
     "Remove duplicates of elements with one component of whole numbers or strings.");

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/interrupt.h"
-#include "data/elements.h"
 #include "data/element_or_error.h"
+#include "data/elements.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -26,9 +26,7 @@ class WindowDataset : public Transformation {
   std::vector<Shape> shapes() const override {
     return std::vector<Shape>(input().dtypes().size(), Shape());
   }
-  std::shared_ptr<const Dataset> inner(size_t k) const override {
-    return window_pattern(input(), k);
-  }
+  std::shared_ptr<const Dataset> inner(size_t k) const override { return window_type(input(), k); }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   int64_t cardinality() const override {
     const int64_t n = input().cardinality(), span = (size_ - 1) * stride_ + 1;
@@ -40,7 +38,7 @@ class WindowDataset : public Transformation {
   size_t shift() const { return static_cast<size_t>(shift_); }
   size_t stride() const { return static_cast<size_t>(stride_); }
   bool drops_remainder() const { return drop_remainder_; }
-  // The distance from the first element of a window to its last, inclusive.
+  // The number of input elements from the first to the last element of a window.
   size_t span() const { return (size() - 1) * stride() + 1; }
 
  private:
@@ -51,22 +49,22 @@ class WindowDataset : public Transformation {
 class WindowIterator : public TransformationIterator<WindowDataset> {
  public:
   using TransformationIterator::TransformationIterator;
-  // An element that fails is an error only in the windows that include it; the next window
-  // follows.
+  // An element that fails causes an error only in windows that contain it. Reading can continue
+  // with the next window.
   bool next(ElementSink& sink) override {
     const size_t span = dataset_->span();
     InterruptPoll poll;
-    while (skips_ > 0) {
+    while (num_to_skip_ > 0) {
       poll();
-      if (!pull()) break;
+      if (!read_one()) break;
       buffer_.pop_back();
-      --skips_;
+      --num_to_skip_;
     }
-    while (skips_ == 0 && buffer_.size() < span && pull()) poll();
+    while (num_to_skip_ == 0 && buffer_.size() < span && read_one()) poll();
     if (buffer_.empty() || (buffer_.size() < span && dataset_->drops_remainder())) return false;
     const std::exception_ptr error = first_error();
     if (!error) put_window(sink);
-    shift();
+    slide();
     if (error) std::rethrow_exception(error);
     return true;
   }
@@ -74,65 +72,66 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
  protected:
   void rewind_own() override {
     buffer_.clear();
-    skips_ = 0;
-    is_over_ = false;
+    num_to_skip_ = 0;
+    at_end_ = false;
   }
   NamedTensors save_own() const override {
-    NamedTensors state = {{"skips", Tensor::scalar(skips_)}, {"is_over", Tensor::scalar(is_over_)}};
-    std::vector<const ElementOrError*> held;
-    for (const ElementOrError& element : buffer_) held.push_back(&element);
-    serialize_buffered(state, "buffer/", held, 0);
+    NamedTensors state = {{"skips", Tensor::scalar(num_to_skip_)},
+                          {"is_over", Tensor::scalar(at_end_)}};
+    std::vector<const ElementOrError*> buffered;
+    for (const ElementOrError& element : buffer_) buffered.push_back(&element);
+    serialize_buffered(state, "buffer/", buffered, 0);
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    const std::vector<ElementOrError> buffer =
-        deserialize_buffered(state, "buffer/", dataset_->input(),
-                  static_cast<int64_t>(dataset_->span()) - 1, 0);
-    // elements are skipped only after the buffer is used up, and fewer than `shift` of them
-    const int64_t skips = state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
-    if (skips > 0 && !buffer.empty()) {
+    const std::vector<ElementOrError> buffer = deserialize_buffered(
+        state, "buffer/", dataset_->input(), static_cast<int64_t>(dataset_->span()) - 1, 0);
+    // Elements are skipped only when the buffer is empty, and always fewer than `shift`.
+    const int64_t num_to_skip =
+        state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
+    if (num_to_skip > 0 && !buffer.empty()) {
       fail(Code::kDataLoss, "The saved state of a window is damaged.");
     }
-    is_over_ = state_flag(state, "is_over");
-    skips_ = skips;
+    at_end_ = state_flag(state, "is_over");
+    num_to_skip_ = num_to_skip;
     buffer_.assign(buffer.begin(), buffer.end());
   }
 
  private:
-  bool pull() {
+  bool read_one() {
     ElementOrError element;
-    if (is_over_ || !next_or_error(*input_, element)) {
-      is_over_ = true;
+    if (at_end_ || !next_or_error(*input_, element)) {
+      at_end_ = true;
       return false;
     }
     buffer_.push_back(std::move(element));
     return true;
   }
   // The number of buffered elements in the window.
-  size_t taken() const {
+  size_t window_size() const {
     return std::min(dataset_->size(), 1 + (buffer_.size() - 1) / dataset_->stride());
   }
-  const ElementOrError& taken(size_t i) const { return buffer_[i * dataset_->stride()]; }
+  const ElementOrError& window_element(size_t i) const { return buffer_[i * dataset_->stride()]; }
   std::exception_ptr first_error() const {
-    for (size_t i = 0; i < taken(); ++i) {
-      if (taken(i).error) return taken(i).error;
+    for (size_t i = 0; i < window_size(); ++i) {
+      if (window_element(i).error) return window_element(i).error;
     }
     return nullptr;
   }
-  void shift() {
-    const size_t gone = std::min(dataset_->shift(), buffer_.size());
-    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<long>(gone));
-    skips_ = static_cast<int64_t>(dataset_->shift() - gone);
+  void slide() {
+    const size_t num_dropped = std::min(dataset_->shift(), buffer_.size());
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<long>(num_dropped));
+    num_to_skip_ = static_cast<int64_t>(dataset_->shift() - num_dropped);
   }
   void put_window(ElementSink& sink) {
     std::vector<const Components*> elements;
-    for (size_t i = 0; i < taken(); ++i) elements.push_back(&taken(i).components);
+    for (size_t i = 0; i < window_size(); ++i) elements.push_back(&window_element(i).components);
     runhooks::put_window(elements, dataset_->input(), 0, sink);
   }
 
   std::deque<ElementOrError> buffer_;
-  int64_t skips_ = 0;  // elements to skip between two windows
-  bool is_over_ = false;
+  int64_t num_to_skip_ = 0;  // elements to skip between two windows
+  bool at_end_ = false;
 };
 
 std::unique_ptr<DatasetIterator> WindowDataset::iterator(IteratorContext& context) const {
@@ -141,10 +140,7 @@ std::unique_ptr<DatasetIterator> WindowDataset::iterator(IteratorContext& contex
 
 // The R function documents that elements are datasets.
 RUNHOOKS_REGISTER_DATASET(
-    "WindowDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<WindowDataset>(args);
-    },
+    WindowDataset,
     "",
     {"dataset: dataset.", "size: number in [1, Inf). Number of elements per window.",
      "shift = NULL: number in [1, Inf). Distance between windows; `NULL`: `size`.",

@@ -1,4 +1,4 @@
-// Combines several inputs: zip, concatenate, choose and sample.
+// Datasets with several inputs: zip, concatenate and sample.
 #include <algorithm>
 #include <cmath>
 
@@ -22,24 +22,24 @@ class ZipDataset : public Dataset {
  public:
   explicit ZipDataset(const Args& args) : inputs_(datasets_argument(args, "datasets")) {}
   std::vector<DType> dtypes() const override {
-    std::vector<DType> all;
+    std::vector<DType> result;
     for (const auto& input : inputs_) {
-      for (const DType dtype : input->dtypes()) all.push_back(dtype);
+      for (const DType dtype : input->dtypes()) result.push_back(dtype);
     }
-    return all;
+    return result;
   }
   std::vector<Shape> shapes() const override {
-    std::vector<Shape> all;
+    std::vector<Shape> result;
     for (const auto& input : inputs_) {
-      for (const Shape& shape : input->shapes()) all.push_back(shape);
+      for (const Shape& shape : input->shapes()) result.push_back(shape);
     }
-    return all;
+    return result;
   }
   std::shared_ptr<const Dataset> inner(size_t k) const override {
     for (const auto& input : inputs_) {
-      const size_t own = input->dtypes().size();
-      if (k < own) return input->inner(k);
-      k -= own;
+      const size_t num_components = input->dtypes().size();
+      if (k < num_components) return input->inner(k);
+      k -= num_components;
     }
     return Dataset::inner(k);
   }
@@ -49,13 +49,13 @@ class ZipDataset : public Dataset {
                        [](const auto& input) { return input->is_endless(); });
   }
   int64_t cardinality() const override {
-    int64_t least = kInfiniteCardinality;
+    int64_t min_cardinality = kInfiniteCardinality;
     for (const auto& input : inputs_) {
       const int64_t n = input->cardinality();
       if (n == kUnknownCardinality) return n;
-      if (n >= 0 && (least < 0 || n < least)) least = n;
+      if (n >= 0 && (min_cardinality < 0 || n < min_cardinality)) min_cardinality = n;
     }
-    return least;
+    return min_cardinality;
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const Inputs& inputs() const { return inputs_; }
@@ -64,7 +64,7 @@ class ZipDataset : public Dataset {
   Inputs inputs_;
 };
 
-// The iterators of all inputs; their states are under "input_0/", "input_1/", ...
+// The iterators of all inputs. Names of their saved states begin with "input_0/", "input_1/", ...
 class InputIterators {
  public:
   InputIterators(const Inputs& inputs, IteratorContext& context) {
@@ -82,9 +82,9 @@ class InputIterators {
     for (size_t i = 0; i < size(); ++i) iterators_[i]->restore(subtree(state, path(i)));
   }
   int64_t rows_seen() const {
-    int64_t all = 0;
-    for (const auto& iterator : iterators_) all += iterator->rows_seen();
-    return all;
+    int64_t total = 0;
+    for (const auto& iterator : iterators_) total += iterator->rows_seen();
+    return total;
   }
 
  private:
@@ -98,37 +98,38 @@ class ZipIterator : public DatasetIterator {
  public:
   ZipIterator(std::shared_ptr<const ZipDataset> dataset, IteratorContext& context)
       : dataset_(std::move(dataset)), inputs_(dataset_->inputs(), context) {}
-  // Reads all inputs before raising the first error, so that later elements stay aligned.
+  // Reads all inputs even if one fails, so that later elements stay aligned. Then raises the first
+  // error.
   bool next(ElementSink& sink) override {
-    Components all;
+    Components components;
     std::exception_ptr error;
-    for (size_t i = 0; i < inputs_.size() && !is_over_; ++i) {
+    for (size_t i = 0; i < inputs_.size() && !at_end_; ++i) {
       ElementOrError element;
       if (!next_or_error(inputs_[i], element)) {
-        is_over_ = true;
+        at_end_ = true;
       } else if (!error) {
         error = element.error;
       }
-      for (Tensor& component : element.components) all.push_back(std::move(component));
+      for (Tensor& component : element.components) components.push_back(std::move(component));
     }
     if (error) std::rethrow_exception(error);
-    if (!is_over_) sink.emit_all_rows(std::move(all));
-    return !is_over_;
+    if (!at_end_) sink.emit(std::move(components));
+    return !at_end_;
   }
   void rewind() override {
     inputs_.rewind();
-    is_over_ = false;
+    at_end_ = false;
   }
   NamedTensors save() const override {
-    NamedTensors state = {{"is_over", Tensor::scalar(is_over_)}};
+    NamedTensors state = {{"is_over", Tensor::scalar(at_end_)}};
     inputs_.save(state);
     return state;
   }
   void restore(const NamedTensors& state) override {
-    // states of earlier versions omit it, and reach the end again
-    const bool is_over = state.count("is_over") && state_flag(state, "is_over");
+    // States of earlier versions lack this entry. Reading from them reaches the end again.
+    const bool at_end = state.count("is_over") && state_flag(state, "is_over");
     inputs_.restore(state);
-    is_over_ = is_over;
+    at_end_ = at_end;
   }
   int64_t rows_seen() const override { return inputs_[0].rows_seen(); }
   int64_t epoch() const override { return inputs_[0].epoch(); }
@@ -136,7 +137,7 @@ class ZipIterator : public DatasetIterator {
  private:
   std::shared_ptr<const ZipDataset> dataset_;
   InputIterators inputs_;
-  bool is_over_ = false;  // of any input
+  bool at_end_ = false;  // of any input
 };
 
 std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) const {
@@ -144,20 +145,18 @@ std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) 
 }
 
 // The R function flattens nested lists of datasets first.
-RUNHOOKS_REGISTER_DATASET(
-    "ZipDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<ZipDataset>(args); },
-    "",
-    {"datasets: any. Datasets to combine."},
-    "Combine the elements of several datasets.");
+RUNHOOKS_REGISTER_DATASET(ZipDataset,
+                          "",
+                          {"datasets: any. Datasets to combine."},
+                          "Combine the elements of several datasets.");
 
 std::vector<Shape> common_shapes(const Inputs& inputs) {
-  std::vector<Shape> all = inputs[0]->shapes();
+  std::vector<Shape> result = inputs[0]->shapes();
   for (const auto& input : inputs) {
-    const std::vector<Shape> own = input->shapes();
-    for (size_t i = 0; i < all.size(); ++i) all[i] = generalize_shapes(all[i], own[i]);
+    const std::vector<Shape> shapes = input->shapes();
+    for (size_t i = 0; i < result.size(); ++i) result[i] = generalize_shapes(result[i], shapes[i]);
   }
-  return all;
+  return result;
 }
 
 void check_same_types(const Inputs& inputs, const Args& args) {
@@ -172,10 +171,10 @@ void check_same_types(const Inputs& inputs, const Args& args) {
   }
 }
 
-// Reads from several datasets whose elements have the same types.
-class InputsOfOneType : public Dataset {
+// Base class of datasets whose inputs all have elements of the same types.
+class SameTypeInputsDataset : public Dataset {
  public:
-  InputsOfOneType(Inputs inputs, const Args& args) : inputs_(std::move(inputs)) {
+  SameTypeInputsDataset(Inputs inputs, const Args& args) : inputs_(std::move(inputs)) {
     check_same_types(inputs_, args);
   }
   std::vector<DType> dtypes() const override { return inputs_[0]->dtypes(); }
@@ -192,10 +191,10 @@ class InputsOfOneType : public Dataset {
   Inputs inputs_;
 };
 
-class ConcatenateDataset : public InputsOfOneType {
+class ConcatenateDataset : public SameTypeInputsDataset {
  public:
   explicit ConcatenateDataset(const Args& args)
-      : InputsOfOneType({dataset_argument(args), dataset_argument(args, "other")}, args) {}
+      : SameTypeInputsDataset({dataset_argument(args), dataset_argument(args, "other")}, args) {}
   int64_t cardinality() const override {
     const int64_t first = inputs()[0]->cardinality(), second = inputs()[1]->cardinality();
     const bool is_infinite = first == kInfiniteCardinality || second == kInfiniteCardinality;
@@ -213,64 +212,63 @@ class ConcatenateIterator : public DatasetIterator {
     while (current_ < static_cast<int64_t>(inputs_.size())) {
       if (inputs_[static_cast<size_t>(current_)].next(sink)) return true;
       ++current_;
-      begin();
+      begin_current();
     }
     return false;
   }
   void rewind() override {
     current_ = 0;
-    begin();
+    begin_current();
   }
   NamedTensors save() const override {
-    NamedTensors state = {{"current", Tensor::scalar(current_)}, {"begun", Tensor::scalar(begun_)}};
+    NamedTensors state = {{"current", Tensor::scalar(current_)},
+                          {"begun", Tensor::scalar(num_begun_)}};
     inputs_.save(state);
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const auto all = static_cast<int64_t>(inputs_.size());
-    const int64_t current = state_count(state, "current", all),
-                  begun = state_count(state, "begun", all);
-    if (begun < std::min(current + 1, all)) {
-      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ", begun,
-           " have begun.");
+    const auto num_inputs = static_cast<int64_t>(inputs_.size());
+    const int64_t current = state_count(state, "current", num_inputs),
+                  num_begun = state_count(state, "begun", num_inputs);
+    if (num_begun < std::min(current + 1, num_inputs)) {
+      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ",
+           num_begun, " have begun.");
     }
     inputs_.restore(state);
     current_ = current;
-    begun_ = begun;
+    num_begun_ = num_begun;
   }
   int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
  private:
   std::shared_ptr<const ConcatenateDataset> dataset_;
-  // Rewinds an input only on its turn, because rewinding draws seeds.
-  void begin() {
-    if (current_ < begun_) inputs_[static_cast<size_t>(current_)].rewind();
-    begun_ = std::max(begun_, std::min(current_ + 1, static_cast<int64_t>(inputs_.size())));
+  // Rewinds the current input if a previous pass has read it. Inputs are not rewound earlier,
+  // because rewinding draws seeds.
+  void begin_current() {
+    if (current_ < num_begun_) inputs_[static_cast<size_t>(current_)].rewind();
+    num_begun_ = std::max(num_begun_, std::min(current_ + 1, static_cast<int64_t>(inputs_.size())));
   }
 
   InputIterators inputs_;
   int64_t current_ = 0;
-  int64_t begun_ = 1;  // number of inputs read so far
+  int64_t num_begun_ = 1;  // number of inputs that were read so far, in any pass
 };
 
 std::unique_ptr<DatasetIterator> ConcatenateDataset::iterator(IteratorContext& context) const {
   return std::make_unique<ConcatenateIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
-    "ConcatenateDataset",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<ConcatenateDataset>(args);
-    },
-    "dataset_concatenate",
-    {"dataset: dataset.", "other: dataset. A dataset with elements of the same types."},
-    "Concatenate two datasets.");
+RUNHOOKS_REGISTER_DATASET(ConcatenateDataset,
+                          "dataset_concatenate",
+                          {"dataset: dataset.",
+                           "other: dataset. A dataset with elements of the same types."},
+                          "Concatenate two datasets.");
 
-// Draws at random which dataset is read next.
-class SampleDataset : public InputsOfOneType {
+// Draws each element from a random input.
+class SampleDataset : public SameTypeInputsDataset {
  public:
   explicit SampleDataset(const Args& args)
-      : InputsOfOneType(datasets_argument(args, "datasets"), args) {
+      : SameTypeInputsDataset(datasets_argument(args, "datasets"), args) {
     std::vector<double> weights(inputs().size(), 1);
     if (args.has("weights")) weights = args.numbers("weights");
     if (weights.size() != inputs().size()) {
@@ -282,7 +280,7 @@ class SampleDataset : public InputsOfOneType {
         invalid_argument("`weights` of ", args.owner(), " must be finite and 0 or more, not ",
                          weight, ".");
       }
-      bounds_.push_back(sum += weight);
+      cumulative_weights_.push_back(sum += weight);
     }
     if (!(sum > 0)) invalid_argument("`weights` of ", args.owner(), " must not all be 0.");
     if (!std::isfinite(sum)) {
@@ -291,11 +289,11 @@ class SampleDataset : public InputsOfOneType {
     if (args.has("seed")) seed_ = args.integer("seed");
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
-  const std::vector<double>& bounds() const { return bounds_; }
+  const std::vector<double>& cumulative_weights() const { return cumulative_weights_; }
   const std::optional<int64_t>& seed() const { return seed_; }
 
  private:
-  std::vector<double> bounds_;
+  std::vector<double> cumulative_weights_;
   std::optional<int64_t> seed_;
 };
 
@@ -306,63 +304,64 @@ class SampleIterator : public DatasetIterator {
         seeds_(context.seeds(dataset_->seed())),
         random_(seeds_),
         inputs_(dataset_->inputs(), context),
-        is_over_(inputs_.size(), 0) {}
-  // Skips exhausted datasets and continues with the others.
+        at_end_(inputs_.size(), 0) {}
+  // Draws again if the drawn input is exhausted.
   bool next(ElementSink& sink) override {
     InterruptPoll poll;
-    while (has_open()) {
+    while (has_drawable_input()) {
       poll();
       const size_t i = draw();
-      if (is_over_[i]) continue;
+      if (at_end_[i]) continue;
       if (inputs_[i].next(sink)) return true;
-      is_over_[i] = 1;
+      at_end_[i] = 1;
     }
     return false;
   }
   // With a seed, each pass has the same order, as in TensorFlow.
   void rewind() override {
     inputs_.rewind();
-    is_over_.assign(is_over_.size(), 0);
+    at_end_.assign(at_end_.size(), 0);
     if (dataset_->seed()) random_ = RandomStream(seeds_);
   }
   NamedTensors save() const override {
-    NamedTensors state = {{"is_over", Tensor::vector(is_over_)}};
+    NamedTensors state = {{"is_over", Tensor::vector(at_end_)}};
     add_subtree(state, "random/", random_.save());
     inputs_.save(state);
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const std::vector<int64_t> is_over = state_counts(state, "is_over");
-    if (is_over.size() != inputs_.size()) {
+    const std::vector<int64_t> at_end = state_counts(state, "is_over");
+    if (at_end.size() != inputs_.size()) {
       fail(Code::kDataLoss, "The saved state has a different number of datasets.");
     }
     const RandomStream random = RandomStream::restored(subtree(state, "random/"));
     inputs_.restore(state);
     random_ = random;
     seeds_ = random.seeds();
-    is_over_ = is_over;
+    at_end_ = at_end;
   }
   int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
  private:
-  // True if a dataset with a positive weight is left.
-  bool has_open() const {
-    double before = 0;
-    for (size_t i = 0; i < is_over_.size(); ++i) {
-      if (!is_over_[i] && dataset_->bounds()[i] > before) return true;
-      before = dataset_->bounds()[i];
+  // True if an input with a positive weight is not exhausted.
+  bool has_drawable_input() const {
+    double previous = 0;
+    for (size_t i = 0; i < at_end_.size(); ++i) {
+      if (!at_end_[i] && dataset_->cumulative_weights()[i] > previous) return true;
+      previous = dataset_->cumulative_weights()[i];
     }
     return false;
   }
   size_t draw() {
-    const std::vector<double>& bounds = dataset_->bounds();
-    const double drawn = uniform() * bounds.back();
-    return static_cast<size_t>(std::upper_bound(bounds.begin(), bounds.end(), drawn) -
-                               bounds.begin());
+    const std::vector<double>& cumulative_weights = dataset_->cumulative_weights();
+    const double drawn_weight = uniform() * cumulative_weights.back();
+    return static_cast<size_t>(
+        std::upper_bound(cumulative_weights.begin(), cumulative_weights.end(), drawn_weight) -
+        cumulative_weights.begin());
   }
 
-  // Uniform over [0, 1). Like TensorFlow's stateless ops, scrambles two seeds from our stream with
-  // one generator to seed another, and uses its first number.
+  // A uniform number in [0, 1), computed like TensorFlow's stateless ops: two numbers of the stream
+  // seed a generator, whose output seeds a second one. The result is the first number of that one.
   double uniform() {
     const uint64_t seed = random_.next(), seed2 = random_.next();
     uint32_t words[4];
@@ -370,7 +369,6 @@ class SampleIterator : public DatasetIterator {
     const uint64_t key = words[0] | static_cast<uint64_t>(words[1]) << 32,
                    stream = words[2] | static_cast<uint64_t>(words[3]) << 32;
     Philox(key, stream).block(0, words);
-    // 52 bits
     const uint64_t bits = static_cast<uint64_t>(words[0] & 0xfffff) << 32 | words[1];
     return static_cast<double>(bits) / static_cast<double>(uint64_t{1} << 52);
   }
@@ -379,14 +377,14 @@ class SampleIterator : public DatasetIterator {
   Seeds seeds_;
   RandomStream random_;
   InputIterators inputs_;
-  std::vector<int64_t> is_over_;
+  std::vector<int64_t> at_end_;
 };
 
 std::unique_ptr<DatasetIterator> SampleDataset::iterator(IteratorContext& context) const {
   return std::make_unique<SampleIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET(
+RUNHOOKS_REGISTER_DATASET_AS(
     "SampleFromDatasets",
     [](const Args& args) -> std::shared_ptr<Dataset> {
       return std::make_shared<SampleDataset>(args);

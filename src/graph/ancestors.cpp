@@ -2,27 +2,28 @@
 
 namespace runhooks {
 
-NumberedOperations ancestors_of(std::vector<const Operation*> ends,
-                                     Through through,
-                                     const std::function<bool(const Operation&)>& goes_on) {
-  NumberedOperations found;
-  while (!ends.empty()) {
-    const Operation* op = ends.back();
-    ends.pop_back();
-    if (!found.emplace(op->id(), op).second || (goes_on && !goes_on(*op))) continue;
-    for (const Output& input : op->inputs()) ends.push_back(input.op);
+OperationsById ancestors_of(std::vector<const Operation*> open,
+                                Through through,
+                                const std::function<bool(const Operation&)>& visits_inputs_of) {
+  OperationsById found;
+  while (!open.empty()) {
+    const Operation* op = open.back();
+    open.pop_back();
+    if (!found.emplace(op->id(), op).second || (visits_inputs_of && !visits_inputs_of(*op)))
+      continue;
+    for (const Output& input : op->inputs()) open.push_back(input.op);
     if (through == Through::kInputs) continue;
-    for (const Operation* control : op->control_inputs()) ends.push_back(control);
+    for (const Operation* control : op->control_inputs()) open.push_back(control);
   }
   return found;
 }
 
 const Operation* find_ancestor(const Operation* end,
-                             Through through,
-                             const std::function<bool(const Operation&)>& is_it) {
+                               Through through,
+                               const std::function<bool(const Operation&)>& matches) {
   const Operation* found = nullptr;
   ancestors_of({end}, through, [&](const Operation& op) {
-    if (!found && is_it(op)) found = &op;
+    if (!found && matches(op)) found = &op;
     return !found;
   });
   return found;

@@ -11,17 +11,17 @@ namespace runhooks {
 
 enum class Through { kInputs, kInputsAndControl };
 
-// Operations of one graph by their numbers.
-using NumberedOperations = std::map<int, const Operation*>;
+// Operations of one graph by id, in creation order.
+using OperationsById = std::map<int, const Operation*>;
 
-// `ends` and all operations that they depend on. The search stops at operations for which `goes_on`
-// is FALSE.
-NumberedOperations ancestors_of(std::vector<const Operation*> ends,
-                                     Through through,
-                                     const std::function<bool(const Operation&)>& goes_on = {});
-// The first ancestor for which `is_it` is TRUE, or NULL.
+// Returns `ends` and all operations that they depend on. The search does not continue to the inputs
+// of an operation for which `visits_inputs_of` is FALSE.
+OperationsById ancestors_of(std::vector<const Operation*> ends,
+                                Through through,
+                                const std::function<bool(const Operation&)>& visits_inputs_of = {});
+// Returns `end` or one of its ancestors for which `matches` is TRUE; NULL if there is none.
 const Operation* find_ancestor(const Operation* end,
-                             Through through,
-                             const std::function<bool(const Operation&)>& is_it);
+                               Through through,
+                               const std::function<bool(const Operation&)>& matches);
 
 }  // namespace runhooks

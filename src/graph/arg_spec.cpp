@@ -19,19 +19,19 @@ double parse_bound(const std::string& text) {
   return read_double(number.c_str(), nullptr);
 }
 
-// Truncates the text at the first `mark` and returns the remainder after it.
-std::string cut_at(std::string* text, const char* mark) {
-  const size_t at = text->find(mark);
+// Removes the first `separator` and everything after it from `text`; returns the text after it.
+std::string split_off_after(std::string* text, const char* separator) {
+  const size_t at = text->find(separator);
   if (at == std::string::npos) return "";
-  const std::string rest = trimmed(text->substr(at + std::char_traits<char>::length(mark)));
+  const std::string suffix = trimmed(text->substr(at + std::char_traits<char>::length(separator)));
   *text = trimmed(text->substr(0, at));
-  return rest;
+  return suffix;
 }
 
-// Parses "beta1 = 0.9".
+// Parses "beta1 = 0.9" or "num_buckets as number_buckets".
 void parse_name(std::string text, ArgSpec* spec) {
-  spec->fallback = cut_at(&text, " = ");
-  spec->target = cut_at(&text, " as ");
+  spec->fallback = split_off_after(&text, " = ");
+  spec->target = split_off_after(&text, " as ");
   spec->name = trimmed(text);
   if (spec->target.empty()) spec->target = spec->name;
   spec->allows_null = spec->fallback == "NULL";
@@ -53,27 +53,27 @@ void parse_choices(const std::string& text, ArgSpec* spec) {
   }
 }
 
-void parse_traits(const std::string& text, const std::string& line, ArgSpec* spec) {
-  for (const std::string& trait : split_at_commas(text)) {
-    if (trait == "kept") {
+void parse_flags(const std::string& text, const std::string& line, ArgSpec* spec) {
+  for (const std::string& flag : split_at_commas(text)) {
+    if (flag == "kept") {
       spec->affects_checkpoints = true;
-    } else if (trait == "apart") {
+    } else if (flag == "apart") {
       spec->is_binding_only = true;
     } else {
-      fail(Code::kInternal, "Unknown argument flag '", trait, "' in '", line, "'.");
+      fail(Code::kInternal, "Unknown argument flag '", flag, "' in '", line, "'.");
     }
   }
 }
 
 // Parses "number in [0, 1]; kept".
 void parse_kind(std::string text, const std::string& line, ArgSpec* spec) {
-  parse_traits(cut_at(&text, ";"), line, spec);
-  const std::string range = cut_at(&text, " in ");
+  parse_flags(split_off_after(&text, ";"), line, spec);
+  const std::string range = split_off_after(&text, " in ");
   if (!range.empty()) parse_range(range, spec);
-  const size_t or_null = text.find(" or NULL");
-  if (or_null != std::string::npos) {
+  const size_t null_suffix = text.find(" or NULL");
+  if (null_suffix != std::string::npos) {
     spec->allows_null = true;
-    text = text.substr(0, or_null);
+    text = text.substr(0, null_suffix);
   }
   spec->kind = text;
   if (text.rfind("one of ", 0) == 0) parse_choices(text.substr(7), spec);
@@ -106,12 +106,13 @@ ArgSpec parse_arg_spec(const std::string& line) {
   parse_name(line.substr(0, colon), &spec);
   if (spec.name.empty()) fail(Code::kInternal, "Argument '", line, "' has no name.");
   if (colon == std::string::npos) return spec;
-  const size_t stop = line.find(". ", colon);
-  const bool has_words = stop != std::string::npos;
-  std::string what = trimmed(line.substr(colon + 2, has_words ? stop - colon - 2 : stop));
-  if (!has_words && what.back() == '.') what.pop_back();
-  parse_kind(what, line, &spec);
-  if (has_words) spec.doc = trimmed(line.substr(stop + 2));
+  const size_t kind_end = line.find(". ", colon);
+  const bool has_description = kind_end != std::string::npos;
+  std::string kind_text =
+      trimmed(line.substr(colon + 2, has_description ? kind_end - colon - 2 : kind_end));
+  if (!has_description && kind_text.back() == '.') kind_text.pop_back();
+  parse_kind(kind_text, line, &spec);
+  if (has_description) spec.doc = trimmed(line.substr(kind_end + 2));
   return spec;
 }
 

@@ -7,16 +7,17 @@
 
 namespace runhooks {
 
-// Parsed from a line such as
+// Parsed from a line of text, for example
 //   "beta1 = 0.9: number in [0, 1]; kept. How fast the mean of the gradients forgets."
 // The order is: name, name in the core ("num_buckets as number_buckets"), default as R code, kind
-// and range, flags, description. All parts except the name are optional. Arguments without a
-// description are internal, and no constructor has them. NULL is allowed if it is the default or
-// the kind ends with "or NULL".
+// and range, flags, description. All parts except the name are optional. The flags are "kept"
+// (affects_checkpoints) and "apart" (is_binding_only). Arguments without a description are
+// internal, and no constructor has them. NULL is allowed if it is the default or the kind ends with
+// "or NULL".
 struct ArgSpec {
   std::string name;
   std::string target;    // name in the core; two arguments with the same target are aliases
-  std::string fallback;  // default; empty for a required argument
+  std::string fallback;  // default as R code; empty for a required argument
   bool allows_null = false;
   std::string kind;   // kind of value: "number" (or a tensor), "flag", "tensors", ...
   std::string range;  // "[0, 1]", "(0, Inf)" or empty

@@ -59,8 +59,8 @@ void append_content(const Value& value, std::string& out) {
     out += address_text(*operation);
   } else if (const auto* variable = value.get_if<std::shared_ptr<Variable>>()) {
     out += address_text(variable->get());
-  } else if (const auto* made = value.get_if<std::shared_ptr<CoreObject>>()) {
-    out += address_text(made->get());
+  } else if (const auto* object = value.get_if<std::shared_ptr<CoreObject>>()) {
+    out += address_text(object->get());
   } else if (const auto* tensor = value.get_if<Tensor>()) {
     out += str_cat(dtype_name(tensor->dtype()), tensor->shape());
     for (int64_t i = 0; i < tensor->num_elements(); ++i) {
@@ -75,7 +75,7 @@ void append_content(const Value& value, std::string& out) {
 
 }  // namespace
 
-std::string content_of(const Args& args) {
+std::string canonical_text(const Args& args) {
   std::string out;
   append_content(args, out);
   return out;
@@ -85,13 +85,13 @@ const char* Value::kind() const {
   static const char* const kKinds[] = {"NULL",     "a logical",  "a whole number", "a number",
                                        "a string", "a tensor",   "an operation",   "a variable",
                                        "an array", "a function", "a list",         "a named list"};
-  if (const auto* made = get_if<std::shared_ptr<CoreObject>>()) return (*made)->kind();
+  if (const auto* object = get_if<std::shared_ptr<CoreObject>>()) return (*object)->kind();
   return kKinds[data_.index()];
 }
 
 bool value_number(const Value& value, double* number) {
-  if (const auto* whole = value.get_if<int64_t>()) {
-    *number = static_cast<double>(*whole);
+  if (const auto* integer = value.get_if<int64_t>()) {
+    *number = static_cast<double>(*integer);
   } else if (const auto* real = value.get_if<double>()) {
     *number = *real;
   } else {
@@ -138,13 +138,15 @@ const Value& Args::required(const std::string& name) const {
   return *value;
 }
 
-void Args::throw_kind(const std::string& name, const char* wanted, const Value& got) const {
-  invalid_argument(label(name), " must be ", wanted, ", not ", got.kind(), ".");
+void Args::throw_wrong_kind(const std::string& name,
+                            const char* expected,
+                            const Value& value) const {
+  invalid_argument(label(name), " must be ", expected, ", not ", value.kind(), ".");
 }
 
 double Args::number(const std::string& name) const {
   double x;
-  if (!value_number(required(name), &x)) throw_kind(name, "a number", required(name));
+  if (!value_number(required(name), &x)) throw_wrong_kind(name, "a number", required(name));
   return x;
 }
 
@@ -152,12 +154,12 @@ double Args::number(const std::string& name, double otherwise) const {
   return has(name) ? number(name) : otherwise;
 }
 
-int64_t Args::whole(const std::string& name, double x) const {
+int64_t Args::checked_integer(const std::string& name, double x) const {
   if (!(x == std::floor(x))) {
     invalid_argument(label(name), " must be whole, not ", x, ".");
   }
-  constexpr double kLargest = 9007199254740992;  // doubles are exact up to 2^53
-  if (!(std::abs(x) <= kLargest)) {
+  constexpr double kMaxExactInteger = 9007199254740992;  // doubles are exact up to 2^53
+  if (!(std::abs(x) <= kMaxExactInteger)) {
     invalid_argument(label(name), " must be at most 2^53 in absolute value, not ", x, ".");
   }
   return static_cast<int64_t>(x);
@@ -166,7 +168,7 @@ int64_t Args::whole(const std::string& name, double x) const {
 int64_t Args::integer(const std::string& name) const {
   const Value& value = required(name);
   if (const auto* exact = value.get_if<int64_t>()) return *exact;
-  return whole(name, number(name));
+  return checked_integer(name, number(name));
 }
 
 int64_t Args::integer(const std::string& name, int64_t otherwise) const {
@@ -176,13 +178,13 @@ int64_t Args::integer(const std::string& name, int64_t otherwise) const {
 bool Args::flag(const std::string& name, bool otherwise) const {
   const Value* value = find(name);
   if (!value) return otherwise;
-  if (!value->get_if<bool>()) throw_kind(name, "TRUE or FALSE", *value);
+  if (!value->get_if<bool>()) throw_wrong_kind(name, "TRUE or FALSE", *value);
   return *value->get_if<bool>();
 }
 
 std::string Args::text(const std::string& name) const {
   const Value& value = required(name);
-  if (!value.get_if<std::string>()) throw_kind(name, "a string", value);
+  if (!value.get_if<std::string>()) throw_wrong_kind(name, "a string", value);
   return *value.get_if<std::string>();
 }
 
@@ -195,7 +197,7 @@ std::vector<std::string> Args::texts(const std::string& name) const {
   if (const auto* one = value.get_if<std::string>()) return {*one};
   std::vector<std::string> all;
   for (const Value& item : list(name)) {
-    if (!item.get_if<std::string>()) throw_kind(name, "strings", item);
+    if (!item.get_if<std::string>()) throw_wrong_kind(name, "strings", item);
     all.push_back(*item.get_if<std::string>());
   }
   return all;
@@ -206,7 +208,7 @@ std::vector<double> Args::numbers(const std::string& name) const {
   if (value_number(required(name), &x)) return {x};
   std::vector<double> all;
   for (const Value& item : list(name)) {
-    if (!value_number(item, &x)) throw_kind(name, "numbers", item);
+    if (!value_number(item, &x)) throw_wrong_kind(name, "numbers", item);
     all.push_back(x);
   }
   return all;
@@ -214,26 +216,26 @@ std::vector<double> Args::numbers(const std::string& name) const {
 
 std::vector<int64_t> Args::integers(const std::string& name) const {
   std::vector<int64_t> all;
-  for (const double x : numbers(name)) all.push_back(whole(name, x));
+  for (const double x : numbers(name)) all.push_back(checked_integer(name, x));
   return all;
 }
 
 const ValueList& Args::list(const std::string& name) const {
   const Value& value = required(name);
-  if (!value.get_if<std::shared_ptr<ValueList>>()) throw_kind(name, "a list", value);
+  if (!value.get_if<std::shared_ptr<ValueList>>()) throw_wrong_kind(name, "a list", value);
   return **value.get_if<std::shared_ptr<ValueList>>();
 }
 
 const Args& Args::args(const std::string& name) const {
   const Value& value = required(name);
-  if (!value.get_if<std::shared_ptr<Args>>()) throw_kind(name, "a named list", value);
+  if (!value.get_if<std::shared_ptr<Args>>()) throw_wrong_kind(name, "a named list", value);
   return **value.get_if<std::shared_ptr<Args>>();
 }
 
 std::shared_ptr<Callable> Args::callable(const std::string& name) const {
   const Value* value = find(name);
   if (!value) return nullptr;
-  if (!value->get_if<std::shared_ptr<Callable>>()) throw_kind(name, "a function", *value);
+  if (!value->get_if<std::shared_ptr<Callable>>()) throw_wrong_kind(name, "a function", *value);
   return *value->get_if<std::shared_ptr<Callable>>();
 }
 

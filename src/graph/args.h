@@ -28,7 +28,8 @@ class Callable {
 class CoreObject {
  public:
   virtual ~CoreObject() = default;
-  // The kind in messages: "a dataset". Arguments of kind "dataset" must have it.
+  // The kind in messages: "a dataset". An argument that is declared as "dataset" accepts only
+  // objects of this kind.
   virtual const char* kind() const = 0;
 };
 
@@ -55,6 +56,8 @@ class Value {
   static Value of(T x) {
     return Value(Variant(std::move(x)));
   }
+  // Adds the operation; the value is its first output.
+  static Value of(OpBuilder op) { return of(static_cast<Output>(op)); }
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   template <typename T>
@@ -78,13 +81,14 @@ class Args {
   // The owner of the arguments in messages: "hook_stop_at_step()".
   const std::string& owner() const { return owner_; }
   void set_owner(std::string owner) { owner_ = std::move(owner); }
-  // An argument in a message: "`num_steps` of hook_stop_at_step()", or only its name if the owner
-  // is empty.
+  // Names an argument in a message: "`num_steps` of hook_stop_at_step()", or "`num_steps`" without
+  // an owner.
   std::string label(const std::string& name) const;
 
   void set(const std::string& name, Value value);
   const std::vector<std::pair<std::string, Value>>& items() const { return items_; }
-  // NULL if the argument is missing or null. Marks the argument as read, as do all functions below.
+  // Returns NULL if the argument is missing or null. This function and all functions below mark the
+  // argument as read.
   const Value* find(const std::string& name) const;
   // Names of the arguments that have not been read.
   std::vector<std::string> unread() const;
@@ -100,7 +104,7 @@ class Args {
   std::string text(const std::string& name, const std::string& otherwise) const;
   std::vector<std::string> texts(const std::string& name) const;
   std::vector<int64_t> integers(const std::string& name) const;
-  // An empty list is a present argument.
+  // Unlike NULL, an empty list is not a missing argument.
   std::vector<double> numbers(const std::string& name) const;
   const ValueList& list(const std::string& name) const;
   const Args& args(const std::string& name) const;
@@ -109,23 +113,26 @@ class Args {
   template <typename T>
   std::shared_ptr<T> object(const std::string& name, const char* kind) const {
     const auto* object = required(name).template get_if<std::shared_ptr<CoreObject>>();
-    std::shared_ptr<T> wanted = object ? std::dynamic_pointer_cast<T>(*object) : nullptr;
-    if (!wanted) throw_kind(name, kind, required(name));
-    return wanted;
+    std::shared_ptr<T> typed = object ? std::dynamic_pointer_cast<T>(*object) : nullptr;
+    if (!typed) throw_wrong_kind(name, kind, required(name));
+    return typed;
   }
 
  private:
   const Value& required(const std::string& name) const;
-  int64_t whole(const std::string& name, double x) const;
-  [[noreturn]] void throw_kind(const std::string& name, const char* wanted, const Value& got) const;
+  int64_t checked_integer(const std::string& name, double x) const;
+  [[noreturn]] void throw_wrong_kind(const std::string& name,
+                                     const char* expected,
+                                     const Value& value) const;
 
   std::string owner_;
   std::vector<std::pair<std::string, Value>> items_;
   mutable std::vector<bool> is_read_;  // per item
 };
 
-// A text that is equal for equal arguments. Functions are compared by identity.
-std::string content_of(const Args& args);
+// Serializes the arguments, so that equal arguments have equal texts. Functions are compared by
+// identity.
+std::string canonical_text(const Args& args);
 
 // Stores the number of a numeric Value. Returns FALSE for other values.
 bool value_number(const Value& value, double* number);

@@ -6,9 +6,8 @@ namespace runhooks {
 
 const char* attr_type_name(const AttrValue& value) {
   static const char* const kNames[] = {
-      "nothing", "int",       "float",       "bool",         "string",     "type",       "shape",
-      "tensor",  "list(int)", "list(float)", "list(string)", "list(type)", "list(shape)",
-      "func"};
+      "nothing", "int",       "float",       "bool",         "string",     "type",        "shape",
+      "tensor",  "list(int)", "list(float)", "list(string)", "list(type)", "list(shape)", "func"};
   return kNames[value.index()];
 }
 
@@ -39,8 +38,8 @@ const AttrValue* AttrMap::find(std::string_view name) const {
   return nullptr;
 }
 
-// Returns unshared items; new ones have capacity `size`.
-AttrMap::Items& AttrMap::own(size_t size) {
+// Copies the items first if another AttrMap shares them. A new vector has capacity `size`.
+AttrMap::Items& AttrMap::unshared_items(size_t size) {
   if (items_ && items_.use_count() == 1) return *items_;
   auto items = std::make_shared<Items>();
   items->reserve(size);
@@ -50,9 +49,9 @@ AttrMap::Items& AttrMap::own(size_t size) {
 }
 
 void AttrMap::set(const std::string& name, AttrValue value) {
-  // most operations have several attributes, so this avoids reallocation
+  // Avoids reallocation, because most operations have several attributes.
   constexpr size_t kMinCapacity = 4;
-  Items& items = own(std::max(kMinCapacity, this->items().size() + 1));
+  Items& items = unshared_items(std::max(kMinCapacity, this->items().size() + 1));
   for (auto& item : items) {
     if (item.first == name) {
       item.second = std::move(value);

@@ -36,8 +36,8 @@ using AttrValue = std::variant<std::monostate,
 const char* attr_type_name(const AttrValue& value);
 bool attr_equal(const AttrValue& a, const AttrValue& b);
 
-// Attributes by name, stored in a vector because there are few. Copies share it until they are
-// modified, since an operation and its lowered copy have the same attributes.
+// Attributes by name, in a vector because there are few. Copies share the vector until one of them
+// is modified (copy-on-write), because an operation and its lowered copy have the same attributes.
 class AttrMap {
  public:
   using Items = std::vector<std::pair<std::string, AttrValue>>;
@@ -48,11 +48,11 @@ class AttrMap {
   const AttrValue* find(std::string_view name) const;
   void set(const std::string& name, AttrValue value);
   // Reserves capacity for `size` attributes.
-  void reserve(size_t size) { own(size).reserve(size); }
+  void reserve(size_t size) { unshared_items(size).reserve(size); }
   const Items& items() const;
 
  private:
-  Items& own(size_t size);
+  Items& unshared_items(size_t size);
   std::shared_ptr<Items> items_;  // NULL if empty
 };
 

@@ -4,15 +4,15 @@ namespace runhooks {
 
 namespace {
 
-// In the order of the types in CollectionItem.
+// Descriptions for messages, in the order of the types in CollectionItem.
 constexpr const char* kItemTypes[] = {"a tensor", "an operation",      "a variable",
-                                  "a string",   "a saveable object", "a saver"};
+                                      "a string", "a saveable object", "a saver"};
 
 }  // namespace
 
 template <typename T>
 const T& collection_item(const CollectionItem& item, const std::string& collection) {
-  if (const T* wanted = std::get_if<T>(&item)) return *wanted;
+  if (const T* typed = std::get_if<T>(&item)) return *typed;
   const std::string name = collection_item_name(item);
   invalid_argument("Each item of collection \"", collection, "\" must be ",
                    kItemTypes[CollectionItem(T()).index()], ", not ", kItemTypes[item.index()],

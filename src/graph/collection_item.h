@@ -8,11 +8,12 @@
 
 namespace runhooks {
 
-// Throws an error with the collection and the item if it has another type. Instantiated for the
-// types of CollectionItem.
+// Throws if the item is not a T; the message names the collection and the item. Instantiated for
+// the types of CollectionItem.
 template <typename T>
 const T& collection_item(const CollectionItem& item, const std::string& collection);
 
+// All items of a collection; throws unless each is a T.
 template <typename T>
 std::vector<T> collection_of(const Graph& graph, const std::string& collection) {
   std::vector<T> all;

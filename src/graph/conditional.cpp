@@ -36,8 +36,8 @@ Operation* add_if(Graph& graph,
                   const std::shared_ptr<FuncGraph>& then_branch,
                   const std::shared_ptr<FuncGraph>& else_branch,
                   const std::string& name) {
-  const std::vector<FuncGraph*> both = {then_branch.get(), else_branch.get()};
-  FuncGraph::unify_captures(both, 0);
+  const std::vector<FuncGraph*> branches = {then_branch.get(), else_branch.get()};
+  FuncGraph::unify_captures(branches, 0);
   std::vector<Output> inputs = {pred};
   for (const auto& argument : then_branch->arguments()) inputs.push_back(argument.outside);
   std::vector<DType> types;
@@ -55,7 +55,7 @@ Operation* add_if(Graph& graph,
       .attr("output_shapes", shapes)
       .attr("_lower_using_switch_merge", true)
       .named(name)
-      .after(outer_controls_of(both));
+      .after(outer_controls_of(branches));
 }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// add_if(): adds an operation that calls one of two functions.
+// add_if(): adds an If operation, which calls one of two functions.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// Both functions receive the same arguments. The If operation receives all tensors that they
-// captured, and runs after their control inputs. Their results must have the same types.
+// Both functions get the same arguments: all tensors of enclosing graphs that one of them uses. The
+// operation runs after the control inputs of both. Their results must have the same types.
 Operation* add_if(Graph& graph,
                   const Output& pred,
                   const std::shared_ptr<FuncGraph>& then_branch,

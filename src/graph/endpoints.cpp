@@ -6,15 +6,15 @@ namespace runhooks {
 
 namespace {
 
-// Stored in a collection as a plain pointer, so that exported graphs omit it.
+// Stored in a collection as a shared_ptr<void>, which exported graphs omit.
 constexpr const char* kEndpoints = "endpoints";
 using Endpoints = std::map<std::string, EndpointTensors>;
 
 Endpoints* find_endpoints(const Graph& graph) {
   const std::vector<CollectionItem> items = graph.collection(kEndpoints);
   if (items.empty()) return nullptr;
-  const auto* held = std::get_if<std::shared_ptr<void>>(&items.front());
-  return held ? static_cast<Endpoints*>(held->get()) : nullptr;
+  const auto* endpoints = std::get_if<std::shared_ptr<void>>(&items.front());
+  return endpoints ? static_cast<Endpoints*>(endpoints->get()) : nullptr;
 }
 
 }  // namespace

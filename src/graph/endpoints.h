@@ -11,11 +11,11 @@
 
 namespace runhooks {
 
-// One tensor, or several with names.
+// The tensors of an endpoint with their keys: one tensor, or several as in "predictions".
 using EndpointTensors = std::vector<std::pair<std::string, Output>>;
 
-// Adds a tensor to the endpoint `name`, which contains no colon: "loss:0" is the tensor of an
-// operation, "loss" is an endpoint.
+// Adds a tensor to the endpoint `name`. The name has no colon, which distinguishes the endpoint
+// "loss" from "loss:0", the output of an operation.
 void add_endpoint(Graph& graph, const std::string& name, const std::string& key, Output tensor);
 // Empty if the endpoint does not exist.
 const EndpointTensors& endpoint(const Graph& graph, const std::string& name);

@@ -23,7 +23,8 @@ std::string describe_range(const ArgSpec& spec) {
   return str_cat(spec.low, " or more");
 }
 
-bool is_not_known_yet(const Value& value) {
+// Whether the value is computed later, by a graph or a function.
+bool is_symbolic(const Value& value) {
   return value.get_if<Output>() || value.get_if<std::shared_ptr<Variable>>() ||
          value.get_if<std::shared_ptr<Callable>>();
 }
@@ -44,54 +45,57 @@ bool is_probability(const Value& value) {
   double x;
   return value_number(value, &x) && x >= 0 && x < 1;
 }
-bool is_text(const Value& value) { return value.get_if<std::string>(); }
+bool is_string(const Value& value) { return value.get_if<std::string>(); }
 bool is_flag(const Value& value) { return value.get_if<bool>(); }
 bool is_callable(const Value& value) { return value.get_if<std::shared_ptr<Callable>>(); }
-bool is_one_tensor(const Value& value) {
-  return is_text(value) || value.get_if<Output>() || value.get_if<std::shared_ptr<Variable>>();
+bool is_tensor_or_name(const Value& value) {
+  return is_string(value) || value.get_if<Output>() || value.get_if<std::shared_ptr<Variable>>();
 }
 
-// Whether all elements of a list, named or not, pass `is_good`.
-template <typename IsGood>
-bool are_all(const Value& value, IsGood is_good) {
+// Whether all elements of a list, named or not, pass `is_valid`.
+template <typename IsValid>
+bool are_all(const Value& value, IsValid is_valid) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    return std::all_of((*list)->begin(), (*list)->end(), is_good);
+    return std::all_of((*list)->begin(), (*list)->end(), is_valid);
   }
   const auto* named = value.get_if<std::shared_ptr<Args>>();
   if (!named) return false;
   const auto& items = (*named)->items();
-  return std::all_of(items.begin(), items.end(), [&](const auto& i) { return is_good(i.second); });
+  return std::all_of(items.begin(), items.end(), [&](const auto& i) { return is_valid(i.second); });
 }
 
 struct ArgKind {
   const char* name;
-  const char* wanted;
+  const char* expected;
   bool (*accepts)(const Value&);
-  bool shows_value = true;  // Whether messages show the value, or only its kind.
+  bool shows_value = true;  // whether messages show the value, or only its kind
 };
 
 const ArgKind kArgKinds[] = {
     {"number", "a number or a tensor",
-     [](const Value& value) { return is_plain_number(value) || is_not_known_yet(value); }},
+     [](const Value& value) { return is_plain_number(value) || is_symbolic(value); }},
     {"plain number", "a number", is_plain_number},
     {"whole number", "a whole number", is_whole_number},
-    // positive integers
     {"count", "a positive whole number", is_count},
     {"probability", "a probability from 0 to below 1", is_probability},
     {"flag", "TRUE or FALSE", is_flag},
-    {"string", "a single string", is_text},
-    {"path", "a single string", is_text},
-    {"choice", "", is_text},
-    {"type", "the name of a type", is_text},
-    {"feature", "the name of a feature", is_text},
+    {"string", "a single string", is_string},
+    {"path", "a single string", is_string},
+    {"choice", "", is_string},
+    {"type", "the name of a type", is_string},
+    {"feature", "the name of a feature", is_string},
     {"function", "a function", is_callable},
     {"partitioner", "a function of a shape and a type, or NULL", is_callable},
-    {"tensor", "a tensor or its name", is_one_tensor, false},
+    {"tensor", "a tensor or its name", is_tensor_or_name, false},
     {"tensors", "names of tensors or a named list of tensors",
-     [](const Value& value) { return is_one_tensor(value) || are_all(value, is_one_tensor); },
+     [](const Value& value) {
+       return is_tensor_or_name(value) || are_all(value, is_tensor_or_name);
+     },
      false},
     {"summaries", "a summary, its name or a list of these",
-     [](const Value& value) { return is_one_tensor(value) || are_all(value, is_one_tensor); },
+     [](const Value& value) {
+       return is_tensor_or_name(value) || are_all(value, is_tensor_or_name);
+     },
      false},
     // Checked only by the embedding language.
     {"any", "", nullptr},
@@ -134,7 +138,7 @@ const ArgKind* find_kind(const ArgSpec& spec) {
 }
 
 // The value itself if it is short, otherwise its kind.
-std::string described(const Value& value) {
+std::string describe_value(const Value& value) {
   double x;
   if (const auto* text = value.get_if<std::string>()) return str_cat('"', *text, '"');
   if (const auto* flag = value.get_if<bool>()) return *flag ? "TRUE" : "FALSE";
@@ -142,33 +146,34 @@ std::string described(const Value& value) {
   return value.kind();
 }
 
-bool is_of_choices(const ArgSpec& spec, const Value& value) {
+bool is_valid_choice(const ArgSpec& spec, const Value& value) {
   const auto* text = value.get_if<std::string>();
   return text && std::find(spec.choices.begin(), spec.choices.end(), *text) != spec.choices.end();
 }
 
 void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
-  auto throw_with = [&](const std::string& wanted, const std::string& got) {
-    invalid_argument(args.label(spec.name), " must be ", wanted, ", not ", got, ".");
+  auto throw_with = [&](const std::string& expected, const std::string& actual) {
+    invalid_argument(args.label(spec.name), " must be ", expected, ", not ", actual, ".");
   };
   if (value.is_null() && spec.allows_null) return;
   const ArgKind* kind = find_kind(spec);
-  if (!kind && value.kind() != "a " + spec.kind) throw_with("a " + spec.kind, described(value));
+  if (!kind && value.kind() != "a " + spec.kind)
+    throw_with("a " + spec.kind, describe_value(value));
   if (!kind || !kind->accepts) return;
-  if (!kind->accepts(value) || (!spec.choices.empty() && !is_of_choices(spec, value))) {
-    throw_with(describe_expected(spec), kind->shows_value ? described(value) : value.kind());
+  if (!kind->accepts(value) || (!spec.choices.empty() && !is_valid_choice(spec, value))) {
+    throw_with(describe_expected(spec), kind->shows_value ? describe_value(value) : value.kind());
   }
   double x;
   if (!value_number(value, &x)) return;
-  constexpr double kLargest = 9007199254740992;
+  constexpr double kMaxExactInteger = 9007199254740992;  // 2^53
   const bool is_whole = kind->accepts == is_whole_number || kind->accepts == is_count;
-  if (is_whole && std::abs(x) > kLargest) {
-    throw_with("a whole number of at most 2^53", described(value));
+  if (is_whole && std::abs(x) > kMaxExactInteger) {
+    throw_with("a whole number of at most 2^53", describe_value(value));
   }
   if (spec.range.empty()) return;
-  const bool good = (spec.is_open_below ? x > spec.low : x >= spec.low) &&
-                    (spec.is_open_above ? x < spec.high : x <= spec.high);
-  if (!good) throw_with(describe_range(spec), str_cat(x));
+  const bool in_range = (spec.is_open_below ? x > spec.low : x >= spec.low) &&
+                        (spec.is_open_above ? x < spec.high : x <= spec.high);
+  if (!in_range) throw_with(describe_range(spec), str_cat(x));
 }
 
 }  // namespace
@@ -176,10 +181,10 @@ void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
 std::string describe_expected(const ArgSpec& spec) {
   if (!spec.choices.empty()) return str_cat("one of \"", str_join(spec.choices, "\", \""), "\"");
   const ArgKind* kind = find_kind(spec);
-  return kind ? kind->wanted : "a " + spec.kind;
+  return kind ? kind->expected : "a " + spec.kind;
 }
 
-Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
+Args declared_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
   Args own(args.owner());
   for (const ArgSpec& spec : specs) {
     if (const Value* value = args.find(spec.target)) own.set(spec.target, *value);

@@ -12,13 +12,13 @@
 
 namespace runhooks {
 
-// Throws if an argument is unknown, missing, of the wrong kind or out of range. Tensors, variables
-// and functions are accepted as a "number", because their values are not known yet.
+// Throws if an argument is unknown, missing, of the wrong kind or out of range. A "number" may also
+// be a tensor, a variable or a function, whose value is known only when the graph runs.
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 // The expected value in messages: "a whole number", "one of "sum", "mean"".
 std::string describe_expected(const ArgSpec& spec);
-// The arguments that are declared in `specs`.
-Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args);
+// The subset of `args` that `specs` declares.
+Args declared_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 
 // Creates objects by type name. Each type registers itself in its own file.
 template <typename T>
@@ -33,7 +33,7 @@ class Factory {
     std::string endpoint;
     std::vector<std::string> lines;  // argument specs, see parse_arg_spec()
     std::string summary;
-    // Parsed on first use, because most processes use few of them.
+    // Parses the lines on first use, because most processes use few types.
     const std::vector<ArgSpec>& arguments() const {
       if (arguments_.empty()) {
         for (const std::string& line : lines) arguments_.push_back(parse_arg_spec(line));
@@ -70,19 +70,19 @@ class Factory {
     }
     return nullptr;
   }
-  const Entry& find(const char* what, const std::string& type) const {
+  const Entry& find(const char* category, const std::string& type) const {
     if (const Entry* entry = find_or_null(type)) return *entry;
     std::vector<std::string> known;
     for (const Entry& entry : entries_) known.push_back(entry.type);
-    throw Error(Code::kInvalidArgument, str_cat("There is no ", what, " called '", type, "'."),
+    throw Error(Code::kInvalidArgument, str_cat("There is no ", category, " called '", type, "'."),
                 {str_cat("Valid names: ", str_join(known, ", "), ".")});
   }
-  std::shared_ptr<T> make(const char* what, const std::string& type, const Args& args) const {
-    check(what, type, args);
-    return find(what, type).make(args);
+  std::shared_ptr<T> make(const char* category, const std::string& type, const Args& args) const {
+    check(category, type, args);
+    return find(category, type).make(args);
   }
-  void check(const char* what, const std::string& type, const Args& args) const {
-    const Entry& entry = find(what, type);
+  void check(const char* category, const std::string& type, const Args& args) const {
+    const Entry& entry = find(category, type);
     if (!entry.lines.empty()) check_arguments(entry.arguments(), args);
   }
   const std::vector<Entry>& entries() const { return entries_; }

@@ -11,17 +11,18 @@ FuncGraph::FuncGraph(Graph& outer, const std::string& scope, const std::string& 
     : Graph(outer, scope), outer_(outer), scope_(scope) {
   name_ = str_cat("__", scope, name, "_", seed_number() / 1000003);
   for (char& c : name_) {
-    const bool fits = is_ascii_alnum(c) || c == '_';
-    if (!fits) c = '_';
+    const bool is_valid = is_ascii_alnum(c) || c == '_';
+    if (!is_valid) c = '_';
   }
 }
 
 Output FuncGraph::add_argument(DType dtype, const Shape& shape, const std::string& name) {
   const ControlDependencies none(*this, {}, true);
   const NameScope scope(*this, scope_);
-  const Output made = op("Placeholder").attr("dtype", dtype).attr("shape", shape).named(name);
-  arguments_.push_back({made, Output()});
-  return made;
+  const Output placeholder =
+      op("Placeholder").attr("dtype", dtype).attr("shape", shape).named(name);
+  arguments_.push_back({placeholder, Output()});
+  return placeholder;
 }
 
 Output FuncGraph::capture(const Output& outside) {
@@ -29,12 +30,12 @@ Output FuncGraph::capture(const Output& outside) {
   const auto key = std::make_pair(outside.op, outside.index);
   const auto found = captured_.find(key);
   if (found != captured_.end()) return found->second;
-  const Output inside = add_handle_copy(outside);
+  const Output inside = import_tensor(outside);
   captured_[key] = inside;
   return inside;
 }
 
-Output FuncGraph::add_handle_copy(const Output& outside) {
+Output FuncGraph::import_tensor(const Output& outside) {
   if (&outside.graph() == forward_) {
     if (outside.op->def().is_constant) {
       const ControlDependencies none(*this, {}, true);
@@ -53,9 +54,9 @@ Output FuncGraph::add_capture(const Output& outside) {
       fail(Code::kUnimplemented, "Handle '", outside.name(),
            "' cannot be used in a function of tf$cond() or tf$while_loop().");
     }
-    const Output made = add_argument(outside.dtype(), outside.shape(), "Switch");
+    const Output placeholder = add_argument(outside.dtype(), outside.shape(), "Switch");
     arguments_.back().outside = outside;
-    return made;
+    return placeholder;
   }
   const ControlDependencies none(*this, {}, true);
   Operation* copy =
@@ -116,19 +117,19 @@ std::vector<FunctionPtr> functions_of(const Operation& op) {
   return functions;
 }
 
-bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& is_so) {
-  if (is_so(op)) return true;
+bool any_nested_operation(const Operation& op, const std::function<bool(const Operation&)>& predicate) {
+  if (predicate(op)) return true;
   for (const FunctionPtr& function : functions_of(op)) {
     for (const Operation* inner : needed_operations(*function)) {
-      if (any_inside(*inner, is_so)) return true;
+      if (any_nested_operation(*inner, predicate)) return true;
     }
   }
   return false;
 }
 
-std::vector<std::string> changed_variables(const Operation& op) {
+std::vector<std::string> modified_variables(const Operation& op) {
   std::vector<std::string> names;
-  any_inside(op, [&names](const Operation& inner) {
+  any_nested_operation(op, [&names](const Operation& inner) {
     for (const int input : inner.def().mutates) names.push_back(inner.input(input).op->name());
     return false;
   });

@@ -13,9 +13,9 @@
 
 namespace runhooks {
 
-// Its operations may use tensors of enclosing graphs: each becomes an argument. A variable, table
-// or iterator is captured as a copy of the operation that holds it, which finds the session's
-// resource by name. Names, variables and collections belong to the root graph.
+// Its operations may use tensors of enclosing graphs; each of these tensors becomes an argument. A
+// variable, table or iterator is captured as a copy of the operation that holds it, which finds the
+// session's resource by name. Names, variables and collections belong to the root graph.
 class FuncGraph : public Graph {
  public:
   // Creates a function for the caller's graph, with all operations in the name scope `scope`
@@ -28,8 +28,8 @@ class FuncGraph : public Graph {
   void rename(std::string name) { name_ = std::move(name); }
   const std::string& scope() const { return scope_; }
 
-  // In the order of the caller's inputs. If `outside` is valid, the caller passes this tensor.
-  // Handles are arguments that are not fed.
+  // Arguments are in the order of the caller's inputs. If `outside` is valid, the caller passes
+  // this tensor. A handle is an argument without a value: the function finds the resource by name.
   struct Argument {
     Output inside, outside;
     bool is_handle() const {
@@ -48,15 +48,15 @@ class FuncGraph : public Graph {
   // The results, all in this graph.
   std::vector<Output> results;
 
-  // Declares this function as a gradient of `forward`. `keep` maps a tensor of `forward` to one in
-  // this graph or an enclosing one.
-  void differentiates(const Graph& forward, std::function<Output(const Output&)> keep) {
+  // Declares that this function computes the gradient of `forward`. `capture_forward` maps a tensor
+  // of `forward` to a tensor in this graph or an enclosing one.
+  void differentiates(const Graph& forward, std::function<Output(const Output&)> capture_forward) {
     forward_ = &forward;
-    capture_forward_ = std::move(keep);
+    capture_forward_ = std::move(capture_forward);
   }
 
-  // Gives the functions of one operation the same arguments: each receives what the others have
-  // captured. All arguments from `first` on are captured.
+  // Gives the functions that one operation calls the same arguments: each function captures all
+  // tensors that another one has captured. The captured arguments begin at index `first`.
   static void unify_captures(const std::vector<FuncGraph*>& functions, size_t first);
 
   // Whether the tensor refers to a resource of the session.
@@ -65,7 +65,9 @@ class FuncGraph : public Graph {
   }
 
  private:
-  Output add_handle_copy(const Output& outside);
+  // Returns the tensor in this function for a tensor of another graph, which may be `forward_`.
+  Output import_tensor(const Output& outside);
+  // The same for a tensor of the directly enclosing graph.
   Output add_capture(const Output& outside);
 
   Graph& outer_;
@@ -80,11 +82,12 @@ class FuncGraph : public Graph {
 // The operations of the graph and of all functions in it.
 std::vector<Operation*> all_operations(const Graph& graph);
 std::vector<FunctionPtr> functions_of(const Operation& op);
-// Whether the predicate holds for the operation or for one in the functions that it calls.
-bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& is_so);
+// Whether the predicate holds for the operation, or for an operation in the functions that it
+// calls, at any depth.
+bool any_nested_operation(const Operation& op, const std::function<bool(const Operation&)>& predicate);
 // Names of the variables that the operation and its functions modify, possibly with repetitions.
-std::vector<std::string> changed_variables(const Operation& op);
-// The operations of a function that its results depend on, in order of creation.
+std::vector<std::string> modified_variables(const Operation& op);
+// The operations that the results of a function depend on, in creation order.
 std::vector<const Operation*> needed_operations(const FuncGraph& function);
 
 }  // namespace runhooks

@@ -6,31 +6,32 @@ namespace runhooks {
 
 namespace {
 
-// Stored in a collection as a plain pointer, so that exported graphs omit it.
-constexpr const char* kCurvature = "curvature";
-using Offers = std::map<std::string, CurvatureFn>;
+// Stored in a collection as a shared_ptr<void>, which exported graphs omit.
+constexpr const char* kGaussNewton = "curvature";
+using Diagonals = std::map<std::string, DiagonalFn>;
 
-Offers* find_diagonals(const Graph& graph) {
-  const std::vector<CollectionItem> items = graph.collection(kCurvature);
+Diagonals* find_diagonals(const Graph& graph) {
+  const std::vector<CollectionItem> items = graph.collection(kGaussNewton);
   if (items.empty()) return nullptr;
-  const auto* held = std::get_if<std::shared_ptr<void>>(&items.front());
-  return held ? static_cast<Offers*>(held->get()) : nullptr;
+  const auto* diagonals = std::get_if<std::shared_ptr<void>>(&items.front());
+  return diagonals ? static_cast<Diagonals*>(diagonals->get()) : nullptr;
 }
 
 }  // namespace
 
-void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, CurvatureFn curvature) {
+void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, DiagonalFn diagonal) {
   if (!find_diagonals(graph)) {
-    graph.add_to_collection(kCurvature, std::static_pointer_cast<void>(std::make_shared<Offers>()));
+    graph.add_to_collection(kGaussNewton,
+                            std::static_pointer_cast<void>(std::make_shared<Diagonals>()));
   }
-  (*find_diagonals(graph))[variable.op_name()] = std::move(curvature);
+  (*find_diagonals(graph))[variable.op_name()] = std::move(diagonal);
 }
 
-Output curvature_of(Graph& graph, const Variable& variable) {
-  const Offers* offers = find_diagonals(graph);
-  if (!offers) return Output();
-  const auto found = offers->find(variable.op_name());
-  return found == offers->end() ? Output() : found->second(graph);
+Output gauss_newton_diagonal(Graph& graph, const Variable& variable) {
+  const Diagonals* diagonals = find_diagonals(graph);
+  if (!diagonals) return Output();
+  const auto found = diagonals->find(variable.op_name());
+  return found == diagonals->end() ? Output() : found->second(graph);
 }
 
 }  // namespace runhooks

@@ -1,5 +1,5 @@
-// Curvature: for each element of a variable, the sum over the batch of the squared derivatives of
-// the model's output.
+// The diagonal of the Gauss-Newton matrix: for each element of a variable, the sum over the batch
+// of the squared derivatives of the model's output. Optimizers use it as an estimate of curvature.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace runhooks {
 
-// Creates a tensor of the variable's shape on request.
-using CurvatureFn = std::function<Output(Graph&)>;
+// Adds operations that compute the diagonal, with the shape of the variable.
+using DiagonalFn = std::function<Output(Graph&)>;
 
-void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, CurvatureFn curvature);
-// An invalid Output if the model does not provide the curvature.
-Output curvature_of(Graph& graph, const Variable& variable);
+void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, DiagonalFn diagonal);
+// The diagonal as a tensor; an invalid Output if the model does not provide the diagonal.
+Output gauss_newton_diagonal(Graph& graph, const Variable& variable);
 
 }  // namespace runhooks

@@ -14,23 +14,23 @@ namespace runhooks {
 
 namespace {
 
-// Far above any use; sessions store output indices in 20 bits.
+// Far more than any real op has. Sessions store output indices in 20 bits.
 constexpr int64_t kMaxOutputs = 100000;
 
 // TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, and inside a scope also a leading "_", "-" or
 // "/".
 void check_op_name(const std::string& name) {
-  bool good = !name.empty() && (is_ascii_alnum(name[0]) || name[0] == '.');
+  bool is_valid = !name.empty() && (is_ascii_alnum(name[0]) || name[0] == '.');
   for (char c : name) {
-    good = good && (is_ascii_alnum(c) || c == '_' || c == '.' || c == '-' || c == '/' ||
-                    c == '\\' || c == '>');
+    is_valid = is_valid && (is_ascii_alnum(c) || c == '_' || c == '.' || c == '-' || c == '/' ||
+                            c == '\\' || c == '>');
   }
-  if (!good) invalid_argument("'", name, "' is not a valid scope name or op name.");
+  if (!is_valid) invalid_argument("'", name, "' is not a valid scope name or op name.");
 }
 
-// The attribute that determines the number or types of an argument's inputs; NULL if not given.
+// The value of an attribute; NULL if it is not set. Throws if it has another type.
 template <typename T>
-const T* given_attr(const OpDef& def, const AttrMap& attrs, const std::string& name) {
+const T* attr_or_null(const OpDef& def, const AttrMap& attrs, const std::string& name) {
   const AttrValue* value = attrs.find(name);
   if (!value) return nullptr;
   const T* typed = std::get_if<T>(value);
@@ -41,54 +41,56 @@ const T* given_attr(const OpDef& def, const AttrMap& attrs, const std::string& n
   return typed;
 }
 
-// The number of inputs of a call for each argument of the op.
-std::vector<size_t> match_inputs(const OpDef& def, size_t given, const AttrMap& attrs) {
+// Distributes the inputs of a call over the op's arguments: returns the number of inputs of each.
+std::vector<size_t> match_inputs(const OpDef& def, size_t num_inputs, const AttrMap& attrs) {
   const auto is_list = [](const ArgDef& arg) {
     return !arg.number_attr.empty() || !arg.type_list_attr.empty();
   };
   const auto lists =
       static_cast<size_t>(std::count_if(def.inputs.begin(), def.inputs.end(), is_list));
-  const size_t fixed = def.inputs.size() - lists;
-  const size_t share = lists > 0 && given >= fixed ? (given - fixed) / lists : 0;
+  const size_t single = def.inputs.size() - lists;
+  const size_t per_list = lists > 0 && num_inputs >= single ? (num_inputs - single) / lists : 0;
   std::vector<size_t> counts;
   size_t total = 0;
   for (const ArgDef& arg : def.inputs) {
-    size_t count = is_list(arg) ? share : 1;
+    size_t count = is_list(arg) ? per_list : 1;
     if (!arg.number_attr.empty()) {
-      const auto* n = given_attr<int64_t>(def, attrs, arg.number_attr);
-      // without the number, no inputs can match
-      if (n)
-        count = *n < 0 || *n > static_cast<int64_t>(given) ? given + 1 : static_cast<size_t>(*n);
+      const auto* n = attr_or_null<int64_t>(def, attrs, arg.number_attr);
+      // An impossible number becomes num_inputs + 1, which is reported as a mismatch below.
+      const bool is_possible = n && *n >= 0 && *n <= static_cast<int64_t>(num_inputs);
+      if (n) count = is_possible ? static_cast<size_t>(*n) : num_inputs + 1;
     } else if (!arg.type_list_attr.empty()) {
-      const auto* types = given_attr<std::vector<DType>>(def, attrs, arg.type_list_attr);
+      const auto* types = attr_or_null<std::vector<DType>>(def, attrs, arg.type_list_attr);
       if (types) count = types->size();
     }
     counts.push_back(count);
     total += count;
   }
-  if (total != given) {
-    invalid_argument("Op '", def.type, "' takes ", total, " inputs; got ", given, ".");
+  if (total != num_inputs) {
+    invalid_argument("Op '", def.type, "' takes ", total, " inputs; got ", num_inputs, ".");
   }
   return counts;
 }
 
-void infer_type(const OpDef& def, const ArgDef& arg, DType given, AttrMap& attrs) {
+// Sets the type attribute of an argument to the type of its input, or checks that they agree.
+void infer_type(const OpDef& def, const ArgDef& arg, DType dtype, AttrMap& attrs) {
   if (arg.type_attr.empty()) {
-    if (arg.dtype != given) {
-      invalid_argument("Input '", arg.name, "' of '", def.type, "' Op has type ", dtype_name(given),
+    if (arg.dtype != dtype) {
+      invalid_argument("Input '", arg.name, "' of '", def.type, "' Op has type ", dtype_name(dtype),
                        " that does not match expected type of ", dtype_name(arg.dtype), ".");
     }
     return;
   }
-  const auto* known = given_attr<DType>(def, attrs, arg.type_attr);
-  if (known && *known != given) {
-    invalid_argument("Input '", arg.name, "' of '", def.type, "' Op has type ", dtype_name(given),
-                     " that does not match type ", dtype_name(*known), " of attribute '",
+  const auto* declared = attr_or_null<DType>(def, attrs, arg.type_attr);
+  if (declared && *declared != dtype) {
+    invalid_argument("Input '", arg.name, "' of '", def.type, "' Op has type ", dtype_name(dtype),
+                     " that does not match type ", dtype_name(*declared), " of attribute '",
                      arg.type_attr, "'.");
   }
-  if (!known) attrs.set(arg.type_attr, given);
+  if (!declared) attrs.set(arg.type_attr, dtype);
 }
 
+// Sets the attributes that follow from the inputs. Returns the argument that each input belongs to.
 std::vector<const ArgDef*> infer_attrs(const OpDef& def,
                                        const std::vector<Output>& inputs,
                                        AttrMap& attrs) {
@@ -114,8 +116,8 @@ std::vector<const ArgDef*> infer_attrs(const OpDef& def,
     }
     if (!arg.number_attr.empty()) attrs.set(arg.number_attr, static_cast<int64_t>(counts[a]));
     if (is_type_list) {
-      const auto* known = given_attr<std::vector<DType>>(def, attrs, arg.type_list_attr);
-      if (known && *known != types) {
+      const auto* declared = attr_or_null<std::vector<DType>>(def, attrs, arg.type_list_attr);
+      if (declared && *declared != types) {
         invalid_argument("The inputs '", arg.name, "' of '", def.type,
                          "' Op do not have the types of attribute '", arg.type_list_attr, "'.");
       }
@@ -190,7 +192,7 @@ void check_attr(const OpDef& def, const AttrDef& attr, const AttrValue& value) {
   check_attr_range(def, attr, value);
 }
 
-// Whether the attributes are complete and in the definition's order, as those of an operation are.
+// Whether the attributes are complete and in the order of the op's definition.
 bool is_complete(const OpDef& def, const AttrMap& attrs) {
   const auto& items = attrs.items();
   if (items.size() != def.attrs.size()) return false;
@@ -200,26 +202,26 @@ bool is_complete(const OpDef& def, const AttrMap& attrs) {
   return true;
 }
 
-// The attributes in the definition's order, with defaults.
-AttrMap complete_attrs(const OpDef& def, AttrMap given) {
-  if (is_complete(def, given)) {
+// Returns the attributes in the order of the op's definition, with defaults for missing ones.
+AttrMap complete_attrs(const OpDef& def, AttrMap specified) {
+  if (is_complete(def, specified)) {
     for (size_t i = 0; i < def.attrs.size(); ++i) {
-      check_attr(def, def.attrs[i], given.items()[i].second);
+      check_attr(def, def.attrs[i], specified.items()[i].second);
     }
-    return given;
+    return specified;
   }
   AttrMap attrs;
   attrs.reserve(def.attrs.size());
   for (const AttrDef& attr : def.attrs) {
-    const AttrValue* value = given.find(attr.name);
+    const AttrValue* value = specified.find(attr.name);
     if (!value && std::holds_alternative<std::monostate>(attr.default_value)) {
       invalid_argument("Op '", def.type, "' needs the attribute '", attr.name, "'.");
     }
     if (value) check_attr(def, attr, *value);
     attrs.set(attr.name, value ? *value : attr.default_value);
   }
-  for (const auto& item : given.items()) {
-    // Attributes such as "_output_shapes" are kept; others must be declared.
+  for (const auto& item : specified.items()) {
+    // TensorFlow allows undeclared attributes only if their names start with "_".
     if (item.first[0] == '_')
       attrs.set(item.first, item.second);
     else if (!def.find_attr(item.first)) {
@@ -255,7 +257,7 @@ Operation* OpBuilder::build() {
 
 Graph::Graph() : root_(this), variables_(std::make_unique<VariableStore>(*this)) {}
 Graph::Graph(Graph& outer, const std::string& scope) : root_(&outer.root()), name_scope_(scope) {
-  // far above the ids of a plain graph
+  // A range of seed numbers for each function, far above the ids of the root graph's operations.
   first_seed_number_ = int64_t{1000003} * ++root_->functions_;
 }
 Graph::~Graph() = default;
@@ -286,13 +288,14 @@ void Graph::extend(Operation& op,
     op.inputs_.push_back(&input.graph() == this ? input : capture(input));
     op.input_args_.push_back(&in);
   }
-  const AttrValue* given = op.attrs_.find("output_shapes");
-  std::vector<Shape> shapes = given ? std::get<std::vector<Shape>>(*given) : std::vector<Shape>();
+  const AttrValue* known_shapes = op.attrs_.find("output_shapes");
+  std::vector<Shape> shapes =
+      known_shapes ? std::get<std::vector<Shape>>(*known_shapes) : std::vector<Shape>();
   for (const auto& [dtype, shape] : outputs) {
     op.outputs_.push_back({dtype, out.is_ref, shape});
     shapes.push_back(Shape::unknown());
   }
-  if (given) op.attrs_.set("output_shapes", shapes);
+  if (known_shapes) op.attrs_.set("output_shapes", shapes);
   std::vector<DType> types;
   for (size_t i = op.def().inputs.size() - 1; i < op.inputs_.size(); ++i) {
     types.push_back(op.inputs_[i].dtype());
@@ -310,13 +313,13 @@ void Graph::check_not_finalized() const {
 }
 
 Operation* Graph::create_op(const std::string& type,
-                            const std::vector<Output>& given,
+                            const std::vector<Output>& original_inputs,
                             const AttrMap& attrs,
                             const std::string& name,
                             const std::vector<Operation*>& control_inputs) {
   check_not_finalized();
   const OpDef& def = find_op(type);
-  std::vector<Output> inputs = given;
+  std::vector<Output> inputs = original_inputs;
   for (Output& input : inputs) {
     if (&input.graph() != this) input = capture(input);
   }
@@ -356,20 +359,20 @@ Operation* Graph::create_op(const std::string& type,
   }
   op->inputs_ = std::move(inputs);
   const bool is_exact = !name.empty() && name.back() == '/';
-  const std::string wanted =
+  const std::string base_name =
       is_exact ? name.substr(0, name.size() - 1) : (name.empty() ? type : name);
-  op->name_ = is_exact ? wanted : name_scope_ + wanted;
+  op->name_ = is_exact ? base_name : name_scope_ + base_name;
   check_op_name(op->name_);
   ShapeContext context(*op, std::move(shapes), std::move(values), op->num_outputs());
   try {
     infer_shapes(context);
   } catch (...) {
-    rethrow_at(*op);
+    rethrow_for_op(*op);
   }
   for (int i = 0; i < op->num_outputs(); ++i) {
     op->outputs_[static_cast<size_t>(i)].shape = context.outputs()[static_cast<size_t>(i)];
   }
-  if (!is_exact) op->name_ = unique_name(wanted);
+  if (!is_exact) op->name_ = unique_name(base_name);
   if (is_exact) root_->names_in_use_.insert(op->name_, 1);
   return add(std::move(op));
 }
@@ -408,18 +411,18 @@ std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>&
     if (frame->clears) break;
   }
   if (all.empty()) return all;
-  std::unordered_set<const Operation*> known;  // inputs are implicit dependencies
-  for (const Output& input : inputs) known.insert(input.op);
-  std::vector<Operation*> kept;
+  std::unordered_set<const Operation*> predecessors;  // inputs are implicit dependencies
+  for (const Output& input : inputs) predecessors.insert(input.op);
+  std::vector<Operation*> controls;
   for (Operation* op : all) {
     ++pass_work_count();
     if (&op->graph() != this) {
       add_outer_control_input(op);
-    } else if (known.insert(op).second) {
-      kept.push_back(op);
+    } else if (predecessors.insert(op).second) {
+      controls.push_back(op);
     }
   }
-  return kept;
+  return controls;
 }
 
 Output Graph::constant(const Tensor& value, const std::string& name) {
@@ -440,12 +443,12 @@ Operation* Graph::operation(const std::string& name) const {
   if (name.find(':') != std::string::npos) {
     invalid_argument("The name '", name, "' appears to refer to a Tensor, not an Operation.");
   }
-  std::vector<std::string> known = endpoint_names(*this);
-  for (const auto& op : operations_) known.push_back(op->name());
-  std::vector<std::string> hints = did_you_mean(name, known);
-  const std::vector<std::string> ends = endpoint_names(*this);
-  if (hints.empty() && !ends.empty()) {
-    hints.push_back(str_cat("Endpoints of this model: ", str_join(ends, ", "), "."));
+  const std::vector<std::string> endpoints = endpoint_names(*this);
+  std::vector<std::string> candidates = endpoints;
+  for (const auto& op : operations_) candidates.push_back(op->name());
+  std::vector<std::string> hints = did_you_mean(name, candidates);
+  if (hints.empty() && !endpoints.empty()) {
+    hints.push_back(str_cat("Endpoints of this model: ", str_join(endpoints, ", "), "."));
   }
   throw Error(Code::kNotFound,
               str_cat("The name '", name, "' refers to an Operation not in the graph."), hints);
@@ -454,11 +457,11 @@ Operation* Graph::operation(const std::string& name) const {
 namespace {
 
 // Suggests endpoints first: "losss" more likely means "loss" than the summary "loss:0".
-std::vector<std::string> near_tensors(const Graph& graph,
-                                      const std::string& name,
-                                      const std::string& op_name) {
-  std::vector<std::string> hint = did_you_mean(op_name, endpoint_names(graph));
-  if (!hint.empty()) return hint;
+std::vector<std::string> similar_tensor_names(const Graph& graph,
+                                              const std::string& name,
+                                              const std::string& op_name) {
+  std::vector<std::string> hints = did_you_mean(op_name, endpoint_names(graph));
+  if (!hints.empty()) return hints;
   std::vector<std::string> names;
   for (const auto& op : graph.operations()) {
     for (int i = 0; i < op->num_outputs(); ++i) names.push_back(op->output(i).name());
@@ -466,13 +469,13 @@ std::vector<std::string> near_tensors(const Graph& graph,
   return did_you_mean(name, names);
 }
 
-std::vector<std::string> tensor_advice(const Graph& graph, const std::string& name) {
+std::vector<std::string> tensor_name_hints(const Graph& graph, const std::string& name) {
   std::vector<std::string> hints = {
       str_cat("Tensor names must be of the form \"<op_name>:<output_index>\": \"", name, ":0\".")};
-  const EndpointTensors& ends = endpoint(graph, name);
-  if (!ends.empty()) {
-    hints.push_back(str_cat("Endpoint '", name, "' is the tensor \"",
-                            ends.front().second.name(), "\"."));
+  const EndpointTensors& tensors = endpoint(graph, name);
+  if (!tensors.empty()) {
+    hints.push_back(
+        str_cat("Endpoint '", name, "' is the tensor \"", tensors.front().second.name(), "\"."));
   }
   return hints;
 }
@@ -485,7 +488,7 @@ Output Graph::tensor(const std::string& name) const {
     if (find_operation(name)) {
       throw Error(Code::kInvalidArgument,
                   str_cat("The name '", name, "' refers to an Operation, not a Tensor."),
-                  tensor_advice(*this, name));
+                  tensor_name_hints(*this, name));
     }
     invalid_argument(
         "The name '", name,
@@ -493,9 +496,9 @@ Output Graph::tensor(const std::string& name) const {
         "form \"<op_name>:<output_index>\".");
   }
   const std::string op_name = name.substr(0, colon), digits = name.substr(colon + 1);
-  const bool good = !digits.empty() && digits.size() < 9 &&
-                    digits.find_first_not_of("0123456789") == std::string::npos;
-  if (!good) {
+  const bool is_valid = !digits.empty() && digits.size() < 9 &&
+                        digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_valid) {
     invalid_argument(
         "The name '", name,
         "' looks a like a Tensor name, but is not a valid one. Tensor names must be of the form "
@@ -507,7 +510,7 @@ Output Graph::tensor(const std::string& name) const {
         Code::kNotFound,
         str_cat("The name '", name, "' refers to a Tensor which does not exist. The operation, '",
                 op_name, "', does not exist in the graph."),
-        near_tensors(*this, name, op_name));
+        similar_tensor_names(*this, name, op_name));
   }
   const int index = std::stoi(digits);
   if (index >= op->num_outputs()) {
@@ -528,15 +531,15 @@ std::string Graph::unique_name(const std::string& name, bool mark_as_used) {
   const std::string full = name_scope_ + name;
   auto& names = root_->names_in_use_;
   if (mark_as_used && names.insert(full, 1)) return full;
-  const int* known = names.find(full);
-  if (!known) return full;
-  int count = *known;
+  const int* next_suffix = names.find(full);
+  if (!next_suffix) return full;
+  int suffix = *next_suffix;
   std::string candidate;
   do {
-    candidate = str_cat(full, "_", count++);
+    candidate = str_cat(full, "_", suffix++);
   } while (names.find(candidate));
   if (mark_as_used) {
-    *names.find(full) = count;
+    *names.find(full) = suffix;
     names.insert(candidate, 1);
   }
   return candidate;

@@ -17,7 +17,7 @@ class Saveable;
 class Variable;
 class VariableStore;
 
-// The possible items of a collection.
+// The possible types of an item in a collection.
 using CollectionItem = std::variant<Output,
                                     Operation*,
                                     std::shared_ptr<Variable>,
@@ -79,8 +79,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
                        const AttrMap& attrs = {},
                        const std::string& name = "",
                        const std::vector<Operation*>& control_inputs = {});
-  // Copies an operation of another graph with other inputs of the same types and shapes, without
-  // checks or inference. unique_name() must have marked its name as used.
+  // Copies an operation of another graph. The inputs must have the types and shapes of its inputs,
+  // because nothing is checked or inferred. unique_name() must have marked its name as used.
   Operation* copy_op(const Operation& op,
                      std::vector<Output> inputs,
                      std::vector<Operation*> control_inputs);
@@ -114,21 +114,23 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // The outermost graph, which owns the names, variables, collections and seed of its functions.
   Graph& root() const { return *root_; }
   bool is_function() const { return root_ != this; }
-  // Makes a tensor of another graph available here; only FuncGraph can.
+  // Returns the tensor of this graph that stands for a tensor of another graph. Only a FuncGraph
+  // can capture tensors; a root graph throws.
   virtual Output capture(const Output& outside);
   // Declares that an operation of an enclosing graph must run before the caller of this function.
   virtual void add_outer_control_input(Operation* outside);
-  // Adds inputs (to its last argument) and outputs to an operation that calls functions. Sessions
-  // detect the change.
+  // Adds inputs and outputs to an operation that calls functions; the inputs extend its last
+  // argument. Sessions detect the change by extensions().
   void extend(Operation& op,
               const std::vector<Output>& inputs,
               const std::vector<std::pair<DType, Shape>>& outputs);
   // Incremented by extend().
   int extensions() const { return root_->extensions_; }
-  // Unique among the operations of all functions of a root; equal to the id in a plain graph.
+  // The number from which the next random op derives its default seed. Unique in the root graph and
+  // its functions; in the root graph, the id of the next operation.
   int64_t seed_number() const { return first_seed_number_ + version(); }
-  // Sets the seed number of the next operation. Operations added before that draw no random numbers
-  // then do not shift the seeds of later ones.
+  // Sets the seed number of the next operation. Undoes the shift of seeds by preceding operations
+  // that draw no random numbers.
   void set_seed_number(int64_t number) { first_seed_number_ = number - version(); }
 
   void finalize() { finalized_ = true; }
@@ -141,13 +143,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // The items whose names start with `scope`; all items if it is empty.
   std::vector<CollectionItem> collection(const std::string& name,
                                          const std::string& scope = "") const;
-  // Incremented by each change of a collection.
+  // Incremented by each add_to_collection().
   int collections_version() const { return root_->collections_version_; }
   std::vector<std::string> collection_names() const;
 
   VariableStore& variables() { return *root_->variables_; }
 
-  // The graph-level random seed; has_seed() is FALSE if it was not set.
+  // The graph-level random seed. has_seed() is FALSE if it has not been set.
   void set_seed(int64_t seed) {
     seed_ = seed;
     has_seed_ = true;
@@ -155,7 +157,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   bool has_seed() const { return root_->has_seed_; }
   int64_t seed() const { return root_->seed_; }
 
-  // Data of the embedding language for this graph (its handles of tensors).
+  // Data that the embedding language attaches to the graph: its handles of tensors.
   std::shared_ptr<void> foreign;
   // Cached export of the graph (GraphExport).
   mutable std::shared_ptr<void> exported;
@@ -179,9 +181,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   Graph* root_;
   std::vector<std::unique_ptr<Operation>> operations_;
-  NameTable<Case::kSensitive> by_name_;             // ids of operations by name
+  NameTable<Case::kSensitive> by_name_;         // ids of operations by name
   NameTable<Case::kInsensitive> names_in_use_;  // next suffix of each name, ignoring case
-  std::string name_scope_;                       // "a/b/" or ""
+  std::string name_scope_;                      // "a/b/" or ""
   std::vector<ControlFrame> control_stack_;
   std::map<std::string, std::vector<CollectionItem>> collections_;
   int collections_version_ = 0;
@@ -208,8 +210,8 @@ class NameScope {
   std::string outer_, name_;
 };
 
-// While in scope, new operations run after `ops`. `clears` ignores the enclosing control
-// dependencies.
+// While in scope, new operations run after `ops`. With `clears`, they do not depend on the
+// enclosing control dependencies.
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation*> ops, bool clears = false);

@@ -10,19 +10,19 @@ namespace runhooks {
 
 namespace {
 
-// A registered function; its signature is parsed on first use.
-struct Registered {
+// A registered function. The signature stays text until all_graph_functions() parses it.
+struct Registration {
   const char* signature;
   const char* summary;
   GraphFunction function;
   bool is_scoped;
 };
-std::vector<Registered>& registered() {
-  static auto* all = new std::vector<Registered>;
+std::vector<Registration>& registrations() {
+  static auto* all = new std::vector<Registration>;
   return *all;
 }
 
-Tensor in_type(const Tensor& tensor, DType dtype) {
+Tensor converted_to(const Tensor& tensor, DType dtype) {
   if (dtype == DType::kInvalid || tensor.dtype() == dtype) return tensor;
   Tensor converted(dtype, tensor.shape());
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
@@ -33,56 +33,58 @@ Tensor in_type(const Tensor& tensor, DType dtype) {
   return converted;
 }
 
-// Stores a number or flag and its natural type; FALSE for other values.
-bool plain_number(const Value& value, double* x, DType* natural) {
+// Stores a number or flag and the type that it has by default. Returns FALSE for other values.
+bool number_or_flag(const Value& value, double* x, DType* default_dtype) {
   if (const bool* flag = value.get_if<bool>()) {
     *x = *flag;
-    *natural = DType::kBool;
+    *default_dtype = DType::kBool;
     return true;
   }
-  *natural = value.get_if<int64_t>() ? DType::kInt32 : DType::kFloat32;
+  *default_dtype = value.get_if<int64_t>() ? DType::kInt32 : DType::kFloat32;
   return value_number(value, x);
 }
 
-bool is_plain_list(const ValueList& list) {
+bool is_list_of_numbers(const ValueList& list) {
   double x;
-  DType natural;
-  return std::all_of(list.begin(), list.end(),
-                     [&](const Value& element) { return plain_number(element, &x, &natural); });
+  DType default_dtype;
+  return std::all_of(list.begin(), list.end(), [&](const Value& element) {
+    return number_or_flag(element, &x, &default_dtype);
+  });
 }
 
 Output constant_of_list(Graph& graph, const ValueList& list, const std::string& name, DType dtype) {
   Tensor numbers(DType::kFloat64, Shape{static_cast<int64_t>(list.size())});
-  DType natural = dtype == DType::kInvalid ? DType::kFloat32 : dtype;
+  DType default_dtype = dtype == DType::kInvalid ? DType::kFloat32 : dtype;
   for (size_t i = 0; i < list.size(); ++i) {
     double x;
-    DType own;
-    plain_number(list[i], &x, &own);
-    if (dtype == DType::kInvalid) natural = own;
+    DType element_dtype;
+    number_or_flag(list[i], &x, &element_dtype);
+    if (dtype == DType::kInvalid) default_dtype = element_dtype;
     numbers.data<double>()[i] = x;
   }
-  return graph.constant(in_type(numbers, natural), name);
+  return graph.constant(converted_to(numbers, default_dtype), name);
 }
 
-// Converts nested lists of numbers and arrays to one array; nothing if types or shapes differ or
-// other values occur.
+// Converts nested lists of numbers and arrays to one array. Returns nullopt if types or shapes
+// differ, or if the lists contain other values.
 std::optional<Tensor> array_of(const Value& value, DType dtype) {
   if (const auto* array = value.get_if<Tensor>()) {
     if (!is_numeric(array->dtype())) return std::nullopt;
-    return in_type(*array, dtype);
+    return converted_to(*array, dtype);
   }
   double x;
-  DType natural;
-  if (plain_number(value, &x, &natural)) {
-    return Tensor::number(dtype == DType::kInvalid ? natural : dtype, x);
+  DType default_dtype;
+  if (number_or_flag(value, &x, &default_dtype)) {
+    return Tensor::number(dtype == DType::kInvalid ? default_dtype : dtype, x);
   }
   const auto* list = value.get_if<std::shared_ptr<ValueList>>();
   if (!list || (*list)->empty()) return std::nullopt;
   std::vector<Tensor> parts;
   for (const Value& item : **list) {
     auto part = array_of(item, dtype);
-    const bool fits = part && (parts.empty() || (part->dtype() == parts[0].dtype() &&
-                                                 part->shape() == parts[0].shape()));
+    const bool fits =
+        part &&
+        (parts.empty() || (part->dtype() == parts[0].dtype() && part->shape() == parts[0].shape()));
     if (!fits) return std::nullopt;
     parts.push_back(std::move(*part));
   }
@@ -97,14 +99,14 @@ std::optional<Tensor> array_of(const Value& value, DType dtype) {
 }
 
 // Stacks tensors, lists and numbers. Numbers take the type of the first tensor.
-Output stacked(Graph& graph, const ValueList& list, const std::string& name, DType dtype) {
+Output stack_list(Graph& graph, const ValueList& list, const std::string& name, DType dtype) {
   std::vector<Output> parts(list.size());
   auto is_tensor = [](const Value& x) { return x.get_if<Output>() || x.get_if<VariablePtr>(); };
-  for (const bool tensors : {true, false}) {
+  for (const bool adds_tensors : {true, false}) {
     for (size_t i = 0; i < list.size(); ++i) {
-      if (is_tensor(list[i]) != tensors) continue;
+      if (is_tensor(list[i]) != adds_tensors) continue;
       parts[i] = tensor_of_value(graph, list[i], name, dtype);
-      if (tensors && dtype == DType::kInvalid) dtype = parts[i].dtype();
+      if (adds_tensors && dtype == DType::kInvalid) dtype = parts[i].dtype();
     }
   }
   return graph.op("Pack", parts).attr("axis", 0).named(name);
@@ -114,11 +116,11 @@ Output stacked(Graph& graph, const ValueList& list, const std::string& name, DTy
 
 const std::vector<GraphFunctionDef>& all_graph_functions() {
   static const auto* all = [] {
-    auto* made = new std::vector<GraphFunctionDef>;
-    for (const Registered& one : registered()) {
-      made->push_back({parse_signature(one.signature), one.summary, one.function, one.is_scoped});
+    auto* defs = new std::vector<GraphFunctionDef>;
+    for (const Registration& r : registrations()) {
+      defs->push_back({parse_signature(r.signature), r.summary, r.function, r.is_scoped});
     }
-    return made;
+    return defs;
   }();
   return *all;
 }
@@ -127,21 +129,21 @@ bool register_graph_function(const char* signature,
                              const char* summary,
                              GraphFunction function,
                              bool is_scoped) {
-  registered().push_back({signature, summary, function, is_scoped});
+  registrations().push_back({signature, summary, function, is_scoped});
   return true;
 }
 
 Value call_graph_function(const GraphFunctionDef& def,
                           Graph& graph,
                           const Args& args,
-                          const std::vector<std::string>& given) {
+                          const std::vector<std::string>& specified) {
   std::unique_ptr<NameScope> scope;
   if (def.is_scoped && args.has("name")) {
     scope = std::make_unique<NameScope>(graph, args.text("name"));
   }
   const Value result = def.function(graph, args);
   const std::vector<std::string> unread = args.unread();
-  for (const std::string& name : given) {
+  for (const std::string& name : specified) {
     if (std::find(unread.begin(), unread.end(), name) == unread.end()) continue;
     throw Error(Code::kUnimplemented,
                 str_cat("Unused argument: `", name, "` of ", args.owner(), " is not supported."),
@@ -158,19 +160,19 @@ Output variable_value(Graph& graph, const Variable& variable) {
 Output tensor_of_value(Graph& graph, const Value& value, const std::string& name, DType dtype) {
   if (const auto* tensor = value.get_if<Output>()) return *tensor;
   if (const auto* variable = value.get_if<VariablePtr>()) return variable_value(graph, **variable);
-  if (const Gradient* rows = rows_in(value)) return dense_gradient(graph, *rows);
+  if (const Gradient* rows = indexed_slices_in(value)) return dense_gradient(graph, *rows);
   if (const auto* array = value.get_if<Tensor>()) {
-    return graph.constant(in_type(*array, dtype), name);
+    return graph.constant(converted_to(*array, dtype), name);
   }
   double x;
-  DType natural;
-  if (plain_number(value, &x, &natural)) {
-    return graph.scalar(dtype == DType::kInvalid ? natural : dtype, x, name);
+  DType default_dtype;
+  if (number_or_flag(value, &x, &default_dtype)) {
+    return graph.scalar(dtype == DType::kInvalid ? default_dtype : dtype, x, name);
   }
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    if (is_plain_list(**list)) return constant_of_list(graph, **list, name, dtype);
+    if (is_list_of_numbers(**list)) return constant_of_list(graph, **list, name, dtype);
     if (const auto array = array_of(value, dtype)) return graph.constant(*array, name);
-    return stacked(graph, **list, name, dtype);
+    return stack_list(graph, **list, name, dtype);
   }
   invalid_argument("`", name, "` must be a tensor or numbers, not ", value.kind(), ".");
 }
@@ -179,7 +181,7 @@ bool has_tensor(const Value& value) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
     return std::any_of((*list)->begin(), (*list)->end(), has_tensor);
   }
-  return value.get_if<Output>() || value.get_if<VariablePtr>() || rows_in(value);
+  return value.get_if<Output>() || value.get_if<VariablePtr>() || indexed_slices_in(value);
 }
 
 Shape known_shape(const Value& value) {
@@ -201,13 +203,13 @@ Output tensor_argument(Graph& graph, const Args& args, const std::string& name, 
 
 Gradient gradient_of_value(Graph& graph, const Value& value, const std::string& name) {
   if (value.is_null()) return {};
-  const Gradient* rows = rows_in(value);
+  const Gradient* rows = indexed_slices_in(value);
   return rows ? *rows : Gradient(tensor_of_value(graph, value, name));
 }
 
 Gradient gradient_argument(Graph& graph, const Args& args, const std::string& name) {
   const Value* value = args.find(name);
-  return value && rows_in(*value) ? *rows_in(*value) : Gradient(tensor_argument(graph, args, name));
+  return value && indexed_slices_in(*value) ? *indexed_slices_in(*value) : Gradient(tensor_argument(graph, args, name));
 }
 
 Output tensor_argument_or_none(Graph& graph,

@@ -1,5 +1,5 @@
-// Functions that add several operations and that scripts call by name (tf.losses.huber_loss): the
-// registry and helpers to read arguments.
+// Graph functions: functions that add several operations and that scripts call by name
+// (tf.losses.huber_loss). Declares their registry and helpers that read arguments.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct GraphFunctionDef {
   Signature signature;
   std::string summary;
   GraphFunction function;
-  // Whether `name` is the name scope of the added operations, which the caller opens.
+  // Whether call_graph_function() opens a name scope called `name` for the added operations.
   bool is_scoped;
 };
 
@@ -34,53 +34,55 @@ bool register_graph_function(const char* signature,
 #define RUNHOOKS_REGISTER_FUNCTION(signature, summary, ...)                               \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __COUNTER__) = \
       ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, false)
-// The same for a function that does not use `name`.
+// The same for a function that does not read `name`: its operations are in a name scope of this
+// name.
 #define RUNHOOKS_REGISTER_SCOPED_FUNCTION(signature, summary, ...)                        \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __COUNTER__) = \
       ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, true)
 
-// Calls a function for a script. `given` are the names of the arguments that were specified; it is
-// an error if the function does not read one of them.
+// Calls a function for a script. `specified` names the arguments of the call; it is an error if the
+// function does not read one of them.
 Value call_graph_function(const GraphFunctionDef& def,
                           Graph& graph,
                           const Args& args,
-                          const std::vector<std::string>& given);
+                          const std::vector<std::string>& specified);
 
-// An argument as a tensor: tensors and variables unchanged, numbers as a constant of type `dtype`
-// (kInvalid: their natural type; plain numbers are float32), lists as stacked elements. Throws if
-// missing.
+// An argument as a tensor. Tensors are unchanged, and variables are read. Numbers become a constant
+// of type `dtype`; if that is kInvalid, of bool, int32 or float32. The elements of a list are
+// stacked. Throws if the argument is missing.
 Output tensor_argument(Graph& graph,
                        const Args& args,
                        const std::string& name,
                        DType dtype = DType::kInvalid);
-// The same, but keeps IndexedSlices. Without a value for NULL.
+// The same, but IndexedSlices are not converted to a tensor.
 Gradient gradient_argument(Graph& graph, const Args& args, const std::string& name);
-// NULL becomes no gradient.
+// A value as a gradient: IndexedSlices unchanged, other values as a tensor, NULL as no gradient.
 Gradient gradient_of_value(Graph& graph, const Value& value, const std::string& name);
 // The value of a variable in this graph. In a function, a resource variable is read at the point of
 // use, because the function may have modified it.
 Output variable_value(Graph& graph, const Variable& variable);
+// Converts a value to a tensor like tensor_argument(); `name` is the argument's name in messages.
 Output tensor_of_value(Graph& graph,
                        const Value& value,
                        const std::string& name,
                        DType dtype = DType::kInvalid);
-// The same, but an invalid Output if the argument is missing.
+// Like tensor_argument(), but returns an invalid Output if the argument is missing.
 Output tensor_argument_or_none(Graph& graph,
                                const Args& args,
                                const std::string& name,
                                DType dtype = DType::kInvalid);
 // Whether the value contains a tensor or variable.
 bool has_tensor(const Value& value);
-// The known dimensions of a shape that may contain tensors.
+// A list of dimensions as a shape. Dimensions that are tensors are unknown.
 Shape known_shape(const Value& value);
 // A data type by name ("float32"), or `otherwise` if missing.
 DType dtype_argument(const Args& args, const std::string& name, DType otherwise);
-// One or several integers; empty if missing.
+// An argument of one or several integers; empty if missing.
 std::vector<int64_t> whole_numbers(const Args& args, const std::string& name);
-// A list of values, or a single value as a list; empty if missing.
+// An argument as a list: a single value is a list of one, a missing argument is empty.
 ValueList values_argument(const Args& args, const std::string& name);
 
-// The results of a function with several results.
+// The results of a function as a list, or as a named list.
 Value value_list(const std::vector<Output>& outputs);
 Value value_record(const std::vector<std::pair<std::string, Output>>& outputs);
 

@@ -16,9 +16,9 @@ Output dense_gradient(Graph& graph, const Gradient& gradient) {
   return graph.op("UnsortedSegmentSum", {gradient.values, gradient.indices, rows});
 }
 
-const Gradient* rows_in(const Value& value) {
-  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
-  const auto* slices = made ? dynamic_cast<const IndexedSlices*>(made->get()) : nullptr;
+const Gradient* indexed_slices_in(const Value& value) {
+  const auto* object = value.get_if<std::shared_ptr<CoreObject>>();
+  const auto* slices = object ? dynamic_cast<const IndexedSlices*>(object->get()) : nullptr;
   return slices ? &slices->rows() : nullptr;
 }
 

@@ -21,14 +21,14 @@ class IndexedSlices : public CoreObject {
 // A sparse gradient as a dense tensor with zeros elsewhere; a dense one unchanged.
 Output dense_gradient(Graph& graph, const Gradient& gradient);
 
-// NULL if the value is not an IndexedSlices.
-const Gradient* rows_in(const Value& value);
-// A tensor, IndexedSlices, or NULL for no gradient.
+// The sparse gradient that a value contains; NULL if it is not an IndexedSlices.
+const Gradient* indexed_slices_in(const Value& value);
+// A gradient as a value for scripts: a tensor, an IndexedSlices, or NULL for no gradient.
 Value gradient_value(const Gradient& gradient);
 // Applies a function to a tensor, or to the values of a sparse gradient.
-template <typename Change>
-Gradient change_values(Gradient gradient, Change change) {
-  gradient.values = change(gradient.values);
+template <typename Function>
+Gradient transform_values(Gradient gradient, Function function) {
+  gradient.values = function(gradient.values);
   return gradient;
 }
 

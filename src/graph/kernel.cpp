@@ -1,5 +1,7 @@
 #include "graph/kernel.h"
 
+#include <cstring>
+
 #include "graph/operation.h"
 
 namespace runhooks {
@@ -15,15 +17,15 @@ void KernelContext::check_output(int i, DType dtype) const {
 }
 
 Tensor& KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
-  // existing outputs have been checked before
-  if (i < 0 || i >= num_outputs_) check_output(i, dtype);
+  // Only an output of a new type or shape needs check_output() below.
+  if (i < 0 || i >= num_outputs_) check_output(i, dtype);  // throws
   Slot& slot = outputs_[i];
   if (!slot.owned || slot.tensor.dtype() != dtype || slot.tensor.shape() != shape) {
     check_output(i, dtype);
-    const Shape wanted = shape;  // copied, because it may refer to the old tensor's shape
+    const Shape new_shape = shape;  // copied, because `shape` may refer to the old tensor's shape
     slot.owned = false;
     slot.tensor = Tensor();  // frees its memory first
-    slot.tensor = allocator_.allocate(slot, dtype, wanted);
+    slot.tensor = allocator_.allocate(slot, dtype, new_shape);
     slot.owned = true;
     touch_output(i);
   }
@@ -39,6 +41,17 @@ void KernelContext::alias_output(int i, const Tensor& tensor) {
     slot.tensor = tensor;
     slot.owned = false;
     touch_output(i);
+  }
+}
+
+void KernelContext::copy_to_output(int i, const Tensor& value) {
+  if (value.dtype() == DType::kVariant) {
+    output(i) = value;
+  } else if (value.dtype() == DType::kString) {
+    alias_output(i, value);
+  } else {
+    Tensor& copy = allocate_output(i, value.dtype(), value.shape());
+    if (value.num_elements() > 0) std::memcpy(copy.raw(), value.raw(), value.num_bytes());
   }
 }
 

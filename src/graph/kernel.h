@@ -46,20 +46,20 @@ class ResourceManager {
   }
   void clear() { resources_.clear(); }
 
-  // Which files kernels may open: all files, unless the graph is untrusted.
-  const FileAccessPolicy& file_rights() const { return file_rights_; }
-  void set_file_access(const FileAccessPolicy& rights) { file_rights_ = rights; }
+  // The files that kernels may open: all files, unless the graph is untrusted.
+  const FileAccessPolicy& file_access_policy() const { return file_access_policy_; }
+  void set_file_access(const FileAccessPolicy& policy) { file_access_policy_ = policy; }
 
  private:
   std::unordered_map<std::string, std::unique_ptr<Resource>> resources_;
-  FileAccessPolicy file_rights_;
+  FileAccessPolicy file_access_policy_;
 };
 
 // The value of one operation output in a session.
 struct Slot {
   Tensor tensor;
-  // Incremented if the tensor gets another buffer or shape, or if a value that depends only on
-  // shapes changes. Kernels that were prepared for the old version must be prepared again.
+  // Incremented if the tensor gets another buffer or shape, or if a value that other kernels read
+  // in prepare() changes. Kernels that were prepared for the old version must be prepared again.
   uint64_t version = 1;
   // FALSE if the tensor shares the buffer of another one and must not be modified.
   bool owned = false;
@@ -71,7 +71,7 @@ struct Slot {
 class BufferAllocator {
  public:
   virtual ~BufferAllocator() = default;
-  // Memory that no other output needs at the same time. Its content is unspecified.
+  // Returns memory that no other output uses at the same time. Its content is unspecified.
   virtual Tensor allocate(const Slot& slot, DType dtype, const Shape& shape) = 0;
 };
 
@@ -115,8 +115,13 @@ class KernelContext {
   // it, because other outputs reuse the buffer when this one is no longer needed. Fetched values
   // are copies.
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
+  // Lets output i share the buffer of `tensor`. Nothing may modify the output.
   void alias_output(int i, const Tensor& tensor);
-  // Declares that a value that other kernels have read in their preparation has changed.
+  // Sets output i to a copy of `value`, in the old buffer if the shape is unchanged, so that
+  // kernels that read it stay prepared. Strings and variants are shared instead.
+  void copy_to_output(int i, const Tensor& value);
+  // Declares that the value of output i has changed, so that kernels that read it in prepare() are
+  // prepared again.
   void touch_output(int i) {
     ++outputs_[i].version;
     layout_changed_ = true;
@@ -130,10 +135,10 @@ class KernelContext {
   }
   Resource* resource_or_null(int i) const { return inputs_[static_cast<size_t>(i)]->resource; }
   ResourceManager& resources() const { return resources_; }
-  // Must be asked for each path before it is opened.
-  const FileAccessPolicy& file_rights() const { return resources_.file_rights(); }
+  // Kernels must check each path with it before they open the file.
+  const FileAccessPolicy& file_access_policy() const { return resources_.file_access_policy(); }
 
-  // Versions only increase, so the sum changes if one of them does.
+  // The sum of the versions of all inputs. Versions only increase, so each change changes the sum.
   uint64_t input_version() const {
     uint64_t sum = 0;
     for (const Slot* slot : inputs_) sum += slot->version;
@@ -161,14 +166,13 @@ class KernelContext {
 
 class Kernel;
 
-// Several kernels of one type that are computed by one call, which is faster for many small
-// operations.
+// Computes several kernels of one class by one call, which is faster for many small operations.
 class KernelGroup {
  public:
   virtual ~KernelGroup() = default;
-  // Computes all kernels with the same bits as separate calls, as long as they stay prepared as at
-  // creation of the group. Returns FALSE without any effect if they must be computed separately
-  // now. Variables and output buffers do not move.
+  // Computes all kernels. Results have the same bits as separate calls. Valid until one of the
+  // kernels is prepared again; variables and output buffers do not move until then. Returns FALSE
+  // without any effect if the kernels must be computed separately in this step.
   virtual bool compute() = 0;
 };
 
@@ -186,14 +190,14 @@ class Kernel {
   virtual void compute(KernelContext&) = 0;
   // TRUE if compute() distributes long work over kernel_threads() itself.
   virtual bool uses_threads() const { return false; }
-  // FALSE if prepare() has computed the result and compute() need not be called.
+  // FALSE if prepare() computes the result, so that sessions do not call compute().
   virtual bool computes() const { return true; }
-  // Whether `other`, of the same class, may be in a group with this kernel, as both are prepared.
-  // Neither depends on the other.
+  // Whether this kernel and `other` may be in one group. Both are prepared, have the same class and
+  // are independent of each other.
   virtual bool can_batch_with(const KernelContext& /*own*/, const GroupMember& /*other*/) const {
     return false;
   }
-  // Creates the group of these kernels; this one is the first.
+  // Creates the group of these kernels. The first member is this kernel.
   virtual std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& /*members*/) {
     return nullptr;
   }

@@ -20,45 +20,48 @@ const Operation* operation_of(const CollectionItem& item) {
   return op ? *op : nullptr;
 }
 
-// One value per operation of a graph.
+// The element for an operation in a vector that is indexed by operation id.
 template <typename T>
-auto& of(T& all, const Operation* op) {
-  return all[static_cast<size_t>(op->id())];
+auto& element_of(T& by_id, const Operation* op) {
+  return by_id[static_cast<size_t>(op->id())];
 }
 
 // Our sessions read a variable before they update it in the same step. TensorFlow runs operations
 // in any order that the graph allows, so exported graphs need control dependencies: an update runs
 // after all other uses of the variable in the training step.
-class ReadersFirst {
+class ReadBeforeWriteDeps {
  public:
   using Operations = std::vector<const Operation*>;
-  explicit ReadersFirst(const Graph& graph) {
-    std::vector<const Operation*> last;
+  explicit ReadBeforeWriteDeps(const Graph& graph) {
+    std::vector<const Operation*> train_ops;
     for (const CollectionItem& item : graph.collection(collection_keys::kTrainOp)) {
       const Operation* op = operation_of(item);
-      if (op && &op->graph() == &graph) last.push_back(op);
+      if (op && &op->graph() == &graph) train_ops.push_back(op);
     }
-    if (last.empty()) return;
+    if (train_ops.empty()) return;
     const size_t n = graph.operations().size();
-    before_.resize(n);
+    readers_before_.resize(n);
     readers_.resize(n);
-    value_of_.resize(n);
-    // operations are in creation order, so all earlier readers are known here
-    for (const auto& entry : ancestors_of(last, Through::kInputsAndControl)) {
+    forwarded_variable_.resize(n);
+    // In creation order, visit() has seen all earlier readers of a variable before an update.
+    for (const auto& entry : ancestors_of(train_ops, Through::kInputsAndControl)) {
       visit(entry.second);
     }
   }
-  // Operations that were added later are not part of that step.
+  // The readers that must precede an update. Operations that were added later are not part of the
+  // training step.
   const Operations& readers_before(const Operation& op) const {
     static const Operations kNone;
-    return static_cast<size_t>(op.id()) < before_.size() ? of(before_, &op) : kNone;
+    return static_cast<size_t>(op.id()) < readers_before_.size() ? element_of(readers_before_, &op)
+                                                                 : kNone;
   }
 
  private:
   void add_write_deps(const Operation* op, const Operation* variable) {
-    const Operations& readers = of(readers_, variable);
+    const Operations& readers = element_of(readers_, variable);
     pass_work_count() += readers.size();
-    of(before_, op).insert(of(before_, op).end(), readers.begin(), readers.end());
+    element_of(readers_before_, op)
+        .insert(element_of(readers_before_, op).end(), readers.begin(), readers.end());
   }
   static bool is_variable(const Output& x) {
     return x.op->inputs().empty() && (x.is_ref() || x.dtype() == DType::kResource);
@@ -72,79 +75,83 @@ class ReadersFirst {
         add_write_deps(op, input.op);
         continue;
       }
-      const Operation* variable = is_variable(input) ? input.op : of(value_of_, input.op);
+      const Operation* variable =
+          is_variable(input) ? input.op : element_of(forwarded_variable_, input.op);
       if (!variable) continue;
-      Operations& readers = of(readers_, variable);
+      Operations& readers = element_of(readers_, variable);
       if (readers.empty() || readers.back() != op) readers.push_back(op);
-      // operations that forward a value share its memory, also in TensorFlow
-      const bool hands_on = is_variable(input) || op->def().forwards;
-      if (i == 0 && hands_on) of(value_of_, op) = variable;
+      // TensorFlow also lets operations that forward a value share its memory.
+      const bool forwards_variable = is_variable(input) || op->def().forwards;
+      if (i == 0 && forwards_variable) element_of(forwarded_variable_, op) = variable;
     }
   }
 
-  // The caller has the handles of variables that a function modifies.
+  // The variables that the functions of `op` modify are inputs of `op`, as handles.
   void add_function_write_deps(const Operation* op) {
-    const std::vector<std::string> names = changed_variables(*op);
+    const std::vector<std::string> names = modified_variables(*op);
     const std::set<std::string> changed(names.begin(), names.end());
     for (const Output& input : op->inputs()) {
       if (is_variable(input) && changed.count(input.op->name()) > 0) add_write_deps(op, input.op);
     }
   }
 
-  // By operation number; may be shorter than the graph.
-  Operations value_of_;  // the variable whose value the operation forwards
-  std::vector<Operations> readers_, before_;
+  // By operation id. Shorter than the graph if it has grown since.
+  Operations forwarded_variable_;           // the variable whose value the operation forwards
+  std::vector<Operations> readers_;         // by variable: its readers so far
+  std::vector<Operations> readers_before_;  // by update: the readers that must precede it
 };
 
 }  // namespace
 
 // Copies the operations of `from` into `to` in creation order and replaces those that have a
-// `lower_fn`. `made_` maps the id of an operation of `from` to its counterpart in `to`; the last
-// replacement of an op is its counterpart.
+// `lower_fn`. `lowered_ops_` maps the id of an operation of `from` to its counterpart in `to`; the
+// last replacement of an op is its counterpart.
 class Lowering {
  public:
   Lowering(const Graph& from, Graph& to)
-      : from_(from), readers_first_(from), to_(to), extensions_(from.extensions()) {}
+      : from_(from), read_before_write_(from), to_(to), initial_extensions_(from.extensions()) {}
 
   // Lowers all operations, or those that were added since the last call.
   void run() {
     const auto& all = from_.operations();
-    const size_t known = made_.size();
-    // Reserves the names of all operations, so that added ones do not take them.
-    for (size_t i = known; i < all.size(); ++i) reserve_names(*all[i]);
+    const size_t first_new = lowered_ops_.size();
+    // Operations that a replacement adds must not take the name of an operation that follows.
+    for (size_t i = first_new; i < all.size(); ++i) reserve_names(*all[i]);
     for (const Operation* op : new_operations_in(collection_keys::kLocalInitOp)) {
       local_init_ops_.push_back(op);
     }
-    made_.resize(all.size());
-    is_same_.resize(all.size());
-    for (size_t i = known; i < all.size(); ++i) make(*all[i]);
+    lowered_ops_.resize(all.size());
+    is_unchanged_.resize(all.size());
+    for (size_t i = first_new; i < all.size(); ++i) lower_with_inputs(*all[i]);
     for (const std::string& name : from_.collection_names()) add_collection(name);
   }
   // Whether lowering only the new operations gives the same result as lowering the whole graph.
-  bool can_go_on() const {
+  bool can_extend() const {
     const auto& all = from_.operations();
-    const auto is_known = [this](const Operation* op) { return is_lowered(*op); };
+    const auto was_lowered = [this](const Operation* op) { return is_lowered(*op); };
     const auto init_ops = new_operations_in(collection_keys::kLocalInitOp);
-    const auto first_new = all.begin() + static_cast<std::ptrdiff_t>(made_.size());
-    return extensions_ == from_.extensions() &&
+    const auto first_new = all.begin() + static_cast<std::ptrdiff_t>(lowered_ops_.size());
+    return initial_extensions_ == from_.extensions() &&
            new_operations_in(collection_keys::kTrainOp).empty() &&
-           std::none_of(init_ops.begin(), init_ops.end(), is_known) &&
+           std::none_of(init_ops.begin(), init_ops.end(), was_lowered) &&
            std::all_of(all.begin(), first_new,
-                       [this](const auto& op) { return has_shapes(*op); }) &&
-           std::all_of(first_new, all.end(), [this](const auto& op) { return has_names(*op); });
+                       [this](const auto& op) { return had_final_shapes(*op); }) &&
+           std::all_of(first_new, all.end(),
+                       [this](const auto& op) { return names_are_unused(*op); });
   }
   // Lowers the operations of a function that its results depend on.
   void run_function(const FuncGraph& from, FuncGraph& to) {
-    made_.resize(from.operations().size());
+    lowered_ops_.resize(from.operations().size());
     for (const auto& argument : from.arguments()) {
       const Output& inside = argument.inside;
-      const Output made = to.add_argument(inside.dtype(), inside.shape());
-      // sessions find handles by name; their arguments are for the caller only
-      if (!argument.is_handle()) made_[static_cast<size_t>(inside.op->id())] = made.op;
+      const Output lowered = to.add_argument(inside.dtype(), inside.shape());
+      // Operations in the function use a copy of a handle, because sessions find handles by name.
+      // Only the caller uses the argument.
+      if (!argument.is_handle()) lowered_ops_[static_cast<size_t>(inside.op->id())] = lowered.op;
     }
-    for (const Operation* op : needed_operations(from)) make(*op);
+    for (const Operation* op : needed_operations(from)) lower_with_inputs(*op);
     for (const Output& result : from.results) {
-      const FuncGraph::Argument* handle = handle_among(from, result);
+      const FuncGraph::Argument* handle = handle_argument(from, result);
       to.results.push_back(handle ? to.argument(static_cast<size_t>(handle - &from.arguments()[0]))
                                   : mapped(result));
     }
@@ -152,44 +159,46 @@ class Lowering {
 
  private:
   bool is_lowered(const Operation& op) const {
-    return &op.graph() == &from_ && static_cast<size_t>(op.id()) < made_.size();
+    return &op.graph() == &from_ && static_cast<size_t>(op.id()) < lowered_ops_.size();
   }
-  // Whether the shapes of its outputs were already known when it was lowered.
-  bool has_shapes(const Operation& op) const {
-    const Operation* made = made_[static_cast<size_t>(op.id())];
-    bool has = true;
-    for (int i = 0; has && op.shapes_are_refined() && i < op.num_outputs(); ++i) {
-      const Shape& shape = made->output_shape(i);
-      has = shape.merge_with(op.output_shape(i)) == shape;
+  // Whether no output shape of `op` has been refined since it was lowered.
+  bool had_final_shapes(const Operation& op) const {
+    const Operation* lowered = lowered_ops_[static_cast<size_t>(op.id())];
+    bool is_final = true;
+    for (int i = 0; is_final && op.shapes_are_refined() && i < op.num_outputs(); ++i) {
+      const Shape& shape = lowered->output_shape(i);
+      is_final = shape.merge_with(op.output_shape(i)) == shape;
     }
-    return has;
+    return is_final;
   }
-  // Whether its names are unused.
-  bool has_names(const Operation& op) const {
-    bool has = to_.unique_name(op.name(), false) == op.name();
+  // Whether the names of `op` and of the operations in its functions are unused in `to_`.
+  bool names_are_unused(const Operation& op) const {
+    bool unused = to_.unique_name(op.name(), false) == op.name();
     for (const FunctionPtr& function : functions_of(op)) {
       const auto& inner = function->operations();
-      has = has && std::all_of(inner.begin(), inner.end(),
-                               [this](const auto& one) { return has_names(*one); });
+      unused = unused && std::all_of(inner.begin(), inner.end(),
+                                     [this](const auto& one) { return names_are_unused(*one); });
     }
-    return has;
+    return unused;
   }
+  // The operations in a collection that run() has not seen.
   std::vector<const Operation*> new_operations_in(const std::string& name) const {
     const std::vector<CollectionItem> items = from_.collection(name);
-    const auto known = exported_items_.find(name);
+    const auto num_lowered = num_lowered_items_.find(name);
     std::vector<const Operation*> operations;
-    for (size_t i = known == exported_items_.end() ? 0 : known->second; i < items.size(); ++i) {
+    size_t i = num_lowered == num_lowered_items_.end() ? 0 : num_lowered->second;
+    for (; i < items.size(); ++i) {
       if (auto* const* op = std::get_if<Operation*>(&items[i])) operations.push_back(*op);
     }
     return operations;
   }
   void add_collection(const std::string& name) {
     const std::vector<CollectionItem> items = from_.collection(name);
-    size_t& known = exported_items_[name];
-    for (; known < items.size(); ++known) {
-      const Operation* op = operation_of(items[known]);
-      // others cannot refer to operations inside of functions
-      if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(items[known]));
+    size_t& i = num_lowered_items_[name];
+    for (; i < items.size(); ++i) {
+      const Operation* op = operation_of(items[i]);
+      // Omits operations in functions, which the lowered graph cannot refer to.
+      if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(items[i]));
     }
   }
   void reserve_names(const Operation& op) {
@@ -198,45 +207,46 @@ class Lowering {
       for (const auto& inner : function->operations()) reserve_names(*inner);
     }
   }
-  static const FuncGraph::Argument* handle_among(const FuncGraph& from, const Output& result) {
+  static const FuncGraph::Argument* handle_argument(const FuncGraph& from, const Output& result) {
     for (const auto& argument : from.arguments()) {
       if (argument.is_handle() && argument.inside == result) return &argument;
     }
     return nullptr;
   }
-  // Inputs first, because gradients may have added inputs after the operation was created.
-  Operation* make(const Operation& op) {
-    Operation*& made = made_[static_cast<size_t>(op.id())];
-    if (made) return made;
+  // Lowers the inputs first: a gradient may have added inputs that are newer than the operation.
+  Operation* lower_with_inputs(const Operation& op) {
+    Operation*& lowered = lowered_ops_[static_cast<size_t>(op.id())];
+    if (lowered) return lowered;
     check_interrupt();
     pass_work_count() += op.inputs().size();
-    for (const Output& input : op.inputs()) make(*input.op);
-    if (stays_same(op)) {
-      is_same_[static_cast<size_t>(op.id())] = true;
-      made = to_.copy_op(op, inputs_of(op), controls_of(op));
-      made->payload = op.payload;
-      return made;
+    for (const Output& input : op.inputs()) lower_with_inputs(*input.op);
+    if (can_copy_unchanged(op)) {
+      is_unchanged_[static_cast<size_t>(op.id())] = true;
+      lowered = to_.copy_op(op, inputs_of(op), controls_of(op));
+    } else {
+      lowered = op.def().lower_fn ? replace(op) : recreate(op);
+      for (int i = 0; i < lowered->num_outputs(); ++i) {
+        lowered->set_output_shape(i, op.output_shape(i));
+      }
     }
-    made = op.def().lower_fn ? lower(op) : copy(op);
-    for (int i = 0; i < made->num_outputs(); ++i) made->set_output_shape(i, op.output_shape(i));
-    made->payload = op.payload;
-    return made;
+    lowered->payload = op.payload;
+    return lowered;
   }
-  // Whether TensorFlow knows the op and its inputs are unchanged, so that checks and inference can
-  // be skipped.
-  bool stays_same(const Operation& op) const {
+  // Whether TensorFlow has the op and its inputs are unchanged, so that a copy needs no checks and
+  // no inference.
+  bool can_copy_unchanged(const Operation& op) const {
     if (to_.is_function() || op.def().lower_fn || op.def().calls_functions) return false;
     return std::all_of(op.inputs().begin(), op.inputs().end(), [this](const Output& input) {
-      return is_same_[static_cast<size_t>(input.op->id())] && !input.op->shapes_are_refined();
+      return is_unchanged_[static_cast<size_t>(input.op->id())] && !input.op->shapes_are_refined();
     });
   }
   Output mapped(const Output& output) const {
-    return {made_[static_cast<size_t>(output.op->id())], output.index};
+    return {lowered_ops_[static_cast<size_t>(output.op->id())], output.index};
   }
   CollectionItem mapped(const CollectionItem& item) const {
     if (const auto* output = std::get_if<Output>(&item)) return mapped(*output);
     if (auto* const* op = std::get_if<Operation*>(&item)) {
-      return made_[static_cast<size_t>((*op)->id())];
+      return lowered_ops_[static_cast<size_t>((*op)->id())];
     }
     return item;
   }
@@ -249,12 +259,13 @@ class Lowering {
   std::vector<Operation*> controls_of(const Operation& op) const {
     std::vector<Operation*> controls;
     for (const Operation* control : op.control_inputs()) {
-      controls.push_back(made_[static_cast<size_t>(control->id())]);
+      controls.push_back(lowered_ops_[static_cast<size_t>(control->id())]);
     }
-    for (const Operation* reader : readers_first_.readers_before(op)) {
-      if (Operation* made = made_[static_cast<size_t>(reader->id())]) controls.push_back(made);
+    for (const Operation* reader : read_before_write_.readers_before(op)) {
+      Operation* lowered = lowered_ops_[static_cast<size_t>(reader->id())];
+      if (lowered) controls.push_back(lowered);
     }
-    // as in tf.train.Scaffold, whose local_init_op also initializes tables
+    // The local_init_op of tf.train.Scaffold also initializes tables.
     if (std::find(local_init_ops_.begin(), local_init_ops_.end(), &op) != local_init_ops_.end()) {
       for (const CollectionItem& item : to_.collection(collection_keys::kTableInitializers)) {
         controls.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
@@ -262,82 +273,87 @@ class Lowering {
     }
     return controls;
   }
-  Operation* copy(const Operation& op) {
+  // Creates the operation in `to_`, with lowered functions.
+  Operation* recreate(const Operation& op) {
     AttrMap attrs;
     std::vector<FuncGraph*> functions;
-    size_t arguments = 0;
+    size_t num_arguments = 0;
     for (const auto& item : op.attrs().items()) {
       const auto* function = std::get_if<FunctionPtr>(&item.second);
       if (function) {
-        arguments = (*function)->arguments().size();
-        const FunctionPtr own = lowered(**function);
-        functions.push_back(own.get());
-        attrs.set(item.first, own);
+        num_arguments = (*function)->arguments().size();
+        const FunctionPtr lowered = lowered_function(**function);
+        functions.push_back(lowered.get());
+        attrs.set(item.first, lowered);
       } else {
         attrs.set(item.first, item.second);
       }
     }
-    // inside a function, the operation's name differs from the resource's name
+    // Inside a function, the operation's name differs from the name of its resource.
     const AttrValue* shared_name = attrs.find("shared_name");
     if (to_.is_function() && shared_name && std::get<std::string>(*shared_name).empty()) {
       attrs.set("shared_name", op.name());
     }
     std::vector<Output> inputs = inputs_of(op);
-    add_captures(op, functions, arguments, &inputs, &attrs);
+    add_captures(op, functions, num_arguments, &inputs, &attrs);
     return to_.create_op(op.type(), inputs, attrs, op.name() + "/", controls_of(op));
   }
-  // Adds the inputs that lowering added to the functions of an operation.
+  // Lowering may add captured tensors to the functions of an operation, which had `num_arguments`
+  // arguments. Adds these tensors to the inputs of the operation.
   void add_captures(const Operation& op,
                     const std::vector<FuncGraph*>& functions,
-                    size_t arguments,
+                    size_t num_arguments,
                     std::vector<Output>* inputs,
                     AttrMap* attrs) const {
-    const auto has_more = [=](const FuncGraph* f) { return f->arguments().size() > arguments; };
-    if (std::none_of(functions.begin(), functions.end(), has_more)) return;
+    const auto has_captured = [=](const FuncGraph* f) {
+      return f->arguments().size() > num_arguments;
+    };
+    if (std::none_of(functions.begin(), functions.end(), has_captured)) return;
     if (!attrs->find("then_branch")) {
       fail(Code::kInternal, "The functions of '", op.name(), "' (", op.type(),
            ") cannot capture more values during lowering.");
     }
-    FuncGraph::unify_captures(functions, arguments);
+    FuncGraph::unify_captures(functions, num_arguments);
     std::vector<DType> types = std::get<std::vector<DType>>(*attrs->find("Tin"));
-    for (size_t i = arguments; i < functions[0]->arguments().size(); ++i) {
+    for (size_t i = num_arguments; i < functions[0]->arguments().size(); ++i) {
       inputs->push_back(functions[0]->arguments()[i].outside);
       types.push_back(inputs->back().dtype());
     }
     attrs->set("Tin", types);
   }
-  FunctionPtr lowered(const FuncGraph& from) {
+  FunctionPtr lowered_function(const FuncGraph& from) {
     auto to = std::make_shared<FuncGraph>(to_, from.scope(), "");
     to->rename(from.function_name());
     Lowering(from, *to).run_function(from, *to);
     return to;
   }
-  Operation* lower(const Operation& op) {
+  // Replaces an op that TensorFlow lacks.
+  Operation* replace(const Operation& op) {
     {
       const ControlDependencies after(to_, controls_of(op));
       const NameScope scope(to_, op.name() + "/");
       op.def().lower_fn(to_, op, inputs_of(op));
     }
-    Operation* made = to_.find_operation(op.name());
-    bool fits = made && made->num_outputs() == op.num_outputs();
-    for (int i = 0; fits && i < op.num_outputs(); ++i) {
-      fits = made->output_dtype(i) == op.output_dtype(i);
+    Operation* replacement = to_.find_operation(op.name());
+    bool has_same_outputs = replacement && replacement->num_outputs() == op.num_outputs();
+    for (int i = 0; has_same_outputs && i < op.num_outputs(); ++i) {
+      has_same_outputs = replacement->output_dtype(i) == op.output_dtype(i);
     }
-    if (!fits) {
+    if (!has_same_outputs) {
       fail(Code::kInternal, "Lowering of op '", op.name(), "' (", op.type(),
            ") changed its outputs.");
     }
-    return made;
+    return replacement;
   }
 
   const Graph& from_;
-  const ReadersFirst readers_first_;
+  const ReadBeforeWriteDeps read_before_write_;
   Graph& to_;
-  const int extensions_;                       // number of extensions of the graph
-  std::map<std::string, size_t> exported_items_;  // sizes of its collections
+  const int initial_extensions_;                     // Graph::extensions() of `from_` at creation
+  std::map<std::string, size_t> num_lowered_items_;  // by collection
   // By the id of the original operation.
-  std::vector<Operation*> made_;
-  std::vector<bool> is_same_;  // whether types, shapes and values of the outputs are unchanged
+  std::vector<Operation*> lowered_ops_;
+  std::vector<bool> is_unchanged_;  // whether types, shapes and values of the outputs are unchanged
   std::vector<const Operation*> local_init_ops_;
 };
 
@@ -355,7 +371,7 @@ IncrementalLowering::IncrementalLowering(const Graph& graph)
 IncrementalLowering::~IncrementalLowering() = default;
 
 bool IncrementalLowering::grow() {
-  if (!lowering_->can_go_on()) return false;
+  if (!lowering_->can_extend()) return false;
   lowering_->run();
   return true;
 }

@@ -8,17 +8,18 @@
 
 namespace runhooks {
 
-// Replaces each op that TensorFlow lacks by TensorFlow's ops (OpDef::lower_fn). Operations and
-// tensors keep their names: the replacement is in a name scope with the op's name, and its last
-// operation has this name. Adds initializers of tables and asset paths to the collections of
-// `graph`. Updates of a training step get control dependencies on the reads before them, an order
-// that our sessions guarantee without them.
+// Returns a copy of `graph` in which TensorFlow's ops replace each op that TensorFlow lacks
+// (OpDef::lower_fn). Operations and
+// tensors keep their names: a replacement is in a name scope with the operation's name, and its
+// last operation has this name. Adds initializers of tables and asset paths to the collections of
+// `graph`. In a training step, each update of a variable gets control dependencies on the reads
+// that precede it, because only our sessions guarantee this order without control dependencies.
 std::shared_ptr<Graph> lowered_graph(const Graph& graph);
 
 class Lowering;
 
-// Lowers only new operations of a growing graph. Must not outlive the graph. Operations that others
-// add to lowered() are kept.
+// Lowers only the new operations of a growing graph. Must not outlive the graph. The caller may add
+// operations to lowered(); they stay.
 class IncrementalLowering {
  public:
   explicit IncrementalLowering(const Graph& graph);

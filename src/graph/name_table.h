@@ -13,16 +13,16 @@ namespace runhooks {
 
 enum class Case { kSensitive, kInsensitive };
 
-// Large graphs have tens of thousands of names, so each insertion touches one slot of a flat table
-// and appends to one text, without an allocation per name.
+// A hash table with open addressing. Large graphs have tens of thousands of names, so all names are
+// in one string, without an allocation per name.
 template <Case kCase>
 class NameTable {
  public:
   // NULL if the name does not exist. Valid until the next insert().
   int* find(std::string_view name) {
     if (slots_.empty()) return nullptr;
-    Slot& slot = slots_[place_of(name, hash_of(name))];
-    return slot.is_taken ? &slot.number : nullptr;
+    Slot& slot = slots_[slot_index(name, hash_of(name))];
+    return slot.is_used ? &slot.number : nullptr;
   }
   const int* find(std::string_view name) const {
     return const_cast<NameTable*>(this)->find(name);  // does not modify the table
@@ -31,10 +31,10 @@ class NameTable {
   bool insert(std::string_view name, int number) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     const uint32_t hash = hash_of(name);
-    Slot& slot = slots_[place_of(name, hash)];
-    if (slot.is_taken) return false;
-    slot = {hash, static_cast<uint32_t>(name.size()), text_.size(), number, true};
-    text_.append(name);
+    Slot& slot = slots_[slot_index(name, hash)];
+    if (slot.is_used) return false;
+    slot = {hash, static_cast<uint32_t>(name.size()), names_.size(), number, true};
+    names_.append(name);
     ++size_;
     return true;
   }
@@ -42,13 +42,13 @@ class NameTable {
  private:
   struct Slot {
     uint32_t hash = 0, length = 0;
-    size_t text = 0;  // offset of the name
+    size_t offset = 0;  // of the name in names_
     int number = 0;
-    bool is_taken = false;
+    bool is_used = false;
   };
-  static constexpr size_t kFirstSize = 64;
+  static constexpr size_t kInitialSize = 64;
 
-  // Hashes eight letters at a time. Ignores case.
+  // Hashes eight bytes at a time. Ignores case, so that one function serves both kinds of tables.
   static uint32_t hash_of(std::string_view name) {
     constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u, kCaseBits = 0x2020202020202020u;
     uint64_t hash = name.size();
@@ -60,38 +60,38 @@ class NameTable {
     }
     return static_cast<uint32_t>((hash * kFactor) >> 32);
   }
-  bool is_at(const Slot& slot, std::string_view name) const {
-    const char* known = text_.data() + slot.text;
-    if (kCase == Case::kSensitive) return std::memcmp(known, name.data(), name.size()) == 0;
+  bool has_name(const Slot& slot, std::string_view name) const {
+    const char* stored = names_.data() + slot.offset;
+    if (kCase == Case::kSensitive) return std::memcmp(stored, name.data(), name.size()) == 0;
     for (size_t i = 0; i < name.size(); ++i) {
-      if (ascii_lower(known[i]) != ascii_lower(name[i])) return false;
+      if (ascii_lower(stored[i]) != ascii_lower(name[i])) return false;
     }
     return true;
   }
   // The slot of the name, or the slot for its insertion.
-  size_t place_of(std::string_view name, uint32_t hash) const {
+  size_t slot_index(std::string_view name, uint32_t hash) const {
     const size_t mask = slots_.size() - 1;
-    size_t place = hash & mask;
-    for (; slots_[place].is_taken; place = (place + 1) & mask) {
-      const Slot& slot = slots_[place];
-      if (slot.hash == hash && slot.length == name.size() && is_at(slot, name)) break;
+    size_t index = hash & mask;
+    for (; slots_[index].is_used; index = (index + 1) & mask) {
+      const Slot& slot = slots_[index];
+      if (slot.hash == hash && slot.length == name.size() && has_name(slot, name)) break;
     }
-    return place;
+    return index;
   }
   void grow() {
-    std::vector<Slot> old(slots_.empty() ? kFirstSize : 2 * slots_.size());
+    std::vector<Slot> old(slots_.empty() ? kInitialSize : 2 * slots_.size());
     old.swap(slots_);
     const size_t mask = slots_.size() - 1;
     for (const Slot& slot : old) {
-      if (!slot.is_taken) continue;
-      size_t place = slot.hash & mask;
-      while (slots_[place].is_taken) place = (place + 1) & mask;
-      slots_[place] = slot;
+      if (!slot.is_used) continue;
+      size_t index = slot.hash & mask;
+      while (slots_[index].is_used) index = (index + 1) & mask;
+      slots_[index] = slot;
     }
   }
 
   std::vector<Slot> slots_;  // the size is a power of two; at least half of them are free
-  std::string text_;         // all names, concatenated
+  std::string names_;        // all names, concatenated
   size_t size_ = 0;
 };
 

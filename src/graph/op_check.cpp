@@ -22,7 +22,7 @@ std::string describe_rank(const ArgDef& arg) {
   return str_cat("have at least ", arg.min_rank, arg.min_rank == 1 ? " dimension" : " dimensions");
 }
 
-bool has_no_elements(const Shape& shape) {
+bool is_empty(const Shape& shape) {
   for (int i = 0; shape.has_rank() && i < shape.rank(); ++i) {
     if (shape.dim(i) == 0) return true;
   }
@@ -34,7 +34,7 @@ void check_shape(const Operation& op, int i, const Shape& shape) {
   if (shape.has_rank() && (shape.rank() < arg.min_rank || shape.rank() > arg.max_rank)) {
     invalid_argument(input_name(op, i), " must ", describe_rank(arg), "; got shape ", shape, ".");
   }
-  if (arg.not_empty && has_no_elements(shape)) {
+  if (arg.not_empty && is_empty(shape)) {
     invalid_argument(input_name(op, i), " must not be empty; got shape ", shape, ".");
   }
 }
@@ -59,10 +59,10 @@ void check_handle(const KernelContext& c, int i) {
                                              : arg.handle_of,
                      "; '", op.input(i).name(), "' is a plain value.");
   }
-  const std::string& wanted = arg.is_ref ? "variable" : arg.handle_of;
-  if (!wanted.empty() && wanted != resource->kind()) {
-    invalid_argument(input_name(op, i), " must refer to a ", wanted, "; '", op.input(i).name(),
-                     "' refers to a ", resource->kind(), ".");
+  const std::string& expected_kind = arg.is_ref ? "variable" : arg.handle_of;
+  if (!expected_kind.empty() && expected_kind != resource->kind()) {
+    invalid_argument(input_name(op, i), " must refer to a ", expected_kind, "; '",
+                     op.input(i).name(), "' refers to a ", resource->kind(), ".");
   }
   if (arg.handle_type_attr.empty()) return;
   const auto* variable = dynamic_cast<const VariableState*>(resource);
@@ -86,7 +86,7 @@ void infer_shapes(ShapeContext& c) {
   if (op.def().shape_fn) op.def().shape_fn(c);
 }
 
-void check_inputs_are_there(const KernelContext& c) {
+void check_inputs_available(const KernelContext& c) {
   const Operation& op = c.op();
   for (int i = 0; i < c.num_inputs(); ++i) {
     const ArgDef& arg = op.input_arg(i);
@@ -104,8 +104,8 @@ void check_inputs_are_there(const KernelContext& c) {
   }
 }
 
-void rethrow_at(const Operation& op) {
-  const auto no_memory = [&op] {
+void rethrow_for_op(const Operation& op) {
+  const auto throw_out_of_memory = [&op] {
     throw Error(Code::kResourceExhausted, "There is not enough memory.")
         .at_op(op.type(), op.name());
   };
@@ -115,9 +115,9 @@ void rethrow_at(const Operation& op) {
     error.at_op(op.type(), op.name());
     throw;  // rethrows the original, which may be of a derived class
   } catch (const std::bad_alloc&) {
-    no_memory();
+    throw_out_of_memory();
   } catch (const std::length_error&) {
-    no_memory();
+    throw_out_of_memory();
   }
   throw;  // not reached
 }

@@ -5,16 +5,16 @@
 
 namespace runhooks {
 
-// Throws unless the rank, size and values of each input match the definition. Then calls the op's
-// shape function.
+// Throws unless the rank, size and values of each input match the op's definition. Then calls the
+// op's shape function.
 void infer_shapes(ShapeContext& c);
 
-// Throws if an input has no value, or if a handle refers to nothing or to a resource of another
-// kind or type.
-void check_inputs_are_there(const KernelContext& c);
+// Throws if an input has no value, or if a handle refers to no resource or to a resource of the
+// wrong kind or type.
+void check_inputs_available(const KernelContext& c);
 
-// Call in an exception handler: rethrows the exception as an Error that names the operation.
-// Out-of-memory is an Error too.
-[[noreturn]] void rethrow_at(const Operation& op);
+// To be called in a catch block. Rethrows the current Error or out-of-memory exception as an Error
+// that names the operation; other exceptions are rethrown unchanged.
+[[noreturn]] void rethrow_for_op(const Operation& op);
 
 }  // namespace runhooks

@@ -17,7 +17,7 @@ std::map<std::string, OpDef>& registry() {
   return *ops;
 }
 
-// An index for faster lookup, because each new operation needs it.
+// The same definitions in a hash table: each new operation looks up its definition.
 std::unordered_map<std::string, const OpDef*>& registry_index() {
   static auto* ops = new std::unordered_map<std::string, const OpDef*>;
   return *ops;
@@ -60,8 +60,8 @@ AttrValue parse_default(const std::string& type, const std::string& text) {
   fail(Code::kInternal, "No default can be given for an attribute of type ", type, ".");
 }
 
-// Parses ">= 3" or "<= 3" into the range; FALSE for other text.
-bool parse_limit(const std::string& word, Range* range) {
+// Adds the bound ">= 3" or "<= 3" to the range. Returns FALSE for other text.
+bool parse_range_bound(const std::string& word, Range* range) {
   const bool is_minimum = word.rfind(">=", 0) == 0;
   if (!is_minimum && word.rfind("<=", 0) != 0) return false;
   (is_minimum ? range->has_minimum : range->has_maximum) = true;
@@ -72,7 +72,7 @@ bool parse_limit(const std::string& word, Range* range) {
 // Parses "rank 2", "rank >= 1" or "rank <= 1".
 void parse_rank(const std::string& word, ArgDef* arg) {
   Range range;
-  if (parse_limit(word, &range)) {
+  if (parse_range_bound(word, &range)) {
     if (range.has_minimum) arg->min_rank = static_cast<int>(range.minimum);
     if (range.has_maximum) arg->max_rank = static_cast<int>(range.maximum);
   } else {
@@ -80,7 +80,7 @@ void parse_rank(const std::string& word, ArgDef* arg) {
   }
 }
 
-void parse_arg_type(const std::string& word, ArgDef* arg) {
+void parse_constraint(const std::string& word, ArgDef* arg) {
   if (word == "scalar") {
     arg->max_rank = 0;
   } else if (word == "vector") {
@@ -91,15 +91,17 @@ void parse_arg_type(const std::string& word, ArgDef* arg) {
     arg->not_empty = true;
   } else if (word == "or handle") {
     arg->may_be_handle = true;
-  } else if (!parse_limit(word, &arg->values)) {
-    const size_t of = word.find(" of ");
-    arg->handle_of = word.substr(0, of);
-    if (of != std::string::npos) arg->handle_type_attr = trimmed(word.substr(of + 4));
+  } else if (!parse_range_bound(word, &arg->values)) {
+    const size_t type_start = word.find(" of ");
+    arg->handle_of = word.substr(0, type_start);
+    if (type_start != std::string::npos) {
+      arg->handle_type_attr = trimmed(word.substr(type_start + 4));
+    }
   }
 }
 
-const std::vector<DType> kNumberTypes = {DType::kFloat32, DType::kFloat64, DType::kInt32,
-                                         DType::kInt64};
+const std::vector<DType> kNumericTypes = {DType::kFloat32, DType::kFloat64, DType::kInt32,
+                                          DType::kInt64};
 
 }  // namespace
 
@@ -116,7 +118,7 @@ ArgDef parse_arg(const std::string& spec) {
   ArgDef arg;
   arg.name = trimmed(spec.substr(0, colon));
   const std::vector<std::string> words = split_trimmed(spec.substr(colon + 1), ',');
-  for (size_t i = 1; i < words.size(); ++i) parse_arg_type(words[i], &arg);
+  for (size_t i = 1; i < words.size(); ++i) parse_constraint(words[i], &arg);
   std::string type = words[0];
   if (type.rfind("Ref(", 0) == 0) {
     arg.is_ref = true;
@@ -136,22 +138,22 @@ AttrDef parse_attr(const std::string& spec) {
   AttrDef attr;
   const size_t colon = spec.find(':');
   attr.name = trimmed(spec.substr(0, colon));
-  std::string rest = trimmed(spec.substr(colon + 1)), default_text;
-  const size_t brace = rest.find('}');
-  const size_t equals = rest.find(" = ", brace == std::string::npos ? 0 : brace);
+  std::string type_text = trimmed(spec.substr(colon + 1)), default_text;
+  const size_t brace = type_text.find('}');
+  const size_t equals = type_text.find(" = ", brace == std::string::npos ? 0 : brace);
   if (equals != std::string::npos) {
-    default_text = trimmed(rest.substr(equals + 3));
-    rest = trimmed(rest.substr(0, equals));
+    default_text = trimmed(type_text.substr(equals + 3));
+    type_text = trimmed(type_text.substr(0, equals));
   }
-  const size_t limit = std::min(rest.find(">="), rest.find("<="));
-  if (limit != std::string::npos) {
-    for (const auto& word : split_trimmed(rest.substr(limit), ',')) {
-      parse_limit(word, &attr.range);
+  const size_t bound = std::min(type_text.find(">="), type_text.find("<="));
+  if (bound != std::string::npos) {
+    for (const auto& word : split_trimmed(type_text.substr(bound), ',')) {
+      parse_range_bound(word, &attr.range);
     }
-    rest = trimmed(rest.substr(0, limit));
+    type_text = trimmed(type_text.substr(0, bound));
   }
-  if (rest[0] == '{') {
-    for (const auto& word : split_trimmed(rest.substr(1, rest.find('}') - 1), ',')) {
+  if (type_text[0] == '{') {
+    for (const auto& word : split_trimmed(type_text.substr(1, type_text.find('}') - 1), ',')) {
       if (word[0] == '\'' || word[0] == '"') {
         attr.allowed_strings.push_back(unquote(word));
       } else {
@@ -159,11 +161,11 @@ AttrDef parse_attr(const std::string& spec) {
       }
     }
     attr.type = attr.allowed_strings.empty() ? "type" : "string";
-  } else if (rest == "numbertype") {
+  } else if (type_text == "numbertype") {
     attr.type = "type";
-    attr.allowed_types = kNumberTypes;
+    attr.allowed_types = kNumericTypes;
   } else {
-    attr.type = rest;
+    attr.type = type_text;
   }
   if (!default_text.empty()) attr.default_value = parse_default(attr.type, default_text);
   return attr;

@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-// The numbers from `minimum` to `maximum`, each optional.
+// The allowed numbers, from `minimum` to `maximum`; each bound is optional.
 struct Range {
   bool has_minimum = false, has_maximum = false;
   int64_t minimum = 0, maximum = 0;
@@ -25,29 +25,29 @@ struct Range {
   std::string to_string() const;
 };
 
-// One input or output, written as in TensorFlow's op definitions: "x: T", "xs: N * T", "components:
-// output_types", "ref: Ref(T)", "indices: int64". Constraints that kernels may rely on follow after
-// commas:
-// "scalar", "vector", "rank 2", "rank >= 1", "rank <= 1", "not empty";
-// ">= 0", "<= 10": the range of all values. Allowed only if the shape function reads the values and
-// the op does not allocate its outputs itself; other values are not checked in each run;
-// "variable of T", "table", "iterator": the resource of a handle;
-// "or handle": the input may be a handle.
+// One input or output of an op, written as in TensorFlow's op definitions: "x: T", "xs: N * T",
+// "components: output_types", "ref: Ref(T)", "indices: int64". Constraints follow after commas, and
+// kernels may rely on them:
+// * "scalar", "vector", "rank 2", "rank >= 1", "rank <= 1", "not empty".
+// * ">= 0", "<= 10": the range of all values. Allowed only if the shape function reads the values
+//   and the op does not allocate its outputs itself, because other inputs are not checked.
+// * "variable of T", "table", "iterator": the kind of resource that a handle refers to.
+// * "or handle": the input may be a tensor or a handle.
 struct ArgDef {
   std::string name;
-  DType dtype = DType::kInvalid;  // the type, unless an attribute gives it
-  std::string type_attr;          // for a type that is an attribute
-  std::string number_attr;        // N of "xs: N * T"
-  std::string type_list_attr;     // for types that are a list(type) attribute
+  DType dtype = DType::kInvalid;  // the type; kInvalid if an attribute determines it
+  std::string type_attr;          // the attribute that determines the type
+  std::string number_attr;        // the N of "xs: N * T"
+  std::string type_list_attr;     // the list(type) attribute that determines several types
   bool is_ref = false;
 
   int min_rank = 0, max_rank = Shape::kMaxRank;
   bool not_empty = false;
   Range values;
-  std::string handle_of;         // Resource::kind(), or empty for any
-  std::string handle_type_attr;  // attribute with the type of a variable
-  bool may_be_handle = false;    // argument of a function: tensors and handles
-  // Whether the argument accepts handles. Others are tensors or objects that travel as variants.
+  std::string handle_of;         // Resource::kind() of the resource; empty if any kind is allowed
+  std::string handle_type_attr;  // the attribute that is the type of the variable
+  bool may_be_handle = false;    // whether tensors and handles are both allowed
+  // Whether the argument accepts only handles.
   bool takes_handles() const { return dtype == DType::kResource; }
 };
 
@@ -63,8 +63,8 @@ struct AttrDef {
   Range range;
 };
 
-// The inputs of a shape function. During graph construction, shapes may be partial and values
-// unknown. When a plan prepares the operation all are known, and the function returns exact shapes.
+// The inputs and results of a shape function. During graph construction, shapes may be partial and
+// values unknown. When a session prepares the operation, both are known and the results are exact.
 class ShapeContext {
  public:
   ShapeContext(const Operation& op,
@@ -111,21 +111,24 @@ struct Gradient {
   bool is_indexed_slices() const { return static_cast<bool>(indices); }
 };
 
-// Computes the gradients of an operation's inputs from those of its outputs, which are all present.
-using GradientFn =
-    std::function<std::vector<Gradient>(Graph&, Operation&, const std::vector<Output>&)>;
+using Grads = std::vector<Gradient>;
+using Outputs = std::vector<Output>;
+
+// Computes the gradients of an operation's inputs from the gradients of its outputs. Outputs
+// without a gradient get zeros, except for ops that call functions (see OpDef::calls_functions).
+using GradientFn = std::function<Grads(Graph&, Operation&, const Outputs& dy)>;
 
 // Replaces the gradient function of the op's definition for one operation.
 class GradientOverride {
  public:
   virtual ~GradientOverride() = default;
-  virtual std::vector<Gradient> gradient(Graph&, Operation&, const std::vector<Output>& dy) = 0;
+  virtual Grads gradient(Graph&, Operation&, const Outputs& dy) = 0;
 };
 
-// Replaces an op that TensorFlow lacks by TensorFlow's ops (graph/lowering.h): adds operations with
-// the given inputs to a graph, in a name scope with the op's name. The last operation is named
-// "<the op's name>/", so that it takes the op's name and has its outputs.
-using LowerFn = std::function<void(Graph&, const Operation&, const std::vector<Output>&)>;
+// Replaces an op that TensorFlow lacks by TensorFlow's ops (graph/lowering.h). Adds operations with
+// the given inputs to a graph, in a name scope with the name of the replaced operation. The last
+// one is named "<this name>/", which gives it exactly this name, and has the same outputs.
+using LowerFn = std::function<void(Graph&, const Operation&, const Outputs& inputs)>;
 
 class StatefulResource;
 using ResourceFactory = std::unique_ptr<StatefulResource> (*)(const Operation& op);
@@ -146,11 +149,11 @@ struct OpDef {
   bool is_constant = false;
   // Output 0 is input 0 unchanged, and so is its gradient.
   bool is_identity = false;
-  // Output 0 is input 0 with another shape, without a copy.
+  // Output 0 shares the buffer of input 0, possibly with another shape.
   bool forwards = false;
   // Output 0 may share the buffer of input 0.
   bool may_forward = false;
-  // The value depends only on the shapes of the inputs.
+  // The outputs depend only on the shapes of the inputs.
   bool shape_dependent = false;
   // Output shapes depend on values, so the kernel allocates the outputs.
   bool allocates_outputs = false;
@@ -160,29 +163,29 @@ struct OpDef {
   bool reads_variable = false;
   // Inputs whose referenced variables the op modifies.
   std::vector<int> mutates;
-  // An optimizer step, which modifies only the variables in `mutates`.
+  // An optimizer update. It modifies only the variables in `mutates`.
   bool updates_variables = false;
   // Output 1 contains the indices of IndexedSlices, without duplicates.
   bool has_distinct_rows = false;
-  // Calls a function of the embedding language, which only the session's thread may do.
+  // Calls a function of the embedding language. Sessions run it only on their own thread.
   bool is_host_function = false;
-  // Reads files; for loaded models only below their folder (FileAccessPolicy).
+  // Reads files. The FileAccessPolicy of a loaded model allows only files in the model's folder.
   bool reads_files = false;
   // Writes, replaces or removes files, which untrusted graphs may not do.
   bool writes_files = false;
-  // Calls functions, which are attributes of type "func". Its gradient function gets invalid
-  // Outputs for missing gradients, and may add inputs and outputs to the operation.
+  // Calls functions, which are attributes of type "func". The gradient function gets an invalid
+  // Output for an output without a gradient. It may add inputs and outputs to the operation.
   bool calls_functions = false;
-  // Creates the initial state that a session stores for the operation, if it belongs to a saved
-  // state.
+  // Creates the initial StatefulResource that a session stores for the operation; NULL for ops
+  // without saved state.
   ResourceFactory resource_factory = nullptr;
   // Names below `tf$`; by default the type in snake case.
   std::vector<std::string> endpoints;
-  // Signature for scripts, if it does not follow from inputs and attributes (see signature.h):
+  // Signatures for scripts that differ from the default (see signature.h):
   // "stack(values, axis = 0, name = 'stack')".
   std::vector<std::string> signatures;
   std::string summary;
-  // Inputs for the tests over the whole registry (tests/cpp/test_registry.cpp).
+  // Calls of the op with example inputs, for tests of all ops (tests/cpp/test_registry.cpp).
   std::vector<std::string> examples;
 
   const AttrDef* find_attr(const std::string& name) const;
@@ -242,7 +245,7 @@ class OpRegistration {
   [[maybe_unused]] static const ::runhooks::OpRegistration RUNHOOKS_CONCAT( \
       op_registration_, __COUNTER__) = ::runhooks::OpRegistration(type)
 
-// A kernel class template, instantiated for each value of a type attribute.
+// Creates kernels from a class template, instantiated for the value of a type attribute.
 template <template <typename> class KernelFor, typename... Types>
 KernelFactory kernel_by_type(const char* attr = "T") {
   return [attr](const Operation& op) -> std::unique_ptr<Kernel> {
@@ -257,7 +260,7 @@ KernelFactory kernel_by_type(const char* attr = "T") {
   };
 }
 
-// A kernel class that is not a template.
+// Creates kernels from a class that is not a template.
 template <typename K>
 KernelFactory kernel_of() {
   return [](const Operation&) -> std::unique_ptr<Kernel> { return std::make_unique<K>(); };

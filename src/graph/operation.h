@@ -29,7 +29,7 @@ struct Output {
 
   DType dtype() const;
   const Shape& shape() const;
-  // Whether it refers to a variable's storage, which updates modify.
+  // Whether the tensor is a reference to a variable, so that updates modify its value.
   bool is_ref() const;
   std::string name() const;  // "scope/op:0"
   Graph& graph() const;
@@ -52,13 +52,14 @@ class Operation {
   const std::vector<Operation*>& control_inputs() const { return control_inputs_; }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   Output output(int i) { return Output(this, i); }
+  std::vector<Output> outputs();
   DType output_dtype(int i) const { return outputs_[static_cast<size_t>(i)].dtype; }
   bool output_is_ref(int i) const { return outputs_[static_cast<size_t>(i)].is_ref; }
   const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
-  // Merges a known shape into the inferred one.
+  // Merges `shape` into the inferred shape of output i.
   void set_output_shape(int i, const Shape& shape);
-  // Whether set_output_shape() has refined an inferred shape. Consumers that were added before may
-  // not know.
+  // Whether set_output_shape() has refined an inferred shape. Operations that were added before
+  // then have inferred their shapes without it.
   bool shapes_are_refined() const { return shapes_are_refined_; }
 
   const AttrMap& attrs() const { return attrs_; }
@@ -73,10 +74,10 @@ class Operation {
   bool attr_bool(const char* name) const { return attr<bool>(name); }
   DType attr_type(const char* name) const { return attr<DType>(name); }
 
-  // Data that no attribute can hold, such as a dataset in memory.
+  // Data that cannot be an attribute, for example a dataset in memory.
   std::shared_ptr<void> payload;
   // Replaces the gradient function of the definition (tf.custom_gradient).
-  std::shared_ptr<GradientOverride> own_gradient;
+  std::shared_ptr<GradientOverride> gradient_override;
 
  private:
   friend class Graph;
@@ -98,6 +99,12 @@ class Operation {
   AttrMap attrs_;
   bool shapes_are_refined_ = false;
 };
+
+inline std::vector<Output> Operation::outputs() {
+  std::vector<Output> outputs;
+  for (int i = 0; i < num_outputs(); ++i) outputs.push_back(output(i));
+  return outputs;
+}
 
 inline DType Output::dtype() const { return op->output_dtype(index); }
 inline const Shape& Output::shape() const { return op->output_shape(index); }

@@ -8,14 +8,14 @@ namespace runhooks {
 
 namespace {
 
-// Collection of Saveables that exported graphs omit.
+// The collection of Saveables that may be missing in a checkpoint. Exported graphs omit it.
 constexpr const char* kOptional = "optional_in_checkpoints";
 
 bool is_optional(const VariablePtr& variable) {
   const std::vector<CollectionItem> all = variable->graph().collection(kOptional);
   return std::any_of(all.begin(), all.end(), [&variable](const CollectionItem& item) {
-    const auto* held = std::get_if<SaveablePtr>(&item);
-    return held && (*held)->variable() == variable;
+    const auto* saveable = std::get_if<SaveablePtr>(&item);
+    return saveable && (*saveable)->variable() == variable;
   });
 }
 
@@ -83,7 +83,8 @@ class VariableSaveable : public Saveable {
   bool reshape_;
 };
 
-// Throws if the value is missing or has another shape or type.
+// Reads the variable's value from a checkpoint. Throws if it is missing or has another shape or
+// type.
 Tensor VariableSaveable::value_in(const TensorSource& source) const {
   const Variable& variable = *variable_;
   const auto info = source.find(name_);
@@ -91,26 +92,27 @@ Tensor VariableSaveable::value_in(const TensorSource& source) const {
     if (is_optional(variable_)) return Tensor::zeros(variable.dtype, variable.shape);
     throw_missing(source, name_);
   }
-  const Shape& wanted = variable.slice ? variable.slice->full_shape : variable.shape;
-  const bool is_reshaped = reshape_ && !variable.slice && wanted.is_fully_defined() &&
-                           info->dtype == variable.dtype && info->shape != wanted &&
-                           info->shape.num_elements() == wanted.num_elements();
-  if (is_reshaped) return source.read(name_).reshaped(wanted);
-  if (info->shape != wanted || info->dtype != variable.dtype) {
+  const Shape& expected_shape = variable.slice ? variable.slice->full_shape : variable.shape;
+  const bool is_reshaped = reshape_ && !variable.slice && expected_shape.is_fully_defined() &&
+                           info->dtype == variable.dtype && info->shape != expected_shape &&
+                           info->shape.num_elements() == expected_shape.num_elements();
+  if (is_reshaped) return source.read(name_).reshaped(expected_shape);
+  if (info->shape != expected_shape || info->dtype != variable.dtype) {
     throw Error(Code::kInvalidArgument,
                 str_cat("Variable '", name_, "' is ", dtype_name(variable.dtype), " of shape ",
-                        wanted, " in the model, but ", dtype_name(info->dtype), " of shape ",
-                        info->shape, " in checkpoint ", source.path(), "."),
+                        expected_shape, " in the model, but ", dtype_name(info->dtype),
+                        " of shape ", info->shape, " in checkpoint ", source.path(), "."),
                 {"Use another model_dir, or the model that wrote the checkpoint."});
   }
   return variable.slice ? source.read_part(name_, *variable.slice) : source.read(name_);
 }
 
-template <typename Wanted>
-std::vector<SaveablePtr> filter_saveables(std::vector<SaveablePtr> all, Wanted wanted) {
-  all.erase(std::remove_if(all.begin(), all.end(),
-                           [&wanted](const SaveablePtr& one) { return !wanted(*one); }),
-            all.end());
+template <typename Predicate>
+std::vector<SaveablePtr> filter_saveables(std::vector<SaveablePtr> all, Predicate predicate) {
+  all.erase(
+      std::remove_if(all.begin(), all.end(),
+                     [&predicate](const SaveablePtr& saveable) { return !predicate(*saveable); }),
+      all.end());
   return all;
 }
 
@@ -140,9 +142,9 @@ void add_subtree(NamedTensors& tree, const std::string& prefix, const NamedTenso
 
 const Tensor* state_scalar(const NamedTensors& state, const std::string& name, DType dtype) {
   const auto found = state.find(name);
-  const bool is_there =
+  const bool is_valid =
       found != state.end() && found->second.dtype() == dtype && found->second.num_elements() == 1;
-  return is_there ? &found->second : nullptr;
+  return is_valid ? &found->second : nullptr;
 }
 
 int64_t state_integer(const NamedTensors& state, const std::string& name) {
@@ -161,7 +163,7 @@ std::string state_string(const NamedTensors& state, const std::string& name) {
   return required_scalar(state, name, DType::kString, "string").string_at(0);
 }
 
-std::string path_part(const std::string& name) {
+std::string escape_path_component(const std::string& name) {
   std::string part;
   for (const char c : name) {
     if (c == '/') {
@@ -253,10 +255,12 @@ std::string ResourceSaveable::describe() const {
 }
 
 Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& state) {
-  auto made = std::make_shared<std::unique_ptr<StatefulResource>>(op.def().resource_factory(op));
-  (*made)->restore_state(state);
-  return [&op, state, made](ResourceManager& resources) {
-    resources.get_or_create<StatefulResource>(op.name(), [&made] { return std::move(*made); })
+  auto validated =
+      std::make_shared<std::unique_ptr<StatefulResource>>(op.def().resource_factory(op));
+  (*validated)->restore_state(state);
+  return [&op, state, validated](ResourceManager& resources) {
+    resources
+        .get_or_create<StatefulResource>(op.name(), [&validated] { return std::move(*validated); })
         .restore_state(state);
   };
 }
@@ -274,29 +278,29 @@ std::vector<SaveablePtr> saveables_in(const Graph& graph) {
   return all;
 }
 
-std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables) {
+std::vector<SaveablePtr> filter_model_state(std::vector<SaveablePtr> saveables) {
   return filter_saveables(std::move(saveables),
-                          [](const Saveable& one) { return one.is_model_state(); });
+                          [](const Saveable& saveable) { return saveable.is_model_state(); });
 }
 
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph) {
-  return of_model(saveables_in(graph));
+  return filter_model_state(saveables_in(graph));
 }
 
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph) {
   std::vector<SaveablePtr> all =
       filter_saveables(saveables_in(graph),
                        [](const Saveable& saveable) { return !saveable.lowered().specs.empty(); });
-  const auto place = [](const SaveablePtr& s) -> const std::string& {
+  const auto op_name = [](const SaveablePtr& s) -> const std::string& {
     return s->op() ? s->op()->name() : s->name();
   };
-  std::stable_sort(all.begin(), all.end(), [&place](const SaveablePtr& a, const SaveablePtr& b) {
-    return place(a) < place(b);
+  std::stable_sort(all.begin(), all.end(), [&op_name](const SaveablePtr& a, const SaveablePtr& b) {
+    return op_name(a) < op_name(b);
   });
   return all;
 }
 
-std::vector<SaveablePtr> saveables_among(std::vector<SaveablePtr> saveables,
+std::vector<SaveablePtr> saveables_in_source(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source) {
   return filter_saveables(std::move(saveables),
                           [&source](const Saveable& s) { return s.is_in(source); });

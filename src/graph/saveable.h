@@ -12,29 +12,31 @@
 
 namespace runhooks {
 
-// A state as a tree, by path ("source/position").
+// A saved state: tensors by path ("source/position").
 using NamedTensors = std::map<std::string, Tensor>;
 
-// The part of a state below `prefix`, and its inverse.
+// Returns the tensors below `prefix`, with paths relative to it.
 NamedTensors subtree(const NamedTensors& tree, const std::string& prefix);
+// Adds the tensors of `part` below `prefix`.
 void add_subtree(NamedTensors& tree, const std::string& prefix, const NamedTensors& part);
 
-// nullptr if the state has no tensor of this name, type and a single element.
+// Returns the tensor with this name and type that has a single element; NULL if there is none.
 const Tensor* state_scalar(const NamedTensors& state, const std::string& name, DType dtype);
-// Throw kDataLoss without such a tensor.
+// Return the value of such a tensor. Throw kDataLoss if there is none.
 int64_t state_integer(const NamedTensors& state, const std::string& name);
 bool state_flag(const NamedTensors& state, const std::string& name);
 double state_number(const NamedTensors& state, const std::string& name);
 std::string state_string(const NamedTensors& state, const std::string& name);
-// A name as a single component of a path.
-std::string path_part(const std::string& name);
+// Escapes "/" and "%" in a name, so that it can be one component of a path.
+std::string escape_path_component(const std::string& name);
 
-// A resource that an operation keeps between runs and that is saved with the state of its owner.
+// The state of an operation between runs, which checkpoints contain: an ensemble of trees, for
+// example.
 class StatefulResource : public Resource {
  public:
   virtual NamedTensors save_state() const = 0;
-  // Throws without any effect if the state does not fit. Whether it fits is independent of the
-  // current state.
+  // Throws without any effect if the state does not fit the operation. Whether it fits does not
+  // depend on the current state.
   virtual void restore_state(const NamedTensors& state) = 0;
 };
 
@@ -73,23 +75,22 @@ struct SaveableOps {
     std::string slice;  // position in the key's tensor, in RestoreV2's format; "" for all of it
   };
   std::vector<Spec> specs;
-  // Adds operations to the lowered graph: one that returns these tensors, and one that assigns
-  // them.
+  // Adds operations to the lowered graph that return the tensors to save.
   std::function<std::vector<Output>(Graph&)> values;
   // Adds an operation that assigns restored tensors.
   std::function<Operation*(Graph&, const std::vector<Output>&)> restore;
 };
 
 // TensorFlow's SaveableObject: state with values in checkpoints. Restoring has two phases, so that
-// a checkpoint that does not fit changes nothing: read() reads and checks the values, and the
-// function that it returns assigns them.
+// a checkpoint that does not fit changes nothing. First, read() reads and checks the values; then
+// the function that it returned assigns them.
 class Saveable {
  public:
   using Assign = std::function<void(ResourceManager&)>;
   virtual ~Saveable() = default;
   // The name of its tensor, or the prefix of the names of its tensors.
   virtual const std::string& name() const = 0;
-  // The name for scripts; a prefix of name().
+  // The name that scripts and messages use; a prefix of name().
   virtual const std::string& display_name() const { return op() ? op()->name() : name(); }
   virtual std::vector<SaveSpec> save(ResourceManager& resources) = 0;
   // Throws if a required value is missing or does not fit `resources`. The returned function must
@@ -99,35 +100,37 @@ class Saveable {
     return !source.names_with(name()).empty();
   }
 
-  // TRUE for what the model has learned, which is exported, evaluated, kept as best and
-  // warm-started. FALSE for the state of a run (input positions, hooks, random numbers), which only
-  // that run restores.
+  // TRUE for learned state, such as weights: exports, evaluations, best checkpoints and warm starts
+  // use it. FALSE for the state of a training run (input positions, hooks, random numbers), which
+  // only the resumed run restores.
   virtual bool is_model_state() const { return false; }
-  // Whether training modifies it. A single pattern for a warm start selects only trainable ones.
+  // Whether an optimizer trains it. A warm start with a single name pattern selects only trainable
+  // Saveables.
   virtual bool is_trainable() const { return false; }
   // The operation that owns the resource, or NULL.
   virtual const Operation* op() const { return nullptr; }
-  // The operation that sets the initial value, or NULL if it needs no initializer.
+  // The operation that sets the initial value; NULL if the state needs no initializer.
   virtual Operation* initializer() const { return nullptr; }
-  // Whether a session has a value; always TRUE without an initializer.
+  // Whether the session has a value. Always TRUE if there is no initializer.
   virtual bool is_initialized(const ResourceManager&) const { return true; }
-  // Without specs, exported graphs do not save it.
+  // How exported graphs save and restore the state; they omit it if there are no specs.
   virtual SaveableOps lowered() const { return {}; }
-  // The variable, or NULL.
+  // The variable; NULL if this is not the Saveable of a variable.
   virtual VariablePtr variable() const { return nullptr; }
 };
 
 using SaveablePtr = std::shared_ptr<Saveable>;
 
+// Assigns a value to a variable of a session.
 void assign_variable(ResourceManager& resources, const Variable& variable, const Tensor& value);
 // The position of a variable in the tensor of a checkpoint, in RestoreV2's format ("7 2 0,3:0,2");
 // "" for the whole tensor.
 std::string slice_spec(const Variable& variable);
-// If a checkpoint lacks this variable, it becomes zero instead of an error, because hooks add
-// variables that checkpoints of loops without them lack.
+// Lets restores set this variable to zero if the checkpoint lacks it, instead of an error. Hooks
+// add such variables, and checkpoints that were written without the hook do not contain them.
 void mark_optional_in_checkpoint(const VariablePtr& variable);
-// `name` is the key if it is not the variable's. `reshape` accepts another shape with as many
-// elements.
+// The Saveable of a variable. `name` is its key in checkpoints, by default the variable's name.
+// With `reshape`, a checkpoint may have another shape with the same number of elements.
 SaveablePtr variable_saveable(const VariablePtr& variable,
                               const std::string& name = "",
                               bool reshape = false);
@@ -154,8 +157,9 @@ class StateSaveable : public Saveable {
   std::string prefix_;
 };
 
-// The state of an operation (OpDef::resource_factory) as a part of the model, stored below the name
-// of its handle ("ensemble:0/") or another prefix. Derived classes define how files store it.
+// The StatefulResource of an operation as model state. Checkpoints store it below the name of its
+// handle ("ensemble:0/") or below another prefix. Derived classes define how exported graphs save
+// it.
 class ResourceSaveable : public StateSaveable {
  public:
   explicit ResourceSaveable(const Operation& op) : ResourceSaveable(op, op.name() + ":0/") {}
@@ -176,22 +180,23 @@ class ResourceSaveable : public StateSaveable {
   const Operation& op_;
 };
 
-// Restores the state that a session stores for an operation, as Saveable::read() does; throws if it
-// does not fit.
+// Checks the state of an operation and returns the function that restores it in a session, like
+// Saveable::read(). Throws if the state does not fit.
 Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& state);
 
 // The global variables of a graph, sorted by name, then the collection `saveable_objects`.
 std::vector<SaveablePtr> saveables_in(const Graph& graph);
-// Those that are model state.
-std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables);
+// The Saveables that are model state.
+std::vector<SaveablePtr> filter_model_state(std::vector<SaveablePtr> saveables);
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph);
-// Those that exported graphs save and restore, sorted by the names of their operations.
+// The Saveables that exported graphs save and restore, sorted by the names of their operations.
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph);
 
-// Those that `source` contains.
-std::vector<SaveablePtr> saveables_among(std::vector<SaveablePtr> saveables,
+// The Saveables that `source` contains.
+std::vector<SaveablePtr> saveables_in_source(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source);
-// Restores all values. Reads and checks all of them before it assigns the first.
+// Restores all values. An error leaves the session unchanged: all values are read and checked
+// before the first is assigned.
 void restore_saveables(const std::vector<SaveablePtr>& saveables,
                        const TensorSource& source,
                        ResourceManager& resources);

@@ -29,13 +29,13 @@ bool is_list(const AttrValue& value) {
          std::holds_alternative<std::vector<std::string>>(value);
 }
 
-// The default as R code; empty without a default.
-std::string in_r(const AttrDef& attr) {
+// The default of an attribute as R code; empty if the attribute is required.
+std::string default_as_r_code(const AttrDef& attr) {
   const AttrValue& value = attr.default_value;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "TRUE" : "FALSE";
   if (const auto* whole = std::get_if<int64_t>(&value)) return str_cat(*whole);
   if (const auto* number = std::get_if<float>(&value)) {
-    // the significant digits of a float: 0.2
+    // A float has seven significant digits: "0.2", not "0.200000003".
     return format_text("%.7g", static_cast<double>(*number));
   }
   if (const auto* type = std::get_if<DType>(&value)) return str_cat("'", dtype_name(*type), "'");
@@ -48,7 +48,7 @@ std::string in_r(const AttrDef& attr) {
   return quoted + "'";
 }
 
-// Whether an attribute follows from the inputs, as types and lengths do.
+// Whether the inputs determine the attribute: their type or their number.
 bool is_inferred(const OpDef& def, const AttrDef& attr) {
   return std::any_of(def.inputs.begin(), def.inputs.end(), [&](const ArgDef& arg) {
     return arg.type_attr == attr.name || arg.number_attr == attr.name ||
@@ -70,7 +70,7 @@ Signature derived_signature(const OpDef& def) {
   }
   for (const bool has_default : {false, true}) {
     for (const AttrDef& attr : def.attrs) {
-      const std::string fallback = in_r(attr);
+      const std::string fallback = default_as_r_code(attr);
       if (fallback.empty() == has_default || is_inferred(def, attr)) continue;
       signature.arguments.push_back(named_argument(attr.name, fallback));
     }
@@ -101,17 +101,17 @@ Signature parse_signature(const std::string& text) {
 
 std::vector<Signature> signatures_of(const OpDef& def) {
   std::vector<Signature> signatures;
-  std::vector<std::string> rest = def.endpoints;
+  std::vector<std::string> remaining = def.endpoints;
   for (const std::string& text : def.signatures) {
     signatures.push_back(parse_signature(text));
     for (const std::string& name : signatures.back().endpoints) {
-      rest.erase(std::remove(rest.begin(), rest.end(), name), rest.end());
+      remaining.erase(std::remove(remaining.begin(), remaining.end(), name), remaining.end());
     }
   }
-  if (def.endpoints.empty() && def.signatures.empty()) rest = {snake_case(def.type)};
-  if (rest.empty()) return signatures;
+  if (def.endpoints.empty() && def.signatures.empty()) remaining = {snake_case(def.type)};
+  if (remaining.empty()) return signatures;
   signatures.push_back(derived_signature(def));
-  signatures.back().endpoints = rest;
+  signatures.back().endpoints = remaining;
   return signatures;
 }
 

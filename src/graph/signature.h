@@ -13,7 +13,7 @@ namespace runhooks {
 // are separated by commas. Names that begin with "_" are hidden from scripts.
 struct Signature {
   std::vector<std::string> endpoints;
-  std::vector<ArgSpec> arguments;  // with the kinds of the core
+  std::vector<ArgSpec> arguments;
 
   const ArgSpec* find(const std::string& name) const;
 };
@@ -21,8 +21,8 @@ struct Signature {
 // Throws if the text cannot be parsed.
 Signature parse_signature(const std::string& text);
 
-// All signatures of an op: its own, and defaults for its other endpoints. A default has TensorFlow's
-// order: inputs, required attributes, optional attributes, name.
+// All signatures of an op: those that it declares, and a default signature for its other endpoints.
+// The default has TensorFlow's order: inputs, required attributes, optional attributes, name.
 std::vector<Signature> signatures_of(const OpDef& def);
 
 }  // namespace runhooks

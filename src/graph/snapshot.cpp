@@ -44,9 +44,9 @@ Tensor Snapshot::read(const std::string& name) const {
 
 Tensor Snapshot::read_part(const std::string& name, const SaveSliceInfo& slice) const {
   for (const SaveSpec& part : parts_of(name)) {
-    const bool is_it =
+    const bool is_same_slice =
         part.slice && part.slice->offset == slice.offset && part.slice->shape == slice.shape;
-    if (is_it) return part.tensor;
+    if (is_same_slice) return part.tensor;
   }
   fail(Code::kUnimplemented, "'", name,
        "' is partitioned differently in the source and the target session.");

@@ -12,8 +12,8 @@ namespace runhooks {
 // The current values of Saveables of a session, to restore later or in another session.
 class Snapshot : public TensorSource {
  public:
-  // `copies_values` copies the values. Otherwise the snapshot shares buffers with the session and
-  // is valid until the next run.
+  // Without `copies_values`, the snapshot shares the buffers of the session and is valid only until
+  // the next run.
   Snapshot(const std::vector<SaveablePtr>& saveables,
            ResourceManager& resources,
            bool copies_values);

@@ -34,8 +34,8 @@ void VariableState::assign(const Tensor& value) {
 
 void VariableState::take(Tensor value) {
   if (value.dtype() != dtype_ || value.buffer_is_shared()) return assign(value);
-  const bool has_own_pages = value.num_bytes() > kMaxArenaBytes;
-  adopt_buffer(has_own_pages ? std::move(value) : persistent_copy(value));
+  const bool exceeds_arena = value.num_bytes() > kMaxArenaBytes;
+  adopt_buffer(exceeds_arena ? std::move(value) : persistent_copy(value));
 }
 
 void VariableState::adopt_buffer(Tensor value) {
@@ -45,17 +45,21 @@ void VariableState::adopt_buffer(Tensor value) {
 
 std::atomic<uint64_t> VariableState::relocation_count_{1};
 
-Initializer constant_initializer(double value) {
-  return [value](Graph& graph, const Shape& shape, DType dtype) -> Output {
-    Tensor tensor = Tensor::zeros(dtype, shape);
-    if (value != 0) {
-      const Tensor element = Tensor::number(dtype, value);
-      for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-        std::memcpy(static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * dtype_size(dtype),
-                    element.raw(), dtype_size(dtype));
-      }
-    }
-    return graph.constant(tensor, value == 0 ? "zeros" : "Const");
+Tensor filled_tensor(DType dtype, const Shape& shape, double value) {
+  if (value == 0) return Tensor::zeros(dtype, shape);
+  Tensor tensor(dtype, shape);
+  const Tensor element = Tensor::number(dtype, value);
+  auto* to = static_cast<char*>(tensor.raw());
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, to += dtype_size(dtype)) {
+    std::memcpy(to, element.raw(), dtype_size(dtype));
+  }
+  return tensor;
+}
+
+Initializer constant_initializer(double value, const char* name) {
+  if (!name) name = value == 0 ? "zeros" : "Const";
+  return [value, name](Graph& graph, const Shape& shape, DType dtype) -> Output {
+    return graph.constant(filled_tensor(dtype, shape, value), name);
   };
 }
 
@@ -106,7 +110,7 @@ VariablePtr make_variable_in_scope(Graph& graph,
                                    const std::function<Output()>& initial_value,
                                    const VariableOptions& options,
                                    const std::string& shared_name) {
-  // A variable must not depend on the control dependencies at its creation.
+  // The caller's control dependencies must not apply: a variable is initialized before any step.
   ControlDependencies none(graph, {}, true);
   auto variable = std::make_shared<Variable>();
   {
@@ -143,7 +147,7 @@ VariablePtr make_variable(Graph& graph,
                           const VariableOptions& options,
                           const std::string& shared_name) {
   if (graph.is_function()) {
-    // The variable is global, so its initial value cannot belong to one branch.
+    // The variable belongs to the root graph, which cannot use tensors of a function.
     if (initial_value.graph().is_function() && !initial_value.op->def().is_constant) {
       throw Error(Code::kInvalidArgument,
                   str_cat("The initial value of variable '", name, "', '", initial_value.name(),
@@ -157,8 +161,8 @@ VariablePtr make_variable(Graph& graph,
     }
     return make_variable(graph.root(), initial_value, name, options, shared_name);
   }
-  const bool is_exact = !name.empty() && name.back() == '/';
-  const std::string base = is_exact ? name.substr(0, name.size() - 1) : graph.unique_name(name);
+  const bool is_full_name = !name.empty() && name.back() == '/';
+  const std::string base = is_full_name ? name.substr(0, name.size() - 1) : graph.unique_name(name);
   return make_variable_in_scope(
       graph, base, [initial_value] { return initial_value; }, options, shared_name);
 }
@@ -205,12 +209,12 @@ VariablePtr VariableStore::get(const std::string& name,
   if (!initializer) {
     initializer = is_floating(options.dtype) ? default_initializer() : zeros_initializer();
   }
-  VariableOptions with_scope = options;
-  with_scope.use_resource = options.use_resource || current_.use_resource;
+  VariableOptions merged_options = options;
+  merged_options.use_resource = options.use_resource || current_.use_resource;
   NameScope root(graph_, "");
   VariablePtr variable = make_variable_in_scope(
       graph_, graph_.unique_name(full), [&] { return initializer(graph_, shape, options.dtype); },
-      with_scope, full);
+      merged_options, full);
   by_name_[full] = variable;
   variable->constraint = options.constraint ? options.constraint : current_.constraint;
   if (regularizer) {
@@ -221,13 +225,13 @@ VariablePtr VariableStore::get(const std::string& name,
   return variable;
 }
 
-VariablePtr VariableStore::get_full(const std::string& name,
+VariablePtr VariableStore::get_by_full_name(const std::string& name,
                                     const Shape& shape,
                                     const VariableOptions& options) {
   struct Restore {
-    Scope& now;
-    Scope before;
-    ~Restore() { now = std::move(before); }
+    Scope& scope;
+    Scope saved;
+    ~Restore() { scope = std::move(saved); }
   } restore{current_, current_};
   current_.name.clear();
   current_.getter = nullptr;
@@ -235,8 +239,8 @@ VariablePtr VariableStore::get_full(const std::string& name,
 }
 
 VariableGetterResult VariableStore::obtain(const std::string& name,
-                                  const Shape& shape,
-                                  const VariableOptions& options) {
+                                           const Shape& shape,
+                                           const VariableOptions& options) {
   if (current_.getter) return current_.getter(graph_, full_name(name), shape, options);
   const VariablePtr variable = get(name, shape, options);
   return {variable, variable->snapshot};
@@ -258,7 +262,7 @@ std::vector<VariablePtr> VariableStore::get_partitioned(const std::string& name,
   for (int64_t part = 0; part < n; ++part) {
     Shape part_shape = shape;
     if (shape.rank() > 0) {
-      // The first parts take the remainder.
+      // If n does not divide the size, the first parts get one more row.
       const int64_t size = shape.dim(axis) / n + (part < shape.dim(axis) % n ? 1 : 0);
       part_shape.set_dim(axis, size);
     }
@@ -299,8 +303,8 @@ VariablePtr global_step(const Graph& graph) {
   return variables.empty() ? nullptr : variables.front();
 }
 
-VariablePtr get_or_create_global_step(Graph& any) {
-  Graph& graph = any.root();
+VariablePtr get_or_create_global_step(Graph& graph_or_function) {
+  Graph& graph = graph_or_function.root();
   if (VariablePtr step = global_step(graph)) return step;
   VariableOptions options;
   options.dtype = DType::kInt64;
@@ -319,7 +323,7 @@ Output global_step_read(Graph& graph) {
   if (!cached.empty()) return collection_item<Output>(cached.front(), key);
   const VariablePtr step = global_step(graph);
   if (!step) return Output();
-  // As in TensorFlow: outside of all control dependencies, and with this name.
+  // TensorFlow also creates this tensor without control dependencies, and under this name.
   ControlDependencies none(graph, {}, true);
   NameScope scope(graph, step->op_name() + "/");
   const Output zero = graph.scalar(step->dtype, 0, "add/y");

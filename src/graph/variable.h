@@ -22,10 +22,10 @@ class VariableState : public Resource {
   DType dtype() const { return dtype_; }
   bool is_initialized() const { return value_.is_valid(); }
   Tensor& value() { return value_; }
-  // Counts buffer changes of all variables in this process. Pointers to values stay valid while the
-  // number is the same.
+  // The number of buffer changes of all variables in this process. Pointers to values stay valid as
+  // long as it is the same.
   static uint64_t relocation_count() { return relocation_count_.load(std::memory_order_relaxed); }
-  // Copies the value. With an unchanged shape the buffer is reused, so that prepared kernels stay
+  // Copies the value. If the shape is unchanged, the buffer is reused and prepared kernels stay
   // valid. Throws if the type differs.
   void assign(const Tensor& value);
   // The same, but takes over the buffer of the value if it is not shared.
@@ -52,13 +52,11 @@ using VariableTransform = std::function<Output(Graph&, Output)>;
 
 class Variable {
  public:
-  // The op that holds the variable ("w"), the tensor with its value ("w/read:0" or
-  // ".../ReadVariableOp:0"), and the op that initializes it.
-  Output handle;
-  Output snapshot;
+  Output handle;    // output of the op that holds the variable ("w")
+  Output snapshot;  // the value as a tensor: "w/read:0" or ".../ReadVariableOp:0"
   Operation* initializer = nullptr;
   Output initial_value;
-  std::string shared_name;  // differs from the op's name inside a name scope
+  std::string shared_name;  // name without the name scope of the op
   DType dtype = DType::kInvalid;
   Shape shape;
   bool trainable = true;
@@ -79,13 +77,17 @@ using Initializer = std::function<Output(Graph&, const Shape&, DType)>;
 using Partitioner = std::function<std::vector<int64_t>(const Shape&, DType)>;
 
 Initializer zeros_initializer();
-// The default for float variables; set by nn/initializer.cpp, which can use random ops.
+// The initializer of float variables without one. nn/initializer.cpp sets it, because this layer
+// has no random ops.
 Initializer& default_initializer();
-Initializer constant_initializer(double value);
+// `name` is the name of the constant; by default "zeros" or "Const".
+Initializer constant_initializer(double value, const char* name = nullptr);
+// A tensor whose elements are all `value`.
+Tensor filled_tensor(DType dtype, const Shape& shape, double value);
 
 // Sessions store values under the name of the op that holds the variable.
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
-// The shape that a handle or a reference declares, or unknown.
+// The attribute `shape` of a variable op; an unknown shape if the op has none.
 Shape declared_shape(const Operation& handle);
 
 struct VariableOptions {
@@ -105,16 +107,17 @@ VariablePtr make_variable(Graph& graph,
                           const VariableOptions& options,
                           const std::string& shared_name = "");
 
-// The result of a scope for a variable: the variable, or a value that a custom getter created.
+// The result of VariableStore::obtain(): a variable, or a value that a custom getter returned
+// instead.
 struct VariableGetterResult {
-  VariablePtr variable;  // may be NULL
+  VariablePtr variable;  // NULL if the getter returned a tensor
   Output value;
 };
 // Custom getter of a variable with this full name: tf.variable_scope(custom_getter = ).
 using VariableGetter = std::function<VariableGetterResult(
     Graph&, const std::string& full_name, const Shape&, const VariableOptions&)>;
 
-// The variables of get_variable(), and the current scopes.
+// The variables that tf.get_variable() has created, and the current variable scope.
 class VariableStore {
  public:
   enum class Reuse { kNever, kAlways, kAuto };
@@ -136,14 +139,16 @@ class VariableStore {
   bool has_scope(const std::string& name) const;
   // The variable "<scope>/<name>": new or existing, depending on the scope's `reuse`.
   VariablePtr get(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // The same, split by the scope's partitioner; one part without a partitioner.
+  // The same, partitioned by the scope's partitioner; one part if the scope has none.
   std::vector<VariablePtr> get_partitioned(const std::string& name,
                                            const Shape& shape,
                                            const VariableOptions& options);
-  // The result of the scope's getter, or of get().
-  VariableGetterResult obtain(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // For getters: get() with a full name and the scope's defaults.
-  VariablePtr get_full(const std::string& name, const Shape& shape, const VariableOptions& options);
+  // Calls the scope's custom getter; without a getter, the same as get().
+  VariableGetterResult obtain(const std::string& name,
+                              const Shape& shape,
+                              const VariableOptions& options);
+  // For custom getters: like get(), but with a full name and without the getter.
+  VariablePtr get_by_full_name(const std::string& name, const Shape& shape, const VariableOptions& options);
   // The full name of a variable in the current scope.
   std::string full_name(const std::string& name) const {
     return current_.name.empty() ? name : current_.name + "/" + name;
@@ -174,8 +179,8 @@ std::vector<VariablePtr> variables_in(const Graph& graph, const std::string& col
 // The int64 variable `global_step` of the graph, or NULL.
 VariablePtr global_step(const Graph& graph);
 VariablePtr get_or_create_global_step(Graph& graph);
-// A tensor with the global step that hooks fetch ("global_step/add:0"); invalid without a global
-// step.
+// The tensor ("global_step/add:0") that hooks fetch to read the global step. Invalid if the graph
+// has no global step.
 Output global_step_read(Graph& graph);
 
 }  // namespace runhooks

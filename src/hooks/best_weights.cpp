@@ -10,9 +10,9 @@ namespace runhooks {
 
 namespace {
 
-constexpr const char* kBestName = "model.ckpt";
+constexpr const char* kCheckpointName = "model.ckpt";
 
-bool belongs_to(const std::string& name, const std::string& checkpoint) {
+bool is_file_of(const std::string& name, const std::string& checkpoint) {
   return name.rfind(checkpoint + ".", 0) == 0;
 }
 
@@ -22,17 +22,17 @@ BestWeights::BestWeights(std::string model_dir)
     : model_dir_(std::move(model_dir)), folder_(join_path(model_dir_, "best")) {}
 
 std::string BestWeights::path_of(int64_t step) const {
-  return join_path(folder_, str_cat(kBestName, "-", step));
+  return join_path(folder_, str_cat(kCheckpointName, "-", step));
 }
 
-void BestWeights::begin(const Graph& graph, const std::vector<VariablePtr>& left_out) {
+void BestWeights::begin(const Graph& graph, const std::vector<VariablePtr>& excluded) {
   saveables_.clear();
   saved_step_ = -1;
   for (const SaveablePtr& saveable : model_saveables_in(graph)) {
-    const bool is_left_out = std::any_of(
-        left_out.begin(), left_out.end(),
-        [&saveable](const VariablePtr& one) { return one->handle.op == saveable->op(); });
-    if (!is_left_out) saveables_.push_back(saveable);
+    const bool is_excluded = std::any_of(
+        excluded.begin(), excluded.end(),
+        [&saveable](const VariablePtr& variable) { return variable->handle.op == saveable->op(); });
+    if (!is_excluded) saveables_.push_back(saveable);
   }
 }
 
@@ -44,31 +44,32 @@ void BestWeights::save(Session& session, int64_t step_now, int64_t step) {
     options.save_relative_paths = true;
     Saver saver(options);
     saver.build(session.graph());
-    saver.save(session, join_path(folder_, kBestName), step, /*with_graph=*/false);
+    saver.save(session, join_path(folder_, kCheckpointName), step, /*with_graph=*/false);
   } else if (!checkpoint_exists(path_of(step))) {
-    const std::string path = join_path(model_dir_, str_cat(kBestName, "-", step));
+    const std::string path = join_path(model_dir_, str_cat(kCheckpointName, "-", step));
     if (!checkpoint_exists(path)) return;
     copy_checkpoint(path, step);
   }
   saved_step_ = step;
-  remove_others(step);
+  remove_other_checkpoints(step);
 }
 
 void BestWeights::copy_checkpoint(const std::string& path, int64_t step) {
   create_directories(folder_);
   const std::string checkpoint = base_name(path);
   for (const std::string& name : list_directory(model_dir_)) {
-    if (!belongs_to(name, checkpoint)) continue;
+    if (!is_file_of(name, checkpoint)) continue;
     write_file_atomically(join_path(folder_, name), read_whole_file(join_path(model_dir_, name)));
   }
   const std::string copy = path_of(step);
   write_checkpoint_state(folder_, make_checkpoint_state(folder_, copy, {copy}, true));
 }
 
-void BestWeights::remove_others(int64_t step) const {
-  const std::string current = base_name(path_of(step));
+void BestWeights::remove_other_checkpoints(int64_t step) const {
+  const std::string current_name = base_name(path_of(step));
   for (const std::string& name : list_directory(folder_)) {
-    if (name.rfind(str_cat(kBestName, "-"), 0) != 0 || belongs_to(name, current)) continue;
+    if (name.rfind(str_cat(kCheckpointName, "-"), 0) != 0 || is_file_of(name, current_name))
+      continue;
     remove_file(join_path(folder_, name));
   }
 }

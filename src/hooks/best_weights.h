@@ -10,22 +10,25 @@
 
 namespace runhooks {
 
-// Holds one checkpoint, with a state file, in the directory `best` below the model's.
+// Stores one checkpoint and its state file in the folder `best` of the model directory.
 class BestWeights {
  public:
   explicit BestWeights(std::string model_dir);
 
-  void begin(const Graph& graph, const std::vector<VariablePtr>& left_out);
-  // Saves the model of `step`: from the session if that is its step, else by copying an earlier
-  // checkpoint. Does nothing if that checkpoint no longer exists.
+  // Starts a loop without a saved model. The variables `excluded` are not restored.
+  void begin(const Graph& graph, const std::vector<VariablePtr>& excluded);
+  // Saves the model of `step`: from the session if it is at that step, else by copying the
+  // checkpoint of that step from the model directory. Does nothing if that checkpoint does not
+  // exist.
   void save(Session& session, int64_t step_now, int64_t step);
+  // Restores the model of `step`; returns false if it was not saved.
   bool restore(Session& session, int64_t step) const;
   const std::string& folder() const { return folder_; }
 
  private:
   std::string path_of(int64_t step) const;
   void copy_checkpoint(const std::string& path, int64_t step);
-  void remove_others(int64_t step) const;
+  void remove_other_checkpoints(int64_t step) const;
 
   std::string model_dir_, folder_;
   std::vector<SaveablePtr> saveables_;

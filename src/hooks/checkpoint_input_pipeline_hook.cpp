@@ -13,7 +13,7 @@ namespace runhooks {
 
 namespace {
 
-const char* const kInputName = "input.ckpt";
+const char* const kInputCheckpointName = "input.ckpt";
 const char* const kStateName = "checkpoint_input";
 
 SaverOptions input_saver_options() {
@@ -22,7 +22,7 @@ SaverOptions input_saver_options() {
   return options;
 }
 
-int64_t step_of(const std::string& path) {
+int64_t step_in_path(const std::string& path) {
   const size_t dash = path.rfind('-');
   if (dash == std::string::npos || dash + 1 == path.size()) return -1;
   return path.find_first_not_of("0123456789", dash + 1) == std::string::npos
@@ -34,20 +34,17 @@ class CheckpointInputPipelineHook : public RunHook {
  public:
   explicit CheckpointInputPipelineHook(const Args& args)
       : checkpoint_dir_(args.text("checkpoint_dir")),
-        save_path_(join_path(checkpoint_dir_, kInputName)),
-        resume_mismatch_(on_other_data_from_name(args.text("on_other_data", "stop"))),
+        save_path_(join_path(checkpoint_dir_, kInputCheckpointName)),
+        resume_mismatch_(resume_mismatch_from_name(args.text("on_other_data", "stop"))),
         saver_(input_saver_options()) {
-    if (!args.has("save_secs") && !args.has("save_steps")) {
-      invalid_argument("Either every_secs or every_steps should be provided.");
-    }
-    trigger_ = trigger_of(args, "save_steps", "save_secs");
+    trigger_ = required_trigger_of(args, "save_steps", "save_secs");
   }
   std::string name() const override { return "CheckpointInputPipelineHook"; }
   bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override {
     trigger_.reset();
-    is_ready_ = false;
+    has_restored_ = false;
     std::vector<SaveablePtr> iterators;
     for (const CollectionItem& item : graph.collection("iterators")) {
       if (const auto* handle = std::get_if<Output>(&item)) {
@@ -66,10 +63,11 @@ class CheckpointInputPipelineHook : public RunHook {
     run_args_.changed();
     writer_ = summary_writer(checkpoint_dir_, graph);
   }
-  // Not in after_create_session(), because initializers run by other hooks may come after it.
+  // Restores here, not in after_create_session(), because other hooks may run initializers of the
+  // iterators later.
   const RunArgs* before_run(RunContext& context) override {
-    if (!is_ready_) restore_or_save(context.session());
-    is_ready_ = true;
+    if (!has_restored_) restore_or_save(context.session());
+    has_restored_ = true;
     return &run_args_;
   }
   void after_run(RunContext& context, const RunValues&) override {
@@ -84,9 +82,10 @@ class CheckpointInputPipelineHook : public RunHook {
     if (!is_saved) save(session, step);
     writer_.reset();
   }
-  // Like the model's saver, so that both files stay at the same step: an interrupt still saves.
+  // Saves after an interrupt, as CheckpointSaverHook does, so that both checkpoints are of the same
+  // step.
   void on_error(Session* session, const LoopFailure& failure) override {
-    if (failure.is_interrupt && session && is_ready_) {
+    if (failure.is_interrupt && session && has_restored_) {
       const int64_t step = step_.now(*session);
       if (step != trigger_.last_step()) write(*session, step);
     }
@@ -94,28 +93,31 @@ class CheckpointInputPipelineHook : public RunHook {
   }
 
  private:
-  // Prefers the checkpoint of the model's step: if the process was killed between the two writes,
-  // the newest input checkpoint is of a later step.
-  std::string checkpoint_for(int64_t step) const {
+  // Returns the input's checkpoint of the model's step if it can be read, else the newest one, or
+  // "". If the process was killed after the input was saved and before the model was, the newest
+  // checkpoint of the input is of a later step than the model.
+  std::string checkpoint_to_restore(int64_t step) const {
     const std::string newest =
-        newest_checkpoint(checkpoint_dir_, kStateName, CheckpointLook::kContent);
-    const std::string own = str_cat(save_path_, "-", step);
-    const bool is_usable = !newest.empty() && newest != own && checkpoint_exists(own) &&
-                           checkpoint_problem(own, CheckpointLook::kContent).empty();
-    return is_usable ? own : newest;
+        newest_checkpoint(checkpoint_dir_, kStateName, CheckpointCheck::kContent);
+    const std::string checkpoint_of_step = str_cat(save_path_, "-", step);
+    const bool is_readable =
+        !newest.empty() && newest != checkpoint_of_step && checkpoint_exists(checkpoint_of_step) &&
+        checkpoint_problem(checkpoint_of_step, CheckpointCheck::kContent).empty();
+    return is_readable ? checkpoint_of_step : newest;
   }
   void restore_or_save(Session& session) {
     const int64_t step = step_.now(session);
-    const std::string newest = checkpoint_for(step);
-    if (newest.empty()) {
+    const std::string checkpoint = checkpoint_to_restore(step);
+    if (checkpoint.empty()) {
       save(session, step);
       trigger_.update(step);
       return;
     }
-    saver_.restore(session, newest);
-    if (step_of(newest) != step) {
-      log(LogLevel::kWarn, str_cat("The input resumes at its position of step ", step_of(newest),
-                                   ", but the model is at step ", step, "."));
+    saver_.restore(session, checkpoint);
+    if (step_in_path(checkpoint) != step) {
+      log(LogLevel::kWarn,
+          str_cat("The input resumes at its position of step ", step_in_path(checkpoint),
+                  ", but the model is at step ", step, "."));
     }
   }
   void save(Session& session, int64_t step) {
@@ -134,7 +136,7 @@ class CheckpointInputPipelineHook : public RunHook {
   GlobalStep step_;
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
-  bool is_ready_ = false;
+  bool has_restored_ = false;
 };
 
 }  // namespace

@@ -14,16 +14,12 @@ CheckpointSaverHook::CheckpointSaverHook(const Args& args)
       checkpoint_basename_(args.text("checkpoint_basename", "model.ckpt")),
       save_path_(checkpoint_dir_ + "/" + checkpoint_basename_),
       saves_graph_(args.flag("save_graph_def", true)),
-      is_by_clock_(args.has("save_secs")) {
-  const bool has_secs = args.has("save_secs"), has_steps = args.has("save_steps");
-  if (has_secs && has_steps) {
+      triggers_by_time_(args.has("save_secs")) {
+  if (args.has("save_secs") && args.has("save_steps")) {
     // tfestimators' message, including the leading blank
     invalid_argument(" Only one of save_secs or save_steps can be specified");
   }
-  if (!has_secs && !has_steps) {
-    invalid_argument("Either every_secs or every_steps should be provided.");
-  }
-  trigger_ = trigger_of(args, "save_steps", "save_secs");
+  trigger_ = required_trigger_of(args, "save_steps", "save_secs");
   if (args.has("saver") && args.has("scaffold")) {
     invalid_argument("You cannot provide both saver and scaffold.");
   }
@@ -43,7 +39,7 @@ void CheckpointSaverHook::begin(Graph& graph) {
 
 void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   const int64_t step = step_.now(session);
-  saver(session);  // fails before anything is written if there is no saver
+  saver(session);  // throws if there is no saver, before a file is written
   GraphExport& exported = GraphExport::of(session.graph());
   if (saves_graph_) {
     write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text());
@@ -57,7 +53,7 @@ void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
 
 bool CheckpointSaverHook::is_due(int64_t global_step) const {
   const bool is_locally_due = trigger_.should_trigger(global_step);
-  if (!has_peers_ || !is_by_clock_) return is_locally_due;
+  if (!has_peers_ || !triggers_by_time_) return is_locally_due;
   int64_t is_chief_due = is_locally_due;
   communicator().broadcast(&is_chief_due, sizeof is_chief_due, 0);
   return is_chief_due != 0;
@@ -74,16 +70,16 @@ void CheckpointSaverHook::after_run(RunContext& context, const RunValues&) {
 
 void CheckpointSaverHook::end(Session& session) {
   const int64_t step = step_.now(session);
-  const bool is_saved = trigger_.has_triggered() && step == trigger_.last_step() &&
-                        session.changes() == changes_at_save_;
-  if (!is_saved) save(session, step);
+  const bool has_saved_this_step = trigger_.has_triggered() && step == trigger_.last_step() &&
+                                   session.changes() == changes_at_save_;
+  if (!has_saved_this_step) save(session, step);
   for (const ListenerPtr& listener : listeners_) listener->end(session, step);
   writer_.reset();
 }
 
 void CheckpointSaverHook::on_error(Session* session, const LoopFailure& failure) {
-  // After an error, the variables may be what caused it, so nothing is saved. An interrupt leaves
-  // them valid.
+  // Saves only after an interrupt, which leaves the variables valid. After an error, they may be
+  // its cause.
   if (failure.is_interrupt && session && has_session_) {
     const int64_t step = step_.now(*session);
     if (step != trigger_.last_step()) write_checkpoint(*session, step);

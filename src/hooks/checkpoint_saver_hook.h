@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-// tf.train.CheckpointSaverListener.
+// tf.train.CheckpointSaverListener. after_save() returns true to stop the training.
 class CheckpointListener {
  public:
   virtual ~CheckpointListener() = default;
@@ -25,8 +25,8 @@ class CheckpointListener {
 using ListenerPtr = std::shared_ptr<CheckpointListener>;
 
 // tf.train.CheckpointSaverHook: saves when the session is created, at intervals, at the end, and
-// after an interrupt. Also writes graph.pbtxt, and the graph and a line per checkpoint to the event
-// file.
+// after an interrupt. Also writes graph.pbtxt. Writes the graph and an entry for each checkpoint to
+// the event file.
 class CheckpointSaverHook : public RunHook {
  public:
   explicit CheckpointSaverHook(const Args& args);
@@ -34,7 +34,8 @@ class CheckpointSaverHook : public RunHook {
 
   void set_scaffold(std::shared_ptr<Scaffold> scaffold) { scaffold_ = std::move(scaffold); }
   bool has_scaffold() const { return scaffold_ != nullptr; }
-  // Every process of the run has such a hook. They save at the same steps, by the chief's clock.
+  // Declares that every process of a distributed training has this hook. With `save_secs`, all of
+  // them save when the hook of the chief is due.
   void save_with_peers() { has_peers_ = true; }
   void add_listener(ListenerPtr listener) { listeners_.push_back(std::move(listener)); }
 
@@ -60,7 +61,7 @@ class CheckpointSaverHook : public RunHook {
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
   bool saves_graph_, has_session_ = false;
-  bool is_by_clock_, has_peers_ = false;
+  bool triggers_by_time_, has_peers_ = false;
   int changes_at_save_ = 0;  // session.changes() at the last save
 };
 

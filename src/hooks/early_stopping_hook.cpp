@@ -11,24 +11,21 @@ EarlyStoppingHook::EarlyStoppingHook(const Args& args)
   if (args.has("run_every_secs") && args.has("run_every_steps")) {
     invalid_argument("Only one of `run_every_secs` and `run_every_steps` must be set.");
   }
-  trigger_ = trigger_of(args, "run_every_steps", "run_every_secs");
-  if (trigger_.is_never()) {
-    invalid_argument("Either every_secs or every_steps should be provided.");
-  }
+  trigger_ = required_trigger_of(args, "run_every_steps", "run_every_secs");
 }
 
 void EarlyStoppingHook::begin(Graph& graph) {
   trigger_.reset();
-  stopped_step_ = -1;
+  stop_step_ = -1;
   step_.find(graph, "early stopping");
   VariableScope scope(graph, "signal_early_stopping");
-  scope.options().reuse = VariableStore::Reuse::kAuto;  // several such hooks share it
+  scope.options().reuse = VariableStore::Reuse::kAuto;  // several hooks share the variable
   VariableOptions options;
   options.dtype = DType::kBool;
   options.initializer = zeros_initializer();
   options.trainable = false;
-  stop_ = graph.variables().get("STOP", Shape{}, options);
-  mark_optional_in_checkpoint(stop_);
+  stop_variable_ = graph.variables().get("STOP", Shape{}, options);
+  mark_optional_in_checkpoint(stop_variable_);
   run_args_.fetches = {step_.tensor()};
   run_args_.changed();
 }
@@ -37,37 +34,27 @@ void EarlyStoppingHook::after_run(RunContext& context, const RunValues& values) 
   const int64_t step = *values.result(0).data<int64_t>();
   const bool is_due = trigger_.should_trigger(step);
   if (is_due) trigger_.update(step);
-  const bool checks = must_check_now() || is_due;
-  if (!checks || !should_stop(context.session())) return;
-  stopped_step_ = step_.now(context.session());
+  const bool must_check = is_check_required() || is_due;
+  if (!must_check || !should_stop(context.session())) return;
+  stop_step_ = step_.now(context.session());
   log(LogLevel::kInfo, str_cat("Requesting early stopping at global step ", step));
-  context.session().assign(*stop_, Tensor::scalar<bool>(true));
+  context.session().assign(*stop_variable_, Tensor::scalar<bool>(true));
   context.request_stop();
 }
 
-// Reported at the end, so that the message does not interrupt the progress line.
+// Reports the stop at the end, so that the message does not interrupt the progress bar.
 void EarlyStoppingHook::end(Session&) {
   if (!has_stopped()) return;
-  notify_user("message",
-              str_cat("Training stopped early at step ", stopped_step_, ", ", reason(), "."));
-}
-
-void EarlyStoppingHook::notify_user(const char* kind, const std::string& text) const {
-  if (notify_) {
-    notify_->call({Value::of(std::string(kind)), Value::of(text)});
-    return;
-  }
-  const bool is_warning = std::string(kind) == "warning";
-  log(is_warning ? LogLevel::kWarn : LogLevel::kInfo, text);
+  notify("message", str_cat("Training stopped early at step ", stop_step_, ", ", reason(), "."));
 }
 
 bool EarlyStoppingHook::should_stop(Session&) {
   if (!should_stop_fn_) return false;
-  const Value answer = should_stop_fn_->call({});
-  if (!answer.get_if<bool>()) {
-    invalid_argument("`should_stop_fn` must return TRUE or FALSE, not ", answer.kind(), ".");
+  const Value result = should_stop_fn_->call({});
+  if (!result.get_if<bool>()) {
+    invalid_argument("`should_stop_fn` must return TRUE or FALSE, not ", result.kind(), ".");
   }
-  return *answer.get_if<bool>();
+  return *result.get_if<bool>();
 }
 
 RUNHOOKS_REGISTER_HOOK(

@@ -14,9 +14,10 @@ namespace runhooks {
       "given, set `run_every_secs = NULL`.",                                           \
       "notify = NULL: function"
 
-// Checks in after_run(). A stop also sets the variable signal_early_stopping/STOP, which is saved
-// but optional in checkpoints. Messages go to the argument `notify`, called as notify(kind, text)
-// with kind "message" or "warning", or else to the log.
+// Checks in after_run(). A stop also sets the variable signal_early_stopping/STOP, which
+// checkpoints contain but need not contain when they are restored. Messages are passed to the
+// argument `notify`, called as notify(kind, text) with kind "message" or "warning". Without it,
+// they are logged.
 class EarlyStoppingHook : public RunHook {
  public:
   // Subclasses that override should_stop() need no `should_stop_fn`.
@@ -27,24 +28,25 @@ class EarlyStoppingHook : public RunHook {
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
-  // The reason for the stop, as a clause that ends a sentence.
+  // The reason for the stop, as a clause at the end of a sentence.
   virtual std::string reason() const { return "as `should_stop_fn` said"; }
 
  protected:
-  virtual bool must_check_now() { return false; }
-  // Called after a run, while the session may still be changed.
+  // True if the hook must check after this run, although its trigger is not due.
+  virtual bool is_check_required() { return false; }
+  // Called after a run. May change the session.
   virtual bool should_stop(Session& session);
-  bool has_stopped() const { return stopped_step_ >= 0; }
-  void notify_user(const char* kind, const std::string& text) const;
+  bool has_stopped() const { return stop_step_ >= 0; }
+  void notify(const char* kind, const std::string& text) const { notify_user(notify_, kind, text); }
   const GlobalStep& step() const { return step_; }
-  const VariablePtr& stop_variable() const { return stop_; }
+  const VariablePtr& stop_variable() const { return stop_variable_; }
 
  private:
   std::shared_ptr<Callable> should_stop_fn_, notify_;
   Trigger trigger_;
   GlobalStep step_;
-  VariablePtr stop_;
-  int64_t stopped_step_ = -1;
+  VariablePtr stop_variable_;
+  int64_t stop_step_ = -1;
   RunArgs run_args_;
 };
 

@@ -6,14 +6,14 @@ namespace runhooks {
 
 FinalOpsHook::FinalOpsHook(const Args& args)
     : feed_source_(feed_source_argument(args, "feed_fn")), store_(args.callable("store")) {
-  if (args.has("final_ops")) names_ = std::make_shared<ValueList>(args.list("final_ops"));
+  if (args.has("final_ops")) requested_ops_ = std::make_shared<ValueList>(args.list("final_ops"));
 }
 
-// Not in begin(), because other hooks may still add the requested ops to the graph.
+// Looks up the ops here, not in begin(), because other hooks may add them to the graph.
 void FinalOpsHook::after_create_session(Session& session, Coordinator&) {
-  if (!names_) return;
+  if (!requested_ops_) return;
   ops_.clear();
-  for (const Value& name : *names_) ops_.push_back(fetch_argument(session.graph(), name));
+  for (const Value& name : *requested_ops_) ops_.push_back(fetch_argument(session.graph(), name));
 }
 
 void FinalOpsHook::end(Session& session) {

@@ -16,11 +16,11 @@ class FinalOpsHook : public RunHook {
   void after_create_session(Session& session, Coordinator&) override;
   void end(Session& session) override;
 
-  // Empty until the loop ends.
+  // The values of the ops; empty until the loop ends.
   const std::vector<Tensor>& values() const { return values_; }
 
  private:
-  std::shared_ptr<ValueList> names_;
+  std::shared_ptr<ValueList> requested_ops_;
   std::shared_ptr<FeedSource> feed_source_;
   std::shared_ptr<Callable> store_;
   std::vector<Fetch> ops_;

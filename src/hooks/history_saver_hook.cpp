@@ -8,27 +8,18 @@ namespace runhooks {
 
 namespace {
 
-double sum_of(const Tensor& tensor) {
-  double total = 0;
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) total += tensor.number_at(i);
-  return total;
-}
-
-double mean_of(const Tensor& tensor) {
-  return sum_of(tensor) / static_cast<double>(tensor.num_elements());
-}
-
-// Weights may be broadcast along the last dimension.
+// The weights may be broadcast along the last dimensions of the losses.
 double weighted_mean_of(const Tensor& losses, const Tensor& weights) {
   const int64_t n = losses.num_elements();
-  const int64_t each = std::max<int64_t>(n / std::max<int64_t>(weights.num_elements(), 1), 1);
-  double total = 0, sum = 0;
+  const int64_t elements_per_weight =
+      std::max<int64_t>(n / std::max<int64_t>(weights.num_elements(), 1), 1);
+  double total = 0, weight_sum = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const double weight = weights.number_at(i / each);
+    const double weight = weights.number_at(i / elements_per_weight);
     total += weight * losses.number_at(i);
-    sum += weight;
+    weight_sum += weight;
   }
-  return total / sum;
+  return total / weight_sum;
 }
 
 const Output* find_key(const EndpointTensors& tensors, const std::string& key) {
@@ -42,24 +33,24 @@ const Output* find_key(const EndpointTensors& tensors, const std::string& key) {
 
 HistorySaverHook::HistorySaverHook(const Args& args)
     : every_n_step_(args.integer("every_n_step", 10)) {
-  if (args.has("tensors")) tensors_ = args.args("tensors").items();
+  if (args.has("tensors")) requested_tensors_ = args.args("tensors").items();
 }
 
 void HistorySaverHook::begin(Graph& graph) {
-  runs_ = 0;
+  num_runs_ = 0;
   timer_ = InputTimer();
   *history_ = History();
   const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
   const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
   const EndpointTensors& replica_losses = endpoint(graph, kReplicaLosses);
-  sums_replicas_ = !replica_losses.empty();
-  if (sums_replicas_) loss = &replica_losses.front().second;
+  loss_is_replica_sum_ = !replica_losses.empty();
+  if (loss_is_replica_sum_) loss = &replica_losses.front().second;
   if (!loss) loss = find_key(endpoint(graph, "loss"), "");
   has_loss_ = loss != nullptr;
   run_args_.fetches.clear();
   add_metrics(graph);
   if (has_loss_) run_args_.fetches.emplace_back(*loss);
-  for (const auto& tensor : tensors_) {
+  for (const auto& tensor : requested_tensors_) {
     const Output output = tensor_argument(graph, tensor.second);
     if (!is_numeric(output.dtype())) {
       invalid_argument("A history records numbers only. Tensor '", output.name(), "' is of type ",
@@ -74,7 +65,8 @@ void HistorySaverHook::begin(Graph& graph) {
 
 void HistorySaverHook::add_metrics(Graph& graph) {
   is_weighted_.clear();
-  const auto add = [this](const std::string& name, const Output& values, const Output* weights) {
+  const auto add_fetches = [this](const std::string& name, const Output& values,
+                                  const Output* weights) {
     history_->metrics.push_back({name, {}});
     run_args_.fetches.emplace_back(values);
     if (weights) run_args_.fetches.emplace_back(*weights);
@@ -82,35 +74,37 @@ void HistorySaverHook::add_metrics(Graph& graph) {
   };
   const EndpointTensors& weights = endpoint(graph, kExampleWeights);
   for (const auto& losses : endpoint(graph, kExampleLosses)) {
-    add(losses.first, losses.second, find_key(weights, losses.first));
+    add_fetches(losses.first, losses.second, find_key(weights, losses.first));
   }
-  if (const Output* loss = find_key(endpoint(graph, "loss"), "")) add("loss", *loss, nullptr);
+  if (const Output* loss = find_key(endpoint(graph, "loss"), ""))
+    add_fetches("loss", *loss, nullptr);
 }
 
 const RunArgs* HistorySaverHook::before_run(RunContext& context) {
-  const int64_t run = runs_ + 1;
+  const int64_t run = num_runs_ + 1;
   if (run == 1) timer_.start(context.session());
   is_due_ = !run_args_.fetches.empty() && (run == 1 || run % every_n_step_ == 0);
   return is_due_ ? &run_args_ : nullptr;
 }
 
 void HistorySaverHook::after_run(RunContext& context, const RunValues& values) {
-  ++runs_;
+  ++num_runs_;
   if (!is_due_) return;
-  size_t next = 0;
+  size_t next_result = 0;
   for (size_t i = 0; i < is_weighted_.size(); ++i) {
-    const Tensor& losses = values.result(next++);
+    const Tensor& losses = values.result(next_result++);
     history_->metrics[i].values.push_back(
-        is_weighted_[i] ? weighted_mean_of(losses, values.result(next++)) : mean_of(losses));
+        is_weighted_[i] ? weighted_mean_of(losses, values.result(next_result++)) : mean_of(losses));
   }
   if (has_loss_) {
-    const Tensor& loss = values.result(next++);
-    const double total = sums_replicas_ ? loss.number_at(0) : sum_of(loss);
+    const Tensor& loss = values.result(next_result++);
+    const double total = loss_is_replica_sum_ ? loss.number_at(0) : sum_of(loss);
     history_->total_losses.push_back(total);
-    history_->mean_losses.push_back(sums_replicas_ ? total / loss.number_at(1) : mean_of(loss));
+    history_->mean_losses.push_back(loss_is_replica_sum_ ? total / loss.number_at(1)
+                                                         : mean_of(loss));
   }
   for (History::Column& column : history_->tensors) {
-    column.values.push_back(mean_of(values.result(next++)));
+    column.values.push_back(mean_of(values.result(next_result++)));
   }
   history_->steps.push_back(static_cast<double>(step_.now(context.session())));
   record_input(context.session());
@@ -124,7 +118,7 @@ void HistorySaverHook::record_input(Session& session) {
   history_->waited.push_back(input.waited);
 }
 
-// `evaluations` is used by the R code that converts the history.
+// Only the R code that converts the history uses `evaluations`.
 RUNHOOKS_REGISTER_HOOK(
     HistorySaverHook,
     "hook_history_saver",

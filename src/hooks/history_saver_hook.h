@@ -11,14 +11,15 @@
 
 namespace runhooks {
 
-// Endpoint of a graph that trains on several processes: sum of the losses of a step, and count.
+// Endpoint of graphs that train on several processes. Its tensor holds the sum of the losses of all
+// processes in a step, and their number.
 constexpr const char* kReplicaLosses = "losses_of_all";
-// Endpoints of heads, keyed by the metric of evaluations that is their mean: the losses of the
-// examples, and the weights, if there are any.
+// Endpoints of heads: the losses of the examples, and their weights if there are any. Each tensor
+// is keyed by the name of the evaluation metric that is its mean.
 constexpr const char* kExampleLosses = "example_losses";
 constexpr const char* kExampleWeights = "example_weights";
 
-// Columns of equal length, one entry per record. The data of an interrupted run stay readable.
+// The recorded values: columns of equal length, with one entry per record.
 struct History {
   std::vector<double> mean_losses, total_losses;
   std::vector<double> steps;  // global steps
@@ -28,14 +29,15 @@ struct History {
   };
   std::vector<Column> metrics;  // "average_loss" and "loss", as evaluations name them
   std::vector<Column> tensors;
-  // Dataset input only: rows read and seconds passed since the loop began, and the seconds that
-  // steps waited for rows.
+  // For each record, the rows read and the seconds passed since the loop began, and how many of
+  // these seconds the steps waited for rows. Empty without a dataset.
   std::vector<double> rows, seconds, waited;
 };
 
-// Records the first run of the loop and each multiple of `every_n_step`: the average loss of the
-// examples, the loss of the model, mean and sum of the first tensor in the collection `losses` (as
-// tfestimators does), the mean of each of `tensors`, and the global step after the run.
+// Records the first run of the loop, and then every `every_n_step` runs. A record contains the
+// average loss of the examples, the loss of the model, the mean of each of `tensors`, and the
+// global step after the run. Like tfestimators, it also contains the mean and the sum of the first
+// tensor in the collection `losses`.
 class HistorySaverHook : public RunHook, public ReusableSessionHook {
  public:
   explicit HistorySaverHook(const Args& args);
@@ -52,10 +54,10 @@ class HistorySaverHook : public RunHook, public ReusableSessionHook {
   void record_input(Session& session);
 
   int64_t every_n_step_;
-  std::vector<std::pair<std::string, Value>> tensors_;
-  std::vector<bool> is_weighted_;  // for each metric, whether its weights are fetched after it
-  int64_t runs_ = 0;
-  bool has_loss_ = false, sums_replicas_ = false;
+  std::vector<std::pair<std::string, Value>> requested_tensors_;
+  std::vector<bool> is_weighted_;  // for each metric, whether its weights are fetched, too
+  int64_t num_runs_ = 0;
+  bool has_loss_ = false, loss_is_replica_sum_ = false;
   bool is_due_ = false;
   InputTimer timer_;
   GlobalStep step_;

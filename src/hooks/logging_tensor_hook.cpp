@@ -18,8 +18,9 @@ class LoggingTensorHook : public RunHook {
  public:
   explicit LoggingTensorHook(const Args& args)
       : at_end_(args.flag("at_end", false)),
-        // False for the estimator's own hook, whose lines appear at log level INFO only.
-        logs_at_any_level_(args.flag("asked_for", true)),
+        // The hook that an estimator creates logs at level INFO. Lines of other hooks always
+        // appear.
+        always_logs_(args.flag("asked_for", true)),
         formatter_(args.callable("formatter")) {
     const bool has_iter = args.has("every_n_iter"), has_secs = args.has("every_n_secs");
     if ((has_iter && has_secs) || (!has_iter && !has_secs && !at_end_)) {
@@ -46,7 +47,7 @@ class LoggingTensorHook : public RunHook {
 
   void begin(Graph& graph) override {
     trigger_.reset();
-    iterations_ = 0;
+    num_runs_ = 0;
     run_args_.fetches.clear();
     for (const auto& tensor : tensors_) {
       run_args_.fetches.push_back(tensor_argument(graph, tensor.second));
@@ -54,7 +55,7 @@ class LoggingTensorHook : public RunHook {
     run_args_.changed();
   }
   const RunArgs* before_run(RunContext&) override {
-    is_due_ = trigger_.should_trigger(iterations_);
+    is_due_ = trigger_.should_trigger(num_runs_);
     return is_due_ ? &run_args_ : nullptr;
   }
   void after_run(RunContext&, const RunValues& values) override {
@@ -63,7 +64,7 @@ class LoggingTensorHook : public RunHook {
       for (size_t i = 0; i < values.size(); ++i) results.push_back(values.result(i));
       log_values(results);
     }
-    ++iterations_;
+    ++num_runs_;
   }
   void end(Session& session) override {
     if (at_end_) log_values(run_at_end(session, name(), run_args_.fetches));
@@ -71,25 +72,25 @@ class LoggingTensorHook : public RunHook {
 
  private:
   void log_values(const std::vector<Tensor>& values) {
-    const Trigger::Elapsed elapsed = trigger_.update(iterations_);
-    std::string line = formatter_ ? formatted(values) : plain(values);
+    const Trigger::Elapsed elapsed = trigger_.update(num_runs_);
+    std::string line = formatter_ ? formatter_text(values) : default_text(values);
     if (!formatter_ && elapsed.is_known) {
       line += format_text(" (%.3f sec)", elapsed.secs);
     }
-    if (logs_at_any_level_) {
+    if (always_logs_) {
       log_always(LogLevel::kInfo, line);
     } else {
       log(LogLevel::kInfo, line);
     }
   }
-  std::string plain(const std::vector<Tensor>& values) const {
+  std::string default_text(const std::vector<Tensor>& values) const {
     std::vector<std::string> parts;
     for (size_t i = 0; i < values.size(); ++i) {
       parts.push_back(tensors_[i].first + " = " + format_value(values[i]));
     }
     return str_join(parts, ", ");
   }
-  std::string formatted(const std::vector<Tensor>& values) const {
+  std::string formatter_text(const std::vector<Tensor>& values) const {
     auto named = std::make_shared<Args>("the formatter");
     for (size_t i = 0; i < values.size(); ++i) {
       named->set(tensors_[i].first, Value::of(values[i].copy()));
@@ -102,12 +103,12 @@ class LoggingTensorHook : public RunHook {
     return *text.get_if<std::string>();
   }
 
-  bool at_end_, logs_at_any_level_;
+  bool at_end_, always_logs_;
   std::shared_ptr<Callable> formatter_;
   std::vector<std::pair<std::string, Value>> tensors_;
   Trigger trigger_;
   RunArgs run_args_;
-  int64_t iterations_ = 0;
+  int64_t num_runs_ = 0;
   bool is_due_ = false;
 };
 
@@ -123,7 +124,6 @@ RUNHOOKS_REGISTER_HOOK(
      "`every_n_iter` and `every_n_secs`, or neither with `at_end = TRUE`.",
      "formatter = NULL: function. A function that converts a named list of values to the line to "
      "log, or `NULL` for the default format.",
-     "at_end = FALSE: flag. Also log once when the loop ends normally?",
-     "asked_for = TRUE: flag"});
+     "at_end = FALSE: flag. Also log once when the loop ends normally?", "asked_for = TRUE: flag"});
 
 }  // namespace runhooks

@@ -10,10 +10,10 @@ namespace runhooks {
 
 namespace {
 
-bool has_diverged(const Tensor& tensor, bool with_infinite) {
+bool has_nan(const Tensor& tensor, bool or_infinite) {
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     const double x = tensor.number_at(i);
-    if (std::isnan(x) || (with_infinite && std::isinf(x))) return true;
+    if (std::isnan(x) || (or_infinite && std::isinf(x))) return true;
   }
   return false;
 }
@@ -22,8 +22,8 @@ class NanTensorHook : public RunHook {
  public:
   explicit NanTensorHook(const Args& args)
       : args_(args),
-        fails_(args.flag("fail_on_nan_loss", true)),
-        with_infinite_(args.flag("with_infinite", false)) {}
+        throws_(args.flag("fail_on_nan_loss", true)),
+        checks_infinite_(args.flag("with_infinite", false)) {}
   std::string name() const override { return "NanTensorHook"; }
 
   void begin(Graph& graph) override {
@@ -34,25 +34,26 @@ class NanTensorHook : public RunHook {
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
-    if (!is_floating_ || !has_diverged(values.result(0), with_infinite_)) return;
-    if (fails_) {
+    if (!is_floating_ || !has_nan(values.result(0), checks_infinite_)) return;
+    if (throws_) {
       log(LogLevel::kError, "Model diverged with loss = NaN.");
       throw Error(Code::kNanLoss, "NaN loss during training.",
-                  advice(context.session(), !has_diverged(values.result(0), false)));
+                  hints_for(context.session(), !has_nan(values.result(0), false)));
     }
     warn("nan_loss", "Model diverged with loss = NaN.");
     context.request_stop();
   }
 
  private:
-  static std::vector<std::string> advice(Session& session, bool is_infinite) {
+  static std::vector<std::string> hints_for(Session& session, bool is_infinite) {
     std::vector<std::string> hints;
     if (is_infinite) hints.push_back("The loss is infinite.");
     std::string rate = "Try a lower learning rate";
     const EndpointTensors& rates = endpoint(session.graph(), "learning_rate");
     if (!rates.empty() && rates.front().second.op->def().is_constant) {
-      const double now = session.run(rates.front().second).number_at(0);
-      rate += str_cat(" than ", short_number(now), ", for example ", short_number(now / 10));
+      const double current_rate = session.run(rates.front().second).number_at(0);
+      rate += str_cat(" than ", short_number(current_rate), ", for example ",
+                      short_number(current_rate / 10));
     }
     hints.push_back(rate + ".");
     hints.push_back(
@@ -65,8 +66,8 @@ class NanTensorHook : public RunHook {
   }
 
   Args args_;
-  bool fails_;
-  bool with_infinite_;
+  bool throws_;
+  bool checks_infinite_;
   bool is_floating_ = true;
   RunArgs run_args_;
 };

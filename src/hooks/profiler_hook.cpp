@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr const char* kTimeline = "timeline-";
+constexpr const char* kTimelinePrefix = "timeline-";
 
 class ProfilerHook : public RunHook {
  public:
@@ -16,13 +16,11 @@ class ProfilerHook : public RunHook {
       : output_dir_(args.text("output_dir", "")),
         show_dataflow_(args.flag("show_dataflow", true)),
         show_memory_(args.flag("show_memory", false)) {
-    const bool has_steps = args.has("save_steps"), has_secs = args.has("save_secs");
-    if (has_steps && has_secs) invalid_argument("Can not provide both every_secs and every_steps.");
-    if (!has_steps && !has_secs) {
-      invalid_argument("Either every_secs or every_steps should be provided.");
+    if (args.has("save_steps") && args.has("save_secs")) {
+      invalid_argument("Can not provide both every_secs and every_steps.");
     }
-    trigger_ = trigger_of(args, "save_steps", "save_secs");
-    traced_.options.trace_level = RunOptions::kFullTrace;
+    trigger_ = required_trigger_of(args, "save_steps", "save_secs");
+    traced_args_.options.trace_level = RunOptions::kFullTrace;
   }
   std::string name() const override { return "ProfilerHook"; }
   bool is_for_chief() const override { return true; }
@@ -31,25 +29,25 @@ class ProfilerHook : public RunHook {
     trigger_.reset();
     has_next_step_ = false;
     step_.find(graph, name());
-    for (RunArgs* args : {&plain_, &traced_}) {
+    for (RunArgs* args : {&untraced_args_, &traced_args_}) {
       args->fetches = {step_.tensor()};
       args->changed();
     }
     const std::string folder = output_dir_.empty() ? "." : output_dir_;
     create_directories(folder);
-    remove_stale_files(folder, {kTimeline});
+    remove_stale_files(folder, {kTimelinePrefix});
     writer_ = summary_writer(folder, graph);
   }
-  // Never traces the first run, because it is slower than the others.
+  // Never traces the first run, which is slower than later runs.
   const RunArgs* before_run(RunContext&) override {
     is_traced_ = has_next_step_ && trigger_.should_trigger(next_step_);
-    return is_traced_ ? &traced_ : &plain_;
+    return is_traced_ ? &traced_args_ : &untraced_args_;
   }
   void after_run(RunContext& context, const RunValues& values) override {
-    const int64_t stale = *values.result(0).data<int64_t>();
-    if (!has_next_step_) trigger_.update(stale);
+    const int64_t previous_step = *values.result(0).data<int64_t>();
+    if (!has_next_step_) trigger_.update(previous_step);
     has_next_step_ = true;
-    next_step_ = stale + 2;
+    next_step_ = previous_step + 2;
     if (!is_traced_) return;
     const int64_t step = step_.now(context.session());
     trigger_.update(step);
@@ -61,7 +59,7 @@ class ProfilerHook : public RunHook {
 
  private:
   void save(const StepStats& stats, int64_t step) const {
-    const std::string path = join_path(output_dir_, str_cat(kTimeline, step, ".json"));
+    const std::string path = join_path(output_dir_, str_cat(kTimelinePrefix, step, ".json"));
     log(LogLevel::kInfo, str_cat("Saving timeline for ", step, " into '", path, "'."));
     write_file_atomically(path, chrome_trace(stats, show_dataflow_, show_memory_));
     writer_->add_run_metadata(str_cat("step_", step), write_run_metadata(stats), 0);
@@ -71,7 +69,7 @@ class ProfilerHook : public RunHook {
   bool show_dataflow_, show_memory_;
   GlobalStep step_;
   Trigger trigger_;
-  RunArgs plain_, traced_;
+  RunArgs untraced_args_, traced_args_;
   std::shared_ptr<EventFileWriter> writer_;
   bool has_next_step_ = false;
   bool is_traced_ = false;

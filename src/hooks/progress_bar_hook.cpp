@@ -9,11 +9,11 @@ namespace runhooks {
 
 namespace {
 
-// Calls draw(run, loss, global_step, is_last, rows, seconds, waited, parts) at intervals of at
-// least `min_secs` seconds and once at the end. `rows`, `seconds` and `waited` are InputTimer
-// readings (0 without a dataset); `parts` is the text of the model's endpoint "progress" ("2 trees,
-// 7 layers"). Calls finish(runs) if the loop ends normally. In training, `runs` is counted by the
-// global step, which accounts for steps that were lost and repeated after a recovery.
+// Calls draw(run, loss, global_step, is_last, rows, seconds, waited, parts) at most every
+// `min_secs` seconds, and once at the end. `rows`, `seconds` and `waited` are readings of
+// InputTimer (0 without a dataset); `parts` is the text of the model's endpoint "progress", such as
+// "2 trees, 7 layers". Calls finish(runs) if the loop ends normally. In training, `runs` is the
+// increase of the global step, which does not count steps that were lost in a failure and repeated.
 class ProgressBarHook : public RunHook, public ReusableSessionHook {
  public:
   explicit ProgressBarHook(const Args& args)
@@ -24,21 +24,21 @@ class ProgressBarHook : public RunHook, public ReusableSessionHook {
   bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override {
-    runs_ = 0;
+    num_runs_ = 0;
     has_started_ = false;
-    next_draw_ = 0;
+    next_draw_time_ = 0;
     const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
     const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.back());
-    if (draw_ && loss) run_args_.fetches = {*loss};
     if (draw_ && loss) {
-      progress_ = endpoint(graph, "progress");
-      for (const auto& counter : progress_) run_args_.fetches.push_back(counter.second);
+      run_args_.fetches = {*loss};
+      progress_counters_ = endpoint(graph, "progress");
+      for (const auto& counter : progress_counters_) run_args_.fetches.push_back(counter.second);
     }
     run_args_.changed();
     step_.find(graph, name());
   }
   const RunArgs* before_run(RunContext& context) override {
-    if (draw_ && runs_ == 0) timer_.start(context.session());
+    if (draw_ && num_runs_ == 0) timer_.start(context.session());
     return run_args_.fetches.empty() ? nullptr : &run_args_;
   }
   void after_create_session(Session& session, Coordinator&) override {
@@ -46,40 +46,36 @@ class ProgressBarHook : public RunHook, public ReusableSessionHook {
     has_started_ = true;
   }
   void after_run(RunContext& context, const RunValues& values) override {
-    ++runs_;
+    ++num_runs_;
     if (!draw_) return;
     if (values.size() > 0) {
-      loss_ = mean(values.result(0));
+      loss_ = mean_of(values.result(0));
       update_progress_text(values);
     }
     const double now = now_seconds();
-    if (now < next_draw_) return;
-    next_draw_ = now + min_secs_;
+    if (now < next_draw_time_) return;
+    next_draw_time_ = now + min_secs_;
     draw(context.session(), false);
   }
   void end(Session& session) override {
-    if (draw_ && runs_ > 0) draw(session, true);
+    if (draw_ && num_runs_ > 0) draw(session, true);
     const int64_t steps = step_.now(session) - first_step_;
-    if (finish_) finish_->call({Value::of(static_cast<double>(steps > 0 ? steps : runs_))});
+    if (finish_) finish_->call({Value::of(static_cast<double>(steps > 0 ? steps : num_runs_))});
   }
 
  private:
-  static double mean(const Tensor& loss) {
-    double total = 0;
-    for (int64_t i = 0; i < loss.num_elements(); ++i) total += loss.number_at(i);
-    return total / static_cast<double>(loss.num_elements());
-  }
   void update_progress_text(const RunValues& values) {
     progress_text_.clear();
-    for (size_t i = 0; i < progress_.size(); ++i) {
+    for (size_t i = 0; i < progress_counters_.size(); ++i) {
       const auto n = static_cast<int64_t>(values.result(i + 1).number_at(0));
-      progress_text_ += str_cat(i == 0 ? "" : ", ", n, " ", progress_[i].first, n == 1 ? "" : "s");
+      progress_text_ +=
+          str_cat(i == 0 ? "" : ", ", n, " ", progress_counters_[i].first, n == 1 ? "" : "s");
     }
   }
   void draw(Session& session, bool is_last) {
     const double step = static_cast<double>(step_.now(session));
     const InputTimer::Reading input = timer_.read(session);
-    draw_->call({Value::of(static_cast<double>(runs_)), Value::of(loss_), Value::of(step),
+    draw_->call({Value::of(static_cast<double>(num_runs_)), Value::of(loss_), Value::of(step),
                  Value::of(is_last), Value::of(input.rows), Value::of(input.seconds),
                  Value::of(input.waited), Value::of(progress_text_)});
   }
@@ -89,11 +85,11 @@ class ProgressBarHook : public RunHook, public ReusableSessionHook {
   GlobalStep step_;
   RunArgs run_args_;
   InputTimer timer_;
-  EndpointTensors progress_;
+  EndpointTensors progress_counters_;
   std::string progress_text_;
   bool has_started_ = false;
-  int64_t runs_ = 0, first_step_ = 0;
-  double loss_ = 0, next_draw_ = 0;
+  int64_t num_runs_ = 0, first_step_ = 0;
+  double loss_ = 0, next_draw_time_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Runs fetches of a hook when the loop has ended.
+// run_at_end(): runs fetches of a hook when the loop has ended.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// If the fetches read input that has ended, warns with the name of the hook before it throws.
+// If the fetches read input that has ended, logs a warning that names the hook, and throws.
 inline std::vector<Tensor> run_at_end(Session& session,
                                       const std::string& hook,
                                       const std::vector<Fetch>& fetches,

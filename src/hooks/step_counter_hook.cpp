@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kMaxWarnings = 5;
+constexpr int kMaxStepWarnings = 5;
 
 class StepCounterHook : public RunHook {
  public:
@@ -29,7 +29,7 @@ class StepCounterHook : public RunHook {
     trigger_.reset();
     has_last_step_ = false;
     step_.find(graph, name());
-    has_warmup_steps_ = steps_may_not_count(graph);
+    has_warmup_steps_ = has_warmup_steps(graph);
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
     tag_ = step_.variable().op_name() + "/sec";
@@ -37,34 +37,36 @@ class StepCounterHook : public RunHook {
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
-    const int64_t stale = *values.result(0).data<int64_t>();
-    // Like TensorFlow's hook, assumes that a run adds one, and checks the step if that is enough.
-    if (trigger_.should_trigger(stale + 1)) count(context.session());
-    if (has_last_step_ && stale == last_step_ && !has_warmup_steps_) warn_stuck(stale);
-    last_step_ = stale;
+    const int64_t previous_step = *values.result(0).data<int64_t>();
+    // Like TensorFlow's hook, assumes that the run has added 1 to the global step, and reads the
+    // step only if the hook would then be due.
+    if (trigger_.should_trigger(previous_step + 1)) report_if_due(context.session());
+    if (has_last_step_ && previous_step == last_step_ && !has_warmup_steps_)
+      warn_step_unchanged(previous_step);
+    last_step_ = previous_step;
     has_last_step_ = true;
   }
   void end(Session&) override { writer_.reset(); }
   void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
 
  private:
-  void count(Session& session) {
+  void report_if_due(Session& session) {
     const int64_t step = step_.now(session);
     if (!trigger_.should_trigger(step)) return;
     const Trigger::Elapsed elapsed = trigger_.update(step);
-    if (elapsed.is_known) record(elapsed, step, session);
+    if (elapsed.is_known) report(elapsed, step, session);
     timer_.start(session);
   }
-  void record(const Trigger::Elapsed& elapsed, int64_t step, Session& session) {
+  void report(const Trigger::Elapsed& elapsed, int64_t step, Session& session) {
     const double per_second = static_cast<double>(elapsed.steps) / elapsed.secs;
     log(LogLevel::kInfo, str_cat(tag_, ": ", format_text("%g", per_second)));
     std::vector<std::pair<std::string, double>> scalars = {{tag_, per_second}};
-    add_input(timer_.read(session), &scalars);
+    add_input_scalars(timer_.read(session), &scalars);
     if (writer_) writer_->add_scalars(scalars, step);
   }
-  // A separate line at a lower level leaves TensorFlow's lines unchanged.
-  static void add_input(const InputTimer::Reading& input,
-                        std::vector<std::pair<std::string, double>>* scalars) {
+  // Logs a separate line at a lower level, so that TensorFlow's lines stay the same.
+  static void add_input_scalars(const InputTimer::Reading& input,
+                                std::vector<std::pair<std::string, double>>* scalars) {
     if (!input.is_known || input.seconds <= 0) return;
     const double rate = input.rows / input.seconds, share = input.waited / input.seconds;
     log(LogLevel::kDebug, format_text("input: %.4g rows/s, %.0f rows, waited %.0f%% of %.3g s",
@@ -72,17 +74,17 @@ class StepCounterHook : public RunHook {
     scalars->emplace_back("input/rows_per_sec", rate);
     scalars->emplace_back("input/waited", share);
   }
-  // At most five times per process, like TensorFlow.
-  void warn_stuck(int64_t stale) const {
+  // Warns at most five times per process, like TensorFlow.
+  void warn_step_unchanged(int64_t previous_step) const {
     warn_first_n(
         "global_step",
         str_cat("It seems that global step (tf.train.get_global_step) has not been increased. "
                 "Current value "
                 "(could be stable): ",
-                stale, " vs previous value: ", last_step_,
+                previous_step, " vs previous value: ", last_step_,
                 ". You could increase the global step by passing tf.train.get_global_step() to "
                 "Optimizer.apply_gradients or Optimizer.minimize."),
-        kMaxWarnings, "global step is stuck");
+        kMaxStepWarnings, "global step is stuck");
   }
 
   std::string output_dir_, tag_;

@@ -12,25 +12,25 @@ class StopAfterNEvalsHook : public RunHook {
  public:
   explicit StopAfterNEvalsHook(const Args& args)
       : num_evals_(args.has("num_evals") ? args.integer("num_evals") : 0),
-        logs_(args.flag("log_progress", true)),
-        log_every_(num_evals_ < 20 ? 1 : num_evals_ / 10) {}
+        logs_progress_(args.flag("log_progress", true)),
+        log_interval_(num_evals_ < 20 ? 1 : num_evals_ / 10) {}
   std::string name() const override { return "StopAfterNEvalsHook"; }
 
-  void begin(Graph&) override { evals_ = 0; }
+  void begin(Graph&) override { num_run_ = 0; }
   void after_run(RunContext& context, const RunValues&) override {
-    ++evals_;
-    if (logs_ && (evals_ % log_every_ == 0 || evals_ == num_evals_)) {
-      log(LogLevel::kInfo, str_cat("Evaluation [", evals_,
-                                   num_evals_ > 0 ? str_cat("/", num_evals_) : "", "]"));
+    ++num_run_;
+    if (logs_progress_ && (num_run_ % log_interval_ == 0 || num_run_ == num_evals_)) {
+      log(LogLevel::kInfo,
+          str_cat("Evaluation [", num_run_, num_evals_ > 0 ? str_cat("/", num_evals_) : "", "]"));
     }
-    if (num_evals_ > 0 && evals_ >= num_evals_) context.request_stop();
+    if (num_evals_ > 0 && num_run_ >= num_evals_) context.request_stop();
   }
 
  private:
   int64_t num_evals_;
-  bool logs_;
-  int64_t log_every_;
-  int64_t evals_ = 0;
+  bool logs_progress_;
+  int64_t log_interval_;
+  int64_t num_run_ = 0;
 };
 
 }  // namespace

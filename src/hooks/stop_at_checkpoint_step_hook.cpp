@@ -23,7 +23,7 @@ class StopAtCheckpointStepHook : public RunHook {
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
-    // The fetched value is the step before the run, which then advanced it by one.
+    // The fetched value is the global step before the run, which has added 1 to it.
     if (*values.result(0).data<int64_t>() + 1 < last_step_) return;
     if (saved_global_step(model_dir_, /*otherwise=*/-1) >= last_step_) {
       context.request_stop();

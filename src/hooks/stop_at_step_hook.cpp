@@ -32,8 +32,8 @@ class StopAtStepHook : public RunHook {
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
-    // Like TensorFlow's hook: looks at the step only if one more than the step before the run is
-    // enough.
+    // The fetched value is the global step before the run. Like TensorFlow's hook, reads the
+    // current step only if the hook would stop after an increase by 1.
     if (*values.result(0).data<int64_t>() + 1 < last_step_) return;
     if (step_.now(context.session()) >= last_step_) context.request_stop();
   }

@@ -11,21 +11,21 @@ namespace {
 
 std::string number_text(double x) { return format_value(Tensor::scalar<double>(x)); }
 
-// Reads the metrics at intervals, because another process may write them, and also after each
-// evaluation in this process.
+// Reads the metrics after each evaluation in this process. Also reads them at intervals, because
+// another process may write them.
 class StopIfHook : public EarlyStoppingHook {
  public:
-  StopIfHook(const Args& args, bool higher)
+  StopIfHook(const Args& args, bool higher_is_better)
       : EarlyStoppingHook(args),
         metric_(args.text("metric_name"), args.text("fallback_metric", ""), args.text("eval_dir")),
-        higher_(higher),
+        higher_is_better_(higher_is_better),
         min_steps_(args.number("min_steps", 0)),
-        counts_from_start_(args.flag("of_this_loop", false)),
+        ignores_earlier_evaluations_(args.flag("of_this_loop", false)),
         restores_best_(args.flag("restore_best_weights", false)),
         best_weights_(args.text("model_dir", "")) {}
 
   void begin(Graph& graph) override {
-    metric_.begin(counts_from_start_);
+    metric_.begin(ignores_earlier_evaluations_);
     has_warned_ = false;
     EarlyStoppingHook::begin(graph);
   }
@@ -38,10 +38,11 @@ class StopIfHook : public EarlyStoppingHook {
     const std::vector<Evaluation> evaluations = read_evaluations(session);
     EarlyStoppingHook::end(session);
     if (restores_best_ && !evaluations.empty()) restore(session, *best_of(evaluations));
-    // Without this warning, a wrong `eval_dir` would look like a model that always improves.
+    // Without this warning, training with a wrong `eval_dir` would look as if the metric always
+    // improved.
     if (metric_.was_found() || has_warned_) return;
-    notify_user("warning", str_cat("Early stopping never saw the metric \"", metric_.name(),
-                                   "\": no evaluation in ", metric_.eval_dir(), " has it."));
+    notify("warning", str_cat("Early stopping never saw the metric \"", metric_.name(),
+                              "\": no evaluation in ", metric_.eval_dir(), " has it."));
   }
 
   std::string reason() const override { return reason_; }
@@ -53,52 +54,52 @@ class StopIfHook : public EarlyStoppingHook {
   void set_reason(std::string reason) { reason_ = std::move(reason); }
 
  private:
-  bool must_check_now() override { return metric_.has_new_evaluations(); }
+  bool is_check_required() override { return metric_.has_new_evaluations(); }
   bool should_stop(Session& session) override { return should_stop_for(read_evaluations(session)); }
   const Evaluation* best_of(const std::vector<Evaluation>& evaluations) const {
     const Evaluation* best = nullptr;
-    for (const Evaluation& one : evaluations) {
-      if (!best || is_better_metric(one.value, best->value, higher_)) best = &one;
+    for (const Evaluation& evaluation : evaluations) {
+      if (!best || is_better_metric(evaluation.value, best->value, higher_is_better_))
+        best = &evaluation;
     }
     return best;
   }
-  // Also saves the weights of the best evaluation.
+  // Reads all evaluations, and saves the weights of the best one.
   std::vector<Evaluation> read_evaluations(Session& session) {
     const std::vector<Evaluation> evaluations = metric_.read(min_steps_);
     const Evaluation* best = best_of(evaluations);
     if (restores_best_ && best) best_weights_.save(session, step().now(session), best->step);
-    if (!metric_.was_found() && !has_warned_) warn_of_other_folder();
+    if (!metric_.was_found() && !has_warned_) warn_if_in_other_folder();
     return evaluations;
   }
-  // At the first check, because training may take hours.
-  void warn_of_other_folder() {
-    const std::vector<std::string> others = metric_.other_folders();
-    if (others.empty()) return;
+  // Warns at the first check, not at the end, because training may take hours.
+  void warn_if_in_other_folder() {
+    const std::vector<std::string> folders = metric_.folders_with_new_evaluations();
+    if (folders.empty()) return;
     has_warned_ = true;
-    notify_user("warning",
-                str_cat("Early stopping has not seen the metric \"", metric_.name(),
-                        "\" yet: there are no evaluations in ", metric_.eval_dir(), ", but in ",
-                        others[0], ". Give the hook `eval_dir = \"", others[0], "\"`."));
+    notify("warning",
+           str_cat("Early stopping has not seen the metric \"", metric_.name(),
+                   "\" yet: there are no evaluations in ", metric_.eval_dir(), ", but in ",
+                   folders[0], ". Give the hook `eval_dir = \"", folders[0], "\"`."));
   }
   void restore(Session& session, const Evaluation& best) const {
     if (best.step == step().now(session)) return;
     if (best_weights_.restore(session, best.step)) {
-      notify_user("message",
-                  str_cat("The model has the weights of step ", best.step, " again, where \"",
-                          metric_name(), "\" was best: ", short_number(best.value),
-                          ". They are also saved in ", best_weights_.folder(), "."));
+      notify("message", str_cat("The model has the weights of step ", best.step, " again, where \"",
+                                metric_name(), "\" was best: ", short_number(best.value),
+                                ". They are also saved in ", best_weights_.folder(), "."));
       return;
     }
-    notify_user("warning",
-                str_cat("The weights of step ", best.step, ", where metric \"", metric_name(),
-                        "\" was best, cannot be restored: the evaluation is older than this hook, "
-                        "and its checkpoint no longer exists."));
+    notify("warning",
+           str_cat("The weights of step ", best.step, ", where metric \"", metric_name(),
+                   "\" was best, cannot be restored: the evaluation is older than this hook, "
+                   "and its checkpoint no longer exists."));
   }
 
   WatchedMetric metric_;
-  bool higher_;
+  bool higher_is_better_;
   double min_steps_;
-  bool counts_from_start_, restores_best_;
+  bool ignores_earlier_evaluations_, restores_best_;
   bool has_warned_ = false;
   BestWeights best_weights_;
   std::string reason_;
@@ -112,14 +113,16 @@ class StopIfThresholdHook : public StopIfHook {
 
  private:
   bool should_stop_for(const std::vector<Evaluation>& evaluations) override {
-    for (const Evaluation& one : evaluations) {
-      if (!(kHigher ? one.value > threshold_ : one.value < threshold_)) continue;
-      set_reason(str_cat("since \"", metric_name(), "\" was ", short_number(one.value), " at step ",
-                         one.step, ", ", kHigher ? "above " : "below ", short_number(threshold_)));
+    for (const Evaluation& evaluation : evaluations) {
+      if (!(kHigher ? evaluation.value > threshold_ : evaluation.value < threshold_)) continue;
+      set_reason(str_cat("since \"", metric_name(), "\" was ", short_number(evaluation.value),
+                         " at step ", evaluation.step, ", ", kHigher ? "above " : "below ",
+                         short_number(threshold_)));
       log(LogLevel::kInfo,
-          str_cat("At step ", one.step, ", metric \"", metric_name(), "\" has value ",
-                  number_text(one.value), " which is ", kHigher ? "greater than" : "less than",
-                  " the configured threshold (", number_text(threshold_), ") for early stopping."));
+          str_cat("At step ", evaluation.step, ", metric \"", metric_name(), "\" has value ",
+                  number_text(evaluation.value), " which is ",
+                  kHigher ? "greater than" : "less than", " the configured threshold (",
+                  number_text(threshold_), ") for early stopping."));
       return true;
     }
     return false;
@@ -140,12 +143,12 @@ class StopIfNoImprovementHook : public StopIfHook {
  private:
   bool should_stop_for(const std::vector<Evaluation>& evaluations) override {
     const Evaluation* best = nullptr;
-    for (const Evaluation& one : evaluations) {
+    for (const Evaluation& evaluation : evaluations) {
       const double delta = kIncrease ? min_delta_ : -min_delta_;
-      if (!best || is_better_metric(one.value, best->value + delta, kIncrease)) {
-        best = &one;
+      if (!best || is_better_metric(evaluation.value, best->value + delta, kIncrease)) {
+        best = &evaluation;
       }
-      const int64_t steps = one.step - best->step;
+      const int64_t steps = evaluation.step - best->step;
       if (steps < max_steps_) continue;
       set_reason(str_cat("since \"", metric_name(), "\" has been no better for ", steps,
                          " steps: it was ", short_number(best->value), " at step ", best->step));

@@ -25,31 +25,32 @@ class StopWhenConvergedHook : public RunHook {
     }
     run_args_.fetches = {converged[0].second, norm[0].second};
     run_args_.changed();
-    runs_ = 0;
+    num_runs_ = 0;
     has_converged_ = false;
     max_norm_ = 0;
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
-    ++runs_;
+    ++num_runs_;
     norm_ = values.result(1).number_at(0);
     max_norm_ = std::max(max_norm_, norm_);
     has_converged_ = values.result(0).number_at(0) != 0;
     if (has_converged_) context.request_stop();
   }
   void end(Session&) override {
-    // With separable classes the loss has no minimum; a small gradient is as good as it gets.
+    // If the classes are separable, the loss has no minimum, so a small gradient is accepted.
     if (has_converged_ || norm_ <= 1e-4 * max_norm_ || !warns_) return;
     warn("not_converged",
-         str_cat("The training has not converged in ", runs_, runs_ == 1 ? " step" : " steps",
-                 ": the norm of the gradient is ", short_number(norm_),
+         str_cat("The training has not converged in ", num_runs_,
+                 num_runs_ == 1 ? " step" : " steps", ": the norm of the gradient is ",
+                 short_number(norm_),
                  ". The weights do not minimize the loss; call train() again to continue."));
   }
 
  private:
   bool warns_;
   RunArgs run_args_;
-  int64_t runs_ = 0;
+  int64_t num_runs_ = 0;
   bool has_converged_ = false;
   double norm_ = 0, max_norm_ = 0;
 };

@@ -23,7 +23,7 @@ class SummaryAtEndHook : public RunHook {
   }
   void end(Session& session) override {
     std::string merged;  // concatenated protobuf messages are one merged message
-    for (const Tensor& summary : run_at_end(session, name(), summaries(session.graph()))) {
+    for (const Tensor& summary : run_at_end(session, name(), summary_fetches(session.graph()))) {
       for (int64_t k = 0; k < summary.num_elements(); ++k) merged += summary.string_at(k);
     }
     // Like TensorFlow's hook, works without a global step.
@@ -34,7 +34,7 @@ class SummaryAtEndHook : public RunHook {
   void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
 
  private:
-  std::vector<Fetch> summaries(Graph& graph) const {
+  std::vector<Fetch> summary_fetches(Graph& graph) const {
     std::vector<Fetch> fetches;
     for (const Value& op : values_of(args_.find("summary_op"))) {
       fetches.emplace_back(tensor_argument(graph, op));

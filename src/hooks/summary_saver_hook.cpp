@@ -5,30 +5,27 @@ namespace runhooks {
 SummarySaverHook::SummarySaverHook(const Args& args, std::shared_ptr<Scaffold> scaffold)
     : output_dir_(args.text("output_dir", "")), scaffold_(std::move(scaffold)) {
   const Value* op = args.find("summary_op");
-  const bool has_steps = args.has("save_steps"), has_secs = args.has("save_secs");
   // tfestimators' message, including the leading blank
-  if (has_steps && has_secs) {
+  if (args.has("save_steps") && args.has("save_secs")) {
     invalid_argument(" Only one of save_secs or save_steps can be specified");
   }
   if ((op != nullptr) == (scaffold_ != nullptr)) {
     invalid_argument("Exactly one of scaffold or summary_op must be provided.");
   }
-  if (!has_steps && !has_secs) {
-    invalid_argument("Either every_secs or every_steps should be provided.");
-  }
-  trigger_ = trigger_of(args, "save_steps", "save_secs");
+  trigger_ = required_trigger_of(args, "save_steps", "save_secs");
   summary_ops_ = values_of(op);
 }
 
 void SummarySaverHook::begin(Graph& graph) {
   trigger_.reset();
   is_first_ = true;
-  requests_ = false;
+  is_due_ = false;
   step_.find(graph, name());
   if (!output_dir_.empty()) writer_ = summary_writer(output_dir_, graph);
 }
 
-// Not in begin(), because the scaffold adds "Merge/MergeSummary:0" later.
+// Looks up the summaries here, not in begin(), because the scaffold adds "Merge/MergeSummary:0"
+// later.
 void SummarySaverHook::after_create_session(Session& session, Coordinator&) {
   run_args_.fetches.clear();
   for (const Value& op : summary_ops_) {
@@ -39,16 +36,15 @@ void SummarySaverHook::after_create_session(Session& session, Coordinator&) {
 }
 
 const RunArgs* SummarySaverHook::before_run(RunContext& context) {
-  requests_ = is_first_ || trigger_.should_trigger(next_step_);
-  if (requests_) return &run_args_;
-  // Like TensorFlow's hook, assumes that each run adds one to the global step, and reads the step
-  // only when summaries are saved.
+  is_due_ = is_first_ || trigger_.should_trigger(next_step_);
+  if (is_due_) return &run_args_;
+  // Like TensorFlow's hook, assumes that this run and the next one add 1 to the global step.
   next_step_ = step_.now(context.session()) + 2;
   return nullptr;
 }
 
 void SummarySaverHook::after_run(RunContext& context, const RunValues& values) {
-  if (!requests_) return;
+  if (!is_due_) return;
   const int64_t step = step_.now(context.session());
   if (writer_ && is_first_) writer_->add_session_log(SessionLog::kStart, "", step);
   trigger_.update(step);

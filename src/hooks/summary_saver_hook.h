@@ -11,8 +11,8 @@
 
 namespace runhooks {
 
-// tf.train.SummarySaverHook: saves at the first step and then at each interval; other steps fetch
-// nothing. The summaries are those of `summary_op` (one or several) or of a scaffold.
+// tf.train.SummarySaverHook: saves at the first step and then at intervals. It fetches nothing in
+// other steps. The summaries are those of `summary_op`, which may be several, or of a scaffold.
 class SummarySaverHook : public RunHook {
  public:
   explicit SummarySaverHook(const Args& args, std::shared_ptr<Scaffold> scaffold = nullptr);
@@ -34,7 +34,7 @@ class SummarySaverHook : public RunHook {
   GlobalStep step_;
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
-  bool is_first_ = true, requests_ = false;
+  bool is_first_ = true, is_due_ = false;
   int64_t next_step_ = 0;
 };
 

@@ -1,11 +1,12 @@
-// Trigger: decides when hooks act, so that hooks need no clock (tf.train.SecondOrStepTimer).
+// Trigger: decides whether a hook is due (tf.train.SecondOrStepTimer).
 #pragma once
 
 #include <cstdint>
 
 namespace runhooks {
 
-// Fires every N steps, every N seconds, or never. The first check always fires; a step fires once.
+// Fires every N steps, every N seconds, or never. It fires at the first check, and at most once for
+// a step.
 class Trigger {
  public:
   Trigger() = default;  // never
@@ -21,6 +22,7 @@ class Trigger {
     double secs = 0;
     int64_t steps = 0;
   };
+  // Records that the hook has acted at `step`. Returns the time and steps since the last update().
   Elapsed update(int64_t step);
   bool has_triggered() const { return has_triggered_; }
   int64_t last_step() const { return last_step_; }
@@ -28,11 +30,11 @@ class Trigger {
  private:
   enum class Kind { kNever, kSteps, kSecs };
   Kind kind_ = Kind::kNever;
-  int64_t every_steps_ = 0;
-  double every_secs_ = 0;
+  int64_t interval_steps_ = 0;
+  double interval_secs_ = 0;
   bool has_triggered_ = false;
   int64_t last_step_ = 0;
-  double last_time_ = 0;
+  double last_seconds_ = 0;
 };
 
 }  // namespace runhooks

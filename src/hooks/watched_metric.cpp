@@ -9,20 +9,20 @@
 
 namespace runhooks {
 
-void WatchedMetric::begin(bool of_this_loop) {
+void WatchedMetric::begin(bool skip_existing) {
   was_found_ = false;
   num_evaluations_ = evaluation_count();
   metrics_ = EvalMetricsReader(eval_dir_);
-  if (of_this_loop) metrics_.skip_existing();
-  others_ = sizes_in_other_folders();
+  if (skip_existing) metrics_.skip_existing();
+  initial_sizes_ = sizes_in_other_folders();
 }
 
-std::vector<std::string> WatchedMetric::other_folders() {
+std::vector<std::string> WatchedMetric::folders_with_new_evaluations() {
   std::vector<std::string> folders;
   if (!metrics_.read().empty()) return folders;
   for (const auto& file : sizes_in_other_folders()) {
-    const auto before = others_.find(file.first);
-    if (before != others_.end() && before->second == file.second) continue;
+    const auto initial = initial_sizes_.find(file.first);
+    if (initial != initial_sizes_.end() && initial->second == file.second) continue;
     const std::string folder = parent_folder(file.first);
     if (folders.empty() || folders.back() != folder) folders.push_back(folder);
   }
@@ -31,9 +31,9 @@ std::vector<std::string> WatchedMetric::other_folders() {
 
 WatchedMetric::FileSizes WatchedMetric::sizes_in_other_folders() const {
   FileSizes sizes;
-  const std::string parent = parent_folder(without_end_separators(eval_dir_));
+  const std::string parent = parent_folder(strip_trailing_separators(eval_dir_));
   if (!is_directory(parent)) return sizes;
-  for (const std::string& name : names_beginning(parent, "eval")) {
+  for (const std::string& name : list_names_with_prefix(parent, "eval")) {
     const std::string folder = join_path(parent, name);
     if (folder == eval_dir_ || !is_directory(folder)) continue;
     for (const std::string& path : list_event_files(folder)) sizes[path] = file_size(path);
@@ -42,17 +42,17 @@ WatchedMetric::FileSizes WatchedMetric::sizes_in_other_folders() const {
 }
 
 bool WatchedMetric::has_new_evaluations() {
-  const uint64_t now = evaluation_count();
-  const bool is_new = now != num_evaluations_;
-  num_evaluations_ = now;
-  return is_new;
+  const uint64_t count = evaluation_count();
+  const bool has_new = count != num_evaluations_;
+  num_evaluations_ = count;
+  return has_new;
 }
 
 std::vector<WatchedMetric::Evaluation> WatchedMetric::read(double from_step) {
   std::vector<Evaluation> evaluations;
   for (const auto& evaluation : metrics_.read()) {
-    const bool lacks_name = !was_found_ && !evaluation.second.count(name_);
-    if (lacks_name && evaluation.second.count(fallback_)) use_fallback();
+    const bool is_missing = !was_found_ && !evaluation.second.count(name_);
+    if (is_missing && evaluation.second.count(fallback_)) use_fallback();
     if (evaluation.second.count(name_)) was_found_ = true;
     if (static_cast<double>(evaluation.first) < from_step) continue;
     evaluations.push_back({evaluation.first, value_in(evaluation.second, evaluation.first)});
@@ -72,8 +72,8 @@ double WatchedMetric::value_in(const std::map<std::string, double>& metrics, int
               hints);
 }
 
-bool is_better_metric(double value, double than, bool higher) {
-  return std::isnan(than) || (higher ? value > than : value < than);
+bool is_better_metric(double value, double reference, bool higher_is_better) {
+  return std::isnan(reference) || (higher_is_better ? value > reference : value < reference);
 }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// WatchedMetric: follows one metric of the evaluations that appear while a training loop runs.
+// WatchedMetric: reads one metric of the evaluations that are made while a training loop runs.
 #pragma once
 
 #include <map>
@@ -18,12 +18,13 @@ class WatchedMetric {
         eval_dir_(std::move(eval_dir)),
         metrics_(eval_dir_) {}
 
-  // Starts watching. Skips existing evaluations if `of_this_loop` is true.
-  void begin(bool of_this_loop);
+  // Starts watching. Skips existing evaluations if `skip_existing` is true.
+  void begin(bool skip_existing);
   const std::string& name() const { return name_; }
   const std::string& fallback() const { return fallback_; }
   void use_fallback() { name_ = fallback_; }
   const std::string& eval_dir() const { return eval_dir_; }
+  // True if this process has made an evaluation since begin() or the last call.
   bool has_new_evaluations();
   struct Evaluation {
     int64_t step;
@@ -31,10 +32,11 @@ class WatchedMetric {
   };
   // Returns the evaluations from `from_step` on. Throws if one lacks the metric.
   std::vector<Evaluation> read(double from_step);
+  // True if an evaluation had the metric.
   bool was_found() const { return was_found_; }
-  // Folders next to `eval_dir` named "eval..." that got evaluations since begin(), while `eval_dir`
-  // has none.
-  std::vector<std::string> other_folders();
+  // If `eval_dir` has no evaluations: the folders next to it, named "eval...", that have got
+  // evaluations since begin().
+  std::vector<std::string> folders_with_new_evaluations();
 
  private:
   using FileSizes = std::map<std::string, uint64_t>;
@@ -43,12 +45,12 @@ class WatchedMetric {
 
   std::string name_, fallback_, eval_dir_;
   EvalMetricsReader metrics_;
-  FileSizes others_;              // at begin()
+  FileSizes initial_sizes_;       // at begin()
   uint64_t num_evaluations_ = 0;  // of this process, at the last has_new_evaluations()
   bool was_found_ = false;
 };
 
-// Whether `value` is better than `than`. NaN is worse than any number.
-bool is_better_metric(double value, double than, bool higher);
+// Whether `value` is better than `reference`. NaN is worse than any number.
+bool is_better_metric(double value, double reference, bool higher_is_better);
 
 }  // namespace runhooks

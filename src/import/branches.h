@@ -1,4 +1,4 @@
-// Branches: finds the nodes of a GraphDef between the Switches and the Merge of a tf.cond.
+// Branches: assigns the nodes of a GraphDef to the branches of its conditionals (tf.cond).
 #pragma once
 
 #include <map>
@@ -16,6 +16,7 @@ bool is_merge(const NodeDef& node);
 bool is_control_input(const std::string& input);
 // The node name of an input: "a" for "a:1" and "^a".
 std::string node_of_input(const std::string& input);
+// Appends ":0" to the name of a tensor if it has no output index.
 std::string with_output_index(const std::string& input);
 
 // TensorFlow 1.x writes a conditional as dataflow: a Switch forwards its value to one of two
@@ -23,40 +24,47 @@ std::string with_output_index(const std::string& input);
 // output of the Switches of a predicate. Branches nest; 0 is the top level.
 class Branches {
  public:
-  // `order` is topological: inputs precede their consumers. Other nodes count as top level.
+  // `order` is topological: inputs precede their consumers. Nodes that are not in it count as top
+  // level.
   explicit Branches(const std::vector<const NodeDef*>& order);
 
-  int of(const NodeDef& node) const;
+  int branch_of(const NodeDef& node) const;
   // The branch of tensor "name:0" or of control input "^name".
-  int of_input(const std::string& input) const;
-  // The enclosing branch, and the side (0 or 1) of this one.
-  int enclosing(int branch) const { return all_[static_cast<size_t>(branch)].enclosing; }
-  int side(int branch) const { return all_[static_cast<size_t>(branch)].side; }
-  const std::string& pred(int branch) const { return all_[static_cast<size_t>(branch)].pred; }
+  int branch_of_input(const std::string& input) const;
+  // The branch that contains this one, and the side of this one: 0 if the predicate is FALSE,
+  // else 1.
+  int enclosing(int branch) const { return branches_[static_cast<size_t>(branch)].enclosing; }
+  int side(int branch) const { return branches_[static_cast<size_t>(branch)].side; }
+  const std::string& pred(int branch) const { return branches_[static_cast<size_t>(branch)].pred; }
 
-  // The nodes of the branch, including nested ones, that the input needs, in order.
-  std::vector<const NodeDef*> needed(const std::string& input, int branch) const;
+  // The nodes of the branch, including nested branches, that the input depends on, in topological
+  // order.
+  std::vector<const NodeDef*> nodes_needed_by(const std::string& input, int branch) const;
 
  private:
   struct Branch {
     int enclosing = 0, side = 0, depth = 0;
     std::string pred;
   };
-  void add(const NodeDef& node);
-  void add_merge(const NodeDef& node);
+  void assign(const NodeDef& node);
+  void assign_merge(const NodeDef& node);
   const NodeDef* find(const std::string& name) const;
-  void find_root(const NodeDef& node);
-  int inside(int enclosing, const std::string& pred, int side);
-  bool is_inside(int branch, int of) const;
-  int innermost_of(int a, int b, const NodeDef& node) const;
-  std::string pred_of(const NodeDef& node) const;
+  void record_identity(const NodeDef& node);
+  // Adds both branches of a conditional, unless they exist.
+  void add_conditional(int enclosing, const std::string& pred);
+  bool is_inside(int branch, int outer) const;
+  // The inner one of two branches; throws if neither contains the other.
+  int inner_branch(int a, int b, const NodeDef& node) const;
+  // The predicate of a Switch, without the Identity nodes that forward it.
+  std::string root_predicate(const NodeDef& node) const;
 
   const std::vector<const NodeDef*>& order_;
-  std::unordered_map<std::string_view, size_t> places_;  // index of each node in the order, by name
-  std::unordered_map<std::string, std::string> roots_;  // of predicates
-  std::unordered_map<const NodeDef*, int> of_;
-  std::map<std::pair<int, std::string>, int> first_sides_;  // side 0; side 1 follows
-  std::vector<Branch> all_;
+  std::unordered_map<std::string_view, size_t>
+      positions_;  // index of each node in the order, by name
+  std::unordered_map<std::string, std::string> root_tensors_;  // of predicates
+  std::unordered_map<const NodeDef*, int> branch_of_node_;
+  std::map<std::pair<int, std::string>, int> first_branches_;  // side 0; side 1 follows
+  std::vector<Branch> branches_;
 };
 
 }  // namespace runhooks

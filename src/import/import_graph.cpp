@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "base/suggestions.h"
 #include "graph/conditional.h"
 #include "import/branches.h"
@@ -19,7 +19,7 @@ constexpr size_t kMaxFunctionNodes = 1000000;
 // Outputs allocate memory, and a file can request any number (e.g. num_split of Split).
 constexpr size_t kMaxOutputsOfNode = 1000000;
 
-// An unknown attribute may be ignored if it has its neutral value.
+// Whether an attribute that the op lacks may be ignored, because its value is zero, FALSE or empty.
 bool is_neutral(const AttrValue& value) {
   return std::visit(
       [](const auto& x) {
@@ -40,8 +40,8 @@ bool is_neutral(const AttrValue& value) {
       value);
 }
 
-// Attributes of newer versions that do not affect the result: debug names, gradient storage, shape
-// checks, and input types that follow from the inputs.
+// Whether an attribute of a newer TensorFlow version does not affect the result: debug names,
+// sparse gradients, shape checks, and types that follow from the inputs.
 bool is_redundant(const std::string& name, const AttrValue& value) {
   if (name == "debug_name" || name == "sparse_gradient") return true;
   const bool* flag = std::get_if<bool>(&value);
@@ -54,9 +54,9 @@ std::string problem_of(const NodeDef& node) {
   const OpDef* def = find_op_or_null(node.op);
   if (!def) return str_cat("Op type '", node.op, "' (node '", node.name, "')");
   for (const auto& attr : node.attrs.items()) {
-    const bool is_fine = attr.first[0] == '_' || def->find_attr(attr.first) ||
-                         is_neutral(attr.second) || is_redundant(attr.first, attr.second);
-    if (!is_fine) {
+    const bool is_supported = attr.first[0] == '_' || def->find_attr(attr.first) ||
+                              is_neutral(attr.second) || is_redundant(attr.first, attr.second);
+    if (!is_supported) {
       return str_cat("Attribute '", attr.first, "' of op type '", node.op, "' (node '", node.name,
                      "')");
     }
@@ -69,8 +69,8 @@ std::string problem_of(const NodeDef& node) {
   return "";
 }
 
-// The action of a node that the rights forbid; "" if it is allowed.
-std::string forbidden_act(const NodeDef& node, ImportRights rights) {
+// The side effect of a node that `rights` forbid, for messages; "" if the node is allowed.
+std::string forbidden_effect(const NodeDef& node, ImportRights rights) {
   const OpDef* def = find_op_or_null(node.op);
   if (!def || rights == ImportRights::kAll) return "";
   if (def->writes_files) return "writes files";
@@ -93,11 +93,11 @@ GraphImporter::GraphImporter(Graph& graph, GraphDef def, ImportOptions options)
   }
 }
 
-const NodeDef& GraphImporter::node(const std::string& name, const std::string& wanted_by) const {
+const NodeDef& GraphImporter::node(const std::string& name, const std::string& consumer) const {
   const auto found = nodes_.find(name);
   if (found != nodes_.end()) return *found->second;
-  if (!wanted_by.empty()) {
-    invalid_argument("Node '", wanted_by, "' of the GraphDef has the input '", name,
+  if (!consumer.empty()) {
+    invalid_argument("Node '", consumer, "' of the GraphDef has the input '", name,
                      "', which does not exist.");
   }
   std::vector<std::string> names;
@@ -106,15 +106,16 @@ const NodeDef& GraphImporter::node(const std::string& name, const std::string& w
               did_you_mean(name, names));
 }
 
-// Topological order, without recursion because a file determines the depth.
-std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::string>& names) const {
+// Depth-first search without recursion, because a file determines the depth.
+std::vector<const NodeDef*> GraphImporter::topological_order(
+    const std::vector<std::string>& names) const {
   enum class State { kNone, kOpen, kDone };
   std::vector<State> states(def_.nodes.size(), State::kNone);
   std::vector<const NodeDef*> order;
   std::vector<std::pair<const NodeDef*, size_t>> path;
   const auto enter = [&](const NodeDef& next) {
     State& state = states[static_cast<size_t>(&next - def_.nodes.data())];
-    if (state == State::kDone || made_.count(next.name)) return;
+    if (state == State::kDone || imported_ops_.count(next.name)) return;
     if (state == State::kOpen) {
       fail(Code::kUnimplemented, "The GraphDef has a loop through node '", next.name, "' (",
            next.op, "); loops are not supported.");
@@ -157,38 +158,39 @@ void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) co
 }
 
 void GraphImporter::check_rights(const std::vector<const NodeDef*>& nodes) const {
-  constexpr size_t kMaxNamed = 5;
-  std::vector<std::string> acts;
+  constexpr size_t kMaxListed = 5;
+  std::vector<std::string> effects;
   for (const NodeDef* node : nodes) {
     check_interrupt();
-    const std::string act = forbidden_act(*node, options_.rights);
-    if (!act.empty()) acts.push_back(str_cat("Node '", node->name, "' (", node->op, ") ", act));
+    const std::string effect = forbidden_effect(*node, options_.rights);
+    if (!effect.empty())
+      effects.push_back(str_cat("Node '", node->name, "' (", node->op, ") ", effect));
   }
-  if (acts.empty()) return;
-  const size_t more = acts.size() - std::min(acts.size(), kMaxNamed);
-  acts.resize(acts.size() - more);
+  if (effects.empty()) return;
+  const size_t more = effects.size() - std::min(effects.size(), kMaxListed);
+  effects.resize(effects.size() - more);
   std::vector<std::string> hints;
   if (options_.rights == ImportRights::kNone) {
     hints.push_back("`trust = TRUE` imports the graph of somebody whom you trust.");
   }
   throw Error(Code::kPermissionDenied,
-              str_cat("A graph from a file must not have side effects. ", str_join(acts, "; "),
+              str_cat("A graph from a file must not have side effects. ", str_join(effects, "; "),
                       more > 0 ? str_cat("; and ", more, " more") : "", "."),
               hints);
 }
 
-// A graph under construction: the target of the import, or the function of an If in it.
+// A graph to which nodes are added: the target of the import, or the function of a branch.
 struct GraphImporter::Scope {
   Graph& graph;
   const Branches& branches;
   int branch = 0;
   Scope* outer = nullptr;
-  MadeNodes& made;
+  OperationsByNode& imported;
 };
 
-// The scope that contains a tensor: this one or an enclosing one.
+// The scope that contains a tensor: `scope` or an enclosing scope.
 GraphImporter::Scope& GraphImporter::scope_of(Scope& scope, const std::string& input) {
-  const int branch = scope.branches.of_input(input);
+  const int branch = scope.branches.branch_of_input(input);
   Scope* found = &scope;
   while (found && found->branch != branch) found = found->outer;
   if (!found) fail(Code::kUnimplemented, "'", input, "' is inside a conditional.");
@@ -208,8 +210,8 @@ Output GraphImporter::input(Scope& scope, const NodeDef& node, const std::string
     if (def != nodes_.end() && is_switch(*def->second)) {
       return input(*from.outer, *def->second, def->second->inputs[0]);
     }
-    const auto found = from.made.find(node_of_input(full));
-    if (found == from.made.end()) {
+    const auto found = from.imported.find(node_of_input(full));
+    if (found == from.imported.end()) {
       fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
     }
     return from.graph.tensor(found->second->name() + full.substr(full.rfind(':')));
@@ -220,7 +222,8 @@ Output GraphImporter::input(Scope& scope, const NodeDef& node, const std::string
   }
 }
 
-// Newer versions use int64 for some int32 arguments, such as the row numbers of segment ops.
+// Newer TensorFlow versions use int64 for some arguments that are int32 here, for example the
+// number of segments of UnsortedSegmentSum.
 void GraphImporter::cast_inputs(Graph& graph,
                                 const NodeDef& node,
                                 const OpDef& def,
@@ -238,10 +241,10 @@ std::vector<Operation*> GraphImporter::controls(Scope& scope, const NodeDef& nod
   std::vector<Operation*> controls;
   for (const std::string& input : node.inputs) {
     if (!is_control_input(input)) continue;
-    // A Switch itself is no dependency: its branch runs once its predicate is known.
+    // Skips Switch nodes, which are not imported: a branch runs only after its predicate anyway.
     const Scope& from = scope_of(scope, input);
-    const auto made = from.made.find(node_of_input(input));
-    if (made != from.made.end()) controls.push_back(made->second);
+    const auto imported = from.imported.find(node_of_input(input));
+    if (imported != from.imported.end()) controls.push_back(imported->second);
   }
   return controls;
 }
@@ -264,9 +267,9 @@ void GraphImporter::add(Scope& scope, const NodeDef& node) {
   try {
     Operation* op = scope.graph.create_op(node.op, inputs, attrs, options_.prefix + node.name + "/",
                                           controls(scope, node));
-    scope.made[node.name] = op;
-    outputs_ += static_cast<size_t>(op->num_outputs());
-    if (outputs_ > kMaxOutputsOfNode + def_.nodes.size()) {
+    scope.imported[node.name] = op;
+    num_outputs_ += static_cast<size_t>(op->num_outputs());
+    if (num_outputs_ > kMaxOutputsOfNode + def_.nodes.size()) {
       fail(Code::kResourceExhausted, "The operations of the GraphDef have more than ",
            kMaxOutputsOfNode + def_.nodes.size(), " outputs.");
     }
@@ -278,40 +281,40 @@ void GraphImporter::add(Scope& scope, const NodeDef& node) {
   }
 }
 
-// Imports the nodes between the Switches and one input of a Merge as a function.
+// Imports a branch as a function: the nodes between the Switches and one input of a Merge.
 std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const std::string& result) {
-  const int branch = scope.branches.of_input(result);
+  const int branch = scope.branches.branch_of_input(result);
   const bool is_true = scope.branches.side(branch) == 1;
   const std::string name = node_of_input(result);
   const auto function = std::make_shared<FuncGraph>(
       scope.graph, options_.prefix + name.substr(0, name.rfind('/') + 1),
       is_true ? "true" : "false");
-  MadeNodes made;
-  Scope inner = {*function, scope.branches, branch, &scope, made};
+  OperationsByNode imported;
+  Scope inner = {*function, scope.branches, branch, &scope, imported};
   const NameScope root(*function, "");
   const ControlDependencies none(*function, {}, /*clears=*/true);
-  const std::vector<const NodeDef*> nodes = scope.branches.needed(result, branch);
+  const std::vector<const NodeDef*> nodes = scope.branches.nodes_needed_by(result, branch);
   nodes_in_functions_ += nodes.size();
   if (nodes_in_functions_ > kMaxFunctionNodes) {
     fail(Code::kUnimplemented, "The conditionals of the GraphDef need more than ",
          kMaxFunctionNodes, " operations.");
   }
-  for (const NodeDef* node : nodes) check_once(*node);
-  add_all(inner, nodes);
+  for (const NodeDef* node : nodes) check_runs_once(*node);
+  add_nodes(inner, nodes);
   Output value = function->capture(input(inner, *nodes_.at(name), result));
   if (FuncGraph::is_resource_handle(value)) value = function->op("Identity", {value});
   function->results.push_back(value);
   return function;
 }
 
-// Each result of a tf.cond becomes its own If, so an op with side effects must not be in two of
-// them.
-void GraphImporter::check_once(const NodeDef& node) {
+// Each result of a tf.cond becomes a separate If operation. Throws if a node with side effects
+// would be in two of them.
+void GraphImporter::check_runs_once(const NodeDef& node) {
   const OpDef* def = find_op_or_null(node.op);
   if (!def) return;
-  const bool matters = !def->mutates.empty() || (def->is_stateful && !def->outputs.empty() &&
-                                                 !def->holds_variable && !def->reads_variable);
-  if (matters && !in_functions_.insert(&node).second) {
+  const bool has_effects = !def->mutates.empty() || (def->is_stateful && !def->outputs.empty() &&
+                                                     !def->holds_variable && !def->reads_variable);
+  if (has_effects && !stateful_nodes_in_functions_.insert(&node).second) {
     fail(Code::kUnimplemented, "Node '", node.name, "' (", node.op,
          ") is needed by two results of a conditional, where it would run twice.");
   }
@@ -323,18 +326,18 @@ void GraphImporter::add_merge(Scope& scope, const NodeDef& node) {
     if (!is_control_input(name)) values.push_back(name);
   }
   const Branches& branches = scope.branches;
-  if (branches.side(branches.of_input(values[0])) == 1) std::swap(values[0], values[1]);
+  if (branches.side(branches.branch_of_input(values[0])) == 1) std::swap(values[0], values[1]);
   const auto else_branch = branch_function(scope, values[0]);
   const auto then_branch = branch_function(scope, values[1]);
-  const Output pred = input(scope, node, branches.pred(branches.of_input(values[0])));
-  const ControlDependencies waits(scope.graph, controls(scope, node));
-  scope.made[node.name] =
+  const Output pred = input(scope, node, branches.pred(branches.branch_of_input(values[0])));
+  const ControlDependencies controls_scope(scope.graph, controls(scope, node));
+  scope.imported[node.name] =
       add_if(scope.graph, pred, then_branch, else_branch, options_.prefix + node.name + "/");
 }
 
-void GraphImporter::add_all(Scope& scope, const std::vector<const NodeDef*>& nodes) {
+void GraphImporter::add_nodes(Scope& scope, const std::vector<const NodeDef*>& nodes) {
   for (const NodeDef* node : nodes) {
-    if (is_switch(*node) || scope.branches.of(*node) != scope.branch) continue;
+    if (is_switch(*node) || scope.branches.branch_of(*node) != scope.branch) continue;
     if (is_merge(*node)) {
       add_merge(scope, *node);
     } else {
@@ -344,65 +347,67 @@ void GraphImporter::add_all(Scope& scope, const std::vector<const NodeDef*>& nod
 }
 
 void GraphImporter::import(const std::vector<std::string>& names) {
-  const std::vector<const NodeDef*> nodes = in_order(names);
+  const std::vector<const NodeDef*> nodes = topological_order(names);
   check_rights(nodes);
   check_supported(nodes);
   const Branches branches(nodes);
   for (const NodeDef* node : nodes) {
-    if (is_switch(*node) || branches.of(*node) != 0) inside_.insert(node);
+    if (is_switch(*node) || branches.branch_of(*node) != 0) conditional_nodes_.insert(node);
   }
   const NameScope root(graph_, "");
   const ControlDependencies none(graph_, {}, /*clears=*/true);
-  Scope scope = {graph_, branches, 0, nullptr, made_};
-  add_all(scope, nodes);
+  Scope scope = {graph_, branches, 0, nullptr, imported_ops_};
+  add_nodes(scope, nodes);
 }
 
-// Ops with side effects, and their dependents, that only the savers use.
-std::set<std::string> GraphImporter::left_to_savers(const std::vector<std::string>& savers) const {
+// The nodes that import_all() excludes: forbidden nodes that only `savers` need, with their
+// dependents.
+std::set<std::string> GraphImporter::excluded_nodes(const std::vector<std::string>& savers) const {
   if (savers.empty()) return {};
-  std::map<std::string, std::vector<const NodeDef*>> users;
+  std::map<std::string, std::vector<const NodeDef*>> consumers;
   for (const NodeDef& node : def_.nodes) {
     check_interrupt();
-    for (const std::string& input : node.inputs) users[node_of_input(input)].push_back(&node);
+    for (const std::string& input : node.inputs) consumers[node_of_input(input)].push_back(&node);
   }
-  std::set<std::string> of_savers, left;
-  std::vector<std::string> open = savers;
-  while (!open.empty()) {
-    const auto found = nodes_.find(open.back());
-    open.pop_back();
-    if (found == nodes_.end() || !of_savers.emplace(found->first).second) continue;
-    for (const std::string& input : found->second->inputs) open.push_back(node_of_input(input));
+  std::set<std::string> saver_nodes, excluded;
+  std::vector<std::string> pending = savers;
+  while (!pending.empty()) {
+    const auto found = nodes_.find(pending.back());
+    pending.pop_back();
+    if (found == nodes_.end() || !saver_nodes.emplace(found->first).second) continue;
+    for (const std::string& input : found->second->inputs) pending.push_back(node_of_input(input));
   }
   for (const NodeDef& node : def_.nodes) {
     check_interrupt();
-    if (of_savers.count(node.name) == 0 || forbidden_act(node, options_.rights).empty()) continue;
-    std::set<std::string> behind;
-    bool is_of_savers = true;
-    open = {node.name};
-    while (is_of_savers && !open.empty()) {
-      const std::string name = open.back();
-      open.pop_back();
-      if (left.count(name) > 0 || !behind.insert(name).second) continue;
-      is_of_savers = of_savers.count(name) > 0;
-      for (const NodeDef* user : users[name]) open.push_back(user->name);
+    if (saver_nodes.count(node.name) == 0 || forbidden_effect(node, options_.rights).empty())
+      continue;
+    std::set<std::string> dependents;
+    bool only_savers_need_it = true;
+    pending = {node.name};
+    while (only_savers_need_it && !pending.empty()) {
+      const std::string name = pending.back();
+      pending.pop_back();
+      if (excluded.count(name) > 0 || !dependents.insert(name).second) continue;
+      only_savers_need_it = saver_nodes.count(name) > 0;
+      for (const NodeDef* consumer : consumers[name]) pending.push_back(consumer->name);
     }
-    if (is_of_savers) left.insert(behind.begin(), behind.end());
+    if (only_savers_need_it) excluded.insert(dependents.begin(), dependents.end());
   }
-  return left;
+  return excluded;
 }
 
 void GraphImporter::import_all(const std::vector<std::string>& savers) {
-  const std::set<std::string> left = left_to_savers(savers);
+  const std::set<std::string> excluded = excluded_nodes(savers);
   std::vector<std::string> names;
   for (const NodeDef& node : def_.nodes) {
-    if (left.count(node.name) == 0) names.push_back(node.name);
+    if (excluded.count(node.name) == 0) names.push_back(node.name);
   }
   import(names);
 }
 
 Operation* GraphImporter::find(const std::string& name) const {
-  const auto found = made_.find(name);
-  return found == made_.end() ? nullptr : found->second;
+  const auto found = imported_ops_.find(name);
+  return found == imported_ops_.end() ? nullptr : found->second;
 }
 
 Output GraphImporter::tensor(const std::string& name) const {
@@ -410,7 +415,7 @@ Output GraphImporter::tensor(const std::string& name) const {
   Operation* op = find(op_name);
   if (!op) {
     const auto def = nodes_.find(op_name);
-    if (def != nodes_.end() && inside_.count(def->second) > 0) {
+    if (def != nodes_.end() && conditional_nodes_.count(def->second) > 0) {
       fail(Code::kUnimplemented, "Tensor '", name, "' is inside a conditional");
     }
     fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
@@ -429,24 +434,24 @@ std::vector<std::string> GraphImporter::unused_inputs() const {
 GraphDef extract_sub_graph(const GraphDef& def, const std::vector<std::string>& names) {
   std::map<std::string, const NodeDef*> nodes;
   for (const NodeDef& node : def.nodes) nodes[node.name] = &node;
-  std::set<std::string> kept;
-  std::vector<std::string> open = names;
-  while (!open.empty()) {
-    const std::string name = open.back();
-    open.pop_back();
-    if (!kept.insert(name).second) continue;
+  std::set<std::string> needed;
+  std::vector<std::string> pending = names;
+  while (!pending.empty()) {
+    const std::string name = pending.back();
+    pending.pop_back();
+    if (!needed.insert(name).second) continue;
     const auto found = nodes.find(name);
     if (found == nodes.end()) invalid_argument(name, " is not in graph");
-    for (const std::string& input : found->second->inputs) open.push_back(node_of_input(input));
+    for (const std::string& input : found->second->inputs) pending.push_back(node_of_input(input));
   }
-  GraphDef part;
-  part.producer = def.producer;
-  part.min_consumer = def.min_consumer;
-  part.library = def.library;
+  GraphDef subgraph;
+  subgraph.producer = def.producer;
+  subgraph.min_consumer = def.min_consumer;
+  subgraph.library = def.library;
   for (const NodeDef& node : def.nodes) {
-    if (kept.count(node.name)) part.nodes.push_back(node);
+    if (needed.count(node.name)) subgraph.nodes.push_back(node);
   }
-  return part;
+  return subgraph;
 }
 
 }  // namespace runhooks

@@ -14,11 +14,11 @@
 
 namespace runhooks {
 
-// Side effects that imported operations may have. Each op declares its own at registration.
+// The side effects that imported operations may have. Each op declares its side effects in OpDef.
 enum class ImportRights {
-  kNone,  // no file access, no R functions
+  kNone,       // no file access, no R functions
   kReadFiles,  // read files within the session's FileAccessPolicy
-  kAll,  // trust the graph
+  kAll,        // trust the graph
 };
 
 struct ImportOptions {
@@ -29,16 +29,16 @@ struct ImportOptions {
   ImportRights rights = ImportRights::kNone;
 };
 
-// Imports the requested nodes and their dependencies. Unsupported ops are errors that name them;
-// forbidden side effects are kPermissionDenied. After an error the graph is unchanged.
+// Imports the requested nodes and their dependencies. Before it changes the graph, it throws
+// kUnimplemented for unsupported ops and kPermissionDenied for forbidden side effects.
 class GraphImporter {
  public:
   // Throws if a node has no name or two nodes have the same name.
   GraphImporter(Graph& graph, GraphDef def, ImportOptions options);
 
   const GraphDef& def() const { return def_; }
-  // Imports all nodes, except ops with side effects (and their dependents) that only `savers` need:
-  // this package saves files with its own savers.
+  // Imports all nodes, except forbidden nodes that only the nodes `savers` need, with their
+  // dependents. This package saves checkpoints with its own Saver.
   void import_all(const std::vector<std::string>& savers = {});
   // Imports these nodes and their dependencies.
   void import(const std::vector<std::string>& names);
@@ -50,17 +50,17 @@ class GraphImporter {
   std::vector<std::string> unused_inputs() const;
 
  private:
-  const NodeDef& node(const std::string& name, const std::string& wanted_by) const;
-  std::vector<const NodeDef*> in_order(const std::vector<std::string>& names) const;
+  const NodeDef& node(const std::string& name, const std::string& consumer) const;
+  std::vector<const NodeDef*> topological_order(const std::vector<std::string>& names) const;
   void check_supported(const std::vector<const NodeDef*>& nodes) const;
   void check_rights(const std::vector<const NodeDef*>& nodes) const;
-  std::set<std::string> left_to_savers(const std::vector<std::string>& savers) const;
+  std::set<std::string> excluded_nodes(const std::vector<std::string>& savers) const;
   struct Scope;
-  void add_all(Scope& scope, const std::vector<const NodeDef*>& nodes);
+  void add_nodes(Scope& scope, const std::vector<const NodeDef*>& nodes);
   void add(Scope& scope, const NodeDef& node);
   void add_merge(Scope& scope, const NodeDef& node);
   std::shared_ptr<FuncGraph> branch_function(Scope& scope, const std::string& result);
-  void check_once(const NodeDef& node);
+  void check_runs_once(const NodeDef& node);
   void cast_inputs(Graph& graph,
                    const NodeDef& node,
                    const OpDef& def,
@@ -72,16 +72,17 @@ class GraphImporter {
   Graph& graph_;
   GraphDef def_;
   ImportOptions options_;
-  // Keys are views of names in def_, which must outlive the map.
-  using MadeNodes = std::unordered_map<std::string_view, Operation*>;
+  // The keys refer to the node names in def_.
+  using OperationsByNode = std::unordered_map<std::string_view, Operation*>;
   std::unordered_map<std::string_view, const NodeDef*> nodes_;
-  MadeNodes made_;
+  OperationsByNode imported_ops_;
   std::set<std::string> used_inputs_;
-  std::set<const NodeDef*> in_functions_, inside_;  // of conditionals
-  size_t nodes_in_functions_ = 0, outputs_ = 0;
+  std::set<const NodeDef*> stateful_nodes_in_functions_;
+  std::set<const NodeDef*> conditional_nodes_;  // all nodes in branches, and Switches
+  size_t nodes_in_functions_ = 0, num_outputs_ = 0;
 };
 
-// The subgraph of a GraphDef that these nodes need.
+// The subgraph of a GraphDef that consists of these nodes and their dependencies.
 GraphDef extract_sub_graph(const GraphDef& def, const std::vector<std::string>& names);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Kernels of dense layers, compiled for AVX-512. The others gain too little (bench/README.md).
+// Kernels of dense layers, compiled for AVX-512. Other kernels gain too little (bench/README.md).
 #include "kernels/instruction_sets.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -15,7 +15,7 @@ bool has_avx512() noexcept {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
 }
 
-// AVX-512 is used for dense layers only.
+// Only dense layers use AVX-512; the other kernels are those of AVX2.
 const Kernels* avx512_kernels() noexcept {
   static const Kernels table = {
       "avx512",         &avx512_gemm, &avx512_dense, avx2_kernels.updates, avx2_kernels.histograms,
@@ -58,11 +58,11 @@ const Kernels& choose_kernels(const char* requested) noexcept {
 
 const Kernels& kernels() noexcept {
   // Concurrent first calls are harmless because they select the same table.
-  static const Kernels* chosen;
-  const Kernels* table = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
+  static const Kernels* selected;
+  const Kernels* table = __atomic_load_n(&selected, __ATOMIC_ACQUIRE);
   if (!table) {
     table = &choose_kernels(getenv("RUNHOOKS_ISA"));
-    __atomic_store_n(&chosen, table, __ATOMIC_RELEASE);
+    __atomic_store_n(&selected, table, __ATOMIC_RELEASE);
   }
   return *table;
 }

@@ -1,4 +1,4 @@
-// Declares the kernel tables of the instruction sets, and what their builds need.
+// The kernel tables of the instruction sets, and the declarations that all kernel sources need.
 #pragma once
 
 #include <stddef.h>
@@ -19,8 +19,8 @@ extern const Kernels avx2_kernels;
 extern const GemmKernels avx512_gemm;
 extern const DenseKernels avx512_dense;
 
-// Returns the calling thread's buffer, at least `bytes` long and aligned to 64; null if out of
-// memory. The next call on this thread reuses it, so repeated steps do not allocate.
+// Returns a buffer of the calling thread with at least `bytes` bytes, aligned to 64; null if out of
+// memory. The next call on this thread returns the same buffer, so repeated steps do not allocate.
 void* gemm_workspace(size_t bytes) noexcept;
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Numeric kernels with one table of functions per instruction set, and their selection.
+// Numeric kernels: one table of functions per instruction set, and the selection of a table.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@ namespace runhooks {
 
 // An implicit matrix of image patches (im2col without the copy) with the elements
 // a[rows[i] + offset(p)]. The offsets are concatenated runs; within a run, which has at most
-// kLongestRun offsets, they are `stride` apart.
+// kMaxRunLength offsets, they are `stride` apart.
 struct Run {
   int64_t offset, length;
 };
@@ -17,7 +17,7 @@ struct GatheredRows {
   const Run* runs;
   int64_t num_rows, num_runs, stride;
 };
-constexpr int64_t kLongestRun = 192;
+constexpr int64_t kMaxRunLength = 192;
 
 // Matrices are dense and row-major; `threads` is the maximum. Results are bitwise identical for any
 // number of threads, but fused multiply-add makes them differ between instruction sets.
@@ -73,7 +73,7 @@ struct DenseFunctions {
   void (*add_all)(int64_t count, int64_t first, int64_t n, const T* const* x, T* out);
 };
 
-// The functions of both types; of<double>() are those of double.
+// The functions for float and for double; of<T>() selects those of type T.
 template <template <typename> class Functions>
 struct ByType {
   Functions<float> of_float;
@@ -90,11 +90,11 @@ struct ByType {
 using GemmKernels = ByType<GemmFunctions>;
 using DenseKernels = ByType<DenseFunctions>;
 
-// One optimizer step on n contiguous numbers. sftrl implements learning_rate_power = -0.5 only.
+// One optimizer step on n contiguous floats. sftrl() requires learning_rate_power = -0.5.
 struct FtrlRates {
   float lr, l1, l2, l2_shrinkage;
 };
-// `step` is the learning rate multiplied by the bias correction of both moments.
+// `step` is the learning rate times the bias correction of both moments.
 struct AdamRates {
   float step, one_minus_beta1, one_minus_beta2, epsilon;
 };
@@ -110,8 +110,8 @@ struct UpdateKernels {
       int64_t n, const AdamRates* rates, float* var, float* m, float* v, const float* grad);
 };
 
-// Histograms of boosted trees. A row stores the bins of up to 8 features in kBinRowBytes bytes (4
-// features if bins need 2 bytes), so that the histograms fit into the L1 cache. Integer gradients g
+// Histograms of boosted trees. A row stores the bins of up to 8 features in kBinRowBytes bytes, or
+// of 4 features if bins need 2 bytes. So the histograms fit into the L1 cache. Integer gradients g
 // and hessians h are packed as g * 2^32 + h, so that one addition sums both. The sums are exact in
 // any order as long as each sum fits into 31 bits.
 constexpr int64_t kBinRowBytes = 8;
@@ -120,16 +120,16 @@ struct GainRules {
   double gradient, hessian;  // sums over the node that is split
   double l1, l2;
 };
-// Scales and seeds of stochastic rounding. The rounding of element i depends on the index
-// first_gradient + i * by (or first_hessian + i * by).
+// Parameters of pack(). Stochastic rounding of element i uses a hash of first_gradient + i * by, or
+// of first_hessian + i * by.
 struct PackRules {
   float gradient_scale, hessian_scale;
   uint32_t first_gradient, first_hessian, by;
 };
-// Elements that part_rows() and part_ids() may write past the end of `spare`.
-constexpr int64_t kPartedBeyond = 16;
-// Minimum allocated length of the table of add_picked(), which may read past `count`.
-constexpr int64_t kMinPickedTable = 64;
+// Elements that partition_rows() and partition_row_ids() may write past the end of `spare`.
+constexpr int64_t kPartitionPadding = 16;
+// Minimum allocated length of the table of add_from_table(), which may read past `count`.
+constexpr int64_t kMinTableLength = 64;
 // A perfect binary tree of depth 1 to kMaxByteTreeDepth; node i >= 1 has the children 2i and 2i
 // + 1. A row goes right if its code for the node's feature exceeds the threshold.
 constexpr int64_t kForestRows = 64;
@@ -152,7 +152,7 @@ struct HistogramKernels {
                const uint8_t* rows,
                const int64_t* packed,
                int64_t* sums);
-  // Like add8() with 2-byte bins, `bins` per feature.
+  // Like add8(), for features with `bins` bins, which take 2 bytes each.
   void (*add16)(int64_t n,
                 int64_t features,
                 int64_t bins,
@@ -177,11 +177,11 @@ struct HistogramKernels {
   void (*look_up8)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
   void (*look_up16)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
   // Stable partition that moves rows (or row ids) with goes_left = 1 to the front and returns their
-  // number. `spare` is scratch memory for n + kPartedBeyond elements.
-  int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
-  int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
-  // sums[i] = x[i] + table[which[i]]. The table has `count` numbers; see kMinPickedTable.
-  void (*add_picked)(int64_t n,
+  // number. `spare` is scratch memory for n + kPartitionPadding elements.
+  int64_t (*partition_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
+  int64_t (*partition_row_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
+  // sums[i] = x[i] + table[which[i]]. The table has `count` numbers; see kMinTableLength.
+  void (*add_from_table)(int64_t n,
                      const uint16_t* which,
                      int64_t count,
                      const float* table,
@@ -215,10 +215,10 @@ struct HistogramKernels {
                      float* hessians);
 };
 
-// to[k][at + i] = rows[i][k] for n rows of `columns` elements of 4 bytes (turn4) or 8 (turn8).
+// to[k][at + i] = rows[i][k] for n rows of `columns` elements of 4 bytes (transpose4) or 8 (transpose8).
 struct RowKernels {
-  void (*turn4)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
-  void (*turn8)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
+  void (*transpose4)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
+  void (*transpose8)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
 };
 
 struct Kernels {
@@ -230,8 +230,8 @@ struct Kernels {
   const RowKernels* rows;
 };
 
-// Kernels for the widest instruction set of this machine. The environment variable
-// RUNHOOKS_ISA=base|avx2|avx512, which is read once, lowers it.
+// Kernels for the widest instruction set of this machine, or for a narrower one that the
+// environment variable RUNHOOKS_ISA=base|avx2|avx512 selects. The variable is read once.
 const Kernels& kernels() noexcept;
 // The table `requested` or the next narrower supported one; the default if null or unknown.
 const Kernels& choose_kernels(const char* requested) noexcept;

@@ -10,26 +10,29 @@
 
 namespace runhooks {
 
-// Stored under the hook's key (RunHook::state_key()). Later hooks with the same key get a number.
+// Names of the state in a checkpoint begin with the hook's key, RunHook::state_key(). If several
+// hooks have the same key, a number is added from the second hook on.
 class HookSaveable : public StateSaveable {
  public:
   // Callbacks through which the training loop saves and restores its hook.
-  struct Calls {
+  struct Callbacks {
     // Returns false if the hook cannot be called now; the last saved state is then written again.
     std::function<bool(NamedTensors* state)> save;
-    // Validates `state` and returns a function that installs it in the hook.
+    // Checks `state` and returns a function that restores it in the hook.
     std::function<std::function<void()>(const NamedTensors& state)> read;
   };
-  using All = std::vector<std::shared_ptr<HookSaveable>>;
-  HookSaveable(std::string hook, std::string key, int num_before_with_key, Calls calls);
-  const std::string& hook() const { return hook_; }
+  using Peers = std::vector<std::shared_ptr<HookSaveable>>;
+  HookSaveable(std::string hook, std::string key, int num_earlier_with_key, Callbacks callbacks);
+  const std::string& hook() const { return hook_name_; }
   const std::string& key() const { return key_; }
-  // Tells each hook which unnamed hooks the loop has; call once after creating all of them.
-  static void set_unnamed_peers(const All& all);
+  // Gives each object the keys of all unnamed hooks of the loop. Called once, after all objects
+  // were created.
+  static void set_unnamed_peers(const Peers& peers);
 
   Assign read(const TensorSource& source, const ResourceManager& resources) override;
-  // Passes the restored state to the hook, at most once.
+  // Restores the hook if a state was read since the last call.
   void restore_hook();
+  // Gets the current state from the hook; it is saved if the hook cannot be called later.
   void snapshot_state();
 
  protected:
@@ -40,13 +43,13 @@ class HookSaveable : public StateSaveable {
 
  private:
   bool is_unnamed() const;
-  int64_t num_of_same_key() const;
+  int64_t num_hooks_with_key() const;
   void check_unnamed(const TensorSource& source) const;
 
-  std::string hook_, key_;
-  Calls calls_;
-  std::vector<std::string> unnamed_;  // keys of all unnamed hooks in the loop
-  NamedTensors last_;
+  std::string hook_name_, key_;
+  Callbacks callbacks_;
+  std::vector<std::string> unnamed_keys_;  // keys of all unnamed hooks in the loop
+  NamedTensors last_state_;
   std::function<void()> pending_restore_;
 };
 

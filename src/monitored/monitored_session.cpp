@@ -10,20 +10,20 @@ namespace runhooks {
 
 namespace {
 
-const char kCreationLine[] =
+const char kCreationErrorText[] =
     "An error was raised while a session was being created. This may be due to a preemption of a "
     "connected worker or parameter server. A new session will be created. This error may also "
     "occur due to a gRPC failure caused by high memory or network bandwidth usage in the parameter "
     "servers. If this error occurs repeatedly, try increasing the number of parameter servers "
     "assigned to the job. Error: ";
-const char kRecoveryLine[] =
+const char kRecoveryText[] =
     "An error was raised. This may be due to a preemption in a connected worker or parameter "
     "server. The current session will be closed and a new session will be created. This error may "
     "also occur due to a gRPC failure caused by high memory or network bandwidth usage in the "
     "parameter servers. If this error occurs repeatedly, try increasing the number of parameter "
     "servers assigned to the job. Error: ";
 
-LoopFailure failure_in_flight() {
+LoopFailure current_failure() {
   LoopFailure failure;
   failure.error = std::current_exception();
   try {
@@ -41,7 +41,7 @@ LoopFailure failure_in_flight() {
 
 struct ScopedFlag {
   bool& flag;
-  explicit ScopedFlag(bool& f) : flag(f) { flag = true; }
+  explicit ScopedFlag(bool& target) : flag(target) { flag = true; }
   ~ScopedFlag() { flag = false; }
 };
 
@@ -74,25 +74,26 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
     }
     create_session();
   } catch (...) {
-    notify_failure(failure_in_flight());
+    notify_failure(current_failure());
     detach_saver();
     throw;
   }
 }
 
 MonitoredSession::~MonitoredSession() {
-  if (!closed_) close_session();
+  if (!is_closed_) close_session();
   detach_saver();
 }
 
-// Checkpoints must contain what stateful and variable-changing hooks left after the step, so
-// savers come after these hooks. Without such hooks, the order is TensorFlow's.
+// Checkpoints must contain the states of hooks after the step, and the variables that hooks have
+// changed. So checkpoint savers are called after these hooks. Without hooks that have a state or
+// change variables, the order is TensorFlow's.
 void MonitoredSession::order_hooks() {
-  const bool comes_first = std::any_of(hooks_.begin(), hooks_.end(), [](const HookPtr& hook) {
+  const bool needs_order = std::any_of(hooks_.begin(), hooks_.end(), [](const HookPtr& hook) {
     return hook->has_state() || hook->changes_variables();
   });
-  if (!comes_first) return;
-  // Hooks that change variables come last, so that they see the effects of all others.
+  if (!needs_order) return;
+  // Hooks that change variables are called after all other hooks, to see the effects of those.
   const auto rank = [](const HookPtr& hook) {
     if (hook->saves_checkpoints()) return 2;
     return hook->changes_variables() ? 1 : 0;
@@ -105,10 +106,11 @@ void MonitoredSession::detach_saver() {
   if (saver_) saver_->detach();
 }
 
-// Records the current hook and method for error messages.
+// Calls a method of a hook. Meanwhile, `location_` names the hook and the method for error
+// messages.
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
-  const LoopLocation::Scope scope(where_, hook.get(), method);
+  const LoopLocation::Scope scope(location_, hook.get(), method);
   try {
     call(*hook);
   } catch (...) {
@@ -117,7 +119,7 @@ void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call c
   }
 }
 
-// Only the first cause counts; later ones are consequences.
+// Records only the first cause. Later ones are consequences of it.
 void MonitoredSession::record_stop_cause(const RunHook& hook, const char* method) {
   if (!stop_cause_.hook) stop_cause_ = {&hook, method};
 }
@@ -136,7 +138,7 @@ void MonitoredSession::create_session() {
     try {
       attach_hooks();
       session_ = creator_->create_session();
-      where_.session = session_.get();
+      location_.session = session_.get();
       if (creator_->is_chief()) chief_ = std::make_unique<ChiefSession>(*session_);
       coordinator_.clear_stop();
       stop_requested_ = false;
@@ -151,12 +153,12 @@ void MonitoredSession::create_session() {
       if (options_.has_peers) vote_with_peers();
       return;
     } catch (const Error& error) {
-      const bool again = is_recoverable(error) && ++failures < options_.max_failures;
-      if (!again) {
+      const bool may_retry = is_recoverable(error) && ++failures < options_.max_failures;
+      if (!may_retry) {
         close_session();
         throw;
       }
-      log(LogLevel::kInfo, kCreationLine + error.message());
+      log(LogLevel::kInfo, kCreationErrorText + error.message());
     } catch (...) {
       close_session();
       throw;
@@ -167,13 +169,13 @@ void MonitoredSession::create_session() {
 void MonitoredSession::make_hook_saveables() {
   for (const HookPtr& hook : hooks_) {
     if (!hook->has_state()) continue;
-    HookSaveable::Calls calls;
-    calls.save = [this, hook](NamedTensors* state) {
+    HookSaveable::Callbacks callbacks;
+    callbacks.save = [this, hook](NamedTensors* state) {
       if (has_failed_) return false;
       call_hook(hook, "save_state", [state](RunHook& h) { *state = h.save_state(); });
       return true;
     };
-    calls.read = [this, hook](const NamedTensors& state) {
+    callbacks.read = [this, hook](const NamedTensors& state) {
       std::function<void()> restore;
       call_hook(hook, "restore_state", [&](RunHook& h) { restore = h.read_state(state); });
       return [this, hook, restore] {
@@ -181,10 +183,11 @@ void MonitoredSession::make_hook_saveables() {
       };
     };
     const std::string key = hook->state_key();
-    const auto same = std::count_if(hook_saveables_.begin(), hook_saveables_.end(),
-                                    [&key](const auto& other) { return other->key() == key; });
-    hook_saveables_.push_back(
-        std::make_shared<HookSaveable>(hook->name(), key, static_cast<int>(same), calls));
+    const auto num_same_key =
+        std::count_if(hook_saveables_.begin(), hook_saveables_.end(),
+                      [&key](const auto& other) { return other->key() == key; });
+    hook_saveables_.push_back(std::make_shared<HookSaveable>(
+        hook->name(), key, static_cast<int>(num_same_key), callbacks));
   }
   HookSaveable::set_unnamed_peers(hook_saveables_);
 }
@@ -199,8 +202,8 @@ void MonitoredSession::restore_hook_states() {
   for (const auto& saveable : hook_saveables_) saveable->restore_hook();
 }
 
-// After an interrupt, the saved checkpoint holds the variables of this step, so the hook states
-// must be of the same step.
+// Called after an interrupt, because a checkpoint is saved then: the states of hooks in it must be
+// of the same step as the variables.
 void MonitoredSession::snapshot_hook_states() {
   for (const auto& saveable : hook_saveables_) {
     std::string problem = "R left it by a non-local exit";
@@ -219,17 +222,18 @@ void MonitoredSession::snapshot_hook_states() {
   }
 }
 
-// Failures in here must neither hide the loop's error nor keep later hooks from seeing it.
+// Calls on_error() of all hooks. Errors of these calls become warnings, so that they neither hide
+// the error of the loop nor keep later hooks from being called.
 void MonitoredSession::notify_failure(LoopFailure failure) {
   if (failure.is_interrupt && was_partial_run_) {
-    // Hooks must treat it like an error: the variables are inconsistent.
+    // The variables are inconsistent, so hooks must not save them.
     failure.is_interrupt = false;
     warn("hook",
          "Interrupted during a variable update. The variables are inconsistent, so no checkpoint "
          "was saved.");
   }
   if (failure.is_interrupt && session_ && !has_failed_) snapshot_hook_states();
-  has_failed_ = true;  // from now on, hooks are not asked for their states
+  has_failed_ = true;  // hooks are not called for their states any more
   for (const HookPtr& hook : hooks_) {
     try {
       hook->on_error(session_.get(), failure);
@@ -241,12 +245,15 @@ void MonitoredSession::notify_failure(LoopFailure failure) {
   }
 }
 
-void MonitoredSession::close_session() {
+std::unique_ptr<Session> MonitoredSession::release_session() {
   requests_.clear();
-  where_.session = nullptr;
+  location_.session = nullptr;
   chief_.reset();
-  if (session_) session_->close();
-  session_.reset();
+  return std::move(session_);
+}
+
+void MonitoredSession::close_session() {
+  if (const std::unique_ptr<Session> session = release_session()) session->close();
 }
 
 Session& MonitoredSession::session() {
@@ -254,16 +261,16 @@ Session& MonitoredSession::session() {
   return *session_;
 }
 
-// A recovering session returns true instead of raising the coordinator's exception; close() raises
-// it.
+// If an exception was reported to the coordinator, a session that recovers returns true here, and
+// close() raises the exception.
 bool MonitoredSession::should_stop() {
-  if (closed_) return true;
+  if (is_closed_) return true;
   if (!session_) return false;  // lost; the next run creates a new one
-  const std::exception_ptr why = coordinator_.requested_exception();
-  if (!why) return coordinator_.should_stop() || stop_requested_;
+  const std::exception_ptr reason = coordinator_.requested_exception();
+  if (!reason) return coordinator_.should_stop() || stop_requested_;
   if (!options_.recovers) coordinator_.raise_requested_exception();
   try {
-    std::rethrow_exception(why);
+    std::rethrow_exception(reason);
   } catch (const Error& error) {
     return !close_if_recoverable(error);
   } catch (...) {
@@ -271,9 +278,8 @@ bool MonitoredSession::should_stop() {
   }
 }
 
-// Running the session from one of its hooks would recurse without end.
 void MonitoredSession::check_open() const {
-  if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
+  if (is_closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
   check_caller();
 }
 
@@ -282,8 +288,8 @@ void MonitoredSession::check_caller() const {
     fail(Code::kFailedPrecondition,
          "Cannot run or close this session: it is called from inside its own run.");
   }
-  if (!where_.hook) return;
-  fail(Code::kFailedPrecondition, "Hook `", where_.hook->name(),
+  if (!location_.hook) return;
+  fail(Code::kFailedPrecondition, "Hook `", location_.hook->name(),
        "` cannot run or close the session that is calling it.");
 }
 
@@ -301,12 +307,13 @@ const Executor& MonitoredSession::run_in_step(const RunArgs& caller) {
   return executor;
 }
 
-// All processes end a step with the same vote. A process that leaves the step early votes where
-// the others wait: at the barrier, before any update, or here, after the update.
+// Each process votes once per step, and all of them get the same result. A process that leaves the
+// step early votes at the point where the other processes wait: at the barrier before the update,
+// or at the end of the step.
 const Executor& MonitoredSession::run_with_peers(const RunArgs& caller) {
-  struct Closed {
-    ~Closed() { StepBarrier::close(); }
-  } closed;
+  struct CloseBarrier {
+    ~CloseBarrier() { StepBarrier::close(); }
+  } close_barrier;
   StepBarrier::open();
   try {
     const Executor& executor = run_once(caller);
@@ -322,30 +329,30 @@ const Executor& MonitoredSession::run_with_peers(const RunArgs& caller) {
   }
 }
 
-void MonitoredSession::notify_peers(StepDecision why) {
-  if (StepBarrier::is_open()) return StepBarrier::vote_abort(why);
-  if (!StepBarrier::is_passed()) return;  // the other processes ended the step
-  if (!was_run_) {
+void MonitoredSession::notify_peers(StepDecision reason) {
+  if (StepBarrier::is_open()) return StepBarrier::vote_abort(reason);
+  if (!StepBarrier::is_passed()) return;  // the other processes have ended the step, too
+  if (!has_run_executor_) {
     fail(Code::kInternal,
          "This process failed in the middle of a distributed step; the other processes cannot "
          "complete it.");
   }
   StepBarrier::close();
-  vote(why);
+  vote(reason);
 }
 
 void MonitoredSession::vote_with_peers() {
   const bool stops = stop_requested_ || coordinator_.should_stop();
-  const VoteResult agreed = vote(stops ? StepDecision::kStops : StepDecision::kYes);
+  const VoteResult result = vote(stops ? StepDecision::kStops : StepDecision::kYes);
   StepBarrier::close();
-  if (agreed.goes_on == StepDecision::kYes) return;
-  if (agreed.goes_on == StepDecision::kInterrupted) interrupt_with(agreed.rank);
+  if (result.goes_on == StepDecision::kYes) return;
+  if (result.goes_on == StepDecision::kInterrupted) interrupt_with(result.rank);
   stop_requested_ = true;
 }
 
 bool MonitoredSession::close_if_recoverable(const Error& error) {
   if (!is_recoverable(error) || is_busy()) return false;
-  log(LogLevel::kInfo, kRecoveryLine + error.message());
+  log(LogLevel::kInfo, kRecoveryText + error.message());
   close_session();
   return true;
 }
@@ -366,7 +373,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     fail(Code::kFailedPrecondition, "Run called even after should_stop requested.");
   }
   RunContext context(*session_, caller);
-  was_partial_run_ = was_run_ = false;
+  was_partial_run_ = has_run_executor_ = false;
   requests_.begin();
   for (const HookPtr& hook : hooks_) {
     const RunArgs* args = nullptr;
@@ -381,15 +388,15 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     const ScopedFlag running(is_running_);
     executor.run(merged.feed_values, merged.options, run_metadata_);
   } catch (const Error&) {
-    coordinator_.raise_requested_exception();  // explains better why the run failed
+    coordinator_.raise_requested_exception();  // the cause of this error, if there is one
     throw;
   } catch (...) {
     was_partial_run_ = last_run_was_partial();
     throw;
   }
-  was_run_ = true;
-  // Keeps the results unchanged for later hooks if a hook runs the plain session.
-  const Executor::Retain hold(executor);
+  has_run_executor_ = true;
+  // Keeps the results valid for later hooks, even if a hook runs the session itself.
+  const Executor::Retain retained(executor);
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const RunValues values(executor, merged.hooks[i].results, merged.options, run_metadata_);
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
@@ -401,8 +408,8 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
 
 void MonitoredSession::close() {
   check_caller();
-  if (closed_) return;
-  closed_ = true;
+  if (is_closed_) return;
+  is_closed_ = true;
   struct Finish {
     MonitoredSession& self;
     ~Finish() {
@@ -417,22 +424,15 @@ void MonitoredSession::close() {
     }
     coordinator_.raise_requested_exception();
   } catch (...) {
-    notify_failure(failure_in_flight());
+    notify_failure(current_failure());
     throw;
   }
-  recycle_session();
+  creator_->recycle_session(release_session());
 }
 
-void MonitoredSession::recycle_session() {
-  requests_.clear();
-  where_.session = nullptr;
-  chief_.reset();
-  creator_->recycle_session(std::move(session_));
-}
-
-void MonitoredSession::close_after(const LoopFailure& failure) {
-  if (closed_ || is_busy()) return;
-  closed_ = true;
+void MonitoredSession::close_after_failure(const LoopFailure& failure) {
+  if (is_closed_ || is_busy()) return;
+  is_closed_ = true;
   notify_failure(failure);
   close_session();
   if (!graph_was_finalized_) graph_->unfinalize();
@@ -443,12 +443,12 @@ void step_in_block(MonitoredSession& session, const std::function<void()>& body)
     body();
   } catch (const Error& error) {
     if (!is_normal_end(error)) {
-      session.close_after(failure_in_flight());
+      session.close_after_failure(current_failure());
       throw;
     }
     session.close();
   } catch (...) {
-    session.close_after(failure_in_flight());
+    session.close_after_failure(current_failure());
     throw;
   }
 }

@@ -9,8 +9,8 @@
 #include "monitored/hook_saveable.h"
 #include "monitored/run_requests.h"
 #include "monitored/session_creator.h"
-#include "session/run_hook.h"
 #include "session/loop_location.h"
+#include "session/run_hook.h"
 
 namespace runhooks {
 
@@ -19,18 +19,20 @@ struct MonitoredOptions {
   bool recovers = true;
   // Rethrow the error after this many failures of one run. TensorFlow retries forever.
   int max_failures = 10;
-  // Other processes run the same steps; either all continue or none (cluster/step_barrier.h).
-  // A lost session cannot be recreated then.
+  // Other processes run the same steps, and all processes stop together (cluster/step_barrier.h). A
+  // lost session is not recreated then.
   bool has_peers = false;
 };
 
-// The hook that ended a loop, by a stop request or an error. Empty if the input or the caller did.
+// The hook that ended a loop, by a stop request or an error. `hook` is NULL if the loop ended for
+// another reason, such as the end of the data.
 struct StopCause {
   const RunHook* hook = nullptr;
   const char* method = "";
 };
 
-// Lets trace tests wrap the hooks of every new loop. Empty by default.
+// A function that replaces the hooks of every new loop, for tests that trace hook calls. Empty by
+// default.
 std::function<HookList(HookList)>& hook_decorator();
 
 // tf.train.MonitoredSession, or SingularMonitoredSession if `recovers` is false. Calls happen in
@@ -48,13 +50,15 @@ class MonitoredSession {
   MonitoredSession& operator=(const MonitoredSession&) = delete;
 
   bool should_stop();
-  // Runs one step with the hooks. The caller's fetches come first in the results, in order.
+  // Runs one step with the hooks. The results begin with the caller's fetches, in their order.
   const Executor& run(const RunArgs& caller);
 
-  // Building blocks of run(), for a step function that repeats several runs after a failure.
-  // close_if_recoverable() returns true if the session was closed and the step may be retried.
+  // The following three are the parts of run(), for callers whose steps consist of several runs.
+  // Returns the session; creates it if it was lost.
   Session& ready_session();
+  // Runs once, without retries.
   const Executor& run_in_step(const RunArgs& caller);
+  // Returns true if the session was closed because of `error` and the step may be retried.
   bool close_if_recoverable(const Error& error);
   int max_failures() const { return options_.max_failures; }
   const RunMetadata& run_metadata() const { return run_metadata_; }
@@ -62,8 +66,8 @@ class MonitoredSession {
   // Normal end: calls end() of each hook until one fails. The session is closed in any case.
   void close();
   // End after an error or interrupt: calls on_error() of each hook, but no end().
-  void close_after(const LoopFailure& failure);
-  bool is_closed() const { return closed_; }
+  void close_after_failure(const LoopFailure& failure);
+  bool is_closed() const { return is_closed_; }
   // Throws if the session is closed, is running, or is calling one of its hooks.
   void check_open() const;
 
@@ -76,7 +80,7 @@ class MonitoredSession {
 
  private:
   void check_caller() const;
-  bool is_busy() const { return is_running_ || where_.hook; }
+  bool is_busy() const { return is_running_ || location_.hook; }
   template <typename Call>
   void call_hook(const HookPtr& hook, const char* method, Call call);
   void record_stop_cause(const RunHook& hook, const char* method);
@@ -88,12 +92,13 @@ class MonitoredSession {
   void restore_hook_states();
   void snapshot_hook_states();
   void close_session();
-  void recycle_session();
+  // Returns the session, which this object then lacks.
+  std::unique_ptr<Session> release_session();
   void notify_failure(LoopFailure failure);
   void detach_saver();
   const Executor& run_once(const RunArgs& caller);
   const Executor& run_with_peers(const RunArgs& caller);
-  void notify_peers(StepDecision why);
+  void notify_peers(StepDecision reason);
   void vote_with_peers();
   bool is_recoverable(const Error& error) const;
 
@@ -107,22 +112,23 @@ class MonitoredSession {
   std::unique_ptr<Session> session_;
   std::unique_ptr<ChiefSession> chief_;  // set if session_ is a chief's
   Coordinator coordinator_;
-  LoopLocation where_;
+  LoopLocation location_;
   StopCause stop_cause_;
   RunRequests requests_{hooks_};
   RunMetadata run_metadata_;
   bool stop_requested_ = false;
-  bool is_running_ = false;  // the executor, not the hooks
+  bool is_running_ = false;  // true while the executor runs, but not while hooks are called
   bool has_failed_ = false;
-  bool was_run_ = false;         // the executor finished in the last step
-  bool was_partial_run_ = false;  // the last step failed after it began to update variables
-  bool closed_ = false;
+  bool has_run_executor_ = false;  // the executor finished in the last step
+  bool was_partial_run_ = false;   // the last step failed after it began to update variables
+  bool is_closed_ = false;
 };
 
-// Runs `body` like a with-block: end of data and stop_iteration close the session normally; other
-// errors close it and are rethrown.
+// Runs `body` and closes the session, like Python's `with session:`. The end of the data and
+// stop_iteration end `body` normally. After other errors, the session is closed by close_after_failure()
+// and the error is rethrown.
 void run_block(MonitoredSession& session, const std::function<void()>& body);
-// The same for a part of such a block: the session stays open if `body` returns.
+// The same, but the session stays open if `body` returns.
 void step_in_block(MonitoredSession& session, const std::function<void()>& body);
 
 }  // namespace runhooks

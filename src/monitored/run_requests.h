@@ -8,8 +8,8 @@
 
 namespace runhooks {
 
-// The merged run. A tensor that several request is computed and copied once. The caller's results
-// come first.
+// The run that serves the caller and all hooks. A tensor that several of them request is fetched
+// once. The results of the caller come first.
 struct MergedRun {
   struct Request {
     const RunArgs* args = nullptr;
@@ -30,27 +30,28 @@ class RunRequests {
  public:
   explicit RunRequests(const HookList& hooks) : hooks_(hooks) {}
 
-  // Starts a run. Then add() takes the request of each hook, or NULL. It throws if two hooks feed
-  // the same tensor.
+  // Starts a run.
   void begin() { requests_.clear(); }
+  // Adds the request of the next hook, or NULL. Throws if two hooks feed the same tensor.
   void add(const RunArgs* args);
-  // Returns the merged run with its feed values. The result is cached per set of requests and stays
-  // valid until clear() or until it is evicted by newer sets.
+  // Returns the merged run with its feed values. Runs are cached by their requests. The result is
+  // valid until the next merge() or clear().
   const MergedRun& merge(Session& session, const RunArgs& caller);
-  // Call after the session was replaced.
-  void clear() { merged_.clear(); }
+  // Must be called when the session is replaced.
+  void clear() { cached_runs_.clear(); }
 
  private:
-  void check_feeds_of_last() const;
-  void check_feeds_of(const RunArgs& caller) const;
+  void check_last_hook_feeds() const;
+  void check_caller_feeds(const RunArgs& caller) const;
   bool matches(const MergedRun& merged, const RunArgs& caller) const;
-  MergedRun make(Session& session, const RunArgs& caller) const;
+  MergedRun merge_requests(Session& session, const RunArgs& caller) const;
   void collect_feeds(MergedRun& merged, const RunArgs& caller) const;
 
   const HookList& hooks_;
   std::vector<const RunArgs*> requests_;  // of the hooks, in the current run
-  // Most recently used first. Hooks that request something only now and then need more than one.
-  std::vector<std::unique_ptr<MergedRun>> merged_;
+  // Most recently used first. Several runs are cached, because many hooks request tensors only in
+  // some steps.
+  std::vector<std::unique_ptr<MergedRun>> cached_runs_;
 };
 
 }  // namespace runhooks

@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-std::string uninitialized(Session& session, const std::vector<SaveablePtr>& saveables) {
+std::string uninitialized_names(Session& session, const std::vector<SaveablePtr>& saveables) {
   std::vector<std::string> names;
   for (const SaveablePtr& saveable : saveables) {
     if (saveable->is_initialized(session.resources())) continue;
@@ -21,26 +21,27 @@ std::string uninitialized(Session& session, const std::vector<SaveablePtr>& save
   return str_join(names, ", ");
 }
 
-std::string not_initialized(Session& session) {
-  return uninitialized(session, saveables_in(session.graph()));
+std::string uninitialized_globals(Session& session) {
+  return uninitialized_names(session, saveables_in(session.graph()));
 }
 
-std::string not_ready(Session& session) {
-  std::vector<SaveablePtr> all = saveables_in(session.graph());
-  for (const VariablePtr& one : variables_in(session.graph(), collection_keys::kLocalVariables)) {
-    all.push_back(variable_saveable(one));
+std::string uninitialized_variables(Session& session) {
+  std::vector<SaveablePtr> saveables = saveables_in(session.graph());
+  for (const VariablePtr& variable :
+       variables_in(session.graph(), collection_keys::kLocalVariables)) {
+    saveables.push_back(variable_saveable(variable));
   }
-  return uninitialized(session, all);
+  return uninitialized_names(session, saveables);
 }
 
-int64_t sessions_made = 0;
+int64_t num_chief_sessions = 0;
 
 std::vector<Session*>& chief_sessions() {
-  static auto* all = new std::vector<Session*>;
-  return *all;
+  static auto* sessions = new std::vector<Session*>;  // never destroyed
+  return *sessions;
 }
 
-constexpr double kWaitSeconds = 0.25;
+constexpr double kPollSeconds = 0.25;
 
 }  // namespace
 
@@ -58,10 +59,10 @@ std::shared_ptr<Saver> ChiefSessionCreator::ready_saver() {
   return scaffold_->saver;
 }
 
-int64_t ChiefSessionCreator::num_sessions_created() { return sessions_made; }
+int64_t ChiefSessionCreator::num_sessions_created() { return num_chief_sessions; }
 
 std::unique_ptr<Session> ChiefSessionCreator::create_session() {
-  ++sessions_made;
+  ++num_chief_sessions;
   scaffold_->finalize(*graph_);
   log(LogLevel::kInfo, "Graph was finalized.");
   auto session = std::make_unique<Session>(graph_);
@@ -69,20 +70,20 @@ std::unique_ptr<Session> ChiefSessionCreator::create_session() {
     session->run({scaffold_->init_op}, scaffold_->init_feeds);
     if (scaffold_->init_fn) scaffold_->init_fn(*session);
   }
-  check_ready(not_initialized(*session), " for local_init");
+  check_ready(uninitialized_globals(*session), " for local_init");
   log(LogLevel::kInfo, "Running local_init_op.");
   session->run({scaffold_->local_init_op}, scaffold_->local_init_feeds);
   log(LogLevel::kInfo, "Done running local_init_op.");
-  check_ready(not_ready(*session), "");
+  check_ready(uninitialized_variables(*session), "");
   return session;
 }
 
-void ChiefSessionCreator::check_ready(const std::string& missing, const char* purpose) const {
-  if (missing.empty()) return;
+void ChiefSessionCreator::check_ready(const std::string& uninitialized, const char* purpose) const {
+  if (uninitialized.empty()) return;
   fail(Code::kFailedPrecondition, "Init operations did not make model ready", purpose,
        ".  Init op: ", scaffold_->init_op->name(),
        ", init fn: ", scaffold_->init_fn ? "given" : "None",
-       ", error: Variables not initialized: ", missing);
+       ", error: Variables not initialized: ", uninitialized);
 }
 
 bool ChiefSessionCreator::restore(Session& session) const {
@@ -96,34 +97,36 @@ bool ChiefSessionCreator::restore(Session& session) const {
   const auto state = read_checkpoint_state(checkpoint_dir_, &warnings);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
   if (!state) return false;
-  std::vector<std::string> skipped, known = state->all_model_checkpoint_paths;
-  restore_first(session, newest_first(*state), &skipped);
-  known.erase(std::remove_if(known.begin(), known.end(),
-                             [&skipped](const std::string& path) {
-                               return std::count(skipped.begin(), skipped.end(), path) > 0;
-                             }),
-              known.end());
-  scaffold_->saver->recover_last_checkpoints(checkpoint_dir_, known);
+  std::vector<std::string> skipped, listed = state->all_model_checkpoint_paths;
+  restore_newest_readable(session, newest_first(*state), &skipped);
+  listed.erase(std::remove_if(listed.begin(), listed.end(),
+                              [&skipped](const std::string& path) {
+                                return std::count(skipped.begin(), skipped.end(), path) > 0;
+                              }),
+               listed.end());
+  scaffold_->saver->recover_last_checkpoints(checkpoint_dir_, listed);
   return true;
 }
 
-// A checkpoint of a different model is an error: older checkpoints would not fit either.
-void ChiefSessionCreator::restore_first(Session& session,
-                                        const std::vector<std::string>& paths,
-                                        std::vector<std::string>* skipped) const {
+// Restores the newest checkpoint that can be read; the damaged ones before it are added to
+// `skipped`. A checkpoint of another model is an error, because older checkpoints would not fit
+// either.
+void ChiefSessionCreator::restore_newest_readable(Session& session,
+                                                  const std::vector<std::string>& paths,
+                                                  std::vector<std::string>* skipped) const {
   std::vector<std::string> problems;
   for (const std::string& path : paths) {
     std::string problem;
     if (!checkpoint_exists(path)) {
       problem = "its files are missing.";
     } else {
-      problem = checkpoint_problem(path, CheckpointLook::kFiles);
+      problem = checkpoint_problem(path, CheckpointCheck::kFiles);
     }
     if (problem.empty()) {
       try {
         scaffold_->saver->restore(session, path);
-        for (const std::string& one : problems)
-          warn("checkpoint", one + obsolete_state_after(path));
+        for (const std::string& problem : problems)
+          warn("checkpoint", problem + fallback_notice(path));
         return;
       } catch (const Error& error) {
         if (error.code() != Code::kDataLoss) throw;
@@ -142,16 +145,16 @@ ChiefSession::ChiefSession(Session& session) : session_(session) {
 }
 
 ChiefSession::~ChiefSession() {
-  auto& all = chief_sessions();
-  all.erase(std::remove(all.begin(), all.end(), &session_), all.end());
+  auto& sessions = chief_sessions();
+  sessions.erase(std::remove(sessions.begin(), sessions.end(), &session_), sessions.end());
 }
 
 Session* ChiefSession::of(const Graph& graph) {
-  const auto& all = chief_sessions();
-  const auto found = std::find_if(all.rbegin(), all.rend(), [&graph](const Session* session) {
-    return &session->graph() == &graph;
-  });
-  return found == all.rend() ? nullptr : *found;
+  const auto& sessions = chief_sessions();
+  const auto found =
+      std::find_if(sessions.rbegin(), sessions.rend(),
+                   [&graph](const Session* session) { return &session->graph() == &graph; });
+  return found == sessions.rend() ? nullptr : *found;
 }
 
 WorkerSessionCreator::WorkerSessionCreator(std::shared_ptr<Graph> graph,
@@ -172,39 +175,39 @@ void WorkerSessionCreator::copy_chief_values(Session& session) const {
   }
   if (checkpoint_dir_.empty()) return;
   const std::string path =
-      newest_checkpoint(checkpoint_dir_, kCheckpointStateName, CheckpointLook::kContent);
+      newest_checkpoint(checkpoint_dir_, kCheckpointStateName, CheckpointCheck::kContent);
   if (checkpoint_exists(path)) scaffold_->saver->restore_model(session, path);
 }
 
-std::unique_ptr<Session> WorkerSessionCreator::try_session(std::string* missing) const {
+std::unique_ptr<Session> WorkerSessionCreator::try_session(std::string* uninitialized) const {
   auto session = std::make_unique<Session>(graph_);
   copy_chief_values(*session);
-  *missing = not_initialized(*session);
-  if (!missing->empty()) return nullptr;
+  *uninitialized = uninitialized_globals(*session);
+  if (!uninitialized->empty()) return nullptr;
   session->run({scaffold_->local_init_op}, scaffold_->local_init_feeds);
-  *missing = not_ready(*session);
-  return missing->empty() ? std::move(session) : nullptr;
+  *uninitialized = uninitialized_variables(*session);
+  return uninitialized->empty() ? std::move(session) : nullptr;
 }
 
 std::unique_ptr<Session> WorkerSessionCreator::create_session() {
   scaffold_->finalize(*graph_);
   log(LogLevel::kInfo, "Graph was finalized.");
-  const double until = now_seconds() + max_wait_secs_;
-  std::string missing;
+  const double deadline = now_seconds() + max_wait_secs_;
+  std::string uninitialized;
   for (bool is_first = true;; is_first = false) {
-    if (auto session = try_session(&missing)) return session;
+    if (auto session = try_session(&uninitialized)) return session;
     // Without a directory, nothing in this process can make the session ready while it waits.
-    if (checkpoint_dir_.empty() || now_seconds() >= until) break;
+    if (checkpoint_dir_.empty() || now_seconds() >= deadline) break;
     if (is_first) {
       log(LogLevel::kInfo, str_cat("Waiting for the chief's checkpoint in ", checkpoint_dir_,
-                                   ". Variables not initialized: ", missing));
+                                   ". Variables not initialized: ", uninitialized));
     }
-    sleep_seconds(std::min(kWaitSeconds, std::max(until - now_seconds(), 0.0)));
+    sleep_seconds(std::min(kPollSeconds, std::max(deadline - now_seconds(), 0.0)));
   }
   throw Error(
       Code::kDeadlineExceeded,
       str_cat("Session was not ready after waiting ", max_wait_secs_, " secs."),
-      {str_cat("Variables not initialized: ", missing, "."),
+      {str_cat("Variables not initialized: ", uninitialized, "."),
        checkpoint_dir_.empty()
            ? "No chief has an open session of this graph in this process. Give the directory of "
              "its checkpoints (`checkpoint_dir`), or use `is_chief = TRUE`."

@@ -1,4 +1,4 @@
-// SessionCreator: creates a session that is ready to run, either restored or initialized.
+// SessionCreator: creates a session and restores or initializes its variables.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@ class SessionCreator {
  public:
   virtual ~SessionCreator() = default;
   virtual std::unique_ptr<Session> create_session() = 0;
-  // Takes the session of a loop that ended normally, for reuse or closing.
+  // Gets the session of a loop that ended normally. The default closes it.
   virtual void recycle_session(std::unique_ptr<Session> session) { session->close(); }
-  // The saver of the sessions, available before the first is created; may be NULL.
+  // The saver of the sessions, or NULL. Can be called before a session is created.
   virtual std::shared_ptr<Saver> ready_saver() { return nullptr; }
-  // Whether workers take their initial values from the sessions of this creator.
+  // True if workers copy their initial values from sessions of this creator.
   virtual bool is_chief() const { return true; }
 };
 
@@ -36,18 +36,18 @@ class ChiefSessionCreator : public SessionCreator {
   static int64_t num_sessions_created();
 
  private:
-  void check_ready(const std::string& missing, const char* purpose) const;
+  void check_ready(const std::string& uninitialized, const char* purpose) const;
   bool restore(Session& session) const;
-  void restore_first(Session& session,
-                     const std::vector<std::string>& paths,
-                     std::vector<std::string>* skipped) const;
+  void restore_newest_readable(Session& session,
+                               const std::vector<std::string>& paths,
+                               std::vector<std::string>* skipped) const;
 
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<Scaffold> scaffold_;
   std::string checkpoint_dir_, checkpoint_path_;
 };
 
-// Registers a session as its graph's chief, so that workers in this process find it.
+// Registers a session as the chief's session of its graph, so that workers in this process find it.
 class ChiefSession {
  public:
   explicit ChiefSession(Session& session);
@@ -60,9 +60,10 @@ class ChiefSession {
   Session& session_;
 };
 
-// tf.train.WorkerSessionCreator: creates a session whose variables the chief initializes. Sessions
-// share no memory here, so the values are copied once, from the chief's session of the same graph
-// in this process or from the newest checkpoint in `checkpoint_dir`, for which it waits.
+// tf.train.WorkerSessionCreator: creates a session whose variables the chief initializes. Our
+// sessions share no memory, so the values are copied once: from the chief's session of the same
+// graph in this process, or from the newest checkpoint in `checkpoint_dir`, for which the worker
+// waits.
 class WorkerSessionCreator : public SessionCreator {
  public:
   WorkerSessionCreator(std::shared_ptr<Graph> graph,
@@ -74,8 +75,8 @@ class WorkerSessionCreator : public SessionCreator {
 
  private:
   void copy_chief_values(Session& session) const;
-  // NULL if the session is not ready; `missing` then names the uninitialized variables.
-  std::unique_ptr<Session> try_session(std::string* missing) const;
+  // NULL if the session is not ready; `uninitialized` then names the uninitialized variables.
+  std::unique_ptr<Session> try_session(std::string* uninitialized) const;
 
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<Scaffold> scaffold_;

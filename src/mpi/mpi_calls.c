@@ -1,13 +1,14 @@
-/* The table of cluster/mpi_calls.h by one MPI: `configure` builds a shared object of it for each MPI
-   that it finds, which mpi_strategy() loads. Errors are MPI's own: they end all processes. */
+/* Implements the function table of cluster/mpi_calls.h. `configure` builds a shared object from this
+   file for each MPI library that it finds, and mpi_strategy() loads one of them. MPI's error handler
+   ends all processes. */
 #include <mpi.h>
 #include <stddef.h>
 
 #include "cluster/mpi_calls.h"
 
-/* MPI counts by int. */
+/* MPI's counts are of type int. */
 static const int64_t kMaxBytes = 1 << 30;
-static int has_begun = 0;
+static int started_mpi = 0;
 
 static MPI_Datatype type_of(int type) {
   switch (type) {
@@ -35,14 +36,14 @@ static void library(char* text, int size) {
 }
 
 static int start(int* rank, int* size, int* local_rank, int* local_size) {
-  int is_there = 0, threads = MPI_THREAD_SINGLE;
+  int is_initialized = 0, threads = MPI_THREAD_SINGLE;
   MPI_Comm node;
-  MPI_Initialized(&is_there);
-  if (is_there) {
+  MPI_Initialized(&is_initialized);
+  if (is_initialized) {
     MPI_Query_thread(&threads);
   } else {
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &threads);
-    has_begun = 1;
+    started_mpi = 1;
   }
   MPI_Comm_rank(MPI_COMM_WORLD, rank);
   MPI_Comm_size(MPI_COMM_WORLD, size);
@@ -56,10 +57,10 @@ static int start(int* rank, int* size, int* local_rank, int* local_size) {
 static void reduce(char* values, int64_t n, int type, MPI_Op op) {
   int64_t done = 0;
   while (done < n) {
-    const int64_t part = n - done < kMaxBytes ? n - done : kMaxBytes;
-    MPI_Allreduce(MPI_IN_PLACE, values + done * size_of(type), (int)part, type_of(type), op,
+    const int64_t count = n - done < kMaxBytes ? n - done : kMaxBytes;
+    MPI_Allreduce(MPI_IN_PLACE, values + done * size_of(type), (int)count, type_of(type), op,
                   MPI_COMM_WORLD);
-    done += part;
+    done += count;
   }
 }
 
@@ -72,9 +73,9 @@ static void largest(int64_t* values, int64_t n) {
 static void broadcast(void* bytes, int64_t n, int root) {
   int64_t done = 0;
   while (done < n) {
-    const int64_t part = n - done < kMaxBytes ? n - done : kMaxBytes;
-    MPI_Bcast((char*)bytes + done, (int)part, MPI_BYTE, root, MPI_COMM_WORLD);
-    done += part;
+    const int64_t count = n - done < kMaxBytes ? n - done : kMaxBytes;
+    MPI_Bcast((char*)bytes + done, (int)count, MPI_BYTE, root, MPI_COMM_WORLD);
+    done += count;
   }
 }
 
@@ -92,20 +93,20 @@ static void gather(const void* own, int64_t n, void* all) {
 }
 
 static void progress(void) {
-  int is_there = 0;
-  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+  int has_message = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &has_message, MPI_STATUS_IGNORE);
 }
 
-static void end_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
+static void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 static void finish(void) {
-  int is_over = 0;
-  MPI_Finalized(&is_over);
-  if (has_begun && !is_over) MPI_Finalize();
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  if (started_mpi && !is_finalized) MPI_Finalize();
 }
 
 static const struct runhooks_mpi_calls kCalls = {
     RUNHOOKS_MPI_CALLS_VERSION, library, start, add, largest, broadcast, gather, progress,
-    end_all, finish};
+    abort_all, finish};
 
 const struct runhooks_mpi_calls* runhooks_mpi_calls(void) { return &kCalls; }

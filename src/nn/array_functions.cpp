@@ -1,4 +1,4 @@
-// Functions of tf that select an op by the shapes and types of their arguments.
+// Functions of tf that choose the op by the shapes and types of their arguments.
 #include "graph/graph_function.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -11,10 +11,10 @@ bool is_graph_tensor(const Value* value) {
 }
 
 // Converts two operands to one type; a number takes the type of the tensor operand.
-std::pair<Output, Output> two_operands(Graph& graph,
-                                       const Args& args,
-                                       const std::string& first,
-                                       const std::string& second) {
+std::pair<Output, Output> operands_of_one_type(Graph& graph,
+                                               const Args& args,
+                                               const std::string& first,
+                                               const std::string& second) {
   if (is_graph_tensor(args.find(second)) && !is_graph_tensor(args.find(first))) {
     const Output b = tensor_argument(graph, args, second);
     return {tensor_argument(graph, args, first, b.dtype()), b};
@@ -37,40 +37,37 @@ bool is_transposed(const Args& args, const std::string& operand) {
 }
 
 Value call_matmul(Graph& graph, const Args& args) {
-  const auto [a, b] = two_operands(graph, args, "a", "b");
+  const auto [a, b] = operands_of_one_type(graph, args, "a", "b");
   const bool transpose_a = is_transposed(args, "a"), transpose_b = is_transposed(args, "b");
   // TensorFlow selects sparse kernels by these flags; the result is the same.
   args.flag("a_is_sparse", false);
   args.flag("b_is_sparse", false);
   const std::string name = args.text("name", "MatMul");
   if (may_have_batch(a) || may_have_batch(b)) {
-    return Value::of(static_cast<Output>(graph.op("BatchMatMulV2", {a, b})
-                                             .attr("adj_x", transpose_a)
-                                             .attr("adj_y", transpose_b)
-                                             .named(name)));
+    return Value::of(graph.op("BatchMatMulV2", {a, b})
+                         .attr("adj_x", transpose_a)
+                         .attr("adj_y", transpose_b)
+                         .named(name));
   }
-  return Value::of(static_cast<Output>(graph.op("MatMul", {a, b})
-                                           .attr("transpose_a", transpose_a)
-                                           .attr("transpose_b", transpose_b)
-                                           .named(name)));
+  return Value::of(graph.op("MatMul", {a, b})
+                       .attr("transpose_a", transpose_a)
+                       .attr("transpose_b", transpose_b)
+                       .named(name));
 }
 
-// Coordinates of TRUE elements, or elements selected from x and y.
 Value call_where(Graph& graph, const Args& args) {
   const Output condition = tensor_argument(graph, args, "condition");
   if (!args.has("x") && !args.has("y")) {
-    return Value::of(
-        static_cast<Output>(graph.op("Where", {condition}).named(args.text("name", "Where"))));
+    return Value::of(graph.op("Where", {condition}).named(args.text("name", "Where")));
   }
   if (!args.has("x") || !args.has("y")) {
     invalid_argument("`x` and `y` of ", args.owner(), " must both be given, or neither.");
   }
-  const auto [x, y] = two_operands(graph, args, "x", "y");
-  return Value::of(static_cast<Output>(
-      graph.op("Select", {condition, x, y}).named(args.text("name", "Select"))));
+  const auto [x, y] = operands_of_one_type(graph, args, "x", "y");
+  return Value::of(graph.op("Select", {condition, x, y}).named(args.text("name", "Select")));
 }
 
-// The type to which a true division converts its operands.
+// The type to which tf.truediv() converts its operands.
 DType quotient_type(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -90,17 +87,17 @@ DType quotient_type(DType dtype) {
 
 Value call_truediv(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "truediv"));
-  const auto [x, y] = two_operands(graph, args, "x", "y");
+  const auto [x, y] = operands_of_one_type(graph, args, "x", "y");
   if (x.dtype() != y.dtype()) {
     invalid_argument("x and y of a division must have one type, got ", dtype_name(x.dtype()),
                      " and ", dtype_name(y.dtype()), ".");
   }
   const DType dtype = quotient_type(x.dtype());
-  return Value::of(static_cast<Output>(
-      graph.op("RealDiv", {cast(graph, x, dtype), cast(graph, y, dtype)}).named(scope.name())));
+  return Value::of(
+      graph.op("RealDiv", {cast(graph, x, dtype), cast(graph, y, dtype)}).named(scope.name()));
 }
 
-// Splits along an axis; the number of outputs may follow from the shape.
+// The number of outputs defaults to the size of the axis.
 Value call_unstack(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const int64_t axis = args.integer("axis", 0);
@@ -110,11 +107,11 @@ Value call_unstack(Graph& graph, const Args& args) {
     if (!shape.has_rank()) {
       invalid_argument("Cannot infer `num` of ", args.owner(), " from unknown shape ", shape, ".");
     }
-    const int64_t positive = axis < 0 ? axis + shape.rank() : axis;
-    if (positive < 0 || positive >= shape.rank()) {
+    const int64_t nonnegative_axis = axis < 0 ? axis + shape.rank() : axis;
+    if (nonnegative_axis < 0 || nonnegative_axis >= shape.rank()) {
       invalid_argument("`axis` = ", axis, " not in [", -shape.rank(), ", ", shape.rank(), ").");
     }
-    num = shape.dim(static_cast<int>(positive));
+    num = shape.dim(static_cast<int>(nonnegative_axis));
     if (num < 0) {
       invalid_argument("Cannot infer `num` of ", args.owner(), " from shape ", shape, ".");
     }
@@ -135,10 +132,10 @@ Value call_transpose(Graph& graph, const Args& args) {
   if (!perm) {
     const Output one = graph.scalar(DType::kInt32, 1, "sub/y");
     const Output last = subtract(graph, graph.op("Rank", {a}), one);
-    const Output places =
+    const Output indices =
         graph.op("Range", {graph.scalar(DType::kInt32, 0, "Range/start"), graph.op("Rank", {a}),
                            graph.scalar(DType::kInt32, 1, "Range/delta")});
-    perm = subtract(graph, last, places);
+    perm = subtract(graph, last, indices);
     Output result = graph.op("Transpose", {a, perm}).named(scope.name());
     if (a.shape().has_rank()) {
       Shape shape;
@@ -147,17 +144,16 @@ Value call_transpose(Graph& graph, const Args& args) {
     }
     return Value::of(result);
   }
-  return Value::of(static_cast<Output>(graph.op("Transpose", {a, perm}).named(scope.name())));
+  return Value::of(graph.op("Transpose", {a, perm}).named(scope.name()));
 }
 
 template <const char* const& kType>
 Value call_scan(Graph& graph, const Args& args) {
   const Output x = tensor_argument(graph, args, "x");
-  return Value::of(
-      static_cast<Output>(graph.op(kType, {x, tensor_argument(graph, args, "axis", DType::kInt32)})
-                              .attr("exclusive", args.flag("exclusive", false))
-                              .attr("reverse", args.flag("reverse", false))
-                              .named(args.text("name", kType))));
+  return Value::of(graph.op(kType, {x, tensor_argument(graph, args, "axis", DType::kInt32)})
+                       .attr("exclusive", args.flag("exclusive", false))
+                       .attr("reverse", args.flag("reverse", false))
+                       .named(args.text("name", kType)));
 }
 
 constexpr const char* kCumsum = "Cumsum";
@@ -168,28 +164,29 @@ constexpr const char* kCumprod = "Cumprod";
 RUNHOOKS_REGISTER_FUNCTION(
     "matmul, linalg.matmul(a, b, transpose_a = FALSE, transpose_b = FALSE, adjoint_a = FALSE, "
     "adjoint_b = FALSE, a_is_sparse = FALSE, b_is_sparse = FALSE, name = NULL)",
-    "The matrix product, of the last two dimensions where there are more.",
+    "Multiplies matrices, which are the last two dimensions of a and b.",
     call_matmul);
 RUNHOOKS_REGISTER_FUNCTION(
     "where(condition, x = NULL, y = NULL, name = NULL)",
-    "Elements of x where the condition holds, of y elsewhere; or where it holds.",
+    "Elements of x where the condition is TRUE, else of y; without x and y, indices of TRUE.",
     call_where);
 RUNHOOKS_REGISTER_FUNCTION("truediv, math.truediv, divide, math.divide(x, y, name = NULL)",
-                           "x / y; of integers float64.",
+                           "x / y; integers are converted to floating-point numbers.",
                            call_truediv);
-RUNHOOKS_REGISTER_FUNCTION("unstack(value, num = NULL, axis = 0, name = 'unstack')",
-                           "The parts of a tensor along an axis, a list.",
-                           call_unstack);
+RUNHOOKS_REGISTER_FUNCTION(
+    "unstack(value, num = NULL, axis = 0, name = 'unstack')",
+    "Splits a tensor along an axis into a list of tensors without this axis.",
+    call_unstack);
 RUNHOOKS_REGISTER_FUNCTION("transpose(a, perm = NULL, name = 'transpose', conjugate = FALSE)",
-                           "The axes in another order.",
+                           "Permutes the axes of a tensor.",
                            call_transpose);
 RUNHOOKS_REGISTER_FUNCTION(
     "cumsum, math.cumsum(x, axis = 0, exclusive = FALSE, reverse = FALSE, name = NULL)",
-    "Sums of the elements so far.",
+    "The cumulative sum along an axis.",
     call_scan<kCumsum>);
 RUNHOOKS_REGISTER_FUNCTION(
     "cumprod, math.cumprod(x, axis = 0, exclusive = FALSE, reverse = FALSE, name = NULL)",
-    "Products of the elements so far.",
+    "The cumulative product along an axis.",
     call_scan<kCumprod>);
 
 }  // namespace runhooks

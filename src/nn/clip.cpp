@@ -25,8 +25,8 @@ Output clip_by_average_norm(Graph& graph, Output t, Output clip_norm) {
   const Output n = cast(graph, graph.op("Size", {t}), t.dtype());
   const Output inverse = graph.op("Rsqrt", {sum_along(graph, multiply(graph, t, t), {})});
   const Output limit = divide(graph, graph.scalar(t.dtype(), 1), clip_norm);
-  const Output least = graph.op("Minimum", {multiply(graph, inverse, n), limit});
-  return multiply(graph, multiply(graph, t, clip_norm), least);
+  const Output smaller_ratio = graph.op("Minimum", {multiply(graph, inverse, n), limit});
+  return multiply(graph, multiply(graph, t, clip_norm), smaller_ratio);
 }
 
 Output global_norm(Graph& graph, const std::vector<Gradient>& gradients) {
@@ -48,9 +48,9 @@ ClippedGradients clip_by_global_norm(Graph& graph,
   const NameScope scope(graph, "clip_by_global_norm");
   ClippedGradients clipped{gradients, use_norm ? use_norm : global_norm(graph, gradients)};
   const Output norm = clipped.norm, one = graph.scalar(norm.dtype(), 1);
-  const Output least =
+  const Output smaller_ratio =
       graph.op("Minimum", {divide(graph, one, norm), divide(graph, one, clip_norm)});
-  const Output finite = multiply(graph, clip_norm, least);
+  const Output finite = multiply(graph, clip_norm, smaller_ratio);
   const Output nan = graph.scalar(norm.dtype(), std::numeric_limits<double>::quiet_NaN());
   const Output scale = graph.op("SelectV2", {graph.op("IsFinite", {norm}), finite, nan});
   for (Gradient& gradient : clipped.gradients) {
@@ -64,7 +64,7 @@ namespace {
 Value call_clip_by_norm(Graph& graph, const Args& args) {
   const Gradient t = gradient_argument(graph, args, "t");
   const Output limit = tensor_argument(graph, args, "clip_norm", t.values.dtype());
-  return gradient_value(change_values(t, [&](const Output& values) {
+  return gradient_value(transform_values(t, [&](const Output& values) {
     return clip_by_norm(graph, values, limit, whole_numbers(args, "axes"));
   }));
 }
@@ -75,32 +75,32 @@ Value call_clip_by_average_norm(Graph& graph, const Args& args) {
       clip_by_average_norm(graph, t, tensor_argument(graph, args, "clip_norm", t.dtype())));
 }
 
-std::vector<Gradient> tensors_argument(Graph& graph, const Args& args) {
-  std::vector<Gradient> tensors;
+std::vector<Gradient> gradients_argument(Graph& graph, const Args& args) {
+  std::vector<Gradient> gradients;
   for (const Value& value : values_argument(args, "t_list")) {
-    tensors.push_back(gradient_of_value(graph, value, "t_list"));
+    gradients.push_back(gradient_of_value(graph, value, "t_list"));
   }
-  if (tensors.empty()) invalid_argument("`t_list` of ", args.owner(), " must not be empty.");
-  return tensors;
+  if (gradients.empty()) invalid_argument("`t_list` of ", args.owner(), " must not be empty.");
+  return gradients;
 }
 
 Value call_global_norm(Graph& graph, const Args& args) {
-  return Value::of(global_norm(graph, tensors_argument(graph, args)));
+  return Value::of(global_norm(graph, gradients_argument(graph, args)));
 }
 
-DType dtype_of_first(const std::vector<Gradient>& tensors) {
-  for (const Gradient& tensor : tensors) {
+DType dtype_of_first(const std::vector<Gradient>& gradients) {
+  for (const Gradient& tensor : gradients) {
     if (!tensor.is_none()) return tensor.values.dtype();
   }
   return DType::kFloat32;
 }
 
 Value call_clip_by_global_norm(Graph& graph, const Args& args) {
-  const std::vector<Gradient> tensors = tensors_argument(graph, args);
-  const DType dtype = dtype_of_first(tensors);
+  const std::vector<Gradient> gradients = gradients_argument(graph, args);
+  const DType dtype = dtype_of_first(gradients);
   const Output limit = tensor_argument(graph, args, "clip_norm", dtype);
   const ClippedGradients clipped = clip_by_global_norm(
-      graph, tensors, limit, tensor_argument_or_none(graph, args, "use_norm", dtype));
+      graph, gradients, limit, tensor_argument_or_none(graph, args, "use_norm", dtype));
   auto list = std::make_shared<ValueList>(), result = std::make_shared<ValueList>();
   for (const Gradient& gradient : clipped.gradients) {
     list->push_back(gradient_value(gradient));
@@ -113,17 +113,17 @@ Value call_clip_by_global_norm(Graph& graph, const Args& args) {
 }  // namespace
 
 RUNHOOKS_REGISTER_SCOPED_FUNCTION("clip_by_norm(t, clip_norm, axes = NULL, name = NULL)",
-                                  "t, scaled down to a norm of clip_norm where it is larger.",
+                                  "Scales t so that its norm is at most clip_norm.",
                                   call_clip_by_norm);
 RUNHOOKS_REGISTER_SCOPED_FUNCTION("clip_by_average_norm(t, clip_norm, name = NULL)",
-                                  "The same with the norm by element.",
+                                  "Scales t so that its norm per element is at most clip_norm.",
                                   call_clip_by_average_norm);
 RUNHOOKS_REGISTER_SCOPED_FUNCTION("global_norm, linalg.global_norm(t_list, name = NULL)",
-                                  "The norm of several tensors together.",
+                                  "The norm of all elements of several tensors.",
                                   call_global_norm);
 RUNHOOKS_REGISTER_SCOPED_FUNCTION(
     "clip_by_global_norm(t_list, clip_norm, use_norm = NULL, name = NULL)",
-    "Tensors, scaled down together; and their norm.",
+    "Scales tensors so that their global norm is at most clip_norm; also returns the norm.",
     call_clip_by_global_norm);
 
 }  // namespace runhooks

@@ -7,19 +7,20 @@
 
 namespace runhooks {
 
-// Scales t down to norm `clip_norm` if its norm is larger. Norms are computed along `axes`, or over
-// all axes if empty.
+// Scales t so that its norm is at most `clip_norm`. Norms are computed along `axes`, or over all
+// elements if `axes` is empty.
 Output clip_by_norm(Graph& graph,
                     Output t,
                     Output clip_norm,
                     const std::vector<int64_t>& axes = {});
-// Clips the norm divided by the number of elements.
+// Scales t so that its norm divided by its number of elements is at most `clip_norm`.
 Output clip_by_average_norm(Graph& graph, Output t, Output clip_norm);
 
-// The norm of all gradients concatenated. For a sparse gradient, duplicates are not summed first.
+// The norm of all elements of all gradients. Rows that occur several times in a sparse gradient are
+// not summed first.
 Output global_norm(Graph& graph, const std::vector<Gradient>& gradients);
-// Scales all gradients by one factor so that their norm is at most clip_norm; NaN if the norm is
-// not finite. `use_norm` is computed if absent.
+// Scales all gradients by one factor so that their global norm is at most `clip_norm`. They become
+// NaN if the norm is not finite. `use_norm` is the global norm, which is computed if absent.
 struct ClippedGradients {
   std::vector<Gradient> gradients;
   Output norm;

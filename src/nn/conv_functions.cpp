@@ -24,27 +24,28 @@ Sizes sizes_argument(const Args& args, const std::string& name, size_t rank, int
   Sizes sizes = whole_numbers(args, name);
   if (sizes.empty()) sizes.assign(1, otherwise);
   if (sizes.size() == 1) sizes.assign(rank, sizes[0]);
-  const bool good = std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n >= 1; });
-  if (sizes.size() != rank || !good) {
+  const bool all_positive =
+      std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n >= 1; });
+  if (sizes.size() != rank || !all_positive) {
     invalid_argument("`", name, "` of ", args.owner(), " must be one whole number above 0, or ",
                      rank, " of them, not ", str_join(sizes, ", "), ".");
   }
   return sizes;
 }
 
-// In tf.nn, sizes refer to a batch of images: [1, height, width, 1].
+// Window sizes or strides as functions of tf.nn take them, converted to [1, height, width, 1].
 Sizes image_sizes(const Args& args, const std::string& name) {
-  const Sizes given = whole_numbers(args, name);
-  if (given.size() == 1) return {1, given[0], given[0], 1};
-  if (given.size() == 2) return {1, given[0], given[1], 1};
-  if (given.size() != 4) {
+  const Sizes sizes = whole_numbers(args, name);
+  if (sizes.size() == 1) return {1, sizes[0], sizes[0], 1};
+  if (sizes.size() == 2) return {1, sizes[0], sizes[1], 1};
+  if (sizes.size() != 4) {
     invalid_argument("`", name, "` of ", args.owner(), " must be 1, 2 or 4 whole numbers, not ",
-                     given.size(), ".");
+                     sizes.size(), ".");
   }
-  return given;
+  return sizes;
 }
 
-Sizes of_images(const Sizes& sizes) { return {1, sizes[0], sizes[1], 1}; }
+Sizes as_image_sizes(const Sizes& sizes) { return {1, sizes[0], sizes[1], 1}; }
 
 std::string format_argument(const Args& args) {
   const std::string format = args.text("data_format", "NHWC");
@@ -63,14 +64,13 @@ Value call_nn_conv2d(Graph& graph, const Args& args) {
   const Output input = tensor_argument(graph, args, "input");
   const Output filter = first_tensor(graph, args, {"filter", "filters"});
   args.flag("use_cudnn_on_gpu", true);
-  return Value::of(static_cast<Output>(graph.op("Conv2D", {input, filter})
-                                           .attr("strides", image_sizes(args, "strides"))
-                                           .attr("padding", padding_argument(args))
-                                           .attr("data_format", format_argument(args))
-                                           .attr("dilations", args.has("dilations")
-                                                                  ? image_sizes(args, "dilations")
-                                                                  : Sizes{1, 1, 1, 1})
-                                           .named(args.text("name", "Conv2D"))));
+  return Value::of(graph.op("Conv2D", {input, filter})
+                       .attr("strides", image_sizes(args, "strides"))
+                       .attr("padding", padding_argument(args))
+                       .attr("data_format", format_argument(args))
+                       .attr("dilations", args.has("dilations") ? image_sizes(args, "dilations")
+                                                                : Sizes{1, 1, 1, 1})
+                       .named(args.text("name", "Conv2D")));
 }
 
 Value call_nn_conv2d_transpose(Graph& graph, const Args& args) {
@@ -78,21 +78,20 @@ Value call_nn_conv2d_transpose(Graph& graph, const Args& args) {
   const Output filter = first_tensor(graph, args, {"filter", "filters"});
   const NameScope scope(graph, args.text("name", "conv2d_transpose"));
   const Output shape = tensor_argument(graph, args, "output_shape", DType::kInt32);
-  return Value::of(static_cast<Output>(graph.op("Conv2DBackpropInput", {shape, filter, value})
-                                           .attr("strides", image_sizes(args, "strides"))
-                                           .attr("padding", padding_argument(args))
-                                           .attr("data_format", format_argument(args))
-                                           .attr("dilations", args.has("dilations")
-                                                                  ? image_sizes(args, "dilations")
-                                                                  : Sizes{1, 1, 1, 1})
-                                           .named(scope.name())));
+  return Value::of(graph.op("Conv2DBackpropInput", {shape, filter, value})
+                       .attr("strides", image_sizes(args, "strides"))
+                       .attr("padding", padding_argument(args))
+                       .attr("data_format", format_argument(args))
+                       .attr("dilations", args.has("dilations") ? image_sizes(args, "dilations")
+                                                                : Sizes{1, 1, 1, 1})
+                       .named(scope.name()));
 }
 
 Output depthwise(Graph& graph, const Args& args, Output x, Output filter, const std::string& name) {
   const bool has_both = args.has("rate") && args.has("dilations");
   if (has_both) invalid_argument("Give only one of `rate` and `dilations` to ", args.owner(), ".");
-  const char* given = args.has("dilations") ? "dilations" : "rate";
-  const Sizes rate = args.has(given) ? image_sizes(args, given) : Sizes{1, 1, 1, 1};
+  const char* rate_name = args.has("dilations") ? "dilations" : "rate";
+  const Sizes rate = args.has(rate_name) ? image_sizes(args, rate_name) : Sizes{1, 1, 1, 1};
   return graph.op("DepthwiseConv2dNative", {x, filter})
       .attr("strides", image_sizes(args, "strides"))
       .attr("padding", padding_argument(args))
@@ -113,29 +112,29 @@ Value call_nn_separable_conv2d(Graph& graph, const Args& args) {
   const Output by_channel = tensor_argument(graph, args, "depthwise_filter");
   const Output pointwise = tensor_argument(graph, args, "pointwise_filter");
   const NameScope scope(graph, args.text("name", "separable_conv2d"));
-  const Output spread = depthwise(graph, args, input, by_channel, "depthwise");
-  return Value::of(static_cast<Output>(graph.op("Conv2D", {spread, pointwise})
-                                           .attr("strides", Sizes{1, 1, 1, 1})
-                                           .attr("padding", "VALID")
-                                           .attr("data_format", format_argument(args))
-                                           .named(scope.name())));
+  const Output depthwise_output = depthwise(graph, args, input, by_channel, "depthwise");
+  return Value::of(graph.op("Conv2D", {depthwise_output, pointwise})
+                       .attr("strides", Sizes{1, 1, 1, 1})
+                       .attr("padding", "VALID")
+                       .attr("data_format", format_argument(args))
+                       .named(scope.name()));
 }
 
 template <const char* const& kType>
 Value call_nn_pool(Graph& graph, const Args& args) {
   const Output value = first_tensor(graph, args, {"value", "input"});
-  return Value::of(static_cast<Output>(graph.op(kType, {value})
-                                           .attr("ksize", image_sizes(args, "ksize"))
-                                           .attr("strides", image_sizes(args, "strides"))
-                                           .attr("padding", padding_argument(args))
-                                           .attr("data_format", format_argument(args))
-                                           .named(args.text("name", kType))));
+  return Value::of(graph.op(kType, {value})
+                       .attr("ksize", image_sizes(args, "ksize"))
+                       .attr("strides", image_sizes(args, "strides"))
+                       .attr("padding", padding_argument(args))
+                       .attr("data_format", format_argument(args))
+                       .named(args.text("name", kType)));
 }
 
 constexpr const char* kMaxPool = "MaxPool";
 constexpr const char* kAvgPool = "AvgPool";
 
-// Inserts a height of 1, so that sequences can use image kernels.
+// Inserts a height of 1, so that the ops for images can process sequences.
 Output with_height(Graph& graph, Output x) {
   return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, 1, "dim")});
 }
@@ -165,8 +164,8 @@ Value call_pooling_layer(Graph& graph, const Args& args) {
     strides.insert(strides.begin(), 1);
   }
   const Output pooled = graph.op(kType, {x})
-                            .attr("ksize", of_images(size))
-                            .attr("strides", of_images(strides))
+                            .attr("ksize", as_image_sizes(size))
+                            .attr("strides", as_image_sizes(strides))
                             .attr("padding", padding_argument(args))
                             .attr("data_format", format_argument(args));
   return Value::of(kDims == 1 ? without_height(graph, pooled) : pooled);
@@ -182,16 +181,16 @@ int64_t channels_of(const Args& args, Output x) {
   return channels;
 }
 
-// The common part of convolution layers: scope, kernel, bias, activation. `product` convolves the
-// input with the kernel.
-template <typename Product>
+// Builds a convolution layer: scope, kernel, bias and activation. `convolve` adds the convolution
+// of the input with the kernel.
+template <typename Convolve>
 Value conv_layer(Graph& graph,
                  const Args& args,
                  const char* kind,
                  Output x,
                  const Shape& kernel_shape,
                  int64_t filters,
-                 Product product) {
+                 Convolve convolve) {
   const DenseOptions options = dense_options(args);
   VariableScope scope(graph, layer_name(graph, args.text("name", ""), kind));
   if (options.reuse != VariableStore::Reuse::kNever) scope.options().reuse = options.reuse;
@@ -209,7 +208,7 @@ Value conv_layer(Graph& graph,
     variable.constraint = options.bias_constraint;
     bias = parameter(graph, "bias", Shape{filters}, variable, options.bias_regularizer);
   }
-  return Value::of(finish_layer(graph, product(kernel), bias, options));
+  return Value::of(finish_layer(graph, convolve(kernel), bias, options));
 }
 
 int64_t filters_argument(const Args& args) {
@@ -242,21 +241,22 @@ Value call_conv_layer(Graph& graph, const Args& args) {
           kernel = graph.op("ExpandDims", {kernel, graph.scalar(DType::kInt32, 0, "dim")});
         }
         const Output y = graph.op("Conv2D", {x, kernel})
-                             .attr("strides", of_images(strides))
+                             .attr("strides", as_image_sizes(strides))
                              .attr("padding", padding)
                              .attr("data_format", format)
-                             .attr("dilations", of_images(dilations));
+                             .attr("dilations", as_image_sizes(dilations));
         return kDims == 1 ? without_height(graph, y) : y;
       });
 }
 
+// The size of an output dimension of a transposed convolution.
 Output transposed_size(Graph& graph, Output n, int64_t size, int64_t stride, bool is_same) {
   const auto number = [&](int64_t x) {
     return graph.scalar(DType::kInt32, static_cast<double>(x));
   };
   const Output scaled = multiply(graph, n, number(stride));
-  const int64_t rest = is_same ? 0 : std::max<int64_t>(size - stride, 0);
-  return rest == 0 ? scaled : add(graph, scaled, number(rest));
+  const int64_t extra = is_same ? 0 : std::max<int64_t>(size - stride, 0);
+  return extra == 0 ? scaled : add(graph, scaled, number(extra));
 }
 
 Value call_conv2d_transpose_layer(Graph& graph, const Args& args) {
@@ -276,13 +276,13 @@ Value call_conv2d_transpose_layer(Graph& graph, const Args& args) {
           const auto k = static_cast<size_t>(i - 1);
           sizes.push_back(transposed_size(graph, dims->output(i), size[k], strides[k], is_same));
           const int64_t n = x.shape().dim(i);
-          const int64_t rest = is_same ? 0 : std::max<int64_t>(size[k] - strides[k], 0);
-          if (n >= 0) known.set_dim(i, n * strides[k] + rest);
+          const int64_t extra = is_same ? 0 : std::max<int64_t>(size[k] - strides[k], 0);
+          if (n >= 0) known.set_dim(i, n * strides[k] + extra);
         }
         sizes.push_back(graph.scalar(DType::kInt32, static_cast<double>(filters)));
         const Output shape = graph.op("Pack", sizes).attr("axis", 0);
         Output y = graph.op("Conv2DBackpropInput", {shape, kernel, x})
-                       .attr("strides", of_images(strides))
+                       .attr("strides", as_image_sizes(strides))
                        .attr("padding", padding)
                        .attr("data_format", format);
         y.op->set_output_shape(0, known);
@@ -302,46 +302,46 @@ RUNHOOKS_REGISTER_FUNCTION(
     "nn.conv2d_transpose(value = NULL, filter = NULL, output_shape = NULL, strides = NULL, "
     "padding = 'SAME', data_format = 'NHWC', name = NULL, input = NULL, filters = NULL, "
     "dilations = NULL)",
-    "The transpose of a convolution: its gradient.",
+    "The transpose of a convolution, which is its gradient.",
     call_nn_conv2d_transpose);
 RUNHOOKS_REGISTER_FUNCTION(
     "nn.depthwise_conv2d(input, filter, strides, padding, rate = NULL, name = NULL, data_format = "
     "NULL, dilations = NULL)",
-    "The convolution of each channel of images with filters [height, width, channels, multiplier] "
-    "of its own.",
+    "Convolves each channel of images separately, with filters [height, width, channels, "
+    "multiplier].",
     call_nn_depthwise_conv2d);
 RUNHOOKS_REGISTER_FUNCTION(
     "nn.separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate = NULL, "
     "name = NULL, data_format = NULL, dilations = NULL)",
-    "A depthwise convolution, and one of 1 x 1 cells that mixes the channels.",
+    "A depthwise convolution, followed by a 1 x 1 convolution over all channels.",
     call_nn_separable_conv2d);
 RUNHOOKS_REGISTER_FUNCTION(
     "nn.max_pool(value, ksize, strides, padding, data_format = 'NHWC', name = NULL, input = NULL)",
-    "The largest cells below windows over images.",
+    "The maximum of each window of images.",
     call_nn_pool<kMaxPool>);
 RUNHOOKS_REGISTER_FUNCTION(
     "nn.avg_pool(value, ksize, strides, padding, data_format = 'NHWC', name = NULL, input = NULL)",
-    "The means of the cells below windows over images.",
+    "The mean of each window of images.",
     call_nn_pool<kAvgPool>);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.max_pooling2d(inputs, pool_size, strides, padding = 'valid', data_format = "
     "'channels_last', name = NULL)",
-    "The largest cells below windows over images.",
+    "The maximum of each window of images.",
     call_pooling_layer<kMaxPool, 2>);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.average_pooling2d(inputs, pool_size, strides, padding = 'valid', data_format = "
     "'channels_last', name = NULL)",
-    "The means of the cells below windows over images.",
+    "The mean of each window of images.",
     call_pooling_layer<kAvgPool, 2>);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.max_pooling1d(inputs, pool_size, strides, padding = 'valid', data_format = "
     "'channels_last', name = NULL)",
-    "The same for sequences [batch, steps, channels].",
+    "The maximum of each window of sequences [batch, steps, channels].",
     call_pooling_layer<kMaxPool, 1>);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.average_pooling1d(inputs, pool_size, strides, padding = 'valid', data_format = "
     "'channels_last', name = NULL)",
-    "The same for sequences [batch, steps, channels].",
+    "The mean of each window of sequences [batch, steps, channels].",
     call_pooling_layer<kAvgPool, 1>);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.conv2d(inputs, filters, kernel_size, strides = 1, padding = 'valid', data_format = "
@@ -349,7 +349,7 @@ RUNHOOKS_REGISTER_FUNCTION(
     "NULL, bias_initializer = NULL, kernel_regularizer = NULL, bias_regularizer = NULL, "
     "activity_regularizer = NULL, kernel_constraint = NULL, bias_constraint = NULL, trainable = "
     "TRUE, name = NULL, reuse = NULL)",
-    "A layer of filters of images.",
+    "A 2-D convolution layer for images.",
     call_conv_layer<2>);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.conv1d(inputs, filters, kernel_size, strides = 1, padding = 'valid', data_format = "
@@ -357,7 +357,7 @@ RUNHOOKS_REGISTER_FUNCTION(
     "NULL, bias_initializer = NULL, kernel_regularizer = NULL, bias_regularizer = NULL, "
     "activity_regularizer = NULL, kernel_constraint = NULL, bias_constraint = NULL, trainable = "
     "TRUE, name = NULL, reuse = NULL)",
-    "A layer of filters of sequences.",
+    "A 1-D convolution layer for sequences.",
     call_conv_layer<1>);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.conv2d_transpose(inputs, filters, kernel_size, strides = 1, padding = 'valid', "
@@ -365,7 +365,7 @@ RUNHOOKS_REGISTER_FUNCTION(
     "bias_initializer = NULL, kernel_regularizer = NULL, bias_regularizer = NULL, "
     "activity_regularizer = NULL, kernel_constraint = NULL, bias_constraint = NULL, trainable = "
     "TRUE, name = NULL, reuse = NULL)",
-    "A layer of a transposed convolution.",
+    "A transposed 2-D convolution layer for images.",
     call_conv2d_transpose_layer);
 
 }  // namespace runhooks

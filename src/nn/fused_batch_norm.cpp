@@ -1,4 +1,5 @@
-// tf.nn.fused_batch_norm: normalizes images per channel, with batch or given statistics.
+// tf.nn.fused_batch_norm: normalizes images per channel, by the moments of the batch or by given
+// ones.
 #include <algorithm>
 
 #include "graph/graph_function.h"
@@ -10,8 +11,8 @@ namespace runhooks {
 namespace {
 
 struct Layout {
-  std::vector<int64_t> others;  // all axes except channels
-  std::vector<int32_t> channels;  // broadcast shape of a per-channel vector
+  std::vector<int64_t> reduced_axes;   // all axes except the channels
+  std::vector<int32_t> channel_shape;  // broadcast shape of a per-channel vector
 };
 
 Layout layout_of(const std::string& format) {
@@ -23,11 +24,11 @@ Layout layout_of(const std::string& format) {
                    format, "\".");
 }
 
-// Exponential moving average: `factor` is the weight of the new value.
-Output averaged(Graph& g, Output before, Output now, double factor) {
-  if (factor == 1) return now;
-  return add(g, multiply(g, before, number(g, now, 1 - factor)),
-             multiply(g, now, number(g, now, factor)));
+// The exponential moving average after a new value with this weight.
+Output moving_average(Graph& g, Output average, Output value, double weight) {
+  if (weight == 1) return value;
+  return add(g, multiply(g, average, number(g, value, 1 - weight)),
+             multiply(g, value, number(g, value, weight)));
 }
 
 class FusedBatchNorm {
@@ -42,7 +43,7 @@ class FusedBatchNorm {
         layout_(layout_of(args.text("data_format", "NHWC"))),
         epsilon_(std::max(args.number("epsilon", 0.001), kMinEpsilon)),
         factor_(args.number("exponential_avg_factor", 1)) {
-    const auto rank = static_cast<int>(layout_.channels.size());
+    const auto rank = static_cast<int>(layout_.channel_shape.size());
     if (x_.shape().has_rank() && x_.shape().rank() != rank) {
       invalid_argument("`x` of ", args.owner(), " must have ", rank, " dimensions, not shape ",
                        x_.shape(), ".");
@@ -54,7 +55,7 @@ class FusedBatchNorm {
           is_training ? "`exponential_avg_factor` is not 1." : "`is_training` is FALSE.");
     }
     if (is_training) {
-      train();
+      normalize_by_batch();
     } else {
       y_ = normalized(by_channel(mean_), by_channel(variance_));
     }
@@ -64,25 +65,26 @@ class FusedBatchNorm {
  private:
   static constexpr double kMinEpsilon = 1.001e-5;  // TensorFlow's minimum, required by cuDNN
 
-  void train() {
-    const Moments batch = moments(g_, x_, layout_.others, true);
+  void normalize_by_batch() {
+    const Moments batch = moments(g_, x_, layout_.reduced_axes, true);
     y_ = normalized(batch.mean, batch.variance);
-    // Returns the unbiased variance; no gradient flows through either statistic.
+    // TensorFlow normalizes by the biased variance but returns the unbiased one.
     const Output all = g_.op("Size", {x_}), channels = g_.op("Size", {scale_});
     const Output n = divide(g_, cast(g_, all, x_.dtype()), cast(g_, channels, x_.dtype()));
-    const Output fewer = g_.op("Maximum", {subtract(g_, n, number(g_, n, 1)), number(g_, n, 1)});
-    const Output unbiased = multiply(g_, batch.variance, divide(g_, n, fewer));
-    mean_ = averaged(g_, mean_, kept(batch.mean), factor_);
-    variance_ = averaged(g_, variance_, kept(unbiased), factor_);
+    const Output degrees_of_freedom =
+        g_.op("Maximum", {subtract(g_, n, number(g_, n, 1)), number(g_, n, 1)});
+    const Output unbiased = multiply(g_, batch.variance, divide(g_, n, degrees_of_freedom));
+    mean_ = moving_average(g_, mean_, without_gradient(batch.mean), factor_);
+    variance_ = moving_average(g_, variance_, without_gradient(unbiased), factor_);
   }
   Output normalized(const Output& mean, const Output& variance) const {
     return batch_normalization(g_, x_, mean, variance, by_channel(offset_), by_channel(scale_),
                                epsilon_);
   }
   Output by_channel(const Output& x) const {
-    return g_.op("Reshape", {x, g_.int_vector(layout_.channels)});
+    return g_.op("Reshape", {x, g_.int_vector(layout_.channel_shape)});
   }
-  Output kept(const Output& x) const {
+  Output without_gradient(const Output& x) const {
     return g_.op("StopGradient", {g_.op("Reshape", {x, g_.int_vector({-1})})});
   }
 
@@ -99,7 +101,7 @@ Value call_fused_batch_norm(Graph& g, const Args& args) { return FusedBatchNorm(
 RUNHOOKS_REGISTER_SCOPED_FUNCTION(
     "nn.fused_batch_norm(x, scale, offset, mean = NULL, variance = NULL, epsilon = 0.001, "
     "data_format = 'NHWC', is_training = TRUE, name = NULL, exponential_avg_factor = 1)",
-    "Images normalized by channel; the mean and variance of the batch, or those that were given.",
+    "Normalizes images per channel; also returns the mean and variance per channel.",
     call_fused_batch_norm);
 
 }  // namespace runhooks

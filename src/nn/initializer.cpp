@@ -14,13 +14,13 @@ Seed seed_argument(const Args& args) {
 OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed) {
   if (!graph.has_seed() && !op_seed) return {0, 0};
   const int64_t kDefaultGraphSeed = 87654321;
-  const int64_t kLargest = (int64_t{1} << 31) - 1;
-  auto truncated = [](int64_t seed) { return ((seed % kLargest) + kLargest) % kLargest; };
-  const int64_t of_graph = truncated(graph.has_seed() ? graph.seed() : kDefaultGraphSeed);
-  const int64_t of_op = truncated(op_seed ? *op_seed : graph.seed_number());
-  // (0, 0) would mean "no seed".
-  if (of_graph == 0 && of_op == 0) return {0, kLargest};
-  return {of_graph, of_op};
+  const int64_t kMaxSeed = (int64_t{1} << 31) - 1;
+  auto truncated = [](int64_t seed) { return ((seed % kMaxSeed) + kMaxSeed) % kMaxSeed; };
+  const int64_t graph_seed = truncated(graph.has_seed() ? graph.seed() : kDefaultGraphSeed);
+  const int64_t own_seed = truncated(op_seed ? *op_seed : graph.seed_number());
+  // The pair (0, 0) means "no seed".
+  if (graph_seed == 0 && own_seed == 0) return {0, kMaxSeed};
+  return {graph_seed, own_seed};
 }
 
 namespace {
@@ -39,30 +39,30 @@ Output scaled(Graph& graph, Output x, Output scale, Output shift, const NameScop
   return graph.op("Add", {product, shift}).named(scope.name());
 }
 
-Output normal_of(Graph& graph,
-                 const char* type,
-                 Output shape,
-                 double mean,
-                 double stddev,
-                 DType dtype,
-                 Seed seed,
-                 const NameScope& scope) {
+Output scaled_normal(Graph& graph,
+                     const char* type,
+                     Output shape,
+                     double mean,
+                     double stddev,
+                     DType dtype,
+                     Seed seed,
+                     const NameScope& scope) {
   const Output m = graph.scalar(dtype, mean, "mean"), s = graph.scalar(dtype, stddev, "stddev");
   return scaled(graph, random_op(graph, type, shape, dtype, seed), s, m, scope);
 }
 
-// A function creates the shape, so that its ops are inside the scope.
-using ShapeMaker = std::function<Output(Graph&)>;
+// Adds the shape as a tensor. A function, so that a constant shape is created inside the scope.
+using ShapeFn = std::function<Output(Graph&)>;
 
-ShapeMaker as_is(Output shape) {
+ShapeFn same_shape(Output shape) {
   return [shape](Graph&) { return shape; };
 }
-ShapeMaker constant(const Shape& shape) {
+ShapeFn constant(const Shape& shape) {
   return [shape](Graph& graph) { return shape_constant(graph, shape); };
 }
 
 Output uniform_in_scope(Graph& graph,
-                        const ShapeMaker& shape,
+                        const ShapeFn& shape,
                         double minval,
                         double maxval,
                         DType dtype,
@@ -71,26 +71,26 @@ Output uniform_in_scope(Graph& graph,
   const NameScope scope(graph, name);
   const Output dims = shape(graph);
   const Output low = graph.scalar(dtype, minval, "min"), high = graph.scalar(dtype, maxval, "max");
-  const Output u = random_op(graph, "RandomUniform", dims, dtype, seed);
+  const Output unit = random_op(graph, "RandomUniform", dims, dtype, seed);
   const Output width = graph.op("Sub", {high, low}).named("sub");
-  return scaled(graph, u, width, low, scope);
+  return scaled(graph, unit, width, low, scope);
 }
 
 Output normal_in_scope(Graph& graph,
                        const char* type,
-                       const ShapeMaker& shape,
+                       const ShapeFn& shape,
                        double mean,
                        double stddev,
                        DType dtype,
                        Seed seed,
                        const std::string& name) {
   const NameScope scope(graph, name);
-  return normal_of(graph, type, shape(graph), mean, stddev, dtype, seed, scope);
+  return scaled_normal(graph, type, shape(graph), mean, stddev, dtype, seed, scope);
 }
 
-void check_floating(DType dtype, const char* what) {
+void check_floating(DType dtype, const char* function_name) {
   if (!is_floating(dtype)) {
-    invalid_argument(what, " needs a floating-point type, not ", dtype_name(dtype), ".");
+    invalid_argument(function_name, " needs a floating-point type, not ", dtype_name(dtype), ".");
   }
 }
 
@@ -107,7 +107,7 @@ Fans fans_of(const Shape& shape) {
           field * static_cast<double>(shape.dim(rank - 1))};
 }
 
-// Standard deviation of a standard normal distribution truncated at 2.
+// The standard deviation of a standard normal distribution that is truncated to [-2, 2].
 constexpr double kTruncatedDeviation = 0.87962566103423978;
 
 Tensor identity_matrix(DType dtype, int64_t rows, int64_t columns, double gain) {
@@ -122,7 +122,7 @@ Tensor identity_matrix(DType dtype, int64_t rows, int64_t columns, double gain) 
   return matrix;
 }
 
-Output orthogonal_of(Graph& graph, const Shape& shape, DType dtype, double gain, Seed seed) {
+Output orthogonal_matrix(Graph& graph, const Shape& shape, DType dtype, double gain, Seed seed) {
   check_floating(dtype, "orthogonal_initializer");
   if (shape.rank() < 2) {
     invalid_argument("The tensor to initialize must be at least two-dimensional; got shape ", shape,
@@ -130,17 +130,17 @@ Output orthogonal_of(Graph& graph, const Shape& shape, DType dtype, double gain,
   }
   const int64_t columns = shape.dim(shape.rank() - 1);
   const int64_t rows = columns == 0 ? 0 : shape.num_elements() / columns;
-  const int64_t most = std::max(rows, columns), least = std::min(rows, columns);
-  const Output x = normal_in_scope(graph, "RandomStandardNormal", constant(Shape{most, least}), 0,
-                                   1, dtype, seed, "random_normal");
+  const int64_t larger = std::max(rows, columns), smaller = std::min(rows, columns);
+  const Output x = normal_in_scope(graph, "RandomStandardNormal", constant(Shape{larger, smaller}),
+                                   0, 1, dtype, seed, "random_normal");
   Operation* qr = graph.op("Qr", {x});
   // Sign correction that makes Q uniformly distributed (Mezzadri 2007).
-  const Output mask = graph.constant(identity_matrix(dtype, least, least, 1), "eye");
+  const Output mask = graph.constant(identity_matrix(dtype, smaller, smaller, 1), "eye");
   const Output diagonal = graph.op(
       "Sum", {graph.op("Mul", {qr->output(1), mask}).named("diag"), graph.int_vector({0})});
   Output q = graph.op("Mul", {qr->output(0), graph.op("Sign", {diagonal})}).named("mul");
   if (rows < columns) {
-    q = graph.op("MatMul", {q, graph.constant(identity_matrix(dtype, most, most, 1), "eye")})
+    q = graph.op("MatMul", {q, graph.constant(identity_matrix(dtype, larger, larger, 1), "eye")})
             .attr("transpose_a", true)
             .named("transpose");
   }
@@ -164,7 +164,7 @@ Output random_uniform(Graph& graph,
                       Seed seed,
                       const std::string& name) {
   check_floating(dtype, "random_uniform");
-  return uniform_in_scope(graph, as_is(shape), minval, maxval, dtype, seed, name);
+  return uniform_in_scope(graph, same_shape(shape), minval, maxval, dtype, seed, name);
 }
 
 Output random_normal(Graph& graph,
@@ -175,8 +175,8 @@ Output random_normal(Graph& graph,
                      Seed seed,
                      const std::string& name) {
   check_floating(dtype, "random_normal");
-  return normal_in_scope(graph, "RandomStandardNormal", as_is(shape), mean, stddev, dtype, seed,
-                         name);
+  return normal_in_scope(graph, "RandomStandardNormal", same_shape(shape), mean, stddev, dtype,
+                         seed, name);
 }
 
 Output truncated_normal(Graph& graph,
@@ -187,7 +187,8 @@ Output truncated_normal(Graph& graph,
                         Seed seed,
                         const std::string& name) {
   check_floating(dtype, "truncated_normal");
-  return normal_in_scope(graph, "TruncatedNormal", as_is(shape), mean, stddev, dtype, seed, name);
+  return normal_in_scope(graph, "TruncatedNormal", same_shape(shape), mean, stddev, dtype, seed,
+                         name);
 }
 
 Output random_integers(Graph& graph,
@@ -207,17 +208,7 @@ Output random_integers(Graph& graph,
       .named(scope.name());
 }
 
-Initializer ones_initializer() {
-  return [](Graph& graph, const Shape& shape, DType dtype) -> Output {
-    Tensor ones(dtype, shape);
-    const Tensor one = Tensor::number(dtype, 1);
-    for (int64_t i = 0; i < ones.num_elements(); ++i) {
-      std::memcpy(static_cast<char*>(ones.raw()) + static_cast<size_t>(i) * dtype_size(dtype),
-                  one.raw(), dtype_size(dtype));
-    }
-    return graph.constant(ones, "ones");
-  };
-}
+Initializer ones_initializer() { return constant_initializer(1, "ones"); }
 
 Initializer random_uniform_initializer(double minval, double maxval, Seed seed) {
   return [=](Graph& graph, const Shape& shape, DType dtype) {
@@ -278,8 +269,8 @@ Initializer variance_scaling_initializer(double scale,
     }
     const double deviation = std::sqrt(variance);
     if (!is_truncated) return random_normal_initializer(0, deviation, seed)(graph, shape, dtype);
-    const double wider = deviation / kTruncatedDeviation;
-    return truncated_normal_initializer(0, wider, seed)(graph, shape, dtype);
+    const double untruncated_deviation = deviation / kTruncatedDeviation;
+    return truncated_normal_initializer(0, untruncated_deviation, seed)(graph, shape, dtype);
   };
 }
 
@@ -289,7 +280,7 @@ Initializer glorot_uniform_initializer(Seed seed) {
 
 Initializer orthogonal_initializer(double gain, Seed seed) {
   return [=](Graph& graph, const Shape& shape, DType dtype) {
-    return orthogonal_of(graph, shape, dtype, gain, seed);
+    return orthogonal_matrix(graph, shape, dtype, gain, seed);
   };
 }
 
@@ -306,13 +297,13 @@ Initializer identity_initializer(double gain) {
 
 namespace {
 
-Initializer constant_of(const Args& args) {
+Initializer constant_argument(const Args& args) {
   const Value* value = args.find("value");
   double number;
   if (!value || value_number(*value, &number)) return constant_initializer(value ? number : 0);
-  const Value given = *value;
-  return [given](Graph& graph, const Shape& shape, DType dtype) -> Output {
-    const Output tensor = tensor_of_value(graph, given, "Const", dtype);
+  const Value argument = *value;
+  return [argument](Graph& graph, const Shape& shape, DType dtype) -> Output {
+    const Output tensor = tensor_of_value(graph, argument, "Const", dtype);
     if (tensor.shape().is_fully_defined() &&
         tensor.shape().num_elements() != shape.num_elements()) {
       invalid_argument("A constant initializer of ", tensor.shape().num_elements(),
@@ -331,7 +322,7 @@ const std::vector<NamedInitializer>& initializers() {
   static const auto* all = new std::vector<NamedInitializer>{
       {"zeros", [](const Args&, Seed) { return zeros_initializer(); }},
       {"ones", [](const Args&, Seed) { return ones_initializer(); }},
-      {"constant", [](const Args& args, Seed) { return constant_of(args); }},
+      {"constant", [](const Args& args, Seed) { return constant_argument(args); }},
       {"random_uniform",
        [](const Args& args, Seed seed) {
          return random_uniform_initializer(args.number("minval", 0), args.number("maxval", 1),
@@ -376,13 +367,13 @@ Initializer from_function(const std::shared_ptr<Callable>& function, const std::
 }  // namespace
 
 Initializer make_initializer(const std::string& type, const Args& args) {
-  std::vector<std::string> known;
+  std::vector<std::string> names;
   for (const NamedInitializer& entry : initializers()) {
     if (type == entry.type) return entry.make(args, seed_argument(args));
-    known.emplace_back(entry.type);
+    names.emplace_back(entry.type);
   }
   throw Error(Code::kInvalidArgument, str_cat("Unknown initializer '", type, "'."),
-              {str_cat("Available: ", str_join(known, ", "), ".")});
+              {str_cat("Available: ", str_join(names, ", "), ".")});
 }
 
 Initializer initializer_of(const Value& value, const std::string& name) {
@@ -413,8 +404,7 @@ Output shape_argument(Graph& graph, const Args& args) {
   return shape_constant(graph, Shape(whole_numbers(args, "shape")));
 }
 
-Output scaled(
-    Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
+Output scaled(Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
   const Output factor = tensor_of_value(graph, scale, "scale", x.dtype());
   const Output larger = graph.op("Mul", {x, factor}).named("mul");
   return graph.op("AddV2", {larger, tensor_of_value(graph, shift, args.owner(), x.dtype())});
@@ -431,8 +421,8 @@ Value value_or(const Args& args, const std::string& name, double otherwise) {
 Value with_known_shape(const Args& args, Output x) {
   const Value* shape = args.find("shape");
   if (shape && has_tensor(*shape)) {
-    if (const Shape known = known_shape(*shape); known.has_rank()) {
-      x.op->set_output_shape(0, known);
+    if (const Shape names = known_shape(*shape); names.has_rank()) {
+      x.op->set_output_shape(0, names);
     }
   }
   return Value::of(x);
@@ -454,8 +444,7 @@ Value call_random_uniform(Graph& graph, const Args& args) {
   if (is_tensor_argument(args, "minval") || is_tensor_argument(args, "maxval")) {
     const Output unit = random_uniform(graph, shape, 0, 1, dtype, seed_argument(args));
     const Value low = value_or(args, "minval", 0);
-    const Output highest =
-        tensor_of_value(graph, value_or(args, "maxval", 1), "maxval", dtype);
+    const Output highest = tensor_of_value(graph, value_or(args, "maxval", 1), "maxval", dtype);
     const Output width =
         graph.op("Sub", {highest, tensor_of_value(graph, low, "minval", dtype)}).named("sub");
     return Value::of(scaled(graph, args, unit, Value::of(width), low));
@@ -473,8 +462,8 @@ Value call_normal(Graph& graph, const Args& args, Draw draw, const char* name) {
   const DType dtype = dtype_argument(args, "dtype", DType::kFloat32);
   if (is_tensor_argument(args, "mean") || is_tensor_argument(args, "stddev")) {
     const Output unit = draw(graph, shape, 0, 1, dtype, seed_argument(args), "unit");
-    return Value::of(scaled(graph, args, unit, value_or(args, "stddev", 1),
-                            value_or(args, "mean", 0)));
+    return Value::of(
+        scaled(graph, args, unit, value_or(args, "stddev", 1), value_or(args, "mean", 0)));
   }
   return with_known_shape(args, draw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
                                      dtype, seed_argument(args), scope.name()));
@@ -494,26 +483,26 @@ Value call_initializer(Graph& graph, const Args& args) {
 
 }  // namespace
 
-[[maybe_unused]] const bool kDefaultSet =
+[[maybe_unused]] const bool kIsDefaultSet =
     (default_initializer() = glorot_uniform_initializer(), true);
 
 RUNHOOKS_REGISTER_FUNCTION(
     "random_uniform, random.uniform, python.ops.random_ops.random_uniform(shape, minval = 0, "
     "maxval = NULL, dtype = 'float32', seed = NULL, name = NULL)",
-    "Numbers from minval to below maxval.",
+    "Uniformly distributed random numbers in [minval, maxval).",
     call_random_uniform);
 RUNHOOKS_REGISTER_FUNCTION(
     "random_normal, random.normal(shape, mean = 0, stddev = 1, dtype = 'float32', seed = NULL, "
     "name = NULL)",
-    "Normal numbers.",
+    "Normally distributed random numbers.",
     call_random_normal);
 RUNHOOKS_REGISTER_FUNCTION(
     "truncated_normal, random.truncated_normal(shape, mean = 0, stddev = 1, dtype = 'float32', "
     "seed = NULL, name = NULL)",
-    "Normal numbers of at most two standard deviations.",
+    "Normally distributed random numbers within two standard deviations of the mean.",
     call_truncated_normal);
 RUNHOOKS_REGISTER_FUNCTION("_initializer_values(initializer, shape, dtype = 'float32')",
-                           "The values of an initializer.",
+                           "The initial values that an initializer creates.",
                            call_initializer);
 
 }  // namespace runhooks

@@ -17,11 +17,11 @@ struct OpSeeds {
 OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed);
 
 using Seed = std::optional<int64_t>;
-// The optional argument `seed`.
+// The argument `seed`; nullopt if missing.
 Seed seed_argument(const Args& args);
 
-// Random tensors with TensorFlow's op names. An op's default seed depends on the number of ops
-// before it, so keep TensorFlow's order of creation.
+// Random tensors with TensorFlow's op names. The default seed of an op depends on the number of ops
+// before it, so these functions create ops in TensorFlow's order.
 Output random_uniform(Graph& graph,
                       Output shape,
                       double minval,
@@ -52,6 +52,7 @@ Output random_integers(Graph& graph,
                        DType dtype = DType::kInt32,
                        Seed seed = {},
                        const std::string& name = "random_uniform");
+// A shape as an int32 constant.
 Output shape_constant(Graph& graph, const Shape& shape, const std::string& name = "shape");
 
 Initializer ones_initializer();
@@ -69,11 +70,10 @@ Initializer glorot_uniform_initializer(Seed seed = {});
 Initializer orthogonal_initializer(double gain = 1, Seed seed = {});
 Initializer identity_initializer(double gain = 1);
 
-// Creates an initializer from its class name in tf.initializers ("variance_scaling") and its
-// arguments.
+// Creates an initializer by its name in tf.initializers ("variance_scaling").
 Initializer make_initializer(const std::string& type, const Args& args);
-// An argument that is a number, a tensor, a specification (`type` and arguments) or a function of
-// shape and type; returns an empty initializer if missing.
+// Converts an argument to an initializer. It is a number, a tensor, a named list (`type` and its
+// arguments) or a function of shape and type. Returns an empty initializer if it is missing.
 Initializer initializer_argument(const Args& args, const std::string& name);
 Initializer initializer_of(const Value& value, const std::string& name);
 

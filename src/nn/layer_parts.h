@@ -8,7 +8,8 @@
 
 namespace runhooks {
 
-// `otherwise`, with a suffix _1, _2, ... if variables with that name exist.
+// Returns `name`. If it is empty, returns `otherwise`, with a suffix _1, _2, ... if variables with
+// this name exist.
 std::string layer_name(Graph& graph, const std::string& name, const char* otherwise);
 // Creates a parameter in the layer's scope and returns it as one tensor.
 Output parameter(Graph& graph,
@@ -20,11 +21,11 @@ Output parameter(Graph& graph,
 // Applies the optional bias, the activation and the activity regularizer.
 Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& options);
 
-// The name of a function in tf.nn, or a function of a tensor; empty if missing.
+// An argument that is the name of a function in tf.nn or a function of a tensor; NULL if missing.
 TensorFunction function_argument(const Args& args, const std::string& name);
-// TRUE, FALSE or "auto" (tf.AUTO_REUSE).
+// The argument `reuse`: TRUE, FALSE or "auto" (tf.AUTO_REUSE).
 VariableStore::Reuse reuse_argument(const Args& args);
-// The arguments that tf.layers with a kernel share.
+// The arguments that all layers with a kernel share.
 DenseOptions dense_options(const Args& args);
 
 }  // namespace runhooks

@@ -39,7 +39,7 @@ Output parameter(Graph& graph,
     return value;
   }
   const std::vector<VariablePtr> parts = store.get_partitioned(name, shape, options);
-  const Output value = whole_value(graph, parts);
+  const Output value = full_value(graph, parts);
   regularize(graph, regularizer, value, parts.front()->handle);
   return value;
 }
@@ -56,8 +56,8 @@ int64_t last_dim(Output x, const char* layer) {
   return width;
 }
 
-// Multiplies the last dimension of x, of any rank, by a matrix.
-Output times_matrix(Graph& graph, Output x, Output matrix) {
+// Multiplies the last dimension of x by a matrix; x may have any rank.
+Output multiply_last_dim(Graph& graph, Output x, Output matrix) {
   const int rank = x.shape().rank();
   if (rank == 2) return graph.op("MatMul", {x, matrix});
   const NameScope scope(graph, "Tensordot");
@@ -76,13 +76,16 @@ Output times_matrix(Graph& graph, Output x, Output matrix) {
   return result;
 }
 
-bool sync_batch_norm(const Graph& graph) {
+bool uses_sync_batch_norm(const Graph& graph) {
   const ReplicaScope* replicas = ReplicaScope::of(graph);
   return replicas && replicas->sync_batch_norm;
 }
 
 // Updates the moving average by (1 - momentum) * (batch - average) and adds the op to `update_ops`.
-void update_moving_average(Graph& graph, const VariableGetterResult& moving, Output batch, double momentum) {
+void update_moving_average(Graph& graph,
+                           const VariableGetterResult& moving,
+                           Output batch,
+                           double momentum) {
   const VariablePtr& average = moving.variable;
   if (!average) {
     invalid_argument("Moving average '", moving.value.name(), "' must be a variable for ",
@@ -91,8 +94,9 @@ void update_moving_average(Graph& graph, const VariableGetterResult& moving, Out
   const NameScope scope(graph, "AssignMovingAvg");
   const Output decay = graph.scalar(average->dtype, 1 - momentum, "decay");
   // In distributed training, every process uses the mean over all processes.
-  const Output followed = sync_batch_norm(graph) ? batch : mean_over_replicas(graph, batch);
-  const Output difference = subtract(graph, average->snapshot, followed);
+  const Output replica_mean =
+      uses_sync_batch_norm(graph) ? batch : mean_over_replicas(graph, batch);
+  const Output difference = subtract(graph, average->snapshot, replica_mean);
   const Output step = multiply(graph, difference, decay);
   const char* type = average->is_resource ? "AssignSubVariableOp" : "AssignSub";
   Operation* update = graph.op(type, {average->handle, step}).named(scope.name());
@@ -133,7 +137,7 @@ Output dense(Graph& graph,
     variable.constraint = options.bias_constraint;
     bias = parameter(graph, options.bias_name, Shape{units}, variable, options.bias_regularizer);
   }
-  Output result = times_matrix(graph, inputs, kernel);
+  Output result = multiply_last_dim(graph, inputs, kernel);
   return finish_layer(graph, result, bias, options);
 }
 
@@ -143,7 +147,7 @@ Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& opt
   if (options.activity_regularizer) {
     const NameScope scope(graph, "ActivityRegularizer");
     const Output loss = options.activity_regularizer(graph, x);
-    // Independent of the batch size.
+    // Divides by the batch size, so that the loss does not depend on it.
     const Output rows = graph
                             .op("StridedSlice", {shape_of(graph, x), graph.int_vector({0}),
                                                  graph.int_vector({1}), graph.int_vector({1})})
@@ -159,8 +163,8 @@ Output dropout(
   const NameScope scope(graph, name);
   const Output shape = noise_shape ? noise_shape : shape_of(graph, x);
   const Output random = random_uniform(graph, shape, 0, 1, x.dtype(), seed);
-  const Output kept = subtract(graph, graph.scalar(x.dtype(), 1, "sub/x"), rate);
-  const Output scale = divide(graph, graph.scalar(x.dtype(), 1, "truediv/x"), kept);
+  const Output keep_prob = subtract(graph, graph.scalar(x.dtype(), 1, "sub/x"), rate);
+  const Output scale = divide(graph, graph.scalar(x.dtype(), 1, "truediv/x"), keep_prob);
   const Output mask = graph.op("GreaterEqual", {random, rate});
   const Output scaled = multiply(graph, x, scale);
   Output result = multiply(graph, scaled, cast(graph, mask, x.dtype()));
@@ -183,40 +187,43 @@ Output dropout(Graph& graph, Output x, double rate, Seed seed) {
 
 namespace {
 
-int positive_axis(const Shape& shape, int64_t axis) {
+int checked_axis(const Shape& shape, int64_t axis) {
   const int rank = shape.has_rank() ? shape.rank() : 0;
-  const int64_t positive = axis < 0 ? axis + rank : axis;
-  if (positive < 0 || positive >= rank) {
+  const int64_t nonnegative_axis = axis < 0 ? axis + rank : axis;
+  if (nonnegative_axis < 0 || nonnegative_axis >= rank) {
     invalid_argument("Invalid axis ", axis, " of batch normalization for inputs of shape ", shape,
                      ".");
   }
-  if (shape.dim(static_cast<int>(positive)) < 0) {
+  if (shape.dim(static_cast<int>(nonnegative_axis)) < 0) {
     invalid_argument("Dimension ", axis, " of the inputs to `BatchNormalization` should be ",
                      "defined; their shape is ", shape, ".");
   }
-  return static_cast<int>(positive);
+  return static_cast<int>(nonnegative_axis);
 }
 
-// Selects by `is_training` at run time; the first value if that is absent.
-Output chosen(Graph& graph, Output is_training, Output batch, Output moving) {
-  if (!is_training) return batch;
-  return graph.op("Select", {is_training, batch, moving}).named("cond/Merge");
+// Selects between two values by the tensor `is_training`, when the graph runs. Without the tensor,
+// returns the value for training.
+Output select_by_mode(Graph& graph, Output is_training, Output training, Output inference) {
+  if (!is_training) return training;
+  return graph.op("Select", {is_training, training, inference}).named("cond/Merge");
 }
 
-Output count_of(Graph& graph, Output inputs, Output mean) {
+// The number of elements that each mean summarizes.
+Output elements_per_mean(Graph& graph, Output inputs, Output mean) {
   const Output n = cast(graph, graph.op("Size", {inputs}), mean.dtype());
   const Output means = cast(graph, graph.op("Size", {mean}), mean.dtype());
   const Output count = divide(graph, n, means);
-  return sync_batch_norm(graph) ? sum_over_replicas(graph, count) : count;
+  return uses_sync_batch_norm(graph) ? sum_over_replicas(graph, count) : count;
 }
 
 // The Bessel correction n / (n - 1).
 Output bessel_correction(Graph& graph, Output inputs, Output mean) {
-  const Output count = count_of(graph, inputs, mean), one = graph.scalar(mean.dtype(), 1);
+  const Output count = elements_per_mean(graph, inputs, mean), one = graph.scalar(mean.dtype(), 1);
   const Output freedom = graph.op("Maximum", {subtract(graph, count, one), one});
   return divide(graph, count, freedom);
 }
 
+// The moments of the rows of all training processes.
 Moments global_moments(Graph& graph, Output x, const std::vector<int64_t>& axes) {
   const SharedSeedScope same(graph);
   const NameScope scope(graph, "moments");
@@ -224,8 +231,8 @@ Moments global_moments(Graph& graph, Output x, const std::vector<int64_t>& axes)
   const auto sum = [&](Output y) {
     return Output(graph.op("Sum", {y, dims}).attr("keep_dims", true));
   };
-  const Output own = sum(x), count = count_of(graph, x, own);
-  const Output mean = divide(graph, differentiable_sum_over_replicas(graph, own), count);
+  const Output local_sum = sum(x), count = elements_per_mean(graph, x, local_sum);
+  const Output mean = divide(graph, differentiable_sum_over_replicas(graph, local_sum), count);
   // The gradient with respect to the mean is 0, because the mean minimizes the sum of squares.
   const Output centre = graph.op("StopGradient", {mean});
   const Output squares = sum(graph.op("SquaredDifference", {x, centre}));
@@ -242,7 +249,7 @@ Output batch_normalization_layer(Graph& graph,
                                  const std::string& name) {
   VariableScope scope(graph, layer_name(graph, name, "batch_normalization"));
   if (options.reuse != VariableStore::Reuse::kNever) scope.options().reuse = options.reuse;
-  const int axis = positive_axis(inputs.shape(), options.axis), rank = inputs.shape().rank();
+  const int axis = checked_axis(inputs.shape(), options.axis), rank = inputs.shape().rank();
   const int64_t width = inputs.shape().dim(axis);
   const Shape shape{width};
   VariableOptions variable;
@@ -265,7 +272,8 @@ Output batch_normalization_layer(Graph& graph,
   variable.initializer = initial(options.moving_mean_initializer, zeros_initializer());
   const VariableGetterResult moving_mean = graph.variables().obtain("moving_mean", shape, variable);
   variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
-  const VariableGetterResult moving_variance = graph.variables().obtain("moving_variance", shape, variable);
+  const VariableGetterResult moving_variance =
+      graph.variables().obtain("moving_variance", shape, variable);
   // Reshapes parameters of an axis other than the last so that they broadcast.
   auto along_axis = [&](Output x) -> Output {
     if (!x || axis == rank - 1) return x;
@@ -275,26 +283,27 @@ Output batch_normalization_layer(Graph& graph,
   };
   beta = along_axis(beta);
   gamma = along_axis(gamma);
-  Moments used{moving_mean.value, moving_variance.value};
+  Moments selected{moving_mean.value, moving_variance.value};
   if (options.training || options.is_training) {
     std::vector<int64_t> axes;
     for (int i = 0; i < rank; ++i) {
       if (i != axis) axes.push_back(i);
     }
     Moments batch = moments(graph, inputs, axes);
-    if (sync_batch_norm(graph)) batch = global_moments(graph, inputs, axes);
-    used.mean = chosen(graph, options.is_training, batch.mean, used.mean);
-    used.variance = chosen(graph, options.is_training, batch.variance, used.variance);
-    update_moving_average(graph, moving_mean, used.mean, options.momentum);
-    Output variance = used.variance;
+    if (uses_sync_batch_norm(graph)) batch = global_moments(graph, inputs, axes);
+    selected.mean = select_by_mode(graph, options.is_training, batch.mean, selected.mean);
+    selected.variance =
+        select_by_mode(graph, options.is_training, batch.variance, selected.variance);
+    update_moving_average(graph, moving_mean, selected.mean, options.momentum);
+    Output variance = selected.variance;
     if (options.fused && rank == 4 && (axis == 1 || axis == 3)) {
       variance = multiply(graph, batch.variance, bessel_correction(graph, inputs, batch.mean));
-      variance = chosen(graph, options.is_training, variance, moving_variance.value);
+      variance = select_by_mode(graph, options.is_training, variance, moving_variance.value);
     }
     update_moving_average(graph, moving_variance, variance, options.momentum);
   }
-  return batch_normalization(graph, inputs, along_axis(used.mean), along_axis(used.variance), beta,
-                             gamma, options.epsilon);
+  return batch_normalization(graph, inputs, along_axis(selected.mean),
+                             along_axis(selected.variance), beta, gamma, options.epsilon);
 }
 
 Output flatten(Graph& graph, Output inputs, const std::string& name) {
@@ -356,7 +365,8 @@ Value call_dense(Graph& graph, const Args& args) {
                          dense_options(args), args.text("name", "")));
 }
 
-// tf.contrib.layers.fully_connected: other variable names, and the collection model_variables.
+// tf.contrib.layers.fully_connected differs from tf.layers.dense in the names of its variables and
+// in the collection model_variables.
 Value call_fully_connected(Graph& graph, const Args& args) {
   DenseOptions options = dense_options(args);
   options.kernel_name = "weights";
@@ -369,17 +379,18 @@ Value call_fully_connected(Graph& graph, const Args& args) {
 
 // The dropout rate: `rate` or 1 - `keep_prob`, as a number or a tensor.
 Value rate_argument(Graph& graph, const Args& args, DType dtype) {
-  const Value *rate = args.find("rate"), *kept = args.find("keep_prob");
-  if ((rate != nullptr) == (kept != nullptr))
+  const Value *rate = args.find("rate"), *keep_prob = args.find("keep_prob");
+  if ((rate != nullptr) == (keep_prob != nullptr))
     invalid_argument("Give one of `rate` and `keep_prob`.");
   if (rate) return *rate;
   double number;
-  if (value_number(*kept, &number)) return Value::of(1 - number);
-  const Output share = tensor_of_value(graph, *kept, "keep_prob", dtype);
+  if (value_number(*keep_prob, &number)) return Value::of(1 - number);
+  const Output share = tensor_of_value(graph, *keep_prob, "keep_prob", dtype);
   return Value::of(subtract(graph, graph.scalar(share.dtype(), 1), share));
 }
 
-Value drop(Graph& graph, const Args& args, Output x, const Value& rate, const std::string& name) {
+Value apply_dropout(
+    Graph& graph, const Args& args, Output x, const Value& rate, const std::string& name) {
   const NameScope scope(graph, name);
   const Seed seed = seed_argument(args);
   double number = 0.5;
@@ -389,7 +400,7 @@ Value drop(Graph& graph, const Args& args, Output x, const Value& rate, const st
   if (number < 0 || number >= 1) {
     invalid_argument("`rate` must be in [0, 1), not ", number, ".");
   }
-  if (number == 0) return Value::of(static_cast<Output>(graph.op("Identity", {x})));
+  if (number == 0) return Value::of(graph.op("Identity", {x}));
   if (!is_floating(x.dtype())) {
     invalid_argument("x has to be a floating point tensor since it's going to be scaled. Got a ",
                      dtype_name(x.dtype()), " tensor instead.");
@@ -401,7 +412,8 @@ Value drop(Graph& graph, const Args& args, Output x, const Value& rate, const st
 
 Value call_dropout(Graph& graph, const Args& args) {
   const Output x = tensor_argument(graph, args, "x");
-  return drop(graph, args, x, rate_argument(graph, args, x.dtype()), args.text("name", "dropout"));
+  return apply_dropout(graph, args, x, rate_argument(graph, args, x.dtype()),
+                       args.text("name", "dropout"));
 }
 
 Value call_dropout_layer(Graph& graph, const Args& args) {
@@ -412,14 +424,14 @@ Value call_dropout_layer(Graph& graph, const Args& args) {
   const Value share = rate ? *rate : Value::of(0.5);
   if (training && has_tensor(*training)) {
     const Output flag = cast(graph, tensor_of_value(graph, *training, "training"), DType::kBool);
-    const Output dropped = *drop(graph, args, inputs, share, "dropout").get_if<Output>();
-    return Value::of(chosen(graph, flag, dropped, inputs));
+    const Output dropped = *apply_dropout(graph, args, inputs, share, "dropout").get_if<Output>();
+    return Value::of(select_by_mode(graph, flag, dropped, inputs));
   }
-  if (args.flag("training", false)) return drop(graph, args, inputs, share, "dropout");
-  // Validate the other arguments, which take effect in training only.
+  if (args.flag("training", false)) return apply_dropout(graph, args, inputs, share, "dropout");
+  // Marks the other arguments as read; outside of training they have no effect.
   seed_argument(args);
   args.find("noise_shape");
-  return Value::of(static_cast<Output>(graph.op("Identity", {inputs})));
+  return Value::of(graph.op("Identity", {inputs}));
 }
 
 Value call_batch_normalization_layer(Graph& graph, const Args& args) {
@@ -463,21 +475,21 @@ RUNHOOKS_REGISTER_FUNCTION(
     "bias_initializer = NULL, kernel_regularizer = NULL, bias_regularizer = NULL, "
     "activity_regularizer = NULL, kernel_constraint = NULL, bias_constraint = NULL, trainable = "
     "TRUE, name = NULL, reuse = NULL)",
-    "A layer of all weights.",
+    "A fully connected layer: activation(inputs * kernel + bias).",
     call_dense);
 RUNHOOKS_REGISTER_FUNCTION(
     "_fully_connected(inputs, num_outputs, activation, use_bias, kernel_initializer, "
     "bias_initializer, kernel_regularizer, bias_regularizer, trainable, scope, reuse)",
-    "The layer of tf.contrib.",
+    "The fully connected layer of tf.contrib.layers.",
     call_fully_connected);
 RUNHOOKS_REGISTER_FUNCTION(
     "nn.dropout(x, keep_prob = NULL, noise_shape = NULL, seed = NULL, name = NULL, rate = NULL)",
-    "x without a random share of its elements.",
+    "Sets a random fraction of the elements to 0 and scales the others up.",
     call_dropout);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.dropout(inputs, rate = 0.5, noise_shape = NULL, seed = NULL, training = FALSE, name = "
     "NULL)",
-    "The same, while a model is trained.",
+    "A dropout layer, which is active only during training.",
     call_dropout_layer);
 RUNHOOKS_REGISTER_FUNCTION(
     "layers.batch_normalization(inputs, axis = -1, momentum = 0.99, epsilon = 0.001, center = "
@@ -486,10 +498,10 @@ RUNHOOKS_REGISTER_FUNCTION(
     "gamma_regularizer = NULL, beta_constraint = NULL, gamma_constraint = NULL, training = FALSE, "
     "trainable = TRUE, name = NULL, reuse = NULL, renorm = FALSE, renorm_clipping = NULL, "
     "renorm_momentum = 0.99, fused = NULL, virtual_batch_size = NULL, adjustment = NULL)",
-    "A layer that normalizes each feature.",
+    "A batch normalization layer.",
     call_batch_normalization_layer);
 RUNHOOKS_REGISTER_FUNCTION("layers.flatten(inputs, name = NULL, data_format = 'channels_last')",
-                           "All dimensions but the first as one.",
+                           "Merges all dimensions except the first.",
                            call_flatten);
 
 }  // namespace runhooks

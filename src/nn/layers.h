@@ -15,8 +15,8 @@ struct DenseOptions {
   TensorFunction activation;
   bool use_bias = true;
   Initializer kernel_initializer;  // default: glorot uniform
-  Initializer bias_initializer;  // default: zeros
-  // Their results join the collection `regularization_losses`.
+  Initializer bias_initializer;    // default: zeros
+  // Their results are added to the collection `regularization_losses`.
   TensorFunction kernel_regularizer, bias_regularizer;
   // Regularizes the output of the layer; the loss is averaged over the batch.
   TensorFunction activity_regularizer;
@@ -24,7 +24,7 @@ struct DenseOptions {
   TensorFunction kernel_constraint, bias_constraint;
   bool trainable = true;
   VariableStore::Reuse reuse = VariableStore::Reuse::kNever;
-  // tf.contrib.layers uses other names.
+  // Names of the variables; tf.contrib.layers uses other names.
   std::string kernel_name = "kernel", bias_name = "bias";
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
@@ -36,8 +36,8 @@ Output dense(Graph& graph,
              const DenseOptions& options = {},
              const std::string& name = "");
 
-// Sets each element to 0 with probability `rate` and divides the others by 1 - rate. Elements along
-// dimensions of size 1 in the optional `noise_shape` are dropped as one.
+// Sets each element to 0 with probability `rate` and divides the other elements by 1 - rate. Along
+// a dimension that has size 1 in the optional `noise_shape`, all elements are dropped or none.
 Output dropout(Graph& graph,
                Output x,
                Output rate,
@@ -55,15 +55,17 @@ struct BatchNormOptions {
   TensorFunction beta_regularizer, gamma_regularizer;
   int64_t axis = -1;
   bool training = false;
-  // Optional; whether the model is training, at run time.
+  // Optional tensor that replaces `training`, so that one graph can train and predict.
   Output is_training;
-  // TensorFlow's fused kernel, used for images (rank 4), tracks the unbiased variance.
+  // For images (rank 4), the moving average is of the unbiased variance, as in TensorFlow's fused
+  // kernel.
   bool fused = true;
   bool trainable = true;
   VariableStore::Reuse reuse = VariableStore::Reuse::kNever;
 };
-// Normalizes over all dimensions except `axis`. Training uses the batch's moments and adds updates
-// of the moving averages to the collection `update_ops`; otherwise the moving averages are used.
+// Normalizes over all dimensions except `axis`. Training normalizes by the moments of the batch,
+// and adds updates of the moving averages to the collection `update_ops`. Otherwise the layer
+// normalizes by the moving averages.
 Output batch_normalization_layer(Graph& graph,
                                  Output inputs,
                                  const BatchNormOptions& options = {},

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// The arguments of a decay as tensors of the rate's type.
+// Arithmetic on the arguments of a decay function. All tensors have the rate's type.
 class Decay {
  public:
   Decay(Graph& graph, const Args& args) : graph_(graph), args_(args) {
@@ -30,25 +30,27 @@ class Decay {
     return cast(graph_, tensor_argument(graph_, args_, name, DType::kFloat32), dtype_);
   }
   Output number(double x) const { return graph_.scalar(dtype_, x); }
-  Output of_type(Output x) const { return cast(graph_, x, dtype_); }
+  Output to_dtype(Output x) const { return cast(graph_, x, dtype_); }
   bool flag(const char* name) const { return args_.flag(name, false); }
 
   Output plus(Output a, Output b) const { return add(graph_, a, b); }
   Output minus(Output a, Output b) const { return subtract(graph_, a, b); }
   Output times(Output a, Output b) const { return multiply(graph_, a, b); }
-  Output over(Output a, Output b) const { return divide(graph_, a, b); }
+  Output divided_by(Output a, Output b) const { return divide(graph_, a, b); }
   Output call(const char* type, Output x) const { return graph_.op(type, {x}); }
   Output call(const char* type, Output a, Output b) const { return graph_.op(type, {a, b}); }
-  Output choose(Output condition, Output a, Output b) const {
+  Output select(Output condition, Output a, Output b) const {
     return graph_.op("SelectV2", {condition, a, b});
   }
+  // (1 + cos(pi * x)) / 2, which falls from 1 to 0 as x grows from 0 to 1.
   Output cosine(Output x) const {
-    const Output wave = call("Cos", times(number(kPi), x));
-    return times(number(0.5), plus(number(1), wave));
+    const Output cosine_wave = call("Cos", times(number(kPi), x));
+    return times(number(0.5), plus(number(1), cosine_wave));
   }
-  Output from(const char* alpha, Output x) const {
-    const Output least = tensor(alpha);
-    return plus(times(minus(number(1), least), x), least);
+  // (1 - floor) * x + floor, where `floor` is the argument `alpha`.
+  Output scaled_above(const char* alpha, Output x) const {
+    const Output floor = tensor(alpha);
+    return plus(times(minus(number(1), floor), x), floor);
   }
 
  private:
@@ -59,29 +61,29 @@ class Decay {
 };
 
 // global_step / decay_steps, rounded down if `staircase`.
-Output periods(const Decay& d) {
-  const Output p = d.over(d.step(), d.tensor("decay_steps"));
+Output elapsed_periods(const Decay& d) {
+  const Output p = d.divided_by(d.step(), d.tensor("decay_steps"));
   return d.flag("staircase") ? d.call("Floor", p) : p;
 }
 
 Value exponential_decay(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "ExponentialDecay"));
   const Decay d(graph, args);
-  return Value::of(d.times(d.rate(), d.call("Pow", d.tensor("decay_rate"), periods(d))));
+  return Value::of(d.times(d.rate(), d.call("Pow", d.tensor("decay_rate"), elapsed_periods(d))));
 }
 
 Value natural_exp_decay(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "NaturalExpDecay"));
   const Decay d(graph, args);
-  const Output exponent = d.times(d.call("Neg", d.tensor("decay_rate")), periods(d));
+  const Output exponent = d.times(d.call("Neg", d.tensor("decay_rate")), elapsed_periods(d));
   return Value::of(d.times(d.rate(), d.call("Exp", exponent)));
 }
 
 Value inverse_time_decay(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "InverseTimeDecay"));
   const Decay d(graph, args);
-  const Output divisor = d.plus(d.number(1), d.times(d.tensor("decay_rate"), periods(d)));
-  return Value::of(d.over(d.rate(), divisor));
+  const Output divisor = d.plus(d.number(1), d.times(d.tensor("decay_rate"), elapsed_periods(d)));
+  return Value::of(d.divided_by(d.rate(), divisor));
 }
 
 Value polynomial_decay(Graph& graph, const Args& args) {
@@ -90,15 +92,15 @@ Value polynomial_decay(Graph& graph, const Args& args) {
   Output step = d.step(), steps = d.tensor("decay_steps");
   if (d.flag("cycle")) {
     const Output is_first = d.call("Equal", step, d.number(0));
-    const Output cycles = d.call("Ceil", d.over(step, steps));
-    steps = d.times(steps, d.choose(is_first, d.number(1), cycles));
+    const Output cycles = d.call("Ceil", d.divided_by(step, steps));
+    steps = d.times(steps, d.select(is_first, d.number(1), cycles));
   } else {
     step = d.call("Minimum", step, steps);
   }
   const Output end = d.tensor("end_learning_rate");
-  const Output left = d.minus(d.number(1), d.over(step, steps));
-  const Output share = d.call("Pow", left, d.tensor("power"));
-  return Value::of(d.plus(d.times(d.minus(d.rate(), end), share), end));
+  const Output remaining = d.minus(d.number(1), d.divided_by(step, steps));
+  const Output decayed = d.call("Pow", remaining, d.tensor("power"));
+  return Value::of(d.plus(d.times(d.minus(d.rate(), end), decayed), end));
 }
 
 Value piecewise_constant(Graph& graph, const Args& args) {
@@ -133,29 +135,30 @@ Value cosine_decay(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "CosineDecay"));
   const Decay d(graph, args);
   const Output steps = d.tensor("decay_steps");
-  const Output completed = d.over(d.call("Minimum", d.step(), steps), steps);
-  return Value::of(d.times(d.rate(), d.from("alpha", d.cosine(completed))));
+  const Output completed = d.divided_by(d.call("Minimum", d.step(), steps), steps);
+  return Value::of(d.times(d.rate(), d.scaled_above("alpha", d.cosine(completed))));
 }
 
 Value cosine_decay_restarts(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "SGDRDecay"));
   const Decay d(graph, args);
   const Output one = d.number(1), t_mul = d.tensor("t_mul");
-  const Output completed = d.over(d.step(), d.tensor("first_decay_steps"));
-  Output restart, left;
+  const Output completed = d.divided_by(d.step(), d.tensor("first_decay_steps"));
+  Output restart, fraction;
   if (args.find("t_mul") && args.find("t_mul")->get_if<double>() && args.number("t_mul") == 1) {
     restart = d.call("Floor", completed);
-    left = d.minus(completed, restart);
+    fraction = d.minus(completed, restart);
   } else {
     // The lengths of the periods form a geometric series.
-    const Output grown = d.minus(one, d.times(completed, d.minus(one, t_mul)));
-    restart = d.call("Floor", d.over(d.call("Log", grown), d.call("Log", t_mul)));
+    const Output total_growth = d.minus(one, d.times(completed, d.minus(one, t_mul)));
+    restart = d.call("Floor", d.divided_by(d.call("Log", total_growth), d.call("Log", t_mul)));
     const Output length = d.call("Pow", t_mul, restart);
-    const Output begin = d.over(d.minus(one, length), d.minus(one, t_mul));
-    left = d.over(d.minus(completed, begin), length);
+    const Output begin = d.divided_by(d.minus(one, length), d.minus(one, t_mul));
+    fraction = d.divided_by(d.minus(completed, begin), length);
   }
-  const Output height = d.call("Pow", d.tensor("m_mul"), restart);
-  return Value::of(d.times(d.rate(), d.from("alpha", d.times(height, d.cosine(left)))));
+  const Output restart_rate = d.call("Pow", d.tensor("m_mul"), restart);
+  return Value::of(
+      d.times(d.rate(), d.scaled_above("alpha", d.times(restart_rate, d.cosine(fraction)))));
 }
 
 // Linear cosine decay, optionally with the noise of tf.train.noisy_linear_cosine_decay.
@@ -166,14 +169,16 @@ Value linear_cosine_decay(Graph& graph, const Args& args) {
   const Decay d(graph, args);
   const Output steps = d.tensor("decay_steps");
   const Output step = d.call("Minimum", d.step(), steps);
-  Output linear = d.over(d.minus(steps, step), steps);
+  Output linear = d.divided_by(d.minus(steps, step), steps);
   if (kIsNoisy) {
-    const Output age = d.call("Pow", d.plus(d.number(1), step), d.tensor("variance_decay"));
-    const Output deviation = d.call("Sqrt", d.over(d.tensor("initial_variance"), age));
-    const Output noise = d.of_type(random_normal(graph, shape_of(graph, linear)));
+    const Output variance_divisor =
+        d.call("Pow", d.plus(d.number(1), step), d.tensor("variance_decay"));
+    const Output deviation =
+        d.call("Sqrt", d.divided_by(d.tensor("initial_variance"), variance_divisor));
+    const Output noise = d.to_dtype(random_normal(graph, shape_of(graph, linear)));
     linear = d.plus(linear, d.times(noise, deviation));
   }
-  const Output completed = d.over(step, steps);
+  const Output completed = d.divided_by(step, steps);
   const Output fraction = d.times(d.times(d.number(2), d.tensor("num_periods")), completed);
   const Output product = d.times(d.plus(d.tensor("alpha"), linear), d.cosine(fraction));
   return Value::of(d.times(d.rate(), d.plus(product, d.tensor("beta"))));
@@ -199,30 +204,30 @@ RUNHOOKS_REGISTER_FUNCTION(
 RUNHOOKS_REGISTER_FUNCTION(
     "train.polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate = 1e-04, "
     "power = 1, cycle = FALSE, name = NULL)",
-    "A polynomial from learning_rate to end_learning_rate.",
+    "Decays from learning_rate to end_learning_rate by a polynomial.",
     polynomial_decay);
 RUNHOOKS_REGISTER_FUNCTION(
     "train.piecewise_constant, train.piecewise_constant_decay(x, boundaries, values, name = NULL)",
-    "The value of the interval that x is in.",
+    "The value for the interval that contains x.",
     piecewise_constant);
 RUNHOOKS_REGISTER_FUNCTION(
     "train.cosine_decay(learning_rate, global_step, decay_steps, alpha = 0, name = NULL)",
-    "Half a cosine from learning_rate to alpha of it.",
+    "Decays from learning_rate to alpha * learning_rate along half a cosine wave.",
     cosine_decay);
 RUNHOOKS_REGISTER_FUNCTION(
     "train.cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul = 2, m_mul = "
     "1, alpha = 0, name = NULL)",
-    "Half cosines that begin anew.",
+    "Cosine decay that restarts after each period.",
     cosine_decay_restarts);
 RUNHOOKS_REGISTER_FUNCTION(
     "train.linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods = 0.5, alpha = "
     "0, beta = 0.001, name = NULL)",
-    "A line times a cosine.",
+    "Linear decay multiplied by a cosine wave.",
     linear_cosine_decay<false>);
 RUNHOOKS_REGISTER_FUNCTION(
     "train.noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_variance = "
     "1, variance_decay = 0.55, num_periods = 0.5, alpha = 0, beta = 0.001, name = NULL)",
-    "The same with noise.",
+    "Linear cosine decay with Gaussian noise.",
     linear_cosine_decay<true>);
 
 }  // namespace runhooks

@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-Reduction reduction_from_name(const std::string& given) {
-  const std::string name = ascii_lower(given);  // TensorFlow's constants are upper-case
+Reduction reduction_from_name(const std::string& reduction_name) {
+  const std::string name = ascii_lower(reduction_name);  // TensorFlow's constants are upper-case
   if (name == "none") return Reduction::kNone;
   if (name == "sum" || name == "weighted_sum") return Reduction::kSum;
   if (name == "mean" || name == "weighted_mean") return Reduction::kMean;
@@ -19,7 +19,7 @@ Reduction reduction_from_name(const std::string& given) {
       name == "weighted_sum_by_nonzero_weights") {
     return Reduction::kSumByNonzeroWeights;
   }
-  throw Error(Code::kInvalidArgument, str_cat("`loss_reduction` cannot be '", given, "'."),
+  throw Error(Code::kInvalidArgument, str_cat("`loss_reduction` cannot be '", reduction_name, "'."),
               {"It is one of: sum, mean, sum_over_batch_size, sum_over_nonzero_weights."});
 }
 
@@ -29,7 +29,8 @@ Output sum_all(Graph& graph, Output x, const std::string& name) {
   return graph.op("Sum", {x, axes_of(graph, x)}).named(name);
 }
 
-// Weights are a scalar, or have the losses' rank with equal dimensions or 1.
+// Throws unless the weights are a scalar, or have the same rank as the losses and each dimension is
+// equal or 1.
 void check_broadcastable(Output weights, Output losses) {
   const Shape &w = weights.shape(), &x = losses.shape();
   if (!w.has_rank() || !x.has_rank() || w.rank() == 0) return;
@@ -44,41 +45,42 @@ void check_broadcastable(Output weights, Output losses) {
               {"Use one weight, or weights with as many dimensions as the losses."});
 }
 
-Output safe_quotient(Graph& graph, Output x, Output by) {
+// x / divisor, or 0 if the divisor is not positive.
+Output safe_quotient(Graph& graph, Output x, Output divisor) {
   const Output zero = graph.scalar(x.dtype(), 0), one = graph.scalar(x.dtype(), 1);
-  const Output good = graph.op("Greater", {by, zero});
-  const Output divisor = graph.op("SelectV2", {good, by, one});
-  const Output quotient = graph.op("RealDiv", {x, divisor}).named("div");
-  return graph.op("SelectV2", {good, quotient, zero}).named("value");
+  const Output is_positive = graph.op("Greater", {divisor, zero});
+  const Output safe_divisor = graph.op("SelectV2", {is_positive, divisor, one});
+  const Output quotient = graph.op("RealDiv", {x, safe_divisor}).named("div");
+  return graph.op("SelectV2", {is_positive, quotient, zero}).named("value");
 }
 
-// In distributed training the gradients are averaged over processes, so the sum is multiplied by
-// their number.
-Output sum_of_replica(Graph& graph, Output sum) {
+// In distributed training the gradients are averaged over processes. Multiplying a sum by the
+// number of processes makes the average the gradient of the sum over all processes.
+Output scale_for_replica_mean(Graph& graph, Output sum) {
   const int replicas = replicas_of(graph);
   if (replicas == 1) return sum;
   return graph.op("Mul", {sum, graph.scalar(sum.dtype(), replicas, "num_replicas")});
 }
 
-Output reduced(Graph& graph, Output losses, Output weights, Reduction reduction) {
+Output reduce_losses(Graph& graph, Output losses, Output weights, Reduction reduction) {
   const Output weighted = graph.op("Mul", {losses, weights});
   if (reduction == Reduction::kNone) return weighted;
   const Output sum = sum_all(graph, weighted, "Sum");
-  if (reduction == Reduction::kSum) return sum_of_replica(graph, sum);
+  if (reduction == Reduction::kSum) return scale_for_replica_mean(graph, sum);
   if (reduction == Reduction::kSumOverBatchSize) {
     const Output size = graph.op("Size", {losses}).named("num_elements");
     const Output number = graph.op("Cast", {size}).attr("DstT", losses.dtype());
     return safe_quotient(graph, sum, mean_over_replicas(graph, number));
   }
   const Output shape = graph.op("Shape", {losses});
-  Output counted = weights;
+  Output counted_weights = weights;
   if (reduction == Reduction::kSumByNonzeroWeights) {
     const Output nonzero = graph.op("NotEqual", {weights, graph.scalar(weights.dtype(), 0)});
-    counted = graph.op("Cast", {nonzero}).attr("DstT", losses.dtype());
+    counted_weights = graph.op("Cast", {nonzero}).attr("DstT", losses.dtype());
   }
-  const Output present = graph.op("BroadcastTo", {counted, shape});
-  present.op->set_output_shape(0, losses.shape());
-  const Output number = sum_all(graph, present, "num_present");
+  const Output weights_per_loss = graph.op("BroadcastTo", {counted_weights, shape});
+  weights_per_loss.op->set_output_shape(0, losses.shape());
+  const Output number = sum_all(graph, weights_per_loss, "num_present");
   return safe_quotient(graph, sum, mean_over_replicas(graph, number));
 }
 
@@ -99,7 +101,7 @@ Output compute_weighted_loss(Graph& graph,
   } else {
     weights = graph.scalar(DType::kFloat32, 1, "Cast/x");
   }
-  const Output loss = cast(graph, reduced(graph, losses, weights, reduction), dtype);
+  const Output loss = cast(graph, reduce_losses(graph, losses, weights, reduction), dtype);
   if (ReplicaScope* replicas = ReplicaScope::of(graph)) replicas->mark_mean_loss(loss.op);
   if (!collection.empty()) graph.add_to_collection(collection, loss);
   return loss;

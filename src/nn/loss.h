@@ -1,4 +1,4 @@
-// Losses of examples and their reductions to a scalar (tf.losses).
+// Losses of examples and their reduction to one number (tf.losses).
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct LossOptions {
   std::string collection = collection_keys::kLosses;
 };
 
-// (predictions - labels)^2, both as float32. Losses that only scripts use are in losses.cpp.
+// (predictions - labels)^2, computed in float32. Losses that only scripts use are in losses.cpp.
 Output mean_squared_error(Graph& graph,
                           Output labels,
                           Output predictions,
@@ -37,7 +37,7 @@ Output mean_squared_error(Graph& graph,
                           Reduction reduction,
                           const std::string& scope = "mean_squared_error",
                           const std::string& collection = collection_keys::kLosses);
-// Labels are class indices from 0.
+// The labels are class indices, which begin at 0.
 Output sparse_softmax_cross_entropy(Graph& graph,
                                     Output labels,
                                     Output logits,

@@ -22,12 +22,12 @@ Output add_to_variable(Graph& graph, const VariablePtr& variable, Output amount)
   return graph.op("AssignAdd", {variable->handle, amount});
 }
 
-Output spread_weights(Graph& graph, Output weights, Output values) {
+Output broadcast_weights(Graph& graph, Output weights, Output values) {
   if (!weights) weights = graph.scalar(DType::kFloat32, 1);
   weights = cast(graph, weights, DType::kFloat32);
-  Output spread = graph.op("BroadcastTo", {weights, shape_of(graph, values)});
-  spread.op->set_output_shape(0, values.shape());
-  return spread;
+  Output broadcast = graph.op("BroadcastTo", {weights, shape_of(graph, values)});
+  broadcast.op->set_output_shape(0, values.shape());
+  return broadcast;
 }
 
 Metric make_metric(Output value, Output update) {
@@ -37,19 +37,14 @@ Metric make_metric(Output value, Output update) {
   return metric;
 }
 
-void check_compatible_shapes(Output labels, Output predictions) {
-  if (labels.shape().is_compatible_with(predictions.shape())) return;
-  invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
-}
-
 namespace {
 
 Output as_float(Graph& graph, Output x) { return cast(graph, x, DType::kFloat32); }
 
-struct FloatSides {
+struct LabelsAndPredictionsAsFloat {
   Output labels, predictions;
 };
-FloatSides compatible_floats(Graph& graph, const MetricInputs& in) {
+LabelsAndPredictionsAsFloat checked_floats(Graph& graph, const MetricInputs& in) {
   check_compatible_shapes(in.labels, in.predictions);
   return {as_float(graph, in.labels), as_float(graph, in.predictions)};
 }
@@ -60,9 +55,9 @@ Metric mean_in_scope(Graph& graph, Output values, Output weights) {
   const VariablePtr count = metric_variable(graph, "count");
   Output number;
   if (weights) {
-    const Output spread = spread_weights(graph, weights, values);
-    number = sum_along(graph, spread, {});
-    values = multiply(graph, values, spread);
+    const Output broadcast = broadcast_weights(graph, weights, values);
+    number = sum_along(graph, broadcast, {});
+    values = multiply(graph, values, broadcast);
   } else {
     number = as_float(graph, graph.op("Size", {values}));
   }
@@ -72,9 +67,9 @@ Metric mean_in_scope(Graph& graph, Output values, Output weights) {
                      graph.op("DivNoNan", {new_total, new_count}).named("update_op"));
 }
 
-template <typename F>
-Metric mapped(const Metric& metric, F f) {
-  return make_metric(f(metric.value), f(metric.update->output(0)));
+template <typename Function>
+Metric transform_metric(const Metric& metric, Function function) {
+  return make_metric(function(metric.value), function(metric.update->output(0)));
 }
 
 }  // namespace
@@ -88,8 +83,8 @@ Metric accuracy_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
   check_compatible_shapes(labels, predictions);
   const NameScope scope(graph, name);
-  const Output hits = graph.op("Equal", {cast(graph, predictions, labels.dtype()), labels});
-  return mean_in_scope(graph, hits, weights);
+  const Output is_correct = graph.op("Equal", {cast(graph, predictions, labels.dtype()), labels});
+  return mean_in_scope(graph, is_correct, weights);
 }
 
 namespace {
@@ -106,48 +101,48 @@ Metric accuracy(const MetricCall& c) {
 Metric mean_squared_error(const MetricCall& c) {
   const MetricInputs in = c.inputs();
   const NameScope scope(c.graph, c.name("mean_squared_error"));
-  const FloatSides sides = compatible_floats(c.graph, in);
-  return mean_in_scope(c.graph, c.graph.op("SquaredDifference", {sides.labels, sides.predictions}),
-                       in.weights);
+  const LabelsAndPredictionsAsFloat floats = checked_floats(c.graph, in);
+  return mean_in_scope(
+      c.graph, c.graph.op("SquaredDifference", {floats.labels, floats.predictions}), in.weights);
 }
 
 Metric root_mean_squared_error(const MetricCall& c) {
   const MetricInputs in = c.inputs();
   const NameScope scope(c.graph, c.name("root_mean_squared_error"));
-  const FloatSides sides = compatible_floats(c.graph, in);
-  const Output squares = c.graph.op("SquaredDifference", {sides.labels, sides.predictions});
-  return mapped(mean_in_scope(c.graph, squares, in.weights),
-                [&c](Output x) -> Output { return c.graph.op("Sqrt", {x}); });
+  const LabelsAndPredictionsAsFloat floats = checked_floats(c.graph, in);
+  const Output squares = c.graph.op("SquaredDifference", {floats.labels, floats.predictions});
+  return transform_metric(mean_in_scope(c.graph, squares, in.weights),
+                          [&c](Output x) -> Output { return c.graph.op("Sqrt", {x}); });
 }
 
 Metric mean_absolute_error(const MetricCall& c) {
   const MetricInputs in = c.inputs();
   const NameScope scope(c.graph, c.name("mean_absolute_error"));
-  const FloatSides sides = compatible_floats(c.graph, in);
-  const Output errors = c.graph.op("Abs", {subtract(c.graph, sides.predictions, sides.labels)});
+  const LabelsAndPredictionsAsFloat floats = checked_floats(c.graph, in);
+  const Output errors = c.graph.op("Abs", {subtract(c.graph, floats.predictions, floats.labels)});
   return mean_in_scope(c.graph, errors, in.weights);
 }
 
-// The absolute error divided by `normalizer`; 0 where the normalizer is 0.
+// An element whose normalizer is 0 has a relative error of 0.
 Metric mean_relative_error(const MetricCall& c) {
   const MetricInputs in = c.inputs();
   const Output normalizer = tensor_argument(c.graph, c.args, "normalizer", DType::kFloat32);
   const NameScope scope(c.graph, c.name("mean_relative_error"));
-  const FloatSides sides = compatible_floats(c.graph, in);
-  const Output errors = c.graph.op("Abs", {subtract(c.graph, sides.labels, sides.predictions)});
+  const LabelsAndPredictionsAsFloat floats = checked_floats(c.graph, in);
+  const Output errors = c.graph.op("Abs", {subtract(c.graph, floats.labels, floats.predictions)});
   const Output relative = c.graph.op("DivNoNan", {errors, as_float(c.graph, normalizer)});
   return mean_in_scope(c.graph, relative, in.weights);
 }
 
-// 1 - the mean inner product along `dim`; 1 without any batch.
+// 1 minus the mean inner product along `dim`. Before the first batch, the value is 1.
 Metric mean_cosine_distance(const MetricCall& c) {
   Graph& graph = c.graph;
-  const MetricInputs in = c.whole_inputs();
+  const MetricInputs in = c.unchanged_inputs();
   const NameScope scope(graph, c.name("mean_cosine_distance"));
-  const FloatSides sides = compatible_floats(graph, in);
-  const Output products = multiply(graph, sides.predictions, sides.labels);
+  const LabelsAndPredictionsAsFloat floats = checked_floats(graph, in);
+  const Output products = multiply(graph, floats.predictions, floats.labels);
   const Output sums = sum_along(graph, products, {c.args.integer("dim")}, true);
-  return mapped(mean_in_scope(graph, sums, in.weights), [&graph](Output x) {
+  return transform_metric(mean_in_scope(graph, sums, in.weights), [&graph](Output x) {
     return subtract(graph, graph.scalar(DType::kFloat32, 1), x);
   });
 }
@@ -159,20 +154,20 @@ Metric percentage_below(const MetricCall& c) {
   return mean_in_scope(c.graph, c.graph.op("Less", {values, limit}), weights);
 }
 
-// The elementwise mean over batches of equal shape.
+// All batches must have the same shape.
 Metric mean_tensor(const MetricCall& c) {
   Graph& graph = c.graph;
-  const Output weights = c.weights(), given = c.values();
+  const Output weights = c.weights(), input_values = c.values();
   const NameScope scope(graph, c.name("mean_tensor"));
-  const Output values = as_float(graph, given);
+  const Output values = as_float(graph, input_values);
   if (!values.shape().is_fully_defined()) {
     invalid_argument("mean_tensor needs values of a known shape; got ", values.shape(), ".");
   }
   const VariablePtr total = metric_variable(graph, "total_tensor", values.shape());
   const VariablePtr count = metric_variable(graph, "count_tensor", values.shape());
-  const Output spread = spread_weights(graph, weights, values);
-  const Output new_total = add_to_variable(graph, total, multiply(graph, values, spread));
-  const Output new_count = add_to_variable(graph, count, spread);
+  const Output broadcast = broadcast_weights(graph, weights, values);
+  const Output new_total = add_to_variable(graph, total, multiply(graph, values, broadcast));
+  const Output new_count = add_to_variable(graph, count, broadcast);
   return make_metric(graph.op("DivNoNan", {total->snapshot, count->snapshot}).named("value"),
                      graph.op("DivNoNan", {new_total, new_count}).named("update_op"));
 }
@@ -181,28 +176,28 @@ Metric mean_tensor(const MetricCall& c) {
 
 RUNHOOKS_REGISTER_METRIC("mean(values, weights = NULL", "The weighted mean.", mean);
 RUNHOOKS_REGISTER_METRIC("mean_tensor(values, weights = NULL",
-                         "The weighted mean by element.",
+                         "The weighted mean of each element over batches.",
                          mean_tensor);
 RUNHOOKS_REGISTER_METRIC("accuracy(labels, predictions, weights = NULL",
-                         "The share of predictions that are right.",
+                         "The fraction of predictions that equal their labels.",
                          accuracy);
 RUNHOOKS_REGISTER_METRIC("mean_squared_error(labels, predictions, weights = NULL",
                          "The mean of the squared errors.",
                          mean_squared_error);
 RUNHOOKS_REGISTER_METRIC("root_mean_squared_error(labels, predictions, weights = NULL",
-                         "Its square root.",
+                         "The square root of the mean squared error.",
                          root_mean_squared_error);
 RUNHOOKS_REGISTER_METRIC("mean_absolute_error(labels, predictions, weights = NULL",
                          "The mean of the absolute errors.",
                          mean_absolute_error);
 RUNHOOKS_REGISTER_METRIC("mean_relative_error(labels, predictions, normalizer, weights = NULL",
-                         "The mean of the errors divided by the normalizer.",
+                         "The mean of the absolute errors divided by the normalizer.",
                          mean_relative_error);
 RUNHOOKS_REGISTER_METRIC("mean_cosine_distance(labels, predictions, dim, weights = NULL",
-                         "The mean of 1 minus the cosine.",
+                         "The mean cosine distance of vectors with length 1.",
                          mean_cosine_distance);
 RUNHOOKS_REGISTER_METRIC("percentage_below(values, threshold, weights = NULL",
-                         "The share of values below the threshold.",
+                         "The fraction of values below the threshold.",
                          percentage_below);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Streaming metrics (tf.metrics): variables that batches update, and the value computed from them.
+// Streaming metrics (tf.metrics): each batch updates variables, from which the value is computed.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct Metric {
 };
 
 // Each metric opens a name scope `name` for its operations and variables. Weights are optional and
-// broadcast to the values. Without any batch the value is 0 unless stated otherwise. Metrics that
-// only scripts use are registered next to their definitions (nn/metric_call.h).
+// broadcast to the values. Before the first batch, the value is 0 unless stated otherwise. Metrics
+// that only scripts use are not declared here (nn/metric_call.h).
 
 Metric mean_metric(Graph& graph, Output values, Output weights, const std::string& name = "mean");
 // The fraction of predictions equal to the labels.
@@ -23,7 +23,7 @@ Metric accuracy_metric(Graph& graph,
                        Output predictions,
                        Output weights,
                        const std::string& name = "accuracy");
-// Nonzero labels and predictions count as TRUE.
+// Labels and predictions are TRUE if they are nonzero.
 Metric precision_metric(Graph& graph,
                         Output labels,
                         Output predictions,
@@ -34,7 +34,7 @@ Metric recall_metric(Graph& graph,
                      Output predictions,
                      Output weights,
                      const std::string& name = "recall");
-// At probability thresholds; greater is positive.
+// The precision at each threshold. A prediction is positive if it is greater than the threshold.
 Metric precision_at_thresholds_metric(Graph& graph,
                                       Output labels,
                                       Output predictions,
@@ -50,7 +50,7 @@ Metric recall_at_thresholds_metric(Graph& graph,
 
 struct AucOptions {
   int64_t num_thresholds = 200;
-  std::string curve = "ROC";  // or "PR"
+  std::string curve = "ROC";                     // or "PR"
   std::string summation_method = "trapezoidal";  // careful_interpolation, minoring, majoring
 };
 Metric auc_metric(Graph& graph,
@@ -60,18 +60,15 @@ Metric auc_metric(Graph& graph,
                   const AucOptions& options = {},
                   const std::string& name = "auc");
 
-// --- helpers
-
-// A local variable of zeros that accumulates batches, in the current name scope.
+// Creates a local variable, initially zero, that accumulates batches.
 VariablePtr metric_variable(Graph& graph,
                             const std::string& name,
                             const Shape& shape = Shape(),
                             DType dtype = DType::kFloat32);
-// The variable after adding `amount`.
+// Adds to a variable; the result is its new value.
 Output add_to_variable(Graph& graph, const VariablePtr& variable, Output amount);
-// The weights broadcast to the values' shape; ones if absent.
-Output spread_weights(Graph& graph, Output weights, Output values);
+// The weights, broadcast to the shape of the values; ones if there are no weights.
+Output broadcast_weights(Graph& graph, Output weights, Output values);
 Metric make_metric(Output value, Output update);
-void check_compatible_shapes(Output labels, Output predictions);
 
 }  // namespace runhooks

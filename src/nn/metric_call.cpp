@@ -4,7 +4,7 @@ namespace runhooks {
 
 namespace {
 
-Output squeezed(Output x, const Shape& other) {
+Output drop_extra_dim(Output x, const Shape& other) {
   const Shape& shape = x.shape();
   if (!shape.has_rank() || !other.has_rank()) return x;
   const int rank = other.rank();
@@ -24,7 +24,7 @@ Output MetricCall::weights() const {
   return tensor_argument_or_none(graph, args, "weights", DType::kFloat32);
 }
 
-MetricInputs MetricCall::whole_inputs() const {
+MetricInputs MetricCall::unchanged_inputs() const {
   MetricInputs inputs;
   inputs.weights = weights();
   inputs.predictions = tensor_argument(graph, args, "predictions");
@@ -33,10 +33,10 @@ MetricInputs MetricCall::whole_inputs() const {
 }
 
 MetricInputs MetricCall::inputs() const {
-  MetricInputs inputs = whole_inputs();
+  MetricInputs inputs = unchanged_inputs();
   const Shape labels = inputs.labels.shape(), predictions = inputs.predictions.shape();
-  inputs.predictions = squeezed(inputs.predictions, labels);
-  inputs.labels = squeezed(inputs.labels, predictions);
+  inputs.predictions = drop_extra_dim(inputs.predictions, labels);
+  inputs.labels = drop_extra_dim(inputs.labels, predictions);
   return inputs;
 }
 

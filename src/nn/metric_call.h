@@ -13,7 +13,8 @@ struct MetricInputs {
   Output labels, predictions, weights;
 };
 
-// Arguments may add operations, so they are read before the metric opens its name scope.
+// Reading an argument may add operations, so metrics read all arguments before they open their name
+// scope.
 class MetricCall {
  public:
   MetricCall(Graph& graph, const Args& args) : graph(graph), args(args) {}
@@ -22,9 +23,10 @@ class MetricCall {
 
   Output values() const { return tensor_argument(graph, args, "values"); }
   Output weights() const;
-  MetricInputs whole_inputs() const;
-  // As in TensorFlow, drops a trailing dimension of 1 that the other side lacks, so predictions
-  // [batch, 1] match labels [batch].
+  // Labels, predictions and weights, unchanged.
+  MetricInputs unchanged_inputs() const;
+  // The same, but a last dimension of 1 is dropped if the other tensor lacks it, as in TensorFlow:
+  // predictions [batch, 1] then match labels [batch].
   MetricInputs inputs() const;
   std::vector<float> thresholds() const;
   std::string name(const char* otherwise) const { return args.text("name", otherwise); }

@@ -1,4 +1,4 @@
-// Multi-class metrics: per class, of the confusion matrix, and of the top k predictions.
+// Metrics for several classes: by class, from the confusion matrix, and of the top k predictions.
 #include "nn/metric_call.h"
 #include "nn/nn_functions.h"
 #include "ops/state/gradient_helpers.h"
@@ -7,29 +7,31 @@ namespace runhooks {
 
 namespace {
 
-Output flat(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({-1})}); }
+Output as_vector(Graph& graph, Output x) {
+  return graph.op("Reshape", {x, graph.int_vector({-1})});
+}
 
 Output one_hot(Graph& graph, Output classes, int64_t num_classes, DType dtype) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(num_classes));
-  return graph.op("OneHot",
-                  {flat(graph, classes), depth, graph.scalar(dtype, 1), graph.scalar(dtype, 0)});
+  return graph.op(
+      "OneHot", {as_vector(graph, classes), depth, graph.scalar(dtype, 1), graph.scalar(dtype, 0)});
 }
 
 Output as_column(Graph& graph, Output x) {
   return graph.op("Reshape", {x, graph.int_vector({-1, 1})});
 }
 
-Output class_numbers(Graph& graph, Output x) {
+Output as_integers(Graph& graph, Output x) {
   return is_integer(x.dtype()) ? x : cast(graph, x, DType::kInt64);
 }
 
-int64_t num_classes_of(const MetricCall& c) {
+int64_t num_classes_argument(const MetricCall& c) {
   const int64_t num_classes = c.args.integer("num_classes");
   if (num_classes < 1) invalid_argument("`num_classes` must be 1 or more, not ", num_classes, ".");
   return num_classes;
 }
 
-Output mean_iou_of(Graph& graph, Output confusion) {
+Output mean_iou_from_confusion(Graph& graph, Output confusion) {
   const auto sum = [&](int64_t axis) {
     return cast(graph, sum_along(graph, confusion, {axis}), DType::kFloat32);
   };
@@ -37,21 +39,21 @@ Output mean_iou_of(Graph& graph, Output confusion) {
   std::vector<double> identity(classes * classes, 0);
   for (size_t i = 0; i < classes; ++i) identity[i * classes + i] = 1;
   const Output mask = graph.constant(Tensor::of<double>(confusion.shape(), identity));
-  const Output hits =
+  const Output true_positives =
       cast(graph, sum_along(graph, multiply(graph, confusion, mask), {0}), DType::kFloat32);
-  const Output either = subtract(graph, add(graph, sum(0), sum(1)), hits);
+  const Output union_sizes = subtract(graph, add(graph, sum(0), sum(1)), true_positives);
   const Output zero = graph.scalar(DType::kFloat32, 0);
-  const Output valid = cast(graph, graph.op("NotEqual", {either, zero}), DType::kFloat32);
-  const Output shares = graph.op("DivNoNan", {hits, either});
-  return graph.op("DivNoNan", {sum_along(graph, shares, {}), sum_along(graph, valid, {})})
+  const Output is_present = cast(graph, graph.op("NotEqual", {union_sizes, zero}), DType::kFloat32);
+  const Output ious = graph.op("DivNoNan", {true_positives, union_sizes});
+  return graph.op("DivNoNan", {sum_along(graph, ious, {}), sum_along(graph, is_present, {})})
       .named("mean_iou");
 }
 
 // Matches of labels with the top k predictions, one row per example.
 struct TopK {
-  Output places;    // [rows, k], int64
-  Output labels;    // [rows, labels], int64
-  Output is_right;  // [rows, k], 1 or 0 in float64
+  Output classes;     // [rows, k], int64
+  Output labels;      // [rows, labels], int64
+  Output is_correct;  // [rows, k], 1 or 0 in float64
 };
 
 TopK top_k_of(Graph& graph, Output labels, Output predictions, int64_t k) {
@@ -62,20 +64,21 @@ TopK top_k_of(Graph& graph, Output labels, Output predictions, int64_t k) {
   }
   Operation* top = graph.op("TopKV2", {cast(graph, predictions, DType::kFloat32),
                                        graph.scalar(DType::kInt32, static_cast<double>(k))});
-  TopK found;
-  found.places = cast(graph, top->output(1), DType::kInt64);
-  found.labels = cast(graph, labels, DType::kInt64);
-  if (labels.shape().rank() == 1) found.labels = as_column(graph, found.labels);
-  const Output last = graph.scalar(DType::kInt32, -1), before = graph.scalar(DType::kInt32, 1);
-  const Output equal = graph.op("Equal", {graph.op("ExpandDims", {found.places, last}),
-                                          graph.op("ExpandDims", {found.labels, before})});
-  const Output any = graph.op("Any", {equal, graph.int_vector({2})});
-  found.is_right = cast(graph, any, DType::kFloat64);
-  return found;
+  TopK matches;
+  matches.classes = cast(graph, top->output(1), DType::kInt64);
+  matches.labels = cast(graph, labels, DType::kInt64);
+  if (labels.shape().rank() == 1) matches.labels = as_column(graph, matches.labels);
+  const Output last_axis = graph.scalar(DType::kInt32, -1),
+               middle_axis = graph.scalar(DType::kInt32, 1);
+  const Output equal = graph.op("Equal", {graph.op("ExpandDims", {matches.classes, last_axis}),
+                                          graph.op("ExpandDims", {matches.labels, middle_axis})});
+  const Output any_match = graph.op("Any", {equal, graph.int_vector({2})});
+  matches.is_correct = cast(graph, any_match, DType::kFloat64);
+  return matches;
 }
 
-// 1 for the counted class, or for every valid class if `class_id` is negative; negative classes are
-// invalid.
+// 1 where an element of `classes` is `class_id`, else 0. If `class_id` is negative, 1 for all valid
+// (nonnegative) classes.
 Output is_counted(Graph& graph, Output classes, int64_t class_id) {
   const Output limit =
       graph.scalar(DType::kInt64, static_cast<double>(class_id < 0 ? 0 : class_id));
@@ -86,29 +89,29 @@ Output is_counted(Graph& graph, Output classes, int64_t class_id) {
 Output weighted_sum(Graph& graph, Output values, Output weights) {
   const Output rows = sum_along(graph, values, {1});
   if (!weights) return sum_along(graph, rows, {});
-  const Output spread = cast(graph, spread_weights(graph, weights, rows), DType::kFloat64);
-  return sum_along(graph, multiply(graph, rows, spread), {});
+  const Output row_weights = cast(graph, broadcast_weights(graph, weights, rows), DType::kFloat64);
+  return sum_along(graph, multiply(graph, rows, row_weights), {});
 }
 
-// tp / (tp + others), NaN if both are 0.
-Metric share_at_k(Graph& graph,
+// A metric: true positives / (true positives + misses); NaN if both are 0.
+Metric ratio_at_k(Graph& graph,
                   const std::string& hits_name,
-                  const std::string& others_name,
-                  Output hits,
-                  Output others) {
+                  const std::string& misses_name,
+                  Output true_positives,
+                  Output misses_in_batch) {
   const VariablePtr tp = metric_variable(graph, hits_name, Shape(), DType::kFloat64);
-  const VariablePtr rest = metric_variable(graph, others_name, Shape(), DType::kFloat64);
-  const Output new_tp = add_to_variable(graph, tp, hits);
-  const Output new_rest = add_to_variable(graph, rest, others);
-  auto share = [&](Output a, Output b) { return divide(graph, a, add(graph, a, b)); };
-  return make_metric(share(tp->snapshot, rest->snapshot), share(new_tp, new_rest));
+  const VariablePtr misses = metric_variable(graph, misses_name, Shape(), DType::kFloat64);
+  const Output new_tp = add_to_variable(graph, tp, true_positives);
+  const Output new_misses = add_to_variable(graph, misses, misses_in_batch);
+  auto ratio = [&](Output a, Output b) { return divide(graph, a, add(graph, a, b)); };
+  return make_metric(ratio(tp->snapshot, misses->snapshot), ratio(new_tp, new_misses));
 }
 
-// The arguments, the name scope and the matches of a metric of the top k predictions.
-struct AtK {
-  AtK(const MetricCall& c, const char* prefix)
+// The arguments, the name scope and the matches of a metric at k.
+struct TopKArguments {
+  TopKArguments(const MetricCall& c, const char* prefix)
       : k(c.args.integer("k")),
-        inputs(c.whole_inputs()),
+        inputs(c.unchanged_inputs()),
         scope(c.graph, c.args.text("name", str_cat(prefix, k))),
         top(top_k_of(c.graph, inputs.labels, inputs.predictions, k)) {}
   const int64_t k;
@@ -117,39 +120,40 @@ struct AtK {
   const TopK top;
 };
 
-// Its update returns the accuracy of each class.
+// The update op returns the accuracy of each class.
 Metric mean_per_class_accuracy(const MetricCall& c) {
   Graph& graph = c.graph;
   const MetricInputs in = c.inputs();
-  const int64_t num_classes = num_classes_of(c);
+  const int64_t num_classes = num_classes_argument(c);
   const NameScope scope(graph, c.name("mean_accuracy"));
-  const Output labels = class_numbers(graph, in.labels);
-  const Output weight = as_column(graph, spread_weights(graph, in.weights, labels));
-  const Output is_right = graph.op("Equal", {labels, cast(graph, in.predictions, labels.dtype())});
-  const Output right = as_column(graph, cast(graph, is_right, DType::kFloat32));
-  const Output of_class =
+  const Output labels = as_integers(graph, in.labels);
+  const Output weight = as_column(graph, broadcast_weights(graph, in.weights, labels));
+  const Output is_correct =
+      graph.op("Equal", {labels, cast(graph, in.predictions, labels.dtype())});
+  const Output correct = as_column(graph, cast(graph, is_correct, DType::kFloat32));
+  const Output class_weights =
       multiply(graph, one_hot(graph, labels, num_classes, DType::kFloat32), weight);
   const VariablePtr total = metric_variable(graph, "total", Shape{num_classes});
   const VariablePtr count = metric_variable(graph, "count", Shape{num_classes});
-  const Output new_total = add_to_variable(graph, total, sum_along(graph, of_class, {0}));
-  const Output hits = sum_along(graph, multiply(graph, of_class, right), {0});
-  const Output new_count = add_to_variable(graph, count, hits);
-  const Output shares = graph.op("DivNoNan", {count->snapshot, total->snapshot});
-  const Output mean = graph.op("Mean", {shares, graph.int_vector({0})}).named("mean_accuracy");
+  const Output new_total = add_to_variable(graph, total, sum_along(graph, class_weights, {0}));
+  const Output true_positives = sum_along(graph, multiply(graph, class_weights, correct), {0});
+  const Output new_count = add_to_variable(graph, count, true_positives);
+  const Output accuracies = graph.op("DivNoNan", {count->snapshot, total->snapshot});
+  const Output mean = graph.op("Mean", {accuracies, graph.int_vector({0})}).named("mean_accuracy");
   return make_metric(mean, graph.op("DivNoNan", {new_count, new_total}).named("update_op"));
 }
 
-// Its update returns the confusion matrix, one row per label.
+// The update op returns the confusion matrix, with one row per label.
 Metric mean_iou(const MetricCall& c) {
   Graph& graph = c.graph;
   const MetricInputs in = c.inputs();
-  const int64_t num_classes = num_classes_of(c);
+  const int64_t num_classes = num_classes_argument(c);
   const NameScope scope(graph, c.name("mean_iou"));
-  const Output labels = class_numbers(graph, in.labels);
-  const Output predictions = class_numbers(graph, in.predictions);
+  const Output labels = as_integers(graph, in.labels);
+  const Output predictions = as_integers(graph, in.predictions);
   Output predicted = one_hot(graph, predictions, num_classes, DType::kFloat64);
   if (in.weights) {
-    const Output weight = as_column(graph, spread_weights(graph, in.weights, labels));
+    const Output weight = as_column(graph, broadcast_weights(graph, in.weights, labels));
     predicted = multiply(graph, predicted, cast(graph, weight, DType::kFloat64));
   }
   const Output batch =
@@ -158,53 +162,55 @@ Metric mean_iou(const MetricCall& c) {
   const VariablePtr confusion = metric_variable(graph, "total_confusion_matrix",
                                                 Shape{num_classes, num_classes}, DType::kFloat64);
   const Output update = add_to_variable(graph, confusion, batch);
-  return make_metric(mean_iou_of(graph, confusion->snapshot), graph.op("Identity", {update}));
+  return make_metric(mean_iou_from_confusion(graph, confusion->snapshot),
+                     graph.op("Identity", {update}));
 }
 
-// NaN if nothing was counted. A `class_id` counts this class only.
+// The value is NaN if no label counts. With `class_id`, only this class counts.
 Metric recall_at_k(const MetricCall& c) {
   Graph& graph = c.graph;
-  const AtK at(c, "recall_at_");
+  const TopKArguments at(c, "recall_at_");
   const int64_t class_id = c.args.integer("class_id", -1);
-  const Output right = multiply(graph, at.top.is_right, is_counted(graph, at.top.places, class_id));
-  const Output hits = weighted_sum(graph, right, at.inputs.weights);
-  const Output wanted =
+  const Output correct =
+      multiply(graph, at.top.is_correct, is_counted(graph, at.top.classes, class_id));
+  const Output true_positives = weighted_sum(graph, correct, at.inputs.weights);
+  const Output relevant =
       weighted_sum(graph, is_counted(graph, at.top.labels, class_id), at.inputs.weights);
-  return share_at_k(graph, str_cat("true_positive_at_", at.k), str_cat("false_negative_at_", at.k),
-                    hits, subtract(graph, wanted, hits));
+  return ratio_at_k(graph, str_cat("true_positive_at_", at.k), str_cat("false_negative_at_", at.k),
+                    true_positives, subtract(graph, relevant, true_positives));
 }
 
 Metric precision_at_k(const MetricCall& c) {
   Graph& graph = c.graph;
-  const AtK at(c, "precision_at_");
-  const Output counted = is_counted(graph, at.top.places, c.args.integer("class_id", -1));
-  const Output hits =
-      weighted_sum(graph, multiply(graph, at.top.is_right, counted), at.inputs.weights);
+  const TopKArguments at(c, "precision_at_");
+  const Output counted = is_counted(graph, at.top.classes, c.args.integer("class_id", -1));
+  const Output true_positives =
+      weighted_sum(graph, multiply(graph, at.top.is_correct, counted), at.inputs.weights);
   const Output predicted = weighted_sum(graph, counted, at.inputs.weights);
-  return share_at_k(graph, str_cat("true_positive_at_", at.k), str_cat("false_positive_at_", at.k),
-                    hits, subtract(graph, predicted, hits));
+  return ratio_at_k(graph, str_cat("true_positive_at_", at.k), str_cat("false_positive_at_", at.k),
+                    true_positives, subtract(graph, predicted, true_positives));
 }
 
 Metric average_precision_at_k(const MetricCall& c) {
   Graph& graph = c.graph;
-  const AtK at(c, "average_precision_at_");
+  const TopKArguments at(c, "average_precision_at_");
   const TopK& top = at.top;
   const int64_t k = at.k;
-  // Column j sums the matches among the first j + 1 and divides by j + 1.
+  // A matrix whose column j averages over the first j + 1 predictions.
   const auto size = static_cast<size_t>(k);
-  std::vector<double> shares(size * size, 0);
+  std::vector<double> averaging(size * size, 0);
   for (size_t i = 0; i < size; ++i) {
-    for (size_t j = i; j < size; ++j) shares[i * size + j] = 1.0 / static_cast<double>(j + 1);
+    for (size_t j = i; j < size; ++j) averaging[i * size + j] = 1.0 / static_cast<double>(j + 1);
   }
-  const Output precisions =
-      graph.op("MatMul", {top.is_right, graph.constant(Tensor::of<double>(Shape{k, k}, shares))});
-  const Output gained = sum_along(graph, multiply(graph, precisions, top.is_right), {1});
+  const Output precisions = graph.op(
+      "MatMul", {top.is_correct, graph.constant(Tensor::of<double>(Shape{k, k}, averaging))});
+  const Output precision_sums = sum_along(graph, multiply(graph, precisions, top.is_correct), {1});
   const Output relevant = sum_along(graph, is_counted(graph, top.labels, -1), {1});
   const Output possible =
       graph.op("Minimum", {relevant, graph.scalar(DType::kFloat64, static_cast<double>(k))});
-  Output averages = graph.op("DivNoNan", {gained, possible});
+  Output averages = graph.op("DivNoNan", {precision_sums, possible});
   const Output weight =
-      cast(graph, spread_weights(graph, at.inputs.weights, averages), DType::kFloat64);
+      cast(graph, broadcast_weights(graph, at.inputs.weights, averages), DType::kFloat64);
   averages = multiply(graph, averages, weight);
   const VariablePtr total = metric_variable(graph, "total", Shape(), DType::kFloat64);
   const VariablePtr count = metric_variable(graph, "max", Shape(), DType::kFloat64);
@@ -217,23 +223,23 @@ Metric average_precision_at_k(const MetricCall& c) {
 }  // namespace
 
 RUNHOOKS_REGISTER_METRIC("mean_per_class_accuracy(labels, predictions, num_classes, weights = NULL",
-                         "The mean of the classes' accuracies.",
+                         "The mean of the accuracies of all classes.",
                          mean_per_class_accuracy);
 RUNHOOKS_REGISTER_METRIC("mean_iou(labels, predictions, num_classes, weights = NULL",
-                         "The mean of the classes' intersection over union.",
+                         "The mean intersection over union of all classes.",
                          mean_iou);
 RUNHOOKS_REGISTER_METRIC("recall_at_k(labels, predictions, k, class_id = NULL, weights = NULL",
-                         "Recall of the k best predictions.",
+                         "The recall of the top k predictions.",
                          recall_at_k);
 RUNHOOKS_REGISTER_METRIC(
     "precision_at_k, metrics.sparse_precision_at_k(labels, predictions, k, class_id = NULL, "
     "weights = NULL",
-    "Precision of the k best predictions.",
+    "The precision of the top k predictions.",
     precision_at_k);
 RUNHOOKS_REGISTER_METRIC(
     "average_precision_at_k, metrics.sparse_average_precision_at_k(labels, predictions, k, "
     "weights = NULL",
-    "The mean precision of the 1 to k best predictions.",
+    "The mean average precision of the top k predictions.",
     average_precision_at_k);
 
 }  // namespace runhooks

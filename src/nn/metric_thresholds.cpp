@@ -31,8 +31,8 @@ bool prediction_of(Outcome outcome) {
   return outcome == Outcome::kTruePositives || outcome == Outcome::kFalsePositives;
 }
 
-Output is_or_not(Graph& graph, Output x, bool wanted) {
-  return wanted ? x : static_cast<Output>(graph.op("LogicalNot", {x}));
+Output negate_unless(Graph& graph, Output x, bool is_true) {
+  return is_true ? x : static_cast<Output>(graph.op("LogicalNot", {x}));
 }
 
 struct Count {
@@ -41,30 +41,31 @@ struct Count {
 Count count_in_scope(
     Graph& graph, Outcome outcome, Output labels, Output predictions, Output weights) {
   const Output hits = graph.op(
-      "LogicalAnd", {is_or_not(graph, as_bool(graph, labels), label_of(outcome)),
-                     is_or_not(graph, as_bool(graph, predictions), prediction_of(outcome))});
+      "LogicalAnd", {negate_unless(graph, as_bool(graph, labels), label_of(outcome)),
+                     negate_unless(graph, as_bool(graph, predictions), prediction_of(outcome))});
   const VariablePtr count = metric_variable(graph, "count");
   Output values = cast(graph, hits, DType::kFloat32);
-  if (weights) values = multiply(graph, values, spread_weights(graph, weights, values));
+  if (weights) values = multiply(graph, values, broadcast_weights(graph, weights, values));
   const Output update = add_to_variable(graph, count, sum_along(graph, values, {}));
   return {count->snapshot, graph.op("Identity", {update})};
 }
 
-Count counted(Graph& graph, Outcome outcome, Output labels, Output predictions, Output weights) {
+Count outcome_count(
+    Graph& graph, Outcome outcome, Output labels, Output predictions, Output weights) {
   const NameScope scope(graph, outcome_name(outcome));
   return count_in_scope(graph, outcome, labels, predictions, weights);
 }
 
-Output share(Graph& graph, Output hits, Output misses, const char* name) {
+Output ratio(Graph& graph, Output hits, Output misses, const char* name) {
   return graph.op("DivNoNan", {hits, add(graph, hits, misses)}).named(name);
 }
 
-Metric share_metric(Graph& graph, const Count& hits, const Count& misses) {
-  return make_metric(share(graph, hits.value, misses.value, "value"),
-                     share(graph, hits.update, misses.update, "update_op"));
+Metric ratio_metric(Graph& graph, const Count& hits, const Count& misses) {
+  return make_metric(ratio(graph, hits.value, misses.value, "value"),
+                     ratio(graph, hits.update, misses.update, "update_op"));
 }
 
-// Counts at each threshold, in the order of Outcome.
+// The counts of each Outcome, one element per threshold.
 struct Confusion {
   Output tp, fp, tn, fn;
 };
@@ -74,7 +75,8 @@ struct ConfusionMetric {
 
 Output row(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({1, -1})}); }
 
-// [thresholds, examples] times [examples, 2]: the weights of positive and negative examples.
+// Counts the outcomes at each threshold by matrix products: [thresholds, examples] has the
+// predictions, and [1, examples] the weights of positive or negative examples.
 ConfusionMetric confusion_at_thresholds(Graph& graph,
                                         Output labels,
                                         Output predictions,
@@ -84,58 +86,60 @@ ConfusionMetric confusion_at_thresholds(Graph& graph,
   const auto n = static_cast<int64_t>(thresholds.size());
   predictions = cast(graph, predictions, DType::kFloat32);
   const Output limits = graph.constant(Tensor::of<float>(Shape{n, 1}, thresholds), "thresholds");
-  const Output above = graph.op("Greater", {row(graph, predictions), limits});
-  const Output positive = cast(graph, above, DType::kFloat32);
-  const Output rest = subtract(graph, float32_scalar(graph, 1), positive);
-  const Output weight = row(graph, spread_weights(graph, weights, predictions));
+  const Output is_above = graph.op("Greater", {row(graph, predictions), limits});
+  const Output positive = cast(graph, is_above, DType::kFloat32);
+  const Output negative = subtract(graph, float32_scalar(graph, 1), positive);
+  const Output weight = row(graph, broadcast_weights(graph, weights, predictions));
   const Output is_true = cast(graph, as_bool(graph, row(graph, labels)), DType::kFloat32);
-  const Output of_true = multiply(graph, weight, is_true);
-  const Output of_false =
+  const Output positive_weight = multiply(graph, weight, is_true);
+  const Output negative_weight =
       multiply(graph, weight, subtract(graph, float32_scalar(graph, 1), is_true));
 
   ConfusionMetric counts;
-  auto stream = [&](const char* name, Output predicted, Output of_labels, Output* value,
-                    Output* update) {
+  auto accumulate = [&](const char* name, Output predicted, Output of_labels, Output* value,
+                        Output* update) {
     const Output sums = graph.op("MatMul", {predicted, of_labels}).attr("transpose_b", true);
     const Output flat = graph.op("Reshape", {sums, graph.int_vector({static_cast<int32_t>(n)})});
     const VariablePtr variable = metric_variable(graph, name, Shape{n});
     *value = variable->snapshot;
     *update = add_to_variable(graph, variable, flat);
   };
-  stream("true_positives", positive, of_true, &counts.value.tp, &counts.update.tp);
-  stream("false_positives", positive, of_false, &counts.value.fp, &counts.update.fp);
-  stream("true_negatives", rest, of_false, &counts.value.tn, &counts.update.tn);
-  stream("false_negatives", rest, of_true, &counts.value.fn, &counts.update.fn);
+  accumulate("true_positives", positive, positive_weight, &counts.value.tp, &counts.update.tp);
+  accumulate("false_positives", positive, negative_weight, &counts.value.fp, &counts.update.fp);
+  accumulate("true_negatives", negative, negative_weight, &counts.value.tn, &counts.update.tn);
+  accumulate("false_negatives", negative, positive_weight, &counts.value.fn, &counts.update.fn);
   return counts;
 }
 
-// Evenly spaced on [0, 1], with the end points slightly outside.
-std::vector<float> even_thresholds(int64_t n, double last = 1.0 + kEpsilon) {
+// Thresholds that divide [0, 1] evenly. The first and the last are slightly outside, so that all
+// predictions are above the first and below the last.
+std::vector<float> evenly_spaced_thresholds(int64_t n, double last_threshold = 1.0 + kEpsilon) {
   if (n < 2) invalid_argument("`num_thresholds` must be 2 or more, not ", n, ".");
   std::vector<float> thresholds = {static_cast<float>(0.0 - kEpsilon)};
   for (int64_t i = 1; i + 1 < n; ++i) {
     thresholds.push_back(static_cast<float>(static_cast<double>(i) / static_cast<double>(n - 1)));
   }
-  thresholds.push_back(static_cast<float>(last));
+  thresholds.push_back(static_cast<float>(last_threshold));
   return thresholds;
 }
 
-struct Neighbours {
+// The first n - 1 and the last n - 1 of n elements.
+struct AdjacentValues {
   Output before, after;
 };
-Neighbours neighbours(Graph& graph, Output x, int64_t n) {
+AdjacentValues adjacent_values(Graph& graph, Output x, int64_t n) {
   const auto size = static_cast<int32_t>(n - 1);
   const Output length = graph.int_vector({size});
   return {graph.op("Slice", {x, graph.int_vector({0}), length}),
           graph.op("Slice", {x, graph.int_vector({1}), length})};
 }
 
-// Davis and Goadrich (2006): between two points of a precision-recall curve, interpolate counts
-// linearly, not precisions.
+// The area under a precision-recall curve by the method of Davis and Goadrich (2006), which
+// interpolates counts between two points of the curve, not precisions.
 Output interpolated_pr_auc(Graph& graph, const Confusion& c, int64_t n) {
   const Output zero = float32_scalar(graph, 0);
-  const Neighbours tp = neighbours(graph, c.tp, n), fn = neighbours(graph, c.fn, n);
-  const Neighbours p = neighbours(graph, add(graph, c.tp, c.fp), n);
+  const AdjacentValues tp = adjacent_values(graph, c.tp, n), fn = adjacent_values(graph, c.fn, n);
+  const AdjacentValues p = adjacent_values(graph, add(graph, c.tp, c.fp), n);
   const Output dtp = subtract(graph, tp.before, tp.after);
   auto not_negative = [&](Output x) -> Output { return graph.op("Maximum", {x, zero}); };
   const Output dp = not_negative(subtract(graph, p.before, p.after));
@@ -167,7 +171,7 @@ Output area_under_curve(Graph& graph, const Confusion& c, const AucOptions& opti
     x = divide(graph, c.fp, add_epsilon(graph, add(graph, c.fp, c.tn)));
     y = recall;
   }
-  const Neighbours xs = neighbours(graph, x, n), ys = neighbours(graph, y, n);
+  const AdjacentValues xs = adjacent_values(graph, x, n), ys = adjacent_values(graph, y, n);
   Output height;
   if (options.summation_method == "minoring") {
     height = graph.op("Minimum", {ys.before, ys.after});
@@ -194,36 +198,37 @@ void check_auc_options(const AucOptions& options) {
   }
 }
 
-Output share_at(Graph& graph, Output hits, Output misses) {
+Output smoothed_ratio(Graph& graph, Output hits, Output misses) {
   return divide(graph, hits, add_epsilon(graph, add(graph, hits, misses)));
 }
 
-Output element(Graph& graph, Output x, Output place, int64_t n) {
+// Element `index` of a vector of n elements.
+Output element_at(Graph& graph, Output x, Output index, int64_t n) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(n));
   const Output mask =
-      graph.op("OneHot", {place, depth, float32_scalar(graph, 1), float32_scalar(graph, 0)});
+      graph.op("OneHot", {index, depth, float32_scalar(graph, 1), float32_scalar(graph, 0)});
   return sum_along(graph, multiply(graph, x, mask), {});
 }
 
-double share_argument(const MetricCall& call, const char* name) {
+double fraction_argument(const MetricCall& call, const char* name) {
   const double x = call.args.number(name);
   if (x < 0 || x > 1) invalid_argument("`", name, "` must be between 0 and 1, not ", x, ".");
   return x;
 }
 
-// True positives / (true positives + `others`), at each threshold.
-Metric true_share_metric(Graph& graph,
-                         Output labels,
-                         Output predictions,
-                         const std::vector<float>& thresholds,
-                         Output weights,
-                         Output Confusion::*others,
-                         const std::string& name) {
+// True positives / (true positives + the count `false_count`) at each threshold.
+Metric ratio_at_thresholds(Graph& graph,
+                           Output labels,
+                           Output predictions,
+                           const std::vector<float>& thresholds,
+                           Output weights,
+                           Output Confusion::*false_count,
+                           const std::string& name) {
   const NameScope scope(graph, name);
   const ConfusionMetric c =
       confusion_at_thresholds(graph, labels, predictions, thresholds, weights);
-  return make_metric(share_at(graph, c.value.tp, c.value.*others),
-                     share_at(graph, c.update.tp, c.update.*others));
+  return make_metric(smoothed_ratio(graph, c.value.tp, c.value.*false_count),
+                     smoothed_ratio(graph, c.update.tp, c.update.*false_count));
 }
 
 }  // namespace
@@ -232,18 +237,18 @@ Metric precision_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
   check_compatible_shapes(labels, predictions);
   const NameScope scope(graph, name);
-  const Count hits = counted(graph, Outcome::kTruePositives, labels, predictions, weights);
-  return share_metric(graph, hits,
-                      counted(graph, Outcome::kFalsePositives, labels, predictions, weights));
+  const Count hits = outcome_count(graph, Outcome::kTruePositives, labels, predictions, weights);
+  return ratio_metric(graph, hits,
+                      outcome_count(graph, Outcome::kFalsePositives, labels, predictions, weights));
 }
 
 Metric recall_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
   check_compatible_shapes(labels, predictions);
   const NameScope scope(graph, name);
-  const Count hits = counted(graph, Outcome::kTruePositives, labels, predictions, weights);
-  return share_metric(graph, hits,
-                      counted(graph, Outcome::kFalseNegatives, labels, predictions, weights));
+  const Count hits = outcome_count(graph, Outcome::kTruePositives, labels, predictions, weights);
+  return ratio_metric(graph, hits,
+                      outcome_count(graph, Outcome::kFalseNegatives, labels, predictions, weights));
 }
 
 Metric precision_at_thresholds_metric(Graph& graph,
@@ -252,7 +257,7 @@ Metric precision_at_thresholds_metric(Graph& graph,
                                       const std::vector<float>& thresholds,
                                       Output weights,
                                       const std::string& name) {
-  return true_share_metric(graph, labels, predictions, thresholds, weights, &Confusion::fp, name);
+  return ratio_at_thresholds(graph, labels, predictions, thresholds, weights, &Confusion::fp, name);
 }
 
 Metric recall_at_thresholds_metric(Graph& graph,
@@ -261,7 +266,7 @@ Metric recall_at_thresholds_metric(Graph& graph,
                                    const std::vector<float>& thresholds,
                                    Output weights,
                                    const std::string& name) {
-  return true_share_metric(graph, labels, predictions, thresholds, weights, &Confusion::fn, name);
+  return ratio_at_thresholds(graph, labels, predictions, thresholds, weights, &Confusion::fn, name);
 }
 
 Metric auc_metric(Graph& graph,
@@ -273,14 +278,14 @@ Metric auc_metric(Graph& graph,
   check_auc_options(options);
   const NameScope scope(graph, name);
   const ConfusionMetric c = confusion_at_thresholds(
-      graph, labels, predictions, even_thresholds(options.num_thresholds), weights);
+      graph, labels, predictions, evenly_spaced_thresholds(options.num_thresholds), weights);
   return make_metric(area_under_curve(graph, c.value, options),
                      area_under_curve(graph, c.update, options));
 }
 
 namespace {
 
-// Nonzero labels and predictions count as TRUE.
+// Labels and predictions are TRUE if they are nonzero.
 template <Outcome kOutcome>
 Metric count(const MetricCall& c) {
   const MetricInputs in = c.inputs();
@@ -333,57 +338,58 @@ Metric auc(const MetricCall& c) {
 Metric sensitivity_at_specificity(const MetricCall& call) {
   Graph& graph = call.graph;
   const MetricInputs in = call.inputs();
-  const double specificity = share_argument(call, "specificity");
+  const double specificity = fraction_argument(call, "specificity");
   const int64_t num_thresholds = call.args.integer("num_thresholds", 200);
   const NameScope scope(graph, call.name("sensitivity_at_specificity"));
-  const ConfusionMetric streamed = confusion_at_thresholds(
-      graph, in.labels, in.predictions, even_thresholds(num_thresholds), in.weights);
-  // At the threshold with the nearest specificity, the first on ties.
-  auto at = [&](const Confusion& c) {
-    const Output found = share_at(graph, c.tn, c.fp);
+  const ConfusionMetric confusion = confusion_at_thresholds(
+      graph, in.labels, in.predictions, evenly_spaced_thresholds(num_thresholds), in.weights);
+  // The sensitivity at the threshold whose specificity is nearest; on ties, the first threshold.
+  auto value_at_nearest = [&](const Confusion& c) {
+    const Output fractions = smoothed_ratio(graph, c.tn, c.fp);
     const Output distance =
-        graph.op("Abs", {subtract(graph, found, float32_scalar(graph, specificity))});
-    const Output place = graph.op("ArgMin", {distance, graph.scalar(DType::kInt32, 0)});
-    return share_at(graph, element(graph, c.tp, place, num_thresholds),
-                    element(graph, c.fn, place, num_thresholds));
+        graph.op("Abs", {subtract(graph, fractions, float32_scalar(graph, specificity))});
+    const Output index = graph.op("ArgMin", {distance, graph.scalar(DType::kInt32, 0)});
+    return smoothed_ratio(graph, element_at(graph, c.tp, index, num_thresholds),
+                          element_at(graph, c.fn, index, num_thresholds));
   };
-  return make_metric(at(streamed.value), at(streamed.update));
+  return make_metric(value_at_nearest(confusion.value), value_at_nearest(confusion.update));
 }
 
 Metric specificity_at_sensitivity(const MetricCall& call) {
   Graph& graph = call.graph;
   const MetricInputs in = call.inputs();
-  const double sensitivity = share_argument(call, "sensitivity");
+  const double sensitivity = fraction_argument(call, "sensitivity");
   const int64_t num_thresholds = call.args.integer("num_thresholds", 200);
   const NameScope scope(graph, call.name("specificity_at_sensitivity"));
-  // TensorFlow ends this metric's thresholds below 1, unlike those of its other metrics.
-  const ConfusionMetric streamed =
+  // In TensorFlow, the last threshold of this metric is below 1, unlike in its other metrics.
+  const ConfusionMetric confusion =
       confusion_at_thresholds(graph, in.labels, in.predictions,
-                              even_thresholds(num_thresholds, 1.0 - kEpsilon), in.weights);
+                              evenly_spaced_thresholds(num_thresholds, 1.0 - kEpsilon), in.weights);
   std::vector<int32_t> all;
   for (int64_t i = 0; i < num_thresholds; ++i) all.push_back(static_cast<int32_t>(i));
-  const Output places = graph.int_vector(all), none = graph.scalar(DType::kInt32, -1);
-  // At the threshold with the nearest sensitivity, the last on ties.
-  auto at = [&](const Confusion& c) {
-    const Output found = share_at(graph, c.tp, c.fn);
+  const Output indices = graph.int_vector(all), none = graph.scalar(DType::kInt32, -1);
+  // The specificity at the threshold whose sensitivity is nearest; on ties, the last threshold.
+  auto value_at_nearest = [&](const Confusion& c) {
+    const Output fractions = smoothed_ratio(graph, c.tp, c.fn);
     const Output distance =
-        graph.op("Abs", {subtract(graph, found, float32_scalar(graph, sensitivity))});
-    const Output least = graph.op("Min", {distance, graph.int_vector({0})});
-    const Output hits = graph.op("SelectV2", {graph.op("Equal", {distance, least}), places, none});
-    const Output place = graph.op("Max", {hits, graph.int_vector({0})});
-    return share_at(graph, element(graph, c.tn, place, num_thresholds),
-                    element(graph, c.fp, place, num_thresholds));
+        graph.op("Abs", {subtract(graph, fractions, float32_scalar(graph, sensitivity))});
+    const Output min_distance = graph.op("Min", {distance, graph.int_vector({0})});
+    const Output hits =
+        graph.op("SelectV2", {graph.op("Equal", {distance, min_distance}), indices, none});
+    const Output index = graph.op("Max", {hits, graph.int_vector({0})});
+    return smoothed_ratio(graph, element_at(graph, c.tn, index, num_thresholds),
+                          element_at(graph, c.fp, index, num_thresholds));
   };
-  return make_metric(at(streamed.value), at(streamed.update));
+  return make_metric(value_at_nearest(confusion.value), value_at_nearest(confusion.update));
 }
 
 }  // namespace
 
 RUNHOOKS_REGISTER_METRIC("precision(labels, predictions, weights = NULL",
-                         "Of what is predicted true the share that is.",
+                         "The fraction of positive predictions that are correct.",
                          precision);
 RUNHOOKS_REGISTER_METRIC("recall(labels, predictions, weights = NULL",
-                         "Of what is true the share that is predicted.",
+                         "The fraction of positive labels that are predicted.",
                          recall);
 RUNHOOKS_REGISTER_METRIC("precision_at_thresholds(labels, predictions, thresholds, weights = NULL",
                          "Precision at each threshold.",
@@ -394,26 +400,27 @@ RUNHOOKS_REGISTER_METRIC("recall_at_thresholds(labels, predictions, thresholds, 
 RUNHOOKS_REGISTER_METRIC(
     "sensitivity_at_specificity(labels, predictions, specificity, weights = NULL, "
     "num_thresholds = 200",
-    "Sensitivity where the specificity is the given one.",
+    "The sensitivity at a given specificity.",
     sensitivity_at_specificity);
 RUNHOOKS_REGISTER_METRIC(
     "specificity_at_sensitivity(labels, predictions, sensitivity, weights = NULL, "
     "num_thresholds = 200",
-    "Specificity where the sensitivity is the given one.",
+    "The specificity at a given sensitivity.",
     specificity_at_sensitivity);
 RUNHOOKS_REGISTER_FUNCTION(
     "metrics.auc(labels, predictions, weights = NULL, num_thresholds = 200, metrics_collections = "
     "NULL, updates_collections = NULL, curve = 'ROC', name = NULL, summation_method = "
     "'trapezoidal', thresholds = NULL)",
-    "The area under the curve ROC or PR.",
+    "The area under the ROC curve or the precision-recall curve.",
     call_metric<auc>);
 
-// Counts, and counts at each threshold.
+// Registers a count of outcomes, and the same count at each threshold.
 #define RUNHOOKS_REGISTER_COUNT(name, text, outcome)                                               \
   RUNHOOKS_REGISTER_METRIC(name "(labels, predictions, weights = NULL", "The number of " text ".", \
                            count<outcome>);                                                        \
   RUNHOOKS_REGISTER_METRIC(name "_at_thresholds(labels, predictions, thresholds, weights = NULL",  \
-                           "The same at each threshold.", count_at_thresholds<outcome>)
+                           "The number of " text " at each threshold.",                            \
+                           count_at_thresholds<outcome>)
 RUNHOOKS_REGISTER_COUNT("true_positives", "true positives", Outcome::kTruePositives);
 RUNHOOKS_REGISTER_COUNT("false_positives", "false positives", Outcome::kFalsePositives);
 RUNHOOKS_REGISTER_COUNT("true_negatives", "true negatives", Outcome::kTrueNegatives);

@@ -12,15 +12,14 @@ namespace runhooks {
 // Applies an activation by its name in tf.nn ("relu", "leaky_relu", "swish", ...); throws for
 // unknown names.
 Output activation(Graph& graph, const std::string& name, Output x);
-std::vector<std::string> activation_names();
 
 Output softmax(Graph& graph, Output logits, int64_t axis = -1);
 Output log_softmax(Graph& graph, Output logits, int64_t axis = -1);
 
-// Elementwise max(x, 0) - x * z + log(1 + exp(-|x|)).
+// Elementwise max(x, 0) - x * z + log(1 + exp(-|x|)), where x are logits and z labels.
 Output sigmoid_cross_entropy_with_logits(Graph& graph, Output labels, Output logits);
-// One number per row; classes are the last dimension. Gradients flow into the labels only if
-// `differentiates_labels`.
+// The cross entropy of each row; classes are the last dimension. Without `differentiates_labels`,
+// the labels get no gradient.
 Output softmax_cross_entropy_with_logits(Graph& graph,
                                          Output labels,
                                          Output logits,
@@ -30,7 +29,7 @@ Output weighted_cross_entropy_with_logits(Graph& graph,
                                           Output targets,
                                           Output logits,
                                           Output pos_weight);
-// exp(log_input) - log_input * targets; `full` adds Stirling's approximation of the constant term.
+// exp(log_input) - log_input * targets. `full` adds Stirling's approximation of log(targets!).
 Output log_poisson_loss(Graph& graph, Output targets, Output log_input, bool full = false);
 
 Output l2_normalize(Graph& graph, Output x, const std::vector<int64_t>& axes, double epsilon);
@@ -48,7 +47,9 @@ Output batch_normalization(Graph& graph,
                            Output scale,
                            double epsilon);
 
-// Axes as an int32 constant; all axes of x if empty.
+// Throws unless the shapes may be equal.
+void check_compatible_shapes(Output labels, Output predictions);
+// The axes as an int32 tensor; all axes of x if `axes` is empty.
 Output axes_of(Graph& graph, Output x, const std::vector<int64_t>& axes = {});
 Output sum_along(Graph& graph, Output x, const std::vector<int64_t>& axes, bool keep_dims = false);
 

@@ -16,34 +16,35 @@ Value call_pad(Graph& g, const Args& args) {
   const Output x = tensor_argument(g, args, "tensor");
   const Output paddings = tensor_argument(g, args, "paddings", DType::kInt32);
   const Value* constant = args.find("constant_values");
-  const std::string given = args.text("mode", "CONSTANT"), name = args.text("name", "");
-  const std::string mode = ascii_upper(given);
-  const auto made = [&name](OpBuilder builder) {
+  const std::string mode_argument = args.text("mode", "CONSTANT"), name = args.text("name", "");
+  const std::string mode = ascii_upper(mode_argument);
+  const auto add_op = [&name](OpBuilder builder) {
     if (!name.empty()) builder.named(name);
-    return Value::of(static_cast<Output>(builder));
+    return Value::of(builder);
   };
-  if (mode == "CONSTANT" && is_zero(constant)) return made(g.op("Pad", {x, paddings}));
+  if (mode == "CONSTANT" && is_zero(constant)) return add_op(g.op("Pad", {x, paddings}));
   if (mode == "CONSTANT") {
     const auto* text = constant->get_if<std::string>();
     const Output value = text ? g.constant(Tensor::string_scalar(*text))
                               : tensor_of_value(g, *constant, "constant_values", x.dtype());
-    return made(g.op("PadV2", {x, paddings, value}));
+    return add_op(g.op("PadV2", {x, paddings, value}));
   }
   if (mode != "REFLECT" && mode != "SYMMETRIC") {
     invalid_argument("`mode` of ", args.owner(),
-                     " must be \"CONSTANT\", \"REFLECT\" or \"SYMMETRIC\", not \"", given, "\".");
+                     " must be \"CONSTANT\", \"REFLECT\" or \"SYMMETRIC\", not \"", mode_argument,
+                     "\".");
   }
   if (!is_zero(constant)) {
     invalid_argument("`constant_values` of ", args.owner(), " belongs to `mode = \"CONSTANT\"`.");
   }
-  return made(g.op("MirrorPad", {x, paddings}).attr("mode", mode));
+  return add_op(g.op("MirrorPad", {x, paddings}).attr("mode", mode));
 }
 
 }  // namespace
 
 RUNHOOKS_REGISTER_FUNCTION(
     "pad(tensor, paddings, mode = 'CONSTANT', name = NULL, constant_values = 0)",
-    "The tensor with a constant, or with itself in a mirror, around it.",
+    "Pads a tensor with a constant or with its reflection.",
     call_pad);
 
 }  // namespace runhooks

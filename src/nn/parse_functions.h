@@ -1,5 +1,5 @@
-// Specifications of features in serialized examples, and parse_example(), which adds the ops that
-// read them.
+// FeatureSpec: a feature of serialized tf.Examples. parse_example(): adds the operations that parse
+// them.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct FeatureSpec {
   std::string key;
   DType dtype = DType::kInvalid;
   Shape shape;
-  // Fixed length: has the feature's shape or is a scalar; invalid without a default. Sequence: the
-  // padding value.
+  // For fixed length: one value, or a tensor with the feature's shape; invalid if the feature is
+  // required. For sequences: the padding value.
   Tensor default_value;
   // For sparse features only.
   std::string index_key, value_key;
@@ -26,13 +26,13 @@ struct FeatureSpec {
   bool already_sorted = false;
 };
 
-// A tensor, or the three components of a sparse tensor.
+// A dense tensor (only `values`), or the three components of a sparse tensor.
 struct ParsedTensor {
   Output values, indices, dense_shape;
 };
 
-// Parses a vector of serialized examples, or a scalar if `is_single`; returns features by name.
-// Throws if the specifications are inconsistent.
+// Parses a vector of serialized examples, or one example if `is_single`. Returns the features with
+// their keys. Throws if the specifications are inconsistent.
 std::vector<std::pair<std::string, ParsedTensor>> parse_example(
     Graph& graph,
     Output serialized,

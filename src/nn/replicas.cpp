@@ -14,7 +14,7 @@ ReplicaScope*& current_scope() {
   return scope;
 }
 
-OpBuilder reduce_op(Graph& graph, Output x, const char* final_op) {
+OpBuilder collective_reduce(Graph& graph, Output x, const char* final_op) {
   return graph.op("CollectiveReduce", {x})
       .attr("group_size", replicas_of(graph))
       .attr("group_key", 1)
@@ -24,16 +24,16 @@ OpBuilder reduce_op(Graph& graph, Output x, const char* final_op) {
       .attr("subdiv_offsets", std::vector<int64_t>{0});
 }
 
-Operation* reduce(Graph& graph, Output x, const char* final_op) {
+Operation* add_reduction(Graph& graph, Output x, const char* final_op) {
   const SharedSeedScope same(graph);
   if (graph.is_function()) {
     fail(Code::kUnimplemented, "'", x.name(), "' is a sum over all training processes, which ",
          "branches and loops do not support: they may not run in every process.");
   }
-  return ordered_collective(graph, reduce_op(graph, x, final_op));
+  return ordered_collective(graph, collective_reduce(graph, x, final_op));
 }
 
-Gradient gathered_rows(Graph& graph, const Gradient& gradient) {
+Gradient gather_slices(Graph& graph, const Gradient& gradient) {
   ReplicaScope& scope = *ReplicaScope::of(graph);
   const auto gather = [&](Output x) {
     return scope
@@ -65,29 +65,29 @@ ReplicaScope* ReplicaScope::of(const Graph& graph) {
   return scope && scope->replicas_ > 1 && &scope->graph_ == &graph.root() ? scope : nullptr;
 }
 
-Operation* ReplicaScope::make_gate() {
-  std::vector<Operation*> data;
+Operation* ReplicaScope::add_gate() {
+  std::vector<Operation*> data_readers;
   for (const CollectionItem& item : graph_.collection("iterators")) {
     const auto* handle = std::get_if<Output>(&item);
     if (!handle) continue;
     for (const auto& op : graph_.operations()) {
       for (const Output& input : op->inputs()) {
-        if (input == *handle && op->num_outputs() > 0) data.push_back(op.get());
+        if (input == *handle && op->num_outputs() > 0) data_readers.push_back(op.get());
       }
     }
   }
   const NameScope root(graph_, "");
-  const ControlDependencies alone(graph_, {}, /*clears=*/true);
-  return graph_.op("ReplicaGate").after(data).named("replica_gate");
+  const ControlDependencies no_controls(graph_, {}, /*clears=*/true);
+  return graph_.op("ReplicaGate").after(data_readers).named("replica_gate");
 }
 
 Operation* ReplicaScope::data_gate() {
-  if (!data_gate_) last_ = data_gate_ = make_gate();
+  if (!data_gate_) last_ = data_gate_ = add_gate();
   return data_gate_;
 }
 
 Operation* ReplicaScope::add(OpBuilder builder) {
-  const ControlDependencies alone(graph_, {}, /*clears=*/true);
+  const ControlDependencies no_controls(graph_, {}, /*clears=*/true);
   data_gate();
   last_ = builder.after({last_});
   return last_;
@@ -111,20 +111,21 @@ int replicas_of(const Graph& graph) {
 }
 
 Output sum_over_replicas(Graph& graph, Output x) {
-  return replicas_of(graph) == 1 ? x : reduce(graph, x, "Id")->output(0);
+  return replicas_of(graph) == 1 ? x : add_reduction(graph, x, "Id")->output(0);
 }
 
 Output mean_over_replicas(Graph& graph, Output x) {
   if (replicas_of(graph) == 1) return x;
-  Operation* mean = reduce(graph, x, "Div");
+  Operation* mean = add_reduction(graph, x, "Div");
   ReplicaScope::of(graph)->mark_mean(mean);
   return mean->output(0);
 }
 
 namespace {
 
-// Every process's loss depends on this process's addend, so the gradient is summed too.
-class GradientOfSum : public GradientOverride {
+// The losses of all processes depend on the addend of this process, so the gradient is also a sum
+// over all processes.
+class SumGradient : public GradientOverride {
  public:
   std::vector<Gradient> gradient(Graph& graph, Operation&, const std::vector<Output>& dy) override {
     return {Gradient(differentiable_sum_over_replicas(graph, dy[0]))};
@@ -135,14 +136,14 @@ class GradientOfSum : public GradientOverride {
 
 Output differentiable_sum_over_replicas(Graph& graph, Output x) {
   if (replicas_of(graph) == 1) return x;
-  Operation* sum = reduce(graph, x, "Id");
-  sum->own_gradient = std::make_shared<GradientOfSum>();
+  Operation* sum = add_reduction(graph, x, "Id");
+  sum->gradient_override = std::make_shared<SumGradient>();
   return sum->output(0);
 }
 
 Output sum_in_uniform_branch(Graph& graph, Output x) {
   if (replicas_of(graph) == 1) return x;
-  return ordered_collective(graph, reduce_op(graph, x, "Id"))->output(0);
+  return ordered_collective(graph, collective_reduce(graph, x, "Id"))->output(0);
 }
 
 Operation* ordered_collective(Graph& graph, OpBuilder builder) {
@@ -162,19 +163,19 @@ std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& 
       dense[gradients[i].values.dtype()].push_back(i);
       continue;
     }
-    means[i] = gathered_rows(graph, gradients[i]);
+    means[i] = gather_slices(graph, gradients[i]);
     scope.mark_mean_gradients(means[i].values.op);
   }
-  for (const auto& [dtype, which] : dense) {
+  for (const auto& [dtype, positions] : dense) {
     std::vector<Output> inputs;
-    for (const size_t i : which) inputs.push_back(gradients[i].values);
+    for (const size_t i : positions) inputs.push_back(gradients[i].values);
     const Operation* op = scope.add(graph.op("CollectiveReduceTogether", inputs)
                                         .attr("group_size", scope.replicas())
                                         .attr("group_key", 1)
                                         .attr("instance_key", graph.version()));
     scope.mark_mean_gradients(op);
-    for (size_t k = 0; k < which.size(); ++k) {
-      means[which[k]].values = Output(const_cast<Operation*>(op), static_cast<int>(k));
+    for (size_t k = 0; k < positions.size(); ++k) {
+      means[positions[k]].values = Output(const_cast<Operation*>(op), static_cast<int>(k));
     }
   }
   return means;

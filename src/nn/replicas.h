@@ -1,5 +1,5 @@
-// ReplicaScope: builds the graph of one of several training processes, and the collective ops among
-// them.
+// ReplicaScope: builds the graph of one process of a distributed training. Also declares functions
+// that add collective ops.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace runhooks {
 
-// While in scope, training ops are added for `replicas` processes. The loss of each process is
-// scaled so that its mean over processes is the loss of all rows; gradients are averaged. A single
-// process adds nothing.
+// While in scope, training operations are added for `replicas` processes. The loss of each process
+// is scaled so that its mean over all processes is the loss of all rows, and gradients are
+// averaged. With one process, no operations are added.
 class ReplicaScope {
  public:
   ReplicaScope(Graph& graph, int replicas);
@@ -25,25 +25,26 @@ class ReplicaScope {
   int replicas() const { return replicas_; }
   // Graph seed for draws that must be equal in all processes.
   int64_t seed = 0;
-  // Batch normalization uses the moments of all processes' rows instead of each process's own.
+  // Whether batch normalization uses the moments of the rows of all processes.
   bool sync_batch_norm = false;
-  // Adds a collective op. Every step runs all collective ops in the order of their creation;
-  // otherwise two processes would wait in different ops and deadlock. A gate before the first one
-  // waits for the data. Ops are added late, because initial values depend on the number of ops in
-  // the graph.
+  // Adds a collective op. Every step runs all collective ops in creation order; otherwise two
+  // processes could wait in different ops and deadlock. A gate op before the first one waits for
+  // the data. Nothing is added earlier than needed, because default seeds depend on the number of
+  // ops.
   Operation* add(OpBuilder builder);
-  // The op that depends on all collective ops; NULL without any.
+  // The newest collective op, which runs after all others; NULL if there is none.
   Operation* last() const { return last_; }
-  // Adds a conditional with collective ops in its branches; its predicate must be equal in all
+  // Adds a conditional whose branches contain collective ops. Its predicate must be equal in all
   // processes.
   Operation* add_conditional(const std::function<Operation*()>& build);
-  // After the gate, all processes have the data of the step.
+  // The gate op. When it has run, all processes have the data of the step.
   Operation* data_gate();
+  // Declares that the outputs of `op` are gradients of all processes.
   void mark_mean_gradients(const Operation* op) { mean_gradients_.insert(op); }
   bool has_gradients() const { return !mean_gradients_.empty(); }
   // Whether `x` was computed from gradients of all processes.
   bool has_mean_gradients(const Output& x) const;
-  // Marks a loss whose mean over processes is the loss of all rows.
+  // Declares that the mean of this loss over processes is the loss of all rows.
   void mark_mean_loss(const Operation* op) { losses_.insert(op); }
   bool is_loss(const Operation* op) const { return losses_.count(op) > 0; }
   void mark_mean(const Operation* op) { means_.insert(op); }
@@ -51,7 +52,7 @@ class ReplicaScope {
   bool is_mean(const Output& x) const { return means_.count(x.op) > 0; }
 
  private:
-  Operation* make_gate();
+  Operation* add_gate();
 
   Graph& graph_;
   int replicas_;
@@ -60,20 +61,19 @@ class ReplicaScope {
   std::set<const Operation*> mean_gradients_, losses_, means_;
 };
 
-// 1 if one process trains the graph.
+// The number of processes that train the graph.
 int replicas_of(const Graph& graph);
-// Sum or mean over all processes; `x` itself for one process.
+// Sum or mean over all processes; `x` itself if there is one process.
 Output sum_over_replicas(Graph& graph, Output x);
 Output mean_over_replicas(Graph& graph, Output x);
-// A sum through which gradients of all processes' losses flow back to each process.
+// A sum over all processes whose gradient includes the losses of all processes.
 Output differentiable_sum_over_replicas(Graph& graph, Output x);
-// The sum over all processes, inside a branch that all of them take.
+// The sum over all processes, inside a branch that all processes take.
 Output sum_in_uniform_branch(Graph& graph, Output x);
-// Adds a collective op in sequence. Within a branch, where ops are already ordered, and for one
-// process, it is added unchanged.
+// Adds a collective op after all others. In a branch or with one process, no order is added.
 Operation* ordered_collective(Graph& graph, OpBuilder builder);
-// Ops added while in scope do not count for default seeds, so later draws equal those of a single
-// process.
+// Operations that are added while in scope do not count for default seeds, so that later random ops
+// get the same seeds as in a single process.
 class SharedSeedScope {
  public:
   explicit SharedSeedScope(Graph& graph);
@@ -86,8 +86,8 @@ class SharedSeedScope {
   int64_t number_;
 };
 
-// Averages gradients over processes: dense ones are concatenated by type, sparse rows are gathered.
-// All gradients must be valid.
+// Averages gradients over all processes. One collective op per data type reduces all dense
+// gradients; the rows of sparse gradients are gathered. All gradients must be valid.
 std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& gradients);
 
 }  // namespace runhooks

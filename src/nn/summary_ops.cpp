@@ -1,4 +1,4 @@
-// Summary operations, whose value is a serialized Summary string.
+// Ops that return a serialized Summary message.
 #include "nn/summary_ops.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class ScalarSummaryKernel : public Kernel {
     for (int64_t i = 0; i < values.num_elements(); ++i) {
       summary.push_back(scalar_summary(tags.string_at(i), values.number_at(i)));
     }
-    set_text(c.output(0), write_summary(summary));
+    set_string_output(c.output(0), write_summary(summary));
   }
 };
 
@@ -43,7 +43,7 @@ class HistogramSummaryKernel : public Kernel {
         invalid_argument("Infinity in summary histogram for: ", c.op().name());
       }
     }
-    set_text(c.output(0), write_summary({histogram_summary(tag.string_at(0), values)}));
+    set_string_output(c.output(0), write_summary({histogram_summary(tag.string_at(0), values)}));
   }
 };
 
@@ -63,23 +63,24 @@ class MergeSummaryKernel : public Kernel {
         merged += bytes;  // concatenation merges Summary messages
       }
     }
-    set_text(c.output(0), merged);
+    set_string_output(c.output(0), merged);
   }
 };
 
-bool may_be_in_name(char c) {
+bool is_valid_in_name(char c) {
   return is_ascii_alnum(c) || c == '_' || c == '-' || c == '/' || c == '.';
 }
 
 std::string clean_name(const std::string& name) {
-  std::string clean = name;
+  std::string cleaned = name;
   std::replace_if(
-      clean.begin(), clean.end(), [](char c) { return !may_be_in_name(c); }, '_');
-  clean.erase(0, clean.find_first_not_of('/'));
-  if (clean != name) {
-    log(LogLevel::kInfo, str_cat("Summary name ", name, " is illegal; using ", clean, " instead."));
+      cleaned.begin(), cleaned.end(), [](char c) { return !is_valid_in_name(c); }, '_');
+  cleaned.erase(0, cleaned.find_first_not_of('/'));
+  if (cleaned != name) {
+    log(LogLevel::kInfo,
+        str_cat("Summary name ", name, " is illegal; using ", cleaned, " instead."));
   }
-  return clean;
+  return cleaned;
 }
 
 }  // namespace
@@ -120,24 +121,24 @@ RUNHOOKS_REGISTER_OP("MergeSummary")
     .summary("Merges serialized Summaries into one.")
     .example("s: s:");
 
-// Uses a fresh dictionary; otherwise the texts of earlier steps would accumulate.
-void set_text(Tensor& out, std::string_view text) {
+// A new dictionary for each string: one dictionary would accumulate the strings of all steps.
+void set_string_output(Tensor& out, std::string_view text) {
   auto dictionary = std::make_shared<StringDictionary>();
   *out.data<int32_t>() = dictionary->code(text);
   out.set_dictionary(std::move(dictionary));
 }
 
 Output add_tagged_summary(Graph& graph,
-                          const char* tag_input,
+                          const char* tag_name,
                           const std::string& name,
                           const SummaryOptions& options,
-                          const MakeSummary& make) {
+                          const AddSummaryOp& add_op) {
   const std::string family = options.family.empty() ? "" : clean_name(options.family) + "/";
-  // The op has the name of its scope, without the "/".
+  // scope.name() ends with "/", which gives the op exactly this name.
   const NameScope scope(graph, family + clean_name(name));
   const std::string tag = family + scope.name().substr(0, scope.name().size() - 1);
   const Output summary =
-      make(graph, graph.constant(Tensor::string_scalar(tag), tag_input), scope.name());
+      add_op(graph, graph.constant(Tensor::string_scalar(tag), tag_name), scope.name());
   for (const std::string& key : options.collections) graph.add_to_collection(key, summary);
   return summary;
 }
@@ -147,8 +148,8 @@ Output add_scalar_summary(Graph& graph,
                           Output value,
                           const SummaryOptions& options) {
   return add_tagged_summary(graph, "tags", name, options,
-                            [value](Graph& g, Output tag, const std::string& own) -> Output {
-                              return g.op("ScalarSummary", {tag, value}).named(own);
+                            [value](Graph& g, Output tag, const std::string& op_name) -> Output {
+                              return g.op("ScalarSummary", {tag, value}).named(op_name);
                             });
 }
 
@@ -157,8 +158,8 @@ Output add_histogram_summary(Graph& graph,
                              Output values,
                              const SummaryOptions& options) {
   return add_tagged_summary(graph, "tag", name, options,
-                            [values](Graph& g, Output tag, const std::string& own) -> Output {
-                              return g.op("HistogramSummary", {tag, values}).named(own);
+                            [values](Graph& g, Output tag, const std::string& op_name) -> Output {
+                              return g.op("HistogramSummary", {tag, values}).named(op_name);
                             });
 }
 

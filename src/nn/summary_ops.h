@@ -10,24 +10,23 @@
 
 namespace runhooks {
 
-// The collection of the summary that a scaffold computes.
+// The collection with the merged summary of a scaffold.
 constexpr const char* kSummaryOpCollection = "summary_op";
 
 struct SummaryOptions {
   std::vector<std::string> collections = {collection_keys::kSummaries};
-  std::string family;  // groups tags in TensorBoard; "": none
+  std::string family;  // prefix of tags, by which TensorBoard groups them; "" for none
 };
 
-// Derives a summary's tag and op name from the name in the script, as tf.summary does. `make` adds
-// the op; `tag_input` names the tag constant.
-using MakeSummary = std::function<Output(Graph&, Output tag, const std::string& name)>;
+// Derives the tag and the op name of a summary from `name`, as tf.summary does, and adds the
+// summary by `add_op`. `tag_name` is the name of the constant with the tag.
+using AddSummaryOp = std::function<Output(Graph&, Output tag, const std::string& name)>;
 Output add_tagged_summary(Graph& graph,
-                          const char* tag_input,
+                          const char* tag_name,
                           const std::string& name,
                           const SummaryOptions& options,
-                          const MakeSummary& make);
-// Adds op "<name>", whose value is a serialized Summary tagged with its name. Invalid characters in
-// the name become "_".
+                          const AddSummaryOp& add_op);
+// Adds a summary op called `name`; the tag is the same. Invalid characters in the name become "_".
 Output add_scalar_summary(Graph& graph,
                           const std::string& name,
                           Output value,
@@ -36,14 +35,14 @@ Output add_histogram_summary(Graph& graph,
                              const std::string& name,
                              Output values,
                              const SummaryOptions& options = {});
-// Stores text as a kernel's output.
-void set_text(Tensor& out, std::string_view text);
+// Sets the string output of a kernel.
+void set_string_output(Tensor& out, std::string_view text);
 // Merges all `inputs` into one Summary.
 Output merge_summaries(Graph& graph,
                        const std::vector<Output>& inputs,
                        const std::string& name = "",
                        const std::vector<std::string>& collections = {});
-// Merges a collection; invalid if it is empty.
+// Merges the summaries in a collection; returns an invalid Output if it has none.
 Output merge_all_summaries(Graph& graph,
                            const std::string& key = collection_keys::kSummaries,
                            const std::string& scope = "",

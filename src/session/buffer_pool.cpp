@@ -8,13 +8,15 @@ namespace runhooks {
 
 namespace {
 
-// A block larger than this multiple of the request is left for larger outputs.
+// An output does not share a block that is more than kMaxSlack times as large.
 constexpr size_t kMaxSlack = 4;
 // Upper limit on the blocks examined per allocation, so that graphs with many large outputs stay
 // linear.
 constexpr size_t kMaxCandidates = 128;
 
-Tensor memory(size_t bytes) { return Tensor(DType::kUint8, Shape{static_cast<int64_t>(bytes)}); }
+Tensor allocate_bytes(size_t bytes) {
+  return Tensor(DType::kUint8, Shape{static_cast<int64_t>(bytes)});
+}
 
 }  // namespace
 
@@ -22,19 +24,19 @@ Tensor BufferPool::allocate(const Slot& slot, DType dtype, const Shape& shape) {
   size_t bytes = 0;
   const auto count = static_cast<size_t>(shape.is_fully_defined() ? shape.num_elements() : 0);
   const bool is_large = !__builtin_mul_overflow(count, dtype_size(dtype), &bytes) &&
-                        bytes >= options_.smallest && bytes > 0;
+                        bytes >= options_.min_bytes && bytes > 0;
   if (!options_.reuse || !is_large || dtype == DType::kString) return Tensor(dtype, shape);
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = placements_.find(&slot);
-  if (found == placements_.end() || found->second.is_excluded) return Tensor(dtype, shape);
-  Placement& placement = found->second;
+  const auto entry = placements_.find(&slot);
+  if (entry == placements_.end() || entry->second.is_excluded) return Tensor(dtype, shape);
+  Placement& placement = entry->second;
   const bool is_placed = placement.block != nullptr;
   if (!is_placed) {
     const Ranges ranges = ranges_of(*placement.slot);
     placement.block = find_block(ranges, bytes);
     join_block(*placement.block, *placement.slot, ranges);
   }
-  // A buffer that has grown once gets a reserve, as it may grow again.
+  // A buffer that grows again gets a reserve, because it may grow further.
   if (placement.block->capacity < bytes) {
     grow(*placement.block, is_placed ? bytes + bytes / 4 : bytes);
   }
@@ -51,27 +53,27 @@ bool is_disjoint(const std::map<int, int>& ranges, int first, int last) {
 
 }  // namespace
 
-bool BufferPool::Schedule::is_free(const LiveRange& range) const {
+bool BufferPool::BlockSchedule::is_free(const LiveRange& range) const {
   return is_disjoint(ranges_, range.first, range.last) &&
          is_disjoint(level_ranges_, range.first_level, range.last_level);
 }
 
-void BufferPool::Schedule::take(const LiveRange& range) {
+void BufferPool::BlockSchedule::occupy(const LiveRange& range) {
   ranges_[range.first] = range.last;
   level_ranges_[range.first_level] = range.last_level;
 }
 
-void BufferPool::Schedule::release(const LiveRange& range) {
+void BufferPool::BlockSchedule::release(const LiveRange& range) {
   ranges_.erase(range.first);
   level_ranges_.erase(range.first_level);
 }
 
-// The ranges in all plans that compute the slot.
+// The live ranges of the slot in all plans that compute it.
 BufferPool::Ranges BufferPool::ranges_of(Slot& slot) const {
   Ranges ranges;
   for (const Liveness* plan : plans_) {
-    const auto found = plan->find(&slot);
-    if (found != plan->end()) ranges.emplace_back(plan, &found->second);
+    const auto range = plan->find(&slot);
+    if (range != plan->end()) ranges.emplace_back(plan, &range->second);
   }
   return ranges;
 }
@@ -85,11 +87,12 @@ bool BufferPool::can_share(const Ranges& ranges, const Block& block) {
 
 void BufferPool::join_block(Block& block, Slot& slot, const Ranges& ranges) {
   block.members.push_back(&slot);
-  for (const auto& [plan, range] : ranges) block.schedules[plan].take(*range);
+  for (const auto& [plan, range] : ranges) block.schedules[plan].occupy(*range);
 }
 
-// Prefers the smallest block that is large enough, then the largest other one, then a new one.
-// With many blocks, examines the next kMaxCandidates in a cycle.
+// Returns the smallest block that is large enough; otherwise the largest block, which grow()
+// enlarges; otherwise a new block. With many blocks, examines only the next kMaxCandidates, in a
+// cycle.
 BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
   Block* best = nullptr;
   const size_t n = blocks_.size();
@@ -112,8 +115,8 @@ BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
   return blocks_.back().get();
 }
 
-// Invalidating the members is safe: they are not live now, and are prepared again before their
-// next use.
+// Invalidates all members. That is safe, because they are not live now and are prepared again
+// before their next use.
 void BufferPool::grow(Block& block, size_t bytes) {
   for (Slot* member : block.members) {
     if (!member->tensor.shares_buffer_with(block.storage)) continue;
@@ -122,7 +125,7 @@ void BufferPool::grow(Block& block, size_t bytes) {
   }
   block.storage = Tensor();
   block.capacity = 0;
-  block.storage = memory(bytes);
+  block.storage = allocate_bytes(bytes);
   block.capacity = bytes;
 }
 
@@ -144,8 +147,10 @@ void BufferPool::leave_block(Placement& placement) {
     ++relocation_count_;
   }
   if (members.empty()) {
-    const auto is_it = [&](const std::unique_ptr<Block>& b) { return b.get() == placement.block; };
-    blocks_.erase(std::find_if(blocks_.begin(), blocks_.end(), is_it));
+    const auto is_this_block = [&](const std::unique_ptr<Block>& b) {
+      return b.get() == placement.block;
+    };
+    blocks_.erase(std::find_if(blocks_.begin(), blocks_.end(), is_this_block));
   }
   placement.block = nullptr;
 }
@@ -156,11 +161,11 @@ void BufferPool::add(const Liveness& liveness) {
   for (const auto& block : blocks_) {
     for (Slot* member : block->members) {
       ++pass_work_count();
-      const auto found = liveness.find(member);
-      if (found == liveness.end()) continue;
-      Schedule& schedule = block->schedules[&liveness];
-      if (schedule.is_free(found->second)) {
-        schedule.take(found->second);
+      const auto range = liveness.find(member);
+      if (range == liveness.end()) continue;
+      BlockSchedule& schedule = block->schedules[&liveness];
+      if (schedule.is_free(range->second)) {
+        schedule.occupy(range->second);
       } else {
         evicted.push_back(member);
       }
@@ -189,10 +194,10 @@ void BufferPool::exclude_from_sharing(Slot& slot) {
 
 void BufferPool::forget(Slot& slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = placements_.find(&slot);
-  if (found == placements_.end()) return;
-  leave_block(found->second);
-  placements_.erase(found);
+  const auto entry = placements_.find(&slot);
+  if (entry == placements_.end()) return;
+  leave_block(entry->second);
+  placements_.erase(entry);
 }
 
 size_t BufferPool::num_bytes() const {

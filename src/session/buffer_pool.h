@@ -15,7 +15,7 @@ namespace runhooks {
 
 struct BufferOptions {
   bool reuse = true;
-  size_t smallest = 4096;  // bytes; smaller outputs are not shared
+  size_t min_bytes = 4096;  // smaller outputs get separate buffers
 };
 
 // The interval from computing a value to its last use, in serial order and in levels.
@@ -24,12 +24,12 @@ struct LiveRange {
   int first_level = 0, last_level = 0;
 };
 
-// Covers the values that a plan computes in every run.
+// The live ranges of the values that a plan computes in every run.
 using Liveness = std::unordered_map<Slot*, LiveRange>;
 
-// Blocks of memory, each shared by outputs whose live ranges never overlap. An output keeps its
-// buffer across runs, so prepared kernels stay valid. It loses the buffer only when a plan added
-// later makes the ranges overlap.
+// Allocates blocks of memory. Outputs share a block if their live ranges never overlap. An output
+// keeps its buffer across runs, so prepared kernels stay valid. It loses the buffer only if its
+// block grows, or if a plan is added in which the ranges overlap.
 class BufferPool : public BufferAllocator {
  public:
   explicit BufferPool(const BufferOptions& options) : options_(options) {}
@@ -40,21 +40,23 @@ class BufferPool : public BufferAllocator {
   // `liveness` must live until it is removed.
   void add(const Liveness& liveness);
   void remove(const Liveness& liveness);
-  // Gives a value that persists across runs a separate buffer.
+  // Makes the slot use its own buffer, for a value that persists across runs.
   void exclude_from_sharing(Slot& slot);
+  // Removes the slot, which no plan uses any more.
   void forget(Slot& slot);
 
   // Counts the slots that have lost their buffers.
   uint64_t relocation_count() const { return relocation_count_; }
   size_t num_bytes() const;
+  // Number of slots that use a block.
   size_t num_placed() const;
 
  private:
-  // The ranges in which one plan uses a block, in serial order and in levels. They never overlap.
-  class Schedule {
+  // The ranges in which one plan uses a block, in serial order and in levels; they never overlap.
+  class BlockSchedule {
    public:
     bool is_free(const LiveRange& range) const;
-    void take(const LiveRange& range);
+    void occupy(const LiveRange& range);
     void release(const LiveRange& range);
 
    private:
@@ -64,7 +66,7 @@ class BufferPool : public BufferAllocator {
     Tensor storage;
     size_t capacity = 0;
     std::vector<Slot*> members;
-    std::unordered_map<const Liveness*, Schedule> schedules;
+    std::unordered_map<const Liveness*, BlockSchedule> schedules;
   };
   struct Placement {
     bool is_excluded = false;

@@ -8,27 +8,27 @@ namespace runhooks {
 class Coordinator {
  public:
   bool should_stop() const { return should_stop_; }
-  // The loop rethrows the first exception that it receives.
-  void request_stop(std::exception_ptr why = nullptr) {
+  // The loop rethrows the first exception that it is called with.
+  void request_stop(std::exception_ptr exception = nullptr) {
     should_stop_ = true;
-    if (why && !why_) why_ = why;
+    if (exception && !exception_) exception_ = exception;
   }
   void clear_stop() {
     should_stop_ = false;
-    why_ = nullptr;
+    exception_ = nullptr;
   }
-  // NULL if no exception was given.
-  std::exception_ptr requested_exception() const { return why_; }
+  // NULL if request_stop() received no exception.
+  std::exception_ptr requested_exception() const { return exception_; }
   void raise_requested_exception() {
-    if (!why_) return;
-    const std::exception_ptr why = why_;
-    why_ = nullptr;
-    std::rethrow_exception(why);
+    if (!exception_) return;
+    const std::exception_ptr exception = exception_;
+    exception_ = nullptr;
+    std::rethrow_exception(exception);
   }
 
  private:
   bool should_stop_ = false;
-  std::exception_ptr why_;
+  std::exception_ptr exception_;
 };
 
 }  // namespace runhooks

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/denormals.h"
 #include "base/interrupt.h"
+#include "base/scoped_value.h"
 #include "graph/func_graph.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
@@ -24,31 +25,33 @@ namespace {
 }
 
 // True if running the op has side effects on a variable, an iterator or a generator.
-bool has_effects(const OpDef& def) {
+bool has_side_effects(const OpDef& def) {
   const bool only_reads = def.holds_variable || def.reads_variable;
   return !def.mutates.empty() || (def.is_stateful && !only_reads);
 }
 
 bool changes_variable(const Operation& op) {
-  return any_inside(op, [](const Operation& x) { return !x.def().mutates.empty(); });
+  return any_nested_operation(op, [](const Operation& x) { return !x.def().mutates.empty(); });
 }
 
-// True if the read only aliases the variable's buffer, so it is repeated only if variables move.
+// True if the read only aliases the buffer of the variable. It is repeated only if a variable gets
+// another buffer.
 bool aliases_variable(const Plan::Node& node) {
   return node.item->op.def().reads_variable && !node.needs_snapshot && node.copies.empty();
 }
 
 // Above this size, checking for cancellation costs little compared with the work.
 bool is_long_work(const KernelContext& context) {
-  constexpr size_t kLong = 64 * 1024;
+  constexpr size_t kLongWorkBytes = 64 * 1024;
   size_t bytes = 0;
   for (int i = 0; i < context.num_inputs(); ++i) {
     if (context.input(i).is_valid()) bytes += context.input(i).num_bytes();
   }
-  return bytes > kLong;
+  return bytes > kLongWorkBytes;
 }
 
-// A variant has no persistent buffer, so it must be forwarded in every run.
+// True if the op forwards a variant. It must do so in every run, because a variant has no
+// persistent buffer.
 bool forwards_variant(const Operation& op) {
   return op.def().forwards && op.output_dtype(0) == DType::kVariant;
 }
@@ -56,25 +59,25 @@ bool forwards_variant(const Operation& op) {
 }  // namespace
 
 bool& last_run_was_partial() {
-  thread_local bool is_left = false;
-  return is_left;
+  thread_local bool is_partial = false;
+  return is_partial;
 }
 
 Executor::Executor(std::shared_ptr<NodeTable> table,
                    const std::vector<Fetch>& fetches,
                    const std::vector<Output>& feeds)
     : plan_(std::move(table), fetches, feeds), results_(fetches.size()) {
-  bool may_stop = true;
+  bool can_cancel = true;
   InterruptPoll poll;
   for (const Plan::Node& node : plan_.nodes()) {
     poll();
-    may_stop = may_stop && !has_effects(node.item->op.def());
+    can_cancel = can_cancel && !has_side_effects(node.item->op.def());
     steps_.push_back({&node, node.item});
     Step& step = steps_.back();
-    if (!node.is_invariant) step.computed = node.item->kernel.get();
-    step.may_stop = may_stop;
+    if (!node.is_invariant) step.kernel_to_run = node.item->kernel.get();
+    step.can_cancel = can_cancel;
     step.always_prepare = forwards_variant(node.item->op);
-    step.may_move = has_effects(node.item->op.def());
+    step.may_relocate_variables = has_side_effects(node.item->op.def());
   }
   for (const Step& step : steps_) {
     if (!step.item->op.def().reads_variable) continue;
@@ -85,15 +88,15 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
 }
 
 Executor::~Executor() {
-  if (plan_.table().bound == this) plan_.table().bound = nullptr;
+  if (plan_.table().bound_executor == this) plan_.table().bound_executor = nullptr;
 }
 
 void Executor::choose_hot_steps() {
   hot_.clear();
   cached_reads_.clear();
-  relocations_seen_ = kNeverRead;
+  relocations_seen_ = kNoRelocations;
   for (Step& step : steps_) {
-    const bool computes = step.computed && step.computed->computes();
+    const bool computes = step.kernel_to_run && step.kernel_to_run->computes();
     step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
     if (!step.is_hot) continue;
     const bool is_cached = aliases_variable(*step.node) && !step.always_prepare;
@@ -103,32 +106,32 @@ void Executor::choose_hot_steps() {
   find_batch_candidates();
 }
 
-template <typename SetFeeds>
-void Executor::run_fed(SetFeeds set_feeds) {
+template <typename WriteFeeds>
+void Executor::run_fed(WriteFeeds write_feeds) {
   NodeTable& table = plan_.table();
   if (table.is_running()) {
     fail(Code::kFailedPrecondition, "A run cannot start another run of the same plan.");
   }
-  const Retain hold(*this);
+  const Retain retain(*this);
   const NodeTable::Run running(table);
-  const FlushDenormals flushed;
-  const CancellableScope none(false);
+  const FlushDenormals flush_denormals;
+  const CancellableScope not_cancellable(false);
   bind_table();
   const uint64_t relocations = table.buffers().relocation_count();
   last_run_was_partial() = false;
   try {
-    set_feeds();
+    write_feeds();
     for (const Plan::ResultCopy& copy : plan_.fed_copies()) copy_result(copy, "");
     if (observer_) {
       run_all_from(0);
     } else if (!run_on_threads()) {
-      run_in_order();
+      is_verified() ? run_hot() : run_all_from(0);
     }
   } catch (...) {
     ++table.epoch;
     throw;
   }
-  // If a slot lost its buffer after its step ran, the next run prepares the step again.
+  // If a slot has lost its buffer during the run, the next run must prepare its step again.
   verified_epoch_ =
       table.buffers().relocation_count() == relocations ? table.epoch : kNeverVerified;
 }
@@ -155,40 +158,37 @@ void Executor::run(const std::vector<Tensor>& feed_values,
     metadata.step_stats->start_seconds = now_seconds();
   }
   StepStatsCollector collector(options.timeout_in_ms, metadata.step_stats.get());
-  struct Observed {
-    Executor& self;
-    ~Observed() { self.observer_ = nullptr; }
-  } observed{*this};
-  observer_ = &collector;
+  const ScopedValue<StepStatsCollector*> observer_scope(observer_, &collector);
   run(feed_values);
 }
 
-// Another plan may have run on the same nodes since.
+// Prepares the table for this plan, because another plan may have run on the same nodes.
 void Executor::bind_table() {
   NodeTable& table = plan_.table();
-  if (table.bound == this) return;
-  table.bound = this;
-  if (takes_snapshots_ || table.snapshots > 0) take_own_snapshots();
-  const uint64_t invariants = table.invariants.load(std::memory_order_relaxed);
-  if (invariants_seen_ == invariants) return;
-  forget_invariants_of_others();
-  invariants_seen_ = invariants;
+  if (table.bound_executor == this) return;
+  table.bound_executor = this;
+  if (takes_snapshots_ || table.num_snapshot_reads > 0) update_snapshot_flags();
+  const uint64_t num_new_invariants = table.num_new_invariants.load(std::memory_order_relaxed);
+  if (new_invariants_seen_ == num_new_invariants) return;
+  discard_fed_invariants();
+  new_invariants_seen_ = num_new_invariants;
 }
 
-void Executor::take_own_snapshots() {
+void Executor::update_snapshot_flags() {
   for (const Step* step : readers_) {
     bool& needs_snapshot = step->item->context.needs_snapshot;
     if (needs_snapshot == step->node->needs_snapshot) continue;
     needs_snapshot = step->node->needs_snapshot;
-    needs_snapshot ? ++plan_.table().snapshots : --plan_.table().snapshots;
-    relocations_seen_ = kNeverRead;
+    needs_snapshot ? ++plan_.table().num_snapshot_reads : --plan_.table().num_snapshot_reads;
+    relocations_seen_ = kNoRelocations;
   }
 }
 
-void Executor::forget_invariants_of_others() {
+void Executor::discard_fed_invariants() {
   for (const Step& step : steps_) {
     if (step.node->is_invariant || !step.node->entry->holds_invariant) continue;
-    // Other plans compute this input, but here it is fed, so their invariant value is lost.
+    // Other plans have computed this value once and keep it. In this plan an input is fed, so the
+    // run overwrites the value.
     step.node->entry->holds_invariant = false;
     ++plan_.table().epoch;
   }
@@ -222,25 +222,18 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
   }
 }
 
-// Preparation does not depend on the content of a variant, so a new variant outdates no step.
+// Preparation does not depend on the content of a variant, so after a new variant no step is
+// outdated.
 void Executor::share_feed(Slot& slot, const Tensor& value) {
-  const bool is_same =
+  const bool keeps_buffer =
       slot.tensor.is_valid() &&
       (value.dtype() == DType::kVariant ||
        (slot.tensor.shares_buffer_with(value) && slot.tensor.shape() == value.shape()));
   slot.tensor = value;
   slot.owned = false;
-  if (is_same) return;
+  if (keeps_buffer) return;
   ++slot.version;
   ++plan_.table().epoch;
-}
-
-void Executor::run_in_order() {
-  if (is_verified()) {
-    run_hot();
-  } else {
-    run_all_from(0);
-  }
 }
 
 void Executor::run_hot() {
@@ -259,7 +252,7 @@ void Executor::run_hot() {
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;
     if (changed) commit_layout_change(step);
-    if (step.may_move && relocations_seen_ != VariableState::relocation_count() &&
+    if (step.may_relocate_variables && relocations_seen_ != VariableState::relocation_count() &&
         refresh_cached_reads()) {
       changed = true;
     }
@@ -267,7 +260,7 @@ void Executor::run_hot() {
   }
 }
 
-// Returns true if a buffer has moved.
+// Returns true if a variable has another buffer than before.
 bool Executor::refresh_cached_reads() {
   relocations_seen_ = VariableState::relocation_count();
   bool changed = false;
@@ -285,7 +278,7 @@ void Executor::run_all_from(size_t first) {
   InterruptPoll poll;
   for (size_t i = first; i < steps_.size(); ++i) {
     Step& step = steps_[i];
-    if (step.may_stop) poll();
+    if (step.can_cancel) poll();
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     if (observer_) {
       execute_observed(step);
@@ -293,13 +286,9 @@ void Executor::run_all_from(size_t first) {
       execute(step);
     }
     if (step.item->layout_changed) commit_layout_change(step);
-    poll_if_long(step);
+    if (step.is_long) check_interrupt();
   }
   if (always_prepare_changed) choose_hot_steps();
-}
-
-void Executor::poll_if_long(const Step& step) {
-  if (step.is_long) check_interrupt();
 }
 
 // Returns true if this call changed the step to one that is prepared in every run.
@@ -309,51 +298,51 @@ bool Executor::prepare_if_needed(Step& step) {
   if (item.is_outdated() || (step.node->is_invariant && !step.node->entry->holds_invariant)) {
     prepare(step);
   }
-  step.is_long = step.may_stop && is_long_work(item.context);
+  step.is_long = step.can_cancel && is_long_work(item.context);
   step.always_prepare =
       step.always_prepare || !item.values_read.is_subset_of(step.node->invariant_inputs);
   return step.always_prepare != before;
 }
 
-// Records that the node is prepared for its new outputs. The new epoch outdates other steps.
+// Records that the node is prepared for its new outputs. The new epoch makes other steps outdated.
 void Executor::commit_layout_change(Step& step) {
   step.item->layout_changed = false;
   step.item->prepared_outputs = step.item->context.output_version();
   ++plan_.table().epoch;
 }
 
+// A copy of execute_hot() that is not inlined, for code that is not performance-critical.
 void Executor::execute(Step& step) { execute_hot(step); }
 
-// Hot path. Only long steps open a cancellation scope; `run_fed()` has already closed the outer
-// one.
+// Hot path. Only long steps open a cancellation scope; run_fed() has disabled any outer scope.
 inline void Executor::execute_hot(Step& step) {
   if (step.always_prepare) prepare(step);
-  if (step.computed) {
+  if (step.kernel_to_run) {
     try {
       if (step.is_long) {
         compute_long(step);
       } else {
-        step.computed->compute(step.item->context);
+        step.kernel_to_run->compute(step.item->context);
       }
     } catch (...) {
-      throw_within(step);
+      rethrow_with_op(step);
     }
   }
   for (const Plan::ResultCopy& copy : step.node->copies) copy_result(copy, step.item->op.name());
 }
 
 void Executor::compute_long(Step& step) {
-  const CancellableScope within(true);
-  step.computed->compute(step.item->context);
+  const CancellableScope cancellable(true);
+  step.kernel_to_run->compute(step.item->context);
 }
 
-// Rethrows the current exception with the op's name. Also records whether the run was partial.
-void Executor::throw_within(const Step& step) const {
+// Rethrows the current exception with the name of the op, and records whether the run was partial.
+void Executor::rethrow_with_op(const Step& step) const {
   // Any step up to this one in plan order may have changed a variable.
   for (const Step* at = steps_.data(); at <= &step; ++at) {
     if (changes_variable(at->node->item->op)) last_run_was_partial() = true;
   }
-  rethrow_at(step.item->op);
+  rethrow_for_op(step.item->op);
 }
 
 void Executor::execute_observed(Step& step) {

@@ -1,4 +1,4 @@
-// Executor: runs a plan and holds the results of its last run.
+// Executor: runs a plan and stores the results of its last run.
 #pragma once
 
 #include <memory>
@@ -20,14 +20,15 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Takes one value per feed. result(i) is then the value of fetch i, or invalid for an operation.
-  // A result is valid until the next run; a copied Tensor keeps its value.
+  // Runs the plan with one value per feed. Afterwards, result(i) is the value of fetch i, or
+  // invalid if the fetch is an operation. It is valid until the next run; a copied Tensor keeps its
+  // value.
   void run(const std::vector<Tensor>& feed_values);
-  // The same for borrowed values. Values flagged in `shared` do not change during the run and are
-  // not copied.
+  // The same for values that the caller owns. Values flagged in `shared` are not copied, because
+  // they do not change during the run.
   void run(const std::vector<const Tensor*>& feed_values, const std::vector<bool>& shared);
-  // The same with options: `metadata` receives the trace of each operation. A timeout raises
-  // deadline_exceeded between two operations.
+  // The same with options: `metadata` receives the trace of each operation. After the timeout,
+  // throws kDeadlineExceeded before the next operation.
   void run(const std::vector<Tensor>& feed_values,
            const RunOptions& options,
            RunMetadata& metadata);
@@ -36,7 +37,8 @@ class Executor {
 
   bool in_use() const { return users_ > 0; }
   const Plan& plan() const { return plan_; }
-  // Protects the results. While one exists, the session runs the same fetches on another executor.
+  // Protects the results: while a Retain exists, the session runs the same fetches on another
+  // executor.
   class Retain {
    public:
     explicit Retain(Executor& executor) : executor_(executor) {
@@ -57,7 +59,7 @@ class Executor {
  private:
   struct BatchCandidates;
   struct KernelBatch;
-  // A node of the plan with the state from earlier runs.
+  // A node of the plan, with state that persists across runs.
   //
   //              prepare()             execute()
   //   OUTDATED ------------> PREPARED -----------> EXECUTED
@@ -66,10 +68,10 @@ class Executor {
   //      |                                               | advances (commit_layout_change())
   //      +-- consumers, prepared in the same run <-------+
   //
-  // A feed in a new buffer, a buffer lost to the pool and a lost invariant value also outdate
-  // steps. run_all_from() checks all steps. run_hot() is used while `verified_epoch_` equals the
-  // table's epoch, that is, while no step is outdated. It executes only the lists of
-  // choose_hot_steps():
+  // A step also becomes outdated if a feed has a new buffer, if the pool takes its buffer, or if an
+  // invariant value is overwritten. run_all_from() checks all steps. run_hot() is used while
+  // `verified_epoch_` equals the table's epoch, that is, while no step is outdated. It executes
+  // only the lists of choose_hot_steps():
   //   hot_           computes or copies a result in each run, or always_prepare is set
   //   cached_reads_  only aliases a variable; executed after a variable has moved
   //   (none)         is_hot is false: preparation does all the work
@@ -77,34 +79,33 @@ class Executor {
   struct Step {
     const Plan::Node* node;
     NodeItem* item;
-    Kernel* computed = nullptr;  // NULL if the node is invariant or has no kernel
-    bool is_hot = false;         // has work in each run
+    Kernel* kernel_to_run = nullptr;  // NULL if the node is invariant or has no kernel
+    bool is_hot = false;              // has work in each run
     // Preparation reads values that change between runs.
     bool always_prepare = false;
-    int64_t cost_ns = 0;  // fastest run so far; 0 if unknown
+    int64_t cost_ns = 0;  // shortest time measured so far; 0 if unknown
     // No step up to and including this one has side effects, so the run may be cancelled here.
-    bool may_stop = false;
-    bool is_long = false;  // may_stop, and inputs are large; updated by prepare_if_needed()
+    bool can_cancel = false;
+    bool is_long = false;  // can_cancel, and the inputs are large; set by prepare_if_needed()
     // May reallocate a variable, directly or in a function that it calls.
-    bool may_move = false;
+    bool may_relocate_variables = false;
     // Set if a series of similar steps, or a batch, starts at this step.
     BatchCandidates* candidates = nullptr;
     KernelBatch* batch = nullptr;
   };
   class Levels;
-  static constexpr uint64_t kNeverVerified = 0, kNeverRead = 0;
+  static constexpr uint64_t kNeverVerified = 0, kNoRelocations = 0;
 
   void choose_hot_steps();
   void bind_table();
-  void take_own_snapshots();
-  void forget_invariants_of_others();
-  template <typename SetFeeds>
-  void run_fed(SetFeeds set_feeds);
+  void update_snapshot_flags();
+  void discard_fed_invariants();
+  template <typename WriteFeeds>
+  void run_fed(WriteFeeds write_feeds);
   void set_feed(size_t i, const Tensor& value, bool is_shared);
   void share_feed(Slot& slot, const Tensor& value);
   void run_all_from(size_t first);
   void run_hot();
-  void run_in_order();
   bool refresh_cached_reads();
   bool prepare_if_needed(Step& step);
   void commit_layout_change(Step& step);
@@ -126,24 +127,23 @@ class Executor {
   void execute(Step& step);
   void execute_hot(Step& step);
   static void compute_long(Step& step);
-  [[noreturn]] void throw_within(const Step& step) const;
-  static void poll_if_long(const Step& step);
+  [[noreturn]] void rethrow_with_op(const Step& step) const;
   void execute_observed(Step& step);
   void copy_result(const Plan::ResultCopy& copy, const std::string& name);
 
   Plan plan_;
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
-  std::vector<const Step*> readers_;  // variable reads
-  bool takes_snapshots_ = false;      // if any of them takes a snapshot
+  std::vector<const Step*> readers_;  // steps that read a variable
+  bool takes_snapshots_ = false;      // whether any of them copies the variable
   // Variable reads that only alias a buffer. They are skipped while
   // `VariableState::relocation_count()` equals `relocations_seen_`.
   std::vector<Step*> cached_reads_;
-  uint64_t relocations_seen_ = kNeverRead;
-  uint64_t invariants_seen_ = 0;  // the table's `invariants` at the last check
+  uint64_t relocations_seen_ = kNoRelocations;
+  uint64_t new_invariants_seen_ = 0;  // the table's `num_new_invariants` at the last check
   std::vector<Tensor> results_;
   StepStatsCollector* observer_ = nullptr;  // of the current run
-  // The table epoch at which every step was known to be prepared.
+  // The epoch of the table when all steps were prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;
   std::vector<std::unique_ptr<BatchCandidates>> batch_candidates_;

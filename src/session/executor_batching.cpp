@@ -19,17 +19,18 @@ void Executor::find_batch_candidates() {
     step.batch = nullptr;
   }
   batch_candidates_.clear();
-  const auto may_join = [](const Step& step) {
-    return step.computed && !step.always_prepare && step.node->copies.empty();
+  const auto is_candidate = [](const Step& step) {
+    return step.kernel_to_run && !step.always_prepare && step.node->copies.empty();
   };
-  const auto may_batch = [](const Step& a, const Step& b) {
-    const Kernel &one = *a.computed, &other = *b.computed;
-    return a.node->level == b.node->level && typeid(one) == typeid(other);
+  const auto has_same_kernel = [](const Step& a, const Step& b) {
+    const Kernel &kernel_a = *a.kernel_to_run, &kernel_b = *b.kernel_to_run;
+    return a.node->level == b.node->level && typeid(kernel_a) == typeid(kernel_b);
   };
   for (size_t i = 0; i < hot_.size();) {
     size_t end = i + 1;
-    if (may_join(*hot_[i])) {
-      while (end < hot_.size() && may_join(*hot_[end]) && may_batch(*hot_[i], *hot_[end])) ++end;
+    if (is_candidate(*hot_[i])) {
+      while (end < hot_.size() && is_candidate(*hot_[end]) && has_same_kernel(*hot_[i], *hot_[end]))
+        ++end;
     }
     if (end - i >= kMinBatch) {
       batch_candidates_.push_back(std::make_unique<BatchCandidates>());
@@ -45,21 +46,23 @@ void Executor::form_groups(BatchCandidates& candidates) {
   candidates.epoch = plan_.table().epoch;
   candidates.groups.clear();
   candidates.groups.reserve(candidates.count);  // steps hold pointers into it
-  const auto member = [](Step& step) { return GroupMember{step.computed, &step.item->context}; };
+  const auto get_member = [](Step& step) {
+    return GroupMember{step.kernel_to_run, &step.item->context};
+  };
   std::vector<GroupMember> members;
   for (size_t i = 0; i < candidates.count;) {
     Step& first = *candidates.first[i];
-    members.assign(1, member(first));
+    members.assign(1, get_member(first));
     for (; i + members.size() < candidates.count;
-         members.push_back(member(*candidates.first[i + members.size()]))) {
+         members.push_back(get_member(*candidates.first[i + members.size()]))) {
       Step& next = *candidates.first[i + members.size()];
       next.batch = nullptr;
       if (first.is_long || next.is_long) break;
-      if (!first.computed->can_batch_with(first.item->context, member(next))) break;
+      if (!first.kernel_to_run->can_batch_with(first.item->context, get_member(next))) break;
     }
     first.batch = nullptr;
     if (members.size() >= kMinBatch) {
-      candidates.groups.push_back({members.size(), first.computed->group(members)});
+      candidates.groups.push_back({members.size(), first.kernel_to_run->group(members)});
       if (candidates.groups.back().group) first.batch = &candidates.groups.back();
     }
     i += members.size();
@@ -75,7 +78,7 @@ size_t Executor::run_batch(Step& step) {
   try {
     return step.batch->group->compute() ? step.batch->count : 0;
   } catch (...) {
-    throw_within(step);
+    rethrow_with_op(step);
   }
 }
 

@@ -8,12 +8,12 @@
 
 namespace runhooks {
 
-// Consecutive steps of one level with the same kernel class. They are independent, and none of
-// their outputs share a buffer.
+// Consecutive steps of one level with the same kernel class. They are independent, and their
+// outputs do not share buffers.
 struct Executor::BatchCandidates {
   Step* const* first;
   size_t count;
-  uint64_t epoch = 0;  // table epoch when groups were formed; a later preparation invalidates them
+  uint64_t epoch = 0;  // of the table when the groups were formed; another epoch invalidates them
   std::vector<KernelBatch> groups;
 };
 

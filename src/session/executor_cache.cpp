@@ -8,7 +8,7 @@ namespace {
 
 uint64_t hash_of(const std::vector<int64_t>& key) {
   uint64_t hash = 1469598103934665603ull;
-  for (int64_t part : key) hash = (hash ^ static_cast<uint64_t>(part)) * 1099511628211ull;
+  for (int64_t number : key) hash = (hash ^ static_cast<uint64_t>(number)) * 1099511628211ull;
   return hash;
 }
 

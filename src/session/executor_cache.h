@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// Evicts the least recently used executor that is idle once the limit is exceeded.
+// If the cache is full, adding an executor evicts the least recently used executor that is idle.
 class ExecutorCache {
  public:
   explicit ExecutorCache(size_t capacity) : capacity_(capacity) {}

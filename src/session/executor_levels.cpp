@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/on_wait_scope.h"
 #include "base/thread_pool.h"
@@ -19,15 +19,15 @@ namespace runhooks {
 namespace {
 
 constexpr int kMeasuredRuns = 4;
-// For shorter runs, gains or steps, waking threads costs more than it saves.
+// Minimum durations: for shorter plans, gains and steps, waking threads costs more than it saves.
 constexpr int64_t kMinPlanNs = 100000;
 constexpr int64_t kMinLevelGainNs = 5000;
 constexpr int64_t kMinStepNs = 300;
 
 }  // namespace
 
-// Runs the plan on several threads or measures whether to; returns false if the caller must run it
-// serially.
+// Runs the plan on several threads, or measures its steps to decide whether to use threads. Returns
+// false if the caller must run the plan serially.
 bool Executor::run_on_threads() {
   if (kernel_threads() < 2) return false;
   if (!levels_) levels_ = std::make_unique<Levels>();
@@ -37,23 +37,21 @@ bool Executor::run_on_threads() {
     if (levels_ && levels_->runs > kMeasuredRuns) make_levels();
     return true;
   }
-  if (!levels_->are_shared) return false;
+  if (!levels_->has_parallel_steps) return false;
   run_levels();
   return true;
 }
 
 void Executor::run_measured() {
-  using Clock = std::chrono::steady_clock;
   bool always_prepare_changed = false;
   for (Step& step : steps_) {
-    const Clock::time_point start = Clock::now();
+    const int64_t start_ns = steady_ns();
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     execute(step);
     if (step.item->layout_changed) commit_layout_change(step);
-    poll_if_long(step);
-    const int64_t ns =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    // the minimum excludes delays from other processes
+    if (step.is_long) check_interrupt();
+    const int64_t ns = steady_ns() - start_ns;
+    // The minimum excludes delays by other processes.
     if (step.cost_ns == 0 || ns < step.cost_ns) step.cost_ns = ns;
   }
   if (always_prepare_changed) choose_hot_steps();
@@ -64,35 +62,38 @@ void Executor::make_levels() {
   for (const Step& step : steps_) cost += step.cost_ns;
   if (cost < kMinPlanNs) return;
   for (Step& step : steps_) {
-    const auto number = static_cast<size_t>(step.node->level);
-    if (number >= levels_->levels.size()) levels_->levels.resize(number + 1);
-    Levels::Level& level = levels_->levels[number];
-    const bool shared = may_run_on_helper(step.item->op) && step.cost_ns > kMinStepNs;
-    (!step.is_hot ? level.idle : shared ? level.shared : level.alone).push_back(&step);
+    const auto level_index = static_cast<size_t>(step.node->level);
+    if (level_index >= levels_->levels.size()) levels_->levels.resize(level_index + 1);
+    Levels::Level& level = levels_->levels[level_index];
+    const bool is_parallel = may_run_on_helper(step.item->op) && step.cost_ns > kMinStepNs;
+    (!step.is_hot  ? level.prepare_only
+     : is_parallel ? level.parallel
+                   : level.serial)
+        .push_back(&step);
   }
   for (Levels::Level& level : levels_->levels) {
     level.balance();
-    levels_->are_shared = levels_->are_shared || !level.shared.empty();
+    levels_->has_parallel_steps = levels_->has_parallel_steps || !level.parallel.empty();
   }
 }
 
 void Executor::Levels::Level::balance() {
-  std::stable_sort(shared.begin(), shared.end(),
+  std::stable_sort(parallel.begin(), parallel.end(),
                    [](const Step* a, const Step* b) { return a->cost_ns > b->cost_ns; });
-  int64_t all = 0;
-  for (const Step* step : shared) all += step->cost_ns;
+  int64_t total_ns = 0;
+  for (const Step* step : parallel) total_ns += step->cost_ns;
   const auto uses_threads = [](const Step& step) {
     return step.item->kernel && step.item->kernel->uses_threads();
   };
-  while (!shared.empty() && uses_threads(*shared[0]) && 2 * shared[0]->cost_ns > all) {
-    all -= shared[0]->cost_ns;
-    alone.push_back(shared[0]);
-    shared.erase(shared.begin());
+  while (!parallel.empty() && uses_threads(*parallel[0]) && 2 * parallel[0]->cost_ns > total_ns) {
+    total_ns -= parallel[0]->cost_ns;
+    serial.push_back(parallel[0]);
+    parallel.erase(parallel.begin());
   }
-  const int64_t longest = shared.empty() ? 0 : shared[0]->cost_ns;
-  if (std::min(all - longest, all / 2) < kMinLevelGainNs) {
-    alone.insert(alone.end(), shared.begin(), shared.end());
-    shared.clear();
+  const int64_t longest = parallel.empty() ? 0 : parallel[0]->cost_ns;
+  if (std::min(total_ns - longest, total_ns / 2) < kMinLevelGainNs) {
+    serial.insert(serial.end(), parallel.begin(), parallel.end());
+    parallel.clear();
   }
 }
 
@@ -104,25 +105,26 @@ void Executor::run_levels() {
     execute(step);
   };
   for (Levels::Level& level : levels_->levels) {
-    bool changes = false;
+    bool has_changes = false;
     const auto finish = [&](Step& step) {
       if (!step.item->layout_changed) return;
       commit_layout_change(step);
-      changes = true;
+      has_changes = true;
     };
-    const auto run_alone = [&](Step& step) {
+    const auto run_serially = [&](Step& step) {
       run_step(step);
       finish(step);
-      poll_if_long(step);
+      if (step.is_long) check_interrupt();
     };
     if (layout_changed) {
-      for (Step* step : level.idle) run_alone(*step);
+      for (Step* step : level.prepare_only) run_serially(*step);
     }
-    for (Step* step : level.alone) run_alone(*step);
-    levels_->run_shared(level.shared, run_step);
-    for (Step* step : level.shared) finish(*step);
-    if (!level.shared.empty()) poll_if_long(*level.shared[0]);  // the longest step
-    layout_changed = layout_changed || changes;
+    for (Step* step : level.serial) run_serially(*step);
+    levels_->run_parallel(level.parallel, run_step);
+    for (Step* step : level.parallel) finish(*step);
+    // The first step is the longest.
+    if (!level.parallel.empty() && level.parallel[0]->is_long) check_interrupt();
+    layout_changed = layout_changed || has_changes;
   }
   if (always_prepare_changed) choose_hot_steps();
 }
@@ -133,7 +135,7 @@ namespace {
 // thread can observe.
 class LevelCancellation {
  public:
-  explicit LevelCancellation(bool may_stop) : may_stop_(may_stop) {}
+  explicit LevelCancellation(bool can_cancel) : can_cancel_(can_cancel) {}
 
   // Runs a step and stores its exception in `error`.
   template <typename Run>
@@ -143,7 +145,7 @@ class LevelCancellation {
     try {
       step();
     } catch (const ForeignUnwind&) {
-      stop();
+      cancel();
     } catch (...) {
       error = std::current_exception();
     }
@@ -151,36 +153,36 @@ class LevelCancellation {
   }
   // Polls while this thread waits for the others.
   void poll() {
-    if (!may_stop_ || cancelled_.load(std::memory_order_relaxed)) return;
+    if (!can_cancel_ || cancelled_.load(std::memory_order_relaxed)) return;
     try {
       check_interrupt_throttled();
     } catch (...) {
-      stop();
+      cancel();
     }
   }
   void rethrow() const {
-    if (stopped_) std::rethrow_exception(stopped_);
+    if (unwind_) std::rethrow_exception(unwind_);
   }
 
  private:
-  void stop() {
-    stopped_ = std::current_exception();
+  void cancel() {
+    unwind_ = std::current_exception();
     cancelled_ = true;
   }
-  const bool may_stop_;
+  const bool can_cancel_;
   const std::thread::id caller_ = std::this_thread::get_id();
   std::atomic<bool> cancelled_{false};
-  std::exception_ptr stopped_;
+  std::exception_ptr unwind_;
 };
 
 }  // namespace
 
 template <typename Run>
-void Executor::Levels::run_shared(const std::vector<Step*>& steps, Run run_step) {
+void Executor::Levels::run_parallel(const std::vector<Step*>& steps, Run run_step) {
   if (steps.empty()) return;
-  const bool may_stop =
-      std::all_of(steps.begin(), steps.end(), [](const Step* step) { return step->may_stop; });
-  LevelCancellation cancellation(may_stop);
+  const bool can_cancel =
+      std::all_of(steps.begin(), steps.end(), [](const Step* step) { return step->can_cancel; });
+  LevelCancellation cancellation(can_cancel);
   struct Work {
     const std::vector<Step*>& steps;
     std::vector<std::exception_ptr>& errors;
@@ -193,8 +195,8 @@ void Executor::Levels::run_shared(const std::vector<Step*>& steps, Run run_step)
   parallel_for(
       steps.size(), kernel_threads(),
       [](void* context, size_t i) {
-        auto& shared = *static_cast<Work*>(context);
-        shared.cancellation.run([&] { shared.run_step(*shared.steps[i]); }, shared.errors[i]);
+        auto& w = *static_cast<Work*>(context);
+        w.cancellation.run([&] { w.run_step(*w.steps[i]); }, w.errors[i]);
       },
       &work);
   cancellation.rethrow();

@@ -24,7 +24,7 @@ void Executor::prepare(Step& step) {
         item.prepared_inputs == NodeItem::kNeverPrepared || !step.node->entry->holds_invariant;
     const uint64_t version = item.context.input_version();
     item.prepared_inputs = NodeItem::kNeverPrepared;  // until preparation succeeds
-    check_inputs_are_there(item.context);
+    check_inputs_available(item.context);
     std::vector<Shape> shapes;
     if (is_invariant) shapes = output_shapes(item.context);
     item.values_read = infer_outputs(item);
@@ -36,13 +36,13 @@ void Executor::prepare(Step& step) {
     // A buffer of another shape is new, so there is no old content to compare with.
     if (is_invariant) compute_invariant(item, is_first || shapes != output_shapes(item.context));
     if (is_invariant && !step.node->entry->holds_invariant) {
-      plan_.table().invariants.fetch_add(1, std::memory_order_relaxed);
+      plan_.table().num_new_invariants.fetch_add(1, std::memory_order_relaxed);
     }
     step.node->entry->holds_invariant = is_invariant;
     item.prepared_inputs = version;
     item.prepared_outputs = item.context.output_version();
   } catch (...) {
-    rethrow_at(item.op);
+    rethrow_for_op(item.op);
   }
 }
 
@@ -55,8 +55,8 @@ InputSet Executor::infer_outputs(NodeItem& item) {
   std::vector<const Tensor*> values;
   for (int i = 0; i < context.num_inputs(); ++i) {
     const Tensor& input = context.input(i);
-    const bool is_known = input.is_valid() || !holds_tensor(item.op.input(i).dtype());
-    shapes.push_back(is_known ? input.shape() : Shape::unknown());
+    const bool has_shape = input.is_valid() || !holds_tensor(item.op.input(i).dtype());
+    shapes.push_back(has_shape ? input.shape() : Shape::unknown());
     // The shape functions of ops that allocate their outputs need no input values.
     values.push_back(input.is_valid() && !def.allocates_outputs ? &input : nullptr);
   }
@@ -80,15 +80,15 @@ InputSet Executor::infer_outputs(NodeItem& item) {
 // the outputs.
 void Executor::compute_invariant(NodeItem& item, bool is_first) {
   KernelContext& context = item.context;
-  std::vector<Tensor> before;
+  std::vector<Tensor> old_values;
   for (int i = 0; !is_first && item.kernel && i < context.num_outputs(); ++i) {
-    before.push_back(context.output(i).copy());
+    old_values.push_back(context.output(i).copy());
   }
   if (item.kernel) item.kernel->compute(context);
   for (int i = 0; i < context.num_outputs(); ++i) {
-    const bool is_same =
-        !before.empty() && before[static_cast<size_t>(i)].equals(context.output(i));
-    if (!is_same) context.touch_output(i);
+    const bool is_unchanged =
+        !old_values.empty() && old_values[static_cast<size_t>(i)].equals(context.output(i));
+    if (!is_unchanged) context.touch_output(i);
   }
 }
 

@@ -1,14 +1,16 @@
-// LoopLocation: the hook, method and step that each running loop is at, for error messages.
+// LoopLocation: which hook method a training loop is running, and at which step, for error
+// messages.
 #pragma once
 
 #include <string>
 
+#include "base/scoped_value.h"
 #include "session/session.h"
 
 namespace runhooks {
 
-// The position of one loop. Loops may nest, as when a hook trains another model, and their
-// lifetimes may overlap, as with lazily read predictions.
+// The position of one loop. Loops can nest, because a hook can train another model. Their lifetimes
+// can also overlap, because predictions are read lazily.
 struct LoopLocation {
   const class RunHook* hook = nullptr;
   const char* method = "";
@@ -20,28 +22,19 @@ struct LoopLocation {
   // The loop whose hook is running, or NULL.
   static LoopLocation*& innermost() { return innermost_; }
 
-  // Marks `method` of `hook` as running.
+  // Inside this scope, `method` of `hook` is running.
   class Scope {
    public:
-    Scope(LoopLocation& where, const RunHook* hook, const char* method)
-        : where_(where), outer_(innermost()), outer_hook_(where.hook), outer_method_(where.method) {
-      where.hook = hook;
-      where.method = method;
-      innermost() = &where;
-    }
-    ~Scope() {
-      where_.hook = outer_hook_;
-      where_.method = outer_method_;
-      innermost() = outer_;
-    }
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
+    Scope(LoopLocation& location, const RunHook* hook, const char* method)
+        : innermost_scope_(innermost(), &location),
+          hook_scope_(location.hook, hook),
+          method_scope_(location.method, method) {}
 
    private:
-    LoopLocation& where_;
-    LoopLocation* outer_;
-    const RunHook* outer_hook_;  // restored on exit, because savers call other hooks
-    const char* outer_method_;
+    ScopedValue<LoopLocation*> innermost_scope_;
+    // Restored afterwards, because savers call other hooks.
+    ScopedValue<const RunHook*> hook_scope_;
+    ScopedValue<const char*> method_scope_;
   };
 
  private:

@@ -21,7 +21,7 @@ NodeItem::NodeItem(Operation& operation,
   try {
     kernel = op.def().kernel_factory(op);
   } catch (...) {
-    rethrow_at(op);
+    rethrow_for_op(op);
   }
 }
 
@@ -52,12 +52,12 @@ NodeItem& NodeTable::item(Operation& op, const std::vector<bool>& fed_inputs) {
     inputs.push_back(fed_inputs[i] ? &feed_slot(input) : &slot(input));
   }
   Slot* outputs = node_entry.slots.empty() ? nullptr : node_entry.slots.data();
-  auto made = std::make_unique<NodeItem>(op, std::move(inputs), outputs, resources_, buffers_);
+  auto new_item = std::make_unique<NodeItem>(op, std::move(inputs), outputs, resources_, buffers_);
   // A kernel that writes only during preparation has outputs that persist across runs.
-  if (made->kernel && !made->kernel->computes()) {
+  if (new_item->kernel && !new_item->kernel->computes()) {
     for (Slot& output : node_entry.slots) buffers_.exclude_from_sharing(output);
   }
-  node_entry.items.emplace_back(fed_inputs, std::move(made));
+  node_entry.items.emplace_back(fed_inputs, std::move(new_item));
   return *node_entry.items.back().second;
 }
 

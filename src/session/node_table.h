@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/scoped_value.h"
 #include "graph/graph.h"
 #include "graph/kernel.h"
 #include "session/buffer_pool.h"
@@ -39,20 +40,21 @@ struct NodeItem {
   InputSet values_read;  // by the last preparation
 };
 
-// An operation of a session. A fed tensor has a separate slot next to its output slot, so there is
-// one item per set of fed inputs.
+// The slots and kernels of an operation in a session. A fed tensor has another slot than a computed
+// one, and a kernel points to its input slots. So there is one item for each set of fed inputs.
 struct NodeEntry {
   std::vector<Slot> slots, feed_slots;  // per output; must not reallocate
-  // keyed by the fed inputs
+  // One item for each set of fed inputs.
   std::vector<std::pair<std::vector<bool>, std::unique_ptr<NodeItem>>> items;
-  int users = 0, runners = 0;  // number of plans that use a slot, and that run the op
-  // The outputs depend only on shapes and constants, so they persist across runs.
+  int users = 0;    // number of plans that use a slot
+  int runners = 0;  // number of plans that run the operation
+  // The outputs depend only on shapes and constants, and have been computed; they persist across
+  // runs.
   bool holds_invariant = false;
 };
 
-// Finds entries by operation. Addresses of entries, items and slots are stable, because kernels
-// and plans point to them. Only one plan of a table runs at a time, so nested runs need a
-// separate table.
+// Entries, items and slots have stable addresses, because kernels and plans point to them. Only one
+// plan of a table runs at a time, so a nested run needs another table.
 class NodeTable {
  public:
   NodeTable(ResourceManager& resources, const BufferOptions& options)
@@ -72,26 +74,24 @@ class NodeTable {
   void release(const Operation& op, bool runs);
 
   bool is_running() const { return is_running_; }
+  // Inside this scope, is_running() is TRUE.
   class Run {
    public:
-    explicit Run(NodeTable& table) : table_(table) { table_.is_running_ = true; }
-    ~Run() { table_.is_running_ = false; }
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
+    explicit Run(NodeTable& table) : scope_(table.is_running_, true) {}
 
    private:
-    NodeTable& table_;
+    ScopedValue<bool> scope_;
   };
 
   // Changes whenever the version of a slot changes.
   uint64_t epoch = 1;
   // Counts entries that became invariant. Atomic, because helper threads also prepare nodes.
-  std::atomic<uint64_t> invariants{0};
+  std::atomic<uint64_t> num_new_invariants{0};
   // The executor that ran last.
-  const Executor* bound = nullptr;
-  int users = 0;  // number of Holds on executors of this table
+  const Executor* bound_executor = nullptr;
+  int users = 0;  // number of Executor::Retain objects for executors of this table
   // Upper bound on the number of snapshot reads; not decremented when an item is destroyed.
-  size_t snapshots = 0;
+  size_t num_snapshot_reads = 0;
 
  private:
   static size_t index_of(const Output& output) { return static_cast<size_t>(output.index); }

@@ -62,41 +62,43 @@ void Plan::add_copies(const std::vector<Fetch>& fetches) {
   }
 }
 
-// A read that aliases a variable must be copied if its value is used after the variable is
-// updated. One pass suffices: remember the last update of each variable and the read that each
-// value comes from.
+// A read that aliases a variable must copy it if the value is used after the variable is updated.
+// One pass suffices, because it records the last update of each variable and the read of each
+// value.
 void Plan::mark_snapshots() {
-  std::unordered_map<const Operation*, size_t> reads;  // the read that output 0 may alias
-  std::unordered_map<std::string, size_t> changes;     // last update, by variable name
+  std::unordered_map<const Operation*, size_t> read_of_value;  // the read that output 0 may alias
+  std::unordered_map<std::string, size_t> last_updates;        // last update, by variable name
   InterruptPoll poll;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     poll();
     const Operation& op = nodes_[i].item->op;
     for (const Output& input : op.inputs()) {
       ++pass_work_count();
-      const auto read = reads.find(input.op);
-      if (read == reads.end()) continue;
+      const auto read = read_of_value.find(input.op);
+      if (read == read_of_value.end()) continue;
       Node& reader = nodes_[read->second];
-      const auto change = changes.find(reader.item->op.input(0).op->name());
-      const bool is_late = change != changes.end() && change->second > read->second;
-      reader.needs_snapshot = reader.needs_snapshot || is_late;
+      const auto last_update = last_updates.find(reader.item->op.input(0).op->name());
+      const bool is_used_after_update =
+          last_update != last_updates.end() && last_update->second > read->second;
+      reader.needs_snapshot = reader.needs_snapshot || is_used_after_update;
     }
     if (op.def().reads_variable) {
-      reads[&op] = i;
+      read_of_value[&op] = i;
     } else if (op.def().forwards || op.def().may_forward) {
-      const auto read = reads.find(op.input(0).op);
-      if (read != reads.end()) reads[&op] = read->second;
+      const auto read = read_of_value.find(op.input(0).op);
+      if (read != read_of_value.end()) read_of_value[&op] = read->second;
     }
-    for (const std::string& variable : changed_variables(op)) changes[variable] = i;
+    for (const std::string& variable : modified_variables(op)) last_updates[variable] = i;
   }
 }
 
-// Goes backwards: all readers of a buffer are visited before the node that produces it.
+// Visits the nodes backwards, so that all readers of a buffer come before the node that produces
+// it.
 void Plan::find_live_ranges() {
   std::unordered_map<Slot*, LiveRange> last_use;
   last_use.reserve(nodes_.size());
   liveness_.reserve(nodes_.size());
-  const auto use = [&last_use](Slot* slot, int position, int level) {
+  const auto extend_range = [&last_use](Slot* slot, int position, int level) {
     LiveRange& range = last_use[slot];
     range.last = std::max(range.last, position);
     range.last_level = std::max(range.last_level, level);
@@ -108,7 +110,7 @@ void Plan::find_live_ranges() {
     const int position = static_cast<int>(i), level = nodes_[i].level;
     for (int k = 0; k < op.num_outputs(); ++k) {
       Slot* slot = &table_->slot(op.output(k));
-      use(slot, position, level);
+      extend_range(slot, position, level);
       LiveRange range = last_use[slot];
       range.first = position;
       range.first_level = level;
@@ -117,11 +119,11 @@ void Plan::find_live_ranges() {
     for (size_t k = 0; k < op.inputs().size(); ++k) {
       if (is_fed(op.inputs()[k])) continue;
       Slot* slot = &table_->slot(op.inputs()[k]);
-      use(slot, position, level);
+      extend_range(slot, position, level);
       const bool is_forwarded = k == 0 && (op.def().forwards || op.def().may_forward);
       if (!is_forwarded) continue;
-      const LiveRange& of_output = last_use[&table_->slot(op.output(0))];
-      use(slot, of_output.last, of_output.last_level);
+      const LiveRange& output_range = last_use[&table_->slot(op.output(0))];
+      extend_range(slot, output_range.last, output_range.last_level);
     }
   }
 }

@@ -14,11 +14,11 @@
 namespace runhooks {
 
 // The order is fixed when the plan is built. Operations that change a variable come after all
-// operations that do not depend on such a change. So a value that is read or fetched next to a
-// training step is the value before the step. Fetched values are copied right after they are
-// computed.
-// Work that depends only on shapes and constants is invariant. It is repeated only when shapes
-// change.
+// operations that do not depend on the change. So if a run both fetches a variable and trains, it
+// returns the value before the step. Fetched values are copied right after they are computed.
+//
+// A node is invariant if its outputs depend only on shapes and constants. It is computed again only
+// when shapes change.
 class Plan {
  public:
   struct ResultCopy {
@@ -50,7 +50,6 @@ class Plan {
   // Copies of fetches that are also fed.
   const std::vector<ResultCopy>& fed_copies() const { return fed_copies_; }
   size_t num_results() const { return num_results_; }
-  const Liveness& liveness() const { return liveness_; }
 
  private:
   bool is_fed(const Output& output) const { return fed_.count(output) > 0; }

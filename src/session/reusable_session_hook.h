@@ -3,8 +3,8 @@
 
 namespace runhooks {
 
-// Such a hook adds nothing to the graph, feeds nothing, and holds no reference to the session
-// after a successful loop.
+// A hook may derive from this class if it adds nothing to the graph and feeds nothing. After a
+// successful loop, it must not refer to the session.
 class ReusableSessionHook {
  public:
   virtual ~ReusableSessionHook() = default;

@@ -14,9 +14,9 @@
 
 namespace runhooks {
 
-// A hook's request for the next run (tf.train.SessionRunArgs). Call changed() after modifying
-// `fetches`, `options` or the set of fed tensors. The loop compares revisions to decide whether
-// its plan is still valid.
+// A hook's request for the next run (tf.train.SessionRunArgs). After a change of `fetches`,
+// `options` or the set of fed tensors, call changed(): the loop compares revisions to decide
+// whether its plan is still valid.
 struct RunArgs {
   std::vector<Fetch> fetches;
   Feeds feeds;
@@ -33,7 +33,7 @@ struct RunArgs {
   }
 };
 
-// Shared by all hooks during a run (tf.train.SessionRunContext).
+// The run that hooks are called for (tf.train.SessionRunContext); all hooks share it.
 class RunContext {
  public:
   RunContext(Session& session, const RunArgs& original_args)
@@ -55,25 +55,28 @@ class RunContext {
 class RunValues {
  public:
   RunValues(const Executor& executor,
-            const std::vector<size_t>& which,
+            const std::vector<size_t>& result_indices,
             const RunOptions& options,
             const RunMetadata& metadata)
-      : executor_(executor), which_(which), options_(options), metadata_(metadata) {}
-  size_t size() const { return which_.size(); }
+      : executor_(executor),
+        result_indices_(result_indices),
+        options_(options),
+        metadata_(metadata) {}
+  size_t size() const { return result_indices_.size(); }
   // Invalid for an operation.
-  const Tensor& result(size_t i) const { return executor_.result(which_[i]); }
+  const Tensor& result(size_t i) const { return executor_.result(result_indices_[i]); }
   // Merged options and metadata, shared by all hooks of the run.
   const RunOptions& options() const { return options_; }
   const RunMetadata& run_metadata() const { return metadata_; }
 
  private:
   const Executor& executor_;
-  const std::vector<size_t>& which_;
+  const std::vector<size_t>& result_indices_;
   const RunOptions& options_;
   const RunMetadata& metadata_;
 };
 
-// Why a loop ended abnormally.
+// The reason why a loop ended abnormally.
 struct LoopFailure {
   bool is_interrupt = false;
   std::exception_ptr error;
@@ -85,7 +88,8 @@ class RunHook {
   // The class name for messages and traces ("StopAtStepHook").
   virtual std::string name() const = 0;
 
-  // Called before the graph is finalized; may add operations. Resets a hook that is reused.
+  // Called before the graph is finalized; may add operations. Must reset state from an earlier
+  // loop.
   virtual void begin(Graph&) {}
   // Called after a session is created, including after recovery from a failure.
   virtual void after_create_session(Session&, Coordinator&) {}
@@ -100,7 +104,7 @@ class RunHook {
   virtual void on_error(Session*, const LoopFailure&) {}
 
   virtual bool saves_checkpoints() const { return false; }
-  // True if only the chief process runs the hook, because it prints or writes output.
+  // True if only the chief process runs the hook, because the hook prints or writes files.
   virtual bool is_for_chief() const { return saves_checkpoints(); }
   // True if after_run() or end() may change variables. Such hooks run after all others, but before
   // savers.

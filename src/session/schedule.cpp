@@ -13,65 +13,69 @@ namespace runhooks {
 
 namespace {
 
-// True if the node may be reordered with independent nodes. Other nodes have visible side effects,
-// whose order must not change.
-bool can_move(const OpDef& def) {
+// True if the operation can be reordered with independent operations. Other operations have visible
+// side effects, whose order must not change.
+bool can_be_reordered(const OpDef& def) {
   if (def.is_host_function) return false;
   return !def.is_stateful || def.updates_variables || def.order_insensitive;
 }
 
 // Assigns each node, in plan order, the lowest level at which its inputs are available.
-class Levels {
+class LevelScheduler {
  public:
-  int add(const Operation& op) {
-    int level = first_;
-    const bool is_fixed = !can_move(op.def()),
-               begins_updates = op.def().updates_variables && !has_updates_;
-    // Updates start only after all nodes before the first update have succeeded.
-    if (is_fixed || begins_updates) level = first_ = end_;
+  int assign_level(const Operation& op) {
+    int level = min_level_;
+    const bool keeps_order = !can_be_reordered(op.def()),
+               is_first_update = op.def().updates_variables && !has_updates_;
+    // The updates start only after all nodes before the first update have succeeded.
+    if (keeps_order || is_first_update) level = min_level_ = num_levels_;
     has_updates_ = has_updates_ || op.def().updates_variables;
 
-    Variables reads, changes;
-    if (op.def().holds_variable) reads.push_back(&op);
+    Variables read_variables, written_variables;
+    if (op.def().holds_variable) read_variables.push_back(&op);
     for (const Output& input : op.inputs()) {
       const Node& source = nodes_[input.op];
-      level = std::max(level, source.after);
-      add_all(reads, source.aliased_variables);
+      level = std::max(level, source.next_level);
+      add_all(read_variables, source.aliased_variables);
     }
     for (const Operation* control : op.control_inputs()) {
-      level = std::max(level, nodes_[control].after);
+      level = std::max(level, nodes_[control].next_level);
     }
     for (const int input : op.def().mutates) {
-      add_all(changes, nodes_[op.input(input).op].aliased_variables);
+      add_all(written_variables, nodes_[op.input(input).op].aliased_variables);
     }
-    make_unique(reads);
-    make_unique(changes);
-    pass_work_count() += 1 + reads.size() + changes.size();
-    for (const Operation* variable : reads) level = std::max(level, uses_[variable].after_change);
-    for (const Operation* variable : changes) level = std::max(level, uses_[variable].after_reads);
+    make_unique(read_variables);
+    make_unique(written_variables);
+    pass_work_count() += 1 + read_variables.size() + written_variables.size();
+    for (const Operation* variable : read_variables)
+      level = std::max(level, variable_levels_[variable].level_after_change);
+    for (const Operation* variable : written_variables)
+      level = std::max(level, variable_levels_[variable].level_after_reads);
 
-    for (const Operation* variable : reads) raise(uses_[variable].after_reads, level + 1);
-    for (const Operation* variable : changes) raise(uses_[variable].after_change, level + 1);
+    for (const Operation* variable : read_variables)
+      raise_to(variable_levels_[variable].level_after_reads, level + 1);
+    for (const Operation* variable : written_variables)
+      raise_to(variable_levels_[variable].level_after_change, level + 1);
     Node& node = nodes_[&op];
-    if (may_alias(op)) node.aliased_variables = std::move(reads);
-    node.after = level + 1;
-    raise(end_, level + 1);
-    if (is_fixed) first_ = end_;
+    if (may_alias(op)) node.aliased_variables = std::move(read_variables);
+    node.next_level = level + 1;
+    raise_to(num_levels_, level + 1);
+    if (keeps_order) min_level_ = num_levels_;
     return level;
   }
 
  private:
   using Variables = std::vector<const Operation*>;
   struct Node {
-    int after = 0;  // the first level at which its outputs are available
+    int next_level = 0;  // the first level that can use its outputs
     Variables aliased_variables;
   };
-  struct Uses {
-    int after_reads = 0, after_change = 0;
+  struct VariableLevels {
+    int level_after_reads = 0, level_after_change = 0;
   };
-  static void raise(int& limit, int to) { limit = std::max(limit, to); }
-  static void add_all(Variables& to, const Variables& more) {
-    to.insert(to.end(), more.begin(), more.end());
+  static void raise_to(int& limit, int to) { limit = std::max(limit, to); }
+  static void add_all(Variables& to, const Variables& added) {
+    to.insert(to.end(), added.begin(), added.end());
   }
   static void make_unique(Variables& variables) {
     if (variables.size() < 2) return;
@@ -85,19 +89,21 @@ class Levels {
     for (int i = 0; i < op.num_outputs(); ++i) aliases = aliases || op.output_is_ref(i);
     return aliases;
   }
-  int first_ = 0, end_ = 0;  // first level open to the next node, and first empty level
+  int min_level_ = 0;   // of the next node
+  int num_levels_ = 0;  // levels that have nodes so far
   bool has_updates_ = false;
   std::unordered_map<const Operation*, Node> nodes_;
-  std::unordered_map<const Operation*, Uses> uses_;  // keyed by the variable's op
+  std::unordered_map<const Operation*, VariableLevels>
+      variable_levels_;  // keyed by the variable's op
 };
 
 }  // namespace
 
-// Strings append to a shared dictionary, and ops that create handles use the session's resources.
-// Both need the session's thread.
+// Ops with string outputs add to a shared dictionary, and ops that create handles use the session's
+// resources. Both must run on the session's thread.
 bool may_run_on_helper(const Operation& op) {
   // A called function runs its own steps on the helper threads, so its call must not occupy one.
-  if (!can_move(op.def()) || op.def().calls_functions) return false;
+  if (!can_be_reordered(op.def()) || op.def().calls_functions) return false;
   for (int i = 0; i < op.num_outputs(); ++i) {
     if (op.output_is_ref(i) && !op.def().updates_variables) return false;
     const DType dtype = op.output_dtype(i);
@@ -107,12 +113,12 @@ bool may_run_on_helper(const Operation& op) {
 }
 
 std::vector<int> schedule_levels(const std::vector<Operation*>& order) {
-  Levels levels;
+  LevelScheduler scheduler;
   std::vector<int> result;
   InterruptPoll poll;
   for (const Operation* op : order) {
     poll();
-    result.push_back(levels.add(*op));
+    result.push_back(scheduler.assign_level(*op));
   }
   return result;
 }

@@ -7,12 +7,13 @@
 
 namespace runhooks {
 
-// Returns the level of each operation; `order` is the serial order of execution. Operations depend
-// only on lower levels, so those of one level may run concurrently. Visible effects keep the
-// serial order: files, user code, and the variables updated before an error.
+// Returns the level of each operation; `order` is the serial order of execution. An operation
+// depends only on lower levels, so operations of one level may run concurrently. Visible effects
+// occur in the serial order: writes to files, calls of user code, and updates of variables before
+// an error.
 std::vector<int> schedule_levels(const std::vector<Operation*>& order);
 
-// True if a helper thread may run it.
+// True if a helper thread may run the operation.
 bool may_run_on_helper(const Operation& op);
 
 }  // namespace runhooks

@@ -52,35 +52,35 @@ std::shared_ptr<Executor> Session::executor(const std::vector<Fetch>& fetches,
   key.push_back(-1);
   for (const Output& feed : feeds) key.push_back(element_id(feed.op, feed.index));
   if (extensions_ != graph_->extensions()) {
-    // an extension adds inputs or outputs to existing operations
+    // An extension adds inputs or outputs to existing operations, so all plans are invalid.
     extensions_ = graph_->extensions();
     executors_.clear();
     tables_.clear();
   }
   const std::shared_ptr<NodeTable>& table = free_table();
-  if (auto found = executors_.find(key, *table)) return found;
+  if (auto cached = executors_.find(key, *table)) return cached;
   check_fetches(fetches, feeds);
-  auto made = std::make_shared<Executor>(table, fetches, feeds);
-  executors_.add(std::move(key), made);
-  return made;
+  auto executor = std::make_shared<Executor>(table, fetches, feeds);
+  executors_.add(std::move(key), executor);
+  return executor;
 }
 
 std::vector<Tensor> Session::run(const std::vector<Fetch>& fetches, const Feeds& feeds) {
-  RunMetadata none;
-  return run(fetches, feeds, RunOptions(), none);
+  RunMetadata ignored;
+  return run(fetches, feeds, RunOptions(), ignored);
 }
 
 std::vector<Tensor> Session::run(const std::vector<Fetch>& fetches,
                                  const Feeds& feeds,
                                  const RunOptions& options,
                                  RunMetadata& metadata) {
-  std::vector<Output> fed;
+  std::vector<Output> fed_tensors;
   std::vector<Tensor> values;
   for (const auto& feed : feeds) {
-    fed.push_back(feed.first);
+    fed_tensors.push_back(feed.first);
     values.push_back(feed.second);
   }
-  const std::shared_ptr<Executor> executor = this->executor(fetches, fed);
+  const std::shared_ptr<Executor> executor = this->executor(fetches, fed_tensors);
   executor->run(values, options, metadata);
   std::vector<Tensor> results;
   for (size_t i = 0; i < executor->num_results(); ++i) results.push_back(executor->result(i));
@@ -114,8 +114,8 @@ void Session::assign(const Variable& variable, const Tensor& value) {
 
 void Session::close() {
   closed_ = true;
-  // A graph function, or a hook that runs before results are read, may close the session. Tables
-  // in use are freed later.
+  // A graph function, or a hook that runs before results are read, can close the session. Then a
+  // table is still in use, and the destructor frees the memory.
   for (const auto& table : tables_) {
     if (table->users > 0) return;
   }

@@ -35,8 +35,8 @@ class Session {
   Tensor run(Output fetch);
   void run(Operation* op);
 
-  // The cached executor for these fetches and feeds, created on first use. Nested runs, and runs
-  // while results are held, get another executor.
+  // The cached executor for these fetches and feeds; created on first use. Another executor is
+  // returned for a nested run and while results of the first one are retained.
   std::shared_ptr<Executor> executor(const std::vector<Fetch>& fetches,
                                      const std::vector<Output>& feeds);
   // lint: allow caller (tests count them)
@@ -49,9 +49,9 @@ class Session {
   const Tensor& value(const Variable& variable) const;
   bool is_initialized(const Variable& variable) const;
   void assign(const Variable& variable, const Tensor& value);
-  // Call after changing variables at the end of a loop, so that the loop saves a new checkpoint.
+  // Call it after changing variables at the end of a loop, so that the loop saves a new checkpoint.
   void mark_variables_changed() { ++changes_; }
-  int changes() const { return changes_; }
+  int changes() const { return changes_; }  // number of such calls
 
   void close();
   bool is_closed() const { return closed_; }
@@ -75,7 +75,8 @@ class Session {
   // One per nesting depth of runs, each with its own buffers.
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;
-  int changes_ = 0, extensions_ = 0;
+  int changes_ = 0;
+  int extensions_ = 0;  // of the graph, when the executors were created
   bool closed_ = false;
 };
 

@@ -18,10 +18,6 @@ std::vector<std::string> input_names(const Operation& op) {
 
 }  // namespace
 
-int64_t StepStatsCollector::elapsed_ns() const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
-}
-
 void StepStatsCollector::check_time() const {
   if (timeout_in_ms_ > 0 && elapsed_ns() > timeout_in_ms_ * 1000000) {
     fail(Code::kDeadlineExceeded, "Timed out: the run has taken more than its timeout_in_ms of ",

@@ -1,9 +1,9 @@
 // StepStatsCollector: records how long each operation takes and enforces the timeout.
 #pragma once
 
-#include <chrono>
 #include <string>
 
+#include "base/clock.h"
 #include "graph/kernel.h"
 #include "io/events/step_stats.h"
 
@@ -15,13 +15,12 @@ class StepStatsCollector {
   StepStatsCollector(int64_t timeout_in_ms, StepStats* stats)
       : timeout_in_ms_(timeout_in_ms), stats_(stats) {}
 
-  int64_t elapsed_ns() const;
+  int64_t elapsed_ns() const { return steady_ns() - start_ns_; }
   void check_time() const;  // throws deadline_exceeded
   void record(const Operation& op, KernelContext& context, int64_t start_ns);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
+  const int64_t start_ns_ = steady_ns();
   int64_t timeout_in_ms_;
   StepStats* stats_;
 };

@@ -1,4 +1,4 @@
-// Marks models whose first steps scan the data and leave the global step unchanged.
+// Marks graphs whose first training steps scan the data and leave the global step unchanged.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,14 @@
 
 namespace runhooks {
 
-constexpr const char* kUncountedSteps = "steps_that_do_not_count";
+constexpr const char* kWarmupStepsKey = "steps_that_do_not_count";
 
+// The mark is an entry of a collection of the graph.
 inline void mark_has_warmup_steps(Graph& graph) {
-  graph.add_to_collection(kUncountedSteps, std::make_shared<bool>(true));
+  graph.add_to_collection(kWarmupStepsKey, std::make_shared<bool>(true));
 }
-inline bool steps_may_not_count(const Graph& graph) {
-  return !graph.collection(kUncountedSteps).empty();
+inline bool has_warmup_steps(const Graph& graph) {
+  return !graph.collection(kWarmupStepsKey).empty();
 }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Copies of rows of a few bytes each.
+// copy_rows(): copies many rows of a few bytes each.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// Copies `rows` rows of `bytes` each; row i is from from_row(i) to to_row(i). The usual sizes are
-// compiled in, so that a row is a load and a store instead of a call.
+// Copies `bytes` bytes from from_row(i) to to_row(i) for each i below `rows`. Common sizes are
+// compile-time constants, so that a row takes a load and a store instead of a call of memcpy().
 template <typename FromRow, typename ToRow>
 void copy_rows(size_t rows, size_t bytes, FromRow from_row, ToRow to_row) {
   const auto copy_fixed = [&](auto width) {

@@ -56,19 +56,9 @@ bool is_floating(DType dtype) {
 }
 
 bool is_integer(DType dtype) {
-  switch (dtype) {
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-    case DType::kInt64:
-    case DType::kUint8:
-    case DType::kUint16:
-    case DType::kUint32:
-    case DType::kUint64:
-      return true;
-    default:
-      return false;
-  }
+  return dtype == DType::kInt8 || dtype == DType::kInt16 || dtype == DType::kInt32 ||
+         dtype == DType::kInt64 || dtype == DType::kUint8 || dtype == DType::kUint16 ||
+         dtype == DType::kUint32 || dtype == DType::kUint64;
 }
 
 bool is_numeric(DType dtype) {

@@ -40,7 +40,7 @@ DType dtype_from_name(const std::string& name);
 size_t dtype_size(DType dtype);
 bool is_floating(DType dtype);
 bool is_integer(DType dtype);
-// Types that the engine computes with; the others can only be read from and written to files.
+// Types that most kernels support: float32, float64, int32 and int64.
 bool is_numeric(DType dtype);
 
 template <typename T>

@@ -8,13 +8,14 @@
 
 namespace runhooks {
 
-// Reused across runs, so that consumers can cache results per string. Replaced when it has many
-// more strings than one output needs.
+// Kernels use the same dictionary in each run, so that consumers can cache results per string. It
+// is replaced when it has many more strings than one output has elements.
 class OutputDictionary {
  public:
+  // The dictionary for an output of n elements.
   const std::shared_ptr<StringDictionary>& for_elements(int64_t n) {
-    constexpr int64_t kKept = 4096;
-    if (!dictionary_ || dictionary_->size() > std::max(kKept, 4 * n)) {
+    constexpr int64_t kMaxReusedStrings = 4096;
+    if (!dictionary_ || dictionary_->size() > std::max(kMaxReusedStrings, 4 * n)) {
       dictionary_ = std::make_shared<StringDictionary>();
     }
     return dictionary_;

@@ -1,4 +1,4 @@
-// Advice for a single value where a tensor with dimensions is expected.
+// A hint for errors: a scalar was passed where a vector is expected.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace runhooks {
 
-// An R vector of length 1 is a scalar; longer vectors have a dimension.
-inline std::vector<std::string> advice_for_scalar(const Shape& given, const Shape& expected) {
-  const bool is_scalar = given.has_rank() && given.rank() == 0;
+// The hint, or nothing for other mismatches. R users meet it because an R vector of length 1
+// becomes a scalar, but a longer one a vector.
+inline std::vector<std::string> advice_for_scalar(const Shape& actual, const Shape& expected) {
+  const bool is_scalar = actual.has_rank() && actual.rank() == 0;
   if (!is_scalar || !expected.has_rank() || expected.rank() != 1) return {};
   return {"A vector of length 1 is a scalar; `array(x)` or `I(x)` keeps its dimension."};
 }

@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-[[noreturn]] void throw_dimension() {
+[[noreturn]] void throw_dimension_too_large() {
   fail(Code::kResourceExhausted, "A dimension of a tensor has too many elements.");
 }
 
@@ -39,7 +39,7 @@ void Shape::append(int64_t size) {
     fail(Code::kUnimplemented, "A tensor can have at most ", kMaxRank, " dimensions.");
   }
   if (size < kUnknownDim) invalid_argument("Dimension ", size, " must be >= 0.");
-  if (size > kMaxElements) throw_dimension();
+  if (size > kMaxElements) throw_dimension_too_large();
   dims_[rank_++] = size;
 }
 
@@ -55,7 +55,7 @@ bool Shape::is_fully_defined() const {
   return true;
 }
 
-void Shape::throw_size() const {
+void Shape::throw_too_many_elements() const {
   fail(Code::kResourceExhausted, "A tensor of shape ", *this, " has too many elements.");
 }
 
@@ -94,14 +94,15 @@ std::string Shape::to_string() const {
 int64_t sum_of_dims(int64_t a, int64_t b) {
   int64_t sum;
   if (a < 0 || b < 0) return Shape::kUnknownDim;
-  if (__builtin_add_overflow(a, b, &sum) || sum > Shape::kMaxElements) throw_dimension();
+  if (__builtin_add_overflow(a, b, &sum) || sum > Shape::kMaxElements) throw_dimension_too_large();
   return sum;
 }
 
 int64_t product_of_dims(int64_t a, int64_t b) {
   int64_t product;
   if (a < 0 || b < 0) return Shape::kUnknownDim;
-  if (__builtin_mul_overflow(a, b, &product) || product > Shape::kMaxElements) throw_dimension();
+  if (__builtin_mul_overflow(a, b, &product) || product > Shape::kMaxElements)
+    throw_dimension_too_large();
   return product;
 }
 

@@ -40,7 +40,7 @@ class Shape {
       if (dims_[i] == 0) {
         is_empty = true;
       } else if (__builtin_mul_overflow(n, dims_[i], &n) || n > kMaxElements) {
-        throw_size();
+        throw_too_many_elements();
       }
     }
     return is_empty ? 0 : n;
@@ -63,7 +63,7 @@ class Shape {
   std::string to_string() const;
 
  private:
-  [[noreturn]] void throw_size() const;
+  [[noreturn]] void throw_too_many_elements() const;
 
   int rank_ = 0;
   int64_t dims_[kMaxRank] = {};

@@ -11,36 +11,38 @@
 
 namespace runhooks {
 
-// Append-only, so codes stay valid and results per distinct string can be cached by code.
-// Thread-safe; strings never move.
+// Strings are never removed or moved, so codes stay valid, and results can be cached by code.
+// Thread-safe.
 class StringDictionary {
  public:
   StringDictionary() = default;
   StringDictionary(const StringDictionary&) = delete;
   StringDictionary& operator=(const StringDictionary&) = delete;
 
+  // The code of a string, which is added if it is missing.
   int32_t code(std::string_view text);
+  // The string of a code.
   const std::string& at(int32_t code) const {
-    const uint32_t place = static_cast<uint32_t>(code) + kFirst;
-    const int power = 31 - __builtin_clz(place);
-    return chunks_[power - kFirstPower][place - (1u << power)];
+    const uint32_t position = static_cast<uint32_t>(code) + kFirstChunkSize;
+    const int log2_size = 31 - __builtin_clz(position);
+    return chunks_[log2_size - kFirstChunkLog2][position - (1u << log2_size)];
   }
   int32_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:
   // The first chunk is small, because many dictionaries have a single string; each chunk doubles
   // the previous size.
-  static constexpr int kFirstPower = 2, kChunks = 30;
-  static constexpr uint32_t kFirst = 1u << kFirstPower;
-  // Dictionaries up to this size use linear search.
-  static constexpr int32_t kIndexed = 8;
+  static constexpr int kFirstChunkLog2 = 2, kMaxChunks = 30;
+  static constexpr uint32_t kFirstChunkSize = 1u << kFirstChunkLog2;
+  // Dictionaries up to this size are searched linearly, larger ones with index_.
+  static constexpr int32_t kMaxLinearSearch = 8;
 
   int32_t find(std::string_view text) const;
   void index_up_to(int32_t size);
 
   std::mutex mutex_;
   std::atomic<int32_t> size_{0};
-  std::unique_ptr<std::string[]> chunks_[kChunks];
+  std::unique_ptr<std::string[]> chunks_[kMaxChunks];
   std::unordered_map<std::string_view, int32_t> index_;
 };
 

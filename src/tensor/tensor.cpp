@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 
+#include "base/bit_cast.h"
 #include "base/memory.h"
 #include "tensor/variable_arena.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-// Smaller buffers are not counted against the memory limit.
-constexpr size_t kCounted = size_t{1} << 20;
+// Smaller buffers do not count towards the memory limit.
+constexpr size_t kMinAccountedBytes = size_t{1} << 20;
 
 size_t checked_bytes(DType dtype, const Shape& shape, int64_t count) {
   size_t bytes = 0;
@@ -30,29 +31,29 @@ size_t checked_bytes(DType dtype, const Shape& shape, int64_t count) {
 }  // namespace
 
 void check_memory(int64_t count, size_t bytes) {
-  size_t all = 0;
-  if (__builtin_mul_overflow(static_cast<size_t>(count), bytes, &all) || all > memory_limit()) {
+  size_t total = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(count), bytes, &total) || total > memory_limit()) {
     fail(Code::kResourceExhausted, "Cannot allocate ", count, " times ", bytes, " bytes.");
   }
 }
 
 Buffer* Buffer::allocate(size_t bytes) {
-  if (bytes >= kCounted && !reserve_memory(bytes)) {
+  if (bytes >= kMinAccountedBytes && !reserve_memory(bytes)) {
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor: tensors take ",
-         memory_taken(), " bytes, and the limit is ", memory_limit(), ".");
+         reserved_memory(), " bytes, and the limit is ", memory_limit(), ".");
   }
   auto* buffer = new Buffer;
   buffer->capacity_ = bytes;
-  if (in_persistent_scope()) {
+  if (PersistentAllocScope::is_active()) {
     buffer->data_ = arena_allocate(bytes);
     if (buffer->data_) return buffer;
   }
-  // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
+  // Aligns the result of malloc(), because some systems that R supports lack aligned operator new.
   const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
   buffer->allocation_ = std::malloc(bytes + alignment);
   if (!buffer->allocation_) {
     delete buffer;
-    if (bytes >= kCounted) release_memory(bytes);
+    if (bytes >= kMinAccountedBytes) release_memory(bytes);
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
   }
   const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
@@ -63,9 +64,9 @@ Buffer* Buffer::allocate(size_t bytes) {
 
 void Buffer::release() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    // Buffers without an allocation are in the variable arena.
+    // A buffer without allocation_ is in the variable arena.
     allocation_ ? std::free(allocation_) : arena_free(data_);
-    if (capacity_ >= kCounted) release_memory(capacity_);
+    if (capacity_ >= kMinAccountedBytes) release_memory(capacity_);
     delete this;
   }
 }
@@ -92,50 +93,44 @@ Tensor Tensor::strings(const Shape& shape, const std::vector<std::string>& value
 namespace {
 
 template <typename T>
-Tensor dispatch_by_size(DType dtype, T bits) {
+Tensor scalar_of_bits(DType dtype, T bits) {
   Tensor number(dtype, Shape());
   *number.data<T>() = bits;
   return number;
 }
 
-// A scalar of an integer type without arithmetic kernels.
+// A scalar of an integer type. Throws if the value is not of the type.
 template <typename T>
-Tensor small(DType dtype, double value) {
-  const bool fits = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
-                    value < static_cast<double>(std::numeric_limits<T>::max()) + 1 &&
-                    value == std::floor(value);
-  if (!fits) invalid_argument(value, " is not a value of type ", dtype_name(dtype), ".");
-  return dispatch_by_size(dtype, static_cast<T>(value));
+Tensor small_scalar(DType dtype, double value) {
+  const bool is_exact = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                        value < static_cast<double>(std::numeric_limits<T>::max()) + 1 &&
+                        value == std::floor(value);
+  if (!is_exact) invalid_argument(value, " is not a value of type ", dtype_name(dtype), ".");
+  return scalar_of_bits(dtype, static_cast<T>(value));
 }
 
-uint32_t bits_of(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-// Rounds to nearest, ties to even.
-uint32_t rounded_shift(uint32_t bits, int by) {
-  return (bits + (uint32_t{1} << (by - 1)) - 1 + ((bits >> by) & 1)) >> by;
+// Drops the lowest bits, rounding to nearest, ties to even.
+uint32_t shift_and_round(uint32_t bits, int shift) {
+  return (bits + (uint32_t{1} << (shift - 1)) - 1 + ((bits >> shift) & 1)) >> shift;
 }
 
 uint16_t bfloat16_bits(float x) {
-  return static_cast<uint16_t>(std::isnan(x) ? 0x7fc0 : rounded_shift(bits_of(x), 16));
+  return static_cast<uint16_t>(std::isnan(x) ? 0x7fc0 : shift_and_round(bit_cast<uint32_t>(x), 16));
 }
 
 uint16_t float16_bits(float x) {
-  const uint32_t sign = (bits_of(x) >> 16) & 0x8000;
-  const float size = std::abs(x);
-  constexpr float kSmallestNormal = 1.0f / 16384, kUnits = 16777216;
-  uint32_t rest = 0x7c00;  // infinity, also for values that round above the maximum
+  const uint32_t sign = (bit_cast<uint32_t>(x) >> 16) & 0x8000;
+  const float magnitude = std::abs(x);
+  constexpr float kSmallestNormal = 1.0f / 16384, kSubnormalUnits = 16777216;
+  uint32_t magnitude_bits = 0x7c00;  // infinity, also for values that round above the maximum
   if (std::isnan(x)) {
-    rest = 0x7e00;
-  } else if (size < kSmallestNormal) {
-    rest = static_cast<uint32_t>(std::nearbyint(size * kUnits));
-  } else if (size < 65520) {
-    rest = rounded_shift(bits_of(size), 13) - (uint32_t{112} << 10);
+    magnitude_bits = 0x7e00;
+  } else if (magnitude < kSmallestNormal) {
+    magnitude_bits = static_cast<uint32_t>(std::nearbyint(magnitude * kSubnormalUnits));
+  } else if (magnitude < 65520) {
+    magnitude_bits = shift_and_round(bit_cast<uint32_t>(magnitude), 13) - (uint32_t{112} << 10);
   }
-  return static_cast<uint16_t>(sign | rest);
+  return static_cast<uint16_t>(sign | magnitude_bits);
 }
 
 }  // namespace
@@ -153,21 +148,21 @@ Tensor Tensor::number(DType dtype, double value) {
     case DType::kBool:
       return scalar<bool>(value != 0);
     case DType::kInt8:
-      return small<int8_t>(dtype, value);
+      return small_scalar<int8_t>(dtype, value);
     case DType::kUint8:
-      return small<uint8_t>(dtype, value);
+      return small_scalar<uint8_t>(dtype, value);
     case DType::kInt16:
-      return small<int16_t>(dtype, value);
+      return small_scalar<int16_t>(dtype, value);
     case DType::kUint16:
-      return small<uint16_t>(dtype, value);
+      return small_scalar<uint16_t>(dtype, value);
     case DType::kUint32:
-      return small<uint32_t>(dtype, value);
+      return small_scalar<uint32_t>(dtype, value);
     case DType::kUint64:
-      return small<uint64_t>(dtype, value);
+      return small_scalar<uint64_t>(dtype, value);
     case DType::kFloat16:
-      return dispatch_by_size(dtype, float16_bits(static_cast<float>(value)));
+      return scalar_of_bits(dtype, float16_bits(static_cast<float>(value)));
     case DType::kBfloat16:
-      return dispatch_by_size(dtype, bfloat16_bits(static_cast<float>(value)));
+      return scalar_of_bits(dtype, bfloat16_bits(static_cast<float>(value)));
     default:
       invalid_argument("Cannot create a number of type ", dtype_name(dtype), ".");
   }

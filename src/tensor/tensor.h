@@ -34,11 +34,11 @@ class Buffer {
   std::atomic<int> count_{1};
   size_t capacity_ = 0;
   void* data_ = nullptr;
-  void* allocation_ = nullptr;
+  void* allocation_ = nullptr;  // NULL if data_ is in the variable arena
 };
 
-// Throws kResourceExhausted if `count` items of `bytes` each exceed memory_limit(). For buffers of
-// kernels whose size depends on input values.
+// Throws kResourceExhausted if `count` items of `bytes` bytes each exceed memory_limit(). Kernels
+// call it for buffers whose size depends on input values.
 void check_memory(int64_t count, size_t bytes);
 
 // Copies are shallow: they share the buffer.
@@ -105,7 +105,7 @@ class Tensor {
     return static_cast<const T*>(raw());
   }
 
-  // A string tensor's codes are data<int32_t>().
+  // A string tensor stores the codes of its strings, data<int32_t>(), and a dictionary.
   const std::shared_ptr<StringDictionary>& dictionary() const;
   void set_dictionary(std::shared_ptr<StringDictionary> dictionary);
   const std::string& string_at(int64_t i) const;
@@ -121,7 +121,7 @@ class Tensor {
   bool buffer_is_shared() const { return buffer_ && buffer_->use_count() > 1; }
   // Shares the buffer; `shape` must have the same number of elements.
   Tensor reshaped(const Shape& shape) const;
-  // Reinterprets the start of the buffer; it must be large enough.
+  // Shares the buffer, with another type and shape; it must be large enough.
   Tensor viewed_as(DType dtype, const Shape& shape) const;
   Tensor copy() const;
   bool equals(const Tensor& other) const;

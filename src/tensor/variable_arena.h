@@ -1,35 +1,36 @@
-// An arena for long-lived buffers, such as variables, which packs small ones into huge pages.
+// An arena for variables and other long-lived buffers: packs small buffers into huge pages.
 #pragma once
 
 #include <cstddef>
+
+#include "base/scoped_value.h"
 
 namespace runhooks {
 
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMaxArenaBytes = size_t{1} << 20;
 
-// With hundreds of small tables, TLB misses cost as much as the data, and huge pages avoid them. Do
-// not allocate per-step buffers here; a chunk is freed as a whole.
-
-// Inside this scope, buffers that this thread allocates are long-lived.
+// Inside this scope, Buffer::allocate() on this thread uses the arena. With hundreds of small
+// variables, TLB misses cost as much as the data; huge pages avoid them. A chunk of the arena is
+// freed as a whole, so buffers that live for a step must not be allocated here.
 class PersistentAllocScope {
  public:
-  PersistentAllocScope();
-  ~PersistentAllocScope();
-  PersistentAllocScope(const PersistentAllocScope&) = delete;
-  PersistentAllocScope& operator=(const PersistentAllocScope&) = delete;
+  PersistentAllocScope() : scope_(is_active_, true) {}
+  static bool is_active() { return is_active_; }
 
  private:
-  bool outer_;
+  static inline thread_local bool is_active_ = false;
+  ScopedValue<bool> scope_;
 };
-bool in_persistent_scope();
 
-// Returns memory aligned to a cache line; NULL if the value is too large or memory is exhausted.
+// Returns memory aligned to a cache line; NULL if `bytes` exceeds kMaxArenaBytes or memory is
+// exhausted.
 void* arena_allocate(size_t bytes);
 void arena_free(void* data);
 size_t arena_chunk_count();
 
-// Advises huge pages for tables with random access, to reduce TLB misses. Affects whole huge pages.
+// Asks the system for huge pages, which reduce TLB misses of random accesses. Affects only the huge
+// pages that lie completely within the block.
 void prefer_huge_pages(void* from, size_t bytes);
 
 }  // namespace runhooks

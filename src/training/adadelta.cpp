@@ -9,7 +9,7 @@ namespace runhooks {
 namespace {
 
 struct AdadeltaRule {
-  static constexpr int kRefs = 3;
+  static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -42,8 +42,8 @@ class Adadelta : public Optimizer {
   }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     return apply_op(graph, "Adadelta", variable, gradient, {"accum", "accum_update"},
-                    {like(graph, learning_rate_, variable), like(graph, rho_, variable),
-                     like(graph, epsilon_, variable), gradient.values});
+                    {cast_like(graph, learning_rate_, variable), cast_like(graph, rho_, variable),
+                     cast_like(graph, epsilon_, variable), gradient.values});
   }
 
  private:

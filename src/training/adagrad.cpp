@@ -11,7 +11,7 @@ namespace runhooks {
 namespace {
 
 struct AdagradRule {
-  static constexpr int kRefs = 2;
+  static constexpr int kNumVariables = 2;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -40,7 +40,7 @@ class Adagrad : public Optimizer {
   void prepare(Graph& graph) override { learning_rate_ = hyperparameter(graph, "learning_rate"); }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     return apply_op(graph, "Adagrad", variable, gradient, {"accumulator"},
-                    {like(graph, learning_rate_, variable), gradient.values});
+                    {cast_like(graph, learning_rate_, variable), gradient.values});
   }
 
  private:

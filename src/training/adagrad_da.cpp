@@ -10,19 +10,19 @@ namespace runhooks {
 namespace {
 
 struct AdagradDARule {
-  static constexpr int kRefs = 3;
+  static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *sum = in.variable(1), *squares = in.variable(2);
     const T* grad = in.gradient(3);
     const T lr = in.scalar(4), l1 = in.scalar(5), l2 = in.scalar(6);
-    const T step = static_cast<T>(in.whole_scalar(7));
+    const T step = static_cast<T>(in.int64_scalar(7));
     for (int64_t i = 0; i < in.size(); ++i) {
       sum[i] += grad[i];
       squares[i] += grad[i] * grad[i];
-      const T left = std::max(std::abs(sum[i]) - l1 * step, T(0));
-      const T shrunk = l1 > 0 ? std::copysign(left, sum[i]) : sum[i];
+      const T magnitude = std::max(std::abs(sum[i]) - l1 * step, T(0));
+      const T shrunk = l1 > 0 ? std::copysign(magnitude, sum[i]) : sum[i];
       var[i] = -lr * shrunk / (l2 * step * lr + std::sqrt(squares[i]));
     }
   }
@@ -31,7 +31,7 @@ struct AdagradDARule {
 class AdagradDA : public Optimizer {
  public:
   explicit AdagradDA(const Args& args) : Optimizer(args.text("name", "AdagradDA"), args) {}
-  std::vector<std::string> penalties() const override {
+  std::vector<std::string> penalty_arguments() const override {
     return {"l1_regularization_strength", "l2_regularization_strength"};
   }
 
@@ -47,11 +47,11 @@ class AdagradDA : public Optimizer {
     l1_ = hyperparameter(graph, "l1_regularization_strength", 0);
     l2_ = hyperparameter(graph, "l2_regularization_strength", 0);
     // The number of this step, counted from 1.
-    const Value* given = args().find("global_step");
-    const auto* variable = given ? given->get_if<VariablePtr>() : nullptr;
-    if (given && !variable) {
+    const Value* argument = args().find("global_step");
+    const auto* variable = argument ? argument->get_if<VariablePtr>() : nullptr;
+    if (argument && !variable) {
       invalid_argument("`global_step` of ", args().owner(), " must be a variable, not ",
-                       given->kind(), ".");
+                       argument->kind(), ".");
     }
     const VariablePtr step = variable ? *variable : get_or_create_global_step(graph);
     const Output one = graph.scalar(DType::kInt64, 1);
@@ -60,8 +60,8 @@ class AdagradDA : public Optimizer {
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     return apply_op(graph, "AdagradDA", variable, gradient,
                     {"gradient_accumulator", "gradient_squared_accumulator"},
-                    {gradient.values, like(graph, learning_rate_, variable),
-                     like(graph, l1_, variable), like(graph, l2_, variable), next_step_});
+                    {gradient.values, cast_like(graph, learning_rate_, variable),
+                     cast_like(graph, l1_, variable), cast_like(graph, l2_, variable), next_step_});
   }
 
  private:

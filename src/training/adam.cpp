@@ -13,7 +13,7 @@ namespace runhooks {
 namespace {
 
 struct AdamRule {
-  static constexpr int kRefs = 3;
+  static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kCustom;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -39,7 +39,7 @@ struct AdamRule {
     const T beta1_power = in.scalar(3), beta2_power = in.scalar(4), lr = in.scalar(5);
     const T beta1 = in.scalar(6), beta2 = in.scalar(7), epsilon = in.scalar(8);
     const T alpha = lr * std::sqrt(T(1) - beta2_power) / (T(1) - beta1_power);
-    const int64_t n = in.whole_size();
+    const int64_t n = in.variable_size();
     T *m = in.variable(1), *v = in.variable(2), *var = in.variable(0);
     for (int64_t i = 0; i < n; ++i) m[i] *= beta1;
     for (int64_t i = 0; i < n; ++i) v[i] *= beta2;
@@ -58,11 +58,11 @@ struct AdamRule {
 // TensorFlow has no op for sparse Adam; its optimizer builds the same ops.
 void lower_sparse_adam(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
-  const Output one = in.number(1), grad = in.value(9), indices = in.value(10);
+  const Output one = in.scalar(1), grad = in.value(9), indices = in.value(10);
   const Output bias2 = g.op("Sqrt", {subtract(g, one, in.value(4))});
   const Output alpha = divide(g, multiply(g, in.value(5), bias2), subtract(g, one, in.value(3)));
-  const Output m = in.move_mean_rows(1, grad, indices, in.value(6));
-  const Output v = in.move_mean_rows(2, g.op("Square", {grad}), indices, in.value(7));
+  const Output m = in.update_mean_rows(1, grad, indices, in.value(6));
+  const Output v = in.update_mean_rows(2, g.op("Square", {grad}), indices, in.value(7));
   const Output root = add(g, g.op("Sqrt", {v}), in.value(8));
   in.finish(subtract(g, in.value(0), divide(g, multiply(g, m, alpha), root)));
 }

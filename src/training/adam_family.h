@@ -1,4 +1,5 @@
-// AdamFamily: base class of Adam and its variants, which keep two moments per variable.
+// AdamFamily: base class of Adam and its variants, which have two slots per variable: the running
+// means "m" of the gradient and "v" of its square.
 #pragma once
 
 #include <string>
@@ -19,12 +20,13 @@ class AdamFamily : public Optimizer {
   // Creates the slots "m" and "v".
   void create_slots(Graph& graph, const VariablePtr& variable) override;
   // Creates the powers of the betas, which all trained variables share.
-  void create_own_variables(Graph& graph, const VariablePtr& first) override;
-  std::vector<VariablePtr> own_variables() const override;
+  void create_non_slot_variables(Graph& graph, const VariablePtr& first) override;
+  std::vector<VariablePtr> non_slot_variables() const override;
   void prepare(Graph& graph) override;
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override;
 
-  // The powers, the learning rate, the betas and epsilon, cast to the variable's type.
+  // The inputs that all update ops begin with: the powers, the learning rate, the betas and
+  // epsilon, cast to the variable's type.
   std::vector<Output> shared_inputs(Graph& graph, const Variable& variable) const;
 
  private:

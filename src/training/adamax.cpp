@@ -11,9 +11,9 @@ namespace runhooks {
 
 namespace {
 
-// Unlike Adam, leaves rows without a gradient unchanged.
+// Unlike Adam, sparse updates leave rows without a gradient unchanged.
 struct AdaMaxRule {
-  static constexpr int kRefs = 3;
+  static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -32,17 +32,17 @@ struct AdaMaxRule {
 // TensorFlow has only the dense op.
 void lower_sparse_adamax(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
-  const Output one = in.number(1), rows = in.value(8), indices = in.value(9);
-  const Output grad = in.scatter(0, rows, indices), is_given = in.is_in_rows(0, rows, indices);
+  const Output one = in.scalar(1), rows = in.value(8), indices = in.value(9);
+  const Output grad = in.scatter(0, rows, indices), has_gradient = in.row_mask(0, rows, indices);
   const Output step = multiply(g, subtract(g, grad, in.value(1)), subtract(g, one, in.value(5)));
   const Output m = add(g, in.value(1), step);
   const Output v = g.op("Maximum", {multiply(g, in.value(6), in.value(2)), g.op("Abs", {grad})});
   const Output alpha = divide(g, in.value(4), subtract(g, one, in.value(3)));
   const Output quotient = divide(g, m, add(g, v, in.value(7)));
-  in.set(1, g.op("Select", {is_given, m, in.value(1)}));
-  in.set(2, g.op("Select", {is_given, v, in.value(2)}));
+  in.set(1, g.op("Select", {has_gradient, m, in.value(1)}));
+  in.set(2, g.op("Select", {has_gradient, v, in.value(2)}));
   const Output next = subtract(g, in.value(0), multiply(g, alpha, quotient));
-  in.finish(g.op("Select", {is_given, next, in.value(0)}));
+  in.finish(g.op("Select", {has_gradient, next, in.value(0)}));
 }
 
 class AdaMax : public AdamFamily {

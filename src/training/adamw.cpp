@@ -11,42 +11,42 @@ namespace runhooks {
 
 namespace {
 
-// The decay shrinks the variable directly; it is not added to the gradient.
+// The decay is subtracted from the variable; it is not part of the gradient.
 struct AdamWRule {
-  static constexpr int kRefs = 3;
+  static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kNone;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);
     const T beta1_power = in.scalar(3), beta2_power = in.scalar(4), lr = in.scalar(5);
     const T beta1 = in.scalar(6), beta2 = in.scalar(7), epsilon = in.scalar(8);
-    const T kept = T(1) - in.scalar(9);
+    const T decay_factor = T(1) - in.scalar(9);
     const T* grad = in.gradient(10);
     const T alpha = lr * std::sqrt(T(1) - beta2_power) / (T(1) - beta1_power);
     for (int64_t i = 0; i < in.size(); ++i) {
       m[i] += (grad[i] - m[i]) * (T(1) - beta1);
       v[i] += (grad[i] * grad[i] - v[i]) * (T(1) - beta2);
-      var[i] = var[i] * kept - m[i] * alpha / (std::sqrt(v[i]) + epsilon);
+      var[i] = var[i] * decay_factor - m[i] * alpha / (std::sqrt(v[i]) + epsilon);
     }
   }
 };
 
 void lower_adamw(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
-  const Output one = in.number(1), grad = in.value(10);
+  const Output one = in.scalar(1), grad = in.value(10);
   const Output bias2 = g.op("Sqrt", {subtract(g, one, in.value(4))});
   const Output alpha = divide(g, multiply(g, in.value(5), bias2), subtract(g, one, in.value(3)));
-  const Output m = in.move_mean(1, grad, in.value(6));
-  const Output v = in.move_mean(2, g.op("Square", {grad}), in.value(7));
-  const Output kept = multiply(g, in.value(0), subtract(g, one, in.value(9)));
+  const Output m = in.update_mean(1, grad, in.value(6));
+  const Output v = in.update_mean(2, g.op("Square", {grad}), in.value(7));
+  const Output decayed = multiply(g, in.value(0), subtract(g, one, in.value(9)));
   const Output root = add(g, g.op("Sqrt", {v}), in.value(8));
-  in.finish(subtract(g, kept, divide(g, multiply(g, m, alpha), root)));
+  in.finish(subtract(g, decayed, divide(g, multiply(g, m, alpha), root)));
 }
 
 class AdamW : public AdamFamily {
  public:
   explicit AdamW(const Args& args) : AdamFamily(args.text("name", "AdamW"), args, 1e-8) {}
-  std::vector<std::string> penalties() const override { return {"weight_decay"}; }
+  std::vector<std::string> penalty_arguments() const override { return {"weight_decay"}; }
 
  protected:
   void prepare(Graph& graph) override {
@@ -57,7 +57,7 @@ class AdamW : public AdamFamily {
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const Gradient dense = dense_gradient(graph, gradient);
     std::vector<Output> inputs = shared_inputs(graph, variable);
-    inputs.push_back(like(graph, weight_decay_, variable));
+    inputs.push_back(cast_like(graph, weight_decay_, variable));
     inputs.push_back(dense.values);
     return apply_op(graph, "AdamW", variable, dense, {"m", "v"}, inputs);
   }

@@ -14,9 +14,9 @@ T sign_of(T x) {
   return static_cast<T>((x > T(0)) - (x < T(0)));
 }
 
-// Leaves rows without a gradient and their means unchanged.
+// Sparse updates leave rows without a gradient, and their running means, unchanged.
 struct AddSignRule {
-  static constexpr int kRefs = 2;
+  static constexpr int kNumVariables = 2;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -33,15 +33,15 @@ struct AddSignRule {
 // TensorFlow has only the dense op.
 void lower_sparse_add_sign(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
-  const Output rows = in.value(6), indices = in.value(7), one = in.number(1);
-  const Output grad = in.scatter(0, rows, indices), is_given = in.is_in_rows(0, rows, indices);
+  const Output rows = in.value(6), indices = in.value(7), one = in.scalar(1);
+  const Output grad = in.scatter(0, rows, indices), has_gradient = in.row_mask(0, rows, indices);
   const Output m = add(g, multiply(g, in.value(1), in.value(5)),
                        multiply(g, grad, subtract(g, one, in.value(5))));
-  const Output agree = multiply(g, g.op("Sign", {grad}), g.op("Sign", {m}));
-  const Output scale = add(g, in.value(3), multiply(g, in.value(4), agree));
+  const Output same_sign = multiply(g, g.op("Sign", {grad}), g.op("Sign", {m}));
+  const Output scale = add(g, in.value(3), multiply(g, in.value(4), same_sign));
   const Output step = multiply(g, multiply(g, in.value(2), scale), grad);
-  in.set(1, g.op("Select", {is_given, m, in.value(1)}));
-  in.finish(g.op("Select", {is_given, subtract(g, in.value(0), step), in.value(0)}));
+  in.set(1, g.op("Select", {has_gradient, m, in.value(1)}));
+  in.finish(g.op("Select", {has_gradient, subtract(g, in.value(0), step), in.value(0)}));
 }
 
 class AddSign : public Optimizer {
@@ -59,9 +59,10 @@ class AddSign : public Optimizer {
     decay_ = sign_decay(graph);
   }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
-    return apply_op(graph, "AddSign", variable, gradient, {"m"},
-                    {like(graph, learning_rate_, variable), like(graph, alpha_, variable),
-                     like(graph, decay_, variable), like(graph, beta_, variable), gradient.values});
+    return apply_op(
+        graph, "AddSign", variable, gradient, {"m"},
+        {cast_like(graph, learning_rate_, variable), cast_like(graph, alpha_, variable),
+         cast_like(graph, decay_, variable), cast_like(graph, beta_, variable), gradient.values});
   }
 
  private:

@@ -10,33 +10,34 @@
 
 namespace runhooks {
 
-// The inputs are `num_refs` variables (the trained one and its slots), then scalars and the
-// gradient. In a sparse update, the row indices follow the gradient, and the rule sees one row at a
-// time. The indices are not counted in input numbers, so dense and sparse rules use the same ones.
+// The inputs are `num_variables` variables (the trained variable and its slots), then scalars and
+// the gradient. A sparse update also has row indices after the gradient; the rule sees one row at a
+// time. Input numbers do not count the indices, so they are equal in dense and sparse updates.
 template <typename T>
 class ApplyInputs {
  public:
   static constexpr int kMaxVariables = 4;
-  ApplyInputs(KernelContext& c, int num_refs)
-      : c_(c), n_(state(0).value().num_elements()), num_variables_(num_refs) {
-    for (int i = 0; i < num_refs; ++i) {
-      if (state(i).value().num_elements() != n_) {
-        invalid_argument("'", state(i).name(), "' must have as many elements as '", state(0).name(),
-                         "'.");
+  ApplyInputs(KernelContext& c, int num_variables)
+      : c_(c), size_(variable_state(0).value().num_elements()), num_variables_(num_variables) {
+    for (int i = 0; i < num_variables; ++i) {
+      if (variable_state(i).value().num_elements() != size_) {
+        invalid_argument("'", variable_state(i).name(), "' must have as many elements as '",
+                         variable_state(0).name(), "'.");
       }
-      variables_[i] = state(i).value().template data<T>();
+      variables_[i] = variable_state(i).value().template data<T>();
     }
   }
-  // Number of elements of the current row or range, or of the whole variable.
-  int64_t size() const { return n_; }
+  // Number of elements of the current row or range; without one, of the whole variable.
+  int64_t size() const { return size_; }
   T* variable(int i) const { return variables_[i] + offset_; }
-  T scalar(int i) const { return *c_.input(input_number(i)).template data<T>(); }
-  int64_t whole_scalar(int i) const { return *c_.input(input_number(i)).template data<int64_t>(); }
+  T scalar(int i) const { return *c_.input(input_index(i)).template data<T>(); }
+  int64_t int64_scalar(int i) const { return *c_.input(input_index(i)).template data<int64_t>(); }
   const T* gradient(int i) const {
-    if (gathered_) return gathered_;
-    if (c_.input(i).num_elements() != (expected_gradient_ < 0 ? n_ : expected_gradient_)) {
+    if (gathered_gradient_) return gathered_gradient_;
+    if (c_.input(i).num_elements() !=
+        (expected_gradient_size_ < 0 ? size_ : expected_gradient_size_)) {
       invalid_argument("The gradient has shape ", c_.input(i).shape(),
-                       ", but the variable has shape ", state(0).value().shape(), ".");
+                       ", but the variable has shape ", variable_state(0).value().shape(), ".");
     }
     return c_.input(i).template data<T>() + gradient_offset_;
   }
@@ -44,40 +45,40 @@ class ApplyInputs {
 
   // Restricts the view to elements [first, first + n) of the variable and the gradient.
   void select_range(int64_t first, int64_t n) {
-    expected_gradient_ = n_;
+    expected_gradient_size_ = size_;
     offset_ = gradient_offset_ = first;
-    n_ = n;
+    size_ = n;
   }
 
-  // Replaces the variables and the gradient by arrays gathered from several updates. Scalars are
-  // unchanged.
+  // Replaces the variables and the gradient by arrays of `n` elements, which were gathered from
+  // several updates. Scalars stay the same.
   void use_gathered(T* const* variables, const T* gradient, int64_t n) {
     std::copy(variables, variables + num_variables_, variables_);
-    gathered_ = gradient;
-    n_ = n;
+    gathered_gradient_ = gradient;
+    size_ = n;
   }
 
-  // --- sparse updates; `at` is the input that holds the indices
-  void begin_rows(int at) {
-    indices_at_ = at;
-    const Shape& shape = state(0).value().shape();
-    rows_ = shape.rank() > 0 ? shape.dim(0) : 0;
-    n_ = rows_ > 0 ? n_ / rows_ : 0;
-    const Tensor& indices = c_.input(at);
+  // --- sparse updates; `indices_input` is the input that holds the indices
+  void select_indices(int indices_input) {
+    indices_input_ = indices_input;
+    const Shape& shape = variable_state(0).value().shape();
+    num_variable_rows_ = shape.rank() > 0 ? shape.dim(0) : 0;
+    size_ = num_variable_rows_ > 0 ? size_ / num_variable_rows_ : 0;
+    const Tensor& indices = c_.input(indices_input);
     num_rows_ = indices.num_elements();
-    expected_gradient_ = num_rows_ * n_;
+    expected_gradient_size_ = num_rows_ * size_;
     indices32_ = indices.dtype() == DType::kInt32 ? indices.template data<int32_t>() : nullptr;
     indices64_ = indices32_ ? nullptr : indices.template data<int64_t>();
   }
   int64_t num_rows() const { return num_rows_; }
   void select_row(int64_t i) {
     const int64_t row = indices32_ ? indices32_[i] : indices64_[i];
-    if (row < 0 || row >= rows_) {
-      invalid_argument("indices[", i, "] = ", row, " is not in [0, ", rows_, ") of '",
-                       state(0).name(), "'.");
+    if (row < 0 || row >= num_variable_rows_) {
+      invalid_argument("indices[", i, "] = ", row, " is not in [0, ", num_variable_rows_, ") of '",
+                       variable_state(0).name(), "'.");
     }
-    offset_ = row * n_;
-    gradient_offset_ = i * n_;
+    offset_ = row * size_;
+    gradient_offset_ = i * size_;
     if (i == 0) {
       for (int64_t first = 1; first < prefetch_distance_; ++first) prefetch(first);
     }
@@ -86,41 +87,43 @@ class ApplyInputs {
   // Sets the prefetch distance in rows.
   void set_prefetch_distance(int64_t rows) { prefetch_distance_ = rows; }
   // True if the producer of the indices guarantees that they are unique.
-  bool has_distinct_rows() const { return op().input(indices_at_).op->def().has_distinct_rows; }
+  bool has_distinct_rows() const { return op().input(indices_input_).op->def().has_distinct_rows; }
   // Number of elements of the whole variable.
-  int64_t whole_size() const { return n_ * rows_; }
+  int64_t variable_size() const { return size_ * num_variable_rows_; }
 
  private:
   RUNHOOKS_INLINE void prefetch(int64_t i) const {
     if (i >= num_rows_) return;
     const int64_t row = indices32_ ? indices32_[i] : indices64_[i];
-    if (row < 0 || row >= rows_) return;  // select_row() reports it later
-    const int64_t end = std::min(n_, kPrefetchedLines * kPerLine);
+    if (row < 0 || row >= num_variable_rows_) return;  // select_row() reports it later
+    const int64_t end = std::min(size_, kPrefetchedLines * kElementsPerLine);
     for (int k = 0; k < num_variables_; ++k) {
-      for (int64_t j = 0; j < end; j += kPerLine) {
-        __builtin_prefetch(variables_[k] + row * n_ + j, 1);
+      for (int64_t j = 0; j < end; j += kElementsPerLine) {
+        __builtin_prefetch(variables_[k] + row * size_ + j, 1);
       }
     }
   }
-  int input_number(int i) const { return indices_at_ >= 0 && i >= indices_at_ ? i + 1 : i; }
-  VariableState& state(int i) const {
-    auto& found = c_.input_resource<VariableState>(i);
-    if (!found.is_initialized()) {
-      fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", found.name(), ".");
+  int input_index(int i) const { return indices_input_ >= 0 && i >= indices_input_ ? i + 1 : i; }
+  VariableState& variable_state(int i) const {
+    auto& variable_state = c_.input_resource<VariableState>(i);
+    if (!variable_state.is_initialized()) {
+      fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ",
+           variable_state.name(), ".");
     }
-    return found;
+    return variable_state;
   }
   KernelContext& c_;
-  int64_t n_, rows_ = 0, num_rows_ = 0, offset_ = 0, gradient_offset_ = 0, expected_gradient_ = -1;
-  // Rows are scattered over a large variable, so they are prefetched. Of long rows, only the first
-  // cache lines are requested; the hardware prefetcher then detects the sequential access.
-  static constexpr int64_t kPerLine = 64 / sizeof(T), kPrefetchedLines = 4;
+  int64_t size_, num_variable_rows_ = 0, num_rows_ = 0, offset_ = 0, gradient_offset_ = 0,
+                 expected_gradient_size_ = -1;
+  // Rows are prefetched, because they are scattered over a large variable. Only the first cache
+  // lines of a row are requested: the processor then detects the sequential access.
+  static constexpr int64_t kElementsPerLine = 64 / sizeof(T), kPrefetchedLines = 4;
   int64_t prefetch_distance_ = 24;
-  int num_variables_, indices_at_ = -1;
+  int num_variables_, indices_input_ = -1;
   const int32_t* indices32_ = nullptr;
   const int64_t* indices64_ = nullptr;
   T* variables_[kMaxVariables] = {};
-  const T* gathered_ = nullptr;
+  const T* gathered_gradient_ = nullptr;
 };
 
 }  // namespace runhooks

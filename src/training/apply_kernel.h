@@ -14,27 +14,27 @@
 
 namespace runhooks {
 
-// The sparse form of an update: none, the dense rule applied to each row, or a separate function
-// `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
+// How a rule updates rows of a variable: not at all, by its function apply() for each row, or by
+// a function `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
 enum class SparseUpdate { kNone, kElementwise, kCustom };
 
-// A rule sets kNeedsAll if the step of an element depends on other elements. Such updates are
-// neither split nor batched.
+// A rule defines kUsesAllElements if the step of an element depends on other elements of the
+// variable. Updates by such a rule are not split among threads and not batched.
 template <typename Rule, typename = void>
-struct NeedsAll : std::false_type {};
+struct UsesAllElements : std::false_type {};
 template <typename Rule>
-struct NeedsAll<Rule, std::void_t<decltype(Rule::kNeedsAll)>> : std::true_type {};
+struct UsesAllElements<Rule, std::void_t<decltype(Rule::kUsesAllElements)>> : std::true_type {};
 
 // The index of the input `name`, or -1.
-inline int input_number_of(const OpDef& def, const char* name) {
+inline int input_index(const OpDef& def, const char* name) {
   for (size_t i = 0; i < def.inputs.size(); ++i) {
     if (def.inputs[i].name == name) return static_cast<int>(i);
   }
   return -1;
 }
 
-// Rule defines kRefs, the number of variables (at most 4), and
-// `template <typename T> static void apply(ApplyInputs<T>& in)`.
+// The kernels of an update. Rule defines kNumVariables, the number of variables (at most 4),
+// kSparse, a SparseUpdate, and `template <typename T> static void apply(ApplyInputs<T>& in)`.
 template <typename Rule>
 struct ApplyRule {
   static void forward_variable(KernelContext& c) {
@@ -46,59 +46,62 @@ struct ApplyRule {
   template <typename T>
   class Kernel : public runhooks::Kernel {
    public:
-    bool uses_threads() const override { return is_shared_; }
+    bool uses_threads() const override { return uses_threads_; }
     void prepare(KernelContext& c) override {
       inputs_.reset();
       const OpDef& def = c.op().def();
-      gradient_ = std::max(input_number_of(def, "grad"), input_number_of(def, "delta"));
-      is_shared_ = !NeedsAll<Rule>::value && gradient_ >= 0 &&
-                   is_worth_sharing(c.input(gradient_).num_elements());
+      gradient_input_ = std::max(input_index(def, "grad"), input_index(def, "delta"));
+      uses_threads_ = !UsesAllElements<Rule>::value && gradient_input_ >= 0 &&
+                      is_worth_parallelizing(c.input(gradient_input_).num_elements());
     }
     void compute(KernelContext& c) override {
       const uint64_t relocations = VariableState::relocation_count();
       if (!inputs_ || relocations_seen_ != relocations) {
-        inputs_.emplace(c, Rule::kRefs);
+        inputs_.emplace(c, Rule::kNumVariables);
         relocations_seen_ = relocations;
       }
-      if (is_shared_) {
-        inputs_->gradient(gradient_);  // throws here, not on another thread
+      if (uses_threads_) {
+        inputs_->gradient(gradient_input_);  // reports an invalid shape here, not on another thread
         apply_in_parallel(*inputs_);
       } else {
         Rule::apply(*inputs_);
       }
       forward_variable(c);
     }
-    bool can_batch_with(const KernelContext& own, const GroupMember& other) const override {
-      const KernelContext& its = *other.context;
-      return !NeedsAll<Rule>::value && gradient_ >= 0 &&
-             can_batch_updates(own, its, Rule::kRefs, gradient_);
+    bool can_batch_with(const KernelContext& own_context, const GroupMember& other) const override {
+      const KernelContext& other_context = *other.context;
+      return !UsesAllElements<Rule>::value && gradient_input_ >= 0 &&
+             can_batch_updates(own_context, other_context, Rule::kNumVariables, gradient_input_);
     }
     std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& members) override {
-      return std::make_unique<ScalarUpdateBatch<T>>(members, Rule::kRefs, gradient_,
+      return std::make_unique<ScalarUpdateBatch<T>>(members, Rule::kNumVariables, gradient_input_,
                                                     &Rule::template apply<T>);
     }
 
    private:
     static void apply_in_parallel(const ApplyInputs<T>& inputs) {
       parallel_for_range(inputs.size(), [&inputs](int64_t first, int64_t count) {
-        ApplyInputs<T> part = inputs;
-        part.select_range(first, count);
-        Rule::apply(part);
+        ApplyInputs<T> range = inputs;
+        range.select_range(first, count);
+        Rule::apply(range);
       });
     }
-    // Cached until a variable moves, because in small updates the lookup would dominate.
+    // Cached while no buffer of a variable moves, because looking up the inputs takes longer than a
+    // small update.
     std::optional<ApplyInputs<T>> inputs_;
     uint64_t relocations_seen_ = 0;
-    int gradient_ = -1;
-    bool is_shared_ = false;
+    int gradient_input_ = -1;
+    bool uses_threads_ = false;
   };
   template <typename T>
   class RowsKernel : public runhooks::Kernel {
    public:
-    void prepare(KernelContext& c) override { at_ = input_number_of(c.op().def(), "indices"); }
+    void prepare(KernelContext& c) override {
+      indices_input_ = input_index(c.op().def(), "indices");
+    }
     void compute(KernelContext& c) override {
-      ApplyInputs<T> inputs(c, Rule::kRefs);
-      inputs.begin_rows(at_);
+      ApplyInputs<T> inputs(c, Rule::kNumVariables);
+      inputs.select_indices(indices_input_);
       if constexpr (Rule::kSparse == SparseUpdate::kCustom) {
         Rule::apply_rows(inputs);
       } else {
@@ -111,29 +114,30 @@ struct ApplyRule {
     }
 
    private:
-    int at_ = 0;
+    int indices_input_ = 0;
   };
 };
 
 // Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables), and
-// SparseApply<name> and ResourceSparseApply<name> if the rule has a sparse form. `refs` are the
-// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` and `lower_rows`
-// translate dense and sparse updates for which TensorFlow has no op.
+// SparseApply<name> and ResourceSparseApply<name> if the rule has a sparse form. `variables` are
+// the variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` and
+// `lower_rows` translate dense and sparse updates for which TensorFlow has no op.
 template <typename Rule>
 bool register_apply_op(const char* name,
-                       const std::vector<std::string>& refs,
+                       const std::vector<std::string>& variables,
                        const std::vector<std::string>& inputs,
                        const std::vector<std::string>& attrs = {},
                        const LowerFn& lower = nullptr,
                        const LowerFn& lower_rows = nullptr) {
-  for (int form = 0; form < 4; ++form) {
-    const bool is_resource = form % 2 == 1, is_sparse = form >= 2;
+  for (int variant = 0; variant < 4; ++variant) {
+    const bool is_resource = variant % 2 == 1, is_sparse = variant >= 2;
     if (is_sparse && Rule::kSparse == SparseUpdate::kNone) continue;
     const std::string type =
         str_cat(is_resource ? "Resource" : "", is_sparse ? "Sparse" : "", "Apply", name);
     OpRegistration op(type.c_str());
-    for (size_t i = 0; i < refs.size(); ++i) {
-      op.input(str_cat(refs[i], is_resource ? ": resource, variable of T" : ": Ref(T)").c_str());
+    for (size_t i = 0; i < variables.size(); ++i) {
+      op.input(
+          str_cat(variables[i], is_resource ? ": resource, variable of T" : ": Ref(T)").c_str());
       op.mutates(static_cast<int>(i));
     }
     for (const std::string& input : inputs) {

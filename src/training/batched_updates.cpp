@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kBlock = 128;  // number of updates gathered into one array
 
 // The state of a one-element variable; NULL if it has several elements or is uninitialized.
-VariableState* single_number(const KernelContext& c, int i) {
+VariableState* scalar_state(const KernelContext& c, int i) {
   auto& state = c.input_resource<VariableState>(i);
   return state.is_initialized() && state.value().num_elements() == 1 ? &state : nullptr;
 }
@@ -27,42 +27,43 @@ bool are_same_ops(const Operation& one, const Operation& other) {
 
 bool can_batch_updates(const KernelContext& one,
                        const KernelContext& other,
-                       int num_refs,
-                       int gradient) {
+                       int num_variables,
+                       int gradient_input) {
   if (!are_same_ops(one.op(), other.op()) || one.num_outputs() > 0) return false;
-  for (int i = num_refs; i < one.num_inputs(); ++i) {
+  for (int i = num_variables; i < one.num_inputs(); ++i) {
     const Tensor &a = one.input(i), &b = other.input(i);
     if (a.num_elements() != 1 || b.num_elements() != 1) return false;
-    if (i != gradient && a.raw() != b.raw()) return false;
+    if (i != gradient_input && a.raw() != b.raw()) return false;
   }
   return true;
 }
 
 template <typename T>
 ScalarUpdateBatch<T>::ScalarUpdateBatch(const std::vector<GroupMember>& members,
-                                        int num_refs,
-                                        int gradient,
+                                        int num_variables,
+                                        int gradient_input,
                                         Apply apply)
-    : num_refs_(num_refs), apply_(apply) {
+    : num_variables_(num_variables), apply_(apply) {
   for (const GroupMember& member : members) {
     contexts_.push_back(member.context);
-    gradients_.push_back(member.context->input(gradient).template data<T>());
+    gradients_.push_back(member.context->input(gradient_input).template data<T>());
   }
 }
 
-// Returns false if a variable is invalid. The updates then run one by one and report the error.
+// Returns false if a variable is not initialized or has several elements. The updates then run one
+// by one and report the error.
 template <typename T>
-bool ScalarUpdateBatch<T>::find_variables() {
+bool ScalarUpdateBatch<T>::collect_variables() {
   first_.reset();
-  for (int k = 0; k < num_refs_; ++k) {
+  for (int k = 0; k < num_variables_; ++k) {
     variables_[k].clear();
     for (const KernelContext* context : contexts_) {
-      VariableState* state = single_number(*context, k);
+      VariableState* state = scalar_state(*context, k);
       if (!state) return false;
       variables_[k].push_back(state->value().template data<T>());
     }
   }
-  first_.emplace(*contexts_[0], num_refs_);
+  first_.emplace(*contexts_[0], num_variables_);
   return true;
 }
 
@@ -70,23 +71,23 @@ template <typename T>
 bool ScalarUpdateBatch<T>::compute() {
   const uint64_t relocations = VariableState::relocation_count();
   if (!first_ || relocations_seen_ != relocations) {
-    if (!find_variables()) return false;
+    if (!collect_variables()) return false;
     relocations_seen_ = relocations;
   }
-  constexpr size_t kMaxRefs = ApplyInputs<T>::kMaxVariables;
-  T numbers[kMaxRefs][kBlock], gradients[kBlock];
-  T* const variables[] = {numbers[0], numbers[1], numbers[2], numbers[3]};
-  static_assert(kMaxRefs == 4);
-  for (size_t from = 0; from < contexts_.size(); from += kBlock) {
-    const size_t n = std::min(kBlock, contexts_.size() - from);
-    for (size_t i = 0; i < n; ++i) gradients[i] = *gradients_[from + i];
-    for (int k = 0; k < num_refs_; ++k) {
-      for (size_t i = 0; i < n; ++i) numbers[k][i] = *variables_[k][from + i];
+  constexpr size_t kMaxVariables = ApplyInputs<T>::kMaxVariables;
+  T values[kMaxVariables][kBlock], gradients[kBlock];
+  T* const variables[] = {values[0], values[1], values[2], values[3]};
+  static_assert(kMaxVariables == 4);
+  for (size_t begin = 0; begin < contexts_.size(); begin += kBlock) {
+    const size_t n = std::min(kBlock, contexts_.size() - begin);
+    for (size_t i = 0; i < n; ++i) gradients[i] = *gradients_[begin + i];
+    for (int k = 0; k < num_variables_; ++k) {
+      for (size_t i = 0; i < n; ++i) values[k][i] = *variables_[k][begin + i];
     }
     first_->use_gathered(variables, gradients, static_cast<int64_t>(n));
     apply_(*first_);
-    for (int k = 0; k < num_refs_; ++k) {
-      for (size_t i = 0; i < n; ++i) *variables_[k][from + i] = numbers[k][i];
+    for (int k = 0; k < num_variables_; ++k) {
+      for (size_t i = 0; i < n; ++i) *variables_[k][begin + i] = values[k][i];
     }
   }
   return true;

@@ -9,30 +9,31 @@
 
 namespace runhooks {
 
-// True if both are updates of resource variables by one-element gradients, with the same attributes
-// and hyperparameter tensors. The first `num_refs` inputs are variables, input `gradient` the
-// gradient.
+// True if both operations update resource variables by one-element gradients, with equal attributes
+// and the same hyperparameter tensors. The first `num_variables` inputs are variables; input
+// `gradient_input` is the gradient.
 bool can_batch_updates(const KernelContext& one,
                        const KernelContext& other,
-                       int num_refs,
-                       int gradient);
+                       int num_variables,
+                       int gradient_input);
 
-// The updates are independent, so gathering them lets the rule vectorize roots and divisions.
+// The updates are independent. Their values are gathered in arrays, so that the rule computes roots
+// and divisions with vector instructions.
 template <typename T>
 class ScalarUpdateBatch : public KernelGroup {
  public:
   using Apply = void (*)(ApplyInputs<T>&);
   ScalarUpdateBatch(const std::vector<GroupMember>& members,
-                    int num_refs,
-                    int gradient,
+                    int num_variables,
+                    int gradient_input,
                     Apply apply);
   bool compute() override;
 
  private:
-  bool find_variables();
+  bool collect_variables();
 
   std::vector<KernelContext*> contexts_;
-  const int num_refs_;
+  const int num_variables_;
   const Apply apply_;
   std::vector<const T*> gradients_;
   std::vector<T*> variables_[ApplyInputs<T>::kMaxVariables];

@@ -9,8 +9,8 @@ class SaverOps {
   SaverOps(Graph& graph, const std::vector<SaveablePtr>& saveables) : graph_(graph) {
     std::vector<std::string> names, slices;
     for (const SaveablePtr& saveable : saveables) {
-      all_.push_back(saveable->lowered());
-      for (const SaveableOps::Spec& spec : all_.back().specs) {
+      saveables_.push_back(saveable->lowered());
+      for (const SaveableOps::Spec& spec : saveables_.back().specs) {
         names.push_back(spec.name);
         slices.push_back(spec.slice);
         dtypes_.push_back(spec.dtype);
@@ -40,25 +40,28 @@ class SaverOps {
     return graph_.constant(Tensor::string_scalar(value), name);
   }
 
-  // Writes one shard to a temporary directory; MergeV2Checkpoints then makes it the checkpoint.
+  // Like TensorFlow, writes one shard to a temporary directory, and then moves it to its final
+  // place with MergeV2Checkpoints.
   Output save(Output prefix) {
-    const Output folder =
+    const Output part_prefix =
         graph_.op("StringJoin", {prefix, text("_temp/part", "Const")}).named("StringJoin");
     const Output count = graph_.scalar(DType::kInt32, 1, "num_shards");
     const Output shard = graph_.scalar(DType::kInt32, 0, "ShardedFilename/shard");
     const Output file =
-        graph_.op("ShardedFilename", {folder, shard, count}).named("ShardedFilename");
+        graph_.op("ShardedFilename", {part_prefix, shard, count}).named("ShardedFilename");
     std::vector<Output> inputs = {file, graph_.constant(names_, "SaveV2/tensor_names"),
                                   graph_.constant(slices_, "SaveV2/shape_and_slices")};
-    for (const SaveableOps& one : all_) {
-      for (const Output& value : one.values(graph_)) inputs.push_back(value);
+    for (const SaveableOps& saveable : saveables_) {
+      for (const Output& value : saveable.values(graph_)) inputs.push_back(value);
     }
-    Operation* written = graph_.op("SaveV2", inputs).attr("dtypes", dtypes_).named("SaveV2");
-    const Output done = graph_.op("Identity", {file}).named("control_dependency").after({written});
-    const Output parts = graph_.op("Pack", {done}).named("MergeV2Checkpoints/checkpoint_prefixes");
-    Operation* merged =
-        graph_.op("MergeV2Checkpoints", {parts, prefix}).named("MergeV2Checkpoints");
-    return graph_.op("Identity", {prefix}).named("Identity").after({merged, done.op});
+    Operation* save = graph_.op("SaveV2", inputs).attr("dtypes", dtypes_).named("SaveV2");
+    const Output saved_file =
+        graph_.op("Identity", {file}).named("control_dependency").after({save});
+    const Output saved_files =
+        graph_.op("Pack", {saved_file}).named("MergeV2Checkpoints/checkpoint_prefixes");
+    Operation* merge =
+        graph_.op("MergeV2Checkpoints", {saved_files, prefix}).named("MergeV2Checkpoints");
+    return graph_.op("Identity", {prefix}).named("Identity").after({merge, saved_file.op});
   }
 
   Operation* restore(Output prefix) {
@@ -68,18 +71,18 @@ class SaverOps {
                               graph_.constant(slices_, "RestoreV2/shape_and_slices")})
             .attr("dtypes", dtypes_)
             .named("RestoreV2");
-    std::vector<Operation*> assigned;
+    std::vector<Operation*> restored;
     int next = 0;
-    for (const SaveableOps& one : all_) {
+    for (const SaveableOps& saveable : saveables_) {
       std::vector<Output> values;
-      for (size_t i = 0; i < one.specs.size(); ++i) values.push_back(read->output(next++));
-      assigned.push_back(one.restore(graph_, values));
+      for (size_t i = 0; i < saveable.specs.size(); ++i) values.push_back(read->output(next++));
+      restored.push_back(saveable.restore(graph_, values));
     }
-    return graph_.group({graph_.group(assigned, "restore_shard")}, "restore_all");
+    return graph_.group({graph_.group(restored, "restore_shard")}, "restore_all");
   }
 
   Graph& graph_;
-  std::vector<SaveableOps> all_;
+  std::vector<SaveableOps> saveables_;
   std::vector<DType> dtypes_;
   Tensor names_, slices_;
 };

@@ -10,8 +10,8 @@ namespace runhooks {
 
 namespace {
 
-bool contains(const std::vector<std::string>& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
+bool contains(const std::vector<std::string>& items, const std::string& item) {
+  return std::find(items.begin(), items.end(), item) != items.end();
 }
 
 bool is_variable_op(const std::string& type) {
@@ -31,23 +31,23 @@ NodeDef constant_node(const std::string& name, const Tensor& value) {
 class Freezer {
  public:
   Freezer(Session& session, const GraphDef& def, const FreezeOptions& options) {
-    std::map<std::string, SaveablePtr> kept;
+    std::map<std::string, SaveablePtr> saveables;
     for (const SaveablePtr& saveable : model_saveables_in(session.graph())) {
-      if (saveable->op()) kept[saveable->op()->name()] = saveable;
+      if (saveable->op()) saveables[saveable->op()->name()] = saveable;
     }
-    std::vector<const NodeDef*> others;
+    std::vector<const NodeDef*> unsaved_variables;
     for (const NodeDef& node : def.nodes) {
-      const bool is_wanted = !contains(options.blacklist, node.name) &&
+      const bool is_frozen = !contains(options.blacklist, node.name) &&
                              (options.whitelist.empty() || contains(options.whitelist, node.name));
-      if (!is_wanted) continue;
-      const auto saveable = kept.find(node.name);
-      if (saveable != kept.end()) {
+      if (!is_frozen) continue;
+      const auto saveable = saveables.find(node.name);
+      if (saveable != saveables.end()) {
         values_[node.name] = value_of(session, *saveable->second, node);
       } else if (is_variable_op(node.op)) {
-        others.push_back(&node);
+        unsaved_variables.push_back(&node);
       }
     }
-    for (const NodeDef* node : others) values_[node->name] = value_of(session, *node);
+    for (const NodeDef* node : unsaved_variables) values_[node->name] = value_of(session, *node);
   }
   void add(const NodeDef& node, GraphDef& out) {
     const auto value = values_.find(node.name);
@@ -55,23 +55,23 @@ class Freezer {
       out.nodes.push_back(constant_node(node.name, value->second));
       return;
     }
-    const bool reads_one = !node.inputs.empty() && values_.count(node.inputs[0]) > 0;
-    if (!reads_one) {
+    const bool reads_variable = !node.inputs.empty() && values_.count(node.inputs[0]) > 0;
+    if (!reads_variable) {
       out.nodes.push_back(without_colocation(node));
     } else if (node.op == "ReadVariableOp") {
-      out.nodes.push_back(node_on_value(node, "Identity", {{"T", dtype_of_value(node)}}));
+      out.nodes.push_back(replace_op(node, "Identity", {{"T", dtype_of_value(node)}}));
     } else if (node.op == "VariableShape") {
       const AttrValue* type = node.attrs.find("out_type");
       out.nodes.push_back(
-          node_on_value(node, "Shape",
-                        {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
+          replace_op(node, "Shape",
+                     {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
     } else if (node.op == "ResourceGather") {
       out.nodes.push_back(constant_node(node.name + "/axis", Tensor::scalar<int32_t>(0)));
       const AttrValue* indices = node.attrs.find("Tindices");
-      NodeDef gather = node_on_value(node, "GatherV2",
-                                     {{"Tparams", dtype_of_value(node)},
-                                      {"Tindices", indices ? *indices : DType::kInt64},
-                                      {"Taxis", DType::kInt32}});
+      NodeDef gather = replace_op(node, "GatherV2",
+                                  {{"Tparams", dtype_of_value(node)},
+                                   {"Tindices", indices ? *indices : DType::kInt64},
+                                   {"Taxis", DType::kInt32}});
       gather.inputs.insert(gather.inputs.begin() + 2, node.name + "/axis");
       out.nodes.push_back(gather);
     } else if (uses_handle(node)) {
@@ -115,14 +115,14 @@ class Freezer {
     copy.attrs = attrs;
     return copy;
   }
-  static NodeDef node_on_value(const NodeDef& node, const char* type, const AttrMap& attrs) {
-    NodeDef made;
-    made.name = node.name;
-    made.op = type;
-    made.inputs = node.inputs;
-    made.device = node.device;
-    made.attrs = attrs;
-    return made;
+  static NodeDef replace_op(const NodeDef& node, const char* type, const AttrMap& attrs) {
+    NodeDef new_node;
+    new_node.name = node.name;
+    new_node.op = type;
+    new_node.inputs = node.inputs;
+    new_node.device = node.device;
+    new_node.attrs = attrs;
+    return new_node;
   }
 
   std::map<std::string, Tensor> values_;
@@ -134,13 +134,13 @@ GraphDef freeze(Session& session,
                 const GraphDef& graph_def,
                 const std::vector<std::string>& outputs,
                 const FreezeOptions& options) {
-  const GraphDef part = extract_sub_graph(graph_def, outputs);
-  Freezer freezer(session, part, options);
+  const GraphDef sub_graph = extract_sub_graph(graph_def, outputs);
+  Freezer freezer(session, sub_graph, options);
   GraphDef frozen;
-  frozen.producer = part.producer;
-  frozen.min_consumer = part.min_consumer;
-  frozen.library = part.library;
-  for (const NodeDef& node : part.nodes) freezer.add(node, frozen);
+  frozen.producer = sub_graph.producer;
+  frozen.min_consumer = sub_graph.min_consumer;
+  frozen.library = sub_graph.library;
+  for (const NodeDef& node : sub_graph.nodes) freezer.add(node, frozen);
   // Drops nodes that only the variables needed, such as initial values.
   return extract_sub_graph(frozen, outputs);
 }

@@ -1,4 +1,4 @@
-// Freeze(): replaces the variables of a GraphDef by constants.
+// freeze(): replaces the variables of a GraphDef by constants.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct FreezeOptions {
   std::vector<std::string> whitelist, blacklist;
 };
 
-// tf.graph_util.convert_variables_to_constants(): returns the nodes that `outputs` depend on.
-// Variables become constants with their values in the session.
+// Returns the nodes that `outputs` depend on. Variables become constants with their values in the
+// session. Like tf.graph_util.convert_variables_to_constants().
 GraphDef freeze(Session& session,
                 const GraphDef& graph_def,
                 const std::vector<std::string>& outputs,

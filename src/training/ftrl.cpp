@@ -11,8 +11,8 @@ namespace runhooks {
 
 namespace {
 
-// Power(accum) = accum^-lr_power. The usual case is the square root, which is much cheaper than
-// pow().
+// The function accum^-lr_power. For the default lr_power of -0.5 it is the square root, which is
+// much faster than pow().
 template <typename T>
 struct SquareRoot {
   T operator()(T x) const { return std::sqrt(x); }
@@ -63,33 +63,31 @@ inline void ftrl_update(ApplyInputs<float>& in,
   kernels().updates->sftrl(in.size(), &rates, in.variable(0), in.variable(1), in.variable(2), grad);
 }
 
-// Updates distinct one-element rows, as in a linear model. They are gathered, so that roots and
-// divisions are vectorized.
-void ftrl_single_weights(ApplyInputs<float>& in,
-                         const float* grad,
-                         const FtrlParameters<float>& p) {
+// Updates distinct rows of one element, as in a linear model. The rows are gathered in arrays, so
+// that roots and divisions are computed with vector instructions.
+void ftrl_scalar_rows(ApplyInputs<float>& in, const float* grad, const FtrlParameters<float>& p) {
   constexpr int64_t kBlock = 128;
-  float *at[3][kBlock], numbers[3][kBlock];
+  float *targets[3][kBlock], values[3][kBlock];
   const FtrlRates rates = rates_of(p);
   const UpdateKernels& updates = *kernels().updates;
-  in.set_prefetch_distance(32);  // gathering a row is much faster than a cache miss
+  in.set_prefetch_distance(32);  // longer than the default, because a row takes little time
   for (int64_t first = 0; first < in.num_rows(); first += kBlock) {
     const int64_t n = std::min(kBlock, in.num_rows() - first);
     for (int64_t i = 0; i < n; ++i) {
       in.select_row(first + i);
       for (int k = 0; k < 3; ++k) {
-        at[k][i] = in.variable(k);
-        numbers[k][i] = *at[k][i];
+        targets[k][i] = in.variable(k);
+        values[k][i] = *targets[k][i];
       }
     }
-    updates.sftrl(n, &rates, numbers[0], numbers[1], numbers[2], grad + first);
+    updates.sftrl(n, &rates, values[0], values[1], values[2], grad + first);
     for (int k = 0; k < 3; ++k) {
-      for (int64_t i = 0; i < n; ++i) *at[k][i] = numbers[k][i];
+      for (int64_t i = 0; i < n; ++i) *targets[k][i] = values[k][i];
     }
   }
 }
 
-// Updates the whole view of `in`, or each row in turn with `by_rows`.
+// Updates the range that `in` selects. If `by_rows` is true, updates each indexed row in turn.
 template <typename T, typename Power>
 void ftrl_updates(ApplyInputs<T>& in,
                   const FtrlParameters<T>& p,
@@ -99,7 +97,7 @@ void ftrl_updates(ApplyInputs<T>& in,
   const T* grad = in.gradient(3);
   const int64_t n = in.num_rows(), width = in.size();
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Power, SquareRoot<float>>) {
-    if (width == 1 && in.has_distinct_rows()) return ftrl_single_weights(in, grad, p);
+    if (width == 1 && in.has_distinct_rows()) return ftrl_scalar_rows(in, grad, p);
   }
   for (int64_t i = 0; i < n; ++i, grad += width) {
     in.select_row(i);
@@ -122,8 +120,8 @@ void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power, b
 
 // FtrlV2 has the shrinkage as an additional input.
 template <bool kShrinks>
-struct FtrlRuleOf {
-  static constexpr int kRefs = 3;
+struct FtrlRuleBase {
+  static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kCustom;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -140,15 +138,15 @@ struct FtrlRuleOf {
     ftrl<T>(in, {in.scalar(4), in.scalar(5), in.scalar(6), shrinkage}, lr_power, by_rows);
   }
 };
-using FtrlRule = FtrlRuleOf<false>;
-using FtrlV2Rule = FtrlRuleOf<true>;
+using FtrlRule = FtrlRuleBase<false>;
+using FtrlV2Rule = FtrlRuleBase<true>;
 
 class Ftrl : public Optimizer {
  public:
   explicit Ftrl(const Args& args)
       : Optimizer(args.text("name", "Ftrl"), args),
         has_shrinkage_(args.number("l2_shrinkage_regularization_strength", 0) > 0) {}
-  std::vector<std::string> penalties() const override {
+  std::vector<std::string> penalty_arguments() const override {
     return {"l1_regularization_strength", "l2_regularization_strength",
             "l2_shrinkage_regularization_strength"};
   }
@@ -170,10 +168,10 @@ class Ftrl : public Optimizer {
     learning_rate_power_ = hyperparameter(graph, "learning_rate_power", -0.5);
   }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
-    std::vector<Output> inputs = {gradient.values, like(graph, learning_rate_, variable),
-                                  like(graph, l1_, variable), like(graph, l2_, variable)};
-    if (has_shrinkage_) inputs.push_back(like(graph, l2_shrinkage_, variable));
-    inputs.push_back(like(graph, learning_rate_power_, variable));
+    std::vector<Output> inputs = {gradient.values, cast_like(graph, learning_rate_, variable),
+                                  cast_like(graph, l1_, variable), cast_like(graph, l2_, variable)};
+    if (has_shrinkage_) inputs.push_back(cast_like(graph, l2_shrinkage_, variable));
+    inputs.push_back(cast_like(graph, learning_rate_power_, variable));
     return apply_op(graph, has_shrinkage_ ? "FtrlV2" : "Ftrl", variable, gradient,
                     {"accum", "linear"}, inputs);
   }

@@ -7,7 +7,7 @@ namespace runhooks {
 namespace {
 
 struct GradientDescentRule {
-  static constexpr int kRefs = 1;
+  static constexpr int kNumVariables = 1;
   static constexpr SparseUpdate kSparse = SparseUpdate::kNone;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -27,7 +27,8 @@ class GradientDescent : public Optimizer {
   void prepare(Graph& graph) override { learning_rate_ = hyperparameter(graph, "learning_rate"); }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     if (gradient.is_indexed_slices()) {
-      const Output step = graph.op("Mul", {gradient.values, like(graph, learning_rate_, variable)});
+      const Output step =
+          graph.op("Mul", {gradient.values, cast_like(graph, learning_rate_, variable)});
       const bool is_resource = variable.is_resource;
       return graph
           .op(is_resource ? "ResourceScatterSub" : "ScatterSub",
@@ -36,7 +37,7 @@ class GradientDescent : public Optimizer {
           .build();
     }
     return apply_op(graph, "GradientDescent", variable, gradient, {},
-                    {like(graph, learning_rate_, variable), gradient.values});
+                    {cast_like(graph, learning_rate_, variable), gradient.values});
   }
 
  private:

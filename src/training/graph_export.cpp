@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-GraphDefOptions with_shapes() {
+GraphDefOptions options_with_shapes() {
   GraphDefOptions options;
   options.add_shapes = true;
   return options;
@@ -28,21 +28,23 @@ GraphExport& GraphExport::of(const Graph& graph) {
 }
 
 GraphExport::Incremental::Incremental(const Graph& graph)
-    : lowering(graph), writer(lowering.lowered(), with_shapes()) {}
+    : lowering(graph), writer(lowering.lowered(), options_with_shapes()) {}
 
-// Brings the nodes in graph_def_ up to date, reusing the previous export if the graph has only
-// grown. An exception discards the export, so the next call starts from scratch.
-std::unique_ptr<GraphExport::Incremental> GraphExport::grown(
-    const std::vector<std::string>& saved) {
-  std::unique_ptr<Incremental> growing = std::move(growing_);
-  if (!growing || growing->saved != saved || !growing->lowering.grow()) {
-    growing = std::make_unique<Incremental>(graph_);
+// Updates the nodes in graph_def_. If nodes were only added to the graph, the previous export is
+// extended, else it starts again. incremental_ is empty meanwhile, so that an exception discards
+// the incomplete export.
+std::unique_ptr<GraphExport::Incremental> GraphExport::extend_or_restart(
+    const std::vector<std::string>& saveable_names) {
+  std::unique_ptr<Incremental> incremental = std::move(incremental_);
+  if (!incremental || incremental->saveable_names != saveable_names ||
+      !incremental->lowering.grow()) {
+    incremental = std::make_unique<Incremental>(graph_);
     nodes_size_ = 0;
   }
   graph_def_.truncate(nodes_size_);
-  growing->writer.put_new_nodes(graph_def_);
+  incremental->writer.put_new_nodes(graph_def_);
   nodes_size_ = graph_def_.bytes().size();
-  return growing;
+  return incremental;
 }
 
 bool GraphExport::is_current() const {
@@ -50,40 +52,40 @@ bool GraphExport::is_current() const {
 }
 
 void GraphExport::update() {
-  if (graph_.finalized() && is_current()) growing_.reset();
+  if (graph_.finalized() && is_current()) incremental_.reset();
   if (is_current()) return;
   version_ = -1;
   fingerprint_.reset();
   const std::vector<SaveablePtr> saveables = exported_saveables_in(graph_);
-  const std::vector<std::string> saved = names_of(saveables);
-  std::unique_ptr<Incremental> growing = grown(saved);
-  Graph& lowered = growing->lowering.lowered();
-  if (!saveables.empty() && !growing->saver_def) {
-    growing->saved = saved;
-    growing->saver_def = add_saver(lowered, saveables);
-    growing->writer.put_new_nodes(growing->saver_nodes);
+  const std::vector<std::string> saveable_names = names_of(saveables);
+  std::unique_ptr<Incremental> incremental = extend_or_restart(saveable_names);
+  Graph& lowered = incremental->lowering.lowered();
+  if (!saveables.empty() && !incremental->saver_def) {
+    incremental->saveable_names = saveable_names;
+    incremental->saver_def = add_saver(lowered, saveables);
+    incremental->writer.put_new_nodes(incremental->saver_nodes);
   }
-  growing->writer.put_end(graph_def_);
-  meta_graph_ = meta_graph_of(*growing);
-  if (!graph_.finalized()) growing_ = std::move(growing);
+  incremental->writer.put_end(graph_def_);
+  meta_graph_ = meta_graph_of(*incremental);
+  if (!graph_.finalized()) incremental_ = std::move(incremental);
   version_ = graph_.version();
   collections_version_ = graph_.collections_version();
 }
 
-std::string GraphExport::meta_graph_of(const Incremental& growing) const {
-  const Graph& lowered = growing.lowering.lowered();
+std::string GraphExport::meta_graph_of(const Incremental& incremental) const {
+  const Graph& lowered = incremental.lowering.lowered();
   MetaGraphDef meta_graph;
   meta_graph.collections = collection_defs(lowered);
-  if (growing.saver_def) {
-    meta_graph.saver_def = growing.saver_def;
+  if (incremental.saver_def) {
+    meta_graph.saver_def = incremental.saver_def;
     CollectionDef& savers = meta_graph.collections[collection_keys::kSavers];
     savers.kind = CollectionDef::Kind::kBytesList;
-    savers.strings = {write_saver_def(*growing.saver_def)};
+    savers.strings = {write_saver_def(*incremental.saver_def)};
   }
   meta_graph.op_list = write_op_list(lowered);
-  const std::string_view all = graph_def_.bytes();
-  return write_meta_graph(meta_graph, {all.substr(0, nodes_size_), growing.saver_nodes.bytes(),
-                                       all.substr(nodes_size_)});
+  const std::string_view graph = graph_def_.bytes();
+  return write_meta_graph(meta_graph, {graph.substr(0, nodes_size_),
+                                       incremental.saver_nodes.bytes(), graph.substr(nodes_size_)});
 }
 
 const std::string& GraphExport::graph_def() {

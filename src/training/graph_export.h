@@ -13,7 +13,8 @@
 
 namespace runhooks {
 
-// Caches the graph in TensorFlow's ops. After the graph has grown, serializes only the new nodes.
+// Caches the serialized graph, which contains only TensorFlow's ops. If nodes are added to the
+// graph, only the new nodes are serialized.
 class GraphExport {
  public:
   explicit GraphExport(const Graph& graph) : graph_(graph) {}
@@ -30,23 +31,23 @@ class GraphExport {
   const std::string& meta_graph();
 
  private:
-  // The state of an export that can continue when the graph grows.
+  // The state of an export, to which further nodes can be added.
   struct Incremental {
     explicit Incremental(const Graph& graph);
     IncrementalLowering lowering;
     GraphDefWriter writer;
-    std::vector<std::string> saved;  // names of the saver's saveables
+    std::vector<std::string> saveable_names;  // names of the saver's saveables
     std::optional<SaverDef> saver_def;
     WireWriter saver_nodes;
   };
   bool is_current() const;
   void update();
-  std::unique_ptr<Incremental> grown(const std::vector<std::string>& saved);
-  std::string meta_graph_of(const Incremental& growing) const;
+  std::unique_ptr<Incremental> extend_or_restart(const std::vector<std::string>& saveable_names);
+  std::string meta_graph_of(const Incremental& incremental) const;
 
   const Graph& graph_;
   int version_ = -1, collections_version_ = -1;
-  std::unique_ptr<Incremental> growing_;  // NULL for a finalized graph
+  std::unique_ptr<Incremental> incremental_;  // NULL for a finalized graph
   WireWriter graph_def_;
   size_t nodes_size_ = 0;  // bytes of graph_def_ that hold nodes
   std::string meta_graph_;

@@ -21,30 +21,30 @@ class Variables {
   // NULL if its operation was not imported.
   VariablePtr get(const VariableDef& def) {
     const size_t colon = def.variable_name.rfind(':');
-    Operation* holder = importer_.find(def.variable_name.substr(0, colon));
-    if (!holder || holder->num_outputs() == 0) return nullptr;
-    VariablePtr& variable = known_[def.variable_name];
-    if (!variable) variable = make(def, holder);
+    Operation* variable_op = importer_.find(def.variable_name.substr(0, colon));
+    if (!variable_op || variable_op->num_outputs() == 0) return nullptr;
+    VariablePtr& variable = variables_[def.variable_name];
+    if (!variable) variable = make(def, variable_op);
     return variable;
   }
 
  private:
-  VariablePtr make(const VariableDef& def, Operation* holder) const {
-    if (!holder->def().holds_variable) {
+  VariablePtr make(const VariableDef& def, Operation* variable_op) const {
+    if (!variable_op->def().holds_variable) {
       fail(Code::kDataLoss, "A collection lists '", def.variable_name,
-           "' as a variable, but its op is ", holder->type(), ".");
+           "' as a variable, but its op is ", variable_op->type(), ".");
     }
     auto variable = std::make_shared<Variable>();
-    variable->handle = holder->output(0);
+    variable->handle = variable_op->output(0);
     variable->is_resource = variable->handle.dtype() == DType::kResource;
-    variable->dtype = holder->attr_type("dtype");
-    variable->shape = declared_shape(*holder);
+    variable->dtype = variable_op->attr_type("dtype");
+    variable->shape = declared_shape(*variable_op);
     variable->trainable = def.trainable;
     variable->snapshot = tensor(def.snapshot_name);
     variable->initial_value = tensor(def.initial_value_name);
     variable->initializer = importer_.find(def.initializer_name);
-    const auto& shared = holder->attr<std::string>("shared_name");
-    variable->shared_name = shared.empty() ? holder->name() : shared;
+    const auto& shared = variable_op->attr<std::string>("shared_name");
+    variable->shared_name = shared.empty() ? variable_op->name() : shared;
     if (def.slice && !def.slice->full_name.empty()) {
       variable->slice = std::make_shared<SaveSliceInfo>(*def.slice);
     }
@@ -56,7 +56,7 @@ class Variables {
   }
 
   const GraphImporter& importer_;
-  std::map<std::string, VariablePtr> known_;
+  std::map<std::string, VariablePtr> variables_;
 };
 
 void import_nodes(Graph& graph,

@@ -1,4 +1,4 @@
-// Import_meta_graph(): imports a graph from a file with its collections and variables.
+// import_meta_graph(): imports a graph from a file with its collections and variables.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// Restores the collections of a meta graph. Items that were not imported are skipped. Supports
-// variables, tensors and operations.
+// Adds the variables, tensors and operations in the collections of a meta graph to the collections
+// of `graph`. Items that were not imported are skipped.
 void import_collections(Graph& graph,
                         const MetaGraphDef& meta_graph,
                         const GraphImporter& importer);

@@ -13,9 +13,9 @@ namespace runhooks {
 namespace {
 
 struct LambRule {
-  static constexpr int kRefs = 3;
+  static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kNone;
-  static constexpr bool kNeedsAll = true;
+  static constexpr bool kUsesAllElements = true;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
     T *var = in.variable(0), *m = in.variable(1), *v = in.variable(2);
@@ -26,36 +26,37 @@ struct LambRule {
     auto direction = [=](int64_t i) {
       return m[i] / c1 / (std::sqrt(v[i] / c2) + epsilon) + decay * var[i];
     };
-    double of_variable = 0, of_step = 0;
+    double squared_norm = 0, squared_step_norm = 0;
     for (int64_t i = 0; i < in.size(); ++i) {
       m[i] += (grad[i] - m[i]) * (T(1) - beta1);
       v[i] += (grad[i] * grad[i] - v[i]) * (T(1) - beta2);
       const double step = direction(i);
-      of_step += step * step;
-      of_variable += double{var[i]} * var[i];
+      squared_step_norm += step * step;
+      squared_norm += double{var[i]} * var[i];
     }
-    const bool adapts = in.op().attr_bool("adapts") && of_step > 0 && of_variable > 0;
-    const T ratio = adapts ? static_cast<T>(std::sqrt(of_variable / of_step)) : T(1);
+    const bool adapts = in.op().attr_bool("adapts") && squared_step_norm > 0 && squared_norm > 0;
+    const T ratio = adapts ? static_cast<T>(std::sqrt(squared_norm / squared_step_norm)) : T(1);
     for (int64_t i = 0; i < in.size(); ++i) var[i] -= lr * ratio * direction(i);
   }
 };
 
 void lower_lamb(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
-  const Output one = in.number(1), zero = in.number(0), var = in.value(0), grad = in.value(10);
-  const Output m = in.move_mean(1, grad, in.value(6));
-  const Output v = in.move_mean(2, g.op("Square", {grad}), in.value(7));
+  const Output one = in.scalar(1), zero = in.scalar(0), var = in.value(0), grad = in.value(10);
+  const Output m = in.update_mean(1, grad, in.value(6));
+  const Output v = in.update_mean(2, g.op("Square", {grad}), in.value(7));
   const Output m_hat = divide(g, m, subtract(g, one, in.value(3)));
   const Output v_hat = divide(g, v, subtract(g, one, in.value(4)));
   const Output moment = divide(g, m_hat, add(g, g.op("Sqrt", {v_hat}), in.value(8)));
   const Output direction = add(g, moment, multiply(g, in.value(9), var));
   Output rate = in.value(5);
   if (op.attr_bool("adapts")) {
-    const Output of_variable = g.op("L2Loss", {var}), of_step = g.op("L2Loss", {direction});
-    const Output both = g.op(
-        "LogicalAnd", {g.op("Greater", {of_variable, zero}), g.op("Greater", {of_step, zero})});
-    const Output ratio = g.op("Sqrt", {g.op("DivNoNan", {of_variable, of_step})});
-    rate = multiply(g, rate, g.op("SelectV2", {both, ratio, one}));
+    const Output squared_norm = g.op("L2Loss", {var}),
+                 squared_step_norm = g.op("L2Loss", {direction});
+    const Output are_positive = g.op("LogicalAnd", {g.op("Greater", {squared_norm, zero}),
+                                                    g.op("Greater", {squared_step_norm, zero})});
+    const Output ratio = g.op("Sqrt", {g.op("DivNoNan", {squared_norm, squared_step_norm})});
+    rate = multiply(g, rate, g.op("SelectV2", {are_positive, ratio, one}));
   }
   in.finish(subtract(g, var, multiply(g, rate, direction)));
 }
@@ -63,25 +64,27 @@ void lower_lamb(Graph& g, const Operation& op, const std::vector<Output>& inputs
 class Lamb : public AdamFamily {
  public:
   explicit Lamb(const Args& args) : AdamFamily(args.text("name", "LAMB"), args, 1e-6) {}
-  std::vector<std::string> penalties() const override { return {"weight_decay_rate"}; }
+  std::vector<std::string> penalty_arguments() const override { return {"weight_decay_rate"}; }
 
  protected:
   void prepare(Graph& graph) override {
     AdamFamily::prepare(graph);
     weight_decay_ = hyperparameter(graph, "weight_decay_rate", 0);
-    none_ = graph.scalar(DType::kFloat32, 0, "no_weight_decay");
+    zero_decay_ = graph.scalar(DType::kFloat32, 0, "no_weight_decay");
   }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const Gradient dense = dense_gradient(graph, gradient);
-    const Output decay = is_excluded(variable, "exclude_from_weight_decay") ? none_ : weight_decay_;
+    const Output decay =
+        is_excluded(variable, "exclude_from_weight_decay") ? zero_decay_ : weight_decay_;
     std::vector<Output> inputs = shared_inputs(graph, variable);
-    inputs.push_back(like(graph, decay, variable));
+    inputs.push_back(cast_like(graph, decay, variable));
     inputs.push_back(dense.values);
     // By default, the variables excluded from decay are also excluded from adaptation.
-    const char* list = args().has("exclude_from_layer_adaptation") ? "exclude_from_layer_adaptation"
-                                                                   : "exclude_from_weight_decay";
+    const char* argument = args().has("exclude_from_layer_adaptation")
+                               ? "exclude_from_layer_adaptation"
+                               : "exclude_from_weight_decay";
     AttrMap attrs;
-    attrs.set("adapts", !is_excluded(variable, list));
+    attrs.set("adapts", !is_excluded(variable, argument));
     return apply_op(graph, "Lamb", variable, dense, {"m", "v"}, inputs, attrs);
   }
 
@@ -95,7 +98,7 @@ class Lamb : public AdamFamily {
     return false;
   }
 
-  Output weight_decay_, none_;
+  Output weight_decay_, zero_decay_;
 };
 
 }  // namespace

@@ -18,20 +18,20 @@ LoweredUpdate::LoweredUpdate(Graph& graph, const Operation& op, const std::vecto
   }
 }
 
-Output LoweredUpdate::number(double x) const { return graph_.scalar(op_.attr_type("T"), x); }
+Output LoweredUpdate::scalar(double x) const { return graph_.scalar(op_.attr_type("T"), x); }
 
-Output LoweredUpdate::move_mean(int variable, Output target, Output beta) {
+Output LoweredUpdate::update_mean(int variable, Output target, Output beta) {
   const Output step = multiply(graph_, subtract(graph_, target, value(variable)),
-                               subtract(graph_, number(1), beta));
+                               subtract(graph_, scalar(1), beta));
   const Output next = add(graph_, value(variable), step);
   set(variable, next);
   return next;
 }
 
-Output LoweredUpdate::move_mean_rows(int variable, Output rows, Output indices, Output beta) {
-  const Output steps = multiply(graph_, rows, subtract(graph_, number(1), beta));
-  const Output all = scatter(variable, steps, indices);
-  const Output next = add(graph_, multiply(graph_, value(variable), beta), all);
+Output LoweredUpdate::update_mean_rows(int variable, Output rows, Output indices, Output beta) {
+  const Output weighted_rows = multiply(graph_, rows, subtract(graph_, scalar(1), beta));
+  const Output scattered = scatter(variable, weighted_rows, indices);
+  const Output next = add(graph_, multiply(graph_, value(variable), beta), scattered);
   set(variable, next);
   return next;
 }
@@ -40,17 +40,17 @@ Output LoweredUpdate::scatter(int variable, Output rows, Output indices) const {
   return graph_.op("UnsortedSegmentSum", {rows, indices, dimension(graph_, value(variable), 0)});
 }
 
-Output LoweredUpdate::is_in_rows(int variable, Output rows, Output indices) const {
-  const Output ones = add(graph_, graph_.op("ZerosLike", {rows}), number(1));
-  return graph_.op("Greater", {scatter(variable, ones, indices), number(0)});
+Output LoweredUpdate::row_mask(int variable, Output rows, Output indices) const {
+  const Output ones = add(graph_, graph_.op("ZerosLike", {rows}), scalar(1));
+  return graph_.op("Greater", {scatter(variable, ones, indices), scalar(0)});
 }
 
 void LoweredUpdate::set(int variable, Output value) {
-  assigned_.push_back(assign(variable, value, "Assign"));
+  assignments_.push_back(assign(variable, value, "Assign"));
 }
 
 void LoweredUpdate::finish(Output value) {
-  const ControlDependencies after(graph_, assigned_);
+  const ControlDependencies after(graph_, assignments_);
   assign(0, value, result_name(op_));
 }
 

@@ -1,4 +1,4 @@
-// LoweredUpdate: helps to express an update without a TensorFlow op in other TensorFlow ops.
+// LoweredUpdate: translates an update that has no TensorFlow op to several TensorFlow ops.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// Translates an Apply* op, whose inputs are variables, then scalars and the gradient. Sparse ops
+// The inputs of the Apply* op to translate are variables, then scalars and the gradient. Sparse ops
 // have row indices after the gradient.
 class LoweredUpdate {
  public:
@@ -17,17 +17,18 @@ class LoweredUpdate {
   Graph& graph() const { return graph_; }
   // The value of input i before the update.
   Output value(int i) const { return values_[static_cast<size_t>(i)]; }
-  Output number(double x) const;
+  Output scalar(double x) const;
   // Updates a running mean: variable += (target - variable) * (1 - beta). Returns the new value.
-  Output move_mean(int variable, Output target, Output beta);
+  Output update_mean(int variable, Output target, Output beta);
   // The same for a sparse target, given as rows and indices.
-  Output move_mean_rows(int variable, Output rows, Output indices, Output beta);
+  Output update_mean_rows(int variable, Output rows, Output indices, Output beta);
   // Scatters rows into a tensor of zeros with the variable's shape.
   Output scatter(int variable, Output rows, Output indices) const;
   // A mask of the variable's shape that is true in the indexed rows.
-  Output is_in_rows(int variable, Output rows, Output indices) const;
+  Output row_mask(int variable, Output rows, Output indices) const;
   void set(int variable, Output value);
-  // Assigns the first variable after all others; this op is the result of the update.
+  // Assigns `value` to the first variable, after all other assignments. This operation is the
+  // result of the update.
   void finish(Output value);
 
  private:
@@ -36,7 +37,7 @@ class LoweredUpdate {
   const Operation& op_;
   bool is_resource_;
   std::vector<Output> inputs_, values_;
-  std::vector<Operation*> assigned_;
+  std::vector<Operation*> assignments_;
 };
 
 }  // namespace runhooks

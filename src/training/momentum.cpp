@@ -7,7 +7,7 @@ namespace runhooks {
 namespace {
 
 struct MomentumRule {
-  static constexpr int kRefs = 2;
+  static constexpr int kNumVariables = 2;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -35,10 +35,10 @@ class Momentum : public Optimizer {
     momentum_ = hyperparameter(graph, "momentum");
   }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
-    return apply_op(
-        graph, "Momentum", variable, gradient, {"momentum"},
-        {like(graph, learning_rate_, variable), gradient.values, like(graph, momentum_, variable)},
-        {{"use_nesterov", args().flag("use_nesterov", false)}});
+    return apply_op(graph, "Momentum", variable, gradient, {"momentum"},
+                    {cast_like(graph, learning_rate_, variable), gradient.values,
+                     cast_like(graph, momentum_, variable)},
+                    {{"use_nesterov", args().flag("use_nesterov", false)}});
   }
 
  private:

@@ -9,6 +9,16 @@
 
 namespace runhooks {
 
+Output add_read_op(Graph& graph, const Variable& variable) {
+  if (!variable.is_resource) return graph.op("Identity", {variable.handle});
+  return graph.op("ReadVariableOp", {variable.handle}).attr("dtype", variable.dtype);
+}
+
+Operation* add_assign_op(Graph& graph, const Variable& variable, Output value) {
+  const char* type = variable.is_resource ? "AssignVariableOp" : "Assign";
+  return graph.op(type, {variable.handle, value});
+}
+
 namespace {
 
 // Adds the operation to the collection in which hooks look for it.
@@ -17,22 +27,22 @@ Operation* register_train_op(Graph& graph, Operation* train_op) {
   return train_op;
 }
 
-// Averages the gradients over all processes, except those that are averages already.
+// Averages the gradients over all processes, except gradients that are averages already.
 void average_over_replicas(Graph& graph, std::vector<GradientAndVariable>& grads_and_vars) {
   const ReplicaScope* scope = ReplicaScope::of(graph);
   if (!scope) return;
-  std::vector<size_t> own;
+  std::vector<size_t> indices;
   std::vector<Gradient> gradients;
   for (size_t i = 0; i < grads_and_vars.size(); ++i) {
     const Gradient& gradient = grads_and_vars[i].gradient;
     if (gradient.is_none() || scope->has_mean_gradients(gradient.values)) continue;
-    own.push_back(i);
+    indices.push_back(i);
     gradients.push_back(gradient);
   }
-  if (own.empty()) return;
+  if (indices.empty()) return;
   const NameScope names(graph, "all_replicas");
   const std::vector<Gradient> means = mean_gradients(graph, gradients);
-  for (size_t k = 0; k < own.size(); ++k) grads_and_vars[own[k]].gradient = means[k];
+  for (size_t k = 0; k < indices.size(); ++k) grads_and_vars[indices[k]].gradient = means[k];
 }
 
 }  // namespace
@@ -56,9 +66,9 @@ std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
 
 namespace {
 
-// Sums rows with equal indices, as TensorFlow does. Updates are not linear in the gradient, so
-// applying these rows one after another would give another result.
-Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
+// Sums rows with equal indices, as TensorFlow does. Most updates are not linear in the gradient, so
+// applying the rows one after another would give a different result.
+Gradient sum_duplicate_rows(Graph& graph, const Gradient& gradient) {
   if (!gradient.is_indexed_slices()) return gradient;
   if (gradient.indices.op->def().has_distinct_rows) return gradient;
   Operation* sums = graph.op("SumDuplicateRows", {gradient.values, gradient.indices});
@@ -76,12 +86,7 @@ Operation* apply_constraint(Graph& graph, const GradientAndVariable& pair, Opera
          variable.name(), "' has one.");
   }
   const ControlDependencies after(graph, {update});
-  const Output value =
-      variable.is_resource
-          ? graph.op("ReadVariableOp", {variable.handle}).attr("dtype", variable.dtype)
-          : graph.op("Identity", {variable.handle});
-  const Output good = variable.constraint(graph, value);
-  return graph.op(variable.is_resource ? "AssignVariableOp" : "Assign", {variable.handle, good});
+  return add_assign_op(graph, variable, variable.constraint(graph, add_read_op(graph, variable)));
 }
 
 }  // namespace
@@ -90,30 +95,30 @@ Operation* Optimizer::apply_gradients(Graph& graph,
                                       const std::vector<GradientAndVariable>& gradients,
                                       const VariablePtr& global_step,
                                       const std::string& name) {
-  std::vector<GradientAndVariable> given;
+  std::vector<GradientAndVariable> trained;
   std::vector<std::string> names;
   for (const GradientAndVariable& pair : gradients) {
     names.push_back(pair.variable->name());
-    if (!pair.gradient.is_none()) given.push_back(pair);
+    if (!pair.gradient.is_none()) trained.push_back(pair);
   }
-  if (given.empty()) {
+  if (trained.empty()) {
     invalid_argument("No gradients provided for any variable: ", str_join(names, ", "), ".");
   }
-  average_over_replicas(graph, given);
+  average_over_replicas(graph, trained);
   {
     // Slots must not inherit the caller's control dependencies.
     ControlDependencies none(graph, {}, true);
-    for (const GradientAndVariable& pair : given) create_slots(graph, pair.variable);
-    create_own_variables(graph, given.front().variable);
+    for (const GradientAndVariable& pair : trained) create_slots(graph, pair.variable);
+    create_non_slot_variables(graph, trained.front().variable);
   }
   NameScope scope(graph, name.empty() ? name_ : name);
-  const std::string& first = given.front().variable->op_name();
+  const std::string& first = trained.front().variable->op_name();
   submodel_ = first.substr(0, first.find('/'));
   prepare(graph);
   std::vector<Operation*> updates;
-  for (const GradientAndVariable& pair : given) {
+  for (const GradientAndVariable& pair : trained) {
     NameScope update_scope(graph, "update_" + pair.variable->op_name());
-    Operation* update = apply(graph, *pair.variable, distinct_rows(graph, pair.gradient));
+    Operation* update = apply(graph, *pair.variable, sum_duplicate_rows(graph, pair.gradient));
     updates.push_back(apply_constraint(graph, pair, update));
   }
   if (!global_step) {
@@ -147,9 +152,9 @@ std::vector<std::string> Optimizer::slot_names() const {
 }
 
 std::vector<VariablePtr> Optimizer::slots() const {
-  std::vector<VariablePtr> all;
-  for (const auto& entry : slots_) all.push_back(entry.second);
-  return all;
+  std::vector<VariablePtr> result;
+  for (const auto& entry : slots_) result.push_back(entry.second);
+  return result;
 }
 
 VariablePtr Optimizer::slot(const Variable& variable, const std::string& slot_name) const {
@@ -163,7 +168,7 @@ VariablePtr Optimizer::make_slot(Graph& graph,
                                  const Initializer& initializer,
                                  const std::string& variable_name) {
   // Further training ops of the same optimizer share its slots.
-  if (const VariablePtr made = slot(*variable, slot_name)) return made;
+  if (const VariablePtr existing = slot(*variable, slot_name)) return existing;
   VariableStore& store = graph.variables();
   const std::string base =
       variable->op_name() + "/" + (variable_name.empty() ? name_ : variable_name);
@@ -177,8 +182,8 @@ VariablePtr Optimizer::make_slot(Graph& graph,
   options.use_resource = variable->is_resource;
   VariablePtr slot = store.get(name, variable->shape, options);
   if (variable->slice) {
-    // TensorFlow removes as many characters as the variable's name has, although the slot's name
-    // may have a variable scope in front. This gives checkpoint keys such as
+    // TensorFlow drops as many characters of the slot's name as the variable's name has, although
+    // the slot's name may begin with a variable scope. Checkpoint keys depend on that, such as
     // "linear/linear_model/x/weights/part_0/Ftrl" and "dnn/hiddenlayer_0/kernel/t_0/Adagrad".
     auto slice = std::make_shared<SaveSliceInfo>(*variable->slice);
     slice->full_name += "/" + slot->op_name().substr(variable->op_name().size() + 1);
@@ -188,8 +193,9 @@ VariablePtr Optimizer::make_slot(Graph& graph,
   return slot;
 }
 
-// Publishes the learning rate for hooks. If a model has several optimizers, the submodel ("dnn",
-// "linear") identifies each rate.
+// Returns the hyperparameter. Also publishes the learning rate as an endpoint of the graph, for
+// hooks. In a model with several optimizers, each rate is named after its submodel ("dnn",
+// "linear").
 Output Optimizer::publish_hyperparameter(Graph& graph,
                                          const std::string& name,
                                          const double* fallback) {
@@ -221,16 +227,16 @@ Output Optimizer::hyperparameter_value(Graph& graph,
 }
 
 bool Optimizer::is_penalized() const {
-  const auto draws = [this](const std::string& name) {
+  const auto may_be_nonzero = [this](const std::string& name) {
     const Value* value = args_.find(name);
     // Tensors and functions may have any value, so they count as penalties.
     if (!value) return false;
-    if (const auto* whole = value->get_if<int64_t>()) return *whole != 0;
+    if (const auto* integer = value->get_if<int64_t>()) return *integer != 0;
     const auto* real = value->get_if<double>();
     return !real || *real != 0;
   };
-  const std::vector<std::string> names = penalties();
-  return std::any_of(names.begin(), names.end(), draws);
+  const std::vector<std::string> names = penalty_arguments();
+  return std::any_of(names.begin(), names.end(), may_be_nonzero);
 }
 
 Output Optimizer::hyperparameter(Graph& graph, const std::string& name, double fallback) {
@@ -241,7 +247,7 @@ Output Optimizer::hyperparameter(Graph& graph, const std::string& name) {
   return publish_hyperparameter(graph, name, nullptr);
 }
 
-Output Optimizer::like(Graph& graph, Output x, const Variable& variable) {
+Output Optimizer::cast_like(Graph& graph, Output x, const Variable& variable) {
   if (x.dtype() == variable.dtype) return x;
   return graph.op("Cast", {x}).attr("DstT", variable.dtype);
 }
@@ -253,17 +259,19 @@ Operation* Optimizer::apply_op(Graph& graph,
                                const std::vector<std::string>& slots,
                                const std::vector<Output>& inputs,
                                const AttrMap& attrs) {
-  std::vector<Output> all = {variable.handle};
-  for (const std::string& slot_name : slots) all.push_back(slot(variable, slot_name)->handle);
+  std::vector<Output> inputs_and_slots = {variable.handle};
+  for (const std::string& slot_name : slots)
+    inputs_and_slots.push_back(slot(variable, slot_name)->handle);
   for (const Output& input : inputs) {
-    all.push_back(input);
-    if (gradient.is_indexed_slices() && input == gradient.values) all.push_back(gradient.indices);
+    inputs_and_slots.push_back(input);
+    if (gradient.is_indexed_slices() && input == gradient.values)
+      inputs_and_slots.push_back(gradient.indices);
   }
   const std::string type = str_cat(variable.is_resource ? "Resource" : "",
                                    gradient.is_indexed_slices() ? "Sparse" : "", "Apply", name);
   AttrMap with_type = attrs;
   with_type.set("T", variable.dtype);
-  return graph.create_op(type, all, with_type, type);
+  return graph.create_op(type, inputs_and_slots, with_type, type);
 }
 
 std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& args) {

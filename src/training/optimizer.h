@@ -17,6 +17,10 @@ struct GradientAndVariable {
   VariablePtr variable;
 };
 
+// Adds operations that read and assign a reference or resource variable.
+Output add_read_op(Graph& graph, const Variable& variable);
+Operation* add_assign_op(Graph& graph, const Variable& variable, Output value);
+
 // tf.train.Optimizer of TensorFlow 1.x: adds the same operations to the graph, with the same names.
 class Optimizer {
  public:
@@ -26,9 +30,9 @@ class Optimizer {
 
   const std::string& name() const { return name_; }
   // True for full-batch methods, which need all rows of the data in each step.
-  virtual bool wants_all_rows() const { return false; }
-  // Names of the arguments that shrink weights, which changes the optimum.
-  virtual std::vector<std::string> penalties() const { return {}; }
+  virtual bool needs_all_rows() const { return false; }
+  // Names of the arguments that add a penalty on weights, which changes the optimum.
+  virtual std::vector<std::string> penalty_arguments() const { return {}; }
   // True if one of these arguments may be nonzero.
   bool is_penalized() const;
 
@@ -54,38 +58,38 @@ class Optimizer {
   VariablePtr slot(const Variable& variable, const std::string& slot_name) const;
   std::vector<std::string> slot_names() const;
   std::vector<VariablePtr> slots() const;
-  // Variables that belong to the optimizer as a whole, such as Adam's beta1_power.
-  virtual std::vector<VariablePtr> own_variables() const { return {}; }
+  // Variables that belong to the optimizer, not to a trained variable, such as Adam's beta1_power.
+  virtual std::vector<VariablePtr> non_slot_variables() const { return {}; }
 
  protected:
   // Creates the slots of a variable with make_slot().
   virtual void create_slots(Graph&, const VariablePtr&) {}
-  // Creates own_variables(); `first` is the first trained variable.
-  virtual void create_own_variables(Graph&, const VariablePtr& /*first*/) {}
+  // Creates non_slot_variables(); `first` is the first trained variable.
+  virtual void create_non_slot_variables(Graph&, const VariablePtr& /*first*/) {}
   // Creates the inputs that all updates share, in the name scope of the step.
   virtual void prepare(Graph&) {}
-  // Returns the update of one variable. IndexedSlices have distinct indices.
+  // Returns the operation that updates a variable. The indices of IndexedSlices are distinct.
   virtual Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) = 0;
-  // Returns an operation that completes the step after `updates`.
+  // Returns an operation that runs after `updates` and completes the step.
   virtual Operation* finish(Graph& graph, const std::vector<Operation*>& updates);
 
   const Args& args() const { return args_; }
-  // Returns the existing slot or creates its variable, named after the optimizer unless
-  // `variable_name` is given.
+  // Returns the slot `slot_name` of a variable. Creates it if necessary, as a variable that is
+  // named after the optimizer unless `variable_name` is given.
   VariablePtr make_slot(Graph& graph,
                         const VariablePtr& variable,
                         const std::string& slot_name,
                         const Initializer& initializer,
                         const std::string& variable_name = "");
-  // A hyperparameter as a tensor: a constant with its name, or the given tensor, variable or result
-  // of the given function.
+  // Returns a hyperparameter as a tensor. The argument may be a number, a tensor, a variable, or a
+  // function that returns a number or a tensor.
   Output hyperparameter(Graph& graph, const std::string& name, double fallback);
   Output hyperparameter(Graph& graph, const std::string& name);
   // Casts the scalar `x` to the variable's type.
-  static Output like(Graph& graph, Output x, const Variable& variable);
+  static Output cast_like(Graph& graph, Output x, const Variable& variable);
 
-  // Adds the op [Resource][Sparse]Apply<name>. Its inputs are the variable, its slots and `inputs`,
-  // which must include gradient.values. For IndexedSlices, the indices follow the values.
+  // Adds an op of type [Resource][Sparse]Apply<name>. Its inputs are the variable, its slots and
+  // `inputs`, which must include gradient.values. For IndexedSlices, the indices follow the values.
   Operation* apply_op(Graph& graph,
                       const char* name,
                       const Variable& variable,
@@ -109,9 +113,9 @@ std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& a
 // Names of the optimizers that scripts may pass as strings.
 std::vector<std::string> optimizer_names();
 
-// Registers an optimizer class under `type`, its name in estimators, with the name of its
-// constructor in scripts and its arguments (see ArgSpec). `use_locking` is accepted for
-// compatibility and ignored, because updates of one variable never run concurrently.
+// Registers an optimizer class under `type`, the name that estimators accept. Further arguments are
+// the member of `tf` that constructs it, and its arguments as ArgSpec declarations. `use_locking`
+// is accepted for compatibility and ignored, because updates of a variable never run concurrently.
 #define RUNHOOKS_REGISTER_OPTIMIZER(type, Class, ...)                                      \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(optimizer_registered_, __COUNTER__) = \
       ::runhooks::Factory<::runhooks::Optimizer>::instance().add(                          \

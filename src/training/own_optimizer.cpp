@@ -1,5 +1,6 @@
-// Optimizers defined by functions of a script, like Python subclasses of tf.train.Optimizer. The
-// functions build the update from the gradient, variable, slots and hyperparameters.
+// CustomOptimizer: an optimizer that an R script defines by functions, like a Python subclass of
+// tf.train.Optimizer. The functions build the update of a variable from its gradient, its slots and
+// the hyperparameters.
 #include <set>
 #include <vector>
 
@@ -12,101 +13,108 @@ namespace runhooks {
 
 namespace {
 
-// Hyperparameters are passed separately, because their names may equal those of the functions.
+// Hyperparameters are passed as one argument, because their names may equal those of the functions.
 Args hyperparameters_of(const Args& args) {
-  const Value* given = args.find("hyper");
-  const auto* named = given ? given->get_if<std::shared_ptr<Args>>() : nullptr;
-  Args own = named ? **named : Args();
-  own.set_owner(args.owner());
-  return own;
+  const Value* argument = args.find("hyper");
+  const auto* named_values = argument ? argument->get_if<std::shared_ptr<Args>>() : nullptr;
+  Args hyperparameters = named_values ? **named_values : Args();
+  hyperparameters.set_owner(args.owner());
+  return hyperparameters;
 }
 
-void append_operations(const Value& value, const std::string& who, std::vector<Operation*>* all) {
+void append_operations(const Value& value,
+                       const std::string& function_name,
+                       std::vector<Operation*>* operations) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    for (const Value& item : **list) append_operations(item, who, all);
+    for (const Value& item : **list) append_operations(item, function_name, operations);
   } else if (auto* const* op = value.get_if<Operation*>()) {
-    all->push_back(*op);
+    operations->push_back(*op);
   } else if (const auto* tensor = value.get_if<Output>()) {
-    all->push_back(tensor->op);
+    operations->push_back(tensor->op);
   } else {
-    invalid_argument("`", who, "` must return operations or tensors, not ", value.kind(), ".");
+    invalid_argument("`", function_name, "` must return operations or tensors, not ", value.kind(),
+                     ".");
   }
 }
 
-// Functions may change variables, so they are not inspected.
+// True if the op may change a variable. Ops that call functions count, because the functions are
+// not inspected.
 bool may_change(const OpDef& def) {
   return !def.mutates.empty() || def.calls_functions || def.is_host_function;
 }
 
-class OwnOptimizer : public Optimizer {
+class CustomOptimizer : public Optimizer {
  public:
-  explicit OwnOptimizer(const Args& args)
+  explicit CustomOptimizer(const Args& args)
       : Optimizer(args.text("name"), hyperparameters_of(args)),
         apply_dense_(args.callable("apply_dense")),
         apply_sparse_(args.callable("apply_sparse")),
-        slots_(args.callable("slots")),
-        prepare_(args.callable("prepare")),
-        finish_(args.callable("finish")) {}
+        slots_function_(args.callable("slots")),
+        prepare_function_(args.callable("prepare")),
+        finish_function_(args.callable("finish")) {}
 
-  std::vector<VariablePtr> own_variables() const override { return own_variables_; }
+  std::vector<VariablePtr> non_slot_variables() const override { return non_slot_variables_; }
 
  protected:
   void create_slots(Graph& graph, const VariablePtr& variable) override {
     variables_[variable.get()] = variable;
-    slots_of_[variable.get()].clear();
-    if (!slots_) return;
-    const Value made = slots_->call({Value::of(variable)});
-    const auto* named = made.get_if<std::shared_ptr<Args>>();
-    if (!named) return;
-    for (const auto& item : (*named)->items()) {
+    slot_names_[variable.get()].clear();
+    if (!slots_function_) return;
+    const Value initial_values = slots_function_->call({Value::of(variable)});
+    const auto* named_values = initial_values.get_if<std::shared_ptr<Args>>();
+    if (!named_values) return;
+    for (const auto& item : (*named_values)->items()) {
       double number = 1;
       const bool is_zero = value_number(item.second, &number) && number == 0;
-      const VariablePtr kept =
+      const VariablePtr slot_variable =
           make_slot(graph, variable, item.first,
                     is_zero ? zeros_initializer() : initializer_of(item.second, item.first));
-      const Shape& initial = kept->initial_value.shape();
-      if (!initial.is_compatible_with(variable->shape)) {
-        invalid_argument("The initial value of slot `", item.first, "` has shape ", initial,
+      const Shape& initial_shape = slot_variable->initial_value.shape();
+      if (!initial_shape.is_compatible_with(variable->shape)) {
+        invalid_argument("The initial value of slot `", item.first, "` has shape ", initial_shape,
                          ", but the variable '", variable->name(), "' has shape ", variable->shape,
                          ".");
       }
-      slots_of_[variable.get()].push_back(item.first);
+      slot_names_[variable.get()].push_back(item.first);
     }
   }
 
   void prepare(Graph& graph) override {
-    first_ = graph.operations().size();
-    hyper_.clear();
+    first_operation_ = graph.operations().size();
+    hyperparameters_.clear();
     for (const auto& item : args().items()) {
-      hyper_.emplace_back(item.first, Value::of(hyperparameter(graph, item.first)));
+      hyperparameters_.emplace_back(item.first, Value::of(hyperparameter(graph, item.first)));
     }
-    prepared_.clear();
-    if (!prepare_) return;
-    const auto there = variables_in(graph, collection_keys::kGlobalVariables);
-    const std::set<VariablePtr> known(there.begin(), there.end());
-    const Value more = prepare_->call({dictionary(hyper_)});
-    if (const auto* named = more.get_if<std::shared_ptr<Args>>()) prepared_ = (*named)->items();
+    prepared_values_.clear();
+    if (!prepare_function_) return;
+    const auto variables_before = variables_in(graph, collection_keys::kGlobalVariables);
+    const std::set<VariablePtr> known_variables(variables_before.begin(), variables_before.end());
+    const Value prepared = prepare_function_->call({dictionary(hyperparameters_)});
+    if (const auto* named_values = prepared.get_if<std::shared_ptr<Args>>())
+      prepared_values_ = (*named_values)->items();
     for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
-      if (!known.count(variable)) own_variables_.push_back(variable);
+      if (!known_variables.count(variable)) non_slot_variables_.push_back(variable);
     }
   }
 
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const bool is_sparse = gradient.is_indexed_slices() && apply_sparse_;
-    const Gradient given = is_sparse ? gradient : Gradient(dense_gradient(graph, gradient));
-    Named slots;
-    for (const std::string& name : slots_of_[&variable]) {
+    const Gradient passed_gradient =
+        is_sparse ? gradient : Gradient(dense_gradient(graph, gradient));
+    NamedValues slots;
+    for (const std::string& name : slot_names_[&variable]) {
       slots.emplace_back(name, Value::of(slot(variable, name)));
     }
-    Named hyper;
-    for (const auto& item : hyper_) {
+    NamedValues hyperparameters;
+    for (const auto& item : hyperparameters_) {
       const Output x = *item.second.get_if<Output>();
-      hyper.emplace_back(item.first, Value::of(like(graph, x, variable)));
+      hyperparameters.emplace_back(item.first, Value::of(cast_like(graph, x, variable)));
     }
-    hyper.insert(hyper.end(), prepared_.begin(), prepared_.end());
-    const Value result = (is_sparse ? apply_sparse_ : apply_dense_)
-                             ->call({gradient_value(given), Value::of(variables_.at(&variable)),
-                                     dictionary(slots), dictionary(hyper)});
+    hyperparameters.insert(hyperparameters.end(), prepared_values_.begin(), prepared_values_.end());
+    const Value result =
+        (is_sparse ? apply_sparse_ : apply_dense_)
+            ->call({gradient_value(passed_gradient), Value::of(variables_.at(&variable)),
+                    dictionary(slots), dictionary(hyperparameters)});
     std::vector<Operation*> ops;
     append_operations(result, is_sparse ? "apply_sparse" : "apply_dense", &ops);
     return ops.size() == 1 ? ops[0] : graph.group(ops);
@@ -114,67 +122,73 @@ class OwnOptimizer : public Optimizer {
 
   // Operations that the `finish` function creates run after all updates.
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
-    std::vector<Operation*> ends = updates;
-    if (finish_) {
+    std::vector<Operation*> final_operations = updates;
+    if (finish_function_) {
       auto list = std::make_shared<ValueList>();
       for (Operation* update : updates) list->push_back(Value::of(update));
-      Named hyper = hyper_;
-      hyper.insert(hyper.end(), prepared_.begin(), prepared_.end());
+      NamedValues hyperparameters = hyperparameters_;
+      hyperparameters.insert(hyperparameters.end(), prepared_values_.begin(),
+                             prepared_values_.end());
       const ControlDependencies after(graph, updates);
-      append_operations(finish_->call({Value::of(list), dictionary(hyper)}), "finish", &ends);
+      append_operations(finish_function_->call({Value::of(list), dictionary(hyperparameters)}),
+                        "finish", &final_operations);
     }
-    check_all_run(graph, {ends.begin(), ends.end()});
-    return Optimizer::finish(graph, ends);
+    check_all_run(graph, {final_operations.begin(), final_operations.end()});
+    return Optimizer::finish(graph, final_operations);
   }
 
  private:
-  using Named = std::vector<std::pair<std::string, Value>>;
+  using NamedValues = std::vector<std::pair<std::string, Value>>;
 
-  Value dictionary(const Named& items) const {
-    auto all = std::make_shared<Args>(args().owner());
-    for (const auto& item : items) all->set(item.first, item.second);
-    return Value::of(all);
+  Value dictionary(const NamedValues& items) const {
+    auto result = std::make_shared<Args>(args().owner());
+    for (const auto& item : items) result->set(item.first, item.second);
+    return Value::of(result);
   }
 
-  // Throws if an assignment would never run, because the training op does not depend on it.
-  void check_all_run(const Graph& graph, const std::vector<const Operation*>& ends) const {
-    const NumberedOperations needed = ancestors_of(ends, Through::kInputsAndControl);
-    std::set<const Operation*> initial;
+  // Throws if a new operation changes a variable but would never run, because the training op does
+  // not depend on it. Also throws if the step changes no variable.
+  void check_all_run(const Graph& graph,
+                     const std::vector<const Operation*>& final_operations) const {
+    const OperationsById needed = ancestors_of(final_operations, Through::kInputsAndControl);
+    std::set<const Operation*> initializers;
     for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
-      initial.insert(variable->initializer);
+      initializers.insert(variable->initializer);
     }
-    const auto& all = graph.operations();
-    bool changes = false;
-    for (size_t i = first_; i < all.size(); ++i) {
-      const Operation* op = all[i].get();
+    const auto& operations = graph.operations();
+    bool changes_variable = false;
+    for (size_t i = first_operation_; i < operations.size(); ++i) {
+      const Operation* op = operations[i].get();
       const OpDef& def = op->def();
-      changes = changes || (needed.count(op->id()) && may_change(def));
-      if (def.mutates.empty() || needed.count(op->id()) || initial.count(op)) continue;
+      changes_variable = changes_variable || (needed.count(op->id()) && may_change(def));
+      if (def.mutates.empty() || needed.count(op->id()) || initializers.count(op)) continue;
       throw Error(Code::kInvalidArgument,
                   str_cat(args().owner(), " adds an operation that would never run: '", op->name(),
                           "' changes a variable, but no returned operation depends on it."),
                   {"Return all updates of the step, as in `tf$group(a, b)`, or compute one from "
                    "the result of the other."});
     }
-    if (changes) return;
+    if (changes_variable) return;
     throw Error(Code::kInvalidArgument,
                 str_cat(args().owner(), " changes no variable, so a step has no effect."),
                 {"Update a variable, for example with `tf$assign_sub(var, ...)`."});
   }
 
-  std::shared_ptr<Callable> apply_dense_, apply_sparse_, slots_, prepare_, finish_;
+  std::shared_ptr<Callable> apply_dense_, apply_sparse_, slots_function_, prepare_function_,
+      finish_function_;
   std::map<const Variable*, VariablePtr> variables_;
-  std::map<const Variable*, std::vector<std::string>> slots_of_;
-  std::vector<VariablePtr> own_variables_;
-  Named hyper_, prepared_;  // all values of `hyper_` are scalar tensors
-  size_t first_ = 0;        // index of the first operation of the step
+  std::map<const Variable*, std::vector<std::string>> slot_names_;
+  std::vector<VariablePtr> non_slot_variables_;
+  NamedValues hyperparameters_,
+      prepared_values_;         // all values of `hyperparameters_` are scalar tensors
+  size_t first_operation_ = 0;  // index of the first operation of the step
 };
 
 }  // namespace
 
 // The constructor and the documentation of the arguments are in R.
 RUNHOOKS_REGISTER_OPTIMIZER("Optimizer",
-                            OwnOptimizer,
+                            CustomOptimizer,
                             "",
                             {"name: string; kept", "apply_dense: function",
                              "apply_sparse = NULL: function", "slots = NULL: function",

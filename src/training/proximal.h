@@ -1,4 +1,4 @@
-// Proximal_step(): the proximal operator for L1 and L2 penalties.
+// proximal_step(): the proximal operator for L1 and L2 penalties.
 #pragma once
 
 #include <cmath>

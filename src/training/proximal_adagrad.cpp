@@ -8,7 +8,7 @@ namespace runhooks {
 namespace {
 
 struct ProximalAdagradRule {
-  static constexpr int kRefs = 2;
+  static constexpr int kNumVariables = 2;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -27,7 +27,7 @@ class ProximalAdagrad : public Optimizer {
  public:
   explicit ProximalAdagrad(const Args& args)
       : Optimizer(args.text("name", "ProximalAdagrad"), args) {}
-  std::vector<std::string> penalties() const override {
+  std::vector<std::string> penalty_arguments() const override {
     return {"l1_regularization_strength", "l2_regularization_strength"};
   }
 
@@ -43,8 +43,8 @@ class ProximalAdagrad : public Optimizer {
   }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     return apply_op(graph, "ProximalAdagrad", variable, gradient, {"accumulator"},
-                    {like(graph, learning_rate_, variable), like(graph, l1_, variable),
-                     like(graph, l2_, variable), gradient.values});
+                    {cast_like(graph, learning_rate_, variable), cast_like(graph, l1_, variable),
+                     cast_like(graph, l2_, variable), gradient.values});
   }
 
  private:

@@ -8,7 +8,7 @@ namespace runhooks {
 namespace {
 
 struct ProximalGradientDescentRule {
-  static constexpr int kRefs = 1;
+  static constexpr int kNumVariables = 1;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -25,7 +25,7 @@ class ProximalGradientDescent : public Optimizer {
  public:
   explicit ProximalGradientDescent(const Args& args)
       : Optimizer(args.text("name", "ProximalGradientDescent"), args) {}
-  std::vector<std::string> penalties() const override {
+  std::vector<std::string> penalty_arguments() const override {
     return {"l1_regularization_strength", "l2_regularization_strength"};
   }
 
@@ -37,8 +37,8 @@ class ProximalGradientDescent : public Optimizer {
   }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     return apply_op(graph, "ProximalGradientDescent", variable, gradient, {},
-                    {like(graph, learning_rate_, variable), like(graph, l1_, variable),
-                     like(graph, l2_, variable), gradient.values});
+                    {cast_like(graph, learning_rate_, variable), cast_like(graph, l1_, variable),
+                     cast_like(graph, l2_, variable), gradient.values});
   }
 
  private:

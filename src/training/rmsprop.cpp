@@ -9,7 +9,7 @@ namespace runhooks {
 namespace {
 
 struct RMSPropRule {
-  static constexpr int kRefs = 3;
+  static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -25,7 +25,7 @@ struct RMSPropRule {
 };
 
 struct CenteredRMSPropRule {
-  static constexpr int kRefs = 4;
+  static constexpr int kNumVariables = 4;
   static constexpr SparseUpdate kSparse = SparseUpdate::kElementwise;
   template <typename T>
   static void apply(ApplyInputs<T>& in) {
@@ -60,9 +60,10 @@ class RMSProp : public Optimizer {
     epsilon_ = hyperparameter(graph, "epsilon", 1e-10);
   }
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
-    const std::vector<Output> inputs = {
-        like(graph, learning_rate_, variable), like(graph, decay_, variable),
-        like(graph, momentum_, variable), like(graph, epsilon_, variable), gradient.values};
+    const std::vector<Output> inputs = {cast_like(graph, learning_rate_, variable),
+                                        cast_like(graph, decay_, variable),
+                                        cast_like(graph, momentum_, variable),
+                                        cast_like(graph, epsilon_, variable), gradient.values};
     if (centered_) {
       return apply_op(graph, "CenteredRMSProp", variable, gradient, {"mg", "rms", "momentum"},
                       inputs);

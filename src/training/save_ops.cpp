@@ -13,45 +13,46 @@ namespace runhooks {
 
 namespace {
 
-// A spec such as "7 2 0,3:0,2" holds the full shape, then start and length of each dimension. "-"
-// selects a whole dimension.
+// A parsed element of the input `shape_and_slices`. The text "7 2 0,3:0,2" means a slice of a
+// tensor of shape [7, 2]: elements 0 to 2 of the first dimension (start 0, length 3), and elements
+// 0 and 1 of the second. "-" selects a whole dimension.
 struct SliceSpec {
   Shape full;
   TensorSlice slice;
 };
 
-[[noreturn]] void invalid_spec(const std::string& spec) {
+[[noreturn]] void throw_invalid_spec(const std::string& spec) {
   invalid_argument("Invalid shape and slice '", spec, "'; expected, for example, '7 2 0,3:0,2'.");
 }
 
-int64_t number_in(const std::string& text, const std::string& spec) {
+int64_t parse_size(const std::string& text, const std::string& spec) {
   char* end = nullptr;
   const long long value = std::strtoll(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < 0 || value > Shape::kMaxElements) {
-    invalid_spec(spec);
+    throw_invalid_spec(spec);
   }
   return value;
 }
 
 SliceSpec parse_slice_spec(const std::string& spec) {
   SliceSpec result;
-  std::vector<std::string> words = split_text(spec + ' ', ' ');
-  const std::vector<std::string> extents = split_text(words.back() + ':', ':');
-  words.pop_back();
-  if (words.size() != extents.size() || words.size() > Shape::kMaxRank) {
-    invalid_spec(spec);
+  std::vector<std::string> dims = split_text(spec + ' ', ' ');
+  const std::vector<std::string> ranges = split_text(dims.back() + ':', ':');
+  dims.pop_back();
+  if (dims.size() != ranges.size() || dims.size() > Shape::kMaxRank) {
+    throw_invalid_spec(spec);
   }
-  for (size_t i = 0; i < words.size(); ++i) {
-    const int64_t size = number_in(words[i], spec);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t size = parse_size(dims[i], spec);
     result.full.append(size);
-    if (extents[i] == "-") {
+    if (ranges[i] == "-") {
       result.slice.start.push_back(0);
       result.slice.length.push_back(size);
       continue;
     }
-    const std::vector<std::string> ends = split_text(extents[i] + ',', ',');
-    if (ends.size() != 2) invalid_spec(spec);
-    const int64_t start = number_in(ends[0], spec), length = number_in(ends[1], spec);
+    const std::vector<std::string> range = split_text(ranges[i] + ',', ',');
+    if (range.size() != 2) throw_invalid_spec(spec);
+    const int64_t start = parse_size(range[0], spec), length = parse_size(range[1], spec);
     if (start + length > size) invalid_argument("The slice '", spec, "' exceeds its shape.");
     result.slice.start.push_back(start);
     result.slice.length.push_back(length);
@@ -61,8 +62,8 @@ SliceSpec parse_slice_spec(const std::string& spec) {
 
 Shape shape_of(const TensorSlice& slice) { return Shape(slice.length); }
 
-void check_names(const Tensor& names, const Tensor& slices, size_t wanted) {
-  const auto n = static_cast<int64_t>(wanted);
+void check_names(const Tensor& names, const Tensor& slices, size_t num_tensors) {
+  const auto n = static_cast<int64_t>(num_tensors);
   if (names.num_elements() != n || slices.num_elements() != n) {
     invalid_argument("Expected ", n, " names and slices, one per tensor; got ",
                      names.num_elements(), " and ", slices.num_elements(), ".");
@@ -77,7 +78,7 @@ class SaveKernel : public Kernel {
     check_names(names, slices, static_cast<size_t>(c.num_inputs() - first));
     const std::string& prefix = c.input(0).string_at(0);
     if (prefix.empty()) invalid_argument("The prefix of SaveV2 must not be empty.");
-    c.file_rights().check_writable(prefix);
+    c.file_access_policy().check_writable(prefix);
     BundleWriter writer(prefix);
     for (int i = first; i < c.num_inputs(); ++i) {
       const std::string& spec = slices.string_at(i - first);
@@ -103,16 +104,16 @@ class RestoreKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor &names = c.input(1), &slices = c.input(2);
     check_names(names, slices, static_cast<size_t>(c.num_outputs()));
-    const BundleReader reader(c.input(0).string_at(0), c.file_rights());
+    const BundleReader reader(c.input(0).string_at(0), c.file_access_policy());
     for (int i = 0; i < c.num_outputs(); ++i) {
       const std::string& spec = slices.string_at(i);
       const std::string& name = names.string_at(i);
       const Tensor value =
           spec.empty() ? reader.read(name) : reader.read_slice(name, parse_slice_spec(spec).slice);
-      const DType wanted = c.op().output_dtype(i);
-      if (value.dtype() != wanted) {
+      const DType expected_dtype = c.op().output_dtype(i);
+      if (value.dtype() != expected_dtype) {
         invalid_argument("Tensor '", name, "' of ", reader.prefix(), " has type ",
-                         dtype_name(value.dtype()), ", not ", dtype_name(wanted), ".");
+                         dtype_name(value.dtype()), ", not ", dtype_name(expected_dtype), ".");
       }
       c.alias_output(i, value);
     }
@@ -128,10 +129,10 @@ class MergeKernel : public Kernel {
     if (destination.empty()) {
       invalid_argument("The destination_prefix of MergeV2Checkpoints must not be empty.");
     }
-    c.file_rights().check_writable(destination);
+    c.file_access_policy().check_writable(destination);
     BundleWriter writer(destination);
     for (int64_t i = 0; i < prefixes.num_elements(); ++i) {
-      const BundleReader reader(prefixes.string_at(i), c.file_rights());
+      const BundleReader reader(prefixes.string_at(i), c.file_access_policy());
       for (const BundleReader::Info& info : reader.tensors()) {
         if (!info.is_sliced) {
           writer.add(info.name, reader.read(info.name));
@@ -154,7 +155,7 @@ class MergeKernel : public Kernel {
     const std::string folder = parent_folder(prefix), base = base_name(prefix);
     if (folder.empty()) return;
     remove_file(prefix + ".index");
-    for (const std::string& name : names_beginning(folder, base + ".data-")) {
+    for (const std::string& name : list_names_with_prefix(folder, base + ".data-")) {
       remove_file(join_path(folder, name));
     }
     if (list_directory(folder).empty()) remove_file(folder);

@@ -11,14 +11,14 @@ namespace runhooks {
 
 std::string newest_checkpoint(const std::string& model_dir,
                               const std::string& state_name,
-                              CheckpointLook look) {
+                              CheckpointCheck look) {
   std::vector<std::string> warnings;
   const std::string path = latest_checkpoint(model_dir, &warnings, state_name, look);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
   return path;
 }
 
-std::string newest_weights(const std::string& model_dir, CheckpointLook look) {
+std::string newest_weights(const std::string& model_dir, CheckpointCheck look) {
   std::vector<std::string> warnings;
   const auto state = read_checkpoint_state(model_dir, &warnings);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
@@ -34,7 +34,8 @@ std::string newest_weights(const std::string& model_dir, CheckpointLook look) {
   });
   std::vector<std::string> hints;
   if (older != paths.end()) {
-    hints = {str_cat("The checkpoint before it, ", *older, ", can be read: train() resumes from it, "
+    hints = {str_cat("The checkpoint before it, ", *older,
+                     ", can be read: train() resumes from it, "
                      "and `checkpoint_path` selects it elsewhere.")};
   }
   throw Error(Code::kDataLoss,
@@ -42,21 +43,21 @@ std::string newest_weights(const std::string& model_dir, CheckpointLook look) {
               hints);
 }
 
-int64_t step_in(const std::string& checkpoint, int64_t otherwise) {
+int64_t step_in(const std::string& checkpoint, int64_t default_step) {
   const BundleReader reader(checkpoint);
-  if (!reader.contains("global_step")) return otherwise;
+  if (!reader.contains("global_step")) return default_step;
   return static_cast<int64_t>(reader.read("global_step").number_at(0));
 }
 
-int64_t saved_global_step(const std::string& model_dir, int64_t otherwise) {
+int64_t saved_global_step(const std::string& model_dir, int64_t default_step) {
   std::string path = newest_checkpoint(model_dir);
-  if (path.empty()) return otherwise;
+  if (path.empty()) return default_step;
   try {
-    return step_in(path, otherwise);
+    return step_in(path, default_step);
   } catch (const Error& error) {
     if (error.code() != Code::kDataLoss) throw;
-    path = newest_checkpoint(model_dir, kCheckpointStateName, CheckpointLook::kContent);
-    return step_in(path, otherwise);
+    path = newest_checkpoint(model_dir, kCheckpointStateName, CheckpointCheck::kContent);
+    return step_in(path, default_step);
   }
 }
 

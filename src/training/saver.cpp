@@ -53,7 +53,7 @@ class BundleSource : public TensorSource {
 void delete_checkpoint(const std::string& path, const std::string& meta_suffix) {
   remove_file(path + ".index");
   const std::string folder = parent_folder(path), base = base_name(path);
-  for (const std::string& name : names_beginning(folder, base + ".data-")) {
+  for (const std::string& name : list_names_with_prefix(folder, base + ".data-")) {
     remove_file(join_path(folder, name));
   }
   remove_file(path + "." + meta_suffix);
@@ -65,20 +65,22 @@ void write_if_changed(const std::string& path, const std::string& bytes) {
   if (!is_same) write_file_atomically(path, bytes);
 }
 
-// --- Crash recovery: temporary files name the checkpoints that may be incomplete or unlisted, so
-// that remove_leftovers() can delete them. save() of step 30 that replaces step 10:
+// --- Crash recovery: if the process is killed during save(), a checkpoint may be incomplete, or
+// complete but not listed in the state file. Temporary files name these checkpoints, so that the
+// next saver can delete them with remove_leftovers(). For example, save() of step 30, which
+// replaces the checkpoint of step 10, does the following:
 //
-//   checkpoint.saving.<id>        lists 10                          DeletionJournal
-//   checkpoint.saving.next.<id>   lists 20 and 30                   PendingStateFile
-//   model.ckpt-30.data-..., .index                                  the index last: valid from here
-//   checkpoint.saving.next.<id> -> checkpoint                       30 is the newest from here
-//   model.ckpt-10.* and checkpoint.saving.<id> are removed
+// 1. Writes checkpoint.saving.<id>, which lists step 10 (DeletionJournal).
+// 2. Writes checkpoint.saving.next.<id>, which lists steps 20 and 30 (PendingStateFile).
+// 3. Writes model.ckpt-30.data-* and then model.ckpt-30.index, which makes the checkpoint valid.
+// 4. Renames checkpoint.saving.next.<id> to checkpoint, which makes step 30 the newest checkpoint.
+// 5. Removes model.ckpt-10.* and checkpoint.saving.<id>.
 
 std::string pending_prefix(const std::string& state_name) { return state_name + ".saving.next"; }
 std::string journal_prefix(const std::string& state_name) { return state_name + ".saving"; }
 
-// The next state file, written before the new checkpoint and renamed after it. If the process is
-// killed in between, the temporary file names the incomplete checkpoint.
+// The next state file: a temporary file until the new checkpoint is complete, then renamed. If the
+// process is killed in between, the temporary file names the incomplete checkpoint.
 class PendingStateFile {
  public:
   PendingStateFile(const std::string& folder, const std::string& name, const CheckpointState& state)
@@ -92,67 +94,72 @@ class PendingStateFile {
   AtomicFile file_;
 };
 
-// Lists the old checkpoints to be deleted in a temporary file, which the destructor removes. The
-// next state file no longer lists them.
+// A temporary file that lists the checkpoints to be deleted, because the next state file no longer
+// lists them. The destructor removes the file.
 class DeletionJournal {
  public:
   DeletionJournal(const std::string& folder,
                   const std::string& state,
-                  const std::vector<std::string>& old) {
+                  const std::vector<std::string>& expired_checkpoints) {
     CheckpointState names;
-    for (const std::string& one : old) {
-      if (parent_folder(one) == folder) names.all_model_checkpoint_paths.push_back(base_name(one));
+    for (const std::string& checkpoint : expired_checkpoints) {
+      if (parent_folder(checkpoint) == folder)
+        names.all_model_checkpoint_paths.push_back(base_name(checkpoint));
     }
     if (names.all_model_checkpoint_paths.empty()) return;
     names.model_checkpoint_path = names.all_model_checkpoint_paths.back();
     path_ = temporary_path(join_path(folder, journal_prefix(state)));
-    // Not synced to disk: the journal only serves killed processes, not machine failures.
+    // Not synced to disk, because the journal is needed after a killed process, not after a failure
+    // of the machine.
     OutputFile file(path_);
     file.write(checkpoint_state_text(names));
     file.close();
   }
   ~DeletionJournal() {
     std::error_code ignored;
-    if (!path_.empty() && !keep_file_) std::filesystem::remove(fs_path(path_), ignored);
+    if (!path_.empty() && !retains_file_) std::filesystem::remove(fs_path(path_), ignored);
   }
   DeletionJournal(const DeletionJournal&) = delete;
   DeletionJournal& operator=(const DeletionJournal&) = delete;
-  // Keeps the file for the next process, because a checkpoint could not be deleted.
-  void retain_file() { keep_file_ = true; }
+  // Keeps the file for the next process; called if a checkpoint could not be deleted.
+  void retain_file() { retains_file_ = true; }
 
  private:
   std::string path_;
-  bool keep_file_ = false;
+  bool retains_file_ = false;
 };
 
-// The names of checkpoints in `folder` that a temporary file of a killed process lists.
+// The names of the checkpoints in `folder` that the temporary file `path` of a killed process
+// lists.
 std::vector<std::string> checkpoints_listed_in(const std::string& path,
                                                const std::string& folder,
                                                const std::string& state_name) {
-  CheckpointState left;
+  CheckpointState listed_state;
   std::string problem;
-  if (!parse_checkpoint_state(read_whole_file(path), &left, &problem)) return {};
+  if (!parse_checkpoint_state(read_whole_file(path), &listed_state, &problem)) return {};
   // A pending state file also lists older checkpoints, which are complete.
   const bool is_next = is_temporary_of(path, pending_prefix(state_name));
-  if (is_next) left.all_model_checkpoint_paths = {left.model_checkpoint_path};
+  if (is_next) listed_state.all_model_checkpoint_paths = {listed_state.model_checkpoint_path};
   std::vector<std::string> names;
-  for (const std::string& name : left.all_model_checkpoint_paths) {
+  for (const std::string& name : listed_state.all_model_checkpoint_paths) {
     const std::string base = base_name(name);
-    const bool is_here = name == base || (is_next && is_same_path(parent_folder(name), folder));
-    if (is_here && !base.empty()) names.push_back(base);
+    const bool is_in_folder =
+        name == base || (is_next && is_same_path(parent_folder(name), folder));
+    if (is_in_folder && !base.empty()) names.push_back(base);
   }
   return names;
 }
 
-// Removes the checkpoints that the state file does not list, and unused data files of the others.
+// Removes those of the checkpoints `names` that the state file does not list. From the others,
+// removes data files that their index does not use.
 void remove_unlisted(const std::vector<std::string>& names,
                      const std::string& folder,
                      const std::vector<std::string>& listed) {
   for (const std::string& name : names) {
     const std::string path = join_path(folder, name);
-    const bool is_listed = std::any_of(listed.begin(), listed.end(), [&](const std::string& one) {
-      return is_same_path(one, path);
-    });
+    const bool is_listed =
+        std::any_of(listed.begin(), listed.end(),
+                    [&](const std::string& checkpoint) { return is_same_path(checkpoint, path); });
     if (is_listed) {
       remove_unused_data_files(path);
     } else {
@@ -166,19 +173,19 @@ void remove_unlisted(const std::vector<std::string>& names,
 void remove_leftovers(const std::string& folder,
                       const std::string& basename,
                       const std::string& state_name) {
-  const std::vector<std::string> left = stale_files(folder, {journal_prefix(state_name)});
-  if (!left.empty()) {
+  const std::vector<std::string> leftover_files = stale_files(folder, {journal_prefix(state_name)});
+  if (!leftover_files.empty()) {
     std::vector<std::string> warnings;  // ignored here; restoring reports them
     const auto state = read_checkpoint_state(folder, &warnings, state_name);
     std::vector<std::string> listed;
     if (state) listed = newest_first(*state);
-    // If the state file is unreadable, any checkpoint may be listed; remove nothing.
-    const bool is_known = state || !file_exists(join_path(folder, state_name));
-    for (const std::string& one : left) {
-      const bool is_ours = is_temporary_of(one, journal_prefix(state_name)) ||
-                           is_temporary_of(one, pending_prefix(state_name));
-      if (!is_known || !is_ours) continue;
-      remove_unlisted(checkpoints_listed_in(one, folder, state_name), folder, listed);
+    // If the state file cannot be read, nothing is removed, because it may list any checkpoint.
+    const bool is_state_readable = state || !file_exists(join_path(folder, state_name));
+    for (const std::string& file : leftover_files) {
+      const bool is_of_saver = is_temporary_of(file, journal_prefix(state_name)) ||
+                               is_temporary_of(file, pending_prefix(state_name));
+      if (!is_state_readable || !is_of_saver) continue;
+      remove_unlisted(checkpoints_listed_in(file, folder, state_name), folder, listed);
     }
   }
   remove_stale_files(folder, {state_name + ".", basename});
@@ -212,13 +219,13 @@ void Saver::build(const Graph& graph) { build(saveables_in(graph)); }
 
 void Saver::build(std::vector<SaveablePtr> saveables) {
   saveables_ = std::move(saveables);
-  built_ = true;
+  is_built_ = true;
 }
 
 std::vector<SaveablePtr> Saver::all_saveables() const {
-  std::vector<SaveablePtr> all = saveables_;
-  all.insert(all.end(), attached_.begin(), attached_.end());
-  return all;
+  std::vector<SaveablePtr> result = saveables_;
+  result.insert(result.end(), attached_.begin(), attached_.end());
+  return result;
 }
 
 std::string Saver::save(Session& session,
@@ -236,28 +243,28 @@ std::string Saver::save(Session& session,
   }
   const std::string state = names.state.empty() ? options_.state_name : names.state;
   const std::string folder = parent_folder(path);
-  if (cleaned_ != prefix + state) {
+  if (cleaned_prefix_ != prefix + state) {
     remove_leftovers(folder.empty() ? "." : folder, base_name(prefix), state);
-    cleaned_ = prefix + state;
+    cleaned_prefix_ = prefix + state;
   }
-  const Checkpoints last = last_with(path);
-  double next_kept_time = next_permanent_save_;
-  const std::vector<std::string> old = expired(last, &next_kept_time);
+  const Checkpoints checkpoints = checkpoints_with(path);
+  double next_permanent_save = next_permanent_save_;
+  const std::vector<std::string> expired_checkpoints = expired(checkpoints, &next_permanent_save);
   create_directories(folder);
-  DeletionJournal note(folder, state, old);
-  PendingStateFile next(folder, state, state_of(path, last));
+  DeletionJournal journal(folder, state, expired_checkpoints);
+  PendingStateFile pending_state(folder, state, state_of(path, checkpoints));
   const bool existed = checkpoint_exists(path);
   try {
     write(session, path, with_graph, names);
-    next.commit();
+    pending_state.commit();
   } catch (...) {
-    if (!existed) forget(path, names);
+    if (!existed) try_delete(path, names);
     throw;
   }
-  last_ = last;
-  next_permanent_save_ = next_kept_time;
-  for (const std::string& one : old) {
-    if (!forget(one, names)) note.retain_file();
+  checkpoints_ = checkpoints;
+  next_permanent_save_ = next_permanent_save;
+  for (const std::string& checkpoint : expired_checkpoints) {
+    if (!try_delete(checkpoint, names)) journal.retain_file();
   }
   return path;
 }
@@ -272,8 +279,8 @@ void Saver::write(Session& session,
   }
 }
 
-// A failure only wastes disk space, so it is a warning.
-bool Saver::forget(const std::string& path, const SaveNames& names) {
+// A file that cannot be deleted only wastes disk space, so this is a warning.
+bool Saver::try_delete(const std::string& path, const SaveNames& names) {
   try {
     delete_checkpoint(path, names.meta_suffix);
     return true;
@@ -293,16 +300,16 @@ void Saver::restore(Session& session, const std::string& path) {
 
 void Saver::restore_model(Session& session, const std::string& path) const {
   log(LogLevel::kInfo, str_cat("Restoring parameters from ", path));
-  restore_saveables(of_model(saveables_), BundleSource(path), session.resources());
+  restore_saveables(filter_model_state(saveables_), BundleSource(path), session.resources());
 }
 
 void Saver::recover_last_checkpoints(const std::string& folder,
                                      const std::vector<std::string>& paths) {
-  last_.clear();
+  checkpoints_.clear();
   for (const std::string& path : paths) {
     if (!checkpoint_exists(path)) continue;
     if (is_same_path(parent_folder(path), folder)) {
-      last_.emplace_back(path, modification_time(path + ".index"));
+      checkpoints_.emplace_back(path, modification_time(path + ".index"));
     } else {
       warn("checkpoint", str_cat("The state file of ", folder, " lists the checkpoint ", path,
                                  " in another folder. It will not be deleted."));
@@ -312,43 +319,47 @@ void Saver::recover_last_checkpoints(const std::string& folder,
 
 std::vector<std::string> Saver::last_checkpoints() const {
   std::vector<std::string> paths;
-  for (const auto& checkpoint : last_) paths.push_back(checkpoint.first);
+  for (const auto& checkpoint : checkpoints_) paths.push_back(checkpoint.first);
   return paths;
 }
 
-// The list after adding `path` as the newest checkpoint.
-Saver::Checkpoints Saver::last_with(const std::string& path) const {
-  Checkpoints last = last_;
-  if (options_.max_to_keep <= 0) return last;
-  last.erase(std::remove_if(last.begin(), last.end(),
-                            [&path](const auto& checkpoint) { return checkpoint.first == path; }),
-             last.end());
-  last.emplace_back(path, now_seconds());
-  const auto kept = static_cast<size_t>(options_.max_to_keep);
-  if (last.size() > kept) last.erase(last.begin(), last.end() - static_cast<long>(kept));
-  return last;
+// The list of checkpoints after adding `path` as the newest and dropping the oldest.
+Saver::Checkpoints Saver::checkpoints_with(const std::string& path) const {
+  Checkpoints checkpoints = checkpoints_;
+  if (options_.max_to_keep <= 0) return checkpoints;
+  checkpoints.erase(
+      std::remove_if(checkpoints.begin(), checkpoints.end(),
+                     [&path](const auto& checkpoint) { return checkpoint.first == path; }),
+      checkpoints.end());
+  checkpoints.emplace_back(path, now_seconds());
+  const auto max_to_keep = static_cast<size_t>(options_.max_to_keep);
+  if (checkpoints.size() > max_to_keep)
+    checkpoints.erase(checkpoints.begin(), checkpoints.end() - static_cast<long>(max_to_keep));
+  return checkpoints;
 }
 
-// The checkpoints that are not in `now`, except one every keep_checkpoint_every_n_hours.
-std::vector<std::string> Saver::expired(const Checkpoints& now, double* next_kept_time) const {
-  std::vector<std::string> old;
-  for (const auto& checkpoint : last_) {
-    const bool stays = std::any_of(now.begin(), now.end(), [&checkpoint](const auto& other) {
-      return other.first == checkpoint.first;
-    });
-    if (stays) continue;
-    if (checkpoint.second > *next_kept_time) {
-      *next_kept_time += options_.keep_checkpoint_every_n_hours * 3600;
+// The checkpoints to delete: those that are not in `remaining`, except one for each period of
+// keep_checkpoint_every_n_hours.
+std::vector<std::string> Saver::expired(const Checkpoints& remaining,
+                                        double* next_permanent_save) const {
+  std::vector<std::string> expired_checkpoints;
+  for (const auto& checkpoint : checkpoints_) {
+    const bool remains =
+        std::any_of(remaining.begin(), remaining.end(),
+                    [&checkpoint](const auto& other) { return other.first == checkpoint.first; });
+    if (remains) continue;
+    if (checkpoint.second > *next_permanent_save) {
+      *next_permanent_save += options_.keep_checkpoint_every_n_hours * 3600;
     } else {
-      old.push_back(checkpoint.first);
+      expired_checkpoints.push_back(checkpoint.first);
     }
   }
-  return old;
+  return expired_checkpoints;
 }
 
-CheckpointState Saver::state_of(const std::string& path, const Checkpoints& last) const {
+CheckpointState Saver::state_of(const std::string& path, const Checkpoints& checkpoints) const {
   std::vector<std::string> paths;
-  for (const auto& checkpoint : last) paths.push_back(checkpoint.first);
+  for (const auto& checkpoint : checkpoints) paths.push_back(checkpoint.first);
   return make_checkpoint_state(parent_folder(path), path, paths, options_.save_relative_paths);
 }
 

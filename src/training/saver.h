@@ -18,7 +18,7 @@ struct SaverOptions {
   // Write paths in the state file relative to its directory.
   bool save_relative_paths = false;
   std::string state_name = "checkpoint";
-  bool pad_step_number = false;  // model.ckpt-00000042
+  bool pad_step_number = false;  // names such as model.ckpt-00000042
 };
 
 // File names for one call of save().
@@ -51,12 +51,12 @@ class Saver {
   // finalized.
   void build(const Graph& graph);
   void build(std::vector<SaveablePtr> saveables);
-  bool is_built() const { return built_; }
+  bool is_built() const { return is_built_; }
 
   // Writes "<prefix>-<global_step>" (or "<prefix>" if the step is negative) and its ".meta" file.
-  // Then writes the state file and deletes old checkpoints. Returns the path of the checkpoint. If
-  // the process is killed, the state file is the old or the new one, and temporary files tell
-  // remove_leftovers() which checkpoints to delete. An equal checkpoint is not rewritten.
+  // Then writes the state file, deletes expired checkpoints, and returns the path of the
+  // checkpoint. If the process is killed, the state file is the old or the new one, and temporary
+  // files tell remove_leftovers() which checkpoints to delete.
   std::string save(Session& session,
                    const std::string& prefix,
                    int64_t global_step,
@@ -64,23 +64,23 @@ class Saver {
                    bool with_state = true,
                    const SaveNames& names = {});
 
-  // Adds objects of a running loop to later saves, such as the states of hooks.
+  // Adds objects of a training loop to checkpoints, such as the states of hooks, until detach().
   void attach(std::vector<SaveablePtr> saveables) { attached_ = std::move(saveables); }
   void detach() { attached_.clear(); }
 
-  // Restores all values. Reads and checks all of them before changing the first. Throws if a
-  // variable is missing or has another shape or type.
+  // Restores all values. Throws if a variable is missing or has another shape or type; the session
+  // is then unchanged.
   void restore(Session& session, const std::string& path);
   // Restores only the model, without the state of a run such as data positions.
   void restore_model(Session& session, const std::string& path) const;
 
-  // Adopts the checkpoints listed in the state file of `folder`, so that they are deleted when they
+  // Adds checkpoints that an earlier process wrote in `folder`, so that they are deleted when they
   // expire. Checkpoints in other directories are never deleted.
   void recover_last_checkpoints(const std::string& folder, const std::vector<std::string>& paths);
   std::vector<std::string> last_checkpoints() const;
-  // Sets the list directly, as paths with modification times.
-  void set_last_checkpoints(std::vector<std::pair<std::string, double>> last) {
-    last_ = std::move(last);
+  // Sets the list of checkpoints, as paths with modification times.
+  void set_last_checkpoints(std::vector<std::pair<std::string, double>> checkpoints) {
+    checkpoints_ = std::move(checkpoints);
   }
   const SaverOptions& options() const { return options_; }
 
@@ -89,17 +89,17 @@ class Saver {
 
   std::vector<SaveablePtr> all_saveables() const;
   void write(Session& session, const std::string& path, bool with_graph, const SaveNames& names);
-  Checkpoints last_with(const std::string& path) const;
-  std::vector<std::string> expired(const Checkpoints& now, double* next_kept_time) const;
-  CheckpointState state_of(const std::string& path, const Checkpoints& last) const;
+  Checkpoints checkpoints_with(const std::string& path) const;
+  std::vector<std::string> expired(const Checkpoints& remaining, double* next_permanent_save) const;
+  CheckpointState state_of(const std::string& path, const Checkpoints& checkpoints) const;
   // Returns false if files could not be deleted.
-  static bool forget(const std::string& path, const SaveNames& names);
+  static bool try_delete(const std::string& path, const SaveNames& names);
 
   SaverOptions options_;
-  bool built_ = false;
+  bool is_built_ = false;
   std::vector<SaveablePtr> saveables_, attached_;
-  std::string cleaned_;  // prefix and state name for which remove_leftovers() has run
-  Checkpoints last_;
+  std::string cleaned_prefix_;  // prefix and state name for which remove_leftovers() has run
+  Checkpoints checkpoints_;
   double next_permanent_save_;
 };
 

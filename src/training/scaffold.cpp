@@ -26,8 +26,10 @@ std::vector<Operation*> resource_initializers(const Graph& graph) {
   return initializers;
 }
 
-// The item that an earlier scaffold of this graph added, or NULL.
-const CollectionItem* only_item(const std::vector<CollectionItem>& items, const char* collection) {
+// The only item of a collection, which an earlier scaffold of this graph added; NULL if the
+// collection is empty.
+const CollectionItem* single_item(const std::vector<CollectionItem>& items,
+                                  const char* collection) {
   if (items.size() > 1) {
     fail(Code::kFailedPrecondition, "More than one item in the collection \"", collection,
          "\". Please indicate which one to use by passing it to the tf.Scaffold constructor.");
@@ -35,34 +37,34 @@ const CollectionItem* only_item(const std::vector<CollectionItem>& items, const 
   return items.empty() ? nullptr : &items.front();
 }
 
-Operation* get_or_group(Graph& graph,
-                        const char* key,
-                        const char* variables,
-                        const char* name,
-                        const std::vector<Operation*>& others) {
+Operation* get_or_create_group(Graph& graph,
+                               const char* key,
+                               const char* variables,
+                               const char* name,
+                               const std::vector<Operation*>& more_initializers) {
   const std::vector<CollectionItem> items = graph.collection(key);
-  if (const CollectionItem* item = only_item(items, key)) {
+  if (const CollectionItem* item = single_item(items, key)) {
     return collection_item<Operation*>(*item, key);
   }
-  std::vector<Operation*> all = {group_initializers(graph, variables, name)};
-  all.insert(all.end(), others.begin(), others.end());
-  Operation* op = graph.group(all);
+  std::vector<Operation*> initializers = {group_initializers(graph, variables, name)};
+  initializers.insert(initializers.end(), more_initializers.begin(), more_initializers.end());
+  Operation* op = graph.group(initializers);
   graph.add_to_collection(key, op);
   return op;
 }
 
 // Initializers of tables, and of iterators whose datasets depend on variables.
 std::vector<Operation*> table_initializers(const Graph& graph) {
-  std::vector<Operation*> all;
+  std::vector<Operation*> result;
   for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {
-    all.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
+    result.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
   }
-  return all;
+  return result;
 }
 
 std::shared_ptr<Saver> get_or_make_saver(Graph& graph) {
   const std::vector<CollectionItem> items = graph.collection(collection_keys::kSavers);
-  if (const CollectionItem* item = only_item(items, collection_keys::kSavers)) {
+  if (const CollectionItem* item = single_item(items, collection_keys::kSavers)) {
     return std::static_pointer_cast<Saver>(
         collection_item<std::shared_ptr<void>>(*item, collection_keys::kSavers));
   }
@@ -77,13 +79,14 @@ void Scaffold::finalize(Graph& graph) {
   if (!finalized_) {
     NameScope root(graph, "");
     if (!init_op) {
-      init_op = get_or_group(graph, collection_keys::kInitOp, collection_keys::kGlobalVariables,
-                             "init", resource_initializers(graph));
+      init_op =
+          get_or_create_group(graph, collection_keys::kInitOp, collection_keys::kGlobalVariables,
+                              "init", resource_initializers(graph));
     }
     if (!local_init_op) {
-      local_init_op =
-          get_or_group(graph, collection_keys::kLocalInitOp, collection_keys::kLocalVariables,
-                       "local_init", table_initializers(graph));
+      local_init_op = get_or_create_group(graph, collection_keys::kLocalInitOp,
+                                          collection_keys::kLocalVariables, "local_init",
+                                          table_initializers(graph));
     }
     if (!summary_op) summary_op = merge_all_summaries(graph);
     if (summary_op) graph.add_to_collection(kSummaryOpCollection, summary_op);

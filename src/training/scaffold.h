@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// tf.train.Scaffold. finalize() creates the missing parts.
+// tf.train.Scaffold. Members that are not set are set by finalize().
 struct Scaffold {
   Operation* init_op = nullptr;
   Feeds init_feeds;
@@ -20,8 +20,8 @@ struct Scaffold {
   Output summary_op;
   std::shared_ptr<Saver> saver;
 
-  // Takes missing parts from the graph's collections or creates them, then finalizes the graph.
-  // Later calls do nothing.
+  // Sets missing members from the graph's collections or by creating operations. Then finalizes the
+  // graph.
   void finalize(Graph& graph);
 
  private:

@@ -14,7 +14,7 @@ namespace {
 // The last event file that this process has written in a directory.
 struct LastEventFile {
   std::weak_ptr<EventFileWriter> writer;
-  // Set when the writer is closed.
+  // The following members are set when the writer is closed.
   std::string path;
   FileVersions versions;
   int process = 0;
@@ -46,9 +46,9 @@ void close_writer(EventFileWriter* writer, const std::string& logdir) {
 
 // Reopens the last file, or returns NULL if it has changed or was written before a fork.
 std::unique_ptr<EventFileWriter> reopen_last(const LastEventFile& last) {
-  const bool can_continue = !last.path.empty() && last.process == process_id() &&
-                            file_exists(last.path) && last.versions.unchanged();
-  if (!can_continue) return nullptr;
+  const bool can_append = !last.path.empty() && last.process == process_id() &&
+                          file_exists(last.path) && last.versions.unchanged();
+  if (!can_append) return nullptr;
   return EventFileWriter::append_to(last.path, [] { return now_seconds(); });
 }
 
@@ -56,22 +56,22 @@ std::unique_ptr<EventFileWriter> reopen_last(const LastEventFile& last) {
 
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
                                                 const Graph& graph,
-                                                OfGraph which) {
+                                                EventFileGraph graph_in_file) {
   LastEventFile& last = last_event_file(logdir);
   if (auto writer = last.writer.lock()) return writer;
-  std::unique_ptr<EventFileWriter> made = reopen_last(last);
-  const bool is_new = !made;
-  if (is_new) made = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
+  std::unique_ptr<EventFileWriter> opened = reopen_last(last);
+  const bool is_new = !opened;
+  if (is_new) opened = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
   GraphExport& exported = GraphExport::of(graph);
-  const bool is_asked_for = which == OfGraph::kThis;
-  const uint64_t fingerprint = is_asked_for ? exported.fingerprint() : 0;
-  if (is_new || (is_asked_for && last.graph != fingerprint)) {
-    made->add_graph_def(exported.graph_def());
-    made->add_meta_graph(exported.meta_graph());
+  const bool needs_this_graph = graph_in_file == EventFileGraph::kThis;
+  const uint64_t fingerprint = needs_this_graph ? exported.fingerprint() : 0;
+  if (is_new || (needs_this_graph && last.graph != fingerprint)) {
+    opened->add_graph_def(exported.graph_def());
+    opened->add_meta_graph(exported.meta_graph());
     last.graph = fingerprint;
   }
   const auto close = [logdir](EventFileWriter* writer) { close_writer(writer, logdir); };
-  const std::shared_ptr<EventFileWriter> writer(made.release(), close);
+  const std::shared_ptr<EventFileWriter> writer(opened.release(), close);
   last.writer = writer;
   return writer;
 }

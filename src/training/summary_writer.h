@@ -1,4 +1,4 @@
-// Summary_writer(): the event file writer of a directory, shared by all hooks.
+// summary_writer(): the event file writer of a directory, shared by all hooks.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,15 @@
 
 namespace runhooks {
 
-// Returns the open writer of the directory. Otherwise appends to the file that this process wrote
-// last, as TensorFlow does, unless the file has changed since. Otherwise creates a file that begins
-// with the graph. The writer is closed with its last reference. With kThis, the graph is also added
-// to an existing file that does not end with it.
-enum class OfGraph { kAny, kThis };
+// The graph that an event file must contain: any graph, or the one that the caller passes.
+enum class EventFileGraph { kAny, kThis };
+
+// Returns the open writer of the directory. If there is none, appends to the file that this process
+// wrote last, as TensorFlow does. If that file has changed or does not exist, creates a file that
+// begins with the graph. With kThis, the graph is also added to an existing file whose last graph
+// is a different one. The file is closed when the last reference to the writer is released.
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
                                                 const Graph& graph,
-                                                OfGraph which = OfGraph::kAny);
+                                                EventFileGraph graph_in_file = EventFileGraph::kAny);
 
 }  // namespace runhooks

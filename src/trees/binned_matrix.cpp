@@ -18,8 +18,8 @@ void check_size(int64_t rows, const std::vector<BinnedColumn>& columns) {
   if (columns.empty()) invalid_argument("Trees need at least one column.");
   for (size_t i = 0; i < columns.size(); ++i) {
     const BinnedColumn& column = columns[i];
-    if (column.bins < 1 || column.all_bins() > BinnedMatrix::kMaxBins) {
-      invalid_argument("Column ", i, " has ", column.all_bins(), " bins; at most ",
+    if (column.bins < 1 || column.total_bins() > BinnedMatrix::kMaxBins) {
+      invalid_argument("Column ", i, " has ", column.total_bins(), " bins; at most ",
                        BinnedMatrix::kMaxBins, " are possible, including missing values.");
     }
   }
@@ -30,26 +30,26 @@ void check_size(int64_t rows, const std::vector<BinnedColumn>& columns) {
 BinnedMatrix::BinnedMatrix(int64_t rows, std::vector<BinnedColumn> columns)
     : rows_(rows), columns_(std::move(columns)) {
   check_size(rows_, columns_);
-  places_.resize(columns_.size());
+  locations_.resize(columns_.size());
   for (const bool is_wide : {false, true}) {
-    bool starts = true;
+    bool is_first_column = true;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if ((columns_[i].all_bins() > kByteBins) != is_wide) continue;
-      const size_t most = static_cast<size_t>(is_wide ? kBinRowBytes / 2 : kBinRowBytes);
-      if (starts || groups_.back().columns.size() == most) {
+      if ((columns_[i].total_bins() > kByteBins) != is_wide) continue;
+      const size_t max_columns = static_cast<size_t>(is_wide ? kBinRowBytes / 2 : kBinRowBytes);
+      if (is_first_column || groups_.back().columns.size() == max_columns) {
         groups_.emplace_back();
         groups_.back().is_wide = is_wide;
         groups_.back().bins = is_wide ? 0 : kByteBins;
-        starts = false;
+        is_first_column = false;
       }
-      Group& group = groups_.back();
-      places_[i] = {static_cast<int32_t>(groups_.size() - 1),
-                    static_cast<int32_t>(group.columns.size())};
+      ColumnGroup& group = groups_.back();
+      locations_[i] = {static_cast<int32_t>(groups_.size() - 1),
+                       static_cast<int32_t>(group.columns.size())};
       group.columns.push_back(static_cast<int32_t>(i));
-      group.bins = std::max(group.bins, columns_[i].all_bins());
+      group.bins = std::max(group.bins, columns_[i].total_bins());
     }
   }
-  for (Group& group : groups_) group.rows.resize(static_cast<size_t>(rows_));
+  for (ColumnGroup& group : groups_) group.rows.resize(static_cast<size_t>(rows_));
   for (size_t i = 0; i < columns_.size(); ++i) {
     const int32_t features = columns_[i].features;
     const size_t end = static_cast<size_t>(columns_[i].first_feature + features);
@@ -75,8 +75,8 @@ void BinnedMatrix::fill(const Reader& read) {
   });
 }
 
-void BinnedMatrix::fill_chunk(const Reader& read, size_t number, int64_t chunk) {
-  Group& group = groups_[number];
+void BinnedMatrix::fill_chunk(const Reader& read, size_t group_index, int64_t chunk) {
+  ColumnGroup& group = groups_[group_index];
   const int64_t first = chunk * kChunkRows, n = chunk_rows(chunk);
   uint8_t* rows = group.row(first);
   std::vector<int32_t> bins(static_cast<size_t>(n));
@@ -84,16 +84,16 @@ void BinnedMatrix::fill_chunk(const Reader& read, size_t number, int64_t chunk) 
     const BinnedColumn& column = columns_[static_cast<size_t>(group.columns[slot])];
     read(group.columns[slot], first, n, bins.data());
     const int32_t missing = column.has_missing ? column.bins : -1;
-    int32_t least = 0, most = 0;
+    int32_t min_bin = 0, max_bin = 0;
     for (int32_t& bin : bins) {
       bin = bin < 0 ? missing : bin;
-      least = std::min(least, bin);
-      most = std::max(most, bin);
+      min_bin = std::min(min_bin, bin);
+      max_bin = std::max(max_bin, bin);
     }
-    if (least < 0 || most >= column.all_bins()) {
+    if (min_bin < 0 || max_bin >= column.total_bins()) {
       invalid_argument("A value of column ", group.columns[slot], " lies in bin ",
-                       least < 0 ? least : most, "; its bins are 0 to ", column.all_bins() - 1,
-                       ".");
+                       min_bin < 0 ? min_bin : max_bin, "; its bins are 0 to ",
+                       column.total_bins() - 1, ".");
     }
     for (int64_t i = 0; i < n; ++i) {
       uint8_t* row = rows + i * kBinRowBytes;

@@ -10,16 +10,17 @@
 namespace runhooks {
 
 // kOrdered: a feature that splits by "bin <= threshold". kCategories: one-hot features, one per
-// category; an extra bin is for rows without a category. kMissingEitherSide: two ordered features
-// with missing values in the first and the last bin.
+// category; an extra bin is for rows without a category. kMissingEitherSide: two copies of an
+// ordered feature; missing values count as the first bin of one copy and the last bin of the other.
 struct BinnedColumn {
   enum class Kind { kOrdered, kCategories, kMissingEitherSide };
   Kind kind = Kind::kOrdered;
   int32_t first_feature = 0, features = 1;
   int32_t bins = 1;          // without missing values
   bool has_missing = false;  // missing values are in bin `bins`
-  int32_t predictor = 0;     // columns of one predictor are drawn together
-  int32_t all_bins() const { return bins + (has_missing ? 1 : 0); }
+  int32_t predictor = 0;     // the input variable; `mtry` samples whole predictors
+  // Including the bin of missing values.
+  int32_t total_bins() const { return bins + (has_missing ? 1 : 0); }
 };
 
 class BinnedMatrix {
@@ -28,21 +29,22 @@ class BinnedMatrix {
   static constexpr int64_t kChunkRows = 16384;
 
   // Columns that are stored row by row, kBinRowBytes per row. Rows may be reordered within a chunk.
-  struct Group {
+  struct ColumnGroup {
     bool is_wide = false;          // two bytes per bin
     int32_t bins = 0;              // histogram size of each column
-    std::vector<int32_t> columns;  // by slot
-    std::vector<uint64_t> rows;    // by position
-    const uint8_t* row(int64_t place) const {
-      return reinterpret_cast<const uint8_t*>(rows.data() + place);
+    std::vector<int32_t> columns;  // column index by slot in the row
+    std::vector<uint64_t> rows;    // bins of a row, by position of the row
+    const uint8_t* row(int64_t position) const {
+      return reinterpret_cast<const uint8_t*>(rows.data() + position);
     }
-    uint8_t* row(int64_t place) { return reinterpret_cast<uint8_t*>(rows.data() + place); }
-    // the bin of a column in the row at this position, followed by those of the next rows
-    const uint8_t* bins_from(int64_t place, int32_t slot) const {
-      return row(place) + slot * (is_wide ? 2 : 1);
+    uint8_t* row(int64_t position) { return reinterpret_cast<uint8_t*>(rows.data() + position); }
+    // Points to the bin of a column in the row at `position`; the next row is kBinRowBytes further.
+    const uint8_t* bins_from(int64_t position, int32_t slot) const {
+      return row(position) + slot * (is_wide ? 2 : 1);
     }
   };
-  struct Place {
+  // Where the bins of a column are stored.
+  struct Location {
     int32_t group, slot;
   };
 
@@ -59,18 +61,19 @@ class BinnedMatrix {
   int64_t chunk_rows(int64_t chunk) const;
   const std::vector<BinnedColumn>& columns() const { return columns_; }
   const BinnedColumn& column(size_t i) const { return columns_[i]; }
-  Place place(size_t column) const { return places_[column]; }
-  std::vector<Group>& groups() { return groups_; }
-  const std::vector<Group>& groups() const { return groups_; }
+  Location location(size_t column) const { return locations_[column]; }
+  std::vector<ColumnGroup>& groups() { return groups_; }
+  const std::vector<ColumnGroup>& groups() const { return groups_; }
+  // -1 if no column has the feature.
   int32_t column_of_feature(int32_t feature) const;
 
  private:
-  void fill_chunk(const Reader& read, size_t group, int64_t chunk);
+  void fill_chunk(const Reader& read, size_t group_index, int64_t chunk);
 
   int64_t rows_;
   std::vector<BinnedColumn> columns_;
-  std::vector<Place> places_;
-  std::vector<Group> groups_;
+  std::vector<Location> locations_;
+  std::vector<ColumnGroup> groups_;
   std::vector<int32_t> column_of_feature_;
 };
 

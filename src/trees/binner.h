@@ -14,8 +14,8 @@ class Binner {
   void find(const float* x, int64_t n, int32_t* bins) const;
 
  private:
-  int32_t steps_;
-  std::vector<float> heap_;  // the edges in the kernel's layout
+  int32_t depth_;                   // of the search tree
+  std::vector<float> search_tree_;  // the edges, padded with infinity
 };
 
 }  // namespace runhooks

@@ -9,13 +9,14 @@ namespace runhooks {
 
 namespace {
 
-constexpr int32_t kMaxCoded = UINT16_MAX, kMaxThresholds = UINT8_MAX;
-// A threshold that no code exceeds.
+// The largest threshold, and the largest number of distinct thresholds with the same split_key().
+constexpr int32_t kMaxThreshold = UINT16_MAX, kMaxThresholdsPerKey = UINT8_MAX;
+// The threshold of a split that sends all codes left.
 constexpr uint8_t kAlwaysLeft = UINT8_MAX;
-// Up to this bucket the code is bucket + 1, which leaves a byte for missing values.
-constexpr int32_t kMaxPlain = UINT8_MAX - 2;
+// Features with at most this bucket have the code bucket + 1; 0 or 255 is for missing values.
+constexpr int32_t kMaxPlainBucket = UINT8_MAX - 2;
 
-using Thresholds = std::map<size_t, std::set<int32_t>>;  // by key
+using Thresholds = std::map<size_t, std::set<int32_t>>;  // by split_key()
 
 Thresholds thresholds_of(const TreeEnsemble& ensemble) {
   Thresholds all;
@@ -30,7 +31,7 @@ Thresholds thresholds_of(const TreeEnsemble& ensemble) {
 bool fits_bytes(const TreeNode& node) {
   if (node.is_leaf()) return node.leaf.size() <= 1;
   return node.kind == TreeNode::Kind::kBucketized && node.threshold >= -1 &&
-         node.threshold < kMaxCoded;
+         node.threshold < kMaxThreshold;
 }
 
 // At least 1: a tree that is only a root gets a split that sends all rows left.
@@ -57,9 +58,8 @@ bool ByteForest::can_hold(const TreeEnsemble& ensemble) {
     if (depth_of(tree) > kMaxByteTreeDepth) return false;
   }
   const Thresholds all = thresholds_of(ensemble);
-  return all.size() <= UINT16_MAX &&
-         std::all_of(all.begin(), all.end(), [](const auto& of_feature) {
-           return of_feature.second.size() <= static_cast<size_t>(kMaxThresholds);
+  return all.size() <= UINT16_MAX && std::all_of(all.begin(), all.end(), [](const auto& entry) {
+           return entry.second.size() <= static_cast<size_t>(kMaxThresholdsPerKey);
          });
 }
 
@@ -69,7 +69,7 @@ ByteForest::CodedFeature ByteForest::coded_feature(size_t key,
   CodedFeature coded;
   coded.feature = static_cast<int32_t>(key / 2);
   coded.max_bucket = *thresholds.rbegin() + 1;
-  if (coded.max_bucket <= kMaxPlain) {
+  if (coded.max_bucket <= kMaxPlainBucket) {
     coded.missing = missing_goes_right ? UINT8_MAX : 0;
     return coded;
   }
@@ -90,9 +90,9 @@ uint8_t ByteForest::CodedFeature::code_of(int32_t bucket) const {
 
 ByteForest::ByteForest(const TreeEnsemble& ensemble) {
   for (const auto& [key, thresholds] : thresholds_of(ensemble)) {
-    if (coded_index_.size() <= key) coded_index_.resize(key + 1, -1);
-    coded_index_[key] = static_cast<int32_t>(coded_.size());
-    coded_.push_back(coded_feature(key, thresholds));
+    if (coded_feature_index_.size() <= key) coded_feature_index_.resize(key + 1, -1);
+    coded_feature_index_[key] = static_cast<int32_t>(coded_features_.size());
+    coded_features_.push_back(coded_feature(key, thresholds));
   }
   for (const Tree& tree : ensemble.trees) add_tree(tree);
 }
@@ -100,46 +100,43 @@ ByteForest::ByteForest(const TreeEnsemble& ensemble) {
 // Completes the tree: a leaf above the last layer becomes splits that send all rows left.
 void ByteForest::add_tree(const Tree& tree) {
   const int32_t depth = depth_of(tree);
-  const size_t questions = (size_t{1} << depth) - 1;
-  trees_.push_back({depth, static_cast<int32_t>(nodes_.size()), static_cast<int32_t>(leaves_.size())});
-  std::vector<int32_t> ids(2 * questions + 1, 0);  // the tree's node for each complete-tree node
-  for (size_t i = 0; i < questions; ++i) {
+  const size_t num_splits = (size_t{1} << depth) - 1;
+  trees_.push_back(
+      {depth, static_cast<int32_t>(nodes_.size()), static_cast<int32_t>(leaves_.size())});
+  std::vector<int32_t> ids(2 * num_splits + 1, 0);  // node in `tree`, by node in the complete tree
+  for (size_t i = 0; i < num_splits; ++i) {
     const TreeNode& node = tree.nodes[static_cast<size_t>(ids[i])];
     if (node.is_leaf()) {
       nodes_.push_back(byte_node(0, kAlwaysLeft));
       ids[2 * i + 1] = ids[2 * i + 2] = ids[i];
       continue;
     }
-    const auto coded = static_cast<uint32_t>(coded_index_[split_key(node)]);
-    // one less than the code of the next bucket
-    const uint8_t above = coded_[coded].code_of(node.threshold + 1);
-    nodes_.push_back(byte_node(coded, static_cast<uint8_t>(above - 1)));
+    const auto coded = static_cast<uint32_t>(coded_feature_index_[split_key(node)]);
+    const uint8_t next_code = coded_features_[coded].code_of(node.threshold + 1);
+    nodes_.push_back(byte_node(coded, static_cast<uint8_t>(next_code - 1)));
     ids[2 * i + 1] = node.left_id;
     ids[2 * i + 2] = node.right_id;
   }
-  for (size_t i = questions; i < ids.size(); ++i) {
+  for (size_t i = num_splits; i < ids.size(); ++i) {
     leaves_.push_back(tree.weight * leaf_value(tree.nodes[static_cast<size_t>(ids[i])].leaf, 0));
   }
 }
 
 size_t ByteForest::block_bytes() const {
-  // splits that send all rows left read a feature, too
-  return std::max<size_t>(coded_.size(), 1) * static_cast<size_t>(kBlock);
+  // At least one feature, because splits that send all rows left also read one.
+  return std::max<size_t>(coded_features_.size(), 1) * static_cast<size_t>(kBlock);
 }
 
-void ByteForest::add_block(const int32_t* const* features,
-                           int64_t begin,
-                           int64_t n,
-                           void* block,
-                           float* sums) const {
+void ByteForest::add_block(
+    const int32_t* const* features, int64_t begin, int64_t n, void* block, float* sums) const {
   auto* codes = static_cast<uint8_t*>(block);
-  for (const CodedFeature& coded : coded_) {
-    const int32_t* from = features[coded.feature] + begin;
+  for (const CodedFeature& coded : coded_features_) {
+    const int32_t* buckets = features[coded.feature] + begin;
     if (coded.codes.empty()) {
-      kernels().histograms->encode(n, from, coded.max_bucket, coded.missing, codes);
+      kernels().histograms->encode(n, buckets, coded.max_bucket, coded.missing, codes);
     } else {
       for (int64_t i = 0; i < n; ++i)
-        codes[i] = coded.code_of(std::clamp(from[i], -1, coded.max_bucket));
+        codes[i] = coded.code_of(std::clamp(buckets[i], -1, coded.max_bucket));
     }
     codes += kBlock;
   }

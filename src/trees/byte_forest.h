@@ -9,7 +9,8 @@
 
 namespace runhooks {
 
-// A bucket's code is bucket + 1 if there are few buckets, else the number of thresholds below it.
+// Stores buckets as one-byte codes. The code is bucket + 1 if the feature has few buckets,
+// otherwise the number of the feature's thresholds below the bucket.
 class ByteForest : public Forest {
  public:
   static bool can_hold(const TreeEnsemble& ensemble);
@@ -33,8 +34,8 @@ class ByteForest : public Forest {
                  void* block,
                  float* sums) const override;
 
-  std::vector<CodedFeature> coded_;
-  std::vector<int32_t> coded_index_;  // two per feature; -1 if unused
+  std::vector<CodedFeature> coded_features_;
+  std::vector<int32_t> coded_feature_index_;  // by split_key(); -1 if unused
   std::vector<ByteTree> trees_;
   std::vector<ByteNode> nodes_;
   std::vector<float> leaves_;

@@ -1,5 +1,5 @@
-// Feature contributions as in TensorFlow: credits the change of a prediction at a split to its
-// column.
+// Feature contributions as in TensorFlow: the change of a prediction at a split counts for the
+// column of the split.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -31,29 +31,30 @@ class ContributionsKernel : public Kernel {
     const auto& link = c.op().attr<std::string>("link");
     const int64_t rows = c.input(1).num_elements(), width = c.op().attr_int("num_columns") + 1;
     const int64_t logits = c.op().attr_int("logits_dimension");
-    check(c, columns, rows, width);
+    check_inputs(c, columns, rows, width);
     const TreeEnsemble& ensemble = c.input_resource<EnsembleResource>(0).ensemble();
     std::vector<double> sums(static_cast<size_t>(width * logits));
     for (int64_t row = 0; row < rows; ++row) {
       std::fill(sums.begin(), sums.end(), 0.0);
-      explain(c, ensemble, {columns, link, static_cast<size_t>(width), static_cast<size_t>(logits)},
-              row, sums);
+      add_contributions(c, ensemble,
+                        {columns, link, static_cast<size_t>(width), static_cast<size_t>(logits)},
+                        row, sums);
       float* out = c.output(0).data<float>() + row * width * logits;
       for (size_t k = 0; k < sums.size(); ++k) out[k] = static_cast<float>(sums[k]);
     }
   }
 
  private:
-  struct Wanted {
+  struct Options {
     const std::vector<int64_t>& columns;
     const std::string& link;
     size_t width, logits;
   };
 
-  static void check(const KernelContext& c,
-                    const std::vector<int64_t>& columns,
-                    int64_t rows,
-                    int64_t width) {
+  static void check_inputs(const KernelContext& c,
+                           const std::vector<int64_t>& columns,
+                           int64_t rows,
+                           int64_t width) {
     const auto features = static_cast<int32_t>(c.num_inputs() - 1);
     c.input_resource<EnsembleResource>(0).check_fits(
         features, static_cast<int32_t>(c.op().attr_int("logits_dimension")));
@@ -70,47 +71,49 @@ class ContributionsKernel : public Kernel {
     }
   }
 
-  // Sets `sum` to the logits before the tree plus the value of the node.
-  static void add_node_value(const std::vector<double>& before,
+  // Sets `sum` to the logits of the previous trees plus the value of the node.
+  static void add_node_value(const std::vector<double>& previous_trees,
                              const Tree& tree,
                              const TreeNode& node,
                              std::vector<double>* sum) {
-    const std::vector<float>& own = node.is_leaf() ? node.leaf : node.original_leaf;
-    for (size_t k = 0; k < before.size(); ++k) {
-      (*sum)[k] = before[k] + tree.weight * leaf_value(own, k);
+    const std::vector<float>& value = node.is_leaf() ? node.leaf : node.original_leaf;
+    for (size_t k = 0; k < previous_trees.size(); ++k) {
+      (*sum)[k] = previous_trees[k] + tree.weight * leaf_value(value, k);
     }
   }
 
-  void explain(const KernelContext& c,
-               const TreeEnsemble& ensemble,
-               const Wanted& by,
-               int64_t row,
-               std::vector<double>& sums) {
-    before_.assign(by.logits, 0.0);
-    now_ = last_ = before_;
+  void add_contributions(const KernelContext& c,
+                         const TreeEnsemble& ensemble,
+                         const Options& options,
+                         int64_t row,
+                         std::vector<double>& sums) {
+    previous_trees_.assign(options.logits, 0.0);
+    at_node_ = at_parent_ = previous_trees_;
     if (!ensemble.trees.empty()) {
-      add_node_value(before_, ensemble.trees[0], ensemble.trees[0].nodes[0], &last_);
+      add_node_value(previous_trees_, ensemble.trees[0], ensemble.trees[0].nodes[0], &at_parent_);
     }
-    apply_link(by.link, last_);
-    for (size_t k = 0; k < by.logits; ++k) sums[k * by.width] = last_[k];
+    apply_link(options.link, at_parent_);
+    for (size_t k = 0; k < options.logits; ++k) sums[k * options.width] = at_parent_[k];
     for (const Tree& tree : ensemble.trees) {
       const TreeNode* node = &tree.nodes[0];
       while (!node->is_leaf()) {
         const int32_t feature = node->feature_id;
         const int32_t bucket = c.input(feature + 1).data<int32_t>()[row];
         node = &tree.nodes[static_cast<size_t>(node->child(bucket))];
-        add_node_value(before_, tree, *node, &now_);
-        apply_link(by.link, now_);
-        const auto column = static_cast<size_t>(by.columns[static_cast<size_t>(feature)]) + 1;
-        for (size_t k = 0; k < by.logits; ++k) sums[k * by.width + column] += now_[k] - last_[k];
-        std::swap(now_, last_);
+        add_node_value(previous_trees_, tree, *node, &at_node_);
+        apply_link(options.link, at_node_);
+        const auto column = static_cast<size_t>(options.columns[static_cast<size_t>(feature)]) + 1;
+        for (size_t k = 0; k < options.logits; ++k)
+          sums[k * options.width + column] += at_node_[k] - at_parent_[k];
+        std::swap(at_node_, at_parent_);
       }
-      add_node_value(before_, tree, *node, &before_);
+      add_node_value(previous_trees_, tree, *node, &previous_trees_);
     }
   }
 
-  // Logits before a tree, at a node and at its parent. Members, to reuse their memory.
-  std::vector<double> before_, now_, last_;
+  // The sum of the previous trees, and the results at a node and at its parent. They are members so
+  // that rows reuse their memory.
+  std::vector<double> previous_trees_, at_node_, at_parent_;
 };
 
 void lower_contributions(Graph&, const Operation& op, const std::vector<Output>&) {

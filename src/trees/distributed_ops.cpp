@@ -1,3 +1,5 @@
+// Ops that compute histograms and quantiles over the rows of all processes of a distributed
+// training.
 #include <algorithm>
 #include <vector>
 
@@ -11,11 +13,12 @@ namespace runhooks {
 
 namespace {
 
-// Sums stay doubles until they include all rows, so that the result equals that of one process.
+// Sums gradients and hessians over the rows of all processes. The sums remain doubles until they
+// are complete, so that the result equals that of one process.
 class StatsSummaryOfAllKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    Communicator& all = group_of(c.op());
+    Communicator& peers = group_of(c.op());
     const Tensor& summary = c.output(0);
     begin_ = c.input(0).data<int32_t>()[0];
     end_ = c.input(0).data<int32_t>()[1];
@@ -26,24 +29,25 @@ class StatsSummaryOfAllKernel : public Kernel {
     const int64_t features = summary.shape().dim(0);
     buckets_ = summary.shape().dim(2);
     width_ = summary.shape().dim(3);
-    const int64_t each = (end_ - begin_) * buckets_ * width_;
-    sums_.assign(static_cast<size_t>(features * each), 0.0);
-    parallel_for_throwing(features, [&](int64_t f) { add(c, f, sums_.data() + f * each); });
-    all.add(sums_.data(), features * each, DType::kFloat64);
-    write(c, features, each);
+    const int64_t sums_per_feature = (end_ - begin_) * buckets_ * width_;
+    sums_.assign(static_cast<size_t>(features * sums_per_feature), 0.0);
+    parallel_for_throwing(features,
+                          [&](int64_t f) { add(c, f, sums_.data() + f * sums_per_feature); });
+    peers.add(sums_.data(), features * sums_per_feature, DType::kFloat64);
+    write(c, features, sums_per_feature);
   }
 
  private:
   void add(const KernelContext& c, int64_t feature, double* sums) const {
     const int64_t rows = c.input(1).num_elements();
     const int64_t num_g = c.input(2).shape().dim(1), num_h = c.input(3).shape().dim(1);
-    const Tensor& given = c.input(4 + static_cast<int>(feature));
-    if (given.num_elements() != rows || c.input(2).shape().dim(0) != rows ||
+    const Tensor& bucket_tensor = c.input(4 + static_cast<int>(feature));
+    if (bucket_tensor.num_elements() != rows || c.input(2).shape().dim(0) != rows ||
         c.input(3).shape().dim(0) != rows) {
       invalid_argument("Gradients, hessians and feature ", feature, " must have ", rows,
                        " rows, one for each node id.");
     }
-    const auto *nodes = c.input(1).data<int32_t>(), *buckets = given.data<int32_t>();
+    const auto *nodes = c.input(1).data<int32_t>(), *buckets = bucket_tensor.data<int32_t>();
     const auto *g = c.input(2).data<float>(), *h = c.input(3).data<float>();
     for (int64_t row = 0; row < rows; ++row, g += num_g, h += num_h) {
       if (buckets[row] < 0 || buckets[row] >= buckets_) {
@@ -57,13 +61,13 @@ class StatsSummaryOfAllKernel : public Kernel {
     }
   }
 
-  void write(KernelContext& c, int64_t features, int64_t each) const {
-    const int64_t of_feature = c.output(0).num_elements() / std::max<int64_t>(features, 1);
+  void write(KernelContext& c, int64_t features, int64_t sums_per_feature) const {
+    const int64_t outputs_per_feature = c.output(0).num_elements() / std::max<int64_t>(features, 1);
     auto* out = c.output(0).data<float>();
     std::fill_n(out, c.output(0).num_elements(), 0.0f);
     for (int64_t f = 0; f < features; ++f) {
-      std::transform(sums_.data() + f * each, sums_.data() + (f + 1) * each,
-                     out + f * of_feature + begin_ * buckets_ * width_,
+      std::transform(sums_.data() + f * sums_per_feature, sums_.data() + (f + 1) * sums_per_feature,
+                     out + f * outputs_per_feature + begin_ * buckets_ * width_,
                      [](double x) { return static_cast<float>(x); });
     }
   }
@@ -73,73 +77,76 @@ class StatsSummaryOfAllKernel : public Kernel {
   std::vector<double> sums_;
 };
 
-// Each process summarizes some features over the rows of all processes, in single-process order.
+// Each process summarizes some features over the rows of all processes, in the row order of
+// a single process.
 class QuantileSummariesOfAllKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    Communicator& all = group_of(c.op());
+    Communicator& peers = group_of(c.op());
     const auto features = static_cast<int>(c.op().attr_int("num_features"));
     const auto num_weights = static_cast<int>(c.op().attr_int("num_weights"));
     const double epsilon = *c.input(features + num_weights).data<float>();
     const std::vector<float> weights =
-        num_weights == 0 ? std::vector<float>{1} : gather_values(c.input(features), all);
-    const auto size = static_cast<size_t>(all.size());
-    std::vector<std::vector<float>> own(static_cast<size_t>(features));
+        num_weights == 0 ? std::vector<float>{1} : gather_values(c.input(features), peers);
+    const auto size = static_cast<size_t>(peers.size());
+    std::vector<std::vector<float>> values(static_cast<size_t>(features));
     for (int f = 0; f < features; ++f) {
-      std::vector<float> values = gather_values(c.input(f), all);
-      if (f % all.size() == all.rank()) own[static_cast<size_t>(f)] = std::move(values);
+      std::vector<float> gathered = gather_values(c.input(f), peers);
+      if (f % peers.size() == peers.rank()) values[static_cast<size_t>(f)] = std::move(gathered);
     }
-    std::vector<std::vector<QuantileEntry>> made(own.size());
+    std::vector<std::vector<QuantileEntry>> summaries(values.size());
     parallel_for_throwing(features, [&](int64_t feature) {
       const auto f = static_cast<size_t>(feature);
-      if (f % size != static_cast<size_t>(all.rank())) return;
-      if (num_weights != 0 && weights.size() != own[f].size()) {
-        invalid_argument("`example_weights` must have ", own[f].size(), " elements, not ",
+      if (f % size != static_cast<size_t>(peers.rank())) return;
+      if (num_weights != 0 && weights.size() != values[f].size()) {
+        invalid_argument("`example_weights` must have ", values[f].size(), " elements, not ",
                          weights.size(), ".");
       }
-      made[f] = summary_of_values(own[f].data(), static_cast<int64_t>(own[f].size()),
-                                  weights.data(), num_weights == 0, epsilon)
-                    .entries();
+      summaries[f] = summary_of_values(values[f].data(), static_cast<int64_t>(values[f].size()),
+                                       weights.data(), num_weights == 0, epsilon)
+                         .entries();
     });
-    set_output_values(c, made, all);
+    set_output_values(c, summaries, peers);
   }
 
  private:
-  static std::vector<float> gather_values(const Tensor& x, Communicator& all) {
-    const auto size = static_cast<size_t>(all.size());
+  static std::vector<float> gather_values(const Tensor& x, Communicator& peers) {
+    const auto size = static_cast<size_t>(peers.size());
     std::vector<int64_t> rows(size);
     const int64_t own = x.num_elements();
-    all.gather(&own, sizeof own, rows.data());
-    const auto most = static_cast<size_t>(*std::max_element(rows.begin(), rows.end()));
-    std::vector<float> sent(most), got(most * size), values;
-    std::copy_n(x.data<float>(), own, sent.data());
-    all.gather(sent.data(), static_cast<int64_t>(most * sizeof(float)), got.data());
-    values.reserve(got.size());
-    for (size_t i = 0; i < most; ++i) {
+    peers.gather(&own, sizeof own, rows.data());
+    const auto max_rows = static_cast<size_t>(*std::max_element(rows.begin(), rows.end()));
+    std::vector<float> send_buffer(max_rows), receive_buffer(max_rows * size), values;
+    std::copy_n(x.data<float>(), own, send_buffer.data());
+    peers.gather(send_buffer.data(), static_cast<int64_t>(max_rows * sizeof(float)),
+                 receive_buffer.data());
+    values.reserve(receive_buffer.size());
+    for (size_t i = 0; i < max_rows; ++i) {
       for (size_t rank = 0; rank < size; ++rank) {
-        if (static_cast<int64_t>(i) < rows[rank]) values.push_back(got[rank * most + i]);
+        if (static_cast<int64_t>(i) < rows[rank])
+          values.push_back(receive_buffer[rank * max_rows + i]);
       }
     }
     return values;
   }
 
-  // All-reduces the summaries: entries of other processes are 0 here.
+  // All-reduces the summaries. The entries of summaries that other processes computed are 0 here.
   static void set_output_values(KernelContext& c,
-                                const std::vector<std::vector<QuantileEntry>>& made,
-                                Communicator& all) {
+                                const std::vector<std::vector<QuantileEntry>>& summaries,
+                                Communicator& peers) {
     std::vector<int64_t> sizes;
-    for (const auto& entries : made) sizes.push_back(static_cast<int64_t>(entries.size()));
-    all.add(sizes.data(), static_cast<int64_t>(sizes.size()), DType::kInt64);
+    for (const auto& entries : summaries) sizes.push_back(static_cast<int64_t>(entries.size()));
+    peers.add(sizes.data(), static_cast<int64_t>(sizes.size()), DType::kInt64);
     std::vector<float> packed;
-    for (size_t f = 0; f < made.size(); ++f) {
-      const Tensor rows = as_rows(made[f]);
+    for (size_t f = 0; f < summaries.size(); ++f) {
+      const Tensor rows = rows_from_entries(summaries[f]);
       const size_t before = packed.size();
       packed.resize(before + static_cast<size_t>(4 * sizes[f]), 0.0f);
       std::copy_n(rows.data<float>(), rows.num_elements(), packed.data() + before);
     }
-    all.add(packed.data(), static_cast<int64_t>(packed.size()), DType::kFloat32);
+    peers.add(packed.data(), static_cast<int64_t>(packed.size()), DType::kFloat32);
     const float* at = packed.data();
-    for (size_t f = 0; f < made.size(); ++f) {
+    for (size_t f = 0; f < summaries.size(); ++f) {
       Tensor& out = c.allocate_output(static_cast<int>(f), DType::kFloat32, Shape{sizes[f], 4});
       std::copy_n(at, 4 * sizes[f], out.data<float>());
       at += 4 * sizes[f];

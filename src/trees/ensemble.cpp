@@ -21,27 +21,27 @@ bool is_zero(const std::vector<float>& leaf) {
 }  // namespace
 
 void Tree::split(int32_t node_id,
-                 TreeNode question,
+                 TreeNode split_node,
                  const std::vector<float>& left,
                  const std::vector<float>& right) {
   const std::vector<float> value = std::move(nodes[static_cast<size_t>(node_id)].leaf);
   TreeNode children[2];
   children[0].leaf = sum(value, left);
   children[1].leaf = sum(value, right);
-  question.left_id = static_cast<int32_t>(nodes.size());
-  question.right_id = question.left_id + 1;
-  question.has_metadata = true;
+  split_node.left_id = static_cast<int32_t>(nodes.size());
+  split_node.right_id = split_node.left_id + 1;
+  split_node.has_metadata = true;
   if (node_id != 0 || !is_zero(value)) {
-    question.has_original_leaf = true;
-    question.original_leaf = value;
+    split_node.has_original_leaf = true;
+    split_node.original_leaf = value;
   }
-  nodes[static_cast<size_t>(node_id)] = std::move(question);
+  nodes[static_cast<size_t>(node_id)] = std::move(split_node);
   for (TreeNode& child : children) nodes.push_back(std::move(child));
 }
 
 int32_t TreeEnsemble::num_finalized_trees() const {
-  return static_cast<int32_t>(
-      std::count_if(trees.begin(), trees.end(), [](const Tree& tree) { return tree.is_finalized; }));
+  return static_cast<int32_t>(std::count_if(trees.begin(), trees.end(),
+                                            [](const Tree& tree) { return tree.is_finalized; }));
 }
 
 int32_t TreeEnsemble::max_feature_id() const {
@@ -60,7 +60,8 @@ size_t TreeEnsemble::leaf_size() const {
     for (const TreeNode& node : tree.nodes) {
       largest = std::max({largest, node.leaf.size(), node.original_leaf.size()});
     }
-    for (const PrunedNode& node : tree.pruned) largest = std::max(largest, node.logit_change.size());
+    for (const PrunedNode& node : tree.pruned)
+      largest = std::max(largest, node.logit_change.size());
   }
   return largest;
 }

@@ -18,7 +18,7 @@ struct TreeNode {
   Kind kind = Kind::kLeaf;
   // Direction of examples with bucket kMissingBucket; TensorFlow's default_direction.
   bool missing_goes_right = false;
-  bool has_metadata = false;  // `gain` and `original_leaf` are set
+  bool has_metadata = false;  // `gain` is set
   bool has_original_leaf = false;
   int32_t feature_id = 0;
   int32_t threshold = 0;
@@ -59,8 +59,11 @@ struct Tree {
   // By node number before pruning; empty if the tree was not pruned.
   std::vector<PrunedNode> pruned;
 
-  // Adds two children with the leaf's value plus a contribution. A zero root gets no original_leaf.
-  void split(int32_t node_id, TreeNode question, const std::vector<float>& left,
+  // Replaces a leaf by `split_node` and adds two leaves with its value plus `left` or `right`. The
+  // replaced value becomes `original_leaf`, except for a root of value 0.
+  void split(int32_t node_id,
+             TreeNode split_node,
+             const std::vector<float>& left,
              const std::vector<float>& right);
 };
 
@@ -83,7 +86,7 @@ class TreeEnsemble {
   std::string serialize() const;
   // Parses and validates the message. Throws kDataLoss, which names `where`.
   static TreeEnsemble parse(std::string_view bytes, std::string_view where);
-  // Throws kDataLoss unless features and leaves fit the model. parse() has checked the rest.
+  // Throws kDataLoss unless features and leaves fit the model; parse() checks everything else.
   void check_fits(int32_t num_features, int32_t logits, std::string_view where) const;
 };
 

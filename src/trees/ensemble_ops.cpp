@@ -52,9 +52,9 @@ void EnsembleResource::set(TreeEnsemble ensemble) {
 }
 
 void EnsembleResource::check_fits(int32_t num_features, int32_t logits) const {
-  const bool is_known = checked_stamp_ == ensemble_.stamp && checked_features_ == num_features &&
-                        checked_logits_ == logits;
-  if (is_known) return;
+  const bool is_checked = checked_stamp_ == ensemble_.stamp && checked_features_ == num_features &&
+                          checked_logits_ == logits;
+  if (is_checked) return;
   ensemble().check_fits(num_features, logits, "this model");
   checked_stamp_ = ensemble_.stamp;
   checked_features_ = num_features;
@@ -67,7 +67,7 @@ namespace {
 
 EnsembleResource& trees_of(KernelContext& c) { return c.input_resource<EnsembleResource>(0); }
 
-// Keeps an existing ensemble, as in TensorFlow.
+// Does nothing if the ensemble exists, as in TensorFlow.
 class CreateKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -124,8 +124,8 @@ class EnsembleSaveable : public ResourceSaveable {
   bool is_trainable() const override { return true; }
   Operation* initializer() const override { return create_; }
   bool is_initialized(const ResourceManager& resources) const override {
-    const auto* own = resources.find<EnsembleResource>(op()->name());
-    return own && own->is_initialized();
+    const auto* trees = resources.find<EnsembleResource>(op()->name());
+    return trees && trees->is_initialized();
   }
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
     for (const char* key : {kStamp, kSerialized}) {
@@ -163,18 +163,18 @@ class EnsembleSaveable : public ResourceSaveable {
 }  // namespace
 
 EnsembleHandle add_ensemble(Graph& graph, const std::string& name) {
-  EnsembleHandle made;
-  made.handle = graph.op("BoostedTreesEnsembleResourceHandleOp")
-                    .attr("shared_name", name + "/")
-                    .named(name + "/");
+  EnsembleHandle added;
+  added.handle = graph.op("BoostedTreesEnsembleResourceHandleOp")
+                     .attr("shared_name", name + "/")
+                     .named(name + "/");
   const NameScope scope(graph, name + "/");
-  made.create = graph.op("BoostedTreesCreateEnsemble",
-                         {made.handle, graph.constant(Tensor::scalar<int64_t>(0), "stamp_token"),
-                          graph.constant(Tensor::string_scalar(""), "tree_ensemble_serialized")});
+  added.create = graph.op("BoostedTreesCreateEnsemble",
+                          {added.handle, graph.constant(Tensor::scalar<int64_t>(0), "stamp_token"),
+                           graph.constant(Tensor::string_scalar(""), "tree_ensemble_serialized")});
   graph.add_to_collection(
       collection_keys::kSaveableObjects,
-      SaveablePtr(std::make_shared<EnsembleSaveable>(*made.handle.op, made.create)));
-  return made;
+      SaveablePtr(std::make_shared<EnsembleSaveable>(*added.handle.op, added.create)));
+  return added;
 }
 
 RUNHOOKS_REGISTER_OP("BoostedTreesEnsembleResourceHandleOp")

@@ -19,17 +19,9 @@ void write_leaf(WireWriter& out, int field, const std::vector<float>& leaf) {
   });
 }
 
-void write_bucketized(WireWriter& out, const TreeNode& node) {
-  out.put_nested(2, [&] {
-    out.add_int(1, node.feature_id).add_int(2, node.threshold);
-    out.add_int(3, node.left_id).add_int(4, node.right_id);
-    out.add_int(5, node.dimension_id).add_int(6, node.missing_goes_right);
-  });
-}
-
-// TensorFlow has no default direction here; field 6 is ours, and TensorFlow skips it.
-void write_categorical(WireWriter& out, const TreeNode& node) {
-  out.put_nested(3, [&] {
+// Categorical splits of TensorFlow have no default direction: it skips their field 6.
+void write_split(WireWriter& out, int field, const TreeNode& node) {
+  out.put_nested(field, [&] {
     out.add_int(1, node.feature_id).add_int(2, node.threshold);
     out.add_int(3, node.left_id).add_int(4, node.right_id);
     out.add_int(5, node.dimension_id).add_int(6, node.missing_goes_right);
@@ -43,10 +35,10 @@ void write_node(WireWriter& out, const TreeNode& node) {
         write_leaf(out, 1, node.leaf);
         break;
       case TreeNode::Kind::kBucketized:
-        write_bucketized(out, node);
+        write_split(out, 2, node);
         break;
       case TreeNode::Kind::kCategorical:
-        write_categorical(out, node);
+        write_split(out, 3, node);
         break;
     }
     if (!node.has_metadata) return;
@@ -71,11 +63,11 @@ void write_metadata(WireWriter& out, const Tree& tree) {
 
 // --- Reading
 
-// A non-negative id or count.
-int32_t read_number(const WireReader& r, const char* what) {
+// Reads a non-negative id or count; `name` is for the message.
+int32_t read_number(const WireReader& r, const char* name) {
   const int64_t value = r.integer();
   if (value < 0 || value > std::numeric_limits<int32_t>::max()) {
-    r.damaged(str_cat(what, " ", value, " is invalid"));
+    r.damaged(str_cat(name, " ", value, " is invalid"));
   }
   return static_cast<int32_t>(value);
 }
@@ -138,16 +130,16 @@ void read_node_metadata(WireReader r, TreeNode* node) {
 
 TreeNode read_node(WireReader r) {
   TreeNode node;
-  bool is_known = false;
+  bool has_kind = false;
   while (r.next()) {
-    if (r.field() >= 1 && r.field() <= 3) is_known = true;
+    if (r.field() >= 1 && r.field() <= 3) has_kind = true;
     if (r.field() == 1) node.leaf = read_leaf(r.message());
     if (r.field() == 2) read_split(r.message(), TreeNode::Kind::kBucketized, &node);
     if (r.field() == 3) read_split(r.message(), TreeNode::Kind::kCategorical, &node);
     if (r.field() == 4) r.damaged("a node splits values instead of buckets, which is unsupported");
     if (r.field() == 777) read_node_metadata(r.message(), &node);
   }
-  if (!is_known) r.damaged("a node is neither a leaf nor a split");
+  if (!has_kind) r.damaged("a node is neither a leaf nor a split");
   if (!node.is_leaf()) node.leaf.clear();
   return node;
 }
@@ -169,7 +161,7 @@ PrunedNode read_pruned(WireReader r) {
   return node;
 }
 
-// Members of Tree that TensorFlow stores in a separate message.
+// Members of Tree that TensorFlow stores in a separate message, TreeMetadata.
 struct TreeMetadata {
   int32_t num_layers_grown = 0;
   bool is_finalized = false;
@@ -186,7 +178,7 @@ TreeMetadata read_tree_metadata(WireReader r) {
   return metadata;
 }
 
-void read_growing(WireReader r, TreeEnsemble* ensemble) {
+void read_growing_metadata(WireReader r, TreeEnsemble* ensemble) {
   ensemble->last_layer_node_end = 0;
   while (r.next()) {
     if (r.field() == 1) ensemble->num_trees_attempted = read_number(r, "tree");
@@ -200,8 +192,8 @@ void read_growing(WireReader r, TreeEnsemble* ensemble) {
 
 class TreeChecker {
  public:
-  TreeChecker(const Tree& tree, size_t number, const WireReader& r)
-      : tree_(tree), number_(number), r_(r) {}
+  TreeChecker(const Tree& tree, size_t index, const WireReader& r)
+      : tree_(tree), index_(index), r_(r) {}
 
   // Each node except the root has at most one parent, which precedes it.
   void check() const {
@@ -215,9 +207,9 @@ class TreeChecker {
         if (child <= i || child >= count) {
           damaged(str_cat("has ", count, " nodes, but node ", i, " has child ", child));
         }
-        char& seen = is_child[static_cast<size_t>(child)];
-        if (seen) damaged(str_cat("has two parents of node ", child));
-        seen = 1;
+        char& has_parent = is_child[static_cast<size_t>(child)];
+        if (has_parent) damaged(str_cat("has two parents of node ", child));
+        has_parent = 1;
       }
     }
     for (const PrunedNode& pruned : tree_.pruned) {
@@ -229,10 +221,10 @@ class TreeChecker {
 
  private:
   [[noreturn]] void damaged(const std::string& problem) const {
-    r_.damaged(str_cat("tree ", static_cast<int64_t>(number_), " ", problem));
+    r_.damaged(str_cat("tree ", static_cast<int64_t>(index_), " ", problem));
   }
   const Tree& tree_;
-  size_t number_;
+  size_t index_;
   const WireReader& r_;
 };
 
@@ -286,7 +278,7 @@ TreeEnsemble TreeEnsemble::parse(std::string_view bytes, std::string_view where)
     }
     if (r.field() == 2) r.append_floats(weights);
     if (r.field() == 3) metadata.push_back(read_tree_metadata(r.message()));
-    if (r.field() == 4) read_growing(r.message(), &ensemble);
+    if (r.field() == 4) read_growing_metadata(r.message(), &ensemble);
   }
   const size_t count = ensemble.trees.size();
   if (weights.size() != count || metadata.size() != count) {

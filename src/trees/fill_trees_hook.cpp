@@ -25,7 +25,7 @@ class FillTreesHook : public RunHook {
 
 }  // namespace
 
-HookPtr fill_trees(const Output& data, const std::vector<Operation*>& fill) {
+HookPtr fill_trees_hook(const Output& data, const std::vector<Operation*>& fill) {
   return std::make_shared<FillTreesHook>(data, fill);
 }
 

@@ -1,4 +1,4 @@
-// fill_trees(): a hook that bins the training data once per session.
+// fill_trees_hook() makes a hook that bins the training data once per session.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,6 @@
 namespace runhooks {
 
 // Runs `fill` with each step until the data of the handle `data` are binned.
-HookPtr fill_trees(const Output& data, const std::vector<Operation*>& fill);
+HookPtr fill_trees_hook(const Output& data, const std::vector<Operation*>& fill);
 
 }  // namespace runhooks

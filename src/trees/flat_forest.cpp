@@ -8,12 +8,12 @@ namespace runhooks {
 
 namespace {
 
-// Rows that walk() processes in parallel.
+// Rows that traverse() processes in parallel.
 constexpr int64_t kLanes = 8;
 constexpr int32_t kMaxBuckets = UINT16_MAX - 1;
 
-uint64_t node_of(uint16_t place, uint16_t threshold, uint32_t next) {
-  return static_cast<uint64_t>(place) << 48 | static_cast<uint64_t>(threshold) << 32 | next;
+uint64_t pack_node(uint16_t slot, uint16_t threshold, uint32_t next) {
+  return static_cast<uint64_t>(slot) << 48 | static_cast<uint64_t>(threshold) << 32 | next;
 }
 
 // Calls run(i) for each lane, unrolled at compile time so that node indices stay in registers.
@@ -41,13 +41,13 @@ FlatForest::FlatForest(const TreeEnsemble& ensemble) {
 }
 
 uint16_t FlatForest::slot_for(const TreeNode& node) {
-  const size_t at = split_key(node);
-  if (slot_of_.size() <= at) slot_of_.resize(at + 1, -1);
-  if (slot_of_[at] < 0) {
-    slot_of_[at] = static_cast<int32_t>(slots_.size());
+  const size_t key = split_key(node);
+  if (slot_of_.size() <= key) slot_of_.resize(key + 1, -1);
+  if (slot_of_[key] < 0) {
+    slot_of_[key] = static_cast<int32_t>(slots_.size());
     slots_.push_back({node.feature_id, node.missing_goes_right});
   }
-  return static_cast<uint16_t>(slot_of_[at]);
+  return static_cast<uint16_t>(slot_of_[key]);
 }
 
 // Stores nodes in breadth-first order, so the children of a node are adjacent.
@@ -57,17 +57,17 @@ void FlatForest::add_tree(const Tree& tree) {
   int32_t depth = 0;
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [id, level] = queue[i];
-    const TreeNode& from = tree.nodes[static_cast<size_t>(id)];
+    const TreeNode& node = tree.nodes[static_cast<size_t>(id)];
     depth = std::max(depth, level);
-    if (from.is_leaf()) {
-      nodes_.push_back(node_of(0, UINT16_MAX, static_cast<uint32_t>(nodes_.size())));
+    if (node.is_leaf()) {
+      nodes_.push_back(pack_node(0, UINT16_MAX, static_cast<uint32_t>(nodes_.size())));
     } else {
       const auto next = first + static_cast<uint32_t>(queue.size());
-      nodes_.push_back(node_of(slot_for(from), static_cast<uint16_t>(from.threshold + 1), next));
-      queue.emplace_back(from.left_id, level + 1);
-      queue.emplace_back(from.right_id, level + 1);
+      nodes_.push_back(pack_node(slot_for(node), static_cast<uint16_t>(node.threshold + 1), next));
+      queue.emplace_back(node.left_id, level + 1);
+      queue.emplace_back(node.right_id, level + 1);
     }
-    values_.push_back(from.is_leaf() ? tree.weight * leaf_value(from.leaf, 0) : 0);
+    values_.push_back(node.is_leaf() ? tree.weight * leaf_value(node.leaf, 0) : 0);
   }
   roots_.push_back({static_cast<int32_t>(first), depth});
 }
@@ -76,27 +76,24 @@ size_t FlatForest::block_bytes() const {
   return std::max<size_t>(slots_.size(), 1) * static_cast<size_t>(kBlock) * sizeof(uint16_t);
 }
 
-void FlatForest::add_block(const int32_t* const* features,
-                           int64_t begin,
-                           int64_t n,
-                           void* block,
-                           float* sums) const {
-  auto* to = static_cast<uint16_t*>(block);
+void FlatForest::add_block(
+    const int32_t* const* features, int64_t begin, int64_t n, void* block, float* sums) const {
+  auto* shifted = static_cast<uint16_t*>(block);
   for (const Slot& slot : slots_) {
-    const int32_t* from = features[slot.feature] + begin;
-    // clamping owns_resource buckets above all thresholds above them
+    const int32_t* buckets = features[slot.feature] + begin;
+    // a clamped bucket is still above all thresholds
     for (int64_t i = 0; i < n; ++i) {
-      to[i] = static_cast<uint16_t>(std::clamp(from[i], -1, kMaxBuckets) + 1);
+      shifted[i] = static_cast<uint16_t>(std::clamp(buckets[i], -1, kMaxBuckets) + 1);
     }
     for (int64_t i = 0; slot.missing_is_last && i < n; ++i) {
-      to[i] = to[i] == 0 ? UINT16_MAX : to[i];
+      shifted[i] = shifted[i] == 0 ? UINT16_MAX : shifted[i];
     }
-    to += kBlock;
+    shifted += kBlock;
   }
-  walk(static_cast<uint16_t*>(block), sums);
+  traverse(static_cast<uint16_t*>(block), sums);
 }
 
-void FlatForest::walk(const uint16_t* block, float* sums) const {
+void FlatForest::traverse(const uint16_t* block, float* sums) const {
   const Node* nodes = nodes_.data();
   for (const Root& root : roots_) {
     for (int64_t first = 0; first < kBlock; first += kLanes) {
@@ -104,12 +101,14 @@ void FlatForest::walk(const uint16_t* block, float* sums) const {
       uint32_t id[kLanes];
       std::fill_n(id, kLanes, static_cast<uint32_t>(root.node));
       for (int32_t level = 0; level < root.depth; ++level) {
-        each_lane([&](int64_t i) {
-          const Node at = nodes[id[i]];
-          const uint16_t bucket = rows[(at >> 48) * kBlock + static_cast<uint64_t>(i)];
-          id[i] = static_cast<uint32_t>(at) +
-                  static_cast<uint32_t>(bucket > static_cast<uint16_t>(at >> 32));
-        }, std::make_integer_sequence<int64_t, kLanes>());
+        each_lane(
+            [&](int64_t i) {
+              const Node node = nodes[id[i]];
+              const uint16_t bucket = rows[(node >> 48) * kBlock + static_cast<uint64_t>(i)];
+              id[i] = static_cast<uint32_t>(node) +
+                      static_cast<uint32_t>(bucket > static_cast<uint16_t>(node >> 32));
+            },
+            std::make_integer_sequence<int64_t, kLanes>());
       }
       for (int64_t i = 0; i < kLanes; ++i) sums[first + i] += values_[id[i]];
     }

@@ -31,7 +31,8 @@ class FlatForest : public Forest {
                  int64_t n,
                  void* block,
                  float* sums) const override;
-  void walk(const uint16_t* block, float* sums) const;
+  // Adds the leaf that each row of the block reaches in each tree.
+  void traverse(const uint16_t* block, float* sums) const;
 
   std::vector<Node> nodes_;
   std::vector<float> values_;  // by node
@@ -40,8 +41,8 @@ class FlatForest : public Forest {
     int32_t feature;
     bool missing_is_last;
   };
-  std::vector<Slot> slots_;       // by slot
-  std::vector<int32_t> slot_of_;  // two slots per feature; -1 if unused
+  std::vector<Slot> slots_;
+  std::vector<int32_t> slot_of_;  // by split_key(); -1 if unused
 };
 
 }  // namespace runhooks

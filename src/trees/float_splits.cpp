@@ -9,52 +9,55 @@ namespace runhooks {
 
 namespace {
 
+// Above this number of rows, integer sums are used because they are faster.
 constexpr int64_t kMaxRows = 8192;
-// Limits the sums in memory; a column with more sums is processed alone.
-constexpr size_t kSumsAtOnce = size_t{1} << 19;
+// Limits the sums of the columns that are processed at once. A column with more sums is processed
+// alone.
+constexpr size_t kMaxSumsInMemory = size_t{1} << 19;
 
-class Sums {
+// Sums of gradients and hessians of the columns, by feature, node and bucket.
+class ColumnSums {
  public:
-  Sums(const LayerGrower& rows, int32_t begin, int32_t end, const float* g, const float* h)
+  ColumnSums(const LayerGrower& rows, int32_t begin, int32_t end, const float* g, const float* h)
       : matrix_(rows.matrix()), begin_(begin), nodes_(end - begin), gradients_(g), hessians_(h) {
-    places_.resize(static_cast<size_t>(rows.rows()));
-    node_.resize(places_.size(), -1);
+    positions_.resize(static_cast<size_t>(rows.rows()));
+    node_of_row_.resize(positions_.size(), -1);
     rows.each_segment([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
       for (int64_t i = 0; i < n; ++i) {
         const auto row = static_cast<size_t>(first + ids[i]);
-        places_[row] = at + i;
-        if (node >= begin && node < end) node_[row] = node - begin;
+        positions_[row] = at + i;
+        if (node >= begin && node < end) node_of_row_[row] = node - begin;
       }
     });
   }
 
   // The number of sums of a column: one gradient and hessian per feature, node and bucket.
-  size_t size_of(size_t number) const {
-    const BinnedColumn& column = matrix_.column(number);
+  size_t num_sums(size_t column_index) const {
+    const BinnedColumn& column = matrix_.column(column_index);
     return static_cast<size_t>(int64_t{column.features} * nodes_ * buckets_of(column) * 2);
   }
 
-  void add_column(size_t number, double* sums) const {
-    const BinnedColumn& column = matrix_.column(number);
+  void add_column(size_t column_index, double* sums) const {
+    const BinnedColumn& column = matrix_.column(column_index);
     const bool by_category = column.kind == BinnedColumn::Kind::kCategories;
     const int64_t buckets = buckets_of(column);
-    const std::vector<int32_t> bins = bins_of(number);
+    const std::vector<int32_t> bins = bins_of(column_index);
     for (int32_t feature = 0; feature < column.features; ++feature, sums += nodes_ * buckets * 2) {
       for (size_t row = 0; row < bins.size(); ++row) {
-        if (node_[row] < 0) continue;
+        if (node_of_row_[row] < 0) continue;
         const int32_t bucket =
-            by_category ? bins[row] == feature : side_of(column, feature, bins[row]);
-        double* at = sums + (node_[row] * buckets + bucket) * 2;
+            by_category ? bins[row] == feature : bucket_of(column, feature, bins[row]);
+        double* at = sums + (node_of_row_[row] * buckets + bucket) * 2;
         at[0] += static_cast<double>(gradients_[row]);
         at[1] += static_cast<double>(hessians_[row]);
       }
     }
   }
 
-  std::vector<LayerSplit> of_column(size_t number,
-                                    const double* sums,
-                                    const SplitRules& rules) const {
-    const BinnedColumn& column = matrix_.column(number);
+  std::vector<LayerSplit> best_splits_of(size_t column_index,
+                                         const double* sums,
+                                         const SplitRules& rules) const {
+    const BinnedColumn& column = matrix_.column(column_index);
     const int64_t buckets = buckets_of(column);
     std::vector<LayerSplit> best(static_cast<size_t>(nodes_));
     std::vector<float> stats(static_cast<size_t>(nodes_ * buckets * 2));
@@ -67,7 +70,7 @@ class Sums {
         LayerSplit& current = best[static_cast<size_t>(node)];
         if (current.column >= 0 && !is_better_than(found.gain, current)) continue;
         current.node = begin_ + node;
-        current.column = static_cast<int32_t>(number);
+        current.column = static_cast<int32_t>(column_index);
         current.feature = column.first_feature + feature;
         current.threshold = found.threshold;
         current.gain = static_cast<double>(found.gain);
@@ -80,28 +83,29 @@ class Sums {
     return best;
   }
 
-  // Missing values are in the first or the last bin.
-  static int32_t side_of(const BinnedColumn& column, int32_t feature, int32_t bin) {
+  // Missing values are in the first bucket of the first feature of a pair, and in the last bucket
+  // of the second one.
+  static int32_t bucket_of(const BinnedColumn& column, int32_t feature, int32_t bin) {
     if (bin < column.bins) return bin;
     return feature == 0 ? 0 : column.bins - 1;
   }
 
-  static bool is_better_than(float gain, const LayerSplit& than) {
-    return is_larger_gain(gain, static_cast<float>(than.gain));
+  static bool is_better_than(float gain, const LayerSplit& other) {
+    return is_larger_gain(gain, static_cast<float>(other.gain));
   }
 
  private:
   static int64_t buckets_of(const BinnedColumn& column) {
     return column.kind == BinnedColumn::Kind::kCategories ? 2 : column.bins;
   }
-  std::vector<int32_t> bins_of(size_t number) const {
-    const BinnedMatrix::Place place = matrix_.place(number);
-    const BinnedMatrix::Group& group = matrix_.groups()[static_cast<size_t>(place.group)];
-    std::vector<int32_t> bins(places_.size());
+  std::vector<int32_t> bins_of(size_t column_index) const {
+    const BinnedMatrix::Location location = matrix_.location(column_index);
+    const BinnedMatrix::ColumnGroup& group = matrix_.groups()[static_cast<size_t>(location.group)];
+    std::vector<int32_t> bins(positions_.size());
     for (size_t row = 0; row < bins.size(); ++row) {
-      const uint8_t* of_row = group.row(places_[row]);
-      bins[row] = group.is_wide ? reinterpret_cast<const uint16_t*>(of_row)[place.slot]
-                                : of_row[place.slot];
+      const uint8_t* row_bins = group.row(positions_[row]);
+      bins[row] = group.is_wide ? reinterpret_cast<const uint16_t*>(row_bins)[location.slot]
+                                : row_bins[location.slot];
     }
     return bins;
   }
@@ -109,8 +113,8 @@ class Sums {
   const BinnedMatrix& matrix_;
   const int32_t begin_, nodes_;
   const float *gradients_, *hessians_;
-  std::vector<int64_t> places_;  // the current position of each row
-  std::vector<int32_t> node_;    // -1: not in this layer
+  std::vector<int64_t> positions_;    // the current position of each row
+  std::vector<int32_t> node_of_row_;  // -1: not in this layer
 };
 
 }  // namespace
@@ -129,43 +133,43 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
                                      const float* gradients,
                                      const float* hessians,
                                      const SplitRules& rules) {
-  const Sums sums(rows, begin, end, gradients, hessians);
+  const ColumnSums sums(rows, begin, end, gradients, hessians);
   const size_t columns = rows.matrix().columns().size();
   std::vector<std::vector<LayerSplit>> by_column(columns);
   for (size_t begin_column = 0; begin_column < columns;) {
-    std::vector<size_t> first = {0};
-    while (begin_column + first.size() <= columns && first.back() < kSumsAtOnce) {
-      first.push_back(first.back() + sums.size_of(begin_column + first.size() - 1));
+    std::vector<size_t> offsets = {0};  // of the columns in `all_sums`
+    while (begin_column + offsets.size() <= columns && offsets.back() < kMaxSumsInMemory) {
+      offsets.push_back(offsets.back() + sums.num_sums(begin_column + offsets.size() - 1));
     }
-    const size_t n = first.size() - 1;
-    std::vector<double> all(first.back());
+    const size_t n = offsets.size() - 1;
+    std::vector<double> all_sums(offsets.back());
     parallel_for_throwing(static_cast<int64_t>(n), [&](int64_t i) {
       const auto at = static_cast<size_t>(i);
-      if (!rows.uses(begin_column + at)) return;
-      sums.add_column(begin_column + at, all.data() + first[at]);
+      if (!rows.uses_column(begin_column + at)) return;
+      sums.add_column(begin_column + at, all_sums.data() + offsets[at]);
     });
-    if (Communicator* peers = rows.all().peers) {
-      peers->add(all.data(), static_cast<int64_t>(all.size()), DType::kFloat64);
+    if (Communicator* peers = rows.row_partition().peers) {
+      peers->add(all_sums.data(), static_cast<int64_t>(all_sums.size()), DType::kFloat64);
     }
     parallel_for_throwing(static_cast<int64_t>(n), [&](int64_t i) {
       const auto at = static_cast<size_t>(i);
-      if (!rows.uses(begin_column + at)) return;
+      if (!rows.uses_column(begin_column + at)) return;
       by_column[begin_column + at] =
-          sums.of_column(begin_column + at, all.data() + first[at], rules);
+          sums.best_splits_of(begin_column + at, all_sums.data() + offsets[at], rules);
     });
     begin_column += n;
   }
   std::vector<LayerSplit> best;
   for (size_t node = 0; node < static_cast<size_t>(end - begin); ++node) {
-    LayerSplit found;
-    for (std::vector<LayerSplit>& splits : by_column) {
-      if (splits.empty()) continue;
-      LayerSplit& own = splits[node];
-      if (own.column < 0) continue;
-      if (found.column < 0 || Sums::is_better_than(static_cast<float>(own.gain), found))
-        found = own;
+    LayerSplit best_of_node;
+    for (const std::vector<LayerSplit>& splits : by_column) {
+      if (splits.empty() || splits[node].column < 0) continue;
+      if (best_of_node.column < 0 ||
+          ColumnSums::is_better_than(static_cast<float>(splits[node].gain), best_of_node)) {
+        best_of_node = splits[node];
+      }
     }
-    if (found.column >= 0) best.push_back(std::move(found));
+    if (best_of_node.column >= 0) best.push_back(std::move(best_of_node));
   }
   return best;
 }

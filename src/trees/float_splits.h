@@ -8,8 +8,8 @@
 
 namespace runhooks {
 
-// True for small data: slower than integer sums, but nearly equal gains compare as in TensorFlow.
-// Supports missing values in kMissingEitherSide columns only.
+// True if the data are small enough for these sums: they are slower than integer sums, but order
+// nearly equal gains as TensorFlow does. Columns with missing values must be kMissingEitherSide.
 bool can_sum_floats(const LayerGrower& rows);
 
 // The best splits of leaves [begin, end). Processes add their sums before rounding them to float.

@@ -27,11 +27,8 @@ class Forest {
  private:
   virtual size_t block_bytes() const = 0;
   // Adds to the sums of n rows from `begin` on. May overwrite the unused rest of kBlock sums.
-  virtual void add_block(const int32_t* const* features,
-                         int64_t begin,
-                         int64_t n,
-                         void* block,
-                         float* sums) const = 0;
+  virtual void add_block(
+      const int32_t* const* features, int64_t begin, int64_t n, void* block, float* sums) const = 0;
 };
 
 // The fastest layout that supports all the trees, or NULL.

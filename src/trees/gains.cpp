@@ -6,10 +6,11 @@ namespace runhooks {
 
 namespace {
 
-// A pivot below this part of the original diagonal is rounding error.
-constexpr double kRounding = 1e-5;
+// A pivot below this fraction of the original diagonal element is rounding error.
+constexpr double kMinRelativePivot = 1e-5;
 
-// Solves (H + l2) x = b. Dependent variables, such as the last class of a softmax, become 0.
+// Solves a x = b by elimination. Dependent variables, such as the last class of a softmax, become
+// 0.
 std::vector<double> solve(std::vector<double> a, std::vector<double> b) {
   const size_t n = b.size();
   std::vector<double> diagonal(n);
@@ -17,7 +18,7 @@ std::vector<double> solve(std::vector<double> a, std::vector<double> b) {
   std::vector<bool> is_dependent(n, false);
   for (size_t k = 0; k < n; ++k) {
     const double pivot = a[k * n + k];
-    if (!(pivot > 1e-15) || pivot < kRounding * diagonal[k]) {
+    if (!(pivot > 1e-15) || pivot < kMinRelativePivot * diagonal[k]) {
       is_dependent[k] = true;
       continue;
     }
@@ -30,38 +31,40 @@ std::vector<double> solve(std::vector<double> a, std::vector<double> b) {
   std::vector<double> x(n, 0);
   for (size_t k = n; k-- > 0;) {
     if (is_dependent[k]) continue;
-    double rest = b[k];
-    for (size_t j = k + 1; j < n; ++j) rest -= a[k * n + j] * x[j];
-    x[k] = rest / a[k * n + k];
+    double residual = b[k];
+    for (size_t j = k + 1; j < n; ++j) residual -= a[k * n + j] * x[j];
+    x[k] = residual / a[k * n + k];
   }
   return x;
 }
 
 }  // namespace
 
-float leaf_worth(const double* g,
-                 const double* h,
-                 size_t logits,
-                 bool h_is_matrix,
-                 const Regularization& by,
-                 float* values) {
+float optimal_leaf(const double* g,
+                   const double* h,
+                   size_t logits,
+                   bool h_is_matrix,
+                   const Regularization& regularization,
+                   float* values) {
   if (logits == 1) {
-    const LeafWorth worth = leaf_worth(static_cast<float>(g[0]), static_cast<float>(h[0]), by);
-    values[0] = worth.value;
-    return worth.gain;
+    const OptimalLeaf leaf =
+        optimal_leaf(static_cast<float>(g[0]), static_cast<float>(h[0]), regularization);
+    values[0] = leaf.value;
+    return leaf.gain;
   }
   float gain = 0;
   if (!h_is_matrix) {
     for (size_t k = 0; k < logits; ++k) {
-      const LeafWorth worth = leaf_worth(static_cast<float>(g[k]), static_cast<float>(h[k]), by);
-      values[k] = worth.value;
-      gain += worth.gain;
+      const OptimalLeaf leaf =
+          optimal_leaf(static_cast<float>(g[k]), static_cast<float>(h[k]), regularization);
+      values[k] = leaf.value;
+      gain += leaf.gain;
     }
     return gain;
   }
   std::vector<double> a(h, h + logits * logits), b(logits);
   for (size_t k = 0; k < logits; ++k) {
-    a[k * logits + k] += by.l2;
+    a[k * logits + k] += regularization.l2;
     b[k] = -g[k];
   }
   const std::vector<double> x = solve(a, b);

@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-Pruning pruning_of(int64_t number) {
+Pruning pruning_from_number(int64_t number) {
   if (number < 0 || number > 2) {
     invalid_argument("pruning_mode must be 0 (none), 1 (pre) or 2 (post), not ", number, ".");
   }
@@ -17,7 +17,7 @@ Pruning pruning_of(int64_t number) {
 
 bool BestSplits::is_better(int32_t node, float gain) const {
   const auto found = splits_.find(node);
-  return found == splits_.end() || is_larger_gain(gain, found->second.question.gain);
+  return found == splits_.end() || is_larger_gain(gain, found->second.node.gain);
 }
 
 namespace {
@@ -37,9 +37,9 @@ void begin_tree(TreeEnsemble& ensemble) {
 bool add_splits(Tree& tree, const BestSplits& best, Pruning pruning) {
   bool has_split = false;
   for (const auto& [node, split] : best.by_node()) {
-    if (pruning == Pruning::kPre && split.question.gain < 0) continue;
+    if (pruning == Pruning::kPre && split.node.gain < 0) continue;
     check_node(tree, node);
-    tree.split(node, split.question, split.left, split.right);
+    tree.split(node, split.node, split.left, split.right);
     has_split = true;
   }
   return has_split;
@@ -52,19 +52,21 @@ void end_tree(TreeEnsemble& ensemble, Pruning pruning) {
   begin_tree(ensemble);
 }
 
-bool end_stuck_tree(TreeEnsemble& ensemble, const LayerGrowth& growth) {
-  if (ensemble.trees.empty() && growth.leaves_roots) begin_tree(ensemble);
+// Finishes a tree whose leaves cannot be split.
+bool end_unsplittable_tree(TreeEnsemble& ensemble, const LayerGrowthOptions& growth) {
+  if (ensemble.trees.empty() && growth.finishes_single_roots) begin_tree(ensemble);
   if (ensemble.trees.empty()) return false;
-  if (ensemble.trees.back().num_layers_grown == 0 && !growth.leaves_roots) return false;
+  if (ensemble.trees.back().num_layers_grown == 0 && !growth.finishes_single_roots) return false;
   end_tree(ensemble, growth.pruning);
   return true;
 }
 
 }  // namespace
 
-bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth) {
+bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowthOptions& growth) {
   ++ensemble.stamp;
-  if (best.by_node().empty()) return growth.stop_when_no_split && end_stuck_tree(ensemble, growth);
+  if (best.by_node().empty())
+    return growth.stop_when_no_split && end_unsplittable_tree(ensemble, growth);
   if (ensemble.trees.empty()) begin_tree(ensemble);
   Tree& tree = ensemble.trees.back();
   if (tree.num_layers_grown == 0) {
@@ -80,9 +82,9 @@ bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowt
 }
 
 bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
-  constexpr float kSmall = 0.01f;
+  constexpr float kMaxSmallRatio = 0.01f;
   // A bias near 0, as with standardized labels, makes rounding errors look like large steps.
-  constexpr float kRounding = 1e-6f;
+  constexpr float kMaxRoundingError = 1e-6f;
   ++ensemble.stamp;
   if (ensemble.trees.empty()) {
     begin_tree(ensemble);
@@ -97,8 +99,8 @@ bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
   bool is_large = false;
   root.leaf.resize(std::max(root.leaf.size(), step.size()));
   for (size_t k = 0; k < step.size(); ++k) {
-    const bool moves = std::fabs(step[k]) > kRounding;
-    is_large = is_large || (moves && std::fabs(step[k] / root.leaf[k]) > kSmall);
+    const bool moves = std::fabs(step[k]) > kMaxRoundingError;
+    is_large = is_large || (moves && std::fabs(step[k] / root.leaf[k]) > kMaxSmallRatio);
     root.leaf[k] += step[k];
   }
   return is_large;
@@ -110,39 +112,40 @@ namespace {
 
 class Pruner {
  public:
-  explicit Pruner(Tree& tree) : tree_(tree), replaced_by_(tree.nodes.size()) {}
+  explicit Pruner(Tree& tree) : tree_(tree), collapsed_(tree.nodes.size()) {}
 
   void run() {
-    // children follow their parents
-    for (size_t i = tree_.nodes.size(); i-- > 0;) collapse_if_lost(static_cast<int32_t>(i));
+    // Children have larger indices than their parents.
+    for (size_t i = tree_.nodes.size(); i-- > 0;) collapse_if_useless(static_cast<int32_t>(i));
     if (!has_pruned_) return;
-    std::vector<TreeNode> left;
-    std::vector<int32_t> number(tree_.nodes.size(), -1);
+    std::vector<TreeNode> remaining;
+    std::vector<int32_t> new_id(tree_.nodes.size(), -1);
     for (size_t i = 0; i < tree_.nodes.size(); ++i) {
-      if (i > 0 && number[i] == -1) continue;
-      number[i] = static_cast<int32_t>(left.size());
-      left.push_back(tree_.nodes[i]);
+      if (i > 0 && new_id[i] == -1) continue;
+      new_id[i] = static_cast<int32_t>(remaining.size());
+      remaining.push_back(tree_.nodes[i]);
       if (tree_.nodes[i].is_leaf()) continue;
-      number[static_cast<size_t>(tree_.nodes[i].left_id)] = 0;
-      number[static_cast<size_t>(tree_.nodes[i].right_id)] = 0;
+      // Marks the children as reachable; their own iteration sets the id.
+      new_id[static_cast<size_t>(tree_.nodes[i].left_id)] = 0;
+      new_id[static_cast<size_t>(tree_.nodes[i].right_id)] = 0;
     }
-    for (TreeNode& node : left) {
+    for (TreeNode& node : remaining) {
       if (node.is_leaf()) continue;
-      node.left_id = number[static_cast<size_t>(node.left_id)];
-      node.right_id = number[static_cast<size_t>(node.right_id)];
+      node.left_id = new_id[static_cast<size_t>(node.left_id)];
+      node.right_id = new_id[static_cast<size_t>(node.right_id)];
     }
-    record_pruning(number, left);
-    tree_.nodes = std::move(left);
+    record_pruning(new_id, remaining);
+    tree_.nodes = std::move(remaining);
   }
 
  private:
   // Turns a split without gain back into a leaf if its children are leaves.
-  void collapse_if_lost(int32_t id) {
+  void collapse_if_useless(int32_t id) {
     TreeNode& node = at(id);
     if (node.is_leaf() || node.gain > 0) return;
     if (!at(node.left_id).is_leaf() || !at(node.right_id).is_leaf()) return;
     for (const int32_t child : {node.left_id, node.right_id}) {
-      replaced_by_[static_cast<size_t>(child)] = {id, at(child).leaf};
+      collapsed_[static_cast<size_t>(child)] = {id, at(child).leaf};
     }
     TreeNode leaf;
     leaf.leaf = node.original_leaf;
@@ -150,20 +153,20 @@ class Pruner {
     has_pruned_ = true;
   }
 
-  // Records the new node of each old node and the change of the logits.
-  void record_pruning(const std::vector<int32_t>& number, const std::vector<TreeNode>& left) {
+  // Sets tree_.pruned, so that cached node ids of training examples stay usable.
+  void record_pruning(const std::vector<int32_t>& new_id, const std::vector<TreeNode>& remaining) {
     tree_.pruned.assign(tree_.nodes.size(), {});
     for (size_t i = 0; i < tree_.nodes.size(); ++i) {
-      int32_t now = static_cast<int32_t>(i);
-      while (replaced_by_[static_cast<size_t>(now)].into >= 0) {
-        now = replaced_by_[static_cast<size_t>(now)].into;
+      int32_t survivor = static_cast<int32_t>(i);
+      while (collapsed_[static_cast<size_t>(survivor)].parent >= 0) {
+        survivor = collapsed_[static_cast<size_t>(survivor)].parent;
       }
       PrunedNode& pruned = tree_.pruned[i];
-      pruned.new_node_id = number[static_cast<size_t>(now)];
-      const std::vector<float>& new_leaf = left[static_cast<size_t>(pruned.new_node_id)].leaf;
-      const std::vector<float>& old_leaf = replaced_by_[i].leaf;
+      pruned.new_node_id = new_id[static_cast<size_t>(survivor)];
+      const std::vector<float>& new_leaf = remaining[static_cast<size_t>(pruned.new_node_id)].leaf;
+      const std::vector<float>& old_leaf = collapsed_[i].leaf;
       pruned.logit_change.assign(std::max({new_leaf.size(), old_leaf.size(), size_t{1}}), 0.0f);
-      if (replaced_by_[i].into < 0) continue;
+      if (collapsed_[i].parent < 0) continue;
       for (size_t k = 0; k < pruned.logit_change.size(); ++k) {
         pruned.logit_change[k] = leaf_value(new_leaf, k) - leaf_value(old_leaf, k);
       }
@@ -172,12 +175,13 @@ class Pruner {
 
   TreeNode& at(int32_t id) { return tree_.nodes[static_cast<size_t>(id)]; }
 
-  struct ReplacedBy {
-    int32_t into = -1;
-    std::vector<float> leaf;  // its value as a leaf
+  // For a removed node, the parent that became a leaf, and the value of the node.
+  struct Collapsed {
+    int32_t parent = -1;
+    std::vector<float> leaf;
   };
   Tree& tree_;
-  std::vector<ReplacedBy> replaced_by_;
+  std::vector<Collapsed> collapsed_;  // by node
   bool has_pruned_ = false;
 };
 

@@ -12,17 +12,19 @@ namespace runhooks {
 
 // Numbered as in TensorFlow. kPre skips splits with negative gain; kPost prunes finished trees.
 enum class Pruning { kNone = 0, kPre = 1, kPost = 2 };
-Pruning pruning_of(int64_t number);
+Pruning pruning_from_number(int64_t number);
 
-// A split that replaces a leaf, and its contributions, which include the learning rate.
+// A split node that replaces a leaf. `left` and `right` are added to the value of the leaf to get
+// the values of its children; they include the learning rate.
 struct Split {
-  TreeNode question;
+  TreeNode node;
   std::vector<float> left, right;
 };
 
+// The best split of each leaf.
 class BestSplits {
  public:
-  // The first of equal splits wins.
+  // Whether `gain` beats the current split of the leaf. The first of equal splits wins.
   bool is_better(int32_t node, float gain) const;
   void add(int32_t node, Split split) { splits_[node] = std::move(split); }
   const std::map<int32_t, Split>& by_node() const { return splits_; }
@@ -31,19 +33,20 @@ class BestSplits {
   std::map<int32_t, Split> splits_;
 };
 
-struct LayerGrowth {
+struct LayerGrowthOptions {
   int32_t max_depth = 6;
   Pruning pruning = Pruning::kNone;
   // Finish a tree if none of its leaves can be split, unless it is only a root.
   bool stop_when_no_split = false;
-  // Finish it even then: other rows or columns may split the next tree.
-  bool leaves_roots = false;
+  // Also finish a tree that is only a root: the next tree samples other rows or columns.
+  bool finishes_single_roots = false;
 };
 
-// Adds a layer to the last unfinished tree. Returns true if it split a leaf or finished a tree.
-bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth);
+// Adds a layer to the unfinished tree, which is the last one. Returns true if the layer split a
+// leaf or finished the tree.
+bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowthOptions& growth);
 
-// Adds `step` to the root of the first tree. Returns true if the step was large.
+// Adds `step` to the bias, which is the root of the first tree. Returns true if the step was large.
 bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step);
 
 // Collapses splits without gain, from the leaves up.

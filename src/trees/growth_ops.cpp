@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include "graph/op_registry.h"
@@ -11,9 +10,9 @@ namespace runhooks {
 
 namespace {
 
-EnsembleResource& grown_trees(KernelContext& c) { return c.input_resource<EnsembleResource>(0); }
+EnsembleResource& ensemble_input(KernelContext& c) { return c.input_resource<EnsembleResource>(0); }
 
-std::vector<float> row_of(const Tensor& x, int64_t row, float factor) {
+std::vector<float> scaled_row(const Tensor& x, int64_t row, float factor) {
   const int64_t width = x.shape().dim(1);
   std::vector<float> values(static_cast<size_t>(width));
   for (int64_t k = 0; k < width; ++k) {
@@ -22,7 +21,8 @@ std::vector<float> row_of(const Tensor& x, int64_t row, float factor) {
   return values;
 }
 
-// The split candidates of one feature. BoostedTreesUpdateEnsemble has no dimensions and types.
+// The split candidates of one feature, as inputs of an op. BoostedTreesUpdateEnsemble has no
+// dimensions and types.
 struct FeatureInputs {
   const Tensor &nodes, &gains, &thresholds, &left, &right;
   const Tensor* dimensions = nullptr;
@@ -44,69 +44,67 @@ struct FeatureInputs {
                        " need a dimension and a type for each node.");
     }
   }
-  TreeNode question(int64_t i, int32_t feature) const {
-    TreeNode question;
-    question.kind = TreeNode::Kind::kBucketized;
+  TreeNode split_node(int64_t i, int32_t feature) const {
+    TreeNode node;
+    node.kind = TreeNode::Kind::kBucketized;
     if (types) {
-      set_type(types->string_at(i), &question);
-      question.dimension_id = dimensions->data<int32_t>()[i];
+      set_type(types->string_at(i), &node);
+      node.dimension_id = dimensions->data<int32_t>()[i];
     }
-    question.feature_id = feature;
-    question.threshold = thresholds.data<int32_t>()[i];
-    question.gain = gains.data<float>()[i];
-    return question;
+    node.feature_id = feature;
+    node.threshold = thresholds.data<int32_t>()[i];
+    node.gain = gains.data<float>()[i];
+    return node;
   }
 
  private:
-  static void set_type(const std::string& type, TreeNode* question) {
+  static void set_type(const std::string& type, TreeNode* node) {
     if (type == "INEQUALITY_DEFAULT_LEFT" || type == "inequality") return;
-    question->missing_goes_right = true;
+    node->missing_goes_right = true;
     if (type == "INEQUALITY_DEFAULT_RIGHT") return;
-    question->kind = TreeNode::Kind::kCategorical;
+    node->kind = TreeNode::Kind::kCategorical;
     if (type != "EQUALITY_DEFAULT_RIGHT" && type != "equality") {
       invalid_argument("'", type, "' is not a type of split.");
     }
   }
 };
 
-// Input 1 has the feature ids; `inputs_of` returns the candidates of the feature at a position.
-BestSplits best_splits(KernelContext& c,
-                       float learning_rate,
-                       const std::function<FeatureInputs(int)>& inputs_of) {
+// The inputs are the ensemble, the feature ids, `num_lists` lists of one tensor per feature, the
+// maximum depth and the learning rate.
+void update_ensemble(KernelContext& c, int num_lists, Pruning pruning) {
   const int n = static_cast<int>(c.op().attr_int("num_features"));
   const Tensor& ids = c.input(1);
   if (ids.num_elements() != n) {
     invalid_argument("`feature_ids` must have ", n, " ids, one for each feature, not ",
                      ids.num_elements(), ".");
   }
+  LayerGrowthOptions growth;
+  growth.max_depth = *c.input(2 + num_lists * n).data<int32_t>();
+  growth.pruning = pruning;
+  const float learning_rate = *c.input(3 + num_lists * n).data<float>();
   BestSplits best;
   for (int f = 0; f < n; ++f) {
-    const FeatureInputs inputs = inputs_of(f);
+    const auto input = [&](int list) -> const Tensor& { return c.input(2 + list * n + f); };
+    const FeatureInputs inputs =
+        num_lists == 5
+            ? FeatureInputs{input(0), input(1), input(2), input(3), input(4)}
+            : FeatureInputs{input(1), input(2), input(3), input(4), input(5), &input(0), &input(6)};
     const int32_t feature = ids.data<int32_t>()[f];
     inputs.check(feature);
     for (int64_t i = 0; i < inputs.nodes.num_elements(); ++i) {
       const int32_t node = inputs.nodes.data<int32_t>()[i];
       if (!best.is_better(node, inputs.gains.data<float>()[i])) continue;
-      best.add(node, {inputs.question(i, feature), row_of(inputs.left, i, learning_rate),
-                      row_of(inputs.right, i, learning_rate)});
+      best.add(node, {inputs.split_node(i, feature), scaled_row(inputs.left, i, learning_rate),
+                      scaled_row(inputs.right, i, learning_rate)});
     }
   }
-  return best;
+  grow_layer(ensemble_input(c).ensemble(), best, growth);
 }
 
 class UpdateEnsembleKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const int n = static_cast<int>(c.op().attr_int("num_features"));
-    LayerGrowth growth;
-    growth.max_depth = *c.input(2 + 5 * n).data<int32_t>();
-    growth.pruning = pruning_of(c.op().attr_int("pruning_mode"));
-    const float rate = *c.input(3 + 5 * n).data<float>();
-    const BestSplits best = best_splits(c, rate, [&c, n](int f) -> FeatureInputs {
-      const auto input = [&c, n, f](int list) -> const Tensor& { return c.input(2 + list * n + f); };
-      return {input(0), input(1), input(2), input(3), input(4)};
-    });
-    grow_layer(grown_trees(c).ensemble(), best, growth);
+    update_ensemble(c, 5, pruning_from_number(c.op().attr_int("pruning_mode")));
   }
 };
 
@@ -114,15 +112,7 @@ class UpdateEnsembleV2Kernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const int n = static_cast<int>(c.op().attr_int("num_features"));
-    LayerGrowth growth;
-    growth.max_depth = *c.input(2 + 7 * n).data<int32_t>();
-    const float rate = *c.input(3 + 7 * n).data<float>();
-    growth.pruning = pruning_of(*c.input(4 + 7 * n).data<int32_t>());
-    const BestSplits best = best_splits(c, rate, [&c, n](int f) -> FeatureInputs {
-      const auto input = [&c, n, f](int list) -> const Tensor& { return c.input(2 + list * n + f); };
-      return {input(1), input(2), input(3), input(4), input(5), &input(0), &input(6)};
-    });
-    grow_layer(grown_trees(c).ensemble(), best, growth);
+    update_ensemble(c, 7, pruning_from_number(*c.input(4 + 7 * n).data<int32_t>()));
   }
 };
 
@@ -131,18 +121,18 @@ class CenterBiasKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor &g = c.input(1), &h = c.input(2);
     const auto logits = static_cast<size_t>(g.num_elements());
-    const auto given = static_cast<size_t>(h.num_elements());
-    const bool is_matrix = logits > 1 && given == logits * logits;
-    if (logits == 0 || (given != logits && !is_matrix)) {
+    const auto num_hessians = static_cast<size_t>(h.num_elements());
+    const bool is_matrix = logits > 1 && num_hessians == logits * logits;
+    if (logits == 0 || (num_hessians != logits && !is_matrix)) {
       invalid_argument("`mean_hessians` has ", h.num_elements(), " elements, which do not fit ",
                        g.num_elements(), " logits.");
     }
-    const Regularization by{*c.input(3).data<float>(), *c.input(4).data<float>()};
+    const Regularization regularization{*c.input(3).data<float>(), *c.input(4).data<float>()};
     std::vector<float> step(logits);
     const std::vector<double> gradients(g.data<float>(), g.data<float>() + logits);
-    const std::vector<double> hessians(h.data<float>(), h.data<float>() + given);
-    leaf_worth(gradients.data(), hessians.data(), logits, is_matrix, by, step.data());
-    *c.output(0).data<bool>() = center_bias(grown_trees(c).ensemble(), step);
+    const std::vector<double> hessians(h.data<float>(), h.data<float>() + num_hessians);
+    optimal_leaf(gradients.data(), hessians.data(), logits, is_matrix, regularization, step.data());
+    *c.output(0).data<bool>() = center_bias(ensemble_input(c).ensemble(), step);
   }
 };
 

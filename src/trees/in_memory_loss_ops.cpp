@@ -13,7 +13,7 @@ class InMemoryLabelsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& labels = c.input(1);
-    c.input_resource<InMemoryTrees>(0).keep_labels(labels.data<float>(), labels.num_elements());
+    c.input_resource<InMemoryTrees>(0).set_labels(labels.data<float>(), labels.num_elements());
   }
 };
 
@@ -22,9 +22,9 @@ class InMemoryLogisticLossKernel : public Kernel {
   void compute(KernelContext& c) override {
     auto& trees = c.input_resource<InMemoryTrees>(1);
     const auto& ensemble = c.input_resource<EnsembleResource>(0);
-    const Tensor& given = c.input(2);
-    check(trees, ensemble, given);
-    const Shape column{given.shape().dim(0), 1};
+    const Tensor& rows_input = c.input(2);
+    check(trees, ensemble, rows_input);
+    const Shape column{rows_input.shape().dim(0), 1};
     float* gradients = c.allocate_output(1, DType::kFloat32, column).data<float>();
     float* hessians = c.allocate_output(2, DType::kFloat32, column).data<float>();
     *c.allocate_output(0, DType::kFloat32, Shape()).data<float>() =
@@ -34,15 +34,15 @@ class InMemoryLogisticLossKernel : public Kernel {
  private:
   static void check(const InMemoryTrees& trees,
                     const EnsembleResource& ensemble,
-                    const Tensor& given) {
+                    const Tensor& rows_input) {
     if (!trees.is_filled() && !ensemble.ensemble().trees.empty()) {
       fail(Code::kFailedPrecondition, "The data have not been binned.");
     }
-    const int64_t rows = given.shape().rank() > 0 ? given.shape().dim(0) : -1;
-    const bool has_bins = !trees.is_filled() || trees.rows() == rows;
-    if (has_bins && trees.labelled_rows() == rows) return;
+    const int64_t rows = rows_input.shape().rank() > 0 ? rows_input.shape().dim(0) : -1;
+    const bool bins_match = !trees.is_filled() || trees.rows() == rows;
+    if (bins_match && trees.labelled_rows() == rows) return;
     fail(Code::kFailedPrecondition, "The data in memory have ", trees.labelled_rows(),
-         " labels, but the features have shape ", given.shape(),
+         " labels, but the features have shape ", rows_input.shape(),
          ". Trees in memory need the same rows in each step.");
   }
 };
@@ -54,7 +54,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLabels")
     .input("labels: float")
     .shape(no_outputs)
     .kernel(kernel_of<InMemoryLabelsKernel>())
-    .lower(lower_in_memory_labels)
+    .lower(lower_to_no_op)
     .mutates(0)
     .stateful()
     .not_differentiable()

@@ -14,23 +14,23 @@ namespace runhooks {
 
 namespace {
 
-// The buckets of a feature, or the numbers to find them from.
+// A feature: its buckets, or numbers that `binner` converts to buckets.
 struct Feature {
   const int32_t* buckets = nullptr;
   const float* x = nullptr;
-  std::shared_ptr<const Binner> finder;
-  int32_t last = 0;
+  std::shared_ptr<const Binner> binner;
+  int32_t max_bucket = 0;  // of numbers
 
   void read(int64_t first, int64_t n, int32_t* out) const {
     if (buckets) {
       std::copy_n(buckets + first, n, out);
     } else {
-      finder->find(x + first, n, out);
+      binner->find(x + first, n, out);
     }
   }
 };
 
-std::vector<Feature> features_of(KernelContext& c) {
+std::vector<Feature> read_features(KernelContext& c) {
   const auto& are_numbers = c.op().attr<std::vector<int64_t>>("are_numbers");
   const auto numbers = static_cast<int>(c.op().attr_int("num_numbers"));
   int bucketized = 2, number = 2 + static_cast<int>(c.op().attr_int("num_bucketized"));
@@ -40,29 +40,29 @@ std::vector<Feature> features_of(KernelContext& c) {
                      " of them must be set.");
   }
   if (are_numbers.empty()) invalid_argument("Trees need at least one feature.");
-  std::vector<Feature> all;
+  std::vector<Feature> features;
   for (const int64_t is_number : are_numbers) {
     Feature feature;
     if (is_number) {
       const Tensor& edges = c.input(number + numbers);
       feature.x = c.input(number++).data<float>();
-      feature.finder = std::make_shared<Binner>(
+      feature.binner = std::make_shared<Binner>(
           std::vector<float>(edges.data<float>(), edges.data<float>() + edges.num_elements()));
-      feature.last = static_cast<int32_t>(std::max<int64_t>(edges.num_elements() - 1, 0));
+      feature.max_bucket = static_cast<int32_t>(std::max<int64_t>(edges.num_elements() - 1, 0));
     } else {
       feature.buckets = c.input(bucketized++).data<int32_t>();
     }
-    all.push_back(std::move(feature));
+    features.push_back(std::move(feature));
   }
-  return all;
+  return features;
 }
 
-// Maps features to columns. A one-hot group becomes a kCategories column unless a row has two of
-// its features. With `peers`, all processes get the same columns.
-class ColumnsOfFeatures {
+// Maps features to columns of a BinnedMatrix. A one-hot group becomes a kCategories column unless a
+// row has two of its features. With `peers`, all processes create the same columns.
+class ColumnBuilder {
  public:
-  ColumnsOfFeatures(KernelContext& c, Communicator* peers)
-      : features_(features_of(c)),
+  ColumnBuilder(KernelContext& c, Communicator* peers)
+      : features_(read_features(c)),
         predictors_(c.op().attr<std::vector<int64_t>>("predictors")),
         rows_(c.input(2).num_elements()),
         statistics_(features_.size()) {
@@ -71,27 +71,27 @@ class ColumnsOfFeatures {
     if (groups.size() != features_.size()) {
       invalid_argument("groups must have a number for each of ", features_.size(), " features.");
     }
-    const int with_rows = c.num_inputs() - static_cast<int>(c.op().attr_int("num_numbers"));
-    for (int i = 2; i < with_rows; ++i) {
+    const int first_boundaries = c.num_inputs() - static_cast<int>(c.op().attr_int("num_numbers"));
+    for (int i = 2; i < first_boundaries; ++i) {
       if (c.input(i).num_elements() == rows_) continue;
       invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(),
                        " buckets, but the data have ", rows_, " rows.");
     }
-    each_span(groups, [&](size_t begin, size_t end, bool is_one_hot) {
+    for_each_column(groups, [&](size_t begin, size_t end, bool is_one_hot) {
       if (is_one_hot) {
-        inspect_one_hot(begin, end, peers != nullptr);
+        scan_one_hot(begin, end, peers != nullptr);
       } else if (end - begin == 2) {
-        inspect_sides(begin);
+        scan_missing_pair(begin);
       } else {
-        inspect(begin);
+        scan(begin);
       }
     });
-    if (peers) vote(*peers);
-    each_span(groups, [&](size_t begin, size_t end, bool is_one_hot) {
+    if (peers) reduce_statistics(*peers);
+    for_each_column(groups, [&](size_t begin, size_t end, bool is_one_hot) {
       if (is_one_hot) {
         add_one_hot(begin, end);
       } else if (end - begin == 2) {
-        add_sides(begin);
+        add_missing_pair(begin);
       } else {
         add_feature(begin);
       }
@@ -99,11 +99,11 @@ class ColumnsOfFeatures {
   }
 
   std::unique_ptr<BinnedMatrix> matrix() const {
-    auto made = std::make_unique<BinnedMatrix>(rows_, columns_);
-    made->fill([this](int32_t column, int64_t first, int64_t n, int32_t* bins) {
+    auto matrix = std::make_unique<BinnedMatrix>(rows_, columns_);
+    matrix->fill([this](int32_t column, int64_t first, int64_t n, int32_t* bins) {
       read(columns_[static_cast<size_t>(column)], first, n, bins);
     });
-    return made;
+    return matrix;
   }
 
  private:
@@ -112,87 +112,89 @@ class ColumnsOfFeatures {
     int64_t bins = 1, has_missing = 0, is_not_one_hot = 0;
   };
 
-  // Calls run(begin, end, are_words) for each one-hot group, kMissingEitherSide pair and feature.
+  // Calls run(begin, end, is_one_hot) for each one-hot group, kMissingEitherSide pair and feature.
   template <typename Run>
-  static void each_span(const std::vector<int64_t>& groups, const Run& run) {
+  static void for_each_column(const std::vector<int64_t>& groups, const Run& run) {
     for (size_t i = 0; i < groups.size();) {
       size_t end = i + 1;
       while (groups[i] >= 0 && end < groups.size() && groups[end] == groups[i]) ++end;
-      if (groups[i] < 0 && end < groups.size() && groups[end] == kComplement) ++end;
+      if (groups[i] < 0 && end < groups.size() && groups[end] == kMissingInLastBucket) ++end;
       run(i, end, groups[i] >= 0);
       i = end;
     }
   }
 
-  void vote(Communicator& peers) {
-    std::vector<int64_t> most;
-    for (const Statistics& own : statistics_) {
-      most.insert(most.end(), {own.bins, own.has_missing, own.is_not_one_hot});
+  // Takes the maximum of each statistic over all processes.
+  void reduce_statistics(Communicator& peers) {
+    std::vector<int64_t> maxima;
+    for (const Statistics& s : statistics_) {
+      maxima.insert(maxima.end(), {s.bins, s.has_missing, s.is_not_one_hot});
     }
-    peers.largest(most.data(), static_cast<int64_t>(most.size()));
+    peers.largest(maxima.data(), static_cast<int64_t>(maxima.size()));
     for (size_t i = 0; i < statistics_.size(); ++i) {
-      statistics_[i] = {most[3 * i], most[3 * i + 1], most[3 * i + 2]};
+      statistics_[i] = {maxima[3 * i], maxima[3 * i + 1], maxima[3 * i + 2]};
     }
   }
 
-  void inspect(size_t number) {
-    const Feature& feature = features_[number];
-    Statistics& statistics = statistics_[number];
-    statistics.bins = feature.last + 1;
+  void scan(size_t index) {
+    const Feature& feature = features_[index];
+    Statistics& statistics = statistics_[index];
+    statistics.bins = feature.max_bucket + 1;
     if (!feature.buckets) return;
-    const auto [least, most] = std::minmax_element(feature.buckets, feature.buckets + rows_);
-    statistics.bins = std::max(*most, 0) + 1;
-    statistics.has_missing = *least < 0;
+    const auto [min, max] = std::minmax_element(feature.buckets, feature.buckets + rows_);
+    statistics.bins = std::max(*max, 0) + 1;
+    statistics.has_missing = *min < 0;
   }
 
-  void inspect_sides(size_t feature) {
+  // Missing values differ between the two features of a kMissingEitherSide pair.
+  void scan_missing_pair(size_t feature) {
     constexpr int64_t kChunk = 1 << 12;
     Statistics& statistics = statistics_[feature];
-    std::vector<int32_t> least(kChunk), most(kChunk);
+    std::vector<int32_t> first_bins(kChunk), second_bins(kChunk);
     for (int64_t first = 0; first < rows_; first += kChunk) {
       const auto n = static_cast<size_t>(std::min(kChunk, rows_ - first));
-      features_[feature].read(first, static_cast<int64_t>(n), least.data());
-      features_[feature + 1].read(first, static_cast<int64_t>(n), most.data());
+      features_[feature].read(first, static_cast<int64_t>(n), first_bins.data());
+      features_[feature + 1].read(first, static_cast<int64_t>(n), second_bins.data());
       for (size_t i = 0; i < n; ++i) {
-        statistics.bins = std::max<int64_t>(statistics.bins, most[i] + 1);
-        statistics.has_missing = statistics.has_missing || least[i] != most[i];
+        statistics.bins = std::max<int64_t>(statistics.bins, second_bins[i] + 1);
+        statistics.has_missing = statistics.has_missing || first_bins[i] != second_bins[i];
       }
     }
   }
 
-  // The group may still fail to be one-hot on other processes.
-  void inspect_one_hot(size_t begin, size_t end, bool has_peers) {
-    const bool holds_categories = is_one_hot_here(begin, end);
-    statistics_[begin].is_not_one_hot = !holds_categories;
-    if (holds_categories && !has_peers) return;
-    for (size_t i = begin; i < end; ++i) inspect(i);
+  // Scans the features of the group also if other processes may find that it is not one-hot.
+  void scan_one_hot(size_t begin, size_t end, bool has_peers) {
+    const bool is_one_hot = is_one_hot_in_this_process(begin, end);
+    statistics_[begin].is_not_one_hot = !is_one_hot;
+    if (is_one_hot && !has_peers) return;
+    for (size_t i = begin; i < end; ++i) scan(i);
   }
-  bool is_one_hot_here(size_t begin, size_t end) const {
-    bool holds_categories = end - begin > 1 && end - begin < BinnedMatrix::kMaxBins;
-    for (size_t i = begin; i < end; ++i)
-      holds_categories = holds_categories && features_[i].buckets;
-    for (int64_t row = 0; holds_categories && row < rows_; ++row) {
-      holds_categories = category_of(begin, end, row) >= 0;
+  bool is_one_hot_in_this_process(size_t begin, size_t end) const {
+    bool is_one_hot = end - begin > 1 && end - begin < BinnedMatrix::kMaxBins;
+    for (size_t i = begin; i < end; ++i) is_one_hot = is_one_hot && features_[i].buckets;
+    for (int64_t row = 0; is_one_hot && row < rows_; ++row) {
+      is_one_hot = category_of(begin, end, row) >= 0;
     }
-    return holds_categories;
+    return is_one_hot;
   }
 
-  void add_feature(size_t number) {
+  void add_feature(size_t index) {
     BinnedColumn column;
-    column.first_feature = static_cast<int32_t>(number);
-    column.bins = static_cast<int32_t>(statistics_[number].bins);
-    column.has_missing = statistics_[number].has_missing != 0;
-    column.predictor = predictor_of(number);
+    column.first_feature = static_cast<int32_t>(index);
+    column.bins = static_cast<int32_t>(statistics_[index].bins);
+    column.has_missing = statistics_[index].has_missing != 0;
+    column.predictor = predictor_of(index);
     columns_.push_back(column);
   }
 
-  void add_sides(size_t feature) {
+  void add_missing_pair(size_t feature) {
     add_feature(feature);
     columns_.back().kind = BinnedColumn::Kind::kMissingEitherSide;
     columns_.back().features = 2;
   }
 
-  // The index of the feature that is set in the row; their number if all are 0, -1 for several.
+  // For features [begin, end), which code one category: the index of the feature that is 1 in the
+  // row, end - begin if all are 0, or -1 if they are not one-hot.
   int32_t category_of(size_t begin, size_t end, int64_t row) const {
     auto category = static_cast<int32_t>(end - begin);
     for (size_t i = begin; i < end; ++i) {
@@ -225,11 +227,11 @@ class ColumnsOfFeatures {
       return;
     }
     if (column.kind == BinnedColumn::Kind::kMissingEitherSide) {
-      std::vector<int32_t> other(static_cast<size_t>(n));
+      std::vector<int32_t> second_bins(static_cast<size_t>(n));
       features_[feature].read(first, n, bins);
-      features_[feature + 1].read(first, n, other.data());
+      features_[feature + 1].read(first, n, second_bins.data());
       for (int64_t i = 0; i < n; ++i)
-        bins[i] = bins[i] == other[static_cast<size_t>(i)] ? bins[i] : -1;
+        bins[i] = bins[i] == second_bins[static_cast<size_t>(i)] ? bins[i] : -1;
       return;
     }
     const size_t end = feature + static_cast<size_t>(column.features);
@@ -250,12 +252,12 @@ class InMemoryFillKernel : public Kernel {
   void compute(KernelContext& c) override {
     auto& trees = c.input_resource<InMemoryTrees>(0);
     Communicator* peers = c.op().attr_int(kGroupSize) > 1 ? &group_of(c.op()) : nullptr;
-    // shared even before binning: the loss needs the number of all rows
-    if (peers) trees.share({peers, global_rows(c, *peers)});
+    // Set even before binning, because the loss needs the number of rows of all processes.
+    if (peers) trees.set_row_partition({peers, global_rows(c, *peers)});
     if (!*c.input(1).data<bool>()) return;
-    const TreesKind kind = {static_cast<int32_t>(c.op().attr_int("logits_dimension")),
-                            c.op().attr<bool>("is_by_tree")};
-    trees.fill(ColumnsOfFeatures(c, peers).matrix(), kind);
+    const InMemoryTreeOptions options = {static_cast<int32_t>(c.op().attr_int("logits_dimension")),
+                                         c.op().attr<bool>("is_by_tree")};
+    trees.fill(ColumnBuilder(c, peers).matrix(), options);
   }
 
  private:
@@ -266,11 +268,12 @@ class InMemoryFillKernel : public Kernel {
   }
 };
 
-void check_rows(const InMemoryTrees& trees, const Tensor& given, const char* what) {
+void check_rows(const InMemoryTrees& trees, const Tensor& input, const char* input_name) {
   if (!trees.is_filled()) fail(Code::kFailedPrecondition, "The data have not been binned.");
-  if (given.shape().rank() > 0 && given.shape().dim(0) == trees.rows()) return;
-  fail(Code::kFailedPrecondition, "The binned data have ", trees.rows(), " rows, but the ", what,
-       " have shape ", given.shape(), ". Trees in memory need the same rows in each step.");
+  if (input.shape().rank() > 0 && input.shape().dim(0) == trees.rows()) return;
+  fail(Code::kFailedPrecondition, "The binned data have ", trees.rows(), " rows, but the ",
+       input_name, " have shape ", input.shape(),
+       ". Trees in memory need the same rows in each step.");
 }
 
 class InMemoryLogitsKernel : public Kernel {
@@ -304,18 +307,18 @@ class GrowLayerKernel : public Kernel {
       invalid_argument("Trees with ", trees.logits(), " logits need derivatives by each, not by ",
                        c.input(i).shape().dim(1), ".");
     }
-    const auto number = [&c](const char* name) { return c.op().attr<float>(name); };
-    const SplitCosts costs = {number("l1"), number("l2"), number("tree_complexity"),
-                              number("min_node_weight"), c.op().attr<bool>("weighs_sides")};
-    LayerGrowth growth;
+    const auto float_attr = [&c](const char* name) { return c.op().attr<float>(name); };
+    const SplitCosts costs = {float_attr("l1"), float_attr("l2"), float_attr("tree_complexity"),
+                              float_attr("min_node_weight"), c.op().attr<bool>("weighs_sides")};
+    LayerGrowthOptions growth;
     growth.max_depth = static_cast<int32_t>(c.op().attr_int("max_depth"));
-    growth.pruning = pruning_of(c.op().attr_int("pruning_mode"));
+    growth.pruning = pruning_from_number(c.op().attr_int("pruning_mode"));
     growth.stop_when_no_split = c.op().attr<bool>("stop_when_no_split");
-    const TreeSampling sampling = {number("sample_size"), c.op().attr_int("mtry"),
+    const TreeSampling sampling = {float_attr("sample_size"), c.op().attr_int("mtry"),
                                    static_cast<uint64_t>(c.op().attr_int("seed"))};
-    growth.leaves_roots = sampling.is_used();
+    growth.finishes_single_roots = sampling.is_used();
     trees.grow(c.input_resource<EnsembleResource>(0), c.input(2).data<float>(),
-               c.input(3).data<float>(), costs, growth, sampling, number("learning_rate"));
+               c.input(3).data<float>(), costs, growth, sampling, float_attr("learning_rate"));
   }
 };
 
@@ -349,7 +352,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .attr("group_size: int = 1")
     .shape(no_outputs)
     .kernel(kernel_of<InMemoryFillKernel>())
-    .lower(lower_in_memory_fill)
+    .lower(lower_to_no_op)
     .mutates(0)
     .stateful()
     .not_differentiable()

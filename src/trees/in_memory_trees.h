@@ -11,21 +11,21 @@
 
 namespace runhooks {
 
-// Marks a copy of the previous feature with missing values in the last instead of the first bucket.
-constexpr int64_t kComplement = -2;
+// The group of a feature that equals the previous one, except that missing values are in the last
+// bucket instead of the first.
+constexpr int64_t kMissingInLastBucket = -2;
 
-// How trees in memory differ from TensorFlow's.
-struct TreesKind {
+struct InMemoryTreeOptions {
   int32_t logits = 1;
-  // All layers of a tree fit the derivatives before the tree. Otherwise each layer fits those after
-  // the previous layer.
+  // Compute derivatives once per tree, from the logits of the previous trees. Otherwise compute
+  // them anew for each layer, as in TensorFlow.
   bool is_by_tree = false;
 };
 
-// The rows and predictors that a tree learns from, drawn for each tree.
+// Random sampling of the rows and predictors that a tree learns from.
 struct TreeSampling {
-  double rows = 1;         // the share
-  int64_t predictors = 0;  // 0: all
+  double rows = 1;         // the fraction
+  int64_t predictors = 0;  // the number; 0: all
   uint64_t seed = 0;
   bool is_used() const { return rows < 1 || predictors > 0; }
 };
@@ -39,37 +39,38 @@ class InMemoryTrees : public StatefulResource {
   void restore_state(const NamedTensors&) override {}
 
   bool is_filled() const { return grower_ != nullptr; }
-  // In distributed training each process has a shard of the rows, see share().
-  void fill(std::unique_ptr<BinnedMatrix> matrix, const TreesKind& kind);
-  void share(const RowPartition& all) { all_ = all; }
+  // In distributed training each process has a shard of the rows; see set_row_partition().
+  void fill(std::unique_ptr<BinnedMatrix> matrix, const InMemoryTreeOptions& options);
+  void set_row_partition(const RowPartition& partition) { row_partition_ = partition; }
   int64_t rows() const { return grower_->rows(); }
-  int32_t logits() const { return kind_.logits; }
-  // Calls then(first, n, logits) for chunks of all rows, on several threads. The logits are those
-  // of all trees, or of the finished trees if each layer fits the derivatives before its tree.
-  using Then = std::function<void(int64_t first, int64_t n, const float* logits)>;
-  void each_logits(const EnsembleResource& trees, const Then& then);
-  void keep_labels(const float* labels, int64_t rows);
-  // Returns the mean logistic loss and sets its derivatives by the logits, which are 0 without
-  // trees. In distributed training, the mean over the processes is the global loss.
+  int32_t logits() const { return options_.logits; }
+  // Calls callback(first, n, logits) for chunks of all rows, on several threads. The logits include
+  // the unfinished tree unless options.is_by_tree.
+  using LogitsCallback = std::function<void(int64_t first, int64_t n, const float* logits)>;
+  void each_logits(const EnsembleResource& trees, const LogitsCallback& callback);
+  void set_labels(const float* labels, int64_t rows);
+  // Returns the mean logistic loss and sets its derivatives by the logits. Without trees all logits
+  // are 0. In distributed training, the mean of the returned losses is the global loss.
   float logistic_loss(const EnsembleResource& trees, float* gradients, float* hessians);
   int64_t labelled_rows() const { return static_cast<int64_t>(labels_.size()); }
   void grow(EnsembleResource& trees,
             const float* gradients,
             const float* hessians,
             const SplitCosts& costs,
-            const LayerGrowth& growth,
+            const LayerGrowthOptions& growth,
             const TreeSampling& sampling,
             float learning_rate);
 
  private:
-  void begin();
+  // Discards the logits and the routing of the rows.
+  void reset();
   std::vector<LayerSplit> best_splits(const TreeEnsemble& ensemble,
                                       const float* gradients,
                                       const float* hessians,
                                       const SplitCosts& costs);
   bool is_current(const EnsembleResource& trees) const;
-  // Passes the logits of a chunk; its rows must be in leaves of the last tree.
-  void pass_logits(const Tree& tree, int64_t chunk, const Then& then) const;
+  // Passes the logits of a chunk to `callback`. Its rows must be in leaves of the last tree.
+  void pass_logits(const Tree& tree, int64_t chunk, const LogitsCallback& callback) const;
   void add_leaves(const Tree& tree, int64_t chunk, float* logits) const;
   void add_several_leaves(const Tree& tree, int64_t chunk, float* logits) const;
   void add_root(const Tree& tree, int64_t chunk, float* logits) const;
@@ -79,20 +80,20 @@ class InMemoryTrees : public StatefulResource {
                    const float** gradients,
                    const float** hessians);
   void sample_columns(const TreeSampling& sampling, uint64_t tree);
-  template <typename Give>
-  void follow(const Tree& tree, const Give& give_chunk);
-  // Adds the leaves of a finished tree to `before_`.
+  template <typename Callback>
+  void route_rows(const Tree& tree, const Callback& pass_chunk);
+  // Adds the leaf values of a finished tree to `finished_logits_`.
   void finish_tree(const Tree& tree);
   void begin_tree(const Tree& tree);
 
-  TreesKind kind_;
-  RowPartition all_;
+  InMemoryTreeOptions options_;
+  RowPartition row_partition_;
   std::unique_ptr<LayerGrower> grower_;
   std::vector<float> sampled_gradients_, sampled_hessians_;
-  std::vector<float> before_;  // the logits from all trees except the last one
+  std::vector<float> finished_logits_;  // the logits of all trees except the last one
   std::vector<float> labels_;
-  size_t trees_before_ = 0;
-  bool is_routed_ = false;  // rows are already routed through the last tree
+  size_t finished_trees_ = 0;  // trees in `finished_logits_`
+  bool is_routed_ = false;     // rows are already routed through the last tree
   uint64_t revision_ = 0;
   int64_t stamp_ = -1;
 };

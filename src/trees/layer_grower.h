@@ -37,28 +37,26 @@ class LayerGrower {
  public:
   LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits);
 
-  // From here on splits are those of the rows of all processes.
-  void share(const RowPartition& all) { all_ = all; }
-  const RowPartition& all() const { return all_; }
+  // Makes splits use the rows of all processes.
+  void set_row_partition(const RowPartition& partition) { row_partition_ = partition; }
+  const RowPartition& row_partition() const { return row_partition_; }
 
   int64_t rows() const { return matrix_->rows(); }
-  int64_t global_rows() const { return all_.peers ? all_.rows : rows(); }
+  int64_t global_rows() const { return row_partition_.peers ? row_partition_.rows : rows(); }
   int32_t logits() const { return logits_; }
   const BinnedMatrix& matrix() const { return *matrix_; }
-  // The columns that splits may use, by a flag each; all if empty.
-  void use_columns(std::vector<bool> uses) { uses_ = std::move(uses); }
-  bool uses(size_t column) const { return uses_.empty() || uses_[column]; }
+  // Restricts splits to the columns whose flag is set; an empty vector allows all.
+  void use_columns(std::vector<bool> is_used) { used_columns_ = std::move(is_used); }
+  bool uses_column(size_t column) const { return used_columns_.empty() || used_columns_[column]; }
 
+  // Moves all rows to the root.
   void start_tree();
-  // Moves the rows to the leaves of `tree`, whose existing splits must not have changed. Calls
-  // then(chunk) for each chunk on several threads, while its rows are in the cache.
+  // Moves the rows to the leaves of `tree`. Splits of previous calls must not have changed. Calls
+  // then(chunk) for each chunk on several threads, while its rows are in the processor cache.
   template <typename Then>
-  void follow(const Tree& tree, const Then& then);
-  void follow(const Tree& tree) {
-    follow(tree, [](int64_t) {});
-  }
+  void route_rows(const Tree& tree, const Then& then);
   // Visits the leaves of a finished tree without moving rows to the last layer; call start_tree()
-  // afterwards. In run(nodes, ids, which, n, first), row first + ids[i] is in node nodes[which[i]].
+  // afterwards. In run(nodes, ids, side, n, first), row first + ids[i] is in node nodes[side[i]].
   template <typename Run>
   void each_leaf(const Tree& tree, const Run& run);
   // The best splits of leaves [begin, end); among equal splits the first column wins. `layer`
@@ -75,38 +73,40 @@ class LayerGrower {
   // + ids[i] is stored at position + i.
   template <typename Run>
   void each_segment(const Run& run) const;
-  // The same for one chunk, on this thread.
+  // Calls run() for the segments of one chunk, on this thread.
   template <typename Run>
-  void each_leaf_segment(int64_t chunk, const Run& run) const;
+  void each_segment_of_chunk(int64_t chunk, const Run& run) const;
 
  private:
-  // For each node, 1 for each bin that goes left; empty for leaves.
-  using Tables = std::vector<std::vector<uint8_t>>;
+  // tables[node][bin] is 1 if the node's split sends the bin left. Empty for leaves.
+  using GoesLeftTables = std::vector<std::vector<uint8_t>>;
+  // The rows of a chunk that are in `node`, as positions in the chunk.
   struct Segment {
     int32_t node;
-    int32_t begin, end;  // in the chunk
+    int32_t begin, end;
   };
+  // Factors that turn derivatives into integers.
   struct Scales {
     double gradient, hessian;
   };
   class SumsPool;
-  class Layer;
+  class SplitSearch;
 
-  float global_max(const float* x, const char* what) const;
+  float global_max(const float* x, const char* quantity) const;
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
-  Tables tables_of(const Tree& tree) const;
-  std::vector<uint8_t> table_of(const TreeNode& node) const;
-  // Move rows to the leaves, or only to the parents of leaves.
+  GoesLeftTables goes_left_tables(const Tree& tree) const;
+  std::vector<uint8_t> goes_left_table(const TreeNode& node) const;
+  // Where routing moves rows.
   enum class Goal { kLeaves, kParentsOfLeaves };
-  bool uses_any(const std::vector<int32_t>& columns) const;
+  bool uses_any_column(const std::vector<int32_t>& columns) const;
   void pack_logits(int64_t first_row,
                    int64_t rows,
                    const float* gradients,
                    const float* hessians,
                    const PackRules& rules,
                    int64_t* packed) const;
-  void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
-  void partition_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
+  void route_chunk(int64_t chunk, const Tree& tree, const GoesLeftTables& tables, Goal goal);
+  void partition_segments(int64_t chunk, const Tree& tree, const GoesLeftTables& tables, Goal goal);
   static bool is_at_goal(const Tree& tree, int32_t node, Goal goal);
   int32_t partition(int64_t chunk,
                     const Segment& segment,
@@ -121,29 +121,29 @@ class LayerGrower {
 
   std::unique_ptr<BinnedMatrix> matrix_;
   int32_t logits_;
-  RowPartition all_;
-  std::vector<bool> uses_;
+  RowPartition row_partition_;
+  std::vector<bool> used_columns_;
   std::vector<std::vector<uint16_t>> ids_;      // by chunk: row numbers within it
   std::vector<std::vector<Segment>> segments_;  // by chunk, in order of position
-  std::vector<int64_t> packed_;                 // by position, then logit
+  std::vector<int64_t> packed_;                 // gradient and hessian, by position and logit
 };
 
 template <typename Then>
-void LayerGrower::follow(const Tree& tree, const Then& then) {
-  const Tables tables = tables_of(tree);
+void LayerGrower::route_rows(const Tree& tree, const Then& then) {
+  const GoesLeftTables tables = goes_left_tables(tree);
   parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
-    follow_chunk(chunk, tree, tables, Goal::kLeaves);
+    route_chunk(chunk, tree, tables, Goal::kLeaves);
     then(chunk);
   });
 }
 
 template <typename Run>
 void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
-  const Tables tables = tables_of(tree);
+  const GoesLeftTables tables = goes_left_tables(tree);
   parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
-    follow_chunk(chunk, tree, tables, Goal::kParentsOfLeaves);
+    route_chunk(chunk, tree, tables, Goal::kParentsOfLeaves);
     std::vector<uint8_t> goes_left(static_cast<size_t>(matrix_->chunk_rows(chunk)));
-    each_leaf_segment(
+    each_segment_of_chunk(
         chunk, [&](int32_t number, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
           const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
           std::array<int32_t, 2> nodes = {number, number};
@@ -161,7 +161,7 @@ void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
 }
 
 template <typename Run>
-void LayerGrower::each_leaf_segment(int64_t chunk, const Run& run) const {
+void LayerGrower::each_segment_of_chunk(int64_t chunk, const Run& run) const {
   const int64_t first = chunk * BinnedMatrix::kChunkRows;
   for (const Segment& segment : segments_[static_cast<size_t>(chunk)]) {
     run(segment.node, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
@@ -172,7 +172,7 @@ void LayerGrower::each_leaf_segment(int64_t chunk, const Run& run) const {
 template <typename Run>
 void LayerGrower::each_segment(const Run& run) const {
   parallel_for_throwing(matrix_->num_chunks(),
-                        [&](int64_t chunk) { each_leaf_segment(chunk, run); });
+                        [&](int64_t chunk) { each_segment_of_chunk(chunk, run); });
 }
 
 }  // namespace runhooks

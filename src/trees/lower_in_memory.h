@@ -16,13 +16,14 @@ LogisticDerivatives logistic_derivatives(Graph& g,
                                          const Output& labels,
                                          const Output& logits,
                                          const Output& rows);
-Output number_of(Graph& g, const Output& labels);
+// The number of labels as a float.
+Output count_labels(Graph& g, const Output& labels);
 
-// TensorFlow has no data in memory: each step routes all rows from the root again.
+// TensorFlow has no binned data in memory, so each step of the lowered graph routes all rows from
+// the root.
 void lower_in_memory_handle(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_to_no_op(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_in_memory_labels(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 

@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-// The buckets of a batch by feature, each of shape [batch] or [batch, 1].
+// The buckets of a batch by feature. Each tensor has one bucket per row.
 class Buckets {
  public:
   Buckets(KernelContext& c, int first, int64_t rows) {
@@ -99,17 +99,17 @@ class PredictKernel : public Kernel {
  private:
   // The trees in a layout for large batches; NULL for small batches or unsupported trees.
   const Forest* fast_forest_or_null(const EnsembleResource& trees, int64_t rows) {
-    constexpr int64_t kFewRows = 256;
-    const std::pair<uint64_t, int64_t> now = {trees.revision(), trees.ensemble().stamp};
-    if (now == of_ && forest_) return forest_.get();
-    if (rows < kFewRows) return nullptr;
+    constexpr int64_t kMinForestRows = 256;
+    const std::pair<uint64_t, int64_t> version = {trees.revision(), trees.ensemble().stamp};
+    if (version == forest_version_ && forest_) return forest_.get();
+    if (rows < kMinForestRows) return nullptr;
     forest_ = forest_of(trees.ensemble());
-    of_ = now;
+    forest_version_ = version;
     return forest_.get();
   }
 
   std::unique_ptr<Forest> forest_;
-  std::pair<uint64_t, int64_t> of_;
+  std::pair<uint64_t, int64_t> forest_version_;
 };
 
 // The logits of the first trees of an ensemble.
@@ -119,14 +119,15 @@ class FirstTreesKernel : public Kernel {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
     const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
-    const auto wanted = static_cast<size_t>(c.op().attr_int("num_trees"));
+    const auto num_trees = static_cast<size_t>(c.op().attr_int("num_trees"));
     auto* logits = c.output(0).data<float>();
     std::fill(logits, logits + c.output(0).num_elements(), 0.0f);
-    add_leaves(ensemble, std::min(wanted, ensemble.trees.size()), buckets, rows, c.output(0));
+    add_leaves(ensemble, std::min(num_trees, ensemble.trees.size()), buckets, rows, c.output(0));
   }
 };
 
-// Adds the logits of trees and layers since the node that each example had reached before.
+// Computes the change of the logits since the cached node of each example: the layers and trees
+// that have been added since.
 class TrainingPredictKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -134,7 +135,8 @@ class TrainingPredictKernel : public Kernel {
     const Buckets buckets(c, 3, rows);
     const TreeEnsemble& ensemble = validated_ensemble(c, buckets);
     const int64_t width = c.op().attr_int("logits_dimension");
-    const auto *cached_trees = c.input(1).data<int32_t>(), *cached = c.input(2).data<int32_t>();
+    const auto *cached_tree_ids = c.input(1).data<int32_t>(),
+               *cached_node_ids = c.input(2).data<int32_t>();
     auto* logits = c.output(0).data<float>();
     auto *trees = c.output(1).data<int32_t>(), *nodes = c.output(2).data<int32_t>();
     if (c.input(2).num_elements() != rows) {
@@ -143,56 +145,58 @@ class TrainingPredictKernel : public Kernel {
     }
     std::fill(logits, logits + rows * width, 0.0f);
     for (int64_t row = 0; row < rows; ++row) {
-      trees[row] = ensemble.trees.empty() ? cached_trees[row] : ensemble.num_trees() - 1;
+      trees[row] = ensemble.trees.empty() ? cached_tree_ids[row] : ensemble.num_trees() - 1;
       nodes[row] = 0;
       if (ensemble.trees.empty()) continue;
-      const int32_t tree = cached_trees[row];
+      const int32_t tree = cached_tree_ids[row];
       if (tree < 0 || tree >= ensemble.num_trees()) {
         invalid_argument("Row ", row + 1, " has cached tree ", tree, ", which does not exist.");
       }
-      nodes[row] = find_leaf(ensemble, {tree, cached[row]}, buckets, row, logits + row * width);
+      nodes[row] =
+          find_leaf(ensemble, {tree, cached_node_ids[row]}, buckets, row, logits + row * width);
     }
   }
 
  private:
-  struct Place {
+  struct NodePosition {
     int32_t tree, node;
   };
 
-  // Subtracts the value of the cached node, which may have been pruned since.
-  static Place resume_from_cached(const TreeEnsemble& ensemble,
-                                  Place place,
-                                  int64_t row,
-                                  float* logits) {
-    if (place.node < 0) return {place.tree, 0};
-    const Tree& tree = ensemble.trees[static_cast<size_t>(place.tree)];
-    const size_t known = tree.pruned.empty() ? tree.nodes.size() : tree.pruned.size();
-    if (static_cast<size_t>(place.node) >= known) {
-      invalid_argument("Row ", row + 1, " has cached node ", place.node, ", which tree ",
-                       place.tree, " does not have.");
+  // Returns where the traversal starts and subtracts the value of the cached node, which may have
+  // been pruned since.
+  static NodePosition resume_from_cached(const TreeEnsemble& ensemble,
+                                         NodePosition position,
+                                         int64_t row,
+                                         float* logits) {
+    if (position.node < 0) return {position.tree, 0};
+    const Tree& tree = ensemble.trees[static_cast<size_t>(position.tree)];
+    const size_t num_nodes = tree.pruned.empty() ? tree.nodes.size() : tree.pruned.size();
+    if (static_cast<size_t>(position.node) >= num_nodes) {
+      invalid_argument("Row ", row + 1, " has cached node ", position.node, ", which tree ",
+                       position.tree, " does not have.");
     }
     if (!tree.pruned.empty()) {
-      const PrunedNode& now = tree.pruned[static_cast<size_t>(place.node)];
-      add_leaf(now.logit_change, tree.weight, logits);
-      place.node = now.new_node_id;
+      const PrunedNode& pruned = tree.pruned[static_cast<size_t>(position.node)];
+      add_leaf(pruned.logit_change, tree.weight, logits);
+      position.node = pruned.new_node_id;
     }
-    add_leaf(value_of(tree.nodes[static_cast<size_t>(place.node)]), -tree.weight, logits);
-    return place;
+    add_leaf(value_of(tree.nodes[static_cast<size_t>(position.node)]), -tree.weight, logits);
+    return position;
   }
 
   static int32_t find_leaf(const TreeEnsemble& ensemble,
-                           Place place,
+                           NodePosition position,
                            const Buckets& buckets,
                            int64_t row,
                            float* logits) {
-    place = resume_from_cached(ensemble, place, row, logits);
-    for (;; ++place.tree, place.node = 0) {
-      const Tree& tree = ensemble.trees[static_cast<size_t>(place.tree)];
-      while (!tree.nodes[static_cast<size_t>(place.node)].is_leaf()) {
-        place.node = next_node(tree.nodes[static_cast<size_t>(place.node)], buckets, row);
+    position = resume_from_cached(ensemble, position, row, logits);
+    for (;; ++position.tree, position.node = 0) {
+      const Tree& tree = ensemble.trees[static_cast<size_t>(position.tree)];
+      while (!tree.nodes[static_cast<size_t>(position.node)].is_leaf()) {
+        position.node = next_node(tree.nodes[static_cast<size_t>(position.node)], buckets, row);
       }
-      add_leaf(tree.nodes[static_cast<size_t>(place.node)].leaf, tree.weight, logits);
-      if (place.tree == ensemble.num_trees() - 1) return place.node;
+      add_leaf(tree.nodes[static_cast<size_t>(position.node)].leaf, tree.weight, logits);
+      if (position.tree == ensemble.num_trees() - 1) return position.node;
     }
   }
 };
@@ -207,16 +211,16 @@ class DebugOutputsKernel : public Kernel {
     if (c.op().attr_int("logits_dimension") != 1) {
       fail(Code::kUnimplemented, "Debug outputs are available for one logit only.");
     }
-    std::vector<std::string> ways;
-    for (int64_t row = 0; row < rows; ++row) ways.push_back(path_text(ensemble, buckets, row));
-    c.alias_output(0, Tensor::strings(Shape{rows}, ways));
+    std::vector<std::string> paths;
+    for (int64_t row = 0; row < rows; ++row) paths.push_back(path_text(ensemble, buckets, row));
+    c.alias_output(0, Tensor::strings(Shape{rows}, paths));
   }
 
  private:
   static std::string path_text(const TreeEnsemble& ensemble, const Buckets& buckets, int64_t row) {
     std::vector<int32_t> features;
     std::vector<float> logits;
-    float before = 0;
+    float previous_trees = 0;
     for (const Tree& tree : ensemble.trees) {
       const TreeNode* node = &tree.nodes[0];
       if (&tree == &ensemble.trees[0]) {
@@ -225,9 +229,9 @@ class DebugOutputsKernel : public Kernel {
       while (!node->is_leaf()) {
         features.push_back(node->feature_id);
         node = &tree.nodes[static_cast<size_t>(next_node(*node, buckets, row))];
-        logits.push_back(before + tree.weight * leaf_value(value_of(*node), 0));
+        logits.push_back(previous_trees + tree.weight * leaf_value(value_of(*node), 0));
       }
-      before += tree.weight * leaf_value(node->leaf, 0);
+      previous_trees += tree.weight * leaf_value(node->leaf, 0);
     }
     WireWriter out;
     out.add_packed_ints(1, features).add_packed_floats(2, logits.data(), logits.size());
@@ -243,13 +247,17 @@ void lower_first_trees(Graph&, const Operation& op, const std::vector<Output>&) 
               "cannot be exported."));
 }
 
-int64_t rows_of(const ShapeContext& c, int first) {
+int64_t static_rows(const ShapeContext& c, int first) {
   int64_t rows = -1;
   for (int i = first; i < c.num_inputs(); ++i) {
     if (!c.input(i).has_rank() || c.input(i).rank() == 0) continue;
     if (c.input(i).dim(0) >= 0) rows = c.input(i).dim(0);
   }
   return rows;
+}
+
+void logits_shape(ShapeContext& c) {
+  c.set_output(0, Shape{static_rows(c, 1), c.op().attr_int("logits_dimension")});
 }
 
 }  // namespace
@@ -260,9 +268,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesPredict")
     .output("logits: float")
     .attr("num_bucketized_features: int >= 1")
     .attr("logits_dimension: int >= 1")
-    .shape([](ShapeContext& c) {
-      c.set_output(0, Shape{rows_of(c, 1), c.op().attr_int("logits_dimension")});
-    })
+    .shape(logits_shape)
     .kernel(kernel_of<PredictKernel>())
     .stateful()
     .not_differentiable()
@@ -277,9 +283,7 @@ RUNHOOKS_REGISTER_OP("FirstTreesPredict")
     .attr("num_bucketized_features: int >= 1")
     .attr("logits_dimension: int >= 1")
     .attr("num_trees: int >= 1")
-    .shape([](ShapeContext& c) {
-      c.set_output(0, Shape{rows_of(c, 1), c.op().attr_int("logits_dimension")});
-    })
+    .shape(logits_shape)
     .kernel(kernel_of<FirstTreesKernel>())
     .lower(lower_first_trees)
     .stateful()
@@ -297,10 +301,9 @@ RUNHOOKS_REGISTER_OP("BoostedTreesTrainingPredict")
     .attr("num_bucketized_features: int >= 1")
     .attr("logits_dimension: int >= 1")
     .shape([](ShapeContext& c) {
-      const int64_t rows = rows_of(c, 1);
-      c.set_output(0, Shape{rows, c.op().attr_int("logits_dimension")});
-      c.set_output(1, Shape{rows});
-      c.set_output(2, Shape{rows});
+      logits_shape(c);
+      c.set_output(1, Shape{static_rows(c, 1)});
+      c.set_output(2, Shape{static_rows(c, 1)});
     })
     .kernel(kernel_of<TrainingPredictKernel>())
     .stateful()
@@ -316,7 +319,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesExampleDebugOutputs")
     .output("examples_debug_outputs_serialized: string")
     .attr("num_bucketized_features: int >= 1")
     .attr("logits_dimension: int >= 1")
-    .shape([](ShapeContext& c) { c.set_output(0, Shape{rows_of(c, 1)}); })
+    .shape([](ShapeContext& c) { c.set_output(0, Shape{static_rows(c, 1)}); })
     .kernel(kernel_of<DebugOutputsKernel>())
     .allocates_outputs()
     .stateful()

@@ -41,12 +41,13 @@ class MakeSummariesKernel : public Kernel {
     }
     std::vector<QuantileSummary> summaries(static_cast<size_t>(n));
     parallel_for_throwing(n, [&](int64_t f) {
-      summaries[static_cast<size_t>(f)] = summary_of(c.input(static_cast<int>(f)), weights, epsilon);
+      summaries[static_cast<size_t>(f)] =
+          summary_of(c.input(static_cast<int>(f)), weights, epsilon);
     });
     for (int f = 0; f < n; ++f) {
-      const Tensor all = as_rows(summaries[static_cast<size_t>(f)].entries());
-      Tensor& out = c.allocate_output(f, DType::kFloat32, all.shape());
-      std::copy(all.data<float>(), all.data<float>() + all.num_elements(), out.data<float>());
+      const Tensor rows = rows_from_entries(summaries[static_cast<size_t>(f)].entries());
+      Tensor& out = c.allocate_output(f, DType::kFloat32, rows.shape());
+      std::copy(rows.data<float>(), rows.data<float>() + rows.num_elements(), out.data<float>());
     }
   }
 
@@ -63,8 +64,8 @@ class AddSummariesKernel : public Kernel {
     QuantileStreams& streams = streams_of(c);
     streams.check(c.op().attr_int("num_features"));
     for (int f = 1; f < c.num_inputs(); ++f) {
-      streams.add(static_cast<size_t>(f - 1),
-                  summary_from_rows(c.input(f), Code::kInvalidArgument, str_cat("summary ", f - 1)));
+      streams.add(static_cast<size_t>(f - 1), summary_from_rows(c.input(f), Code::kInvalidArgument,
+                                                                str_cat("summary ", f - 1)));
     }
   }
 };
@@ -95,15 +96,15 @@ class BoundariesKernel : public Kernel {
 class SetBoundariesKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    std::vector<std::vector<float>> all;
+    std::vector<std::vector<float>> boundaries;
     for (int f = 1; f < c.num_inputs(); ++f) {
       const float *begin = c.input(f).data<float>(), *end = begin + c.input(f).num_elements();
       if (!std::is_sorted(begin, end)) {
         invalid_argument("The boundaries of feature ", f - 1, " must be in ascending order.");
       }
-      all.emplace_back(begin, end);
+      boundaries.emplace_back(begin, end);
     }
-    streams_of(c).set_boundaries(std::move(all));
+    streams_of(c).set_boundaries(std::move(boundaries));
   }
 };
 
@@ -111,16 +112,16 @@ class QuantileBucketizeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const int n = static_cast<int>(c.op().attr_int("num_features"));
-    for (int f = 0; f < n; ++f) find(c.input(f), c.input(n + f), c.output(f).data<int32_t>());
+    for (int f = 0; f < n; ++f) bucketize(c.input(f), c.input(n + f), c.output(f).data<int32_t>());
   }
 
  private:
-  // A search takes about kSteps operations, so small batches stay on one thread.
-  static void find(const Tensor& x, const Tensor& edges, int32_t* out) {
-    constexpr int64_t kChunk = 1 << 12, kSteps = 16;
-    const Binner finder({edges.data<float>(), edges.data<float>() + edges.num_elements()});
-    parallel_for_chunks(x.num_elements(), kChunk, kSteps, [&](int64_t first, int64_t count) {
-      finder.find(x.data<float>() + first, count, out + first);
+  static void bucketize(const Tensor& x, const Tensor& edges, int32_t* out) {
+    // A search takes about 16 operations. With this estimate small batches stay on one thread.
+    constexpr int64_t kChunk = 1 << 12, kOperations = 16;
+    const Binner binner({edges.data<float>(), edges.data<float>() + edges.num_elements()});
+    parallel_for_chunks(x.num_elements(), kChunk, kOperations, [&](int64_t first, int64_t count) {
+      binner.find(x.data<float>() + first, count, out + first);
     });
   }
 };

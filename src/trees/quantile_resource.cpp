@@ -29,7 +29,7 @@ std::vector<float> floats_of(const Tensor& x) {
 
 }  // namespace
 
-Tensor as_rows(const std::vector<QuantileEntry>& entries) {
+Tensor rows_from_entries(const std::vector<QuantileEntry>& entries) {
   Tensor rows(DType::kFloat32, Shape{static_cast<int64_t>(entries.size()), 4});
   float* at = rows.data<float>();
   for (const QuantileEntry& entry : entries) {
@@ -38,19 +38,19 @@ Tensor as_rows(const std::vector<QuantileEntry>& entries) {
   return rows;
 }
 
-QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& what) {
+QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& name) {
   const bool fits =
       rows.dtype() == DType::kFloat32 && rows.shape().rank() == 2 && rows.shape().dim(1) == 4;
-  if (!fits) fail(code, what, " must be float32 of shape [n, 4], not ", rows.shape(), ".");
+  if (!fits) fail(code, name, " must be float32 of shape [n, 4], not ", rows.shape(), ".");
   std::vector<QuantileEntry> entries;
   const float* at = rows.data<float>();
   for (int64_t i = 0; i < rows.shape().dim(0); ++i, at += 4) {
     entries.push_back({at[0], at[1], at[2], at[3]});
     const QuantileEntry& entry = entries.back();
     const bool is_ordered = i == 0 || entries[static_cast<size_t>(i) - 1].value < entry.value;
-    const bool is_good = is_ordered && entry.weight > 0 && entry.min_rank >= 0 &&
-                         entry.max_rank >= entry.min_rank && !std::isnan(entry.value);
-    if (!is_good) fail(code, what, " has an invalid entry ", i, ".");
+    const bool is_valid = is_ordered && entry.weight > 0 && entry.min_rank >= 0 &&
+                          entry.max_rank >= entry.min_rank && !std::isnan(entry.value);
+    if (!is_valid) fail(code, name, " has an invalid entry ", i, ".");
   }
   return QuantileSummary(std::move(entries));
 }
@@ -84,9 +84,9 @@ void QuantileStreams::check(int64_t num_features) const {
 
 void QuantileStreams::flush(int64_t num_buckets, bool generate_quantiles) {
   for (size_t i = 0; i < streams_.size(); ++i) {
-    const QuantileSummary all = streams_[i].take();
+    const QuantileSummary summary = streams_[i].take();
     boundaries_[i] =
-        generate_quantiles ? all.quantiles(num_buckets - 1) : all.boundaries(num_buckets);
+        generate_quantiles ? summary.quantiles(num_buckets - 1) : summary.boundaries(num_buckets);
   }
 }
 
@@ -107,16 +107,16 @@ NamedTensors QuantileStreams::save_state() const {
 }
 
 void QuantileStreams::restore_state(const NamedTensors& state) {
-  std::vector<std::vector<float>> read;
+  std::vector<std::vector<float>> boundaries;
   for (size_t i = 0;; ++i) {
     const auto found = state.find(boundaries_key(i));
     if (found == state.end()) break;
     if (!is_sorted_floats(found->second)) {
       fail(Code::kDataLoss, "'", found->first, "' must be a sorted float32 vector.");
     }
-    read.push_back(floats_of(found->second));
+    boundaries.push_back(floats_of(found->second));
   }
-  set_boundaries(std::move(read));
+  set_boundaries(std::move(boundaries));
 }
 
 NamedTensors QuantileStreams::save_streams() {
@@ -124,7 +124,8 @@ NamedTensors QuantileStreams::save_streams() {
   for (size_t i = 0; i < streams_.size(); ++i) {
     const std::vector<QuantileSummary>& levels = streams_[i].levels();
     for (size_t level = 0; level < levels.size(); ++level) {
-      if (!levels[level].is_empty()) state[level_key(i, level)] = as_rows(levels[level].entries());
+      if (!levels[level].is_empty())
+        state[level_key(i, level)] = rows_from_entries(levels[level].entries());
     }
   }
   return state;
@@ -135,16 +136,16 @@ std::vector<std::vector<QuantileSummary>> QuantileStreams::read_streams(const Na
   constexpr size_t kMaxLevels = 64;
   std::vector<std::vector<QuantileSummary>> streams(num_streams);
   for (const auto& [key, rows] : state) {
-    bool is_known = false;
-    for (size_t i = 0; i < num_streams && !is_known; ++i) {
-      for (size_t level = 0; level < kMaxLevels && !is_known; ++level) {
+    bool is_stream_key = false;
+    for (size_t i = 0; i < num_streams && !is_stream_key; ++i) {
+      for (size_t level = 0; level < kMaxLevels && !is_stream_key; ++level) {
         if (key != level_key(i, level)) continue;
-        is_known = true;
+        is_stream_key = true;
         if (streams[i].size() <= level) streams[i].resize(level + 1);
         streams[i][level] = summary_from_rows(rows, Code::kDataLoss, str_cat("'", key, "'"));
       }
     }
-    if (!is_known) fail(Code::kDataLoss, "'", key, "' is not the key of a quantile stream.");
+    if (!is_stream_key) fail(Code::kDataLoss, "'", key, "' is not the key of a quantile stream.");
   }
   return streams;
 }
@@ -172,8 +173,8 @@ class BoundariesSaveable : public ResourceSaveable {
   bool is_trainable() const override { return true; }
   Operation* initializer() const override { return create_; }
   bool is_initialized(const ResourceManager& resources) const override {
-    const auto* own = resources.find<QuantileStreams>(op()->name());
-    return own && own->is_initialized();
+    const auto* streams = resources.find<QuantileStreams>(op()->name());
+    return streams && streams->is_initialized();
   }
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
     for (int64_t i = 0; i < num_streams_; ++i) {
@@ -193,9 +194,7 @@ class BoundariesSaveable : public ResourceSaveable {
       Operation* read = g.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries",
                              {g.operation(handle)->output(0)})
                             .attr("num_features", n);
-      std::vector<Output> values;
-      for (int64_t i = 0; i < n; ++i) values.push_back(read->output(static_cast<int>(i)));
-      return values;
+      return read->outputs();
     };
     // TensorFlow restores existing resources only
     const std::string create = create_->name();
@@ -217,7 +216,7 @@ class BoundariesSaveable : public ResourceSaveable {
       fail(Code::kDataLoss, "Checkpoint ", where, " has boundaries of ",
            static_cast<int64_t>(state.size()), " features, but the model has ", num_streams_, ".");
     }
-    // a first pass may resume, so create the streams, too
+    // Also creates the streams, because an unfinished first pass may resume.
     const Assign assign = ResourceSaveable::read_state(state, where, resources);
     return [this, assign](ResourceManager& resources) {
       resources
@@ -235,28 +234,29 @@ class BoundariesSaveable : public ResourceSaveable {
   int64_t num_streams_;
 };
 
-// The summaries of an unfinished first pass. They belong to the run, not to the model.
+// The summaries of an unfinished first pass over the data. They belong to the run, not to the
+// model.
 class StreamsSaveable : public StateSaveable {
  public:
   StreamsSaveable(const Operation& op, int64_t num_streams)
-      : StateSaveable(str_cat("runhooks/quantiles/", path_part(op.name()), "/")),
+      : StateSaveable(str_cat("runhooks/quantiles/", escape_path_component(op.name()), "/")),
         op_(op),
         num_streams_(num_streams) {}
   const Operation* op() const override { return &op_; }
 
  protected:
   NamedTensors save_state(ResourceManager& resources) override {
-    auto* own = resources.find<QuantileStreams>(op_.name());
-    return own ? own->save_streams() : NamedTensors();
+    auto* streams = resources.find<QuantileStreams>(op_.name());
+    return streams ? streams->save_streams() : NamedTensors();
   }
   Assign read_state(const NamedTensors& state,
                     const std::string& where,
                     const ResourceManager&) override {
     try {
-      auto read = QuantileStreams::read_streams(state, static_cast<size_t>(num_streams_));
-      return [this, read](ResourceManager& resources) {
-        auto* own = resources.find<QuantileStreams>(op_.name());
-        if (own) own->set_streams(read);
+      auto restored = QuantileStreams::read_streams(state, static_cast<size_t>(num_streams_));
+      return [this, restored](ResourceManager& resources) {
+        auto* streams = resources.find<QuantileStreams>(op_.name());
+        if (streams) streams->set_streams(restored);
       };
     } catch (const Error& error) {
       fail(error.code(), "Cannot restore the quantile streams from checkpoint ", where, ": ",
@@ -275,21 +275,21 @@ QuantilesHandle add_quantiles(Graph& graph,
                               const std::string& name,
                               double epsilon,
                               int64_t num_streams) {
-  QuantilesHandle made;
-  made.handle = graph.op("BoostedTreesQuantileStreamResourceHandleOp")
-                    .attr("shared_name", name + "/")
-                    .named(name + "/");
+  QuantilesHandle added;
+  added.handle = graph.op("BoostedTreesQuantileStreamResourceHandleOp")
+                     .attr("shared_name", name + "/")
+                     .named(name + "/");
   const NameScope scope(graph, name + "/");
-  made.create = graph.op("BoostedTreesCreateQuantileStreamResource",
-                         {made.handle, graph.scalar(DType::kFloat32, epsilon, "epsilon"),
-                          graph.constant(Tensor::scalar<int64_t>(num_streams), "num_streams")});
+  added.create = graph.op("BoostedTreesCreateQuantileStreamResource",
+                          {added.handle, graph.scalar(DType::kFloat32, epsilon, "epsilon"),
+                           graph.constant(Tensor::scalar<int64_t>(num_streams), "num_streams")});
   for (const SaveablePtr& saveable :
-       {SaveablePtr(std::make_shared<BoundariesSaveable>(*made.handle.op, made.create, epsilon,
+       {SaveablePtr(std::make_shared<BoundariesSaveable>(*added.handle.op, added.create, epsilon,
                                                          num_streams)),
-        SaveablePtr(std::make_shared<StreamsSaveable>(*made.handle.op, num_streams))}) {
+        SaveablePtr(std::make_shared<StreamsSaveable>(*added.handle.op, num_streams))}) {
     graph.add_to_collection(collection_keys::kSaveableObjects, saveable);
   }
-  return made;
+  return added;
 }
 
 }  // namespace runhooks

@@ -12,11 +12,11 @@
 namespace runhooks {
 
 // A summary in TensorFlow's tensor format: rows of value, weight, min rank and max rank.
-Tensor as_rows(const std::vector<QuantileEntry>& entries);
-// Throws this code for invalid rows; `what` begins the message.
-QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& what);
+Tensor rows_from_entries(const std::vector<QuantileEntry>& entries);
+// Throws `code` for invalid rows; the message begins with `name`.
+QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& name);
 
-// The state is the boundaries; save_streams() saves an unfinished first pass over the data.
+// save_state() saves the boundaries, and save_streams() an unfinished first pass over the data.
 class QuantileStreams : public StatefulResource {
  public:
   static std::unique_ptr<StatefulResource> make(const Operation&);
@@ -28,9 +28,10 @@ class QuantileStreams : public StatefulResource {
                                                                 size_t num_streams);
   void set_streams(std::vector<std::vector<QuantileSummary>> streams);
 
-  // Keeps existing streams.
+  // Does nothing if the streams exist.
   void create(double epsilon, int64_t num_streams, int64_t max_elements);
   bool is_initialized() const { return is_initialized_; }
+  // Throws unless there is a stream for each feature.
   void check(int64_t num_features) const;
   void add(size_t stream, const QuantileSummary& summary) { streams_[stream].add(summary); }
   void flush(int64_t num_buckets, bool generate_quantiles);

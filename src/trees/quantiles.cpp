@@ -11,10 +11,10 @@ namespace runhooks {
 
 namespace {
 
-using Weighted = std::pair<float, float>;
+using WeightedValue = std::pair<float, float>;
 constexpr size_t kMaxReserved = size_t{1} << 14;
 
-// Integers in the same order as the floats; -0 equals 0.
+// Maps floats to integers that have the same order; -0 equals 0.
 uint32_t to_ordered_bits(float x) {
   const float sum = x + 0.0f;
   uint32_t bits;
@@ -30,7 +30,7 @@ float from_ordered_bits(uint32_t key) {
 }
 
 uint32_t key_of(uint32_t key) { return key; }
-uint32_t key_of(const Weighted& value) { return to_ordered_bits(value.first); }
+uint32_t key_of(const WeightedValue& value) { return to_ordered_bits(value.first); }
 
 // Radix sort with digits of 11 bits, which avoids mispredicted branches.
 template <typename T>
@@ -74,11 +74,12 @@ std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight
   return entries;
 }
 
-float select(bool first, float a, float b) {
+// a or b, without a branch.
+float select(bool use_a, float a, float b) {
   uint32_t bits[2];
   std::memcpy(&bits[0], &a, sizeof(a));
   std::memcpy(&bits[1], &b, sizeof(b));
-  const uint32_t mask = 0u - static_cast<uint32_t>(first);
+  const uint32_t mask = 0u - static_cast<uint32_t>(use_a);
   const uint32_t chosen = (bits[0] & mask) | (bits[1] & ~mask);
   float x;
   std::memcpy(&x, &chosen, sizeof(x));
@@ -99,43 +100,41 @@ void QuantileSummary::merge(const QuantileSummary& other) {
     entries_ = other.entries_;
     return;
   }
-  const std::vector<QuantileEntry> own = std::move(entries_);
-  const std::vector<QuantileEntry>& theirs = other.entries_;
-  entries_ = std::vector<QuantileEntry>(own.size() + theirs.size());
+  const std::vector<QuantileEntry> entries_a = std::move(entries_);
+  const std::vector<QuantileEntry>& entries_b = other.entries_;
+  entries_ = std::vector<QuantileEntry>(entries_a.size() + entries_b.size());
   QuantileEntry* to = entries_.data();
-  float own_below = 0, theirs_below = 0;
-  const QuantileEntry *a = own.data(), *const own_end = a + own.size();
-  const QuantileEntry *b = theirs.data(), *const theirs_end = b + theirs.size();
-  while (a < own_end && b < theirs_end) {
-    const bool takes_own = !(b->value < a->value), takes_theirs = !(a->value < b->value);
-    *to++ = {
-        select(takes_own, a->value, b->value),
-        select(takes_own, a->weight, 0) + select(takes_theirs, b->weight, 0),
-        select(takes_own, a->min_rank, own_below) + select(takes_theirs, b->min_rank, theirs_below),
-        select(takes_own, a->max_rank, a->prev_max_rank()) +
-            select(takes_theirs, b->max_rank, b->prev_max_rank())};
-    own_below = select(takes_own, a->next_min_rank(), own_below);
-    theirs_below = select(takes_theirs, b->next_min_rank(), theirs_below);
-    a += takes_own;
-    b += takes_theirs;
+  float min_rank_a = 0, min_rank_b = 0;
+  const QuantileEntry *a = entries_a.data(), *const end_a = a + entries_a.size();
+  const QuantileEntry *b = entries_b.data(), *const end_b = b + entries_b.size();
+  while (a < end_a && b < end_b) {
+    const bool takes_a = !(b->value < a->value), takes_b = !(a->value < b->value);
+    *to++ = {select(takes_a, a->value, b->value),
+             select(takes_a, a->weight, 0) + select(takes_b, b->weight, 0),
+             select(takes_a, a->min_rank, min_rank_a) + select(takes_b, b->min_rank, min_rank_b),
+             select(takes_a, a->max_rank, a->prev_max_rank()) +
+                 select(takes_b, b->max_rank, b->prev_max_rank())};
+    min_rank_a = select(takes_a, a->next_min_rank(), min_rank_a);
+    min_rank_b = select(takes_b, b->next_min_rank(), min_rank_b);
+    a += takes_a;
+    b += takes_b;
   }
   const auto put = [&to](const QuantileEntry& entry, float below, float above) {
     *to++ = {entry.value, entry.weight, entry.min_rank + below, entry.max_rank + above};
   };
-  for (; a < own_end; ++a) put(*a, theirs_below, theirs.back().max_rank);
-  for (; b < theirs_end; ++b) put(*b, own_below, own.back().max_rank);
+  for (; a < end_a; ++a) put(*a, min_rank_b, entries_b.back().max_rank);
+  for (; b < end_b; ++b) put(*b, min_rank_a, entries_a.back().max_rank);
   entries_.resize(static_cast<size_t>(to - entries_.data()));
 }
 
-void QuantileSummary::compress(int64_t size, double least_error) {
+void QuantileSummary::compress(int64_t size, double min_error) {
   size = std::max<int64_t>(size, 2);
   const auto count = static_cast<int64_t>(entries_.size());
   if (count <= size) return;
-  const double largest_gap =
-      total_weight() * std::max(1.0 / static_cast<double>(size), least_error);
-  // `credit` spreads the dropped entries over the whole range
+  const double largest_gap = total_weight() * std::max(1.0 / static_cast<double>(size), min_error);
+  // `credit` distributes the dropped entries evenly over the whole range.
   int64_t credit = 0;
-  size_t kept = 1, at = 0;
+  size_t num_kept = 1, at = 0;
   while (at + 1 < entries_.size()) {
     size_t next = at + 1;
     while (next < entries_.size() && credit < count &&
@@ -144,10 +143,10 @@ void QuantileSummary::compress(int64_t size, double least_error) {
       ++next;
     }
     at = next == at + 1 ? at + 1 : next - 1;
-    entries_[kept++] = entries_[at];
+    entries_[num_kept++] = entries_[at];
     credit -= count;
   }
-  entries_.resize(kept);
+  entries_.resize(num_kept);
 }
 
 double QuantileSummary::error() const {
@@ -164,10 +163,10 @@ double QuantileSummary::error() const {
 std::vector<float> QuantileSummary::boundaries(int64_t count) const {
   std::vector<float> values;
   if (entries_.empty()) return values;
-  QuantileSummary fewer = *this;
-  const auto error_of_both = static_cast<float>(error() + 1.0 / static_cast<double>(count));
-  fewer.compress(count, error_of_both);
-  for (const QuantileEntry& entry : fewer.entries_) values.push_back(entry.value);
+  QuantileSummary compressed = *this;
+  const auto min_error = static_cast<float>(error() + 1.0 / static_cast<double>(count));
+  compressed.compress(count, min_error);
+  for (const QuantileEntry& entry : compressed.entries_) values.push_back(entry.value);
   return values;
 }
 
@@ -177,8 +176,8 @@ std::vector<float> QuantileSummary::quantiles(int64_t count) const {
   count = std::max<int64_t>(count, 2);
   size_t at = 0;
   for (int64_t rank = 0; rank <= count; ++rank) {
-    const float twice = 2 * (static_cast<float>(rank) * entries_.back().max_rank /
-                             static_cast<float>(count));
+    const float twice =
+        2 * (static_cast<float>(rank) * entries_.back().max_rank / static_cast<float>(count));
     size_t next = at + 1;
     while (next < entries_.size() && twice >= entries_[next].min_rank + entries_[next].max_rank) {
       ++next;
@@ -197,8 +196,8 @@ QuantileStream::QuantileStream(double epsilon, int64_t max_elements) : epsilon_(
     block_size_ = max_elements;
   } else {
     for (int64_t level = 1; level < 62 && (block_size_ << level) < max_elements; ++level) {
-      const double wanted = std::ceil(static_cast<double>(level) / epsilon_) + 1;
-      block_size_ = std::max<int64_t>(2, static_cast<int64_t>(std::min(wanted, 1e9)));
+      const double size = std::ceil(static_cast<double>(level) / epsilon_) + 1;
+      block_size_ = std::max<int64_t>(2, static_cast<int64_t>(std::min(size, 1e9)));
     }
   }
   buffer_size_ = static_cast<size_t>(std::min(block_size_ * 2, max_elements));
@@ -206,7 +205,7 @@ QuantileStream::QuantileStream(double epsilon, int64_t max_elements) : epsilon_(
 
 void QuantileStream::add(float value, float weight) {
   if (!(weight > 0) || std::isnan(value)) return;
-  // the last flush moved the buffer; an exact stream may have no practical size limit
+  // The last flush moved the buffer away. The cap is for exact streams, whose buffer is unlimited.
   if (buffer_.empty()) buffer_.reserve(std::min(buffer_size_, kMaxReserved));
   buffer_.emplace_back(value, weight);
   if (buffer_.size() >= buffer_size_) flush_buffer();
@@ -244,15 +243,15 @@ void QuantileStream::propagate(QuantileSummary summary) {
   if (summary.is_empty()) return;
   for (size_t level = 0;; ++level) {
     if (levels_.size() <= level) levels_.emplace_back();
-    QuantileSummary& here = levels_[level];
-    const bool was_empty = here.is_empty();
-    summary.merge(here);
+    QuantileSummary& at_level = levels_[level];
+    const bool was_empty = at_level.is_empty();
+    summary.merge(at_level);
     if (was_empty || static_cast<int64_t>(summary.size()) <= block_size_ + 1) {
-      here = std::move(summary);
+      at_level = std::move(summary);
       return;
     }
     summary.compress(block_size_, epsilon_);
-    here = QuantileSummary();
+    at_level = QuantileSummary();
   }
 }
 
@@ -263,16 +262,16 @@ const std::vector<QuantileSummary>& QuantileStream::levels() {
 
 QuantileSummary QuantileStream::take() {
   flush_buffer();
-  QuantileSummary all;
-  for (const QuantileSummary& level : levels_) all.merge(level);
+  QuantileSummary merged;
+  for (const QuantileSummary& level : levels_) merged.merge(level);
   levels_.clear();
-  return all;
+  return merged;
 }
 
 QuantileSummary summary_of_values(
-    const float* values, int64_t n, const float* weights, bool one_weight, double epsilon) {
+    const float* values, int64_t n, const float* weights, bool has_single_weight, double epsilon) {
   QuantileStream stream(epsilon, n + 1);
-  if (one_weight) {
+  if (has_single_weight) {
     stream.add_all(values, n, weights[0]);
   } else {
     for (int64_t i = 0; i < n; ++i) stream.add(values[i], weights[i]);

@@ -8,8 +8,8 @@
 
 namespace runhooks {
 
-// A value with bounds of its rank: the weight of smaller values is at least min_rank, and including
-// its own at most max_rank.
+// A value with bounds of its rank. The total weight of smaller values is at least min_rank. The
+// total weight of values up to and including this one is at most max_rank.
 struct QuantileEntry {
   float value = 0, weight = 0, min_rank = 0, max_rank = 0;
   float next_min_rank() const { return min_rank + weight; }
@@ -31,11 +31,12 @@ class QuantileSummary {
   float total_weight() const { return entries_.empty() ? 0 : entries_.back().max_rank; }
 
   void merge(const QuantileSummary& other);
-  // Reduces to about `size` entries with rank gaps of at most max(1 / size, least_error).
-  void compress(int64_t size, double least_error);
-  // The largest possible rank error as a part of the total weight.
+  // Reduces to about `size` entries. Gaps between ranks are at most max(1 / size, min_error) times
+  // the total weight.
+  void compress(int64_t size, double min_error);
+  // The largest possible rank error as a fraction of the total weight.
   double error() const;
-  // At most about `count` values with about equal weight between them.
+  // About `count` values or fewer, with about equal weight between neighbors.
   std::vector<float> boundaries(int64_t count) const;
   // The values at `count` + 1 equally spaced ranks.
   std::vector<float> quantiles(int64_t count) const;
@@ -44,20 +45,21 @@ class QuantileSummary {
   std::vector<QuantileEntry> entries_;
 };
 
-// The summary of `n` values with a weight for each, or one for all.
+// The summary of `n` values. `weights` has one weight per value, or a single weight for all.
 QuantileSummary summary_of_values(
-    const float* values, int64_t n, const float* weights, bool one_weight, double epsilon);
+    const float* values, int64_t n, const float* weights, bool has_single_weight, double epsilon);
 
+// Summaries by level, where each level covers about twice as many values as the previous one.
 class QuantileStream {
  public:
-  // `max_elements` is the expected number of elements; more of them reduce the accuracy.
+  // The ranks have an error of about `epsilon` for up to `max_elements` values.
   QuantileStream(double epsilon, int64_t max_elements);
   void add(float value, float weight);
   void add_all(const float* values, int64_t n, float weight);
   void add(QuantileSummary summary);
   // The summary of all values; empties the stream.
   QuantileSummary take();
-  // The state of the stream by level.
+  // The summaries by level, after a flush of buffered values.
   const std::vector<QuantileSummary>& levels();
   void set_levels(std::vector<QuantileSummary> levels) { levels_ = std::move(levels); }
 

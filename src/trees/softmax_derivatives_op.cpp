@@ -1,6 +1,7 @@
 // The derivatives of a softmax loss for growing trees, in one pass.
 #include <algorithm>
 
+#include "graph/graph.h"
 #include "graph/op_registry.h"
 #include "trees/parallel.h"
 
@@ -11,8 +12,8 @@ namespace {
 class SoftmaxDerivativesKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor &given = c.input(0), &labels = c.input(1), &weights = c.input(2);
-    const int64_t rows = given.shape().dim(0), k = given.shape().dim(1);
+    const Tensor &loss_gradients = c.input(0), &labels = c.input(1), &weights = c.input(2);
+    const int64_t rows = loss_gradients.shape().dim(0), k = loss_gradients.shape().dim(1);
     if (labels.num_elements() != rows || weights.num_elements() != rows) {
       invalid_argument("Gradients of ", rows, " rows need as many labels and weights, not ",
                        labels.num_elements(), " and ", weights.num_elements(), ".");
@@ -26,20 +27,21 @@ class SoftmaxDerivativesKernel : public Kernel {
     const auto by_row = k == 3 ? &differentiate<3> : &differentiate<0>;
     parallel_for((rows + kChunk - 1) / kChunk, [&](int64_t chunk) {
       for (int64_t row = chunk * kChunk; row < std::min(rows, (chunk + 1) * kChunk); ++row) {
-        by_row(k, given.data<float>() + row * k, ids[row], weights.data<float>()[row],
+        by_row(k, loss_gradients.data<float>() + row * k, ids[row], weights.data<float>()[row],
                gradients + row * k, hessians + row * k);
       }
     });
   }
 
  private:
-  // `given` is p, and p - 1 for the label. As p approaches 1, 1 - p suffers cancellation; the sum
-  // of the other probabilities does not. `kClasses` is a known `k`, or 0.
+  // `loss_gradients` has the probability p of each class, minus 1 for the label. Computes 1 - p as
+  // the sum of the other probabilities, which does not suffer cancellation if p is near 1.
+  // `kClasses` is the compile-time value of `k`, or 0.
   template <int64_t kClasses>
   static void differentiate(
-      int64_t k, const float* given, int64_t label, float weight, float* g, float* h) {
+      int64_t k, const float* loss_gradients, int64_t label, float weight, float* g, float* h) {
     const int64_t n = kClasses > 0 ? kClasses : k;
-    std::copy_n(given, n, g);
+    std::copy_n(loss_gradients, n, g);
     g[label] += 1;
     float before = 0, after = 0;
     for (int64_t i = 0; i < n; ++i) {
@@ -50,12 +52,12 @@ class SoftmaxDerivativesKernel : public Kernel {
       h[i] += after;
       after += g[i];
     }
-    const float others = h[label];
+    const float other_probabilities = h[label];
     for (int64_t i = 0; i < n; ++i) {
       g[i] *= weight;
       h[i] *= 2 * g[i];
     }
-    g[label] = -weight * others;
+    g[label] = -weight * other_probabilities;
   }
 };
 

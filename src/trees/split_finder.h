@@ -9,7 +9,8 @@
 
 namespace runhooks {
 
-// Integer histograms of a node by bin and logit; the units convert sums to numbers.
+// Integer histograms of a node by bin and logit. Multiplied by its unit, a sum becomes a
+// derivative.
 struct BinSums {
   const int64_t* gradients;
   const int64_t* hessians;
@@ -17,11 +18,11 @@ struct BinSums {
   double gradient_unit, hessian_unit;
 };
 
-// As in TensorFlow, differences up to this do not count.
+// As in TensorFlow, gains whose difference is not larger are equal.
 constexpr double kEqualGains = 1e-15;
 
 // Replaces `best` if a split by this column has a larger gain. The first of equal splits wins.
-void find_split(int32_t number,
+void find_split(int32_t column_index,
                 const BinnedColumn& column,
                 const BinSums& sums,
                 const SplitCosts& costs,

@@ -20,7 +20,7 @@ void check_node_fits(int32_t node, int64_t max_splits, int64_t row) {
                    " of the batch; buckets are 0 to ", num_buckets - 1, ".");
 }
 
-// [num_features, max_splits, num_buckets, 2]
+// The output has the shape [num_features, max_splits, num_buckets, 2].
 class MakeStatsSummaryKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -32,7 +32,7 @@ class MakeStatsSummaryKernel : public Kernel {
     auto* out = c.output(0).data<float>();
     check_rows(c, rows);
     for (int64_t row = 0; row < rows; ++row) check_node_fits(nodes[row], max_splits, row);
-    // as in TensorFlow, since rounding decides between gains that are nearly equal
+    // Sums in double precision, as in TensorFlow: rounding decides between nearly equal gains.
     std::vector<double> sums(static_cast<size_t>(max_splits * num_buckets * 2));
     for (int i = 3; i < c.num_inputs(); ++i, out += sums.size()) {
       std::fill(sums.begin(), sums.end(), 0.0);
@@ -58,7 +58,8 @@ class MakeStatsSummaryKernel : public Kernel {
   }
 };
 
-// [max_splits, feature_dims, num_buckets + 1, logits + hessians]; missing values are last.
+// The output has the shape [max_splits, feature_dims, num_buckets + 1, gradients + hessians]. The
+// last bucket is for missing values.
 class AggregateStatsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -80,7 +81,8 @@ class AggregateStatsKernel : public Kernel {
         int32_t bucket = feature.data<int32_t>()[row * columns + j];
         if (bucket == -1) bucket = static_cast<int32_t>(num_buckets);
         if (bucket < 0 || bucket > num_buckets) throw_bucket(j, bucket, num_buckets, row);
-        double* at = sums.data() + ((nodes[row] * columns + j) * (num_buckets + 1) + bucket) * width;
+        double* at =
+            sums.data() + ((nodes[row] * columns + j) * (num_buckets + 1) + bucket) * width;
         add(g.data<float>() + row * num_g, num_g, at);
         add(h.data<float>() + row * num_h, num_h, at + num_g);
       }
@@ -108,8 +110,8 @@ struct NodeRange {
 
 // Inputs from `first` on: l1, l2, tree_complexity, min_node_weight.
 SplitRules rules_at(const KernelContext& c, int first) {
-  const auto number = [&c](int i) { return *c.input(i).data<float>(); };
-  return {{number(first), number(first + 1)}, number(first + 2), number(first + 3)};
+  const auto value = [&c](int i) { return *c.input(i).data<float>(); };
+  return {{value(first), value(first + 1)}, value(first + 2), value(first + 3)};
 }
 
 template <typename T>
@@ -126,7 +128,7 @@ class BestGainsPerFeatureKernel : public Kernel {
     const NodeRange range(c.input(0), max_splits);
     rules_ = rules_at(c, 1 + num_features);
     for (int f = 0; f < num_features; ++f) {
-      Found found;
+      BestSplitLists splits;
       const int64_t buckets = c.input(1 + f).shape().dim(1);
       if (c.input(1 + f).shape().dim(0) < range.end || c.input(1 + f).shape().dim(2) != 2) {
         invalid_argument(
@@ -135,41 +137,45 @@ class BestGainsPerFeatureKernel : public Kernel {
             c.input(1 + f).shape(), ".");
       }
       for (int32_t node = range.first; node < range.end; ++node) {
-        best_of(node, c.input(1 + f).data<float>() + node * buckets * 2, buckets, &found);
+        add_best_split(node, c.input(1 + f).data<float>() + node * buckets * 2, buckets, &splits);
       }
-      write(c, f, num_features, found);
+      write(c, f, num_features, splits);
     }
   }
 
  private:
-  struct Found {
+  struct BestSplitLists {
     std::vector<int32_t> nodes, thresholds;
     std::vector<float> gains, left, right;
   };
 
-  void best_of(int32_t node, const float* stats, int64_t buckets, Found* found) const {
+  void add_best_split(int32_t node,
+                      const float* stats,
+                      int64_t buckets,
+                      BestSplitLists* splits) const {
     ThresholdSplit best;
     if (!best_threshold(stats, buckets, rules_, &best)) return;
-    found->nodes.push_back(node);
-    found->thresholds.push_back(best.threshold);
-    found->gains.push_back(best.gain);
-    found->left.push_back(best.left);
-    found->right.push_back(best.right);
+    splits->nodes.push_back(node);
+    splits->thresholds.push_back(best.threshold);
+    splits->gains.push_back(best.gain);
+    splits->left.push_back(best.left);
+    splits->right.push_back(best.right);
   }
 
-  static void write(KernelContext& c, int f, int num_features, const Found& found) {
-    const auto n = static_cast<int64_t>(found.nodes.size());
-    set_output_values(c, f, DType::kInt32, Shape{n}, found.nodes);
-    set_output_values(c, num_features + f, DType::kFloat32, Shape{n}, found.gains);
-    set_output_values(c, 2 * num_features + f, DType::kInt32, Shape{n}, found.thresholds);
-    set_output_values(c, 3 * num_features + f, DType::kFloat32, Shape{n, 1}, found.left);
-    set_output_values(c, 4 * num_features + f, DType::kFloat32, Shape{n, 1}, found.right);
+  static void write(KernelContext& c, int f, int num_features, const BestSplitLists& splits) {
+    const auto n = static_cast<int64_t>(splits.nodes.size());
+    set_output_values(c, f, DType::kInt32, Shape{n}, splits.nodes);
+    set_output_values(c, num_features + f, DType::kFloat32, Shape{n}, splits.gains);
+    set_output_values(c, 2 * num_features + f, DType::kInt32, Shape{n}, splits.thresholds);
+    set_output_values(c, 3 * num_features + f, DType::kFloat32, Shape{n, 1}, splits.left);
+    set_output_values(c, 4 * num_features + f, DType::kFloat32, Shape{n, 1}, splits.right);
   }
 
   SplitRules rules_;
 };
 
-// Supports features with several columns, several logits and a direction of missing values.
+// Supports features with several columns, several logits, and a default direction of missing
+// values.
 class BestFeatureSplitKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -186,10 +192,10 @@ class BestFeatureSplitKernel : public Kernel {
       invalid_argument("`stats_summary` has shape ", stats.shape(), ", which does not fit ",
                        static_cast<int64_t>(logits_), " logits.");
     }
-    found_ = Found();
+    splits_ = BestSplitLists();
     const int64_t size = columns_ * (buckets_ + 1) * static_cast<int64_t>(width_);
     for (int32_t node = range.first; node < range.end; ++node) {
-      best_of(node, stats.data<float>() + node * size);
+      add_best_split(node, stats.data<float>() + node * size);
     }
     write(c);
   }
@@ -197,13 +203,13 @@ class BestFeatureSplitKernel : public Kernel {
  private:
   // Doubles, since sums right of a threshold are differences of larger sums.
   using Sums = std::vector<double>;
-  struct Best {
+  struct Candidate {
     float gain = std::numeric_limits<float>::lowest();
     int32_t dimension = 0, threshold = 0;
     std::vector<float> left, right;
     bool missing_goes_right = false;
   };
-  struct Found {
+  struct BestSplitLists {
     std::vector<int32_t> nodes, dimensions, thresholds;
     std::vector<float> gains, left, right;
     std::vector<std::string> types;
@@ -211,11 +217,11 @@ class BestFeatureSplitKernel : public Kernel {
 
   float gain_of(const Sums& sums, std::vector<float>* values) const {
     values->assign(logits_, 0);
-    return leaf_worth(sums.data(), sums.data() + logits_, logits_, h_is_matrix_, rules_.by,
-                      values->data());
+    return optimal_leaf(sums.data(), sums.data() + logits_, logits_, h_is_matrix_,
+                        rules_.regularization, values->data());
   }
   // The hessian norm, which is compared with min_node_weight.
-  float weight(const Sums& sums) const {
+  float node_weight(const Sums& sums) const {
     if (logits_ == 1) return static_cast<float>(sums[1]);
     double squares = 0;
     for (size_t k = logits_; k < width_; ++k) squares += sums[k] * sums[k];
@@ -225,58 +231,63 @@ class BestFeatureSplitKernel : public Kernel {
     for (size_t k = 0; k < sums.size(); ++k) sums[k] += static_cast<double>(stats[k]);
   }
 
-  void update_best(const Sums& left, const Sums& total, const Best& candidate, Best* best) const {
+  void update_best(const Sums& left,
+                   const Sums& total,
+                   const Candidate& candidate,
+                   Candidate* best) const {
     Sums right = total;
     for (size_t k = 0; k < right.size(); ++k) right[k] -= left[k];
-    Best next = candidate;
+    Candidate next = candidate;
     next.gain = gain_of(left, &next.left) + gain_of(right, &next.right);
     if (is_larger_gain(next.gain, best->gain)) *best = std::move(next);
   }
 
-  void best_of(int32_t node, const float* stats) {
+  void add_best_split(int32_t node, const float* stats) {
     Sums total(width_, 0);
     std::vector<float> values;
     for (int64_t b = 0; b <= buckets_; ++b) add(total, stats + b * static_cast<int64_t>(width_));
-    if (weight(total) < rules_.min_node_weight) return;
-    Best best;
+    if (node_weight(total) < rules_.min_node_weight) return;
+    Candidate best;
     for (int64_t j = 0; j < columns_; ++j) {
-      const float* of_column = stats + j * (buckets_ + 1) * static_cast<int64_t>(width_);
-      const float* missing = of_column + buckets_ * static_cast<int64_t>(width_);
+      const float* column_stats = stats + j * (buckets_ + 1) * static_cast<int64_t>(width_);
+      const float* missing = column_stats + buckets_ * static_cast<int64_t>(width_);
       if (is_equality_) {
-        each_word(of_column, total, static_cast<int32_t>(j), &best);
+        try_categories(column_stats, total, static_cast<int32_t>(j), &best);
       } else {
-        each_threshold(of_column, missing, total, static_cast<int32_t>(j), &best);
+        try_thresholds(column_stats, missing, total, static_cast<int32_t>(j), &best);
       }
     }
-    // no candidate
     if (best.gain == std::numeric_limits<float>::lowest()) return;
-    found_.nodes.push_back(node);
-    found_.gains.push_back(best.gain - gain_of(total, &values) - rules_.tree_complexity);
-    found_.dimensions.push_back(best.dimension);
-    found_.thresholds.push_back(best.threshold);
-    found_.left.insert(found_.left.end(), best.left.begin(), best.left.end());
-    found_.right.insert(found_.right.end(), best.right.begin(), best.right.end());
-    found_.types.push_back(is_equality_              ? "EQUALITY_DEFAULT_RIGHT"
-                           : best.missing_goes_right ? "INEQUALITY_DEFAULT_RIGHT"
-                                                     : "INEQUALITY_DEFAULT_LEFT");
+    splits_.nodes.push_back(node);
+    splits_.gains.push_back(best.gain - gain_of(total, &values) - rules_.tree_complexity);
+    splits_.dimensions.push_back(best.dimension);
+    splits_.thresholds.push_back(best.threshold);
+    splits_.left.insert(splits_.left.end(), best.left.begin(), best.left.end());
+    splits_.right.insert(splits_.right.end(), best.right.begin(), best.right.end());
+    splits_.types.push_back(is_equality_              ? "EQUALITY_DEFAULT_RIGHT"
+                            : best.missing_goes_right ? "INEQUALITY_DEFAULT_RIGHT"
+                                                      : "INEQUALITY_DEFAULT_LEFT");
   }
 
-  void each_threshold(const float* stats,
+  void try_thresholds(const float* stats,
                       const float* missing,
                       const Sums& total,
                       int32_t column,
-                      Best* best) const {
-    for (const bool to_right : {false, true}) {
+                      Candidate* best) const {
+    for (const bool missing_goes_right : {false, true}) {
       Sums left(width_, 0);
-      if (!to_right) add(left, missing);
+      if (!missing_goes_right) add(left, missing);
       for (int64_t b = 0; b < buckets_; ++b) {
         add(left, stats + b * static_cast<int64_t>(width_));
-        update_best(left, total, candidate(column, b, to_right), best);
+        update_best(left, total, candidate(column, b, missing_goes_right), best);
       }
     }
   }
 
-  void each_word(const float* stats, const Sums& total, int32_t column, Best* best) const {
+  void try_categories(const float* stats,
+                      const Sums& total,
+                      int32_t column,
+                      Candidate* best) const {
     for (int64_t b = 0; b < buckets_; ++b) {
       Sums left(width_, 0);
       add(left, stats + b * static_cast<int64_t>(width_));
@@ -284,31 +295,31 @@ class BestFeatureSplitKernel : public Kernel {
     }
   }
 
-  static Best candidate(int32_t column, int64_t bucket, bool missing_goes_right) {
-    Best made;
-    made.dimension = column;
-    made.threshold = static_cast<int32_t>(bucket);
-    made.missing_goes_right = missing_goes_right;
-    return made;
+  static Candidate candidate(int32_t column, int64_t bucket, bool missing_goes_right) {
+    Candidate split;
+    split.dimension = column;
+    split.threshold = static_cast<int32_t>(bucket);
+    split.missing_goes_right = missing_goes_right;
+    return split;
   }
 
   void write(KernelContext& c) const {
-    const auto n = static_cast<int64_t>(found_.nodes.size());
+    const auto n = static_cast<int64_t>(splits_.nodes.size());
     const auto k = static_cast<int64_t>(logits_);
-    set_output_values(c, 0, DType::kInt32, Shape{n}, found_.nodes);
-    set_output_values(c, 1, DType::kFloat32, Shape{n}, found_.gains);
-    set_output_values(c, 2, DType::kInt32, Shape{n}, found_.dimensions);
-    set_output_values(c, 3, DType::kInt32, Shape{n}, found_.thresholds);
-    set_output_values(c, 4, DType::kFloat32, Shape{n, k}, found_.left);
-    set_output_values(c, 5, DType::kFloat32, Shape{n, k}, found_.right);
-    c.alias_output(6, Tensor::strings(Shape{n}, found_.types));
+    set_output_values(c, 0, DType::kInt32, Shape{n}, splits_.nodes);
+    set_output_values(c, 1, DType::kFloat32, Shape{n}, splits_.gains);
+    set_output_values(c, 2, DType::kInt32, Shape{n}, splits_.dimensions);
+    set_output_values(c, 3, DType::kInt32, Shape{n}, splits_.thresholds);
+    set_output_values(c, 4, DType::kFloat32, Shape{n, k}, splits_.left);
+    set_output_values(c, 5, DType::kFloat32, Shape{n, k}, splits_.right);
+    c.alias_output(6, Tensor::strings(Shape{n}, splits_.types));
   }
 
   SplitRules rules_;
   size_t logits_ = 1, width_ = 2;
   int64_t columns_ = 1, buckets_ = 1;
   bool is_equality_ = false, h_is_matrix_ = false;
-  Found found_;
+  BestSplitLists splits_;
 };
 
 }  // namespace

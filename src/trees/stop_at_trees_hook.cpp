@@ -11,17 +11,17 @@ namespace {
 
 class StopAtTreesHook : public RunHook {
  public:
-  StopAtTreesHook(const Output& ensemble, const TreesWanted& wanted)
+  StopAtTreesHook(const Output& ensemble, const TreeTargets& targets)
       : handle_(ensemble.op->name()),
-        wanted_(wanted),
-        max_layers_(2 * wanted.n_trees * wanted.max_depth) {}
+        targets_(targets),
+        max_layers_(2 * targets.n_trees * targets.max_depth) {}
   std::string name() const override { return "StopAtTreesHook"; }
 
   void after_create_session(Session& session, Coordinator& coordinator) override {
     const TreeEnsemble* trees = trees_in(session);
     if (!trees) return;
     layers_before_ = trees->num_layers_attempted;
-    steps_ = stuck_ = consecutive_stuck_ = 0;
+    steps_ = failed_layers_ = consecutive_failed_layers_ = 0;
     record_state(*trees);
     if (!is_done(*trees)) return;
     log_always(LogLevel::kInfo,
@@ -33,18 +33,18 @@ class StopAtTreesHook : public RunHook {
     ++steps_;
     const TreeEnsemble* trees = trees_in(context.session());
     if (!trees) return;
-    count_stuck(*trees);
+    count_failed_layers(*trees);
     if (!is_done(*trees)) return;
-    if (trees->num_finalized_trees() < wanted_.n_trees) report_early_stop(*trees);
+    if (trees->num_finalized_trees() < targets_.n_trees) report_early_stop(*trees);
     context.request_stop();
   }
   void end(Session& session) override {
     const TreeEnsemble* trees = trees_in(session);
-    if (!trees || steps_ == 0 || stuck_ > 0) return;
+    if (!trees || steps_ == 0 || failed_layers_ > 0) return;
     if (trees->num_layers_attempted == layers_before_) {
       log_always(LogLevel::kInfo,
                  str_cat("No layer has grown: training ended after ", steps_,
-                         " steps, but a layer takes ", wanted_.batches_per_layer,
+                         " steps, but a layer takes ", targets_.batches_per_layer,
                          " batches (`n_batches_per_layer`), and so do the quantiles of numeric "
                          "columns. The next training continues from the checkpoint."));
     } else if (!has_gained(*trees)) {
@@ -65,31 +65,31 @@ class StopAtTreesHook : public RunHook {
   static std::vector<float> bias_of(const TreeEnsemble& trees) {
     return trees.trees.empty() ? std::vector<float>() : trees.trees.front().nodes.front().leaf;
   }
-  // Counts layers without a candidate split, which the ensemble does not count.
-  void count_stuck(const TreeEnsemble& trees) {
-    const bool has_moved = layers_ != trees.num_layers_attempted || num_trees_ != trees.num_trees() ||
-                           bias_ != bias_of(trees);
-    const bool is_stuck = trees.stamp != stamp_ && !has_moved;
-    if (is_stuck) ++stuck_;
-    consecutive_stuck_ = is_stuck ? consecutive_stuck_ + 1 : 0;
+  // Counts attempts to grow a layer that found no split; num_layers_attempted omits them.
+  void count_failed_layers(const TreeEnsemble& trees) {
+    const bool has_changed = layers_ != trees.num_layers_attempted ||
+                             num_trees_ != trees.num_trees() || bias_ != bias_of(trees);
+    const bool has_failed = trees.stamp != stamp_ && !has_changed;
+    if (has_failed) ++failed_layers_;
+    consecutive_failed_layers_ = has_failed ? consecutive_failed_layers_ + 1 : 0;
     record_state(trees);
   }
 
   void report_early_stop(const TreeEnsemble& trees) const {
-    if (stuck_ == 0) {
+    if (failed_layers_ == 0) {
       warn("trees", str_cat("Training ends with ", progress_text(trees),
                             " because no split reduces the loss by more than `tree_complexity`. "
                             "A smaller value or other features may help."));
       return;
     }
-    const std::string value_of = str_cat("Training ends with ", progress_text(trees),
-                                         " because no leaf reaches `min_node_weight`. ",
-                                         "A smaller value allows more splits.");
-    if (wanted_.stop_when_no_split) return log_always(LogLevel::kInfo, value_of);
-    warn("trees", value_of);
+    const std::string message = str_cat("Training ends with ", progress_text(trees),
+                                        " because no leaf reaches `min_node_weight`. ",
+                                        "A smaller value allows more splits.");
+    if (targets_.stop_when_no_split) return log_always(LogLevel::kInfo, message);
+    warn("trees", message);
   }
 
-  // A split that sends all examples to one side gives the other side no value.
+  // True if a split changes the value on both sides. An empty side keeps the value of its parent.
   static bool has_gained(const TreeEnsemble& trees) {
     for (const Tree& tree : trees.trees) {
       for (const TreeNode& node : tree.nodes) {
@@ -107,31 +107,32 @@ class StopAtTreesHook : public RunHook {
   }
 
   const TreeEnsemble* trees_in(Session& session) const {
-    const auto* own = session.resources().find<EnsembleResource>(handle_);
-    return own && own->is_initialized() ? &own->ensemble() : nullptr;
+    const auto* resource = session.resources().find<EnsembleResource>(handle_);
+    return resource && resource->is_initialized() ? &resource->ensemble() : nullptr;
   }
   bool is_done(const TreeEnsemble& trees) const {
-    // the first stuck step may only have found the bias to be optimal
-    if (wanted_.stop_when_no_split && consecutive_stuck_ > 1) return true;
-    return trees.num_finalized_trees() >= wanted_.n_trees ||
-           trees.num_layers_attempted + stuck_ > max_layers_;
+    // One failure is not enough: it may be the step that finds the bias to be optimal.
+    if (targets_.stop_when_no_split && consecutive_failed_layers_ > 1) return true;
+    return trees.num_finalized_trees() >= targets_.n_trees ||
+           trees.num_layers_attempted + failed_layers_ > max_layers_;
   }
   std::string progress_text(const TreeEnsemble& trees) const {
     const int64_t done = trees.num_finalized_trees();
-    return str_cat(done, " of ", wanted_.n_trees, " trees");
+    return str_cat(done, " of ", targets_.n_trees, " trees");
   }
 
   std::string handle_;
-  TreesWanted wanted_;
+  TreeTargets targets_;
   int64_t max_layers_, layers_before_ = 0, steps_ = 0;
-  int64_t stuck_ = 0, consecutive_stuck_ = 0, stamp_ = 0, layers_ = 0, num_trees_ = 0;
+  int64_t failed_layers_ = 0, consecutive_failed_layers_ = 0, stamp_ = 0, layers_ = 0,
+          num_trees_ = 0;
   std::vector<float> bias_;
 };
 
 }  // namespace
 
-HookPtr stop_at_trees(const Output& ensemble, const TreesWanted& wanted) {
-  return std::make_shared<StopAtTreesHook>(ensemble, wanted);
+HookPtr stop_at_trees_hook(const Output& ensemble, const TreeTargets& targets) {
+  return std::make_shared<StopAtTreesHook>(ensemble, targets);
 }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// stop_at_trees(): a hook that stops training at the requested number of trees.
+// stop_at_trees_hook() makes a hook that stops training at the requested number of trees.
 #pragma once
 
 #include "graph/graph.h"
@@ -6,13 +6,13 @@
 
 namespace runhooks {
 
-struct TreesWanted {
+struct TreeTargets {
   int64_t n_trees, max_depth, batches_per_layer;
   bool stop_when_no_split = false;  // finishes trees that cannot be split
 };
 
-// Stops after `n_trees` finished trees, or after twice the layers that they need, including layers
-// without a split. Warns if training ends without a layer or without a gain.
-HookPtr stop_at_trees(const Output& ensemble, const TreesWanted& wanted);
+// Stops after `n_trees` finished trees, or after twice the layers that they need, including
+// attempts that found no split. Reports training that ends without a layer or without a gain.
+HookPtr stop_at_trees_hook(const Output& ensemble, const TreeTargets& targets);
 
 }  // namespace runhooks

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-bool is_too_light(float h, float least) { return h > 0 && h < least; }
+bool is_too_light(float h, float min_weight) { return h > 0 && h < min_weight; }
 
 }  // namespace
 
@@ -28,14 +28,14 @@ bool best_threshold(const float* stats,
                                is_too_light(h - left_h, rules.min_node_weight))) {
       continue;
     }
-    const LeafWorth left = leaf_worth(left_g, left_h, rules.by);
-    const LeafWorth right = leaf_worth(g - left_g, h - left_h, rules.by);
+    const OptimalLeaf left = optimal_leaf(left_g, left_h, rules.regularization);
+    const OptimalLeaf right = optimal_leaf(g - left_g, h - left_h, rules.regularization);
     if (!is_larger_gain(left.gain + right.gain, best_gain)) continue;
     best_gain = left.gain + right.gain;
     *best = {static_cast<int32_t>(b), 0, left.value, right.value, left_h == 0, h == left_h};
   }
   if (best_gain == std::numeric_limits<float>::lowest()) return false;
-  best->gain = best_gain - leaf_worth(g, h, rules.by).gain - rules.tree_complexity;
+  best->gain = best_gain - optimal_leaf(g, h, rules.regularization).gain - rules.tree_complexity;
   return true;
 }
 

@@ -8,7 +8,7 @@
 namespace runhooks {
 
 struct SplitRules {
-  Regularization by;
+  Regularization regularization;
   float tree_complexity = 0, min_node_weight = 0;
   bool weighs_sides = false;  // see SplitCosts
 };

@@ -6,3 +6,4 @@
 #include "ops/nn/l2_loss.cpp"
 #include "ops/nn/patches.cpp"
 #include "ops/nn/pool.cpp"
+#include "ops/text/string_hash.cpp"

@@ -12,5 +12,5 @@
 #include "ops/state/tensor_list_ops.cpp"
 #include "ops/state/variable_ops.cpp"
 #include "ops/text/decode.cpp"
+#include "ops/text/number_text_ops.cpp"
 #include "ops/text/string_ops.cpp"
-#include "ops/text/string_text.cpp"

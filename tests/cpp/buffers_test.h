@@ -10,7 +10,7 @@ namespace runhooks_test {
 inline runhooks::SessionOptions reusing(bool reuse) {
   runhooks::SessionOptions options;
   options.buffers.reuse = reuse;
-  options.buffers.smallest = 1;
+  options.buffers.min_bytes = 1;
   return options;
 }
 

@@ -14,15 +14,15 @@
 namespace runhooks_test {
 
 ChildProcess::ChildProcess(const std::function<int()>& body)
-    : ChildProcess([&body](const Say&) { return body(); }) {}
+    : ChildProcess([&body](const Send&) { return body(); }) {}
 
 #if defined(_WIN32)
 
-ChildProcess::ChildProcess(const std::function<int(const Say&)>&) {
+ChildProcess::ChildProcess(const std::function<int(const Send&)>&) {
   throw NotRun{"Windows cannot fork"};
 }
 ChildProcess::~ChildProcess() = default;
-std::string ChildProcess::hear(size_t) { return ""; }
+std::string ChildProcess::receive(size_t) { return ""; }
 void ChildProcess::kill() {}
 int ChildProcess::wait() { return kKilled; }
 void kill_this_process() { std::abort(); }
@@ -30,24 +30,24 @@ void make_pipe(const std::string&) { throw NotRun{"Windows has no named pipes in
 
 #else
 
-ChildProcess::ChildProcess(const std::function<int(const Say&)>& body) {
+ChildProcess::ChildProcess(const std::function<int(const Send&)>& body) {
   int ends[2];
   if (pipe(ends) != 0) fail_at(__FILE__, __LINE__, "no pipe");
   id_ = fork();
   if (id_ < 0) fail_at(__FILE__, __LINE__, "no fork");
   if (id_ == 0) {
     close(ends[0]);
-    const Say say = [&ends](const std::string& bytes) {
+    const Send send = [&ends](const std::string& bytes) {
       if (write(ends[1], bytes.data(), bytes.size()) < 0) _exit(100);
     };
     try {
-      _exit(body(say));
+      _exit(body(send));
     } catch (...) {
       _exit(101);
     }
   }
   close(ends[1]);
-  hears_ = ends[0];
+  read_end_ = ends[0];
 }
 
 ChildProcess::~ChildProcess() {
@@ -55,18 +55,18 @@ ChildProcess::~ChildProcess() {
     kill();
     wait();
   }
-  close(hears_);
+  close(read_end_);
 }
 
-std::string ChildProcess::hear(size_t size) {
+std::string ChildProcess::receive(size_t size) {
   std::string bytes(size, '\0');
-  size_t got = 0;
-  while (got < size) {
-    const auto part = read(hears_, bytes.data() + got, size - got);
-    if (part <= 0) break;
-    got += static_cast<size_t>(part);
+  size_t num_read = 0;
+  while (num_read < size) {
+    const auto count = read(read_end_, bytes.data() + num_read, size - num_read);
+    if (count <= 0) break;
+    num_read += static_cast<size_t>(count);
   }
-  bytes.resize(got);
+  bytes.resize(num_read);
   return bytes;
 }
 

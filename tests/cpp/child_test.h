@@ -1,4 +1,4 @@
-// ChildProcess, a forked process of a test, and helpers for links and pipes.
+// ChildProcess: a forked process of a test. Also helpers for links and pipes.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@ namespace runhooks_test {
 // system cannot fork.
 class ChildProcess {
  public:
-  // Sends bytes to the parent's hear().
-  using Say = std::function<void(const std::string&)>;
+  // A function with which the child sends bytes to receive() of its parent.
+  using Send = std::function<void(const std::string&)>;
 
-  explicit ChildProcess(const std::function<int(const Say&)>& body);
+  explicit ChildProcess(const std::function<int(const Send&)>& body);
   explicit ChildProcess(const std::function<int()>& body);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -23,7 +23,7 @@ class ChildProcess {
 
   int id() const { return id_; }
   // Reads `size` bytes from the child; fewer if the child closes the pipe.
-  std::string hear(size_t size);
+  std::string receive(size_t size);
   void kill();
   // Waits for the child and returns its exit status, or kKilled.
   int wait();
@@ -31,7 +31,7 @@ class ChildProcess {
   static constexpr int kKilled = -1;
 
  private:
-  int id_ = 0, hears_ = -1;
+  int id_ = 0, read_end_ = -1;
 };
 
 // Ends this process without cleanup, like a kill signal.

@@ -14,23 +14,23 @@ Value number(int64_t x) { return Value::of(x); }
 DatasetPtr rows_of(int64_t n) {
   const auto components = std::make_shared<ValueList>();
   Tensor numbers(DType::kFloat32, Shape{n, 2});
-  std::vector<std::string> words;
+  std::vector<std::string> strings;
   for (int64_t i = 0; i < n; ++i) {
     numbers.data<float>()[2 * i] = static_cast<float>(i);
     numbers.data<float>()[2 * i + 1] = static_cast<float>(-i);
-    words.push_back(str_cat("w", i % 5));
+    strings.push_back(str_cat("w", i % 5));
   }
   components->push_back(Value::of(numbers));
-  components->push_back(Value::of(Tensor::strings({n}, words)));
+  components->push_back(Value::of(Tensor::strings({n}, strings)));
   return dataset_of("TensorSliceDataset", {{"components", Value::of(components)}});
 }
 
-Value function_value(const DatasetPtr& of, const DatasetFunction::Builder& builder) {
-  const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
+Value function_value(const DatasetPtr& input, const DatasetFunction::Builder& builder) {
+  const auto function = DatasetFunction::make(input->dtypes(), input->shapes(), builder);
   return Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<DatasetFunction>(function)));
 }
 
-DatasetPtr doubled(const DatasetPtr& of, int64_t calls, bool noisy) {
+DatasetPtr doubled(const DatasetPtr& input, int64_t num_parallel_calls, bool noisy) {
   const auto builder = [noisy](Graph& g, const std::vector<Output>& args) {
     std::vector<Output> results = args;
     results[0] = g.op("Add", {args[0], args[0]});
@@ -41,62 +41,65 @@ DatasetPtr doubled(const DatasetPtr& of, int64_t calls, bool noisy) {
     }
     return results;
   };
-  return dataset_of(
-      "MapDataset",
-      {{"function", function_value(of, builder)}, {"num_parallel_calls", number(calls)}}, of);
+  return dataset_of("MapDataset",
+                    {{"function", function_value(input, builder)},
+                     {"num_parallel_calls", number(num_parallel_calls)}},
+                    input);
 }
 
-DatasetPtr filtered(const DatasetPtr& of, double least) {
-  const auto builder = [least](Graph& g, const std::vector<Output>& args) {
+DatasetPtr filtered(const DatasetPtr& input, double threshold) {
+  const auto builder = [threshold](Graph& g, const std::vector<Output>& args) {
     const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat32);
     const Output all = g.op("Reshape", {x, g.constant(Tensor::vector<int32_t>({-1}))});
     const Output axis = g.constant(Tensor::scalar<int32_t>(0));
-    const Output most = g.op("Max", {all, axis});
-    return std::vector<Output>{g.op("GreaterEqual", {most, g.scalar(DType::kFloat32, least)})};
+    const Output max_value = g.op("Max", {all, axis});
+    return std::vector<Output>{
+        g.op("GreaterEqual", {max_value, g.scalar(DType::kFloat32, threshold)})};
   };
-  return dataset_of("FilterDataset", {{"predicate", function_value(of, builder)}}, of);
+  return dataset_of("FilterDataset", {{"predicate", function_value(input, builder)}}, input);
 }
 
-Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
+Value repeating_function(const DatasetPtr& input, int64_t count, bool shuffles) {
   std::shared_ptr<const Dataset> pattern;
   const auto builder = [&](Graph&, const std::vector<Output>& args) {
     const auto components = std::make_shared<ValueList>();
     for (const Output& argument : args) components->push_back(Value::of(argument));
-    DatasetPtr made = dataset_of("TensorDataset", {{"components", Value::of(components)}});
-    made = dataset_of("RepeatDataset", {{"count", number(count)}}, made);
-    if (shuffles) made = dataset_of("ShuffleDataset", {{"buffer_size", number(2)}}, made);
-    pattern = made;
-    return made->free_tensors();
+    DatasetPtr dataset = dataset_of("TensorDataset", {{"components", Value::of(components)}});
+    dataset = dataset_of("RepeatDataset", {{"count", number(count)}}, dataset);
+    if (shuffles) dataset = dataset_of("ShuffleDataset", {{"buffer_size", number(2)}}, dataset);
+    pattern = dataset;
+    return dataset->free_tensors();
   };
-  const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
+  const auto function = DatasetFunction::make(input->dtypes(), input->shapes(), builder);
   return Value::of(
       std::shared_ptr<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern)));
 }
 
 // A function that returns the first component of an element modulo 3, or the constant `n`.
-Value int64_function(const DatasetPtr& of, int64_t n) {
-  return function_value(of, [n](Graph& g, const std::vector<Output>& args) {
+Value int64_function(const DatasetPtr& input, int64_t n) {
+  return function_value(input, [n](Graph& g, const std::vector<Output>& args) {
     if (n > 0) return std::vector<Output>{g.constant(Tensor::scalar(n))};
     return std::vector<Output>{g.op("FloorMod", {args[0], g.constant(Tensor::scalar<int64_t>(3))})};
   });
 }
 
-DatasetPtr grouped(const DatasetPtr& of) {
-  return dataset_of("GroupByWindowDataset", {{"key_func", int64_function(of, 0)},
-                                             {"window_size_func", int64_function(range_of(1), 4)}},
-                    of);
+DatasetPtr grouped(const DatasetPtr& input) {
+  return dataset_of("GroupByWindowDataset",
+                    {{"key_func", int64_function(input, 0)},
+                     {"window_size_func", int64_function(range_of(1), 4)}},
+                    input);
 }
 
-DatasetPtr flat_mapped(const DatasetPtr& of) {
-  return dataset_of("FlatMapDataset", {{"map_func", maker_of(of, 2, false)}}, of);
+DatasetPtr flat_mapped(const DatasetPtr& input) {
+  return dataset_of("FlatMapDataset", {{"map_func", repeating_function(input, 2, false)}}, input);
 }
 
-DatasetPtr interleaved(const DatasetPtr& of, int64_t cycle, int64_t block) {
+DatasetPtr interleaved(const DatasetPtr& input, int64_t cycle, int64_t block) {
   return dataset_of("InterleaveDataset",
-                    {{"map_func", maker_of(of, 3, true)},
+                    {{"map_func", repeating_function(input, 3, true)},
                      {"cycle_length", number(cycle)},
                      {"block_length", number(block)}},
-                    of);
+                    input);
 }
 
 Value list_of(const std::vector<DatasetPtr>& datasets) {
@@ -107,11 +110,11 @@ Value list_of(const std::vector<DatasetPtr>& datasets) {
   return Value::of(list);
 }
 
-DatasetPtr scanned(const DatasetPtr& of) {
+DatasetPtr scanned(const DatasetPtr& input) {
   const auto first = std::make_shared<ValueList>();
   first->push_back(Value::of(Tensor::scalar<int64_t>(0)));
   const auto state = dataset_of("TensorDataset", {{"components", Value::of(first)}});
-  const DatasetPtr pairs = dataset_of("ZipDataset", {{"datasets", list_of({state, of})}});
+  const DatasetPtr pairs = dataset_of("ZipDataset", {{"datasets", list_of({state, input})}});
   const auto builder = [](Graph& g, const std::vector<Output>& args) {
     const Output sum = g.op("Add", {args[0], args[1]});
     return std::vector<Output>{sum, sum};
@@ -119,10 +122,10 @@ DatasetPtr scanned(const DatasetPtr& of) {
   return dataset_of("ScanDataset",
                     {{"initial_state", Value::of(std::shared_ptr<CoreObject>(state))},
                      {"scan_func", function_value(pairs, builder)}},
-                    of);
+                    input);
 }
 
-DatasetPtr windows(const DatasetPtr& of,
+DatasetPtr windows(const DatasetPtr& input,
                    int64_t size,
                    int64_t shift,
                    bool batched,
@@ -133,7 +136,7 @@ DatasetPtr windows(const DatasetPtr& of,
                                   {"shift", number(shift)},
                                   {"stride", number(stride)},
                                   {"drop_remainder", Value::of(drop_remainder)}},
-                                 of);
+                                 input);
   if (!batched) return window;
   std::shared_ptr<const Dataset> pattern;
   const auto builder = [&](Graph& g, const std::vector<Output>&) {
@@ -156,21 +159,22 @@ namespace {
 class CountingStream : public ElementStream {
  public:
   bool next(int64_t, Components& element) override {
-    if (at_ == kElements) return false;
-    element.push_back(Tensor::scalar<int64_t>(at_++));
+    if (position_ == kElements) return false;
+    element.push_back(Tensor::scalar<int64_t>(position_++));
     return true;
   }
-  void rewind() override { at_ = 0; }
-  NamedTensors save() const override { return {{"at", Tensor::scalar(at_)}}; }
+  void rewind() override { position_ = 0; }
+  NamedTensors save() const override { return {{"at", Tensor::scalar(position_)}}; }
   void restore(const NamedTensors& state) override {
-    const int64_t at = state_integer(state, "at");
-    if (at < 0 || at > kElements) fail(Code::kDataLoss, "There is no element ", at, ".");
-    at_ = at;
+    const int64_t position = state_integer(state, "at");
+    if (position < 0 || position > kElements)
+      fail(Code::kDataLoss, "There is no element ", position, ".");
+    position_ = position;
   }
 
  private:
   static constexpr int64_t kElements = 20;
-  int64_t at_ = 0;
+  int64_t position_ = 0;
 };
 
 class CountingSource : public ElementSource {
@@ -178,10 +182,10 @@ class CountingSource : public ElementSource {
   std::vector<DType> dtypes() const override { return {DType::kInt64}; }
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<ElementStream> open() override { return std::make_unique<CountingStream>(); }
-  const std::string& declared_schema() const override { return declared_; }
+  const std::string& declared_schema() const override { return schema_; }
 
  private:
-  std::string declared_ = "counts";
+  std::string schema_ = "counts";
 };
 
 DatasetPtr generated() {
@@ -209,20 +213,19 @@ Value values(const std::vector<T>& items) {
 
 }  // namespace
 
-std::vector<DatasetPtr> kinds_in_memory() {
-  const auto one = std::make_shared<ValueList>();
-  one->push_back(Value::of(Tensor::scalar<float>(2)));
+std::vector<DatasetPtr> datasets_in_memory() {
+  const auto single_value = std::make_shared<ValueList>();
+  single_value->push_back(Value::of(Tensor::scalar<float>(2)));
   return {
       generated(), in_batches(true, 3), in_batches(false, 0),
-      dataset_of("TensorDataset", {{"components", Value::of(one)}}), range_of(20), rows_of(20),
-      dataset_of("BatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
+      dataset_of("TensorDataset", {{"components", Value::of(single_value)}}), range_of(20),
+      rows_of(20), dataset_of("BatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
       dataset_of("TakeDataset", {{"count", number(12)}}, rows_of(20)),
       dataset_of("UniqueDataset", {},
                  dataset_of("RepeatDataset", {{"count", number(3)}}, range_of(7))),
       dataset_of("SkipDataset", {{"count", number(5)}}, rows_of(20)),
       dataset_of("IgnoreErrorsDataset", {}, rows_of(20)), grouped(range_of(20)),
-      scanned(range_of(20)),
-      dataset_of("RepeatDataset", {}, rows_of(7)),
+      scanned(range_of(20)), dataset_of("RepeatDataset", {}, rows_of(7)),
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}}, rows_of(20)),
       dataset_of("RepeatDataset", {{"count", number(3)}},
                  dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7))),
@@ -286,7 +289,7 @@ NamedValues columns_of() {
 
 }  // namespace
 
-std::vector<DatasetPtr> kinds_of_files(const std::string& folder) {
+std::vector<DatasetPtr> datasets_of_files(const std::string& folder) {
   using Texts = std::vector<std::string>;
   std::string records;
   for (int i = 0; i < 9; ++i) records += str_cat(i, ",w", i, "\n");

@@ -12,20 +12,20 @@ namespace runhooks_test {
 runhooks::Value number(int64_t x);
 // Elements of two numbers and a string.
 DatasetPtr rows_of(int64_t n);
-runhooks::Value function_value(const DatasetPtr& of,
+runhooks::Value function_value(const DatasetPtr& input,
                                const runhooks::DatasetFunction::Builder& builder);
-// Doubles the first component, with noise on request.
-DatasetPtr doubled(const DatasetPtr& of, int64_t calls = 1, bool noisy = false);
-// Keeps elements whose sum, minus an offset, is not negative.
-DatasetPtr filtered(const DatasetPtr& of, double least);
-// A function that turns each element into a dataset that repeats it `count` times.
-runhooks::Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles);
+// Doubles the first component. If `noisy` is true, also adds random numbers.
+DatasetPtr doubled(const DatasetPtr& input, int64_t num_parallel_calls = 1, bool noisy = false);
+// Keeps elements whose first component has a number of at least `threshold`.
+DatasetPtr filtered(const DatasetPtr& input, double threshold);
+// A function that returns a dataset with `count` copies of its argument. `shuffles` adds a shuffle.
+runhooks::Value repeating_function(const DatasetPtr& input, int64_t count, bool shuffles);
 // Repeats each element twice.
-DatasetPtr flat_mapped(const DatasetPtr& of);
-DatasetPtr interleaved(const DatasetPtr& of, int64_t cycle, int64_t block);
+DatasetPtr flat_mapped(const DatasetPtr& input);
+DatasetPtr interleaved(const DatasetPtr& input, int64_t cycle, int64_t block);
 runhooks::Value list_of(const std::vector<DatasetPtr>& datasets);
-// Windows of elements with one component, optionally as batches.
-DatasetPtr windows(const DatasetPtr& of,
+// Windows of elements with one component. If `batched` is true, each window becomes a batch.
+DatasetPtr windows(const DatasetPtr& input,
                    int64_t size,
                    int64_t shift,
                    bool batched,
@@ -33,8 +33,8 @@ DatasetPtr windows(const DatasetPtr& of,
                    bool drop_remainder = false);
 
 // At least one dataset of each kind that reads no files.
-std::vector<DatasetPtr> kinds_in_memory();
+std::vector<DatasetPtr> datasets_in_memory();
 // At least one dataset of each kind that reads files, which are written to the existing `folder`.
-std::vector<DatasetPtr> kinds_of_files(const std::string& folder);
+std::vector<DatasetPtr> datasets_of_files(const std::string& folder);
 
 }  // namespace runhooks_test

@@ -6,13 +6,13 @@ using namespace runhooks;
 
 namespace runhooks_test {
 
-std::set<std::string>& types_made() {
+std::set<std::string>& created_types() {
   static std::set<std::string> all;
   return all;
 }
 
 DatasetPtr dataset_of(const std::string& type, const NamedValues& args, DatasetPtr input) {
-  types_made().insert(type);
+  created_types().insert(type);
   Args all(type);
   if (input) all.set("dataset", Value::of(std::shared_ptr<CoreObject>(std::move(input))));
   for (const auto& [name, value] : args) all.set(name, value);
@@ -64,45 +64,48 @@ std::vector<double> numbers_of(const Dataset& dataset, size_t limit) {
   return all;
 }
 
-void check_goes_on(const Dataset& dataset, size_t cut, size_t limit) {
+void check_resumes(const Dataset& dataset, size_t cut, size_t limit) {
   auto whole = dataset.make_iterator(), stopped = dataset.make_iterator(),
        resumed = dataset.make_iterator();
   stopped->restore(whole->save());  // the random seeds
   std::vector<Components> expected = elements_of(*whole, limit);
-  const size_t taken = elements_of(*stopped, cut).size();
+  const size_t num_read = elements_of(*stopped, cut).size();
   elements_of(*resumed, 3);
   resumed->restore(stopped->save());
-  expected.erase(expected.begin(), expected.begin() + static_cast<long>(taken));
+  expected.erase(expected.begin(), expected.begin() + static_cast<long>(num_read));
   CHECK_EQ(resumed->rows_seen(), stopped->rows_seen());
   CHECK_EQ(resumed->epoch(), stopped->epoch());
-  const std::string rest = text_of(elements_of(*resumed, expected.size()));
-  if (rest != text_of(expected)) {
+  const std::string actual = text_of(elements_of(*resumed, expected.size()));
+  if (actual != text_of(expected)) {
     fail_at(__FILE__, __LINE__,
-            str_cat(dataset.description(), " stopped after ", (long)cut, "\n goes on with ", rest,
+            str_cat(dataset.description(), " stopped after ", (long)cut, "\n goes on with ", actual,
                     "\n instead of    ", text_of(expected)));
   }
   // Saving did not disturb the original iterator.
-  CHECK_EQ(text_of(elements_of(*stopped, expected.size())), rest);
+  CHECK_EQ(text_of(elements_of(*stopped, expected.size())), actual);
 }
 
-void check_strangers(const Dataset& dataset, std::mt19937_64& random, size_t limit) {
-  std::unique_ptr<DatasetIterator> turns[] = {dataset.make_iterator(), dataset.make_iterator()};
-  std::string alone[2], together[2];
+void check_iterators_are_independent(const Dataset& dataset,
+                                     std::mt19937_64& random,
+                                     size_t limit) {
+  std::unique_ptr<DatasetIterator> iterators[] = {dataset.make_iterator(), dataset.make_iterator()};
+  std::string separate[2], interleaved[2];
   for (int i = 0; i < 2; ++i) {
     auto other = dataset.make_iterator();
-    other->restore(turns[i]->save());  // the random seeds
-    alone[i] = text_of(elements_of(*other, limit));
+    other->restore(iterators[i]->save());  // the random seeds
+    separate[i] = text_of(elements_of(*other, limit));
   }
-  size_t left[] = {limit, limit};
-  while (left[0] + left[1] > 0) {
-    const size_t i = left[0] == 0 || (left[1] > 0 && random() % 2 == 1) ? 1 : 0;
-    --left[i];
-    together[i] += text_of(elements_of(*turns[i], 1));
+  size_t num_left[] = {limit, limit};
+  while (num_left[0] + num_left[1] > 0) {
+    const size_t i = num_left[0] == 0 || (num_left[1] > 0 && random() % 2 == 1) ? 1 : 0;
+    --num_left[i];
+    interleaved[i] += text_of(elements_of(*iterators[i], 1));
   }
   for (int i = 0; i < 2; ++i) {
-    if (together[i] != alone[i]) {
+    if (interleaved[i] != separate[i]) {
       fail_at(__FILE__, __LINE__,
-              str_cat(dataset.description(), "\n gives ", together[i], "\n instead of ", alone[i]));
+              str_cat(dataset.description(), "\n gives ", interleaved[i], "\n instead of ",
+                      separate[i]));
     }
   }
 }

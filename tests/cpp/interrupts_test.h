@@ -1,4 +1,4 @@
-// Counts the interrupt checks of an operation, and interrupts it at a given one.
+// Helpers that count the interrupt checks of an operation and interrupt it at one of them.
 #pragma once
 
 #include <functional>
@@ -8,19 +8,21 @@
 
 namespace runhooks_test {
 
-struct Asked {
-  static inline int questions = 0, last = 0;
-  static void ask() {
-    if (++questions == last) throw runhooks::ForeignUnwind(/*is_interrupt=*/true);
+struct InterruptCounter {
+  static inline int checks = 0, last = 0;
+  static void check() {
+    if (++checks == last) throw runhooks::ForeignUnwind(/*is_interrupt=*/true);
   }
 };
 
-// The number of interrupt checks in `run`, which is interrupted at check `stop`. Sets `stopped` if
-// it ended that way.
-inline int questions_of(const std::function<void()>& run, int stop = 0, bool* stopped = nullptr) {
-  Asked::questions = 0;
-  Asked::last = stop;
-  runhooks::set_interrupt_check(Asked::ask);
+// The number of interrupt checks in `run`, which is interrupted at check `stop` (0: never). Sets
+// `stopped` to whether the interrupt ended it.
+inline int count_interrupt_checks(const std::function<void()>& run,
+                                  int stop = 0,
+                                  bool* stopped = nullptr) {
+  InterruptCounter::checks = 0;
+  InterruptCounter::last = stop;
+  runhooks::set_interrupt_check(InterruptCounter::check);
   bool is_stopped = false;
   try {
     run();
@@ -29,13 +31,13 @@ inline int questions_of(const std::function<void()>& run, int stop = 0, bool* st
   }
   runhooks::set_interrupt_check(nullptr);
   if (stopped) *stopped = is_stopped;
-  return Asked::questions;
+  return InterruptCounter::checks;
 }
 
 // TRUE if the user can interrupt `run` before it ends.
 inline bool can_be_stopped(const std::function<void()>& run) {
   bool stopped = false;
-  questions_of(run, 1, &stopped);
+  count_interrupt_checks(run, 1, &stopped);
   return stopped;
 }
 

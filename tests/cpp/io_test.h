@@ -49,8 +49,8 @@ inline std::string golden_file(const std::string& name) {
 
 // A generator whose seed is printed with failures. RUNHOOKS_SEED repeats a run.
 inline std::mt19937_64 seeded_generator() {
-  const char* given = std::getenv("RUNHOOKS_SEED");
-  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  const char* seed_text = std::getenv("RUNHOOKS_SEED");
+  const uint64_t seed = seed_text ? std::strtoull(seed_text, nullptr, 10) : std::random_device()();
   context() = runhooks::str_cat("RUNHOOKS_SEED=", seed);
   return std::mt19937_64(seed);
 }

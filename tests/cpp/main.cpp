@@ -47,8 +47,9 @@ std::string read_file(const std::string& path) {
 
 namespace {
 
-bool matches(const char* name, const char* wanted) {
-  return *wanted == '=' ? std::strcmp(name, wanted + 1) == 0 : std::strstr(name, wanted) != nullptr;
+bool matches(const char* name, const char* pattern) {
+  return *pattern == '=' ? std::strcmp(name, pattern + 1) == 0
+                         : std::strstr(name, pattern) != nullptr;
 }
 
 }  // namespace
@@ -61,9 +62,9 @@ int main(int argc, char** argv) {
   }
   int passed = 0, failed = 0, not_run = 0;
   for (const Case& test : cases()) {
-    bool wanted = argc == 1;
-    for (int i = 1; i < argc; ++i) wanted = wanted || matches(test.name, argv[i]);
-    if (!wanted) continue;
+    bool pattern = argc == 1;
+    for (int i = 1; i < argc; ++i) pattern = pattern || matches(test.name, argv[i]);
+    if (!pattern) continue;
     context().clear();
     std::string error;
     try {

@@ -73,7 +73,8 @@ void add_values(const Tensor& tensor, Random& random, std::vector<Tensor>& all) 
       }
       return;
     case DType::kString:
-      for (const std::string& x : {std::string(), std::string("\0\n%", 3), std::string(1000, 'x')}) {
+      for (const std::string& x :
+           {std::string(), std::string("\0\n%", 3), std::string(1000, 'x')}) {
         std::vector<std::string> words = strings_in(tensor);
         if (!words.empty()) words[below(random, tensor.num_elements())] = x;
         all.push_back(Tensor::strings(tensor.shape(), words));
@@ -85,7 +86,7 @@ void add_values(const Tensor& tensor, Random& random, std::vector<Tensor>& all) 
 }
 
 // Repeats the rows; a scalar becomes two elements.
-Tensor twice(const Tensor& tensor) {
+Tensor with_doubled_rows(const Tensor& tensor) {
   Shape shape = tensor.shape();
   if (shape.rank() == 0) shape = Shape{1};
   shape.set_dim(0, 2 * shape.dim(0));
@@ -102,12 +103,12 @@ Tensor twice(const Tensor& tensor) {
   return both;
 }
 
-std::vector<Tensor> others_for(const Tensor& tensor, Random& random) {
+std::vector<Tensor> replacements_for(const Tensor& tensor, Random& random) {
   const DType other_type = tensor.dtype() == DType::kInt64 ? DType::kFloat32 : DType::kInt64;
-  std::vector<Tensor> all = {Tensor::zeros(other_type, tensor.shape()),
-                             Tensor::zeros(tensor.dtype(), Shape{0}),
-                             Tensor::zeros(tensor.dtype(), Shape{int64_t{1} << 50, 0}),
-                             Tensor::zeros(tensor.dtype(), Shape{1, 1, 1}), twice(tensor)};
+  std::vector<Tensor> all = {
+      Tensor::zeros(other_type, tensor.shape()), Tensor::zeros(tensor.dtype(), Shape{0}),
+      Tensor::zeros(tensor.dtype(), Shape{int64_t{1} << 50, 0}),
+      Tensor::zeros(tensor.dtype(), Shape{1, 1, 1}), with_doubled_rows(tensor)};
   add_values(tensor, random, all);
   return all;
 }
@@ -129,13 +130,13 @@ std::string text_of(const NamedTensors& state) {
   return text;
 }
 
-std::vector<EditedState> each_edit(const NamedTensors& state, Random& random) {
+std::vector<EditedState> single_edits(const NamedTensors& state, Random& random) {
   std::vector<EditedState> all;
   for (const auto& [name, tensor] : state) {
     EditedState without = {name + " is gone", state};
     without.state.erase(name);
     all.push_back(std::move(without));
-    for (Tensor& other : others_for(tensor, random)) {
+    for (Tensor& other : replacements_for(tensor, random)) {
       EditedState edited = {str_cat(name, " is ", text_of_tensor(other).substr(0, 80)), state};
       edited.state[name] = std::move(other);
       all.push_back(std::move(edited));
@@ -149,19 +150,19 @@ EditedState random_edits(const NamedTensors& state, Random& random) {
   for (size_t edits = 1 + below(random, 4); edits > 0 && !edited.state.empty(); --edits) {
     auto item = edited.state.begin();
     std::advance(item, static_cast<long>(below(random, int64_t(edited.state.size()))));
-    edited.what += item->first;
+    edited.description += item->first;
     if (random() % 8 == 0) {
       edited.state.erase(item);
-      edited.what += " is gone; ";
+      edited.description += " is gone; ";
     } else if (random() % 8 == 0) {  // the value of another entry
       auto from = edited.state.begin();
       std::advance(from, static_cast<long>(below(random, int64_t(edited.state.size()))));
       item->second = from->second;
-      edited.what += " is " + from->first + "; ";
+      edited.description += " is " + from->first + "; ";
     } else {
-      const std::vector<Tensor> others = others_for(item->second, random);
+      const std::vector<Tensor> others = replacements_for(item->second, random);
       item->second = others[below(random, int64_t(others.size()))];
-      edited.what += str_cat(" is ", text_of_tensor(item->second).substr(0, 80), "; ");
+      edited.description += str_cat(" is ", text_of_tensor(item->second).substr(0, 80), "; ");
     }
   }
   return edited;

@@ -1,4 +1,4 @@
-// Edits of checkpointed states: each entry is changed in each way that could crash a reader.
+// Edits of saved states. Each entry is changed in all ways that could crash the code that reads it.
 #pragma once
 
 #include <random>
@@ -10,16 +10,16 @@
 namespace runhooks_test {
 
 struct EditedState {
-  std::string what;  // the edit, for messages
+  std::string description;  // the edit, for messages
   runhooks::NamedTensors state;
 };
 
-// Everything as text, to compare states.
+// The state as text, for comparisons.
 std::string text_of(const runhooks::NamedTensors& state);
 
-// Edits of single entries: removed, with another type, with zero, double or huge sizes, and with
-// each suspicious value.
-std::vector<EditedState> each_edit(const runhooks::NamedTensors& state, std::mt19937_64& random);
+// Edits of single entries: each is removed, gets another type, an empty, doubled or huge shape, or
+// values that are often invalid, such as -1.
+std::vector<EditedState> single_edits(const runhooks::NamedTensors& state, std::mt19937_64& random);
 // Several random edits of one state.
 EditedState random_edits(const runhooks::NamedTensors& state, std::mt19937_64& random);
 
@@ -40,8 +40,7 @@ class StateSource : public runhooks::TensorSource {
 };
 
 // The state that `saveable` saves now.
-runhooks::NamedTensors saved_by(runhooks::Saveable& saveable,
-                                runhooks::ResourceManager& resources);
+runhooks::NamedTensors saved_by(runhooks::Saveable& saveable, runhooks::ResourceManager& resources);
 // The states of all saveables, with their names as prefixes.
 runhooks::NamedTensors saved_by(const std::vector<runhooks::SaveablePtr>& saveables,
                                 runhooks::ResourceManager& resources);

@@ -63,7 +63,7 @@ TEST(arg_spec_finds_arguments_by_target) {
   args.set("width", Value::of(static_cast<int64_t>(3)));
   args.set("key", Value());  // NULL counts as absent
   check_arguments(specs, args);
-  CHECK(own_arguments(specs, args).items().size() == 1);
+  CHECK(declared_arguments(specs, args).items().size() == 1);
   args.set("width", Value::of(0.5));
   CHECK_THROWS(check_arguments(specs, args), Code::kInvalidArgument,
                "`units` of f() must be a positive whole number, not 0.5");

@@ -13,9 +13,9 @@ using namespace runhooks_test;
 namespace {
 
 // A graph function that runs code during a run.
-class Calls : public TensorFunction {
+class CallbackFunction : public TensorFunction {
  public:
-  explicit Calls(std::function<Tensor(const Tensor&)> body) : body_(std::move(body)) {}
+  explicit CallbackFunction(std::function<Tensor(const Tensor&)> body) : body_(std::move(body)) {}
   std::vector<Tensor> call(const std::vector<Tensor>& inputs, const std::vector<DType>&) override {
     return {body_(inputs[0])};
   }
@@ -60,14 +60,14 @@ TEST(buffers_are_separated_if_a_later_plan_needs_both) {
   auto g = std::make_shared<Graph>();
   const Output x = placeholder(*g, Shape{-1});
   const Output a = g->op("Square", {x}), b = g->op("Neg", {a}), c = g->op("Neg", {b});
-  const Output late = g->op("Square", {c}), both = add(*g, a, late);
+  const Output late = g->op("Square", {c}), late_sum = add(*g, a, late);
   Session session(g, reusing(true));
   const auto sum_of = [&](float value) {
     const Feeds feeds = {{x, Tensor::vector<float>({value, value})}};
     session.run({late}, feeds);
-    const float sum = session.run({both}, feeds)[0].data<float>()[1];
-    const float again = session.run({late}, feeds)[0].data<float>()[1];
-    CHECK_EQ(again, value * value * value * value);
+    const float sum = session.run({late_sum}, feeds)[0].data<float>()[1];
+    const float second_result = session.run({late}, feeds)[0].data<float>()[1];
+    CHECK_EQ(second_result, value * value * value * value);
     return sum;
   };
   for (const float value : {0.5f, -1.0f, 2.0f}) {
@@ -118,15 +118,15 @@ TEST(executors_are_bounded_in_number) {
   for (int i = 0; i < 300; ++i) values.push_back(g->scalar(DType::kFloat32, i));
   Session session(g);
   session.run(w->initializer);
-  const auto kept = session.executor({values[0]}, {});
+  const auto executor = session.executor({values[0]}, {});
   for (int i = 0; i < 300; ++i) {
-    const std::vector<Tensor> got = session.run({values[static_cast<size_t>(i)], count});
-    CHECK_EQ(*got[0].data<float>(), static_cast<float>(i));
+    const std::vector<Tensor> results = session.run({values[static_cast<size_t>(i)], count});
+    CHECK_EQ(*results[0].data<float>(), static_cast<float>(i));
     CHECK(session.num_executors() <= 64);
   }
   // An executor that a caller holds still works after its eviction.
-  kept->run({});
-  CHECK_EQ(*kept->result(0).data<float>(), 0.0f);
+  executor->run({});
+  CHECK_EQ(*executor->result(0).data<float>(), 0.0f);
   CHECK_EQ(*session.run(w->snapshot).data<float>(), 300.0f);
 }
 
@@ -154,7 +154,7 @@ TEST(nested_runs_have_separate_buffers) {
   Session* running = nullptr;
   int depth = 0;
   std::vector<Fetch> inner;
-  const auto function = std::make_shared<Calls>([&](const Tensor& value) {
+  const auto function = std::make_shared<CallbackFunction>([&](const Tensor& value) {
     if (depth == 2) return value.copy();
     ++depth;
     Tensor fed = value.copy();
@@ -181,8 +181,9 @@ TEST(nested_runs_have_separate_buffers) {
   for (const bool to_sum : {true, false}) {  // the same fetches, and others
     inner = {to_sum ? sum : b};
     for (const float value : {0.5f, -0.25f, 0.5f}) {
-      const Tensor got = session.run({sum}, {{x, Tensor::vector<float>({value, value, value})}})[0];
-      CHECK_EQ(got.data<float>()[2], expected(value, to_sum));
+      const Tensor results =
+          session.run({sum}, {{x, Tensor::vector<float>({value, value, value})}})[0];
+      CHECK_EQ(results.data<float>()[2], expected(value, to_sum));
     }
   }
   const size_t executors = session.num_executors();
@@ -193,7 +194,7 @@ TEST(nested_runs_have_separate_buffers) {
 TEST(executor_rejects_recursive_runs) {
   auto g = std::make_shared<Graph>();
   std::shared_ptr<Executor> executor;
-  const auto function = std::make_shared<Calls>([&](const Tensor& value) {
+  const auto function = std::make_shared<CallbackFunction>([&](const Tensor& value) {
     executor->run({});
     return value;
   });

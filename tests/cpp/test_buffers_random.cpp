@@ -14,9 +14,8 @@ using namespace runhooks_test;
 
 namespace {
 
-// A random graph whose values share buffers in every possible way: new, forwarded, possibly
-// forwarded, constant between runs, variables and their updates. All values are rows of `width`
-// numbers.
+// A random graph with all kinds of buffers: new, forwarded, possibly forwarded, constant between runs,
+// variables and their updates. All values are rows of `width` numbers.
 class RandomGraph {
  public:
   RandomGraph(std::mt19937_64& random, int64_t width, int size)
@@ -121,22 +120,23 @@ class RandomGraph {
 };
 
 // Runs the same feeds in a session with shared memory and in one without.
-class Both {
+class TwoSessions {
  public:
-  explicit Both(const RandomGraph& model)
-      : shared_(model.graph(), reusing(true)), own_(model.graph(), reusing(false)) {
-    shared_.run(model.initializers());
-    own_.run(model.initializers());
+  explicit TwoSessions(const RandomGraph& model)
+      : sharing_(model.graph(), reusing(true)), unshared_(model.graph(), reusing(false)) {
+    sharing_.run(model.initializers());
+    unshared_.run(model.initializers());
   }
   void run(const std::vector<Fetch>& fetches, const Feeds& feeds) {
-    const std::vector<Tensor> got = shared_.run(fetches, feeds), wanted = own_.run(fetches, feeds);
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      if (wanted[i].is_valid()) CHECK(same_bits(got[i], wanted[i]));
+    const std::vector<Tensor> shared_results = sharing_.run(fetches, feeds),
+                              expected = unshared_.run(fetches, feeds);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (expected[i].is_valid()) CHECK(same_bits(shared_results[i], expected[i]));
     }
   }
 
  private:
-  Session shared_, own_;
+  Session sharing_, unshared_;
 };
 
 }  // namespace
@@ -145,15 +145,15 @@ TEST(buffers_reuse_changes_no_result) {
   std::mt19937_64 random = seeded_generator();
   for (int round = 0; round < 60; ++round) {
     RandomGraph model(random, 5, 40);
-    Both both(model);
+    TwoSessions sessions(model);
     std::vector<std::vector<Fetch>> fetches;
     for (int i = 0; i < 4; ++i) fetches.push_back(model.some_fetches());
     for (int i = 0; i < 24; ++i) {
       const auto rows = std::uniform_int_distribution<int64_t>(1, 6)(random);
       const Feeds feeds = model.some_feeds(rows);
-      const auto& wanted = fetches[std::uniform_int_distribution<size_t>(0, 3)(random)];
+      const auto& expected = fetches[std::uniform_int_distribution<size_t>(0, 3)(random)];
       // Repeated runs use the steady-state path.
-      for (int repeat = 0; repeat < 3; ++repeat) both.run(wanted, feeds);
+      for (int repeat = 0; repeat < 3; ++repeat) sessions.run(expected, feeds);
     }
   }
 }
@@ -163,10 +163,11 @@ TEST(buffers_reuse_changes_no_result_on_two_threads) {
   const Threads two(2);
   for (int round = 0; round < 6; ++round) {
     RandomGraph model(random, 48, 60);
-    Both both(model);
-    const std::vector<Fetch> fetches = model.some_fetches(), others = model.some_fetches();
-    for (int i = 0; i < 12; ++i) both.run(fetches, model.some_feeds(48));
-    for (int i = 0; i < 12; ++i) both.run(i % 2 ? fetches : others, model.some_feeds(48));
+    TwoSessions sessions(model);
+    const std::vector<Fetch> fetches = model.some_fetches(), other_fetches = model.some_fetches();
+    for (int i = 0; i < 12; ++i) sessions.run(fetches, model.some_feeds(48));
+    for (int i = 0; i < 12; ++i)
+      sessions.run(i % 2 ? fetches : other_fetches, model.some_feeds(48));
   }
 }
 
@@ -188,13 +189,13 @@ TEST(buffers_keep_no_contents_between_runs) {
       std::vector<Fetch> outputs;
       for (int i = 0; i < example.op->num_outputs(); ++i)
         outputs.emplace_back(example.op->output(i));
-      const Output garbage = placeholder(g, Shape{-1}), kept = g.op("Neg", {garbage});
+      const Output garbage = placeholder(g, Shape{-1}), negated = g.op("Neg", {garbage});
       Session session(example.graph, reusing(true));
       const std::vector<Tensor> before = session.run(outputs, feeds);
       for (const Tensor& output : before) {
         Tensor numbers(DType::kFloat32, Shape{static_cast<int64_t>(output.num_bytes() + 3) / 4});
         std::memset(numbers.raw(), 0x2b, numbers.num_bytes());
-        session.run({kept}, {{garbage, numbers}});
+        session.run({negated}, {{garbage, numbers}});
       }
       const std::vector<Tensor> after = session.run(outputs, feeds);
       for (size_t i = 0; i < before.size(); ++i) CHECK(before[i].equals(after[i]));

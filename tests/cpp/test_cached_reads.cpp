@@ -1,4 +1,4 @@
-// Plans cache the addresses of variables, and must notice when a variable moves.
+// Plans cache the buffers of variables, and must notice when a variable gets another buffer.
 #include "graph/variable.h"
 #include "ops/state/gradient_helpers.h"
 #include "session/session.h"
@@ -9,38 +9,38 @@ using namespace runhooks;
 namespace {
 
 // A variable of any shape, with operations that assign and read it.
-struct Moving {
+struct RelocatableVariable {
   std::shared_ptr<Graph> g = std::make_shared<Graph>();
   Output handle = g->op("VarHandleOp")
                       .attr("dtype", DType::kFloat32)
                       .attr("shape", Shape::unknown())
                       .named("v");
-  Output given = g->op("Placeholder").attr("dtype", DType::kFloat32);
-  Operation* assign = g->op("AssignVariableOp", {handle, given}).attr("dtype", DType::kFloat32);
+  Output new_value = g->op("Placeholder").attr("dtype", DType::kFloat32);
+  Operation* assign = g->op("AssignVariableOp", {handle, new_value}).attr("dtype", DType::kFloat32);
 
   Output read() { return g->op("ReadVariableOp", {handle}).attr("dtype", DType::kFloat32); }
   Output twice(Output x) { return add(*g, x, x); }
 };
 
 Tensor numbers(int64_t n, float first) {
-  Tensor made(DType::kFloat32, Shape{n});
-  for (int64_t i = 0; i < n; ++i) made.data<float>()[i] = first + static_cast<float>(i);
-  return made;
+  Tensor tensor(DType::kFloat32, Shape{n});
+  for (int64_t i = 0; i < n; ++i) tensor.data<float>()[i] = first + static_cast<float>(i);
+  return tensor;
 }
 
 Tensor doubled(const Tensor& x) {
-  Tensor made = x.copy();
-  for (int64_t i = 0; i < x.num_elements(); ++i) made.data<float>()[i] *= 2;
-  return made;
+  Tensor tensor = x.copy();
+  for (int64_t i = 0; i < x.num_elements(); ++i) tensor.data<float>()[i] *= 2;
+  return tensor;
 }
 
 }  // namespace
 
 TEST(cached_read_follows_a_variable_that_moved_between_runs) {
-  Moving m;
+  RelocatableVariable m;
   const Output y = m.twice(m.read());
   Session session(m.g);
-  session.run({m.assign}, {{m.given, numbers(2, 0)}});
+  session.run({m.assign}, {{m.new_value, numbers(2, 0)}});
   float first = 0;
   for (const int64_t n : {2, 2, 3, 3, 3, 1, 4}) {
     const Tensor value = numbers(n, ++first);
@@ -50,7 +50,7 @@ TEST(cached_read_follows_a_variable_that_moved_between_runs) {
 }
 
 TEST(cached_read_follows_a_variable_that_moved_in_its_run) {
-  Moving m;
+  RelocatableVariable m;
   Output y;
   {
     ControlDependencies after(*m.g, {m.assign});
@@ -60,14 +60,14 @@ TEST(cached_read_follows_a_variable_that_moved_in_its_run) {
     Session session(m.g);
     for (int i = 0; i < 4; ++i) {
       const Tensor value = numbers(3, static_cast<float>(i));
-      CHECK(session.run({y}, {{m.given, value}})[0].equals(doubled(value)));
+      CHECK(session.run({y}, {{m.new_value, value}})[0].equals(doubled(value)));
       if (i < 2) find_variable_state(session.resources(), *m.handle.op)->take(numbers(3, 9));
     }
   }
 }
 
 TEST(cached_reads_of_plans_with_and_without_a_copy) {
-  Moving m;
+  RelocatableVariable m;
   const Output value = m.read(), y = m.twice(value);
   Operation* update = m.g->op("AssignAddVariableOp", {m.handle, m.g->scalar(DType::kFloat32, 1)});
   Output late;
@@ -76,29 +76,29 @@ TEST(cached_reads_of_plans_with_and_without_a_copy) {
     late = add(*m.g, value, m.g->scalar(DType::kFloat32, 0));
   }
   Session session(m.g);
-  session.run({m.assign}, {{m.given, Tensor::scalar<float>(5)}});
+  session.run({m.assign}, {{m.new_value, Tensor::scalar<float>(5)}});
   for (int i = 0; i < 4; ++i) {
-    const float now = 5 + static_cast<float>(i);
-    for (int k = 0; k < 2; ++k) CHECK_EQ(session.run(y).number_at(0), 2 * now);
-    CHECK_EQ(session.run(late).number_at(0), now);
+    const float expected = 5 + static_cast<float>(i);
+    for (int k = 0; k < 2; ++k) CHECK_EQ(session.run(y).number_at(0), 2 * expected);
+    CHECK_EQ(session.run(late).number_at(0), expected);
   }
 }
 
 TEST(cached_update_follows_a_variable_that_moved) {
   auto g = std::make_shared<Graph>();
-  const Output place = g->op("Placeholder").attr("dtype", DType::kFloat32);
+  const Output input = g->op("Placeholder").attr("dtype", DType::kFloat32);
   const Output ref =
       g->op("VariableV2").attr("dtype", DType::kFloat32).attr("shape", Shape::unknown());
-  Operation* assign = g->op("Assign", {ref, place}).attr("validate_shape", false);
+  Operation* assign = g->op("Assign", {ref, input}).attr("validate_shape", false);
   const Output gradient = g->op("Placeholder").attr("dtype", DType::kFloat32);
   Operation* update = g->op("ApplyGradientDescent", {ref, g->scalar(DType::kFloat32, 1), gradient});
   Session session(g);
   for (const int64_t n : {2, 3, 3, 1}) {
-    session.run({assign}, {{place, numbers(n, 7)}});
+    session.run({assign}, {{input, numbers(n, 7)}});
     for (int i = 0; i < 3; ++i) session.run({update}, {{gradient, numbers(n, 0)}});
-    const Tensor now = session.run(ref);
-    CHECK_EQ(now.num_elements(), n);
-    for (int64_t i = 0; i < n; ++i) CHECK_EQ(now.number_at(i), static_cast<double>(7 - 2 * i));
+    const Tensor expected = session.run(ref);
+    CHECK_EQ(expected.num_elements(), n);
+    for (int64_t i = 0; i < n; ++i) CHECK_EQ(expected.number_at(i), static_cast<double>(7 - 2 * i));
   }
   CHECK_THROWS(session.run({update}, {{gradient, numbers(2, 0)}}), Code::kInvalidArgument,
                "The gradient has shape");

@@ -16,10 +16,10 @@ using namespace runhooks_test;
 
 namespace {
 
-// Simulates a second process with the same data. Votes of that process are `other`.
-class Twins : public Communicator {
+// Simulates two processes with the same data. The other process always votes `other`.
+class TwoEqualProcesses : public Communicator {
  public:
-  explicit Twins(int64_t other = 0) : other_(other) {}
+  explicit TwoEqualProcesses(int64_t other = 0) : other_(other) {}
   int rank() const override { return 0; }
   int size() const override { return 2; }
   int local_rank() const override { return 0; }
@@ -51,9 +51,11 @@ class Twins : public Communicator {
   int64_t other_;
 };
 
-struct WithTwins {
-  explicit WithTwins(int64_t other = 0) { set_communicator(std::make_unique<Twins>(other)); }
-  ~WithTwins() {
+struct TwoProcessScope {
+  explicit TwoProcessScope(int64_t other = 0) {
+    set_communicator(std::make_unique<TwoEqualProcesses>(other));
+  }
+  ~TwoProcessScope() {
     StepBarrier::close();
     set_communicator(nullptr);
   }
@@ -73,10 +75,9 @@ TEST(cluster_one_process_adds_nothing) {
 }
 
 TEST(cluster_loss_is_the_mean_of_local_losses) {
-  const WithTwins twins;
-  for (const Reduction reduction :
-       {Reduction::kSum, Reduction::kMean, Reduction::kSumOverBatchSize,
-        Reduction::kSumByNonzeroWeights}) {
+  const TwoProcessScope processes;
+  for (const Reduction reduction : {Reduction::kSum, Reduction::kMean, Reduction::kSumOverBatchSize,
+                                    Reduction::kSumByNonzeroWeights}) {
     const auto graph = std::make_shared<Graph>();
     const ReplicaScope scope(*graph, 2);
     const Output losses = graph->constant(Tensor::vector<float>({1, 2, 6}));
@@ -92,26 +93,27 @@ TEST(cluster_loss_is_the_mean_of_local_losses) {
 }
 
 TEST(cluster_processes_communicate_only_in_steps) {
-  const WithTwins twins;
+  const TwoProcessScope processes;
   const auto graph = std::make_shared<Graph>();
   const ReplicaScope scope(*graph, 2);
   const Output sum = sum_over_replicas(*graph, graph->scalar(DType::kFloat64, 4));
   Session session(graph);
-  CHECK_THROWS(session.run({Fetch(sum)}), Code::kFailedPrecondition, "only in the steps of train()");
+  CHECK_THROWS(session.run({Fetch(sum)}), Code::kFailedPrecondition,
+               "only in the steps of train()");
   StepBarrier::open();
   CHECK_EQ(session.run({Fetch(sum)})[0].number_at(0), 8.0);
   CHECK(StepBarrier::is_passed());
 }
 
 TEST(cluster_process_without_data_ends_the_step) {
-  const WithTwins twins(static_cast<int64_t>(StepDecision::kNoData));
+  const TwoProcessScope processes(static_cast<int64_t>(StepDecision::kNoData));
   StepBarrier::open();
   CHECK_THROWS(StepBarrier::vote_ready(), Code::kOutOfRange, "has no more data");
   CHECK(!StepBarrier::is_passed());
 }
 
 TEST(cluster_gradients_are_averaged_once) {
-  const WithTwins twins;
+  const TwoProcessScope processes;
   const auto graph = std::make_shared<Graph>();
   const ReplicaScope scope(*graph, 2);
   VariableOptions options;
@@ -133,25 +135,25 @@ TEST(cluster_gradients_are_averaged_once) {
 
 namespace {
 
-// Simulates a broadcast from this process, or from another one whose bytes are all 7.
-class Sends : public Twins {
+// Simulates a broadcast from this process, or from another process that sends bytes of value 7.
+class BroadcastProcesses : public TwoEqualProcesses {
  public:
-  explicit Sends(bool other_sends) : other_sends_(other_sends) {}
+  explicit BroadcastProcesses(bool other_sends) : other_sends_(other_sends) {}
   void gather(const void* own, int64_t n, void* all) override {
-    Twins::gather(own, n, all);
+    TwoEqualProcesses::gather(own, n, all);
     const int64_t other = other_sends_;
     std::memcpy(static_cast<char*>(all) + n, &other, static_cast<size_t>(n));
   }
   void broadcast(void* bytes, int64_t n, int root) override {
     const auto size = static_cast<size_t>(n);
-    if (root == 0) said_.assign(static_cast<const char*>(bytes), size);
-    if (root == 1 && size == said_.size()) std::memcpy(bytes, said_.data(), size);
+    if (root == 0) texts_.assign(static_cast<const char*>(bytes), size);
+    if (root == 1 && size == texts_.size()) std::memcpy(bytes, texts_.data(), size);
     if (root == 1 && size == 3 * sizeof(float)) std::memset(bytes, 7, size);
   }
 
  private:
   bool other_sends_;
-  std::string said_;  // by this process, and by the simulated one
+  std::string texts_;  // by this process, and by the simulated one
 };
 
 Output sent(Graph& graph, bool receives) {
@@ -171,19 +173,19 @@ Output sent(Graph& graph, bool receives) {
 
 TEST(cluster_broadcasts_a_tensor) {
   for (const bool other_sends : {false, true}) {
-    set_communicator(std::make_unique<Sends>(other_sends));
+    set_communicator(std::make_unique<BroadcastProcesses>(other_sends));
     const auto graph = std::make_shared<Graph>();
     ReplicaScope scope(*graph, 2);
     const Output right = sent(*graph, other_sends);
     CHECK_EQ(right.shape(), (Shape{3}));
     Session session(graph);
     StepBarrier::open();
-    const Tensor got = session.run({Fetch(right)})[0];
-    CHECK_EQ(got.data<float>()[1] == 4, !other_sends);
+    const Tensor received = session.run({Fetch(right)})[0];
+    CHECK_EQ(received.data<float>()[1] == 4, !other_sends);
     StepBarrier::close();
   }
   for (const bool other_sends : {false, true}) {
-    set_communicator(std::make_unique<Sends>(other_sends));
+    set_communicator(std::make_unique<BroadcastProcesses>(other_sends));
     const auto graph = std::make_shared<Graph>();
     ReplicaScope scope(*graph, 2);
     const Output wrong = sent(*graph, !other_sends);
@@ -197,7 +199,7 @@ TEST(cluster_broadcasts_a_tensor) {
 }
 
 TEST(cluster_histograms_sum_over_all_processes) {
-  const WithTwins twins;
+  const TwoProcessScope processes;
   const auto graph = std::make_shared<Graph>();
   ReplicaScope scope(*graph, 2);
   const auto column = [&](std::vector<float> x) {
@@ -217,43 +219,43 @@ TEST(cluster_histograms_sum_over_all_processes) {
   CHECK_EQ(sums.shape(), (Shape{2, 4, 2, 2}));
   Session session(graph);
   StepBarrier::open();
-  const Tensor got = session.run({Fetch(sums)})[0];
+  const Tensor received = session.run({Fetch(sums)})[0];
   const std::vector<float> wanted = {
       0, 0, 0, 0, /* node 1 */ 2, 1, 8, 2, /* node 2 */ 0, 0, 4, 2, 0, 0, 0, 0,
       0, 0, 0, 0, /* node 1 */ 8, 2, 2, 1, /* node 2 */ 0, 0, 4, 2, 0, 0, 0, 0};
-  for (size_t i = 0; i < wanted.size(); ++i) CHECK_EQ(got.data<float>()[i], wanted[i]);
+  for (size_t i = 0; i < wanted.size(); ++i) CHECK_EQ(received.data<float>()[i], wanted[i]);
 }
 
 TEST(cluster_quantiles_use_the_rows_of_all_processes) {
   // The simulated process does not add to integers that only one process has.
-  auto twins = std::make_unique<Twins>();
-  twins->doubles_integers = false;
-  twins->doubles_floats = false;
-  set_communicator(std::move(twins));
+  auto processes = std::make_unique<TwoEqualProcesses>();
+  processes->doubles_integers = false;
+  processes->doubles_floats = false;
+  set_communicator(std::move(processes));
   const auto graph = std::make_shared<Graph>();
   ReplicaScope scope(*graph, 2);
   const Output x = graph->constant(Tensor::vector<float>({3, 1, 2}));
-  Operation* made = ordered_collective(
+  Operation* collective = ordered_collective(
       *graph,
       graph->op("BoostedTreesQuantileSummariesOfAll", {x, graph->scalar(DType::kFloat32, 0.01)})
           .attr("num_features", 1)
           .attr("group_size", 2));
   Session session(graph);
   StepBarrier::open();
-  const Tensor got = session.run({Fetch(made->output(0))})[0];
-  CHECK_EQ(got.shape(), (Shape{3, 4}));
+  const Tensor received = session.run({Fetch(collective->output(0))})[0];
+  CHECK_EQ(received.shape(), (Shape{3, 4}));
   for (int64_t i = 0; i < 3; ++i) {
-    CHECK_EQ(got.data<float>()[4 * i], static_cast<float>(i + 1));
-    CHECK_EQ(got.data<float>()[4 * i + 1], 2.0f);
+    CHECK_EQ(received.data<float>()[4 * i], static_cast<float>(i + 1));
+    CHECK_EQ(received.data<float>()[4 * i + 1], 2.0f);
   }
   StepBarrier::close();
   set_communicator(nullptr);
 }
 
 TEST(cluster_names_a_variable_that_differs) {
-  auto twins = std::make_unique<Twins>();
-  Twins& other = *twins;
-  set_communicator(std::move(twins));
+  auto processes = std::make_unique<TwoEqualProcesses>();
+  TwoEqualProcesses& other = *processes;
+  set_communicator(std::move(processes));
   const auto graph = std::make_shared<Graph>();
   VariableOptions options;
   options.initializer = ones_initializer();
@@ -267,6 +269,7 @@ TEST(cluster_names_a_variable_that_differs) {
   session.run(initializers);
   hook->end(session);
   other.differ = true;
-  CHECK_THROWS(hook->end(session), Code::kInternal, "'b:0' differs between process 1 and process 0");
+  CHECK_THROWS(hook->end(session), Code::kInternal,
+               "'b:0' differs between process 1 and process 0");
   set_communicator(nullptr);
 }

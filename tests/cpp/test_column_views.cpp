@@ -17,7 +17,7 @@ using runhooks_test::Threads;
 
 namespace {
 
-class KeepingSink : public ElementSink {
+class CollectingSink : public ElementSink {
  public:
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {
     if (i == 0) tensors.emplace_back();
@@ -33,36 +33,37 @@ bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 }
 
 // Columns of doubles and integers, and a tensor with the same columns.
-struct Kept {
+struct ViewedColumns {
   std::vector<std::vector<double>> doubles;
   std::vector<std::vector<int32_t>> integers;
   std::vector<ColumnView> columns;
   Tensor tensor;
 };
 
-Kept kept(std::mt19937_64& random, DType dtype, int64_t rows, int64_t width, bool is_line) {
-  Kept made;
-  made.tensor = Tensor(dtype, is_line ? Shape{rows} : Shape{rows, width});
-  made.doubles.resize(static_cast<size_t>(width));
-  made.integers.resize(static_cast<size_t>(width));
+ViewedColumns random_columns(
+    std::mt19937_64& random, DType dtype, int64_t rows, int64_t width, bool has_one_column) {
+  ViewedColumns columns;
+  columns.tensor = Tensor(dtype, has_one_column ? Shape{rows} : Shape{rows, width});
+  columns.doubles.resize(static_cast<size_t>(width));
+  columns.integers.resize(static_cast<size_t>(width));
   for (int64_t c = 0; c < width; ++c) {
     const bool is_integer = dtype == DType::kInt32 || random() % 3 == 0;
-    auto& doubles = made.doubles[static_cast<size_t>(c)];
-    auto& integers = made.integers[static_cast<size_t>(c)];
+    auto& doubles = columns.doubles[static_cast<size_t>(c)];
+    auto& integers = columns.integers[static_cast<size_t>(c)];
     for (int64_t r = 0; r < rows; ++r) {
-      const auto whole = static_cast<int32_t>(random() % 200001) - 100000;
-      const double number = is_integer ? whole : whole / 7.0;
-      if (is_integer) integers.push_back(whole);
+      const auto integer = static_cast<int32_t>(random() % 200001) - 100000;
+      const double number = is_integer ? integer : integer / 7.0;
+      if (is_integer) integers.push_back(integer);
       if (!is_integer) doubles.push_back(number);
       const int64_t at = r * width + c;
-      if (dtype == DType::kFloat32) made.tensor.data<float>()[at] = static_cast<float>(number);
-      if (dtype == DType::kFloat64) made.tensor.data<double>()[at] = number;
-      if (dtype == DType::kInt32) made.tensor.data<int32_t>()[at] = whole;
+      if (dtype == DType::kFloat32) columns.tensor.data<float>()[at] = static_cast<float>(number);
+      if (dtype == DType::kFloat64) columns.tensor.data<double>()[at] = number;
+      if (dtype == DType::kInt32) columns.tensor.data<int32_t>()[at] = integer;
     }
-    made.columns.push_back(is_integer ? ColumnView{nullptr, integers.data()}
-                                      : ColumnView{doubles.data(), nullptr});
+    columns.columns.push_back(is_integer ? ColumnView{nullptr, integers.data()}
+                                         : ColumnView{doubles.data(), nullptr});
   }
-  return made;
+  return columns;
 }
 
 Tensor random_rows(std::mt19937_64& random, DType dtype, int64_t rows) {
@@ -77,9 +78,9 @@ Tensor random_rows(std::mt19937_64& random, DType dtype, int64_t rows) {
   return tensor;
 }
 
-InMemoryColumn in_place(const Kept& kept) {
-  return std::make_shared<const ColumnViews>(kept.tensor.dtype(), kept.tensor.shape(), kept.columns,
-                                             nullptr);
+InMemoryColumn view_column(const ViewedColumns& columns) {
+  return std::make_shared<const ColumnViews>(columns.tensor.dtype(), columns.tensor.shape(),
+                                             columns.columns, nullptr);
 }
 
 }  // namespace
@@ -90,28 +91,29 @@ TEST(column_views_match_tensors) {
     // Sometimes more rows than the initial prefetch.
     const auto rows = static_cast<int64_t>(1 + random() % (round % 8 == 0 ? 5000 : 40));
     const std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kInt32};
-    std::vector<Kept> all;
+    std::vector<ViewedColumns> all;
     for (int k = 0; k < 3; ++k) {
-      const bool is_line = random() % 2 == 0;
-      all.push_back(kept(random, types[random() % 3], rows,
-                         is_line ? 1 : static_cast<int64_t>(random() % 40), is_line));
+      const bool has_one_column = random() % 2 == 0;
+      all.push_back(random_columns(random, types[random() % 3], rows,
+                                   has_one_column ? 1 : static_cast<int64_t>(random() % 40),
+                                   has_one_column));
     }
     InMemoryOptions options;
     options.batch_size = static_cast<int64_t>(1 + random() % (rows < 100 ? 50 : 700));
     options.num_epochs = static_cast<int64_t>(1 + random() % 3);
     options.shuffle = random() % 2 == 0;
     options.seed = random();
-    std::vector<InMemoryColumn> copies, places;
-    for (const Kept& one : all) copies.emplace_back(one.tensor);
+    std::vector<InMemoryColumn> copies, views;
+    for (const ViewedColumns& one : all) copies.emplace_back(one.tensor);
     // Combined with a tensor.
-    places = {in_place(all[0]), InMemoryColumn(all[1].tensor), in_place(all[2])};
+    views = {view_column(all[0]), InMemoryColumn(all[1].tensor), view_column(all[2])};
     const auto expected = in_memory_dataset(copies, options);
-    const auto dataset = in_memory_dataset(places, options);
+    const auto dataset = in_memory_dataset(views, options);
     CHECK(dataset->dtypes() == expected->dtypes());
     CHECK(dataset->shapes() == expected->shapes());
     CHECK_EQ(dataset->description(), expected->description());
     auto one = expected->make_iterator(), other = dataset->make_iterator();
-    KeepingSink a, b;
+    CollectingSink a, b;
     while (one->next(a)) {
       CHECK(other->next(b));
       CHECK(same(a.tensors.back(), b.tensors.back()));
@@ -140,43 +142,44 @@ TEST(column_views_shuffle_many_columns_like_few) {
     options.shuffle = true;
     options.seed = random();
     const auto all = in_memory_dataset(columns, options);
-    auto together = all->make_iterator();
+    auto iterator = all->make_iterator();
     std::vector<std::unique_ptr<DatasetIterator>> each;
     for (const InMemoryColumn& column : columns) {
       each.push_back(in_memory_dataset({column}, options)->make_iterator());
     }
-    KeepingSink a;
-    while (together->next(a)) {
+    CollectingSink a;
+    while (iterator->next(a)) {
       for (size_t k = 0; k < columns.size(); ++k) {
-        KeepingSink b;
+        CollectingSink b;
         CHECK(each[k]->next(b));
         CHECK(a.tensors.back()[k].equals(b.tensors[0][0]));
       }
     }
-    CHECK_EQ(together->rows_seen(), rows * options.num_epochs);
+    CHECK_EQ(iterator->rows_seen(), rows * options.num_epochs);
   }
 }
 
-// Thirteen columns of numbers and strings are gathered with a thread per column; one column of 784
-// numbers per row, with a thread per block of rows.
+// The rows of 13 columns are gathered by several threads, each for some of the columns. Those of
+// one column with 784 numbers per row are gathered by several threads, each for a block of rows.
 TEST(batches_gathered_by_two_threads_match_one_thread) {
   std::mt19937_64 random = seeded_generator();
   constexpr int64_t kRows = 5000, kWidth = 784;
-  std::vector<InMemoryColumn> narrow, wide;
+  std::vector<InMemoryColumn> narrow_columns, wide_columns;
   for (int k = 0; k < 13; ++k) {
     const DType types[] = {DType::kFloat32, DType::kInt64, DType::kBool, DType::kString};
-    narrow.emplace_back(random_rows(random, types[k % 4], kRows));
+    narrow_columns.emplace_back(random_rows(random, types[k % 4], kRows));
   }
-  wide.emplace_back(random_rows(random, DType::kFloat32, kRows * kWidth).reshaped({kRows, kWidth}));
-  wide.emplace_back(random_rows(random, DType::kInt32, kRows));
-  for (const auto& columns : {narrow, wide}) {
+  wide_columns.emplace_back(
+      random_rows(random, DType::kFloat32, kRows * kWidth).reshaped({kRows, kWidth}));
+  wide_columns.emplace_back(random_rows(random, DType::kInt32, kRows));
+  for (const auto& columns : {narrow_columns, wide_columns}) {
     for (const bool shuffle : {false, true}) {
       InMemoryOptions options;
       options.batch_size = 900;
       options.num_epochs = 2;
       options.shuffle = shuffle;
       options.seed = 5;
-      KeepingSink sinks[2];
+      CollectingSink sinks[2];
       for (const int n : {1, 2}) {
         const Threads threads(n);
         auto iterator = in_memory_dataset(columns, options)->make_iterator();
@@ -192,13 +195,13 @@ TEST(packed_rows_read_any_window_of_an_order) {
   std::mt19937_64 random = seeded_generator();
   const DType types[] = {DType::kFloat32, DType::kFloat64, DType::kInt32};
   for (const int64_t rows : {1, 700, 300000}) {
-    std::vector<Kept> all;
-    AllRowsInPlace views;
+    std::vector<ViewedColumns> all;
+    ColumnViewsList views;
     std::vector<Tensor> batch;
     for (int k = 0; k < 5; ++k) {
-      all.push_back(kept(random, types[k % 3], rows, k == 3 ? 7 : 1, k != 3));
+      all.push_back(random_columns(random, types[k % 3], rows, k == 3 ? 7 : 1, k != 3));
     }
-    for (const Kept& one : all) views.push_back(in_place(one).in_place);
+    for (const ViewedColumns& one : all) views.push_back(view_column(one).views);
     std::vector<int64_t> order(static_cast<size_t>(rows));
     std::iota(order.begin(), order.end(), int64_t{0});
     ShuffledRows shuffled;
@@ -217,7 +220,7 @@ TEST(packed_rows_read_any_window_of_an_order) {
         batch.emplace_back(view->dtype(), shape);
         to.push_back(static_cast<char*>(batch.back().raw()));
       }
-      shuffled.take(views, order, position, n, to.data());
+      shuffled.read(views, order, position, n, to.data());
       for (size_t k = 0; k < all.size(); ++k) {
         const size_t bytes = views[k]->row_bytes();
         for (int64_t i = 0; i < n; ++i) {
@@ -234,16 +237,21 @@ TEST(packed_rows_read_any_window_of_an_order) {
 
 TEST(column_views_describe_themselves) {
   const std::vector<double> x = {1, 2, 3}, y = {1, 2, 4};
-  const auto content = [](const std::vector<double>& numbers, DType dtype) {
+  const auto fingerprint_of = [](const std::vector<double>& numbers, DType dtype) {
     const auto rows = std::make_shared<const ColumnViews>(
         dtype, Shape{3}, std::vector<ColumnView>{{numbers.data()}}, nullptr);
-    return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())->content().fingerprint();
+    return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())
+        ->data_fingerprint()
+        .fingerprint();
   };
-  CHECK_EQ(content(x, DType::kFloat32), content(std::vector<double>(x), DType::kFloat32));
-  CHECK(content(x, DType::kFloat32) != content(y, DType::kFloat32));
-  CHECK(content(x, DType::kFloat32) != content(x, DType::kFloat64));
+  CHECK_EQ(fingerprint_of(x, DType::kFloat32),
+           fingerprint_of(std::vector<double>(x), DType::kFloat32));
+  CHECK(fingerprint_of(x, DType::kFloat32) != fingerprint_of(y, DType::kFloat32));
+  CHECK(fingerprint_of(x, DType::kFloat32) != fingerprint_of(x, DType::kFloat64));
   const std::vector<ColumnView> one = {{x.data(), nullptr}};
   CHECK_THROWS(ColumnViews(DType::kInt64, Shape{3}, one, nullptr), Code::kInvalidArgument, "int64");
-  CHECK_THROWS(ColumnViews(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal, "no data of its type");
-  CHECK_THROWS(ColumnViews(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal, "cannot have shape");
+  CHECK_THROWS(ColumnViews(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal,
+               "no data of its type");
+  CHECK_THROWS(ColumnViews(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal,
+               "cannot have shape");
 }

@@ -26,10 +26,10 @@ struct Place {
 double number(const Tensor& t) { return t.number_at(0); }
 
 // The derivative of y by x at `at`, by finite differences.
-double slope(Session& session, Output y, Output x, double at, const Feeds& others = {}) {
+double slope(Session& session, Output y, Output x, double at, const Feeds& other_feeds = {}) {
   double sides[2];
   for (int side = 0; side < 2; ++side) {
-    Feeds feeds = others;
+    Feeds feeds = other_feeds;
     feeds.emplace_back(x, Tensor::scalar<double>(at + (side == 0 ? 1e-6 : -1e-6)));
     sides[side] = number(session.run({y}, feeds)[0]);
   }
@@ -83,13 +83,13 @@ TEST(control_flow_branch_and_its_gradients) {
   Session session(p.graph);
   for (const double at : {0.7, -0.4}) {
     const Feeds feeds = {{x, Tensor::scalar<double>(at)}, {a, Tensor::scalar<double>(1.5)}};
-    const Feeds rest = {{a, Tensor::scalar<double>(1.5)}};
-    const auto found = session.run({y, dx, da, dxx, dxa}, feeds);
-    CHECK_NEAR(number(found[0]), at > 0 ? std::exp(at) * 1.5 : std::sin(at) + 2.25, 1e-12);
-    CHECK_NEAR(number(found[1]), slope(session, y, x, at, rest), 1e-8);
-    CHECK_NEAR(number(found[2]), at > 0 ? std::exp(at) : 3.0, 1e-12);
-    CHECK_NEAR(number(found[3]), at > 0 ? 1.5 * std::exp(at) : -std::sin(at), 1e-12);
-    CHECK_NEAR(number(found[4]), at > 0 ? std::exp(at) : 0.0, 1e-12);
+    const Feeds other_feeds = {{a, Tensor::scalar<double>(1.5)}};
+    const auto results = session.run({y, dx, da, dxx, dxa}, feeds);
+    CHECK_NEAR(number(results[0]), at > 0 ? std::exp(at) * 1.5 : std::sin(at) + 2.25, 1e-12);
+    CHECK_NEAR(number(results[1]), slope(session, y, x, at, other_feeds), 1e-8);
+    CHECK_NEAR(number(results[2]), at > 0 ? std::exp(at) : 3.0, 1e-12);
+    CHECK_NEAR(number(results[3]), at > 0 ? 1.5 * std::exp(at) : -std::sin(at), 1e-12);
+    CHECK_NEAR(number(results[4]), at > 0 ? std::exp(at) : 0.0, 1e-12);
   }
 }
 
@@ -101,15 +101,15 @@ TEST(control_flow_loop_and_its_gradients) {
     const Output dx = gradient_of(p.g, y, x);
     const Output dxx = gradient_of(p.g, dx, x);
     Session session(p.graph);
-    const Feeds rest = {{a, Tensor::scalar<double>(0.9)}};
-    Feeds feeds = rest;
+    const Feeds other_feeds = {{a, Tensor::scalar<double>(0.9)}};
+    Feeds feeds = other_feeds;
     feeds.emplace_back(x, Tensor::scalar<double>(0.3));
-    const auto found = session.run({y, dx, dxx}, feeds);
+    const auto results = session.run({y, dx, dxx}, feeds);
     double expected = 0.3;
     for (int i = 0; i < n; ++i) expected = std::sin(expected * 0.9) + 0.3;
-    CHECK_NEAR(number(found[0]), expected, 1e-12);
-    CHECK_NEAR(number(found[1]), slope(session, y, x, 0.3, rest), 1e-7);
-    CHECK_NEAR(number(found[2]), slope(session, dx, x, 0.3, rest), 1e-6);
+    CHECK_NEAR(number(results[0]), expected, 1e-12);
+    CHECK_NEAR(number(results[1]), slope(session, y, x, 0.3, other_feeds), 1e-7);
+    CHECK_NEAR(number(results[2]), slope(session, dx, x, 0.3, other_feeds), 1e-6);
   }
 }
 
@@ -138,9 +138,9 @@ TEST(control_flow_nested) {
   const Output dx = gradient_of(p.g, y, x), da = gradient_of(p.g, y, a);
   Session session(p.graph);
   Feeds feeds = {{x, Tensor::scalar<double>(0.4)}, {a, Tensor::scalar<double>(1.2)}};
-  const auto found = session.run({y, dx, da}, feeds);
-  CHECK_NEAR(number(found[1]), slope(session, y, x, 0.4, {feeds[1]}), 1e-8);
-  CHECK_NEAR(number(found[2]), slope(session, y, a, 1.2, {feeds[0]}), 1e-8);
+  const auto results = session.run({y, dx, da}, feeds);
+  CHECK_NEAR(number(results[1]), slope(session, y, x, 0.4, {feeds[1]}), 1e-8);
+  CHECK_NEAR(number(results[2]), slope(session, y, a, 1.2, {feeds[0]}), 1e-8);
   // A second gradient adds to a graph that has already run.
   const Output dxx = gradient_of(p.g, dx, x);
   CHECK_NEAR(number(session.run({dxx}, feeds)[0]), slope(session, dx, x, 0.4, {feeds[1]}), 1e-6);
@@ -168,9 +168,9 @@ TEST(control_flow_gradient_of_random_numbers) {
   const Output dx = gradient_of(p.g, y, x);
   Session session(p.graph);
   for (int run = 0; run < 3; ++run) {
-    const auto found = session.run({y, dx}, {{x, Tensor::scalar<double>(2)}});
-    CHECK(number(found[0]) > 0);
-    CHECK_NEAR(number(found[0]), 2 * number(found[1]), 1e-12);
+    const auto results = session.run({y, dx}, {{x, Tensor::scalar<double>(2)}});
+    CHECK(number(results[0]) > 0);
+    CHECK_NEAR(number(results[0]), 2 * number(results[1]), 1e-12);
   }
 }
 

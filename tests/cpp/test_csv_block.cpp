@@ -46,7 +46,7 @@ DatasetPtr csv_of(const std::vector<std::string>& files, bool skips) {
 
 struct Kind {
   bool has_quotes = false, has_returns = false;
-  uint64_t ill = 0;  // one of `ill` records is invalid; 0: none
+  uint64_t invalid_every = 0;  // on average, one in this number of records is invalid; 0: none
 };
 
 std::string quoted_field(std::mt19937_64& random) {
@@ -59,10 +59,10 @@ std::string quoted_field(std::mt19937_64& random) {
 }
 
 std::string record(std::mt19937_64& random, const Kind& kind) {
-  if (kind.ill > 0 && random() % kind.ill == 0) {
-    const std::vector<std::string> ill = {"1,a,b,c\n",   ",a,1,c\n",     "1,a\n",      "\n",
-                                          "1,a,1,c,5\n", "1,a\"b,1,c\n", "1.5,a,1,c\n"};
-    return ill[random() % ill.size()];
+  if (kind.invalid_every > 0 && random() % kind.invalid_every == 0) {
+    const std::vector<std::string> invalid_records = {
+        "1,a,b,c\n", ",a,1,c\n", "1,a\n", "\n", "1,a,1,c,5\n", "1,a\"b,1,c\n", "1.5,a,1,c\n"};
+    return invalid_records[random() % invalid_records.size()];
   }
   const bool quotes = kind.has_quotes && random() % 3 == 0;
   std::string text = str_cat(static_cast<int64_t>(random() % 100000), ",");
@@ -87,7 +87,7 @@ std::string number_text(const NamedTensors& state, const char* name) {
 
 std::string position(const DatasetIterator& iterator) {
   const NamedTensors state = iterator.save();
-  std::string all = iterator.place();
+  std::string all = iterator.location();
   for (const char* name : {"file", "offset", "records", "lines", "skipped", "rows_seen"}) {
     all += str_cat(" ", name, " ", number_text(state, name));
   }
@@ -95,53 +95,54 @@ std::string position(const DatasetIterator& iterator) {
 }
 
 // The text of row `i` of a batch, or of an element.
-std::string row_text(const Components& parts, int64_t i) {
+std::string row_text(const Components& components, int64_t i) {
   float y;
-  std::memcpy(&y, parts[1].data<float>() + i, sizeof y);
-  return str_cat(parts[0].string_at(i), "|", y, "|", parts[2].string_at(i), "|",
-                 parts[3].data<int64_t>()[i]);
+  std::memcpy(&y, components[1].data<float>() + i, sizeof y);
+  return str_cat(components[0].string_at(i), "|", y, "|", components[2].string_at(i), "|",
+                 components[3].data<int64_t>()[i]);
 }
 
 // Compares batches of `size` with single elements, up to the end or the first error.
 void check_same(const Dataset& data, int64_t size) {
-  const auto blocks = data.make_iterator(), ones = data.make_iterator();
+  const auto batched = data.make_iterator(), single = data.make_iterator();
   for (;;) {
     ComponentsSink batch;
-    std::string failed, expected_failure;
-    int64_t got = 0;
+    std::string error_message, expected_message;
+    int64_t num_rows = 0;
     try {
-      got = blocks->next_stacked(size, false, batch);
+      num_rows = batched->next_stacked(size, false, batch);
     } catch (const Error& error) {
-      failed = error.message();
+      error_message = error.message();
     }
-    const Components parts = batch.take();
-    for (int64_t i = 0; i < (failed.empty() ? got : size); ++i) {
+    const Components components = batch.take();
+    for (int64_t i = 0; i < (error_message.empty() ? num_rows : size); ++i) {
       ComponentsSink one;
       try {
-        CHECK(ones->next(one));
+        CHECK(single->next(one));
       } catch (const Error& error) {
-        expected_failure = error.message();
+        expected_message = error.message();
         break;
       }
-      if (failed.empty()) CHECK_EQ(row_text(parts, i), row_text(one.take(), 0));
+      if (error_message.empty()) CHECK_EQ(row_text(components, i), row_text(one.take(), 0));
     }
-    CHECK_EQ(failed, expected_failure);
-    if (failed.empty() && got < size) break;
-    CHECK_EQ(blocks->place(), ones->place());
-    if (!failed.empty()) return;
-    CHECK_EQ(position(*blocks), position(*ones));
+    CHECK_EQ(error_message, expected_message);
+    if (error_message.empty() && num_rows < size) break;
+    CHECK_EQ(batched->location(), single->location());
+    if (!error_message.empty()) return;
+    CHECK_EQ(position(*batched), position(*single));
   }
   ComponentsSink none;
-  CHECK(!ones->next(none));
+  CHECK(!single->next(none));
 }
 
 }  // namespace
 
 TEST(csv_blocks_match_single_records) {
   std::mt19937_64 random = seeded_generator();
-  const std::vector<Kind> kinds = {{false, false, 0},   {true, false, 0},  {true, true, 0},
-                                   {false, false, 900}, {true, true, 900}, {true, false, 20000}};
-  for (const Kind& kind : kinds) {
+  const std::vector<Kind> file_kinds = {{false, false, 0}, {true, false, 0},
+                                        {true, true, 0},   {false, false, 900},
+                                        {true, true, 900}, {true, false, 20000}};
+  for (const Kind& kind : file_kinds) {
     const Texts files = {file_of(text_with(random, kind, 200000 + random() % 300000)),
                          file_of(text_with(random, kind, 1000 + random() % 100000))};
     for (const int threads : {1, 2, 3}) {
@@ -159,46 +160,46 @@ TEST(csv_blocks_resume) {
   const Threads set(2);
   const auto batched =
       dataset_of("BatchDataset", {{"batch_size", Value::of(int64_t{1500})}}, csv_of(files, false));
-  for (size_t cut = 0; cut < 4; ++cut) check_goes_on(*batched, cut, 25);
+  for (size_t cut = 0; cut < 4; ++cut) check_resumes(*batched, cut, 25);
   const auto ahead =
       dataset_of("PrefetchDataset", {{"buffer_size", Value::of(int64_t{2})}}, batched);
-  for (size_t cut = 0; cut < 4; ++cut) check_goes_on(*ahead, cut, 25);
+  for (size_t cut = 0; cut < 4; ++cut) check_resumes(*ahead, cut, 25);
   CHECK_EQ(text_of(elements_of(*ahead->make_iterator())),
            text_of(elements_of(*batched->make_iterator())));
 }
 
 TEST(helping_queue_lets_a_blocked_consumer_help) {
   const Threads set(2);
-  const auto waiting = std::this_thread::get_id();
-  HelpingQueue offered([](void*) {}, nullptr);
-  std::atomic<unsigned> news{0};
-  std::atomic<int> done{0}, by_waiting{0};
-  std::thread maker([&] {
-    const HelpingQueue::ProducerScope offering(offered);
+  const auto consumer_id = std::this_thread::get_id();
+  HelpingQueue queue([](void*) {}, nullptr);
+  std::atomic<unsigned> num_finished{0};
+  std::atomic<int> num_done{0}, num_by_consumer{0};
+  std::thread producer([&] {
+    const HelpingQueue::ProducerScope scope(queue);
     helping_for(100, [&](size_t) {
-      ++done;
-      if (std::this_thread::get_id() == waiting) ++by_waiting;
-      // The producer leaves tasks for the consumer, however late it arrives.
-      for (int i = 0; i < 100000 && by_waiting == 0; ++i) {
+      ++num_done;
+      if (std::this_thread::get_id() == consumer_id) ++num_by_consumer;
+      // Waits until the consumer has run a task, so that it gets one even if it starts late.
+      for (int i = 0; i < 100000 && num_by_consumer == 0; ++i) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       }
     });
-    ++news;
+    ++num_finished;
   });
-  while (news == 0) offered.help(news, 0);
-  maker.join();
-  CHECK_EQ(done.load(), 100);
-  CHECK(by_waiting > 0);
+  while (num_finished == 0) queue.help(num_finished, 0);
+  producer.join();
+  CHECK_EQ(num_done.load(), 100);
+  CHECK(num_by_consumer > 0);
 }
 
 TEST(helping_queue_without_a_consumer_or_with_one_thread) {
-  const auto own = std::this_thread::get_id();
-  HelpingQueue offered([](void*) {}, nullptr);
-  const HelpingQueue::ProducerScope offering(offered);
+  const auto this_thread = std::this_thread::get_id();
+  HelpingQueue queue([](void*) {}, nullptr);
+  const HelpingQueue::ProducerScope scope(queue);
   for (const int threads : {1, 2}) {
     const Threads set(threads);
-    int done = 0;
-    helping_for(50, [&](size_t) { done += std::this_thread::get_id() == own; });
-    CHECK_EQ(done, 50);
+    int num_done = 0;
+    helping_for(50, [&](size_t) { num_done += std::this_thread::get_id() == this_thread; });
+    CHECK_EQ(num_done, 50);
   }
 }

@@ -16,7 +16,7 @@ struct Split {
 };
 
 // Follows the description in the header. `has_quotes` selects texts with quotes.
-Split split_slowly(const std::string& text, const CsvFormat& format, bool is_all) {
+Split split_slowly(const std::string& text, const CsvFormat& format, bool is_end_of_file) {
   Split split;
   size_t at = 0;
   const auto fail = [&split](CsvSplit result) {
@@ -28,8 +28,8 @@ Split split_slowly(const std::string& text, const CsvFormat& format, bool is_all
     std::string field;
     if (format.has_quotes && at < text.size() && text[at] == '"') {
       for (++at;; ++at) {
-        if (at == text.size() || (at + 1 == text.size() && text[at] == '"' && !is_all)) {
-          return fail(CsvSplit::kCutOff);
+        if (at == text.size() || (at + 1 == text.size() && text[at] == '"' && !is_end_of_file)) {
+          return fail(CsvSplit::kIncompleteRecord);
         }
         if (text[at] != '"') {
           field += text[at];
@@ -42,20 +42,20 @@ Split split_slowly(const std::string& text, const CsvFormat& format, bool is_all
       ++at;
       if (at < text.size() && text[at] != format.delim && !is_end(at)) {
         split.fields.push_back(field);
-        return fail(CsvSplit::kAfterQuote);
+        return fail(CsvSplit::kTextAfterQuote);
       }
     } else {
       for (; at < text.size() && text[at] != format.delim && !is_end(at); ++at) {
         if (format.has_quotes && text[at] == '"') return fail(CsvSplit::kStrayQuote);
         field += text[at];
       }
-      if (at == text.size() && !is_all) return fail(CsvSplit::kCutOff);
+      if (at == text.size() && !is_end_of_file) return fail(CsvSplit::kIncompleteRecord);
     }
     split.fields.push_back(field);
     if (at == text.size() || text[at] != format.delim) break;
   }
   if (at < text.size() && text[at] == '\r') {
-    if (at + 1 == text.size() && !is_all) return fail(CsvSplit::kCutOff);
+    if (at + 1 == text.size() && !is_end_of_file) return fail(CsvSplit::kIncompleteRecord);
     if (at + 1 < text.size() && text[at + 1] == '\n') ++at;
   }
   split.size = at + (at < text.size() ? 1 : 0);
@@ -71,7 +71,7 @@ TEST(csv_records_match_a_slow_splitter) {
   plain.has_quotes = false;
   CsvFormat tabs;
   tabs.delim = '\t';
-  int records = 0, ill = 0;
+  int records = 0, num_invalid = 0;
   for (int round = 0; round < 40000; ++round) {
     const DisabledFeatures without(round % 4 < 2 ? "" : "vectors");
     // Fields around the block sizes of 16 and 32, with occasional special characters.
@@ -79,22 +79,22 @@ TEST(csv_records_match_a_slow_splitter) {
     const size_t size = below(round % 2 == 0 ? 150 : 24), every = 2 + below(12);
     for (size_t i = 0; i < size; ++i) text += below(every) == 0 ? ",,\"\n\r\t"[below(6)] : 'a';
     const CsvFormat format = std::vector<CsvFormat>{CsvFormat(), plain, tabs}[below(3)];
-    for (const bool is_all : {false, true}) {
+    for (const bool is_end_of_file : {false, true}) {
       // A heap copy of the exact size, so that a sanitizer detects reads beyond the end.
       const std::vector<char> exact(text.begin(), text.end());
       CsvSplitter splitter(format);
-      const CsvSplit result = splitter.split(std::string_view(exact.data(), exact.size()), is_all);
-      const Split expected = split_slowly(text, format, is_all);
+      const CsvSplit result =
+          splitter.split(std::string_view(exact.data(), exact.size()), is_end_of_file);
+      const Split expected = split_slowly(text, format, is_end_of_file);
       CHECK(result == expected.result);
-      if (result == CsvSplit::kCutOff) continue;
-      const auto& found = splitter.fields();
-      const std::vector<std::string> fields(found.begin(), found.end());
+      if (result == CsvSplit::kIncompleteRecord) continue;
+      const std::vector<std::string> fields(splitter.fields().begin(), splitter.fields().end());
       CHECK(fields == expected.fields);
       if (result == CsvSplit::kRecord) CHECK_EQ(splitter.size(), expected.size);
-      ++(result == CsvSplit::kRecord ? records : ill);
+      ++(result == CsvSplit::kRecord ? records : num_invalid);
     }
   }
-  CHECK(records > 10000 && ill > 1000);
+  CHECK(records > 10000 && num_invalid > 1000);
 }
 
 TEST(csv_fields_are_numbers_like_in_the_c_library) {
@@ -110,8 +110,8 @@ TEST(csv_fields_are_numbers_like_in_the_c_library) {
     char* end = nullptr;
     const double expected = std::strtod(text.c_str(), &end);
     while (*end == ' ') ++end;
-    const bool is_expected = *end == '\0' && end != text.c_str() &&
-                             text.find_first_not_of(' ') != std::string::npos;
+    const bool is_expected =
+        *end == '\0' && end != text.c_str() && text.find_first_not_of(' ') != std::string::npos;
     CHECK_EQ(is_number, is_expected);
     if (is_number && is_expected) CHECK(value == expected);
     numbers += is_number;

@@ -78,7 +78,7 @@ TEST(batches_larger_than_the_data) {
 
 TEST(shuffled_epochs_hold_each_row_once_and_repeat_by_seed) {
   const auto dataset = in_memory_dataset({rows(50)}, options(7, 3, true));
-  auto iterator = dataset->make_iterator(), again = dataset->make_iterator();
+  auto iterator = dataset->make_iterator(), second = dataset->make_iterator();
   std::vector<int32_t> stream;
   for (const auto& batch : all_batches(*iterator))
     stream.insert(stream.end(), batch.begin(), batch.end());
@@ -90,10 +90,10 @@ TEST(shuffled_epochs_hold_each_row_once_and_repeat_by_seed) {
     CHECK_EQ(std::set<int32_t>(begin, begin + 50).size(), size_t{50});
   }
   CHECK(orders[0] != orders[1] && orders[1] != orders[2]);
-  std::vector<int32_t> second;
-  for (const auto& batch : all_batches(*again))
-    second.insert(second.end(), batch.begin(), batch.end());
-  CHECK(stream == second);
+  std::vector<int32_t> second_stream;
+  for (const auto& batch : all_batches(*second))
+    second_stream.insert(second_stream.end(), batch.begin(), batch.end());
+  CHECK(stream == second_stream);
 }
 
 TEST(iterators_resume_from_a_saved_position) {
@@ -125,8 +125,8 @@ TEST(datasets_reject_invalid_arguments) {
 TEST(next_element_is_an_operation_that_ends_out_of_range) {
   auto g = std::make_shared<Graph>();
   const Tensor matrix = Tensor::of<float>({3, 2}, {0, 1, 2, 3, 4, 5});
-  const Tensor words = Tensor::strings({3}, {"a", "b", "a"});
-  const auto next = next_element(*g, in_memory_dataset({matrix, words}, options(2, 1)));
+  const Tensor strings = Tensor::strings({3}, {"a", "b", "a"});
+  const auto next = next_element(*g, in_memory_dataset({matrix, strings}, options(2, 1)));
   Session session(g);
   const auto first = session.run({next[0], next[1]});
   CHECK(first[0].equals(Tensor::of<float>({2, 2}, {0, 1, 2, 3})));
@@ -136,36 +136,38 @@ TEST(next_element_is_an_operation_that_ends_out_of_range) {
   const InputProgress progress = input_progress(session);
   CHECK(progress.is_known);
   CHECK_EQ(progress.rows, 3);
-  CHECK(progress.waited_seconds > 0);
+  CHECK(progress.wait_seconds > 0);
   Session anew(g);
   CHECK_EQ(anew.run(next[0]).shape(), (Shape{2, 2}));
 }
 
 TEST(states_of_iterators_hold_the_seed_and_are_checked) {
-  InMemoryOptions seeded = options(4, 3, true), other = options(4, 3, true);
+  InMemoryOptions options_with_seed = options(4, 3, true), other = options(4, 3, true);
   other.seed = 7;
-  auto one = in_memory_dataset({rows(11)}, seeded)->make_iterator();
-  const auto expected = all_batches(*in_memory_dataset({rows(11)}, seeded)->make_iterator());
+  auto one = in_memory_dataset({rows(11)}, options_with_seed)->make_iterator();
+  const auto expected =
+      all_batches(*in_memory_dataset({rows(11)}, options_with_seed)->make_iterator());
   CollectingSink sink;
   one->next(sink);
   auto next = in_memory_dataset({rows(11)}, other)->make_iterator();
   next->restore(one->save());
   CHECK(next->next(sink));
   CHECK(sink.values() == expected[1]);
-  NamedTensors outside = one->save();
-  outside["position"] = Tensor::scalar(int64_t{12});
-  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "Invalid saved position: row 12");
-  outside["position"] = Tensor::scalar(int64_t{-1});
-  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "Invalid saved position: row -1");
-  outside.erase("position");
-  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "no integer 'position'");
+  NamedTensors damaged = one->save();
+  damaged["position"] = Tensor::scalar(int64_t{12});
+  CHECK_THROWS(next->restore(damaged), Code::kDataLoss, "Invalid saved position: row 12");
+  damaged["position"] = Tensor::scalar(int64_t{-1});
+  CHECK_THROWS(next->restore(damaged), Code::kDataLoss, "Invalid saved position: row -1");
+  damaged.erase("position");
+  CHECK_THROWS(next->restore(damaged), Code::kDataLoss, "no integer 'position'");
   CHECK(next->next(sink));
   CHECK(sink.values() == expected[2]);
 }
 
 namespace {
 
-// x + noise and x as text, with the function's own random generator.
+// A function that returns x + noise, and x as text. The noise comes from a generator of the
+// function.
 std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   const auto builder = [scale](Graph& g, const std::vector<Output>& args) {
     const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat64);
@@ -177,23 +179,24 @@ std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   return DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
 }
 
-// Prefetches `ahead` elements.
+// Prefetches `buffer_size` elements.
 std::shared_ptr<Dataset> map_dataset(std::shared_ptr<Dataset> source,
                                      std::shared_ptr<const DatasetFunction> function,
-                                     int64_t ahead = 0) {
+                                     int64_t buffer_size = 0) {
   auto mapped = runhooks_test::dataset_of(
       "MapDataset",
       {{"function", Value::of(std::shared_ptr<CoreObject>(
                         std::const_pointer_cast<DatasetFunction>(std::move(function))))}},
       std::move(source));
-  if (ahead == 0) return mapped;
-  return runhooks_test::dataset_of("PrefetchDataset", {{"buffer_size", Value::of(ahead)}}, mapped);
+  if (buffer_size == 0) return mapped;
+  return runhooks_test::dataset_of("PrefetchDataset", {{"buffer_size", Value::of(buffer_size)}},
+                                   mapped);
 }
 
 struct Pair {
   std::vector<double> numbers;
-  std::vector<std::string> words;
-  bool operator==(const Pair& o) const { return numbers == o.numbers && words == o.words; }
+  std::vector<std::string> strings;
+  bool operator==(const Pair& o) const { return numbers == o.numbers && strings == o.strings; }
 };
 
 std::vector<Pair> all_pairs(DatasetIterator& iterator, size_t limit = 1000) {
@@ -204,7 +207,7 @@ std::vector<Pair> all_pairs(DatasetIterator& iterator, size_t limit = 1000) {
     Pair pair;
     for (int64_t i = 0; i < components[0].num_elements(); ++i) {
       pair.numbers.push_back(components[0].number_at(i));
-      pair.words.push_back(components[1].string_at(i));
+      pair.strings.push_back(components[1].string_at(i));
     }
     all.push_back(pair);
     sink = ComponentsSink();
@@ -220,15 +223,15 @@ TEST(mapped_elements_come_from_a_function_with_its_own_plan) {
   CHECK(!mapped->runs_on_main_thread());
   const std::vector<Pair> all = all_pairs(*mapped->make_iterator());
   CHECK_EQ(all.size(), size_t{5});
-  CHECK_EQ(all[2].words[1], "0");  // rows 6, 0, 1
+  CHECK_EQ(all[2].strings[1], "0");  // rows 6, 0, 1
   CHECK(all[2].numbers[0] > 6 && all[2].numbers[0] < 7);
   CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the generator has advanced
 }
 
 TEST(mapped_iterators_resume_bit_for_bit) {
-  for (const int64_t ahead : {0, 3}) {
+  for (const int64_t buffer_size : {0, 3}) {
     const auto source = in_memory_dataset({rows(11)}, options(2, 3, true));
-    const auto mapped = map_dataset(source, noise_function(), ahead);
+    const auto mapped = map_dataset(source, noise_function(), buffer_size);
     auto whole = mapped->make_iterator();
     const NamedTensors start = whole->save();
     const std::vector<Pair> expected = all_pairs(*whole);
@@ -268,18 +271,18 @@ TEST(dataset_functions_are_thread_safe) {
   IteratorContext context;
   const auto instance = function->instantiate(context);
   std::vector<std::thread> threads;
-  std::vector<int> good(4, 0);
-  for (size_t t = 0; t < good.size(); ++t) {
+  std::vector<int> num_valid(4, 0);
+  for (size_t t = 0; t < num_valid.size(); ++t) {
     threads.emplace_back([&, t] {
       for (int64_t n = 1; n <= 50; ++n) {
         const Components results = instance->run({rows(n)});
         const double last = results[0].number_at(n - 1);
-        good[t] += results[0].num_elements() == n && last >= double(n - 1) && last < double(n);
+        num_valid[t] += results[0].num_elements() == n && last >= double(n - 1) && last < double(n);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const int count : good) CHECK_EQ(count, 50);
+  for (const int count : num_valid) CHECK_EQ(count, 50);
 }
 
 TEST(dataset_functions_reject_variables_and_other_graphs) {
@@ -355,7 +358,7 @@ struct Pipeline {
     Pair pair;
     for (int64_t i = 0; i < values[0].num_elements(); ++i) {
       pair.numbers.push_back(values[0].number_at(i));
-      pair.words.push_back(values[1].string_at(i));
+      pair.strings.push_back(values[1].string_at(i));
     }
     return pair;
   }
@@ -389,12 +392,12 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
     runhooks_test::kill_this_process();
   });
   CHECK_EQ(child.wait(), runhooks_test::ChildProcess::kKilled);
-  Pipeline again(noisy_rows(99));
-  again.element();
-  again.saver.restore(*again.session, path);
+  Pipeline second(noisy_rows(99));
+  second.element();
+  second.saver.restore(*second.session, path);
   std::string text;
   for (int i = 0; i < 6; ++i) {
-    for (const double x : again.element().numbers) {
+    for (const double x : second.element().numbers) {
       text.append(reinterpret_cast<const char*>(&x), sizeof x);
     }
   }
@@ -404,9 +407,9 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   const Pair before = Pipeline(noisy_rows(1, 4)).element();
   CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
                "belongs to another input pipeline");
-  CHECK(other.element().words == before.words);  // nothing was changed
+  CHECK(other.element().strings == before.strings);  // nothing was changed
   // A checkpoint without iterators, like TensorFlow's, does not move them.
   Pipeline plain(noisy_rows(1, 4), /*saves=*/false);
   other.saver.restore(*other.session, plain.saver.save(*plain.session, folder + "/plain", -1));
-  CHECK(other.element().words != before.words);
+  CHECK(other.element().strings != before.strings);
 }

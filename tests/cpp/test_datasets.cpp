@@ -25,12 +25,12 @@ TEST(datasets_of_counts) {
 }
 
 TEST(each_kind_of_dataset_resumes) {
-  for (const DatasetPtr& dataset : kinds_in_memory()) {
-    for (const size_t cut : {0, 1, 4, 6, 11, 13}) check_goes_on(*dataset, cut, 25);
+  for (const DatasetPtr& dataset : datasets_in_memory()) {
+    for (const size_t cut : {0, 1, 4, 6, 11, 13}) check_resumes(*dataset, cut, 25);
   }
 }
 
-// Two elements of one and of two components, of any type.
+// Pads an element with one value and an element with two values, of each type.
 TEST(elements_of_all_types_are_padded) {
   for (const DType dtype :
        {DType::kInt8, DType::kUint8, DType::kInt16, DType::kUint16, DType::kFloat16,
@@ -43,14 +43,15 @@ TEST(elements_of_all_types_are_padded) {
       components->push_back(Value::of(x));
       return dataset_of("TensorDataset", {{"components", Value::of(components)}});
     };
-    const auto both = dataset_of(
-        "ConcatenateDataset", {{"other", Value::of(std::shared_ptr<CoreObject>(filled(2)))}}, filled(1));
+    const auto pair =
+        dataset_of("ConcatenateDataset",
+                   {{"other", Value::of(std::shared_ptr<CoreObject>(filled(2)))}}, filled(1));
     for (const bool has_value : {false, true}) {
       const auto values = std::make_shared<ValueList>();
       values->push_back(has_value ? Value::of(1.0) : Value());
       const auto padded =
           dataset_of("PaddedBatchDataset",
-                     {{"batch_size", number(2)}, {"padding_values", Value::of(values)}}, both);
+                     {{"batch_size", number(2)}, {"padding_values", Value::of(values)}}, pair);
       ComponentsSink sink;
       CHECK(padded->make_iterator()->next(sink));
       const Tensor batch = sink.take()[0];
@@ -80,7 +81,8 @@ TEST(shuffles_reject_invalid_states) {
   const NamedTensors good = iterator->save();
   NamedTensors bad = good;
   bad["numbers"] = Tensor::vector(std::vector<int64_t>(7, 3));
-  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "7 saved elements do not fit into a buffer of 6");
+  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss,
+               "7 saved elements do not fit into a buffer of 6");
   bad = good;
   bad["numbers"] = Tensor::vector(std::vector<int64_t>(6, 20));
   CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "Invalid saved row 20 in 20 rows");
@@ -97,31 +99,34 @@ TEST(row_numbers_match_single_elements) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 50; ++i) {
     // The second dataset does not pass on row numbers.
-    std::vector<DatasetPtr> both = {rows_of(20),
+    std::vector<DatasetPtr> pair = {rows_of(20),
                                     dataset_of("SkipDataset", {{"count", number(0)}}, rows_of(20))};
-    CHECK(both[0]->row_table() && !both[1]->row_table());
+    CHECK(pair[0]->row_table() && !pair[1]->row_table());
     for (int64_t steps = 0; steps < 4; ++steps) {
       const uint64_t kind = random() % 4;
       const auto size = static_cast<int64_t>(random() % 30) + 1;
-      for (DatasetPtr& of : both) {
+      for (DatasetPtr& dataset : pair) {
         const Value count = number(size);
-        if (kind == 0) of = dataset_of("TakeDataset", {{"count", count}}, of);
-        if (kind == 1) of = dataset_of("RepeatDataset", {{"count", number(size % 4)}}, of);
+        if (kind == 0) dataset = dataset_of("TakeDataset", {{"count", count}}, dataset);
+        if (kind == 1)
+          dataset = dataset_of("RepeatDataset", {{"count", number(size % 4)}}, dataset);
         if (kind == 2) {
-          of = dataset_of("ShuffleDataset", {{"buffer_size", count}, {"seed", number(5)}}, of);
+          dataset =
+              dataset_of("ShuffleDataset", {{"buffer_size", count}, {"seed", number(5)}}, dataset);
         }
         if (kind == 3) {
-          of = dataset_of("ShuffleAndRepeatDataset",
-                          {{"buffer_size", count}, {"seed", number(6)}, {"count", number(2)}}, of);
+          dataset = dataset_of("ShuffleAndRepeatDataset",
+                               {{"buffer_size", count}, {"seed", number(6)}, {"count", number(2)}},
+                               dataset);
         }
       }
     }
     for (const bool batched : {false, true}) {
       std::vector<std::string> texts;
       std::vector<int64_t> seen;
-      for (DatasetPtr of : both) {
-        if (batched) of = dataset_of("BatchDataset", {{"batch_size", number(3)}}, of);
-        auto iterator = of->make_iterator();
+      for (DatasetPtr dataset : pair) {
+        if (batched) dataset = dataset_of("BatchDataset", {{"batch_size", number(3)}}, dataset);
+        auto iterator = dataset->make_iterator();
         texts.push_back(text_of(elements_of(*iterator, 7)));
         seen.push_back(iterator->rows_seen());
         texts.back() += text_of(elements_of(*iterator, 200));
@@ -139,7 +144,7 @@ TEST(descriptions_distinguish_pipelines) {
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(1)}}, range_of(5));
   const auto other =
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(2)}}, range_of(5));
-  CHECK_EQ(one->steps(), other->steps());  // seeds are part of the state
+  CHECK_EQ(one->pipeline_signature(), other->pipeline_signature());  // seeds are part of the state
 }
 
 TEST(pipeline_signature_and_fingerprint_identify_a_position) {
@@ -153,19 +158,22 @@ TEST(pipeline_signature_and_fingerprint_identify_a_position) {
                       dataset_of("TensorSliceDataset", {{"components", Value::of(components)}}));
   };
   const auto one = rows(9, 1), same = rows(9, 1), value = rows(9, 2), longer = rows(10, 1);
-  CHECK_EQ(one->steps(), "Batch(batch_size = 2) of TensorSlice()");
-  CHECK_EQ(one->steps(), longer->steps());
-  CHECK_EQ(one->content().fingerprint(), same->content().fingerprint());
-  CHECK(one->content().fingerprint() != value->content().fingerprint());
-  CHECK(one->content().fingerprint() != longer->content().fingerprint());
-  CHECK(one->content().description().find("in memory float32(9,)") == 0);
+  CHECK_EQ(one->pipeline_signature(), "Batch(batch_size = 2) of TensorSlice()");
+  CHECK_EQ(one->pipeline_signature(), longer->pipeline_signature());
+  CHECK_EQ(one->data_fingerprint().fingerprint(), same->data_fingerprint().fingerprint());
+  CHECK(one->data_fingerprint().fingerprint() != value->data_fingerprint().fingerprint());
+  CHECK(one->data_fingerprint().fingerprint() != longer->data_fingerprint().fingerprint());
+  CHECK(one->data_fingerprint().description().find("in memory float32(9,)") == 0);
   // Functions that return datasets are part of the signature, including their data.
-  CHECK(flat_mapped(range_of(3))->steps() != interleaved(range_of(3), 1, 1)->steps());
-  const auto by_two = dataset_of("FlatMapDataset", {{"map_func", maker_of(range_of(3), 2, false)}},
-                                 range_of(3)),
-             by_three = dataset_of("FlatMapDataset",
-                                   {{"map_func", maker_of(range_of(3), 3, false)}}, range_of(3));
-  CHECK(by_two->steps() != by_three->steps());
+  CHECK(flat_mapped(range_of(3))->pipeline_signature() !=
+        interleaved(range_of(3), 1, 1)->pipeline_signature());
+  const auto by_two =
+                 dataset_of("FlatMapDataset",
+                            {{"map_func", repeating_function(range_of(3), 2, false)}}, range_of(3)),
+             by_three =
+                 dataset_of("FlatMapDataset",
+                            {{"map_func", repeating_function(range_of(3), 3, false)}}, range_of(3));
+  CHECK(by_two->pipeline_signature() != by_three->pipeline_signature());
   // Strings are compared by content, not by dictionary code.
   const auto words = [](const std::vector<std::string>& before) {
     const auto dictionary = std::make_shared<StringDictionary>();
@@ -220,10 +228,10 @@ DatasetPtr failing_at(const std::vector<int>& bad, int n, int64_t calls = 1) {
       source);
 }
 
-// The outcomes of an iterator as text, such as "0 E 2 ", where E is an error.
-std::string told(DatasetIterator& iterator, size_t most = 40) {
+// The results of reading from an iterator as text, such as "0 E 2 ", where E is an error.
+std::string outcomes_of(DatasetIterator& iterator, size_t limit = 40) {
   std::string text;
-  for (size_t i = 0; i < most; ++i) {
+  for (size_t i = 0; i < limit; ++i) {
     ComponentsSink sink;
     try {
       if (!iterator.next(sink)) break;
@@ -237,14 +245,14 @@ std::string told(DatasetIterator& iterator, size_t most = 40) {
   return text;
 }
 
-// Checks the outcomes, wherever the iterator is saved and restored.
-void check_told(const DatasetPtr& dataset, const std::string& wanted) {
-  CHECK_EQ(told(*dataset->make_iterator()), wanted);
+// Checks the results of reading, also if the iterator is saved and restored at any position.
+void check_outcomes(const DatasetPtr& dataset, const std::string& expected) {
+  CHECK_EQ(outcomes_of(*dataset->make_iterator()), expected);
   for (size_t cut = 0; cut < 9; ++cut) {
     auto one = dataset->make_iterator(), other = dataset->make_iterator();
-    const std::string before = told(*one, cut);
+    const std::string before = outcomes_of(*one, cut);
     other->restore(one->save());
-    CHECK_EQ(before + told(*other), wanted);
+    CHECK_EQ(before + outcomes_of(*other), expected);
   }
 }
 
@@ -254,7 +262,7 @@ TEST(errors_repeat_after_a_restore_and_later_elements_follow) {
   for (const int64_t calls : {1, 3}) {
     const auto mapped =
         dataset_of("PrefetchDataset", {{"buffer_size", number(3)}}, failing_at({5}, 10, calls));
-    check_told(mapped, "0 1 2 3 4 E 6 7 8 9 ");
+    check_outcomes(mapped, "0 1 2 3 4 E 6 7 8 9 ");
     auto one = mapped->make_iterator(), other = mapped->make_iterator();
     CHECK_EQ(elements_of(*one, 5).size(), size_t{5});
     other->restore(one->save());
@@ -268,34 +276,35 @@ TEST(an_error_belongs_to_the_windows_of_its_element) {
                              const std::vector<int>& bad) {
     return windows(failing_at(bad, 8), size, shift, true, stride, drops);
   };
-  check_told(windows_at(1, 2, 1, false, {1}), "0 2 4 6 ");
-  check_told(windows_at(1, 2, 1, false, {2}), "0 E 4 6 ");
-  check_told(windows_at(2, 1, 1, false, {3}), "0,1 1,2 E E 4,5 5,6 6,7 7 ");
-  check_told(windows_at(2, 1, 2, false, {3}), "0,2 E 2,4 E 4,6 5,7 6 7 ");
-  check_told(windows_at(3, 1, 1, true, {3}), "0,1,2 E E E 4,5,6 5,6,7 ");
-  check_told(windows_at(2, 3, 1, false, {1, 2}), "E 3,4 6,7 ");
-  check_told(windows_at(2, 4, 2, false, {1, 2}), "E 4,6 ");
-  check_told(windows_at(2, 1, 2, false, {7}), "0,2 1,3 2,4 3,5 4,6 E 6 E ");
-  check_told(windows_at(3, 2, 2, true, {7}), "0,2,4 2,4,6 ");
+  check_outcomes(windows_at(1, 2, 1, false, {1}), "0 2 4 6 ");
+  check_outcomes(windows_at(1, 2, 1, false, {2}), "0 E 4 6 ");
+  check_outcomes(windows_at(2, 1, 1, false, {3}), "0,1 1,2 E E 4,5 5,6 6,7 7 ");
+  check_outcomes(windows_at(2, 1, 2, false, {3}), "0,2 E 2,4 E 4,6 5,7 6 7 ");
+  check_outcomes(windows_at(3, 1, 1, true, {3}), "0,1,2 E E E 4,5,6 5,6,7 ");
+  check_outcomes(windows_at(2, 3, 1, false, {1, 2}), "E 3,4 6,7 ");
+  check_outcomes(windows_at(2, 4, 2, false, {1, 2}), "E 4,6 ");
+  check_outcomes(windows_at(2, 1, 2, false, {7}), "0,2 1,3 2,4 3,5 4,6 E 6 E ");
+  check_outcomes(windows_at(3, 2, 2, true, {7}), "0,2,4 2,4,6 ");
 }
 
-// Expected results are those of TensorFlow 2.15. In 1.15 elements after an error are out of step.
+// Expected results are those of TensorFlow 2.15. In 1.15, elements after an error are combined with
+// elements of other positions.
 TEST(an_error_of_one_zipped_dataset_is_an_error_of_the_pair) {
   const auto zipped = [](const std::vector<DatasetPtr>& datasets) {
     return dataset_of("ZipDataset", {{"datasets", list_of(datasets)}});
   };
-  const auto second = [](const DatasetPtr& of) {
+  const auto second = [](const DatasetPtr& dataset) {
     const auto builder = [](Graph&, const std::vector<Output>& args) {
       return std::vector<Output>{args[1]};
     };
-    return dataset_of("MapDataset", {{"function", function_value(of, builder)}}, of);
+    return dataset_of("MapDataset", {{"function", function_value(dataset, builder)}}, dataset);
   };
-  check_told(zipped({failing_at({1}, 3), failing_at({}, 1)}), "0 E ");
-  check_told(zipped({failing_at({}, 1), failing_at({1}, 3)}), "0 ");
-  check_told(zipped({failing_at({0}, 2), failing_at({0}, 2)}), "E 1 ");
-  check_told(zipped({failing_at({1, 2}, 4), failing_at({}, 1)}), "0 E ");
-  check_told(second(zipped({failing_at({1}, 4), range_of(3)})), "0 E 2 ");
-  check_told(zipped({failing_at({2}, 5), range_of(4), failing_at({1}, 5)}), "0 E E 3 ");
+  check_outcomes(zipped({failing_at({1}, 3), failing_at({}, 1)}), "0 E ");
+  check_outcomes(zipped({failing_at({}, 1), failing_at({1}, 3)}), "0 ");
+  check_outcomes(zipped({failing_at({0}, 2), failing_at({0}, 2)}), "E 1 ");
+  check_outcomes(zipped({failing_at({1, 2}, 4), failing_at({}, 1)}), "0 E ");
+  check_outcomes(second(zipped({failing_at({1}, 4), range_of(3)})), "0 E 2 ");
+  check_outcomes(zipped({failing_at({2}, 5), range_of(4), failing_at({1}, 5)}), "0 E E 3 ");
 }
 
 // TensorFlow's result with a prefetch in between. Without it, TensorFlow's windows treat an error
@@ -303,24 +312,24 @@ TEST(an_error_of_one_zipped_dataset_is_an_error_of_the_pair) {
 TEST(windows_keep_an_error_of_the_last_batch) {
   const auto batches =
       dataset_of("BatchDataset", {{"batch_size", number(3)}}, windows(range_of(9), 2, 2, true));
-  check_told(batches, "0,1,2,3,4,5 E ");
-  check_told(windows(batches, 1, 1, true), "0,1,2,3,4,5 E ");
-  check_told(windows(batches, 2, 1, true), "E E ");
-  check_told(windows(dataset_of("RepeatDataset", {{"count", number(2)}}, batches), 1, 1, true),
-             "0,1,2,3,4,5 E 0,1,2,3,4,5 E ");
+  check_outcomes(batches, "0,1,2,3,4,5 E ");
+  check_outcomes(windows(batches, 1, 1, true), "0,1,2,3,4,5 E ");
+  check_outcomes(windows(batches, 2, 1, true), "E E ");
+  check_outcomes(windows(dataset_of("RepeatDataset", {{"count", number(2)}}, batches), 1, 1, true),
+                 "0,1,2,3,4,5 E 0,1,2,3,4,5 E ");
 }
 
 // As in TensorFlow 2.15, where an endless repeat ends after such a pass; in 1.15 it does not.
 TEST(a_pass_with_only_an_error_is_repeated) {
-  const auto repeated = [](int64_t count, const DatasetPtr& of) {
-    return dataset_of("RepeatDataset", {{"count", number(count)}}, of);
+  const auto repeated = [](int64_t count, const DatasetPtr& dataset) {
+    return dataset_of("RepeatDataset", {{"count", number(count)}}, dataset);
   };
-  check_told(repeated(2, failing_at({0}, 1)), "E E ");
-  check_told(repeated(2, failing_at({0, 1}, 2)), "E E E E ");
-  check_told(repeated(2, range_of(0)), "");
-  check_told(repeated(-1, failing_at({0}, 1)), "E ");
-  CHECK_EQ(told(*repeated(-1, failing_at({0}, 2))->make_iterator(), 5), "E 1 E 1 E ");
-  CHECK_EQ(told(*repeated(-1, failing_at({1}, 2))->make_iterator(), 5), "0 E 0 E 0 ");
+  check_outcomes(repeated(2, failing_at({0}, 1)), "E E ");
+  check_outcomes(repeated(2, failing_at({0, 1}, 2)), "E E E E ");
+  check_outcomes(repeated(2, range_of(0)), "");
+  check_outcomes(repeated(-1, failing_at({0}, 1)), "E ");
+  CHECK_EQ(outcomes_of(*repeated(-1, failing_at({0}, 2))->make_iterator(), 5), "E 1 E 1 E ");
+  CHECK_EQ(outcomes_of(*repeated(-1, failing_at({1}, 2))->make_iterator(), 5), "0 E 0 E 0 ");
 }
 
 // --- random compositions
@@ -346,49 +355,49 @@ DatasetPtr random_source(Random& random) {
   }
 }
 
-DatasetPtr random_step(Random& random, const DatasetPtr& of) {
+DatasetPtr random_step(Random& random, const DatasetPtr& dataset) {
   const Value few = number(draw(random, 1, 5));
   switch (draw(random, 0, 14)) {
     case 0:
-      return dataset_of("TakeDataset", {{"count", number(draw(random, 0, 20))}}, of);
+      return dataset_of("TakeDataset", {{"count", number(draw(random, 0, 20))}}, dataset);
     case 1:
-      return dataset_of("SkipDataset", {{"count", few}}, of);
+      return dataset_of("SkipDataset", {{"count", few}}, dataset);
     case 2:
-      return dataset_of("RepeatDataset", {{"count", few}}, of);
+      return dataset_of("RepeatDataset", {{"count", few}}, dataset);
     case 3:
-      return dataset_of("ShuffleDataset", {{"buffer_size", number(draw(random, 1, 12))}}, of);
+      return dataset_of("ShuffleDataset", {{"buffer_size", number(draw(random, 1, 12))}}, dataset);
     case 4:
       return dataset_of("ShuffleAndRepeatDataset",
-                        {{"buffer_size", number(draw(random, 1, 12))}, {"count", few}}, of);
+                        {{"buffer_size", number(draw(random, 1, 12))}, {"count", few}}, dataset);
     case 5:
-      return dataset_of("PaddedBatchDataset", {{"batch_size", few}}, of);
+      return dataset_of("PaddedBatchDataset", {{"batch_size", few}}, dataset);
     case 6:
-      return doubled(of, draw(random, 1, 3));
+      return doubled(dataset, draw(random, 1, 3));
     case 7:
-      return doubled(of, draw(random, 1, 3), true);
+      return doubled(dataset, draw(random, 1, 3), true);
     case 8:
-      return filtered(of, static_cast<double>(draw(random, 0, 4)));
+      return filtered(dataset, static_cast<double>(draw(random, 0, 4)));
     case 9:
-      return flat_mapped(of);
+      return flat_mapped(dataset);
     case 10:
-      return interleaved(of, draw(random, 1, 4), draw(random, 1, 3));
+      return interleaved(dataset, draw(random, 1, 4), draw(random, 1, 3));
     case 11:
-      return dataset_of("PrefetchDataset", {{"buffer_size", few}}, of);
+      return dataset_of("PrefetchDataset", {{"buffer_size", few}}, dataset);
     case 12:
-      return dataset_of("ShardDataset", {{"num_shards", number(2)}, {"index", number(1)}}, of);
+      return dataset_of("ShardDataset", {{"num_shards", number(2)}, {"index", number(1)}}, dataset);
     case 13:
-      return dataset_of("CacheDataset", {}, of);
+      return dataset_of("CacheDataset", {}, dataset);
     default:
-      return dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<CoreObject>(of))}},
-                        of);
+      return dataset_of("ConcatenateDataset",
+                        {{"other", Value::of(std::shared_ptr<CoreObject>(dataset))}}, dataset);
   }
 }
 
 }  // namespace
 
 TEST(random_pipelines_resume) {
-  const char* given = std::getenv("RUNHOOKS_SEED");
-  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  const char* seed_text = std::getenv("RUNHOOKS_SEED");
+  const uint64_t seed = seed_text ? std::strtoull(seed_text, nullptr, 10) : std::random_device()();
   std::fprintf(stderr, "random_pipelines: RUNHOOKS_SEED=%llu repeats it\n",
                static_cast<unsigned long long>(seed));
   Random random(seed);
@@ -399,7 +408,7 @@ TEST(random_pipelines_resume) {
     for (int64_t steps = draw(random, 1, 6); steps > 0; --steps) {
       dataset = random_step(random, dataset);
     }
-    check_goes_on(*dataset, static_cast<size_t>(draw(random, 0, 40)), 60);
-    check_strangers(*dataset, random, 40);
+    check_resumes(*dataset, static_cast<size_t>(draw(random, 0, 40)), 60);
+    check_iterators_are_independent(*dataset, random, 40);
   }
 }

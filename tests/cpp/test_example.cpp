@@ -13,11 +13,11 @@ using namespace runhooks;
 
 namespace {
 
-std::string example_of(float x, const std::vector<std::string_view>& words) {
+std::string example_of(float x, const std::vector<std::string_view>& texts) {
   ExampleWriter writer;
   writer.add_floats("x", {x, x + 1});
   writer.add_ints("n", {7});
-  if (!words.empty()) writer.add_bytes("w", words);
+  if (!texts.empty()) writer.add_bytes("w", texts);
   return writer.take();
 }
 
@@ -54,10 +54,10 @@ struct Parsed {
   std::vector<Tensor> run(const std::vector<std::string>& examples) {
     Session session(graph);
     std::vector<Fetch> fetches;
-    for (const auto& one : tensors) {
-      fetches.push_back(one.second.values);
-      if (one.second.indices) fetches.push_back(one.second.indices);
-      if (one.second.indices) fetches.push_back(one.second.dense_shape);
+    for (const auto& tensor : tensors) {
+      fetches.push_back(tensor.second.values);
+      if (tensor.second.indices) fetches.push_back(tensor.second.indices);
+      if (tensor.second.indices) fetches.push_back(tensor.second.dense_shape);
     }
     const bool is_single = serialized.shape().rank() == 0;
     const Shape shape = is_single ? Shape() : Shape{static_cast<int64_t>(examples.size())};
@@ -75,9 +75,9 @@ TEST(example_round_trip) {
   std::vector<float> floats;
   read_float_list(*find_feature(example, "x"), "test", floats);
   CHECK(floats == (std::vector<float>{1.5f, 2.5f}));
-  std::vector<std::string_view> words;
-  read_bytes_list(*find_feature(example, "w"), "test", words);
-  CHECK_EQ(words.size(), 2u);
+  std::vector<std::string_view> texts;
+  read_bytes_list(*find_feature(example, "w"), "test", texts);
+  CHECK_EQ(texts.size(), 2u);
   CHECK(find_feature(example, "nothing") == nullptr);
   CHECK(message_of([&] { read_example(bytes.substr(0, bytes.size() - 1), "test", other); }) != "");
 }
@@ -120,9 +120,9 @@ TEST(example_without_a_required_feature_is_named) {
 TEST(example_gets_defaults_and_padded_sequences) {
   FeatureSpec missing = spec_of("y", FeatureSpec::Kind::kFixedLen, DType::kFloat32, Shape{2});
   missing.default_value = Tensor::scalar<float>(9);
-  FeatureSpec words = spec_of("w", FeatureSpec::Kind::kFixedLenSequence, DType::kString);
-  words.default_value = Tensor::string_scalar("-");
-  Parsed parsed({missing, words});
+  FeatureSpec texts = spec_of("w", FeatureSpec::Kind::kFixedLenSequence, DType::kString);
+  texts.default_value = Tensor::string_scalar("-");
+  Parsed parsed({missing, texts});
   const auto values = parsed.run({example_of(1, {"a", "b"}), example_of(1, {"c"})});
   CHECK(values[0].equals(Tensor::of<float>(Shape{2, 2}, {9, 9, 9, 9})));
   CHECK(values[1].equals(Tensor::strings(Shape{2, 2}, {"a", "b", "c", "-"})));

@@ -145,7 +145,7 @@ void check_sums(const Kernels& table, size_t count, int64_t n, std::mt19937& ran
 }
 
 // Rows with any alignment whose columns follow `at` others.
-void check_turned(
+void check_transposed(
     const Kernels& table, size_t bytes, int64_t n, int64_t columns, std::mt19937& random) {
   const auto at = static_cast<int64_t>(random() % 5);
   const size_t row = static_cast<size_t>(columns) * bytes;
@@ -165,7 +165,7 @@ void check_turned(
                   rows[static_cast<size_t>(i)] + k * bytes, bytes);
     }
   }
-  const auto turn = bytes == 4 ? table.rows->turn4 : table.rows->turn8;
+  const auto turn = bytes == 4 ? table.rows->transpose4 : table.rows->transpose8;
   turn(n, columns, rows.data(), to.data(), at);
   CHECK(is == expected);
 }
@@ -190,7 +190,7 @@ TEST(batched_rows_are_transposed) {
     for (const size_t bytes : {4, 8}) {
       for (const int64_t n : {0, 1, 2, 7, 8, 15, 16, 17, 33}) {
         for (const int64_t columns : {1, 3, 4, 8, 16, 21, 50, 64})
-          check_turned(*table, bytes, n, columns, random);
+          check_transposed(*table, bytes, n, columns, random);
       }
     }
   }
@@ -331,7 +331,7 @@ struct SingleWeights {
       return Output(g.op("Placeholder").attr("dtype", DType::kFloat32));
     };
     target = placeholder();
-    std::vector<Output> parts;
+    std::vector<Output> terms;
     std::vector<std::vector<VariablePtr>> states;
     const int slots = rule == "Ftrl" ? 3 : rule == "Adagrad" ? 2 : 1;
     for (int i = 0; i < kColumns; ++i) {
@@ -345,9 +345,9 @@ struct SingleWeights {
                           str_cat("w", i, "_", k), options));
         variables.push_back(states.back().back());
       }
-      parts.push_back(g.op("MatMul", {x[i], states.back()[0]->snapshot}));
+      terms.push_back(g.op("MatMul", {x[i], states.back()[0]->snapshot}));
     }
-    const Output error = g.op("Sub", {g.op("AddN", parts), target});
+    const Output error = g.op("Sub", {g.op("AddN", terms), target});
     const Output rate = g.scalar(DType::kFloat32, 0.003), other = g.scalar(DType::kFloat32, 0.002),
                  none = g.scalar(DType::kFloat32, 0), power = g.scalar(DType::kFloat32, -0.5);
     for (int i = 0; i < kColumns; ++i) {

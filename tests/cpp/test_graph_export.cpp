@@ -37,14 +37,14 @@ std::vector<std::string> nodes_of(const std::string& meta_graph) {
   return nodes;
 }
 
-void check_same(GraphExport& grown, const Graph& graph) {
-  GraphExport whole(graph);
-  CHECK(grown.graph_def() == whole.graph_def());
-  CHECK(grown.fingerprint() == whole.fingerprint());
-  CHECK(grown.graph_text() == whole.graph_text());
-  CHECK(nodes_of(grown.meta_graph()) == nodes_of(whole.meta_graph()));
-  const MetaGraphDef meta = read_meta_graph(grown.meta_graph(), "a meta graph");
-  const MetaGraphDef other = read_meta_graph(whole.meta_graph(), "another");
+void check_same(GraphExport& incremental, const Graph& graph) {
+  GraphExport complete(graph);
+  CHECK(incremental.graph_def() == complete.graph_def());
+  CHECK(incremental.fingerprint() == complete.fingerprint());
+  CHECK(incremental.graph_text() == complete.graph_text());
+  CHECK(nodes_of(incremental.meta_graph()) == nodes_of(complete.meta_graph()));
+  const MetaGraphDef meta = read_meta_graph(incremental.meta_graph(), "a meta graph");
+  const MetaGraphDef other = read_meta_graph(complete.meta_graph(), "another");
   CHECK(meta.op_list == other.op_list);
   CHECK(meta.saver_def->restore_op_name == other.saver_def->restore_op_name);
   CHECK_EQ(meta.collections.size(), other.collections.size());

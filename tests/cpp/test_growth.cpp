@@ -24,15 +24,15 @@ struct WideModel {
     VariableOptions options;
     options.use_resource = use_resource;
     options.initializer = constant_initializer(1);
-    std::vector<Output> parts;
+    std::vector<Output> terms;
     for (int i = 0; i < width; ++i) {
       variables.push_back(graph->variables().get(str_cat("v", i), Shape{1024}, options));
       feeds.push_back(
           graph->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape()));
-      parts.push_back(multiply(*graph, variables.back()->snapshot, feeds.back()));
+      terms.push_back(multiply(*graph, variables.back()->snapshot, feeds.back()));
     }
     loss =
-        graph->op("Sum", {static_cast<Output>(graph->op("AddN", parts)), graph->int_vector({0})});
+        graph->op("Sum", {static_cast<Output>(graph->op("AddN", terms)), graph->int_vector({0})});
   }
   Operation* minimize() {
     Args args("Momentum");
@@ -43,10 +43,10 @@ struct WideModel {
 };
 
 // The number of visited operations in each phase.
-std::vector<std::pair<std::string, uint64_t>> looks_of(int width, bool use_resource) {
-  std::vector<std::pair<std::string, uint64_t>> parts;
-  auto count = [&parts, before = pass_work_count()](const char* part) mutable {
-    parts.emplace_back(part, pass_work_count() - before);
+std::vector<std::pair<std::string, uint64_t>> visits_of(int width, bool use_resource) {
+  std::vector<std::pair<std::string, uint64_t>> terms;
+  auto count = [&terms, before = pass_work_count()](const char* phase) mutable {
+    terms.emplace_back(phase, pass_work_count() - before);
     before = pass_work_count();
   };
   WideModel model(width, use_resource);
@@ -75,23 +75,23 @@ std::vector<std::pair<std::string, uint64_t>> looks_of(int width, bool use_resou
   count("the first step");
   lowered_graph(*model.graph);
   count("the graph for files");
-  return parts;
+  return terms;
 }
 
 }  // namespace
 
 TEST(work_before_the_first_step_is_linear_in_the_graph) {
   for (const bool use_resource : {false, true}) {
-    const auto once = looks_of(400, use_resource), twice = looks_of(800, use_resource);
-    uint64_t all = 0;
+    const auto once = visits_of(400, use_resource), twice = visits_of(800, use_resource);
+    uint64_t total = 0;
     for (size_t i = 0; i < once.size(); ++i) {
-      const auto& [part, looks] = twice[i];
-      runhooks_test::context() = str_cat(part, ": ", once[i].second, " and ", looks);
+      const auto& [phase, looks] = twice[i];
+      runhooks_test::context() = str_cat(phase, ": ", once[i].second, " and ", looks);
 
       CHECK(looks <= once[i].second * 11 / 5 + 50);
-      all += looks;
+      total += looks;
     }
     runhooks_test::context().clear();
-    CHECK(all > 800 * 10);  // ensures that visits are counted
+    CHECK(total > 800 * 10);  // ensures that visits are counted
   }
 }

@@ -16,19 +16,26 @@ namespace {
 std::vector<const HistogramKernels*> tables() {
   std::vector<const HistogramKernels*> all;
   for (const char* isa : {"base", "avx2", "avx512"}) {
-    if (const Kernels* found = find_kernels(isa)) all.push_back(found->histograms);
+    if (const Kernels* table = find_kernels(isa)) all.push_back(table->histograms);
   }
   return all;
 }
 
-int64_t packed(int64_t gradient, int64_t hessian) { return gradient * (int64_t{1} << 32) + hessian; }
+int64_t packed(int64_t gradient, int64_t hessian) {
+  return gradient * (int64_t{1} << 32) + hessian;
+}
 
-void check_sums(const HistogramKernels& table, int64_t n, int64_t features, int64_t logits, bool wide,
+void check_sums(const HistogramKernels& table,
+                int64_t n,
+                int64_t features,
+                int64_t logits,
+                bool wide,
                 std::mt19937& random) {
   const int64_t bins = wide ? 700 : kByteBins;
   std::vector<uint8_t> rows(static_cast<size_t>((n + 1) * kBinRowBytes));
   std::vector<int64_t> values(static_cast<size_t>(n * logits));
-  std::vector<int64_t> gradients(static_cast<size_t>(features * bins * logits)), hessians = gradients;
+  std::vector<int64_t> gradients(static_cast<size_t>(features * bins * logits)),
+      hessians = gradients;
   std::vector<int64_t> sums = gradients, is_gradients = gradients, is_hessians = gradients;
   for (int64_t i = 0; i < n; ++i) {
     uint8_t* row = rows.data() + i * kBinRowBytes;
@@ -57,14 +64,14 @@ void check_sums(const HistogramKernels& table, int64_t n, int64_t features, int6
   } else {
     table.add8(n, features, logits, rows.data(), values.data(), sums.data());
   }
-  const std::vector<int64_t> kept = sums;
+  const std::vector<int64_t> original_sums = sums;
   const auto size = static_cast<int64_t>(sums.size());
   // Accumulated, then overwritten.
   std::fill(is_gradients.begin(), is_gradients.end(), 1);
   table.flush(size, false, sums.data(), is_gradients.data(), is_hessians.data());
   CHECK_EQ(is_gradients[0], gradients[0] + 1);
   CHECK_EQ(is_hessians[0], hessians[0]);
-  sums = kept;
+  sums = original_sums;
   table.flush(size, true, sums.data(), is_gradients.data(), is_hessians.data());
   for (int64_t f = 0; f < features * bins * logits; ++f) {
     const auto at = static_cast<size_t>(f);
@@ -97,21 +104,24 @@ TEST(histograms_round_stochastically) {
     table->pack(static_cast<int64_t>(n), g.data(), h.data(), &rules, is.data());
     int64_t sum = 0;
     for (const int64_t both : is) {
-      const bool is_known = both == packed(-2, 0) || both == packed(-2, 1) ||
-                            both == packed(-3, 0) || both == packed(-3, 1);
-      CHECK(is_known);
+      const bool is_expected = both == packed(-2, 0) || both == packed(-2, 1) ||
+                               both == packed(-3, 0) || both == packed(-3, 1);
+      CHECK(is_expected);
       sum += both;
     }
     const auto hessian = static_cast<double>(static_cast<int32_t>(sum));
     const auto gradient = static_cast<double>((sum - static_cast<int32_t>(sum)) >> 32);
     CHECK(std::abs(gradient / static_cast<double>(n) + 2.4) < 0.002);
     CHECK(std::abs(hessian / static_cast<double>(n) - 0.6) < 0.002);
-    const std::vector<float> whole = {0, 1, -1, 0.125f, -0.25f, 1 << 20, -(1 << 26), 3, 5, 7, 9, 11};
-    const std::vector<float> others(whole.rbegin(), whole.rend());
+    const std::vector<float> integers = {0,          1, -1, 0.125f, -0.25f, 1 << 20,
+                                         -(1 << 26), 3, 5,  7,      9,      11};
+    const std::vector<float> reversed(integers.rbegin(), integers.rend());
     const PackRules same = {8, 8, 999, 5, 1};
-    table->pack(static_cast<int64_t>(whole.size()), whole.data(), others.data(), &same, is.data());
-    for (size_t i = 0; i < whole.size(); ++i) {
-      CHECK_EQ(is[i], packed(static_cast<int64_t>(whole[i] * 8), static_cast<int64_t>(others[i] * 8)));
+    table->pack(static_cast<int64_t>(integers.size()), integers.data(), reversed.data(), &same,
+                is.data());
+    for (size_t i = 0; i < integers.size(); ++i) {
+      CHECK_EQ(is[i], packed(static_cast<int64_t>(integers[i] * 8),
+                             static_cast<int64_t>(reversed[i] * 8)));
     }
   }
 }
@@ -154,7 +164,7 @@ TEST(histograms_look_up_the_side_of_rows) {
     for (const bool is_wide : {false, true}) {
       const int64_t n = 77, slot = 3;
       std::vector<uint8_t> rows(n * kBinRowBytes), is(n), lookup(is_wide ? 65536 : 256);
-      for (uint8_t& goes : lookup) goes = random() % 3 == 0;
+      for (uint8_t& goes_left : lookup) goes_left = random() % 3 == 0;
       for (uint8_t& bin : rows) bin = static_cast<uint8_t>(random());
       const auto look_up = is_wide ? table->look_up16 : table->look_up8;
       look_up(n, rows.data() + (is_wide ? 2 : 1) * slot, lookup.data(), is.data());
@@ -172,14 +182,15 @@ TEST(histograms_add_numbers_of_a_table) {
   for (const HistogramKernels* table : tables()) {
     for (const size_t count : {1, 2, 8, 9, 32, 64, 65, 1000}) {
       const size_t n = 100;
-      std::vector<float> numbers(std::max<size_t>(count, kMinPickedTable)), x(n), sums(n);
+      std::vector<float> numbers(std::max<size_t>(count, kMinTableLength)), x(n), sums(n);
       std::vector<uint16_t> which(n);
       for (float& number : numbers) number = static_cast<float>(random() % 1000) / 8;
       for (size_t i = 0; i < n; ++i) {
         x[i] = static_cast<float>(random() % 1000) / 16;
         which[i] = static_cast<uint16_t>(random() % count);
       }
-      table->add_picked(n, which.data(), static_cast<int64_t>(count), numbers.data(), x.data(), sums.data());
+      table->add_from_table(n, which.data(), static_cast<int64_t>(count), numbers.data(), x.data(),
+                        sums.data());
       for (size_t i = 0; i < n; ++i) CHECK_EQ(sums[i], x[i] + numbers[which[i]]);
     }
   }
@@ -190,16 +201,16 @@ TEST(histograms_partition_rows) {
   for (const HistogramKernels* table : tables()) {
     for (const size_t n : {0, 1, 2, 8, 31, 64, 500}) {
       for (const uint32_t left_of_8 : {0, 1, 4, 7, 8}) {
-        const size_t room = n + kPartedBeyond;
+        const size_t capacity = n + kPartitionPadding;
         // Elements after the end must not change.
-        std::vector<uint64_t> rows(n + 1), spare(room), parted_rows;
-        std::vector<uint16_t> ids(n + 1), spare_ids(room), parted_ids;
+        std::vector<uint64_t> rows(n + 1), spare(capacity), parted_rows;
+        std::vector<uint16_t> ids(n + 1), spare_ids(capacity), parted_ids;
         std::vector<uint8_t> goes_left(n);
         for (size_t i = 0; i <= n; ++i) {
           rows[i] = static_cast<uint64_t>(random()) << 32 | random();
           ids[i] = static_cast<uint16_t>(random());
         }
-        for (uint8_t& goes : goes_left) goes = random() % 8 < left_of_8;
+        for (uint8_t& goes_left : goes_left) goes_left = random() % 8 < left_of_8;
         for (const bool side : {true, false}) {
           for (size_t i = 0; i < n; ++i) {
             if ((goes_left[i] == 1) != side) continue;
@@ -211,8 +222,8 @@ TEST(histograms_partition_rows) {
         parted_ids.push_back(ids[n]);
         const auto left = std::count(goes_left.begin(), goes_left.end(), 1);
         const auto size = static_cast<int64_t>(n);
-        CHECK_EQ(table->part_ids(size, goes_left.data(), ids.data(), spare_ids.data()), left);
-        CHECK_EQ(table->part_rows(size, goes_left.data(), reinterpret_cast<uint8_t*>(rows.data()),
+        CHECK_EQ(table->partition_row_ids(size, goes_left.data(), ids.data(), spare_ids.data()), left);
+        CHECK_EQ(table->partition_rows(size, goes_left.data(), reinterpret_cast<uint8_t*>(rows.data()),
                                   reinterpret_cast<uint8_t*>(spare.data())),
                  left);
         CHECK(ids == parted_ids);
@@ -305,11 +316,13 @@ TEST(histograms_trees_of_all_depths_reach_their_leaves) {
   std::vector<ByteNode> nodes;
   std::vector<float> leaves;
   for (int32_t depth = 1; depth <= kMaxByteTreeDepth; ++depth) {
-    trees.push_back({depth, static_cast<int32_t>(nodes.size()), static_cast<int32_t>(leaves.size())});
+    trees.push_back(
+        {depth, static_cast<int32_t>(nodes.size()), static_cast<int32_t>(leaves.size())});
     for (int32_t i = 1; i < 1 << depth; ++i) {
       nodes.push_back(byte_node(random() % kPlaces, static_cast<uint8_t>(random())));
     }
-    for (int32_t i = 0; i < 1 << depth; ++i) leaves.push_back(static_cast<float>(random() % 1000) / 7);
+    for (int32_t i = 0; i < 1 << depth; ++i)
+      leaves.push_back(static_cast<float>(random() % 1000) / 7);
   }
   for (const HistogramKernels* table : tables()) {
     std::vector<float> sums(kForestRows, 0.5f);

@@ -131,12 +131,12 @@ TEST(saver_keeps_the_newest_and_one_each_hour) {
       args_of({{"checkpoint_dir", Value::of(folder)}, {"save_steps", whole(1)}}));
   hook->set_scaffold(counter.scaffold);
   run_counter(counter, hook, 14, 20 * 60);
-  std::vector<std::string> left;
+  std::vector<std::string> remaining;
   for (const std::string& name : list_directory(folder)) {
     if (name.find(".index") != std::string::npos)
-      left.push_back(name.substr(0, name.find(".index")));
+      remaining.push_back(name.substr(0, name.find(".index")));
   }
-  CHECK_EQ(str_join(left, " "),
+  CHECK_EQ(str_join(remaining, " "),
            "model.ckpt-10 model.ckpt-13 model.ckpt-14 model.ckpt-4 model.ckpt-7");
   CHECK_EQ(
       read_whole_file(folder + "/checkpoint"),

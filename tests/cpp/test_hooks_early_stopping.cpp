@@ -20,7 +20,7 @@ void write_metrics(const std::string& folder,
   writer.close();
 }
 
-std::string described(const EvalMetrics& metrics) {
+std::string text_of_metrics(const EvalMetrics& metrics) {
   std::string text;
   for (const auto& step : metrics) {
     text += str_cat(step.first, ":");
@@ -37,7 +37,7 @@ TEST(eval_metrics_match_tensorflow) {
   write_metrics(folder, ".a",
                 {{20, {"loss", 2}}, {20, {"acc", 0.5}}, {10, {"loss", 3}}, {10, {"loss", 2.75}}});
   write_metrics(folder, ".b", {{20, {"auc", 0.75}}, {30, {"loss", 1.25}}});
-  CHECK_EQ(described(read_eval_metrics(folder)),
+  CHECK_EQ(text_of_metrics(read_eval_metrics(folder)),
            "10: loss=2.75; 20: acc=0.5 auc=0.75 loss=2; 30: loss=1.25; ");
   for (const std::string& path : list_event_files(folder)) {
     if (path.find(".b") != path.size() - 2) continue;
@@ -46,7 +46,8 @@ TEST(eval_metrics_match_tensorflow) {
     write_file_atomically(path, bytes);
   }
   const CapturedLog captured;
-  CHECK_EQ(described(read_eval_metrics(folder)), "10: loss=2.75; 20: acc=0.5 auc=0.75 loss=2; ");
+  CHECK_EQ(text_of_metrics(read_eval_metrics(folder)),
+           "10: loss=2.75; 20: acc=0.5 auc=0.75 loss=2; ");
   CHECK(captured.with("Skipping rest of the file due to encountering data corruption error") != "");
   CHECK(read_eval_metrics(folder + "/nope").empty());
 }
@@ -65,7 +66,7 @@ TEST(eval_metrics_are_read_incrementally) {
   CHECK_EQ(reader.bytes_read(), all);  // each record once
   for (int i = 0; i < 10; ++i) reader.read();
   CHECK_EQ(reader.bytes_read(), all);
-  CHECK_EQ(described(reader.read()), described(read_eval_metrics(folder)));
+  CHECK_EQ(text_of_metrics(reader.read()), text_of_metrics(read_eval_metrics(folder)));
   writer.close();
   remove_file(list_event_files(folder)[0]);
   CHECK(reader.read().empty());
@@ -118,13 +119,13 @@ TEST(stop_if_hooks_match_tensorflow) {
   for (const Row& row : table) {
     const CapturedLog captured;
     const std::string type = row.type;
-    const char* limit = type == "StopIfNoIncreaseHook"   ? "max_steps_without_increase"
-                        : type == "StopIfNoDecreaseHook" ? "max_steps_without_decrease"
-                                                         : "threshold";
+    const char* limit_name = type == "StopIfNoIncreaseHook"   ? "max_steps_without_increase"
+                             : type == "StopIfNoDecreaseHook" ? "max_steps_without_decrease"
+                                                              : "threshold";
     const HookPtr hook =
         make_hook(row.type, args_of({{"metric_name", Value::of(std::string(row.metric))},
                                      {"eval_dir", Value::of(folder)},
-                                     {limit, Value::of(row.value)},
+                                     {limit_name, Value::of(row.value)},
                                      {"min_steps", Value::of(row.min_steps)},
                                      {"run_every_steps", whole(2)}}));
     Counter counter(0, 1);
@@ -156,21 +157,21 @@ TEST(stop_if_hooks_report_an_unknown_metric) {
 
 namespace {
 
-// Records the steps at which it is called, and returns TRUE the third time.
-class AskedAt : public Callable {
+// A function that records the steps at which it is called. Returns TRUE in call `stop_at_call`.
+class RecordingPredicate : public Callable {
  public:
   std::vector<int64_t> calls;
-  size_t yes_at = 3;
+  size_t stop_at_call = 3;
   int64_t* step = nullptr;
   Value call(const std::vector<Value>&) override {
     calls.push_back(*step);
-    return Value::of(calls.size() == yes_at);
+    return Value::of(calls.size() == stop_at_call);
   }
 };
 
-class StepNoter : public RunHook {
+class StepRecorder : public RunHook {
  public:
-  explicit StepNoter(int64_t* step) : step_(step) {}
+  explicit StepRecorder(int64_t* step) : step_(step) {}
   std::string name() const override { return "StepNoter"; }
   void begin(Graph& graph) override { global_.find(graph, name()); }
   void after_run(RunContext& context, const RunValues&) override {
@@ -183,16 +184,17 @@ class StepNoter : public RunHook {
 };
 
 // The steps after which an early stopping hook with this interval calls its function.
-std::string asked_at(const char* interval, double every, int runs, size_t yes_at, double secs) {
+std::string steps_of_checks(
+    const char* interval, double every, int runs, size_t stop_at_call, double secs) {
   const FakeClock clock;
-  auto function = std::make_shared<AskedAt>();
+  auto function = std::make_shared<RecordingPredicate>();
   int64_t step = 0;
   function->step = &step;
-  function->yes_at = yes_at;
+  function->stop_at_call = stop_at_call;
   Counter counter(0, 1);
   MonitoredSession session(
       counter.graph, std::make_unique<ChiefSessionCreator>(counter.graph, counter.scaffold),
-      {std::make_shared<StepNoter>(&step),
+      {std::make_shared<StepRecorder>(&step),
        make_hook("EarlyStoppingHook",
                  args_of({{"should_stop_fn", Value::of(std::shared_ptr<Callable>(function))},
                           {interval, Value::of(every)}}))});
@@ -210,12 +212,12 @@ std::string asked_at(const char* interval, double every, int runs, size_t yes_at
 }  // namespace
 
 TEST(early_stopping_hook_is_called_at_tensorflows_steps) {
-  CHECK_EQ(asked_at("run_every_steps", 1, 7, 3, 0), "1 2 3 of 3");
-  CHECK_EQ(asked_at("run_every_steps", 2, 7, 3, 0), "1 3 5 of 5");
-  CHECK_EQ(asked_at("run_every_steps", 3, 7, 3, 0), "1 4 7 of 7");
-  CHECK_EQ(asked_at("run_every_steps", 100, 7, 3, 0), "1 of 7");
-  CHECK_EQ(asked_at("run_every_secs", 1, 11, 100, 0.25), "1 5 9 of 11");
-  const Value never = Value::of(std::shared_ptr<Callable>(std::make_shared<AskedAt>()));
+  CHECK_EQ(steps_of_checks("run_every_steps", 1, 7, 3, 0), "1 2 3 of 3");
+  CHECK_EQ(steps_of_checks("run_every_steps", 2, 7, 3, 0), "1 3 5 of 5");
+  CHECK_EQ(steps_of_checks("run_every_steps", 3, 7, 3, 0), "1 4 7 of 7");
+  CHECK_EQ(steps_of_checks("run_every_steps", 100, 7, 3, 0), "1 of 7");
+  CHECK_EQ(steps_of_checks("run_every_secs", 1, 11, 100, 0.25), "1 5 9 of 11");
+  const Value never = Value::of(std::shared_ptr<Callable>(std::make_shared<RecordingPredicate>()));
   CHECK_THROWS(make_hook("EarlyStoppingHook", args_of({{"should_stop_fn", never}})),
                Code::kInvalidArgument, "Either every_secs or every_steps should be provided.");
 }

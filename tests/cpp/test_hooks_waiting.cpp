@@ -7,19 +7,19 @@ using namespace hooks_test;
 
 namespace {
 
-// Replaces waiting: simulates another process that increases the step.
+// Replaces sleeping by an increase of the global step, as if another process had trained.
 struct FakeSleep {
   static inline Session* session = nullptr;
   static inline VariablePtr step;
-  static inline int64_t added = 0;
+  static inline int64_t step_increment = 0;
   static inline int sleeps = 0;
   static void sleep(double) {
     ++sleeps;
     const int64_t now = *session->value(*step).data<int64_t>();
-    session->assign(*step, Tensor::scalar<int64_t>(now + added));
+    session->assign(*step, Tensor::scalar<int64_t>(now + step_increment));
   }
-  explicit FakeSleep(int64_t each) {
-    added = each;
+  explicit FakeSleep(int64_t increment) {
+    step_increment = increment;
     sleeps = 0;
     set_sleep(sleep);
   }
@@ -39,7 +39,7 @@ class SessionFinder : public RunHook {
 
 TEST(global_step_waiter_hook_matches_tensorflow) {
   struct Row {
-    int64_t wait, added;
+    int64_t wait, step_increment;
     int sleeps, lines;
     const char* last_line;
   };
@@ -54,7 +54,7 @@ TEST(global_step_waiter_hook_matches_tensorflow) {
                         "2600."}};
   for (const Row& row : table) {
     const CapturedLog captured;
-    const FakeSleep sleep(row.added);
+    const FakeSleep sleep(row.step_increment);
     Counter counter(0, 1);
     MonitoredSession session(
         counter.graph, std::make_unique<ChiefSessionCreator>(counter.graph, counter.scaffold),

@@ -49,9 +49,9 @@ TEST(interrupt_within_a_long_product) {
     const auto run = [&] { return session.run({Fetch(y)}, {{x, a}})[0]; };
     run();
     // One check in the operation and one after it.
-    CHECK(questions_of([&] { CHECK(has_bits_of(run(), product)); }) >= 2);
+    CHECK(count_interrupt_checks([&] { CHECK(has_bits_of(run(), product)); }) >= 2);
     bool stopped = false;
-    questions_of([&] { run(); }, 1, &stopped);
+    count_interrupt_checks([&] { run(); }, 1, &stopped);
     CHECK(stopped);
     CHECK(has_bits_of(run(), product));
   }
@@ -70,20 +70,20 @@ TEST(interrupt_within_a_long_loop_over_elements) {
     Session session(graph);
     session.run({Fetch(v->initializer)}, {});
     const auto run = [&] { return session.run({Fetch(y)}, {{fed, x}})[0]; };
-    const Tensor whole = run();
-    CHECK(questions_of([&] { CHECK(has_bits_of(run(), whole)); }) >= 5);
+    const Tensor complete = run();
+    CHECK(count_interrupt_checks([&] { CHECK(has_bits_of(run(), complete)); }) >= 5);
     bool stopped = false;
-    CHECK_EQ(questions_of([&] { run(); }, 3, &stopped), 3);
+    CHECK_EQ(count_interrupt_checks([&] { run(); }, 3, &stopped), 3);
     CHECK(stopped);
-    CHECK(has_bits_of(run(), whole));
+    CHECK(has_bits_of(run(), complete));
     // An operation that updates a variable is not interrupted; checks happen before and after it.
     session.run({Fetch(changed)}, {{fed, x}});
     const Tensor before = session.run({Fetch(v->snapshot)}, {})[0];
     for (int at = 1; at < 100; ++at) {
-      questions_of([&] { session.run({Fetch(changed)}, {{fed, x}}); }, at, &stopped);
+      count_interrupt_checks([&] { session.run({Fetch(changed)}, {{fed, x}}); }, at, &stopped);
       if (!stopped) break;
-      const Tensor now = session.run({Fetch(v->snapshot)}, {})[0];
-      CHECK(has_bits_of(now, before));
+      const Tensor value = session.run({Fetch(v->snapshot)}, {})[0];
+      CHECK(has_bits_of(value, before));
     }
     CHECK(!stopped);
   }
@@ -96,11 +96,11 @@ TEST(interrupt_of_gradients_and_graph_export) {
   for (int i = 0; i < 100; ++i) y = graph->op("Tanh", {y});
   bool stopped = false;
   // Checks are limited by time, but the first one is immediate.
-  questions_of([&] { gradients(*graph, {y}, {x}); }, 1, &stopped);
+  count_interrupt_checks([&] { gradients(*graph, {y}, {x}); }, 1, &stopped);
   CHECK(stopped);
   WireWriter nodes;
-  questions_of([&] { GraphDefWriter(*graph, GraphDefOptions()).put_new_nodes(nodes); }, 1,
-               &stopped);
+  count_interrupt_checks([&] { GraphDefWriter(*graph, GraphDefOptions()).put_new_nodes(nodes); }, 1,
+                         &stopped);
   CHECK(stopped);
 }
 
@@ -113,7 +113,8 @@ TEST(interrupt_of_gathering_a_large_batch) {
     rows->row_table()->put_stacked(numbers.data(), 3000000, sink);
     return sink.take()[0];
   };
-  CHECK(questions_of([&] { CHECK(has_bits_of(gather(), Tensor::vector(numbers))); }) >= 2);
+  CHECK(count_interrupt_checks([&] { CHECK(has_bits_of(gather(), Tensor::vector(numbers))); }) >=
+        2);
   CHECK(can_be_stopped(gather));
 }
 

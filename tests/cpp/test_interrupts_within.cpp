@@ -41,7 +41,7 @@ Tensor random_tensor(const Shape& shape, unsigned seed) {
 }
 
 // x x' + n I, which is symmetric and well-conditioned.
-Tensor good_matrix(int64_t n) {
+Tensor well_conditioned_matrix(int64_t n) {
   const Tensor half = random_tensor<double>({n, n}, 3);
   Tensor x(DType::kFloat64, {n, n});
   for (int64_t i = 0; i < n; ++i) {
@@ -53,12 +53,13 @@ Tensor good_matrix(int64_t n) {
   return x;
 }
 
-// Runs the operation of `build` alone, where it can be interrupted, and after an operation with
-// side effects, where it cannot.
-void check_stops_within(const char* what,
-                        const std::vector<Tensor>& fed,
-                        const std::function<OpBuilder(Graph&, const std::vector<Output>&)>& build) {
-  context() = what;
+// Runs an operation alone, where it can be interrupted, and after an operation with side effects,
+// where it cannot.
+void check_interruptible(
+    const char* op_name,
+    const std::vector<Tensor>& fed,
+    const std::function<OpBuilder(Graph&, const std::vector<Output>&)>& build) {
+  context() = op_name;
   for (const int threads : {1, 2}) {
     const Threads set(threads);
     const auto graph = std::make_shared<Graph>();
@@ -71,10 +72,10 @@ void check_stops_within(const char* what,
     const Output one = graph->scalar(DType::kFloat32, 1);
     const VariablePtr v = make_variable(*graph, one, "v", VariableOptions());
     Operation* const trace = graph->op("AssignAdd", {v->handle, one});
-    Operation* const left = build(*graph, inputs);
-    OpBuilder behind = build(*graph, inputs);
-    behind.after({trace});
-    Operation* const whole = behind;
+    Operation* const cancellable = build(*graph, inputs);
+    OpBuilder op_after_update = build(*graph, inputs);
+    op_after_update.after({trace});
+    Operation* const complete_op = op_after_update;
     Session session(graph);
     session.run({Fetch(v->initializer)}, {});
     const auto run = [&](Operation* op) {
@@ -84,22 +85,25 @@ void check_stops_within(const char* what,
     };
     bool stopped = false;
     std::vector<Tensor> results;
-    const std::vector<Tensor> expected = run(whole);
+    const std::vector<Tensor> expected = run(complete_op);
     // One check in the operation and one after it.
-    const int questions = questions_of([&] { results = run(left); }, 0, &stopped);
-    CHECK(questions >= 2);
+    const int checks = count_interrupt_checks([&] { results = run(cancellable); }, 0, &stopped);
+    CHECK(checks >= 2);
     CHECK(same_bits(results, expected));
-    questions_of([&] { run(left); }, 1, &stopped);
+    count_interrupt_checks([&] { run(cancellable); }, 1, &stopped);
     CHECK(stopped);
     // State between runs must survive an interrupt. Checks are limited by time, so there may be no
     // third one.
-    questions_of([&] { run(left); }, 3, &stopped);
-    CHECK(same_bits(run(left), expected));
+    count_interrupt_checks([&] { run(cancellable); }, 3, &stopped);
+    CHECK(same_bits(run(cancellable), expected));
   }
   context() = "";
 }
 
-void check_convolutions(const char* what, const Shape& image, const Shape& filter, int64_t stride) {
+void check_convolutions(const char* op_name,
+                        const Shape& image,
+                        const Shape& filter,
+                        int64_t stride) {
   const std::vector<int64_t> strides = {1, stride, stride, 1};
   const auto shape_input = [](Graph& g, const Shape& shape) {
     std::vector<int32_t> dims;
@@ -110,15 +114,15 @@ void check_convolutions(const char* what, const Shape& image, const Shape& filte
   const int64_t height = (image.dim(1) + stride - 1) / stride;
   const int64_t width = (image.dim(2) + stride - 1) / stride;
   const Tensor dy = random_tensor<float>({image.dim(0), height, width, filter.dim(3)}, 4);
-  check_stops_within(what, {x, w}, [&](Graph& g, const std::vector<Output>& in) {
+  check_interruptible(op_name, {x, w}, [&](Graph& g, const std::vector<Output>& in) {
     return g.op("Conv2D", in).attr("strides", strides).attr("padding", "SAME");
   });
-  check_stops_within(what, {w, dy}, [&](Graph& g, const std::vector<Output>& in) {
+  check_interruptible(op_name, {w, dy}, [&](Graph& g, const std::vector<Output>& in) {
     return g.op("Conv2DBackpropInput", {shape_input(g, image), in[0], in[1]})
         .attr("strides", strides)
         .attr("padding", "SAME");
   });
-  check_stops_within(what, {x, dy}, [&](Graph& g, const std::vector<Output>& in) {
+  check_interruptible(op_name, {x, dy}, [&](Graph& g, const std::vector<Output>& in) {
     return g.op("Conv2DBackpropFilter", {in[0], shape_input(g, filter), in[1]})
         .attr("strides", strides)
         .attr("padding", "SAME");
@@ -169,7 +173,7 @@ TEST(interrupt_of_work_on_other_threads) {
   for (int i = 0; i < 8; ++i) run();  // levels are shared by then
   waits_to_be_stopped = true;
   bool stopped = false;
-  questions_of(run, 20, &stopped);
+  count_interrupt_checks(run, 20, &stopped);
   waits_to_be_stopped = false;
   CHECK(stopped);
   CHECK_EQ(not_stopped.load(), 0);
@@ -179,12 +183,12 @@ TEST(interrupt_of_work_on_other_threads) {
 TEST(interrupt_within_products_of_transposed_matrices) {
   const Tensor a = random_tensor<float>({1024, 1100}, 1), b = random_tensor<float>({1024, 1024}, 2);
   for (const bool turned : {false, true}) {
-    check_stops_within("MatMul", {a, b}, [&](Graph& g, const std::vector<Output>& in) {
+    check_interruptible("MatMul", {a, b}, [&](Graph& g, const std::vector<Output>& in) {
       return g.op("MatMul", in).attr("transpose_a", true).attr("transpose_b", turned);
     });
   }
   const Tensor many = random_tensor<float>({4000, 8, 8}, 1);
-  check_stops_within("BatchMatMul", {many, many}, [&](Graph& g, const std::vector<Output>& in) {
+  check_interruptible("BatchMatMul", {many, many}, [&](Graph& g, const std::vector<Output>& in) {
     return g.op("BatchMatMulV2", in);
   });
 }
@@ -198,7 +202,7 @@ TEST(interrupt_within_depthwise_convolutions) {
   const std::vector<int64_t> strides = {1, 1, 1, 1};
   const Tensor x = random_tensor<float>({64, 32, 32, 64}, 1);
   const Tensor w = random_tensor<float>({3, 3, 64, 1}, 2);
-  check_stops_within("depthwise", {x, w}, [&](Graph& g, const std::vector<Output>& in) {
+  check_interruptible("depthwise", {x, w}, [&](Graph& g, const std::vector<Output>& in) {
     return g.op("DepthwiseConv2dNative", in).attr("strides", strides).attr("padding", "SAME");
   });
 }
@@ -214,37 +218,37 @@ TEST(interrupt_within_pooling) {
     std::vector<int32_t> dims;
     for (const int64_t dim : shape.dims()) dims.push_back(static_cast<int32_t>(dim));
     for (const char* type : {"MaxPool", "AvgPool"}) {
-      check_stops_within(
+      check_interruptible(
           type, {x}, [&](Graph& g, const std::vector<Output>& in) { return pool(g.op(type, in)); });
     }
     for (const char* type : {"MaxPoolGrad", "MaxPoolGradGrad"}) {
-      check_stops_within(type, {x, x, dy}, [&](Graph& g, const std::vector<Output>& in) {
+      check_interruptible(type, {x, x, dy}, [&](Graph& g, const std::vector<Output>& in) {
         return pool(g.op(type, in));
       });
     }
-    check_stops_within("AvgPoolGrad", {dy}, [&](Graph& g, const std::vector<Output>& in) {
+    check_interruptible("AvgPoolGrad", {dy}, [&](Graph& g, const std::vector<Output>& in) {
       return pool(g.op("AvgPoolGrad", {g.int_vector(dims), in[0]}));
     });
   }
 }
 
 TEST(interrupt_within_sorting_and_resizing) {
-  check_stops_within("TopKV2", {random_tensor<float>({1, 200000}, 1)},
-                     [](Graph& g, const std::vector<Output>& in) {
-                       return g.op("TopKV2", {in[0], g.scalar(DType::kInt32, 1000)});
-                     });
-  check_stops_within("ResizeBilinear", {random_tensor<float>({1, 100, 100, 3}, 1)},
-                     [](Graph& g, const std::vector<Output>& in) {
-                       return g.op("ResizeBilinear", {in[0], g.int_vector({150, 150})});
-                     });
+  check_interruptible("TopKV2", {random_tensor<float>({1, 200000}, 1)},
+                      [](Graph& g, const std::vector<Output>& in) {
+                        return g.op("TopKV2", {in[0], g.scalar(DType::kInt32, 1000)});
+                      });
+  check_interruptible("ResizeBilinear", {random_tensor<float>({1, 100, 100, 3}, 1)},
+                      [](Graph& g, const std::vector<Output>& in) {
+                        return g.op("ResizeBilinear", {in[0], g.int_vector({150, 150})});
+                      });
 }
 
 TEST(interrupt_within_linear_algebra) {
-  const Tensor a = good_matrix(120), b = random_tensor<double>({120, 120}, 5);
+  const Tensor a = well_conditioned_matrix(120), b = random_tensor<double>({120, 120}, 5);
   const Tensor tall = random_tensor<double>({150, 110}, 6);
   const auto check = [](const char* type, const std::vector<Tensor>& fed) {
-    check_stops_within(type, fed,
-                       [&](Graph& g, const std::vector<Output>& in) { return g.op(type, in); });
+    check_interruptible(type, fed,
+                        [&](Graph& g, const std::vector<Output>& in) { return g.op(type, in); });
   };
   for (const char* type : {"Cholesky", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant",
                            "SelfAdjointEigV2"}) {

@@ -15,22 +15,22 @@ using namespace runhooks_test;
 namespace {
 
 // Features that a system may lack, from the preferred kind of lock to the fallback.
-constexpr const char* kClaimFeatures[] = {"", "ofd_locks", "file_locks"};
+constexpr const char* kLockFeatures[] = {"", "ofd_locks", "file_locks"};
 
-std::vector<std::string> records_in(const std::string& path, size_t* damaged) {
-  return read_appended_records(path, damaged);
+std::vector<std::string> records_in(const std::string& path, size_t* num_skipped) {
+  return read_appended_records(path, num_skipped);
 }
 
 }  // namespace
 
 TEST(appended_records_are_read_in_order) {
   const std::string path = fresh_folder("appended") + "/runs";
-  size_t damaged = 1;
-  CHECK(records_in(path, &damaged).empty());
-  CHECK_EQ(damaged, size_t{0});
+  size_t num_skipped = 1;
+  CHECK(records_in(path, &num_skipped).empty());
+  CHECK_EQ(num_skipped, size_t{0});
   for (const char* text : {"one", "", "three"}) append_record_to(path, text);
-  CHECK_EQ(str_join(records_in(path, &damaged), "|"), "one||three");
-  CHECK_EQ(damaged, size_t{0});
+  CHECK_EQ(str_join(records_in(path, &num_skipped), "|"), "one||three");
+  CHECK_EQ(num_skipped, size_t{0});
 }
 
 // Wherever a crash has cut or changed the file, all other records can be read.
@@ -39,29 +39,29 @@ TEST(damaged_records_are_skipped) {
   const std::string path = fresh_folder("appended") + "/runs";
   for (const char* text : {"first", "second", "third"}) append_record_to(path, text);
   const std::string bytes = read_whole_file(path);
-  const size_t one = 16 + 5;
-  for (size_t cut = one; cut < bytes.size(); ++cut) {
+  const size_t record_size = 16 + 5;
+  for (size_t cut = record_size; cut < bytes.size(); ++cut) {
     write_bytes(path, bytes.substr(0, cut));
     append_record_to(path, "fourth");
-    size_t damaged = 0;
-    const auto found = records_in(path, &damaged);
-    const size_t second_end = one + 16 + 6;
-    const std::string whole = cut >= second_end ? "first|second|fourth" : "first|fourth";
-    CHECK_EQ(str_join(found, "|"), whole);
-    CHECK_EQ(damaged, cut - (cut >= second_end ? second_end : one));
+    size_t num_skipped = 0;
+    const auto intact = records_in(path, &num_skipped);
+    const size_t second_end = record_size + 16 + 6;
+    const std::string expected = cut >= second_end ? "first|second|fourth" : "first|fourth";
+    CHECK_EQ(str_join(intact, "|"), expected);
+    CHECK_EQ(num_skipped, cut - (cut >= second_end ? second_end : record_size));
   }
   for (int i = 0; i < 200; ++i) {
     std::string changed = bytes;
     changed[random() % changed.size()] ^= static_cast<char>(1 + random() % 255);
     write_bytes(path, changed);
-    size_t damaged = 0;
-    CHECK_EQ(records_in(path, &damaged).size(), size_t{2});
-    CHECK(damaged > 0);
+    size_t num_skipped = 0;
+    CHECK_EQ(records_in(path, &num_skipped).size(), size_t{2});
+    CHECK(num_skipped > 0);
   }
 }
 
 TEST(directory_lock_is_exclusive_and_released) {
-  for (const char* lacking : kClaimFeatures) {
+  for (const char* lacking : kLockFeatures) {
     context() = lacking;
     const DisabledFeatures without(lacking);
     const std::string path = fresh_folder("claim") + "/lock";
@@ -82,39 +82,39 @@ TEST(directory_lock_is_exclusive_and_released) {
 }
 
 TEST(directory_lock_reports_its_owner_to_other_processes) {
-  for (const char* lacking : kClaimFeatures) {
+  for (const char* lacking : kLockFeatures) {
     context() = lacking;
     const DisabledFeatures without(lacking);
     const std::string path = fresh_folder("claim") + "/lock";
     LockOwner holder;
     const auto claim = DirectoryLock::take(path, &holder);
     const int parent = claim->holder().process;
-    const auto look = [&] {
-      LockOwner seen;
+    const auto check_lock = [&] {
+      LockOwner owner;
       if (DirectoryLock::holds(path)) return 1;
-      if (!DirectoryLock::is_held(path, &seen) || seen.process != parent) return 2;
-      if (DirectoryLock::take(path, &seen) != nullptr || seen.process != parent) return 3;
+      if (!DirectoryLock::is_held(path, &owner) || owner.process != parent) return 2;
+      if (DirectoryLock::take(path, &owner) != nullptr || owner.process != parent) return 3;
       return 0;
     };
-    CHECK_EQ(ChildProcess(look).wait(), 0);
+    CHECK_EQ(ChildProcess(check_lock).wait(), 0);
     // Checking did not release the lock.
-    CHECK_EQ(ChildProcess(look).wait(), 0);
+    CHECK_EQ(ChildProcess(check_lock).wait(), 0);
   }
 }
 
 TEST(directory_lock_ends_with_a_killed_process) {
-  for (const char* lacking : kClaimFeatures) {
+  for (const char* lacking : kLockFeatures) {
     context() = lacking;
     const DisabledFeatures without(lacking);
     const std::string folder = fresh_folder("claim"), path = folder + "/lock";
-    ChildProcess child([&](const ChildProcess::Say& say) {
+    ChildProcess child([&](const ChildProcess::Send& send) {
       LockOwner holder;
       const auto claim = DirectoryLock::take(path, &holder);
-      say(claim ? "y" : "n");
+      send(claim ? "y" : "n");
       for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
       return 0;
     });
-    CHECK_EQ(child.hear(1), "y");
+    CHECK_EQ(child.receive(1), "y");
     LockOwner holder;
     CHECK(DirectoryLock::take(path, &holder) == nullptr);
     CHECK_EQ(holder.process, child.id());
@@ -141,10 +141,10 @@ TEST(records_of_several_processes_do_not_mix) {
     }));
   }
   for (const auto& child : children) CHECK_EQ(child->wait(), 0);
-  size_t damaged = 0;
-  const auto records = records_in(path, &damaged);
+  size_t num_skipped = 0;
+  const auto records = records_in(path, &num_skipped);
   CHECK_EQ(records.size(), static_cast<size_t>(kChildren * kEach));
-  CHECK_EQ(damaged, size_t{0});
+  CHECK_EQ(num_skipped, size_t{0});
   for (const std::string& record : records) {
     CHECK_EQ(record.find_first_not_of(record[0]), std::string::npos);
   }

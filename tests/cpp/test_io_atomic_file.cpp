@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "base/file_access.h"
+#include "child_test.h"
 #include "io/files/append_log.h"
 #include "io/files/directory_lock.h"
 #include "io/files/record.h"
-#include "child_test.h"
 #include "io_test.h"
 
 using namespace runhooks;
@@ -100,9 +100,9 @@ TEST(io_atomic_file_uses_random_names_and_follows_no_link) {
     AtomicFile file(path);
     second = list_directory(folder)[0];
   }
-  const size_t mark = first.rfind('-') + 1;
-  CHECK_EQ(first.size() - mark, size_t{16});
-  CHECK(first.substr(mark) != second.substr(mark));
+  const size_t unique_part = first.rfind('-') + 1;
+  CHECK_EQ(first.size() - unique_part, size_t{16});
+  CHECK(first.substr(unique_part) != second.substr(unique_part));
   // If the file itself is a link, the link is replaced and its target is kept.
   write_bytes(folder + "/victim", "precious");
   make_link(folder + "/victim", path);
@@ -113,8 +113,8 @@ TEST(io_atomic_file_uses_random_names_and_follows_no_link) {
   make_link(folder + "/nowhere", folder + "/link");
   CHECK_THROWS(OutputFile(folder + "/link"), Code::kAlreadyExists, "link");
   CHECK(!file_exists(folder + "/nowhere"));
-  CHECK(can_write_in(folder));
-  CHECK(!can_write_in(folder + "/none"));
+  CHECK(is_writable_folder(folder));
+  CHECK(!is_writable_folder(folder + "/none"));
   CHECK_EQ(list_directory(folder).size(), size_t{3});
 }
 
@@ -142,17 +142,17 @@ TEST(io_atomic_file_writes_directly_to_devices_and_pipes) {
     CHECK_THROWS(write_file_atomically(full, "x"), Code::kResourceExhausted, "/full'");
     CHECK(file_kind(full) == FileKind::kDevice);
   }
-  std::string got;
+  std::string received;
   const std::string text(100000, 'x');  // more than a pipe buffers
   std::thread reader([&] {
     std::FILE* file = std::fopen(pipe.c_str(), "rb");
     char bytes[4096];
-    for (size_t n; (n = std::fread(bytes, 1, sizeof bytes, file)) > 0;) got.append(bytes, n);
+    for (size_t n; (n = std::fread(bytes, 1, sizeof bytes, file)) > 0;) received.append(bytes, n);
     std::fclose(file);
   });
   write_file_atomically(pipe, text);
   reader.join();
-  CHECK(got == text);
+  CHECK(received == text);
   CHECK(file_kind(pipe) == FileKind::kPipe);
   CHECK_THROWS(write_file_atomically(folder, "x"), Code::kFailedPrecondition, "Is a directory");
   CHECK_EQ(list_directory(folder).size(), size_t{3});
@@ -202,8 +202,8 @@ TEST(io_text_files_are_read_by_line) {
 
 TEST(io_can_write_is_checked_again_after_changes) {
   const std::string folder = fresh_folder("rights_of_a_folder");
-  CHECK(can_write_in(folder));
-  CHECK(can_write_in(folder));
+  CHECK(is_writable_folder(folder));
+  CHECK(is_writable_folder(folder));
   CHECK_EQ(list_directory(folder).size(), 0u);
 #if defined(_WIN32)
   throw NotRun{"Windows processes cannot drop folder permissions"};
@@ -211,7 +211,7 @@ TEST(io_can_write_is_checked_again_after_changes) {
   ChildProcess child([&] {
     // Root ignores permissions, so test as another user.
     const bool changed = geteuid() == 0 ? seteuid(65534) == 0 : chmod(folder.c_str(), 0555) == 0;
-    return changed && !can_write_in(folder) ? 0 : 1;
+    return changed && !is_writable_folder(folder) ? 0 : 1;
   });
   const int status = child.wait();
   chmod(folder.c_str(), 0755);
@@ -242,8 +242,7 @@ TEST(io_atomic_file_mixes_large_and_small_writes) {
   file.write(large.data(), large.size() - 3);
   CHECK_EQ(file.bytes_written(), 2 * large.size() + 8);
   file.commit();
-  CHECK(read_whole_file(path) ==
-        "begin" + large + "middle" + large.substr(0, large.size() - 3));
+  CHECK(read_whole_file(path) == "begin" + large + "middle" + large.substr(0, large.size() - 3));
 #if !defined(_WIN32)
   struct stat info;
   CHECK(stat(path.c_str(), &info) == 0);
@@ -261,18 +260,18 @@ TEST(io_file_rights_are_limited_to_a_folder) {
   make_link("../secret", folder + "/outside");
   make_link(top, folder + "/up");
   make_link(folder, top + "/newest");
-  for (const std::string& given : {folder, folder + "/", top + "/newest", top + "/newest/"}) {
-    const FileAccessPolicy rights = FileAccessPolicy::below_folder(given);
+  for (const std::string& allowed : {folder, folder + "/", top + "/newest", top + "/newest/"}) {
+    const FileAccessPolicy policy = FileAccessPolicy::below_folder(allowed);
     for (const char* name : {"/assets/words", "/inside", "/none", "/assets/../assets/words"}) {
-      CHECK(!rights.readable(folder + name).empty());
+      CHECK(!policy.readable(folder + name).empty());
     }
-    CHECK(is_same_path(rights.readable(folder + "/inside"), folder + "/assets/words"));
+    CHECK(is_same_path(policy.readable(folder + "/inside"), folder + "/assets/words"));
     for (const char* name :
          {"/outside", "/up/secret", "/../secret", "/../model2", "/up/none", "/.."}) {
-      CHECK_THROWS(rights.readable(folder + name), Code::kPermissionDenied, name);
+      CHECK_THROWS(policy.readable(folder + name), Code::kPermissionDenied, name);
     }
-    CHECK_THROWS(rights.readable("words"), Code::kPermissionDenied, "'words'");
-    CHECK_THROWS(rights.check_writable(folder + "/x"), Code::kPermissionDenied, "/x'");
+    CHECK_THROWS(policy.readable("words"), Code::kPermissionDenied, "'words'");
+    CHECK_THROWS(policy.check_writable(folder + "/x"), Code::kPermissionDenied, "/x'");
   }
   CHECK_EQ(FileAccessPolicy().readable("any"), "any");
   FileAccessPolicy().check_writable("any");

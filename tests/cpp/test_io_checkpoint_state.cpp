@@ -11,14 +11,15 @@ using Paths = std::vector<std::string>;
 
 std::string state_text(const std::string& dir,
                        const std::string& newest,
-                       const Paths& all,
+                       const Paths& all_paths,
                        bool relative) {
-  return checkpoint_state_text(make_checkpoint_state(dir, newest, all, relative));
+  return checkpoint_state_text(make_checkpoint_state(dir, newest, all_paths, relative));
 }
 
-std::string text_of(const Paths& all) {
-  std::string text = "model_checkpoint_path: \"" + all.back() + "\"\n";
-  for (const std::string& path : all) text += "all_model_checkpoint_paths: \"" + path + "\"\n";
+std::string text_of(const Paths& all_paths) {
+  std::string text = "model_checkpoint_path: \"" + all_paths.back() + "\"\n";
+  for (const std::string& path : all_paths)
+    text += "all_model_checkpoint_paths: \"" + path + "\"\n";
   return text;
 }
 
@@ -114,15 +115,16 @@ TEST(io_latest_checkpoint_must_exist) {
   older.add("w", Tensor::scalar<float>(1));
   older.finish();
   CHECK_EQ(latest_checkpoint(folder, &warnings), folder + "/m-1");
-  CHECK(warnings.size() == 1 && warnings[0].find("Checkpoint " + folder + "/m-2 cannot be read: ") == 0);
+  CHECK(warnings.size() == 1 &&
+        warnings[0].find("Checkpoint " + folder + "/m-2 cannot be read: ") == 0);
   CHECK(warnings[0].find("The checkpoint before it, " + folder + "/m-1, is used.") !=
         std::string::npos);
   // Flips one bit of its tensors.
   std::string data = read_whole_file(folder + "/m-1.data-00000-of-00001");
   data[0] ^= 1;
   write_file_atomically(folder + "/m-1.data-00000-of-00001", data);
-  CHECK_EQ(checkpoint_problem(folder + "/m-1", CheckpointLook::kFiles), "");
-  CHECK(checkpoint_problem(folder + "/m-1", CheckpointLook::kContent).find("checksum") !=
+  CHECK_EQ(checkpoint_problem(folder + "/m-1", CheckpointCheck::kFiles), "");
+  CHECK(checkpoint_problem(folder + "/m-1", CheckpointCheck::kContent).find("checksum") !=
         std::string::npos);
   CHECK_EQ(latest_checkpoint(golden_file("bundle"), nullptr), golden_file("bundle/mixed.ckpt-7"));
 }

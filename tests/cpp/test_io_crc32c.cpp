@@ -63,9 +63,9 @@ TEST(io_crc32c_matches_tensorflow) {
     length[1] = static_cast<char>(bytes.size() >> 8);
     CHECK_EQ(mask_crc(crc32c(length)), v.masked_of_length);
   }
-  std::string all(256, '\0');
-  for (size_t i = 0; i < 256; ++i) all[i] = static_cast<char>(i);
-  CHECK_EQ(crc32c(all), 2621708363u);
+  std::string all_bytes(256, '\0');
+  for (size_t i = 0; i < 256; ++i) all_bytes[i] = static_cast<char>(i);
+  CHECK_EQ(crc32c(all_bytes), 2621708363u);
 }
 
 TEST(io_crc32c_is_the_same_in_hardware_and_in_chunks) {
@@ -75,9 +75,9 @@ TEST(io_crc32c_is_the_same_in_hardware_and_in_chunks) {
     const size_t begin = random() % 100, size = random() % (bytes.size() - begin),
                  cut = random() % (size + 1);
     const char* p = bytes.data() + begin;
-    const uint32_t whole = internal::crc32c_extend_portable(0, p, size);
-    CHECK_EQ(internal::crc32c_extend_hardware(0, p, size), whole);
-    CHECK_EQ(crc32c_extend(crc32c(p, cut), p + cut, size - cut), whole);
+    const uint32_t expected = internal::crc32c_extend_portable(0, p, size);
+    CHECK_EQ(internal::crc32c_extend_hardware(0, p, size), expected);
+    CHECK_EQ(crc32c_extend(crc32c(p, cut), p + cut, size - cut), expected);
   }
 }
 
@@ -87,10 +87,11 @@ TEST(io_crc32c_of_chunks_can_be_combined) {
   const char* p = bytes.data();
   for (int i = 0; i < 100; ++i) {
     const size_t size = random() % (i < 50 ? 40 : 20000), cut = random() % (size + 1);
-    CHECK_EQ(crc32c_joined(crc32c(p, cut), crc32c(p + cut, size - cut), size - cut), crc32c(p, size));
+    CHECK_EQ(crc32c_combine(crc32c(p, cut), crc32c(p + cut, size - cut), size - cut),
+             crc32c(p, size));
   }
-  const size_t part = size_t{1} << 20;
-  for (const size_t size : {part, 2 * part - 1, 2 * part, 3 * part + 1, bytes.size()}) {
-    CHECK_EQ(crc32c_of_large(p, size), crc32c(p, size));
+  const size_t chunk = size_t{1} << 20;
+  for (const size_t size : {chunk, 2 * chunk - 1, 2 * chunk, 3 * chunk + 1, bytes.size()}) {
+    CHECK_EQ(crc32c_parallel(p, size), crc32c(p, size));
   }
 }

@@ -81,8 +81,8 @@ TEST(io_event_histograms_match_tensorflow) {
   CHECK(write_summary({histogram_summary("pred", Tensor::zeros(DType::kFloat32, {4, 1}))}) ==
         write_summary({events[7].summary[1]}));
   // TensorFlow 2.15.1's results for values beyond the limits, and for no values.
-  const std::vector<double> far = {-1, 2.5, 0, 1e-13, 1e30, -1e30};
-  const Histogram h = make_histogram(far.data(), far.size());
+  const std::vector<double> extreme_values = {-1, 2.5, 0, 1e-13, 1e30, -1e30};
+  const Histogram h = make_histogram(extreme_values.data(), extreme_values.size());
   CHECK(h.bucket_limit ==
         (std::vector<double>{-DBL_MAX, -9.9207756218597835e+19, -1.0089710279437536,
                              -0.917246389039776, 0, 1e-12, 2.3791009056258718, 2.6170109961884593,
@@ -196,11 +196,10 @@ TEST(io_event_reader_survives_random_messages) {
   }
 }
 
-
 // Two tensors of 256 MB that expand from one element are accepted, a third is not.
 TEST(io_event_file_limits_expanded_tensors) {
   WireWriter shape, tensor, value, summary, event;
-  shape.put_message(2, WireWriter().add_int(1, kMaxFilledBytes / 4));
+  shape.put_message(2, WireWriter().add_int(1, kMaxExpandedTensorBytes / 4));
   tensor.add_int(1, 1).put_message(2, shape);
   value.add_bytes(1, "a").put_message(8, tensor);
   summary.put_message(1, value);

@@ -166,10 +166,10 @@ TEST(io_graph_def_reads_and_rewrites_tensorflows) {
             .equals(Tensor::of<float>({4, 2}, {1, -2, 0, 3, -4, 0.5, 2, 2})));
   CHECK(node(graph, "save/restore_shard").inputs[2] == "^save/AssignVariableOp_2");
   // The graph of an event has no fixed order of attributes, but its text has.
-  const std::string again = write_graph_def(graph);
-  CHECK_EQ(again.size(), bytes.size());
+  const std::string rewritten = write_graph_def(graph);
+  CHECK_EQ(rewritten.size(), bytes.size());
   CHECK(graph_def_text(graph) == read_whole_file(golden_file("events/graph.pbtxt")));
-  CHECK(write_graph_def(read_graph_def(again, "x")) == again);
+  CHECK(write_graph_def(read_graph_def(rewritten, "x")) == rewritten);
 }
 
 TEST(io_graph_def_of_a_graph) {
@@ -209,9 +209,9 @@ TEST(io_graph_def_of_a_growing_graph) {
   WireWriter nodes;
   const auto bytes = [&] {
     writer.put_new_nodes(nodes);
-    WireWriter all = nodes;
-    writer.put_end(all);
-    return all.take();
+    WireWriter combined = nodes;
+    writer.put_end(combined);
+    return combined.take();
   };
   Output x = graph.scalar(DType::kFloat32, 0);
   for (int i = 1; i < 20; ++i) {
@@ -360,9 +360,10 @@ TEST(io_tensor_proto_expands_shapes_up_to_a_limit) {
   CHECK_EQ(read(filled).data<float>()[99999], 1.5f);
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kBool,
                             DType::kUint8, DType::kString}) {
-    const int64_t most = kMaxFilledBytes / static_cast<int64_t>(dtype_size(dtype));
-    CHECK_THROWS(read(proto(dtype, {most + 1})), Code::kResourceExhausted, "One element may stand");
+    const int64_t max_elements = kMaxExpandedTensorBytes / static_cast<int64_t>(dtype_size(dtype));
+    CHECK_THROWS(read(proto(dtype, {max_elements + 1})), Code::kResourceExhausted,
+                 "Repeating an element");
     CHECK_THROWS(read(proto(dtype, {int64_t{1} << 28, int64_t{1} << 28})), Code::kResourceExhausted,
-                 "One element may stand");
+                 "Repeating an element");
   }
 }

@@ -18,8 +18,8 @@ using namespace runhooks_test;
 namespace {
 
 std::string interop_folder() {
-  const char* given = std::getenv("RUNHOOKS_INTEROP");
-  const std::string folder = given ? given : fresh_folder("interop");
+  const char* folder_setting = std::getenv("RUNHOOKS_INTEROP");
+  const std::string folder = folder_setting ? folder_setting : fresh_folder("interop");
   create_directories(folder);
   return folder;
 }

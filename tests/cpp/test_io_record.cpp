@@ -100,9 +100,10 @@ TEST(io_record_distinguishes_truncation_from_corruption) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     write_bytes(path, bytes.substr(0, size));
     std::vector<std::string> records;
-    const bool is_whole = size == 0 || size == 72 || size == 154 || size == 232 || size == 250;
+    const bool is_record_boundary =
+        size == 0 || size == 72 || size == 154 || size == 232 || size == 250;
     CHECK(read_all(path, records) ==
-          (is_whole ? RecordReader::Result::kEnd : RecordReader::Result::kTruncated));
+          (is_record_boundary ? RecordReader::Result::kEnd : RecordReader::Result::kTruncated));
     CHECK_EQ(records.size(), size < 72    ? 0u
                              : size < 154 ? 1u
                              : size < 232 ? 2u

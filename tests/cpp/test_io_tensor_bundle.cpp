@@ -113,8 +113,8 @@ TEST(io_bundle_assembles_slices) {
   const BundleReader::Info info = reader.info("part/weights");
   CHECK(info.is_sliced && info.shape == (Shape{7, 2}) && info.slices.size() == 3);
   CHECK_EQ(info.slices[1].to_string(), "3:2,0:2");
-  const std::vector<float> all = {0, 1, 2, 3, 4, 5, 300, 301, 302, 303, 500, 501, 502, 503};
-  CHECK(reader.read("part/weights").equals(Tensor::of<float>({7, 2}, all)));
+  const std::vector<float> expected = {0, 1, 2, 3, 4, 5, 300, 301, 302, 303, 500, 501, 502, 503};
+  CHECK(reader.read("part/weights").equals(Tensor::of<float>({7, 2}, expected)));
   // A slice that crosses the file's slices.
   CHECK(reader.read_slice("part/weights", {{2, 1}, {4, 1}})
             .equals(Tensor::of<float>({4, 1}, {5, 301, 303, 501})));
@@ -190,12 +190,15 @@ TEST(io_bundle_writer_validates_its_input) {
   CHECK_THROWS(writer.add("a", one), Code::kInvalidArgument, "already has a tensor 'a'");
   CHECK_THROWS(writer.add("", one), Code::kInvalidArgument, "needs a name");
   CHECK_THROWS(writer.add("b", Tensor()), Code::kInvalidArgument, "'b' of type invalid");
-  CHECK_THROWS(writer.add_slice("a", {3}, {{0}, {1}}, one), Code::kInvalidArgument, "already has a tensor 'a'");
+  CHECK_THROWS(writer.add_slice("a", {3}, {{0}, {1}}, one), Code::kInvalidArgument,
+               "already has a tensor 'a'");
   CHECK_THROWS(writer.add_slice("s", {3}, {{3}, {1}}, one), Code::kInvalidArgument,
                "does not lie in");
-  CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, two), Code::kInvalidArgument, "expected float32 of shape");
+  CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, two), Code::kInvalidArgument,
+               "expected float32 of shape");
   writer.add_slice("s", {3}, {{0}, {1}}, one);
-  CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, one), Code::kInvalidArgument, "already has a tensor 's'");
+  CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, one), Code::kInvalidArgument,
+               "already has a tensor 's'");
   CHECK_THROWS(writer.add_slice("s", {4}, {{1}, {2}}, two), Code::kInvalidArgument, "(3,)");
   CHECK_THROWS(writer.add("s", one), Code::kInvalidArgument, "already has a tensor 's'");
   writer.finish();

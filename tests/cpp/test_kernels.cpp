@@ -21,8 +21,9 @@ namespace {
 // RUNHOOKS_TEST_SEED repeats a run. Failing checks print the seed.
 unsigned seed() {
   static const unsigned value = [] {
-    const char* given = std::getenv("RUNHOOKS_TEST_SEED");
-    return given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device{}();
+    const char* seed_text = std::getenv("RUNHOOKS_TEST_SEED");
+    return seed_text ? static_cast<unsigned>(std::strtoul(seed_text, nullptr, 10))
+                     : std::random_device{}();
   }();
   return value;
 }
@@ -66,15 +67,15 @@ struct Matrices {
 
 // Integers of at most 3, whose sums are exact in float, or random numbers.
 template <typename T>
-Matrices<T> matrices(const Shape& shape, bool whole, std::mt19937& random) {
+Matrices<T> matrices(const Shape& shape, bool are_integers, std::mt19937& random) {
   Matrices<T> x{{}, {}, shape};
   x.a.resize(static_cast<size_t>(shape.m * shape.k));
   x.b.resize(static_cast<size_t>(shape.k * shape.n));
   std::uniform_real_distribution<double> any(-1, 1);
   for (std::vector<T>* values : {&x.a, &x.b}) {
     for (T& value : *values) {
-      value =
-          whole ? static_cast<T>(static_cast<int>(random() % 7) - 3) : static_cast<T>(any(random));
+      value = are_integers ? static_cast<T>(static_cast<int>(random() % 7) - 3)
+                           : static_cast<T>(any(random));
     }
   }
   return x;
@@ -115,9 +116,9 @@ void check_product(const Kernels& table,
       j = at % 2 ? static_cast<int64_t>(random()) % shape.n
                  : shape.n - 1 - at % std::min<int64_t>(11, shape.n);
     }
-    double wanted = accumulate ? 5 : 0;
-    for (int64_t p = 0; p < shape.k; ++p) wanted += x.a_at(i, p) * x.b_at(p, j);
-    CHECK_EQ(static_cast<double>(c[static_cast<size_t>(kGuard + i * shape.n + j)]), wanted);
+    double expected = accumulate ? 5 : 0;
+    for (int64_t p = 0; p < shape.k; ++p) expected += x.a_at(i, p) * x.b_at(p, j);
+    CHECK_EQ(static_cast<double>(c[static_cast<size_t>(kGuard + i * shape.n + j)]), expected);
   }
 }
 
@@ -219,27 +220,28 @@ template <typename T>
 void check_threads(const Kernels& table, const Shape& shape, std::mt19937& random) {
   describe(table, shape, false, sizeof(T) == sizeof(double));
   const Matrices<T> x = matrices<T>(shape, false, random);
-  std::vector<T> one(static_cast<size_t>(shape.m * shape.n)), more(one.size());
+  std::vector<T> one_thread(static_cast<size_t>(shape.m * shape.n)),
+      many_threads(one_thread.size());
   auto run = [&](std::vector<T>& c, int threads) {
     gemm_of<T>(table)(shape.trans_a, shape.trans_b, shape.m, shape.n, shape.k, x.a.data(),
                       x.b.data(), c.data(), false, threads);
   };
-  run(one, 1);
+  run(one_thread, 1);
   for (int threads : {2, 3}) {
-    run(more, threads);
-    CHECK(std::memcmp(one.data(), more.data(), one.size() * sizeof(T)) == 0);
+    run(many_threads, threads);
+    CHECK(std::memcmp(one_thread.data(), many_threads.data(), one_thread.size() * sizeof(T)) == 0);
   }
   // Random numbers: the difference from the sum in double is within the rounding error.
   const double epsilon = std::numeric_limits<T>::epsilon();
   for (int sample = 0; sample < 40; ++sample) {
     const int64_t i = static_cast<int64_t>(random()) % shape.m;
     const int64_t j = static_cast<int64_t>(random()) % shape.n;
-    double wanted = 0, size = 0;
+    double expected = 0, size = 0;
     for (int64_t p = 0; p < shape.k; ++p) {
-      wanted += x.a_at(i, p) * x.b_at(p, j);
+      expected += x.a_at(i, p) * x.b_at(p, j);
       size += std::fabs(x.a_at(i, p) * x.b_at(p, j));
     }
-    CHECK_NEAR(static_cast<double>(one[static_cast<size_t>(i * shape.n + j)]), wanted,
+    CHECK_NEAR(static_cast<double>(one_thread[static_cast<size_t>(i * shape.n + j)]), expected,
                epsilon * size * (1 + std::sqrt(static_cast<double>(shape.k))));
   }
 }
@@ -275,10 +277,10 @@ void check_dense(const Kernels& table, int64_t rows, int64_t cols, std::mt19937&
   add_bias(same.data(), bias.data(), same.data(), 2);
   CHECK(same == out);
 
-  std::vector<T> sums(bias.size(), T(9)), wanted(bias.size(), T(0));
-  for (size_t i = 0; i < x.size(); ++i) wanted[i % wanted.size()] += x[i];
+  std::vector<T> sums(bias.size(), T(9)), expected(bias.size(), T(0));
+  for (size_t i = 0; i < x.size(); ++i) expected[i % expected.size()] += x[i];
   column_sums(x.data(), sums.data(), 1);
-  CHECK(sums == wanted);
+  CHECK(sums == expected);
   for (T& value : x) value = value * T(0.1) + T(1e-3);
   std::vector<T> other(sums.size());
   column_sums(x.data(), sums.data(), 1);
@@ -335,9 +337,9 @@ template <typename T>
 void check_gathered(const Kernels& table, int64_t rows, int64_t n, std::mt19937& random) {
   const auto product = table.gemm->of<T>().gathered;
   std::uniform_int_distribution<int> draw(-3, 3);
-  std::uniform_int_distribution<int64_t> place(0, 400), length(1, kLongestRun);
+  std::uniform_int_distribution<int64_t> place(0, 400), length(1, kMaxRunLength);
   std::vector<int64_t> offsets;
-  std::vector<Run> runs = {{7, kLongestRun}, {3, 1}};
+  std::vector<Run> runs = {{7, kMaxRunLength}, {3, 1}};
   while (static_cast<int64_t>(offsets.size()) < rows) offsets.push_back(place(random));
   while (runs.size() < 5) runs.push_back({place(random), length(random)});
   for (const int64_t stride : {1, 3}) {
@@ -345,7 +347,7 @@ void check_gathered(const Kernels& table, int64_t rows, int64_t n, std::mt19937&
     for (const Run& run : runs) {
       for (int64_t i = 0; i < run.length; ++i) steps.push_back(run.offset + i * stride);
     }
-    std::vector<T> a(800 + 3 * kLongestRun), b(steps.size() * static_cast<size_t>(n));
+    std::vector<T> a(800 + 3 * kMaxRunLength), b(steps.size() * static_cast<size_t>(n));
     for (T& x : a) x = static_cast<T>(draw(random));
     for (T& x : b) x = static_cast<T>(draw(random));
     const GatheredRows gathered = {offsets.data(), runs.data(), rows,
@@ -403,8 +405,8 @@ TEST(kernel_choice_is_the_best_up_to_the_requested_one) {
 // Kernels are selected once per process, so the next test runs this one in other processes.
 TEST(kernel_isa_of_this_process) {
   if (std::getenv("RUNHOOKS_TEST_PRINT_ISA")) std::printf("isa=%s\n", kernels().isa);
-  const char* wanted = std::getenv("RUNHOOKS_ISA");
-  CHECK_EQ(std::string(kernels().isa), choose_kernels(wanted).isa);
+  const char* expected = std::getenv("RUNHOOKS_ISA");
+  CHECK_EQ(std::string(kernels().isa), choose_kernels(expected).isa);
 }
 
 TEST(kernel_choice_reads_the_environment) {

@@ -1,6 +1,4 @@
 // Trees grown on binned data, compared with an exhaustive search in double precision; extreme data.
-#include "trees/layer_grower.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +11,7 @@
 
 #include "test.h"
 #include "threads_test.h"
+#include "trees/layer_grower.h"
 
 using namespace runhooks;
 using runhooks_test::Threads;
@@ -40,7 +39,8 @@ struct Table {
       const int32_t bin = bins[c][static_cast<size_t>(row)];
       if (column.kind == BinnedColumn::Kind::kOrdered) {
         if (column.first_feature == feature) return bin;
-      } else if (feature >= column.first_feature && feature < column.first_feature + column.features) {
+      } else if (feature >= column.first_feature &&
+                 feature < column.first_feature + column.features) {
         return bin < 0 ? kMissingBucket : bin == feature - column.first_feature;
       }
     }
@@ -66,7 +66,8 @@ Table random_table(std::mt19937& random, int64_t rows, size_t columns) {
     std::vector<int32_t> bins;
     for (int64_t i = 0; i < rows; ++i) {
       const bool missing = column.has_missing && random() % 5 == 0;
-      bins.push_back(missing ? -1 : static_cast<int32_t>(random() % static_cast<uint32_t>(column.bins)));
+      bins.push_back(missing ? -1
+                             : static_cast<int32_t>(random() % static_cast<uint32_t>(column.bins)));
     }
     table.columns.push_back(column);
     table.bins.push_back(std::move(bins));
@@ -86,8 +87,12 @@ struct Sides {
   int64_t rows_left = 0, rows_right = 0;
 };
 
-Sides part(const Table& table, const std::vector<int64_t>& rows, const TreeNode& question,
-           const std::vector<float>& g, const std::vector<float>& h, size_t logits) {
+Sides part(const Table& table,
+           const std::vector<int64_t>& rows,
+           const TreeNode& question,
+           const std::vector<float>& g,
+           const std::vector<float>& h,
+           size_t logits) {
   Sides sides{std::vector<GradientSums>(logits), std::vector<GradientSums>(logits)};
   for (const int64_t row : rows) {
     const bool left = question.child(table.bucket(question.feature_id, row)) == question.left_id;
@@ -115,8 +120,12 @@ double gain_of(const Sides& sides, const SplitCosts& costs) {
 }
 
 // The best gain of all splits.
-double best_gain(const Table& table, const std::vector<int64_t>& rows, const std::vector<float>& g,
-                 const std::vector<float>& h, size_t logits, const SplitCosts& costs) {
+double best_gain(const Table& table,
+                 const std::vector<int64_t>& rows,
+                 const std::vector<float>& g,
+                 const std::vector<float>& h,
+                 size_t logits,
+                 const SplitCosts& costs) {
   double best = -kInf;
   TreeNode question;
   question.kind = TreeNode::Kind::kBucketized;
@@ -152,7 +161,10 @@ bool is_close(double a, double b) { return std::abs(a - b) <= 2e-4 * (1 + std::a
 // Grows a tree of three layers and checks that each split is the best one. Gradients and hessians
 // are multiples of `step`, so that the grower's fixed-point numbers are exact. Without leaf costs,
 // the gain of a tiny hessian would mostly be its rounding error.
-void check_tree(const Table& table, size_t logits, const SplitCosts& costs, std::mt19937& random,
+void check_tree(const Table& table,
+                size_t logits,
+                const SplitCosts& costs,
+                std::mt19937& random,
                 float step = 0) {
   const auto n = static_cast<size_t>(table.rows());
   LayerGrower grower(table.matrix(), static_cast<int32_t>(logits));
@@ -193,7 +205,7 @@ void check_tree(const Table& table, size_t logits, const SplitCosts& costs, std:
       tree.split(split.node, question, split.left, split.right);
     }
     end = static_cast<int32_t>(tree.nodes.size());
-    grower.follow(tree);
+    grower.route_rows(tree, [](int64_t) {});
   }
 }
 
@@ -225,7 +237,7 @@ std::string grown(const Table& table, int threads, const std::vector<float>& y) 
         tree.split(split.node, question_of(split, tree), split.left, split.right);
       }
       end = static_cast<int32_t>(tree.nodes.size());
-      grower.follow(tree);
+      grower.route_rows(tree, [](int64_t) {});
       grower.each_segment(
           [&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
             const float leaf = leaf_value(tree.nodes[static_cast<size_t>(node)].leaf, 0);
@@ -242,11 +254,13 @@ std::string grown(const Table& table, int threads, const std::vector<float>& y) 
 }  // namespace
 
 TEST(layer_grower_matches_an_exhaustive_search) {
-  const auto seed = static_cast<uint32_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  const auto seed =
+      static_cast<uint32_t>(std::chrono::system_clock::now().time_since_epoch().count());
   std::printf("layer_grower: seed %u\n", seed);
   std::mt19937 random(seed);
   for (int i = 0; i < 12; ++i) {
-    const Table table = random_table(random, 1 + static_cast<int64_t>(random() % 300), 1 + random() % 6);
+    const Table table =
+        random_table(random, 1 + static_cast<int64_t>(random() % 300), 1 + random() % 6);
     SplitCosts costs;
     if (i % 2) costs = {0.5, 0.3, 0.01, 1};
     check_tree(table, i % 4 == 3 ? 3 : 1, costs, random, i % 2 ? 0 : 1.0f / 1024);
@@ -278,10 +292,10 @@ TEST(layer_grower_resumes_within_a_tree) {
     begin = end = static_cast<int32_t>(tree.nodes.size());
     for (const LayerSplit& s : splits) tree.split(s.node, question_of(s, tree), s.left, s.right);
     end = static_cast<int32_t>(tree.nodes.size());
-    grower.follow(tree);
+    grower.route_rows(tree, [](int64_t) {});
   }
   LayerGrower other(table.matrix(), 1);
-  other.follow(tree);
+  other.route_rows(tree, [](int64_t) {});
   const auto nodes = [](const LayerGrower& of) {
     std::vector<int32_t> node(20000, -1);
     of.each_segment([&](int32_t own, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
@@ -305,8 +319,8 @@ TEST(layer_grower_resumes_within_a_tree) {
     LayerGrower& of = is_new ? last : other;
     of.start_tree();
     std::vector<int32_t> leaves(20000, -1);
-    of.each_leaf(tree, [&](const std::array<int32_t, 2>& pair, const uint16_t* ids, const uint8_t* which,
-                           int64_t n, int64_t first) {
+    of.each_leaf(tree, [&](const std::array<int32_t, 2>& pair, const uint16_t* ids,
+                           const uint8_t* which, int64_t n, int64_t first) {
       for (int64_t i = 0; i < n; ++i) leaves[static_cast<size_t>(first + ids[i])] = pair[which[i]];
     });
     CHECK(leaves == expected);
@@ -332,7 +346,8 @@ TEST(layer_grower_handles_extreme_data) {
   table.columns[0].bins = 3;
   table.bins = {{0, 1, 2}};
   LayerGrower grower(table.matrix(), 1);
-  for (const auto& [g, h] : {std::pair(zeros, zeros), std::pair(huge, ones), std::pair(ones, huge)}) {
+  for (const auto& [g, h] :
+       {std::pair(zeros, zeros), std::pair(huge, ones), std::pair(ones, huge)}) {
     for (const LayerSplit& split : grower.best_splits(0, 1, g.data(), h.data(), 0, {})) {
       CHECK(!std::isnan(split.gain));
       CHECK(!std::isnan(split.left[0]) && !std::isnan(split.right[0]));
@@ -340,9 +355,9 @@ TEST(layer_grower_handles_extreme_data) {
   }
   const std::vector<float> bad = {0, kNaN, 0}, endless = {0, 0, kInf};
   CHECK_THROWS(grower.best_splits(0, 1, bad.data(), ones.data(), 0, {}), Code::kInvalidArgument,
-              "The gradient of row 2 is nan");
+               "The gradient of row 2 is nan");
   CHECK_THROWS(grower.best_splits(0, 1, ones.data(), endless.data(), 0, {}), Code::kInvalidArgument,
-              "The hessian of row 3 is inf");
+               "The hessian of row 3 is inf");
   table.bins = {{0, 1, 3}};
   CHECK_THROWS(table.matrix(), Code::kInvalidArgument, "lies in bin 3");
   table.bins = {{0, 1, -1}};

@@ -69,7 +69,7 @@ RUNHOOKS_REGISTER_HEAD("toy_head",
 
 ModelTraits toy_traits() {
   ModelTraits traits;
-  traits.family = traits.words = "toy";
+  traits.family = traits.description = "toy";
   traits.name = "Toy";
   traits.parts = {{"", true, false, {"SGD", 0.1, PartOptimizer::RateScaling::kNever, "SGD"}}};
   traits.arguments = {"head",      "feature_columns",

@@ -11,42 +11,43 @@ namespace {
 
 using Trace = std::vector<std::string>;
 
-// Records its calls. `act`, if set, receives "method" and the number of its calls.
+// Records its calls. In each call, `on_call` (if set) gets the name of the method and the number of
+// its calls.
 class TraceHook : public RunHook {
  public:
   TraceHook(std::string name, Trace& trace) : name_(std::move(name)), trace_(trace) {}
   std::string name() const override { return name_; }
-  void begin(Graph&) override { note("begin"); }
+  void begin(Graph&) override { record("begin"); }
   void after_create_session(Session&, Coordinator& coordinator) override {
     this->coordinator = &coordinator;
-    note("created");
+    record("created");
   }
   const RunArgs* before_run(RunContext& context) override {
     context_ = &context;
-    note("before");
+    record("before");
     return args.fetches.empty() && args.feeds.empty() ? nullptr : &args;
   }
   void after_run(RunContext& context, const RunValues& values) override {
     context_ = &context;
     results.clear();
     for (size_t i = 0; i < values.size(); ++i) results.push_back(values.result(i).number_at(0));
-    note("after");
+    record("after");
   }
-  void end(Session&) override { note("end"); }
+  void end(Session&) override { record("end"); }
   void on_error(Session*, const LoopFailure& failure) override {
-    note(failure.is_interrupt ? "interrupted" : "error");
+    record(failure.is_interrupt ? "interrupted" : "error");
   }
 
   RunArgs args;
   std::vector<double> results;
   Coordinator* coordinator = nullptr;
-  std::function<void(const std::string& method, int call)> act;
+  std::function<void(const std::string& method, int call)> on_call;
   RunContext& context() { return *context_; }
 
  private:
-  void note(const std::string& method) {
+  void record(const std::string& method) {
     trace_.push_back(name_ + "." + method);
-    if (act) act(method, ++calls_[method]);
+    if (on_call) on_call(method, ++calls_[method]);
   }
   std::string name_;
   Trace& trace_;
@@ -94,7 +95,7 @@ struct Loop {
 };
 
 void fail_at(TraceHook& hook, const std::string& method, int call, Code code) {
-  hook.act = [=](const std::string& m, int c) {
+  hook.on_call = [=](const std::string& m, int c) {
     if (m == method && c == call) throw Error(code, "on purpose");
   };
 }
@@ -118,21 +119,21 @@ TEST(loop_without_runs_still_begins_and_ends) {
 
 TEST(loop_stop_in_before_run_completes_the_run) {
   Loop loop;
-  bool b_saw_it = false;
-  loop.a->act = [&](const std::string& method, int) {
+  bool b_saw_request = false;
+  loop.a->on_call = [&](const std::string& method, int) {
     if (method == "before") loop.a->context().request_stop();
   };
-  loop.b->act = [&](const std::string& method, int) {
-    if (method == "before") b_saw_it = loop.b->context().stop_requested();
+  loop.b->on_call = [&](const std::string& method, int) {
+    if (method == "before") b_saw_request = loop.b->context().stop_requested();
   };
   loop.run(5);
-  CHECK(b_saw_it);
+  CHECK(b_saw_request);
   CHECK_EQ(loop.text(), str_cat(kStart, kRun, "A.end B.end"));
 }
 
 TEST(loop_coordinator_stops) {
   Loop loop;
-  loop.a->act = [&](const std::string& method, int call) {
+  loop.a->on_call = [&](const std::string& method, int call) {
     if (method == "after" && call == 2) loop.a->coordinator->request_stop();
   };
   loop.run(5);
@@ -189,7 +190,7 @@ TEST(loop_recovers_from_a_lost_session) {
 TEST(loop_gives_up_after_ten_failures) {
   Loop loop;
   int failures = 0;
-  loop.a->act = [&](const std::string& method, int) {
+  loop.a->on_call = [&](const std::string& method, int) {
     if (method == "before") fail(Code::kAborted, "failure ", ++failures);
   };
   CHECK_THROWS(loop.run(1), Code::kAborted, "failure 10");
@@ -197,7 +198,7 @@ TEST(loop_gives_up_after_ten_failures) {
 
 TEST(loop_discards_a_stop_request_of_a_lost_run) {
   Loop loop;
-  loop.a->act = [&](const std::string& method, int call) {
+  loop.a->on_call = [&](const std::string& method, int call) {
     if (method != "after" || call != 1) return;
     loop.a->context().request_stop();
     fail(Code::kAborted, "lost");
@@ -232,14 +233,14 @@ TEST(loop_names_both_hooks_that_feed_one_tensor) {
 
 TEST(loop_supports_changing_fetches) {
   Loop loop;
-  loop.a->act = [&](const std::string& method, int call) {
+  loop.a->on_call = [&](const std::string& method, int call) {
     if (method != "before") return;
     loop.a->args.fetches =
         call % 2 ? std::vector<Fetch>{loop.x} : std::vector<Fetch>{loop.y, loop.sum};
     loop.a->args.changed();
   };
   std::vector<std::vector<double>> seen;
-  loop.b->act = [&](const std::string& method, int) {
+  loop.b->on_call = [&](const std::string& method, int) {
     if (method == "after") seen.push_back(loop.a->results);
   };
   loop.run(3);
@@ -248,20 +249,20 @@ TEST(loop_supports_changing_fetches) {
 
 TEST(loop_lets_hooks_run_the_session) {
   Loop loop;
-  double own = 0;
+  double own_result = 0;
   loop.a->args.fetches = {loop.sum};
-  loop.a->act = [&](const std::string& method, int) {
+  loop.a->on_call = [&](const std::string& method, int) {
     // The same fetch with other feeds must not change the results of the current run.
     if (method == "after") {
-      own = loop.a->context()
-                .session()
-                .run({loop.sum}, {{loop.x, Tensor::scalar<float>(0)}})[0]
-                .number_at(0);
+      own_result = loop.a->context()
+                       .session()
+                       .run({loop.sum}, {{loop.x, Tensor::scalar<float>(0)}})[0]
+                       .number_at(0);
     }
   };
   loop.b->args.fetches = {loop.sum};
   CHECK_EQ(loop.run(1), 30.0);
-  CHECK_EQ(own, 20.0);
+  CHECK_EQ(own_result, 20.0);
   CHECK(loop.b->results == (std::vector<double>{30}));
 }
 
@@ -286,7 +287,7 @@ TEST(loop_interrupt_ends_after_the_step) {
 
 namespace {
 
-// Saves the number of its runs in checkpoints.
+// Counts runs, and saves their number in checkpoints.
 class CountingHook : public RunHook {
  public:
   std::string name() const override { return "count"; }
@@ -365,7 +366,7 @@ TEST(loop_closed_sessions_report_so) {
 
 TEST(loop_run_after_a_stop_is_an_error) {
   Loop loop;
-  loop.a->act = [&](const std::string& method, int) {
+  loop.a->on_call = [&](const std::string& method, int) {
     if (method == "after") loop.a->context().request_stop();
   };
   auto session = loop.open();
@@ -376,15 +377,16 @@ TEST(loop_run_after_a_stop_is_an_error) {
 
 TEST(loop_reports_its_location) {
   Loop loop;
-  std::string place;
-  loop.b->act = [&](const std::string&, int) {
-    const LoopLocation* where = LoopLocation::innermost();
-    place = str_cat(where->hook->name(), " ", where->method, " ", where->global_step());
+  std::string location;
+  loop.b->on_call = [&](const std::string&, int) {
+    const LoopLocation* innermost = LoopLocation::innermost();
+    location =
+        str_cat(innermost->hook->name(), " ", innermost->method, " ", innermost->global_step());
   };
   auto session = loop.open();
-  CHECK_EQ(place, "B after_create_session 0");
+  CHECK_EQ(location, "B after_create_session 0");
   session->run(loop.run_args);
-  CHECK_EQ(place, "B after_run 0");
+  CHECK_EQ(location, "B after_run 0");
   session.reset();
   CHECK(LoopLocation::innermost() == nullptr);
 }
@@ -431,7 +433,7 @@ TEST(recovered_loop_raises_the_coordinators_error_at_close) {
 TEST(loop_hooks_cannot_run_their_own_session) {
   Loop loop;
   auto session = loop.open();
-  loop.a->act = [&](const std::string& method, int) {
+  loop.a->on_call = [&](const std::string& method, int) {
     if (method == "after") session->run(loop.run_args);
   };
   CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition,
@@ -439,11 +441,11 @@ TEST(loop_hooks_cannot_run_their_own_session) {
 }
 
 TEST(loop_hooks_cannot_close_their_own_session) {
-  for (const char* in : {"after", "end"}) {
+  for (const char* failing_method : {"after", "end"}) {
     Loop loop;
     auto session = loop.open();
-    loop.a->act = [&](const std::string& method, int) {
-      if (method == in) session->close();
+    loop.a->on_call = [&](const std::string& method, int) {
+      if (method == failing_method) session->close();
     };
     const auto run_and_close = [&] {
       session->run(loop.run_args);

@@ -40,13 +40,13 @@ Tensor vector_of(DType dtype, const std::vector<double>& values) {
   return t;
 }
 
-void check_elements(const char* what, const Tensor& got, const std::vector<double>& expected) {
-  CHECK_EQ(got.num_elements(), static_cast<int64_t>(expected.size()));
+void check_elements(const char* description, const Tensor& actual, const std::vector<double>& expected) {
+  CHECK_EQ(actual.num_elements(), static_cast<int64_t>(expected.size()));
   for (size_t i = 0; i < expected.size(); ++i) {
-    const double a = got.number_at(static_cast<int64_t>(i)), b = expected[i];
+    const double a = actual.number_at(static_cast<int64_t>(i)), b = expected[i];
     const bool agree =
         std::isnan(b) ? std::isnan(a) : a == b || std::fabs(a - b) <= 1e-5 * std::fabs(b);
-    if (!agree) fail_at(__FILE__, __LINE__, str_cat(what, "[", i, "] is ", a, ", not ", b));
+    if (!agree) fail_at(__FILE__, __LINE__, str_cat(description, "[", i, "] is ", a, ", not ", b));
   }
 }
 
@@ -59,11 +59,11 @@ void check_at(const Function& f, double x, double value, double gradient) {
       const Output y = f(*graph, p);
       const Gradient dx = gradients(*graph, {y}, {p})[0];
       Session session(graph);
-      const auto got =
+      const auto actual =
           session.run({y, dx.values}, {{p, vector_of(dtype, std::vector<double>(n, x))}});
       context() = str_cat("x = ", x, ", ", dtype_name(dtype), ", n = ", n);
-      check_elements("value", got[0], std::vector<double>(n, value));
-      check_elements("gradient", got[1], std::vector<double>(n, gradient));
+      check_elements("value", actual[0], std::vector<double>(n, value));
+      check_elements("gradient", actual[1], std::vector<double>(n, gradient));
     }
   }
 }
@@ -82,7 +82,8 @@ std::vector<Tensor> product_and_gradient(const Tensor& x,
 Value call_function(const char* name, Graph& graph, const Args& args) {
   for (const GraphFunctionDef& def : all_graph_functions()) {
     const auto& names = def.signature.endpoints;
-    if (std::find(names.begin(), names.end(), name) != names.end()) return def.function(graph, args);
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      return def.function(graph, args);
   }
   fail(Code::kNotFound, "There is no function '", name, "'.");
 }
@@ -107,9 +108,9 @@ TEST(numerics_crelu_at_nan_has_two_nans) {
   const Output p = graph->op("Placeholder").attr("dtype", DType::kFloat32);
   const Output y = activation(*graph, "crelu", p);
   const Gradient dx = gradients(*graph, {y}, {p})[0];
-  const auto got = Session(graph).run({y, dx.values}, {{p, vector_of(DType::kFloat32, {kNan})}});
-  check_elements("value", got[0], {kNan, kNan});
-  check_elements("gradient", got[1], {0});
+  const auto actual = Session(graph).run({y, dx.values}, {{p, vector_of(DType::kFloat32, {kNan})}});
+  check_elements("value", actual[0], {kNan, kNan});
+  check_elements("gradient", actual[1], {0});
 }
 
 TEST(numerics_activations_of_large_numbers) {
@@ -134,23 +135,23 @@ TEST(numerics_zero_gradients_stay_zero) {
 
 TEST(numerics_product_multiplies_the_others) {
   const Tensor x = vector_of(DType::kFloat64, {0, 2, 3, 4, 5, 6});
-  auto got = product_and_gradient(x, {0});
-  check_elements("product", got[0], {0});
-  check_elements("gradient", got[1], {720, 0, 0, 0, 0, 0});
+  auto actual = product_and_gradient(x, {0});
+  check_elements("product", actual[0], {0});
+  check_elements("gradient", actual[1], {720, 0, 0, 0, 0, 0});
   for (const Shape& declared : {Shape{2, 3}, Shape::unknown()}) {
     const Tensor matrix = vector_of(DType::kFloat64, {0, 2, 0, 4, 5, 6}).reshaped(Shape{2, 3});
-    got = product_and_gradient(matrix, {1}, false, declared);
-    check_elements("gradient by rows", got[1], {0, 0, 0, 30, 24, 20});
-    CHECK_EQ(got[1].shape(), (Shape{2, 3}));
-    got = product_and_gradient(matrix, {-2}, true, declared);
-    check_elements("gradient by columns", got[1], {4, 5, 6, 0, 2, 0});
-    got = product_and_gradient(x.reshaped(Shape{1, 3, 2}), {2, 0}, false,
-                               declared.has_rank() ? Shape{1, 3, 2} : declared);
-    check_elements("gradient along two axes", got[1], {2, 0, 4, 3, 6, 5});
+    actual = product_and_gradient(matrix, {1}, false, declared);
+    check_elements("gradient by rows", actual[1], {0, 0, 0, 30, 24, 20});
+    CHECK_EQ(actual[1].shape(), (Shape{2, 3}));
+    actual = product_and_gradient(matrix, {-2}, true, declared);
+    check_elements("gradient by columns", actual[1], {4, 5, 6, 0, 2, 0});
+    actual = product_and_gradient(x.reshaped(Shape{1, 3, 2}), {2, 0}, false,
+                                  declared.has_rank() ? Shape{1, 3, 2} : declared);
+    check_elements("gradient along two axes", actual[1], {2, 0, 4, 3, 6, 5});
   }
   // The product overflows, but the gradients do not.
-  got = product_and_gradient(vector_of(DType::kFloat32, {1e25, 1e20, 1e-5}), {0});
-  check_elements("gradient", got[1], {1e15, 1e20, kInf});
+  actual = product_and_gradient(vector_of(DType::kFloat32, {1e25, 1e20, 1e-5}), {0});
+  check_elements("gradient", actual[1], {1e15, 1e20, kInf});
 }
 
 TEST(numerics_bucketize_compares_integers_with_fractions) {
@@ -159,8 +160,8 @@ TEST(numerics_bucketize_compares_integers_with_fractions) {
   const Output y =
       graph->op("Bucketize", {graph->constant(Tensor::vector<int64_t>({-2, -1, 0, 1, 2, 3}))})
           .attr("boundaries", edges);
-  const Tensor got = Session(graph).run({y}, {})[0];
-  check_elements("bucket", got, {0, 1, 1, 2, 3, 4});
+  const Tensor actual = Session(graph).run({y}, {})[0];
+  check_elements("bucket", actual, {0, 1, 1, 2, 3, 4});
   const Output large =
       graph
           ->op("Bucketize",
@@ -181,14 +182,15 @@ TEST(numerics_extremes_with_nan) {
     const Output none = graph->constant(vector_of(dtype, {kNan, kNan}));
     const Output axis = graph->scalar(DType::kInt32, 0);
     const Output maximum = graph->op("Maximum", {a, b}), minimum = graph->op("Minimum", {a, b});
-    const Output first = graph->op("ArgMax", {rows, axis}), last = graph->op("ArgMin", {rows, axis});
+    const Output first = graph->op("ArgMax", {rows, axis}),
+                 last = graph->op("ArgMin", {rows, axis});
     const Output nothing = graph->op("ArgMax", {none, axis});
-    const auto got = Session(graph).run({maximum, minimum, first, last, nothing}, {});
-    check_elements("maximum", got[0], {kNan, kNan, kNan});
-    check_elements("minimum", got[1], {kNan, kNan, kNan});
-    CHECK_EQ(got[2].number_at(0), 3.0);
-    CHECK_EQ(got[3].number_at(0), 1.0);
-    CHECK_EQ(got[4].number_at(0), 0.0);
+    const auto actual = Session(graph).run({maximum, minimum, first, last, nothing}, {});
+    check_elements("maximum", actual[0], {kNan, kNan, kNan});
+    check_elements("minimum", actual[1], {kNan, kNan, kNan});
+    CHECK_EQ(actual[2].number_at(0), 3.0);
+    CHECK_EQ(actual[3].number_at(0), 1.0);
+    CHECK_EQ(actual[4].number_at(0), 0.0);
   }
 }
 
@@ -200,10 +202,11 @@ TEST(numerics_global_norm_of_doubles_clips_doubles) {
   args.set("t_list", Value::of(list));
   args.set("clip_norm", Value::of(1.0));
   const Value result = call_function("clip_by_global_norm", *graph, args);
-  const ValueList& both = **result.get_if<std::shared_ptr<ValueList>>();
-  const ValueList& clipped = **both[0].get_if<std::shared_ptr<ValueList>>();
-  const auto got = Session(graph).run({*clipped[0].get_if<Output>(), *both[1].get_if<Output>()});
-  CHECK(got[0].dtype() == DType::kFloat64);
-  check_elements("clipped", got[0], {0.6, 0.8});
-  check_elements("norm", got[1], {5});
+  const ValueList& values = **result.get_if<std::shared_ptr<ValueList>>();
+  const ValueList& clipped = **values[0].get_if<std::shared_ptr<ValueList>>();
+  const auto actual =
+      Session(graph).run({*clipped[0].get_if<Output>(), *values[1].get_if<Output>()});
+  CHECK(actual[0].dtype() == DType::kFloat64);
+  check_elements("clipped", actual[0], {0.6, 0.8});
+  check_elements("norm", actual[1], {5});
 }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kRows = 1300000;  // of 20 bytes each, larger than any assumed cache
 
-// Each row's number in three columns of different types; the last column contains it twice.
+// Three columns of different types, which contain the row number; the last also contains its
+// negative.
 DatasetPtr numbered_rows() {
   std::vector<double> doubles(kRows);
   std::iota(doubles.begin(), doubles.end(), 0.0);
@@ -71,7 +72,7 @@ TEST(cached_rows_match_the_table) {
       dataset_of("RepeatDataset", {{"count", number(2)}},
                  dataset_of("TakeDataset", {{"count", number(9000)}}, shuffled(rows, 1000)))};
   for (const DatasetPtr& kind : kinds) {
-    CHECK(kind->make_iterator()->make_row_cache() != nullptr);
+    CHECK(kind->make_iterator()->row_cache() != nullptr);
     const std::vector<int64_t> expected = one_by_one(*kind, 15000);
     for (const int n : {1, 2}) {
       const Threads threads(n);
@@ -85,7 +86,7 @@ TEST(cached_rows_match_the_table) {
       CHECK(numbers == expected);
     }
   }
-  CHECK(shuffled(rows, kRows)->make_iterator()->make_row_cache() == nullptr);  // too many rows
+  CHECK(shuffled(rows, kRows)->make_iterator()->row_cache() == nullptr);  // too many rows
 }
 
 TEST(rows_gathered_by_two_threads_match_the_table) {

@@ -16,7 +16,7 @@ PlainData list_of(std::vector<PlainData> items) {
   return list;
 }
 
-PlainData words() {
+PlainData strings() {
   PlainData data;
   data.kind = Kind::kCharacter;
   data.texts = {{"a", PlainData::Text::Mark::kUtf8},
@@ -31,18 +31,18 @@ TEST(plain_data_round_trip) {
   PlainData number;
   number.kind = Kind::kDouble;
   number.numbers = std::string(16, '\x3f');
-  number.attributes = {{"names", words()}};
-  const std::string bytes = write_plain_data(list_of({number, PlainData(), list_of({words()})}));
-  const PlainData back = read_plain_data(bytes, "here");
-  CHECK_EQ(back.length(), size_t{3});
-  CHECK_EQ(back.items[0].numbers, number.numbers);
-  CHECK_EQ(back.items[0].length(), size_t{2});
-  CHECK_EQ(back.items[0].attributes[0].first, "names");
-  CHECK(back.items[1].kind == Kind::kNull);
-  const PlainData& texts = back.items[2].items[0];
+  number.attributes = {{"names", strings()}};
+  const std::string bytes = write_plain_data(list_of({number, PlainData(), list_of({strings()})}));
+  const PlainData read_back = read_plain_data(bytes, "here");
+  CHECK_EQ(read_back.length(), size_t{3});
+  CHECK_EQ(read_back.items[0].numbers, number.numbers);
+  CHECK_EQ(read_back.items[0].length(), size_t{2});
+  CHECK_EQ(read_back.items[0].attributes[0].first, "names");
+  CHECK(read_back.items[1].kind == Kind::kNull);
+  const PlainData& texts = read_back.items[2].items[0];
   CHECK_EQ(texts.texts[2].bytes, "\xff");
   CHECK(texts.texts[1].mark == PlainData::Text::Mark::kMissing);
-  CHECK_EQ(write_plain_data(back), bytes);
+  CHECK_EQ(write_plain_data(read_back), bytes);
 }
 
 TEST(plain_data_rejects_invalid_files) {
@@ -55,20 +55,21 @@ TEST(plain_data_rejects_invalid_files) {
   PlainData odd;
   odd.kind = Kind::kInteger;
   odd.numbers = "12345";
-  CHECK_THROWS(read_plain_data(write_plain_data(odd), "here"), Code::kDataLoss, "do not match its kind");
-  PlainData zero = words();
+  CHECK_THROWS(read_plain_data(write_plain_data(odd), "here"), Code::kDataLoss,
+               "do not match its kind");
+  PlainData zero = strings();
   zero.texts[0].bytes = std::string("a\0b", 3);
   CHECK_THROWS(read_plain_data(write_plain_data(zero), "here"), Code::kDataLoss, "zero");
-  const std::string good = write_plain_data(list_of({words(), words()}));
-  for (size_t cut = 1; cut < good.size(); ++cut) {
+  const std::string valid = write_plain_data(list_of({strings(), strings()}));
+  for (size_t cut = 1; cut < valid.size(); ++cut) {
     try {
-      read_plain_data(good.substr(0, cut), "here");
+      read_plain_data(valid.substr(0, cut), "here");
     } catch (const Error& error) {
       CHECK(error.code() == Code::kDataLoss);
     }
   }
   const std::string path = fresh_folder("plain") + "/x";
-  write_plain_file(path, words());
+  write_plain_file(path, strings());
   CHECK_EQ(read_plain_file(path).length(), size_t{3});
   write_bytes(path, "something else");
   CHECK_THROWS(read_plain_file(path), Code::kDataLoss, path);

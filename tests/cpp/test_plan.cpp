@@ -55,10 +55,10 @@ TEST(plan_fetched_values_do_not_change) {
   Operation* update = g->op("AssignAdd", {w->handle, g->scalar(DType::kFloat32, 1)});
   Session session(g);
   session.run(w->initializer);
-  std::vector<Tensor> kept;
-  for (int i = 0; i < 3; ++i) kept.push_back(session.run({w->snapshot, update})[0]);
+  std::vector<Tensor> results;
+  for (int i = 0; i < 3; ++i) results.push_back(session.run({w->snapshot, update})[0]);
   for (int i = 0; i < 3; ++i)
-    CHECK_EQ(number(kept[static_cast<size_t>(i)]), static_cast<float>(i + 1));
+    CHECK_EQ(number(results[static_cast<size_t>(i)]), static_cast<float>(i + 1));
 }
 
 TEST(plan_follows_changing_shapes) {
@@ -97,8 +97,8 @@ TEST(plan_reads_parameters_that_are_fed) {
 TEST(plan_alternates_with_others) {
   auto g = new_graph();
   const VariablePtr w = new_variable(*g, 1, "w", true);
-  const Output kept = g->scalar(DType::kFloat32, 2);
-  const Output twice = add(*g, kept, kept);
+  const Output results = g->scalar(DType::kFloat32, 2);
+  const Output twice = add(*g, results, results);
   const Output sum = add(*g, twice, w->snapshot);
   Operation* update = g->op("AssignAddVariableOp", {w->handle, g->scalar(DType::kFloat32, 10)});
   Session session(g);
@@ -106,7 +106,7 @@ TEST(plan_alternates_with_others) {
   float at = 1;
   for (const float fed : {5, 5, 7, 5}) {
     CHECK_EQ(number(session.run(sum)), 4 + at);
-    CHECK_EQ(number(session.run({sum}, {{kept, Tensor::scalar<float>(fed)}})[0]), 2 * fed + at);
+    CHECK_EQ(number(session.run({sum}, {{results, Tensor::scalar<float>(fed)}})[0]), 2 * fed + at);
     CHECK_EQ(number(session.run(sum)), 4 + at);
     const auto results = session.run({update, sum, w->snapshot});
     CHECK_EQ(number(results[1]), 4 + at);
@@ -175,7 +175,7 @@ TEST(plan_is_not_run_again_while_its_results_are_held) {
   session.run(w->initializer);
   const auto executor = session.executor({w->snapshot}, {});
   executor->run({});
-  const Executor::Retain hold(*executor);
+  const Executor::Retain retain(*executor);
   session.assign(*w, Tensor::scalar<float>(5));
   CHECK_EQ(number(session.run(w->snapshot)), 5.0f);
   CHECK_EQ(number(executor->result(0)), 1.0f);

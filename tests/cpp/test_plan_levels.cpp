@@ -66,10 +66,11 @@ struct Model {
     const Threads set(threads);
     Session session(graph);
     for (const VariablePtr& variable : variables) session.run(variable->initializer);
-    std::vector<Tensor> seen;
-    for (int i = 0; i < steps; ++i) seen.push_back(session.run(step)[0]);
-    for (const VariablePtr& variable : variables) seen.push_back(session.value(*variable).copy());
-    return seen;
+    std::vector<Tensor> results;
+    for (int i = 0; i < steps; ++i) results.push_back(session.run(step)[0]);
+    for (const VariablePtr& variable : variables)
+      results.push_back(session.value(*variable).copy());
+    return results;
   }
 };
 
@@ -77,13 +78,13 @@ struct Model {
 
 TEST(plan_levels_give_the_bits_of_one_thread) {
   const Model model;
-  const std::vector<Tensor> one = model.run(1, 30);
+  const std::vector<Tensor> expected = model.run(1, 30);
   for (const int threads : {2, 3, 5, 8, 16}) {  // more than the machine has, too
     context() = str_cat(threads, " threads");
     const std::vector<Tensor> more = model.run(threads, 30);
-    CHECK_EQ(one.size(), more.size());
-    for (size_t i = 0; i < one.size(); ++i) {
-      CHECK(std::memcmp(one[i].raw(), more[i].raw(), one[i].num_bytes()) == 0);
+    CHECK_EQ(expected.size(), more.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      CHECK(std::memcmp(expected[i].raw(), more[i].raw(), expected[i].num_bytes()) == 0);
     }
   }
 }

@@ -1,7 +1,5 @@
 // Path rules of each system, names at the limits of file systems, and fallbacks for missing
 // features.
-#include "base/platform.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,9 +7,10 @@
 
 #include "base/machine.h"
 #include "base/paths.h"
-#include "io/files/rename_exchange.h"
+#include "base/platform.h"
 #include "io/files/directory_lock.h"
 #include "io/files/file_versions.h"
+#include "io/files/rename_exchange.h"
 #include "io/files/stale_files.h"
 #include "io_test.h"
 
@@ -42,9 +41,9 @@ TEST(platform_paths_follow_the_rules_of_windows) {
   constexpr auto kWindows = PathStyle::kWindows;
   const std::string c = "C:", top = c + "\\", models = top + "models";
   const std::string share = "\\\\server\\share";
-  for (const std::string& path : {top + "x", c + "/x", c + "x", share + "\\x", share,
-                                  std::string("//server/share"), std::string("\\x"),
-                                  std::string("/x"), "\\\\?\\" + top + "x"}) {
+  for (const std::string& path :
+       {top + "x", c + "/x", c + "x", share + "\\x", share, std::string("//server/share"),
+        std::string("\\x"), std::string("/x"), "\\\\?\\" + top + "x"}) {
     context() = path;
     CHECK(is_absolute_path(path, kWindows));
     CHECK_EQ(join_path("models", path, kWindows), path);
@@ -63,8 +62,8 @@ TEST(platform_paths_follow_the_rules_of_windows) {
   CHECK_EQ(base_name(models + "\\grün.ckpt-1", kWindows), "grün.ckpt-1");
   CHECK_EQ(base_name(c + "/models\\x", kWindows), "x");
   CHECK_EQ(base_name(top, kWindows), "");
-  CHECK_EQ(without_end_separators(models + "\\/", kWindows), models);
-  CHECK_EQ(without_end_separators(top, kWindows), top);
+  CHECK_EQ(strip_trailing_separators(models + "\\/", kWindows), models);
+  CHECK_EQ(strip_trailing_separators(top, kWindows), top);
 }
 
 TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
@@ -74,15 +73,15 @@ TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
   CHECK_EQ(join_path("a", drive + "\\b", kPosix), "a/" + drive + "\\b");
   CHECK_EQ(parent_folder("/a/b\\c", kPosix), "/a");
   CHECK_EQ(base_name("/a/b\\c", kPosix), "b\\c");
-  CHECK_EQ(without_end_separators("/a/b\\", kPosix), "/a/b\\");
+  CHECK_EQ(strip_trailing_separators("/a/b\\", kPosix), "/a/b\\");
   CHECK(!is_absolute_path("\\a", kPosix));
   CHECK(!is_absolute_path(drive + "/a", kPosix));
   // Compares with std::filesystem.
   for (const char* path : {"/", "/a", "a", "a/", "/a/b", "a//b", "/a//", "", "."}) {
     context() = path;
-    const std::filesystem::path known(path);
-    CHECK_EQ(parent_folder(path, kPosix), known.parent_path().string());
-    CHECK_EQ(base_name(path, kPosix), known.filename().string());
+    const std::filesystem::path standard_path(path);
+    CHECK_EQ(parent_folder(path, kPosix), standard_path.parent_path().string());
+    CHECK_EQ(base_name(path, kPosix), standard_path.filename().string());
   }
 }
 
@@ -136,7 +135,7 @@ TEST(platform_names_at_the_limit_are_written_atomically) {
     // A process id that Windows never uses.
     write_bytes(join_path(folder, name.substr(0, 61) + ".tmp3-0123456789abcdef"), "half");
 #endif
-    remove_stale_of(path);
+    remove_stale_temporaries(path);
     remove_stale_files(folder, {name.substr(0, 61)});
     CHECK_EQ(list_directory(folder).size(), size_t{1});
     remove_file(path);
@@ -154,13 +153,13 @@ TEST(platform_names_are_found_in_the_given_spelling) {
   for (const char* name : {"Mö.data-0", "Mü.data-0", "Mo.data-0"}) {
     write_bytes(join_path(folder, name), name);
   }
-  const std::vector<std::string> known = {"Mö.data-0"}, spelled = {"../ä/Mö.data-0"};
-  CHECK(names_beginning(folder, "Mö.data-") == known);
-  CHECK(names_beginning(folder, "../ä/Mö.data-") == spelled);
+  const std::vector<std::string> standard_path = {"Mö.data-0"}, spelled = {"../ä/Mö.data-0"};
+  CHECK(list_names_with_prefix(folder, "Mö.data-") == standard_path);
+  CHECK(list_names_with_prefix(folder, "../ä/Mö.data-") == spelled);
   for (const std::string other : {"Mo\xcc\x88.data-", "mo.data-"}) {
     context() = other;
-    const bool is_known = file_exists(join_path(folder, other + "0"));
-    CHECK_EQ(names_beginning(folder, other).size(), is_known ? size_t{1} : size_t{0});
+    const bool is_visible = file_exists(join_path(folder, other + "0"));
+    CHECK_EQ(list_names_with_prefix(folder, other).size(), is_visible ? size_t{1} : size_t{0});
   }
 }
 
@@ -173,7 +172,7 @@ TEST(platform_names_are_exchanged_by_two_renames) {
   }
   CHECK(!rename_exchange(folder + "/new", folder + "/old"));
   CHECK_EQ(read_whole_file(folder + "/old/file"), "/old");
-  CHECK(exchange_by_two(folder + "/new", folder + "/old", aside));
+  CHECK(replace_by_two_renames(folder + "/new", folder + "/old", aside));
   CHECK_EQ(read_whole_file(folder + "/old/file"), "/new");
   CHECK_EQ(read_whole_file(aside + "/file"), "/old");
 }
@@ -209,8 +208,9 @@ TEST(platform_file_versions_do_not_trust_whole_seconds) {
   const auto written_ago = [&path](int seconds) {
     namespace fs = std::filesystem;
     using std::chrono::floor;
-    const auto now = floor<std::chrono::seconds>(fs::file_time_type::clock::now());
-    fs::last_write_time(fs_path(path), now - std::chrono::seconds(seconds));
+    const auto whole_second =
+        floor<std::chrono::seconds>(fs::file_time_type::clock::now());
+    fs::last_write_time(fs_path(path), whole_second - std::chrono::seconds(seconds));
     FileVersions stamps;
     stamps.add(path);
     return stamps;
@@ -295,11 +295,12 @@ TEST(platform_without_locks_another_hosts_lock_is_valid) {
     status_of_child([&] {
       LockOwner ignored;
       const auto claim = DirectoryLock::take(path, &ignored);
-      std::string words = read_whole_file(path);
-      const std::string own = host_name();
-      const size_t at = words.find(own);
-      words.replace(at, own.size(), host.empty() ? own : host.substr(0, own.size()));
-      write_file_atomically(path, words);
+      std::string owner_text = read_whole_file(path);
+      const std::string this_host = host_name();
+      const size_t at = owner_text.find(this_host);
+      owner_text.replace(at, this_host.size(),
+                         host.empty() ? this_host : host.substr(0, this_host.size()));
+      write_file_atomically(path, owner_text);
       kill(getpid(), SIGKILL);
       return process;
     });

@@ -62,11 +62,11 @@ TEST(py_func_without_its_function_is_an_error) {
 
 TEST(warn_first_n_counts_by_token) {
   const CapturedLog captured;
-  forget_logged_lines();
+  reset_log_counts();
   for (int i = 0; i < 4; ++i) warn_first_n("slow", "first", 2, "a");
   warn_first_n("slow", "second", 2, "b");
   CHECK_EQ(log_lines.size(), size_t{3});
-  forget_logged_lines();
+  reset_log_counts();
   warn_first_n("slow", "first", 2, "a");
   CHECK_EQ(log_lines.size(), size_t{4});
 }

@@ -121,7 +121,7 @@ bool takes_handle(const OpDef& def) {
 TEST(registry_properties_an_error_or_a_result) {
   const uint64_t seed = number_from("RUNHOOKS_SEED", std::random_device()());
   const uint64_t rounds = number_from("RUNHOOKS_ROUNDS", 60);
-  const uint64_t limit = set_memory_limit(memory_taken() + (uint64_t{4} << 20));
+  const uint64_t limit = set_memory_limit(reserved_memory() + (uint64_t{4} << 20));
   speak_before_dying();
   const InTemporaryFolder no_files_here;
   int tried = 0, refused = 0;

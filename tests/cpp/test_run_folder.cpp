@@ -104,14 +104,14 @@ TEST(nested_training_in_a_folder_is_an_error) {
   const TrainingDirGuard outer(folder);
   CHECK_THROWS(TrainingDirGuard(folder), Code::kFailedPrecondition, "running in this process");
   LockOwner holder;
-  CHECK(DirectoryLock::is_held(join_path(folder, kClaimName), &holder));
+  CHECK(DirectoryLock::is_held(join_path(folder, kLockName), &holder));
 }
 
 // On a file system without locks, the lock file of a killed process remains, and only its own host
 // can detect that it has ended.
 TEST(a_lock_of_another_host_is_an_error_that_names_its_file) {
   const DisabledFeatures without("file_locks");
-  const std::string folder = fresh_folder("claimed"), path = join_path(folder, kClaimName);
+  const std::string folder = fresh_folder("claimed"), path = join_path(folder, kLockName);
   PlainFields words;
   words.add("process", 5.0).add("host", "elsewhere").add("since", 1.0);
   write_bytes(path, write_plain_data(words.take()));
@@ -167,42 +167,42 @@ TEST(a_cached_folder_is_read_again_after_a_change) {
     writer.finish();
     write_checkpoint_state(folder, make_checkpoint_state(folder, prefix, {}, true));
   };
-  CHECK(!RunFolder::known(folder)->has_checkpoint());
+  CHECK(!RunFolder::cached(folder)->has_checkpoint());
   for (const int64_t step : {5, 7}) {
     save(step);
-    const auto first = RunFolder::known(folder), second = RunFolder::known(folder);
+    const auto first = RunFolder::cached(folder), second = RunFolder::cached(folder);
     CHECK_EQ(first->step(), step);
     CHECK_EQ(second->checkpoint_id(), first->checkpoint_id());
-    CHECK(RunFolder::known(folder) == second);
+    CHECK(RunFolder::cached(folder) == second);
     CHECK_EQ(RunFolder(folder).checkpoint_id(), second->checkpoint_id());
     CHECK_EQ(newest_checkpoint_in(folder).checkpoint_id, second->checkpoint_id());
   }
-  const auto known = RunFolder::known(folder);
+  const auto known = RunFolder::cached(folder);
   RunFolder::write_metadata(folder, PlainData());
   CHECK(!known->has_metadata());
-  CHECK(RunFolder::known(folder)->has_metadata());
-  CHECK(RunFolder::known(folder)->has_metadata());
+  CHECK(RunFolder::cached(folder)->has_metadata());
+  CHECK(RunFolder::cached(folder)->has_metadata());
   // Alternates with other folders.
   for (int i = 0; i < 20; ++i) {
-    CHECK(!RunFolder::known(fresh_folder("other" + std::to_string(i)))->has_checkpoint());
-    CHECK_EQ(RunFolder::known(folder)->step(), 7);
+    CHECK(!RunFolder::cached(fresh_folder("other" + std::to_string(i)))->has_checkpoint());
+    CHECK_EQ(RunFolder::cached(folder)->step(), 7);
   }
   remove_file(folder + "/model.ckpt-7.data-00000-of-00001");
-  CHECK(RunFolder::known(folder)->has_checkpoint());  // a reader reports the missing file
-  CHECK_EQ(RunFolder::known(folder)->checkpoint_id(), RunFolder(folder).checkpoint_id());
+  CHECK(RunFolder::cached(folder)->has_checkpoint());  // a reader reports the missing file
+  CHECK_EQ(RunFolder::cached(folder)->checkpoint_id(), RunFolder(folder).checkpoint_id());
   remove_file(folder + "/model.ckpt-7.index");
-  CHECK(!RunFolder::known(folder)->has_checkpoint());
-  CHECK(!RunFolder::known(folder)->has_checkpoint());
+  CHECK(!RunFolder::cached(folder)->has_checkpoint());
+  CHECK(!RunFolder::cached(folder)->has_checkpoint());
   // The reader of the checkpoint reports invalid or missing state.
   for (const char* state : {"", "model_checkpoint_path: \"\"\n", "nonsense"}) {
     save(9);
-    CHECK_EQ(RunFolder::known(folder)->step(), 9);
+    CHECK_EQ(RunFolder::cached(folder)->step(), 9);
     write_bytes(folder + "/checkpoint", state);
-    CHECK_EQ(RunFolder::known(folder)->has_checkpoint(), RunFolder(folder).has_checkpoint());
+    CHECK_EQ(RunFolder::cached(folder)->has_checkpoint(), RunFolder(folder).has_checkpoint());
   }
   save(9);
-  CHECK_EQ(RunFolder::known(folder)->step(), 9);
+  CHECK_EQ(RunFolder::cached(folder)->step(), 9);
   std::filesystem::remove_all(folder);
-  CHECK(!RunFolder::known(folder)->has_checkpoint());
-  CHECK(!RunFolder::known(folder)->has_metadata());
+  CHECK(!RunFolder::cached(folder)->has_checkpoint());
+  CHECK(!RunFolder::cached(folder)->has_metadata());
 }

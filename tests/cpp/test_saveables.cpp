@@ -1,5 +1,5 @@
-// A custom stateful resource is trained, exported, evaluated in memory, restored as best,
-// warm-started, frozen and restored like a variable.
+// A custom stateful resource behaves like a variable: it is trained, saved, restored, exported,
+// evaluated in memory, warm-started and frozen.
 #include "estimators/export/export.h"
 #include "estimators/export/loaded_model.h"
 #include "estimators/run/in_memory_evaluator_hook.h"
@@ -36,11 +36,11 @@ class Tally : public StatefulResource {
     if (found == state.end() || read < 0) fail(Code::kDataLoss, "This is no tally.");
     sum = *found->second.data<double>();
     count = read;
-    has_begun = true;
+    is_initialized = true;
   }
   double sum = 0;
   int64_t count = 0;
-  bool has_begun = false;
+  bool is_initialized = false;
 };
 
 class TallyKernel : public Kernel {
@@ -57,7 +57,7 @@ class BeginKernel : public Kernel {
     auto& tally = c.input_resource<Tally>(0);
     tally.sum = c.op().attr<float>("sum");
     tally.count = 0;
-    tally.has_begun = true;
+    tally.is_initialized = true;
   }
 };
 
@@ -133,7 +133,7 @@ class TallySaveable : public ResourceSaveable {
   Operation* initializer() const override { return initializer_; }
   bool is_initialized(const ResourceManager& resources) const override {
     const auto* tally = resources.find<Tally>(op()->name());
-    return tally && tally->has_begun;
+    return tally && tally->is_initialized;
   }
   SaveableOps lowered() const override {
     SaveableOps ops;
@@ -285,7 +285,7 @@ std::string newest(const std::string& model_dir) {
 }
 
 // A graph with a tally and a variable.
-struct Small {
+struct TallyModel {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   Output handle = make_tally(*graph, "tally", 3);
   Operation* reader = graph->op("_TestTallyRead", {handle}).named("read");
@@ -329,12 +329,12 @@ TEST(saveables_are_exported_in_tensorflows_ops) {
   Estimator estimator = estimator_in("exported");
   estimator.train(one_row, steps(4));
   const ReceiverFn receiver = [](Graph& graph) {
-    ServingReceiver made;
+    ServingReceiver receiver_inputs;
     const Output x =
         graph.op("Placeholder").attr("dtype", DType::kFloat64).attr("shape", Shape{-1}).named("x");
-    made.input.features["x"] = x;
-    made.receivers = {{"x", x}};
-    return made;
+    receiver_inputs.input.features["x"] = x;
+    receiver_inputs.receivers = {{"x", x}};
+    return receiver_inputs;
   };
   const std::string path = folder("exported") + "/model";
   estimator.export_saved_model(receiver, {}, path);
@@ -366,7 +366,7 @@ TEST(saveables_are_evaluated_in_memory) {
 }
 
 TEST(saveables_are_restored_to_the_best) {
-  Small model;
+  TallyModel model;
   get_or_create_global_step(*model.graph);
   Scaffold scaffold;
   scaffold.finalize(*model.graph);
@@ -413,7 +413,7 @@ TEST(saveables_are_warm_started) {
 }
 
 TEST(uninitialized_saveables_are_errors_that_name_them) {
-  Small model;
+  TallyModel model;
   auto scaffold = std::make_shared<Scaffold>();
   scaffold->init_op = model.w->initializer;
   ChiefSessionCreator creator(model.graph, scaffold);
@@ -422,7 +422,7 @@ TEST(uninitialized_saveables_are_errors_that_name_them) {
 }
 
 TEST(incompatible_saveables_change_nothing) {
-  Small model;
+  TallyModel model;
   BundleWriter bad(folder("bad") + "/model.ckpt");
   bad.add("tally:0/count", Tensor::scalar<int64_t>(-1));
   bad.add("tally:0/sum", Tensor::scalar<double>(9));
@@ -440,24 +440,24 @@ TEST(incompatible_saveables_change_nothing) {
 }
 
 TEST(saveables_are_restored_from_a_snapshot) {
-  Small model;
+  TallyModel model;
   Scaffold scaffold;
   scaffold.finalize(*model.graph);
   Session session(model.graph);
   session.run(scaffold.init_op);
   session.run(model.add);
   const auto all = model_saveables_in(*model.graph);
-  const Snapshot kept(all, session.resources(), /*copies_values=*/true);
+  const Snapshot snapshot(all, session.resources(), /*copies_values=*/true);
   session.run(model.add);
   session.assign(*model.w, Tensor::scalar<float>(7));
-  const float w = kept.read("w").data<float>()[0];
-  restore_saveables(all, kept, session.resources());
+  const float w = snapshot.read("w").data<float>()[0];
+  restore_saveables(all, snapshot, session.resources());
   CHECK_EQ(session.run(model.sum).number_at(0), 5.0);
   CHECK_EQ(session.value(*model.w).data<float>()[0], w);
 }
 
 TEST(saveables_without_a_constant_form_cannot_be_frozen) {
-  Small model;
+  TallyModel model;
   Scaffold scaffold;
   scaffold.finalize(*model.graph);
   Session session(model.graph);
@@ -468,7 +468,7 @@ TEST(saveables_without_a_constant_form_cannot_be_frozen) {
 }
 
 TEST(workers_restore_the_chiefs_saveables) {
-  Small model;
+  TallyModel model;
   const std::string model_dir = folder("chief");
   const auto scaffold = std::make_shared<Scaffold>();
   // There is no chief, and none can start.

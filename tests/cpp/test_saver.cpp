@@ -1,4 +1,4 @@
-// Checkpoints of sessions: round trips, and incompatible ones are errors before anything changes.
+// Saving and restoring checkpoints. An incompatible checkpoint is an error, and changes nothing.
 #include "child_test.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
@@ -50,31 +50,33 @@ TEST(saver_writes_and_restores) {
 
 namespace {
 
-// One tensor under any name. With `keeps`, reads share the memory of the source.
+// Contains the same tensor under each name. If `shares_memory` is true, read() returns the tensor
+// itself, else a copy.
 class OneTensor : public TensorSource {
  public:
-  OneTensor(const Tensor& value, bool keeps) : value_(value), keeps_(keeps) {}
+  OneTensor(const Tensor& value, bool shares_memory)
+      : value_(value), shares_memory_(shares_memory) {}
   const std::string& path() const override { return path_; }
   std::optional<Info> find(const std::string&) const override {
     return Info{value_.dtype(), value_.shape()};
   }
   std::vector<std::string> names_with(const std::string&) const override { return {}; }
   Tensor read(const std::string&) const override {
-    if (keeps_) return value_;
-    Tensor made = value_.copy();
-    made_ = made.raw();
-    return made;
+    if (shares_memory_) return value_;
+    Tensor last_read = value_.copy();
+    last_read_ = last_read.raw();
+    return last_read;
   }
   Tensor read_part(const std::string& name, const SaveSliceInfo&) const override {
     return read(name);
   }
-  const void* made() const { return made_; }
+  const void* last_read() const { return last_read_; }
 
  private:
   std::string path_ = "here";
   Tensor value_;
-  bool keeps_;
-  mutable const void* made_ = nullptr;
+  bool shares_memory_;
+  mutable const void* last_read_ = nullptr;
 };
 
 }  // namespace
@@ -88,10 +90,10 @@ TEST(saver_restores_unshared_tensors_without_a_copy) {
   Model model({n}, 0);
   const Tensor seven = all(7), eight = all(8);
   const std::vector<SaveablePtr> w = {variable_saveable(model.w, "w", false)};
-  const OneTensor fresh(seven, false), kept(eight, true);
-  restore_saveables(w, fresh, model.session->resources());
-  CHECK(model.session->value(*model.w).raw() == fresh.made());
-  restore_saveables(w, kept, model.session->resources());
+  const OneTensor unshared(seven, false), shared(eight, true);
+  restore_saveables(w, unshared, model.session->resources());
+  CHECK(model.session->value(*model.w).raw() == unshared.last_read());
+  restore_saveables(w, shared, model.session->resources());
   CHECK_EQ(model.first(), 8.0);
   model.session->assign(*model.w, seven);
   CHECK_EQ(model.first(), 7.0);
@@ -177,7 +179,7 @@ TEST(saver_ignores_checkpoints_of_other_folders) {
 
 namespace {
 
-// A state of one integer that records its calls.
+// Saves an integer. Records whether its state was read.
 class CountSaveable : public StateSaveable {
  public:
   explicit CountSaveable(int64_t count) : StateSaveable("test/count/"), count(count) {}
@@ -231,83 +233,83 @@ TEST(saver_changes_no_saveable_if_one_is_incompatible) {
 }
 
 TEST(saver_removes_leftovers_of_a_killed_saver) {
-  const std::string place = folder("killed");
-  create_directories(place);
+  const std::string dir = folder("killed");
+  create_directories(dir);
   Model one({2, 3}, 1.5);
   SaverOptions options;
   options.max_to_keep = 2;
   one.saver = Saver(options);
   one.saver.build(*one.graph);
-  for (int64_t step : {1, 2, 3}) one.saver.save(*one.session, place + "/model.ckpt", step);
-  const std::string before = str_join(list_directory(place), " ");
-  const std::string state = read_whole_file(place + "/checkpoint");
+  for (int64_t step : {1, 2, 3}) one.saver.save(*one.session, dir + "/model.ckpt", step);
+  const std::string before = str_join(list_directory(dir), " ");
+  const std::string state = read_whole_file(dir + "/checkpoint");
   // The next save, killed before its end.
   ChildProcess child([&] {
-    one.saver.save(*one.session, place + "/model.ckpt", 4);
-    write_file_atomically(place + "/checkpoint", state);  // as if killed before this write
+    one.saver.save(*one.session, dir + "/model.ckpt", 4);
+    write_file_atomically(dir + "/checkpoint", state);  // as if killed before this write
     // No process has this id.
-    write_file_atomically(place + "/checkpoint.saving.tmp999999999-0123456789abcdef",
+    write_file_atomically(dir + "/checkpoint.saving.tmp999999999-0123456789abcdef",
                           "model_checkpoint_path: \"model.ckpt-4\"\n"
                           "all_model_checkpoint_paths: \"model.ckpt-2\"\n"
                           "all_model_checkpoint_paths: \"model.ckpt-4\"\n");
-    write_file_atomically(place + "/model.ckpt-5.index.tmp999999999-0123456789abcdef", "half");
+    write_file_atomically(dir + "/model.ckpt-5.index.tmp999999999-0123456789abcdef", "half");
     return 0;
   });
   CHECK_EQ(child.wait(), 0);
-  write_file_atomically(place + "/model.ckpt-9.index", "somebody's");
-  CHECK(str_join(list_directory(place), " ") != before);
+  write_file_atomically(dir + "/model.ckpt-9.index", "somebody's");
+  CHECK(str_join(list_directory(dir), " ") != before);
   Saver next(options);
   next.build(*one.graph);
-  next.recover_last_checkpoints(place, {place + "/model.ckpt-2", place + "/model.ckpt-3"});
-  next.save(*one.session, place + "/model.ckpt", 3);
-  remove_file(place + "/model.ckpt-9.index");
+  next.recover_last_checkpoints(dir, {dir + "/model.ckpt-2", dir + "/model.ckpt-3"});
+  next.save(*one.session, dir + "/model.ckpt", 3);
+  remove_file(dir + "/model.ckpt-9.index");
   // The state lists checkpoint 2, but the killed saver had removed it.
-  CHECK_EQ(str_join(list_directory(place), " "),
+  CHECK_EQ(str_join(list_directory(dir), " "),
            "checkpoint model.ckpt-3.data-00000-of-00001 model.ckpt-3.index model.ckpt-3.meta");
 }
 
 TEST(saver_removes_the_checkpoint_of_an_unfinished_state) {
   for (bool relative : {true, false}) {
-    const std::string place = folder(relative ? "half_state" : "half_state_absolute");
-    create_directories(place);
+    const std::string dir = folder(relative ? "half_state" : "half_state_absolute");
+    create_directories(dir);
     Model one({2, 3}, 1.5);
     SaverOptions options;
     options.save_relative_paths = relative;
     one.saver = Saver(options);
     one.saver.build(*one.graph);
-    one.saver.save(*one.session, place + "/model.ckpt", 1);
-    const std::string before = str_join(list_directory(place), " ");
-    const std::string state = read_whole_file(place + "/checkpoint");
+    one.saver.save(*one.session, dir + "/model.ckpt", 1);
+    const std::string before = str_join(list_directory(dir), " ");
+    const std::string state = read_whole_file(dir + "/checkpoint");
     ChildProcess child([&] {
-      one.saver.save(*one.session, place + "/model.ckpt", 2);
+      one.saver.save(*one.session, dir + "/model.ckpt", 2);
       // No process has this id.
-      rename_file(place + "/checkpoint",
-                  place + "/checkpoint.saving.next.tmp999999999-0123456789abcdef");
-      write_file_atomically(place + "/checkpoint", state);
+      rename_file(dir + "/checkpoint",
+                  dir + "/checkpoint.saving.next.tmp999999999-0123456789abcdef");
+      write_file_atomically(dir + "/checkpoint", state);
       return 0;
     });
     CHECK_EQ(child.wait(), 0);
-    CHECK(str_join(list_directory(place), " ") != before);
+    CHECK(str_join(list_directory(dir), " ") != before);
     // Checkpoints of the previous state are kept, even if that state file has disappeared.
-    if (!relative) remove_file(place + "/checkpoint");
-    remove_leftovers(place, "model.ckpt", "checkpoint");
-    if (!relative) write_file_atomically(place + "/checkpoint", state);
-    CHECK_EQ(str_join(list_directory(place), " "), before);
+    if (!relative) remove_file(dir + "/checkpoint");
+    remove_leftovers(dir, "model.ckpt", "checkpoint");
+    if (!relative) write_file_atomically(dir + "/checkpoint", state);
+    CHECK_EQ(str_join(list_directory(dir), " "), before);
   }
 }
 
 TEST(saver_that_cannot_write_keeps_the_state_and_leaves_nothing) {
-  const std::string place = folder("named_before");
+  const std::string dir = folder("named_before");
   Model one({2, 3}, 1.5);
-  one.saver.save(*one.session, place + "/model.ckpt", 1);
-  const std::string state = read_whole_file(place + "/checkpoint");
+  one.saver.save(*one.session, dir + "/model.ckpt", 1);
+  const std::string state = read_whole_file(dir + "/checkpoint");
   // If the new checkpoint cannot be written, the state does not change and no temporary file
   // remains.
-  create_directories(place + "/model.ckpt-2.index");
-  CHECK_THROWS(one.saver.save(*one.session, place + "/model.ckpt", 2), Code::kFailedPrecondition,
+  create_directories(dir + "/model.ckpt-2.index");
+  CHECK_THROWS(one.saver.save(*one.session, dir + "/model.ckpt", 2), Code::kFailedPrecondition,
                "model.ckpt-2.index");
-  CHECK_EQ(read_whole_file(place + "/checkpoint"), state);
-  for (const std::string& name : list_directory(place)) {
+  CHECK_EQ(read_whole_file(dir + "/checkpoint"), state);
+  for (const std::string& name : list_directory(dir)) {
     CHECK(name.find(".saving") == std::string::npos);
   }
 }

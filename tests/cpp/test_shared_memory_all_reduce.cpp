@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <condition_variable>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -75,7 +75,8 @@ std::vector<T> sum_in_order(int size, int64_t n) {
 
 template <typename T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
 // Sizes around a vector, the threshold for local sums, and one and several chunks.
@@ -84,16 +85,16 @@ const std::vector<int64_t> kSizes = {0, 1, 7, 33, 1023, 1024, 1025, 2047, 2048, 
 template <typename T>
 void check_sums(DType dtype) {
   for (const int size : {2, 3, 4}) {
-    std::vector<std::vector<T>> got(kSizes.size() * static_cast<size_t>(size));
+    std::vector<std::vector<T>> results(kSizes.size() * static_cast<size_t>(size));
     with_ranks(size, [&](SharedMemoryAllReduce& sums, int rank) {
       for (size_t k = 0; k < kSizes.size(); ++k) {
         std::vector<T> values = drawn<T>(rank, kSizes[k]);
         sums.add(values.data(), kSizes[k], dtype);
-        got[k * static_cast<size_t>(size) + static_cast<size_t>(rank)] = values;
+        results[k * static_cast<size_t>(size) + static_cast<size_t>(rank)] = values;
       }
     });
-    for (size_t i = 0; i < got.size(); ++i) {
-      CHECK(same_bits(got[i], sum_in_order<T>(size, kSizes[i / static_cast<size_t>(size)])));
+    for (size_t i = 0; i < results.size(); ++i) {
+      CHECK(same_bits(results[i], sum_in_order<T>(size, kSizes[i / static_cast<size_t>(size)])));
     }
   }
 }
@@ -102,7 +103,7 @@ template <typename T>
 void check_averages(DType dtype) {
   const std::vector<int64_t> lengths = {3, 0, 2500, 1, 700, 5000, 0};
   for (const int size : {2, 3, 4}) {
-    std::vector<std::vector<T>> got(static_cast<size_t>(size));
+    std::vector<std::vector<T>> results(static_cast<size_t>(size));
     with_ranks(size, [&](SharedMemoryAllReduce& sums, int rank) {
       std::vector<T> own, means(8204);
       for (const int64_t n : lengths) {
@@ -118,13 +119,13 @@ void check_averages(DType dtype) {
       }
       sums.average(parts, dtype);
       CHECK(same_bits(own, before));
-      got[static_cast<size_t>(rank)] = means;
+      results[static_cast<size_t>(rank)] = means;
     });
-    std::vector<T> wanted;
+    std::vector<T> expected;
     for (const int64_t n : lengths) {
-      for (const T sum : sum_in_order<T>(size, n)) wanted.push_back(sum / static_cast<T>(size));
+      for (const T sum : sum_in_order<T>(size, n)) expected.push_back(sum / static_cast<T>(size));
     }
-    for (const std::vector<T>& means : got) CHECK(same_bits(means, wanted));
+    for (const std::vector<T>& means : results) CHECK(same_bits(means, expected));
   }
 }
 
@@ -152,7 +153,8 @@ void check_nans(DType dtype) {
         std::vector<T> values = drawn<T>(rank, n);
         for (size_t i = 0; i < values.size(); ++i) {
           if (i % 5 == 0 || i % 5 == at + 1) {
-            values[i] = not_a_number<T>(rank % 2 == 1, static_cast<uint32_t>(100 * rank + i % 90 + 1));
+            values[i] =
+                not_a_number<T>(rank % 2 == 1, static_cast<uint32_t>(100 * rank + i % 90 + 1));
           }
         }
         std::vector<T> means(values.size());
@@ -195,10 +197,10 @@ TEST(cluster_shared_sums_and_votes_with_a_late_process) {
       std::mt19937 random(static_cast<unsigned>(rank));
       for (int64_t step = 0; step < 300; ++step) {
         if (random() % 50 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
-        int64_t said[2] = {step + rank, -rank};
-        sums.largest(said, 2);
-        CHECK_EQ(said[0], step + size - 1);
-        CHECK_EQ(said[1], int64_t{0});
+        int64_t votes[2] = {step + rank, -rank};
+        sums.largest(votes, 2);
+        CHECK_EQ(votes[0], step + size - 1);
+        CHECK_EQ(votes[1], int64_t{0});
         std::vector<float> values(static_cast<size_t>(step * 17), static_cast<float>(rank + 1));
         sums.add(values.data(), step * 17, DType::kFloat32);
         const auto sum = static_cast<float>(size * (size + 1) / 2);
@@ -234,9 +236,9 @@ struct Table {
   int asked = 0;
 };
 
-class Spoken : public Communicator {
+class FakeCommunicator : public Communicator {
  public:
-  Spoken(int rank, Table& table) : rank_(rank), table_(table) {}
+  FakeCommunicator(int rank, Table& table) : rank_(rank), table_(table) {}
   int rank() const override { return rank_; }
   int size() const override { return 2; }
   int local_rank() const override { return rank_; }
@@ -283,7 +285,7 @@ TEST(cluster_memory_is_shared_by_all_or_none) {
     std::vector<std::thread> threads;
     for (int rank = 0; rank < 2; ++rank) {
       threads.emplace_back([&, rank, is_elsewhere = elsewhere] {
-        Spoken all(rank, table);
+        FakeCommunicator all(rank, table);
         all.elsewhere = is_elsewhere;
         memory[rank] = shared_memory(all, 1 << 20);
       });

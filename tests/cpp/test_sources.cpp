@@ -96,7 +96,7 @@ TEST(file_sources_resume) {
   const std::vector<size_t> counts = {6, 10, 5, 5, 6, 3, 13, 4, 6};
   for (size_t i = 0; i < all.size(); ++i) {
     CHECK_EQ(elements_of(*all[i]->make_iterator()).size(), counts[i]);
-    for (size_t cut = 0; cut <= counts[i]; ++cut) check_goes_on(*all[i], cut, 25);
+    for (size_t cut = 0; cut <= counts[i]; ++cut) check_resumes(*all[i], cut, 25);
   }
   CHECK_EQ(text_of(elements_of(*all[0]->make_iterator())),
            "string()=a ; string()= ; string()=b ; string()=last ; string()=c ; string()=d ; ");
@@ -111,40 +111,42 @@ TEST(record_batches_match_single_elements) {
                     records = records_of(join_path(folder, "records"), Compression::kNone, 50);
   std::string bytes = read_whole_file(records);
   bytes[24 * 7 + 12 + 2] = 'X';  // within the eighth record
-  const std::string bent = file_of(folder, "bent", bytes);
+  const std::string damaged_file = file_of(folder, "bent", bytes);
   const std::vector<DatasetPtr> all = {
       dataset_of("TextLineDataset", {{"filenames", list(Texts{lines, lines})}}),
-      dataset_of("TFRecordDataset", {{"filenames", list(Texts{records, bent, records})},
+      dataset_of("TFRecordDataset", {{"filenames", list(Texts{records, damaged_file, records})},
                                      {"on_error", text("skip")}}),
       dataset_of("FixedLengthRecordDataset",
                  {{"filenames", text(records)}, {"record_bytes", number(4)}})};
   for (const DatasetPtr& dataset : all) {
-    std::vector<std::string> expected, found;
+    std::vector<std::string> expected, strings;
     for (const Components& one : elements_of(*dataset->make_iterator())) {
       expected.push_back(one[0].string_at(0));
     }
     const auto size = static_cast<int64_t>(1 + random() % 60);
     for (const bool drops : {false, true}) {
-      const auto batched = dataset_of(
-          "BatchDataset", {{"batch_size", number(size)}, {"drop_remainder", Value::of(drops)}},
-          dataset);
-      found.clear();
+      const auto batched =
+          dataset_of("BatchDataset",
+                     {{"batch_size", number(size)}, {"drop_remainder", Value::of(drops)}}, dataset);
+      strings.clear();
       const auto iterator = batched->make_iterator();
       for (const Components& batch : elements_of(*iterator)) {
         CHECK_EQ(batch[0].shape().rank(), 1);
         for (int64_t i = 0; i < batch[0].num_elements(); ++i) {
-          found.push_back(batch[0].string_at(i));
+          strings.push_back(batch[0].string_at(i));
         }
       }
       const size_t rest = drops ? expected.size() % static_cast<size_t>(size) : 0;
-      CHECK(found == std::vector<std::string>(expected.begin(),
-                                              expected.end() - static_cast<long>(rest)));
+      CHECK(strings ==
+            std::vector<std::string>(expected.begin(), expected.end() - static_cast<long>(rest)));
       CHECK_EQ(iterator->rows_seen(), static_cast<int64_t>(expected.size()));
     }
   }
-  const auto strict = dataset_of("BatchDataset", {{"batch_size", number(20)}},
-                                 dataset_of("TFRecordDataset", {{"filenames", text(bent)}}));
-  CHECK_THROWS(elements_of(*strict->make_iterator()), Code::kDataLoss, "Record 8 of '" + bent);
+  const auto strict =
+      dataset_of("BatchDataset", {{"batch_size", number(20)}},
+                 dataset_of("TFRecordDataset", {{"filenames", text(damaged_file)}}));
+  CHECK_THROWS(elements_of(*strict->make_iterator()), Code::kDataLoss,
+               "Record 8 of '" + damaged_file);
 }
 
 TEST(resuming_on_another_file_is_an_error) {
@@ -162,7 +164,8 @@ TEST(resuming_on_another_file_is_an_error) {
                "it had 14 bytes and has 8");
   NamedTensors bad = state;
   bad["file"] = Tensor::scalar<int64_t>(1);
-  CHECK_THROWS(dataset->make_iterator()->restore(bad), Code::kDataLoss, "Invalid saved file number 1 of 1");
+  CHECK_THROWS(dataset->make_iterator()->restore(bad), Code::kDataLoss,
+               "Invalid saved file number 1 of 1");
 }
 
 TEST(damaged_records_are_named_or_skipped) {

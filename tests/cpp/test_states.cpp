@@ -24,24 +24,25 @@ namespace {
 using Random = std::mt19937_64;
 
 Random seeded(const char* test) {
-  const char* given = std::getenv("RUNHOOKS_SEED");
-  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  const char* edited_value = std::getenv("RUNHOOKS_SEED");
+  const uint64_t seed =
+      edited_value ? std::strtoull(edited_value, nullptr, 10) : std::random_device()();
   std::fprintf(stderr, "%s: RUNHOOKS_SEED=%llu repeats it\n", test,
                static_cast<unsigned long long>(seed));
   return Random(seed);
 }
 
-// Interrupts a loop that runs too long, as if it were endless.
-class Patience {
+// Fails the test if it takes longer than five seconds, as an endless loop would.
+class TimeLimit {
  public:
-  Patience() {
+  TimeLimit() {
     began() = std::chrono::steady_clock::now();
     set_interrupt_check([] {
       if (std::chrono::steady_clock::now() - began() < std::chrono::seconds(5)) return;
       fail_at(__FILE__, __LINE__, "It does not end.");
     });
   }
-  ~Patience() { set_interrupt_check(nullptr); }
+  ~TimeLimit() { set_interrupt_check(nullptr); }
   void begin() { began() = std::chrono::steady_clock::now(); }
 
  private:
@@ -51,15 +52,16 @@ class Patience {
   }
 };
 
-// A saveable, and a function that uses it.
+// A saveable, and a function that uses the object whose state it restores.
 struct Subject {
   SaveablePtr saveable;
   std::function<void()> use;
 };
 
-// An edit must raise an Error with a message and change nothing, or be usable.
+// Checks that restoring an edited state either throws an Error and changes nothing, or leaves the
+// object usable.
 void check_edit(const Subject& subject, ResourceManager& resources, const EditedState& edited) {
-  context() = edited.what;
+  context() = edited.description;
   const std::string before = text_of(saved_by(*subject.saveable, resources));
   try {
     const StateSource source(edited.state);
@@ -79,26 +81,27 @@ void check_edit(const Subject& subject, ResourceManager& resources, const Edited
 
 void check_edits(const Subject& subject, ResourceManager& resources, Random& random) {
   const NamedTensors whole = saved_by(*subject.saveable, resources);
-  std::vector<EditedState> all = each_edit(whole, random);
+  std::vector<EditedState> all = single_edits(whole, random);
   for (int i = 0; i < 40; ++i) all.push_back(random_edits(whole, random));
-  Patience patience;
+  TimeLimit time_limit;
   const StateSource unedited(whole);
   for (const EditedState& edited : all) {
-    patience.begin();
+    time_limit.begin();
     check_edit(subject, resources, edited);
     if (const auto assign = subject.saveable->read(unedited, resources)) assign(resources);
   }
   context().clear();
 }
 
-// For elements that are datasets, which no operation returns.
+// Checks an iterator without a graph, because elements that are datasets cannot be outputs of
+// operations.
 void check_alone(const Dataset& dataset, size_t cut, Random& random) {
   const auto iterator = dataset.make_iterator();
   elements_of(*iterator, cut);
-  Patience patience;
-  for (const EditedState& edited : each_edit(iterator->save(), random)) {
-    patience.begin();
-    context() = edited.what;
+  TimeLimit time_limit;
+  for (const EditedState& edited : single_edits(iterator->save(), random)) {
+    time_limit.begin();
+    context() = edited.description;
     const auto other = dataset.make_iterator();
     try {
       other->restore(edited.state);
@@ -135,8 +138,8 @@ NamedTensors edited(NamedTensors state, const std::string& name, const Tensor& v
 
 TEST(edited_states_of_iterators_are_rejected_or_used) {
   Random random = seeded("edited_states_of_iterators");
-  std::vector<DatasetPtr> all = kinds_in_memory();
-  const std::vector<DatasetPtr> files = kinds_of_files(fresh_folder("states"));
+  std::vector<DatasetPtr> all = datasets_in_memory();
+  const std::vector<DatasetPtr> files = datasets_of_files(fresh_folder("states"));
   all.insert(all.end(), files.begin(), files.end());
   for (const DatasetPtr& dataset : all) {
     for (const size_t cut : {size_t{0}, size_t{1 + random() % 8}}) {
@@ -146,11 +149,11 @@ TEST(edited_states_of_iterators_are_rejected_or_used) {
 }
 
 TEST(edited_states_of_each_kind_of_dataset) {
-  types_made().clear();
-  kinds_in_memory();
-  kinds_of_files(fresh_folder("states"));
+  created_types().clear();
+  datasets_in_memory();
+  datasets_of_files(fresh_folder("states"));
   for (const auto& entry : Factory<Dataset>::instance().entries()) {
-    if (types_made().count(entry.type) == 0) {
+    if (created_types().count(entry.type) == 0) {
       fail_at(__FILE__, __LINE__, "tests/cpp/dataset_kinds.cpp has no " + entry.type);
     }
   }
@@ -180,7 +183,7 @@ TEST(positions_beyond_the_end_are_errors) {
   CHECK_THROWS(window->make_iterator()->restore(
                    edited(between, "skips", Tensor::scalar<int64_t>(int64_t{1} << 62))),
                Code::kDataLoss, "'skips' cannot be 4611686018427387904, which is above 3.");
-  // Empty elements without end.
+  // A number of empty elements that no file can hold.
   CHECK_THROWS(window->make_iterator()->restore(
                    edited(between, "buffer/size", Tensor::scalar<int64_t>(int64_t{1} << 50))),
                Code::kDataLoss, "'size' cannot be");
@@ -216,7 +219,7 @@ TEST(edited_states_of_operations_are_rejected_or_used) {
   CHECK(kinds > 0);
 }
 
-// A restored value has the bits of the checkpoint.
+// Checks that a restored value has the same bits as the checkpoint.
 TEST(edited_values_of_variables_are_rejected_or_restored) {
   Random random = seeded("edited_values_of_variables");
   Graph graph;
@@ -237,8 +240,8 @@ TEST(edited_values_of_variables_are_rejected_or_restored) {
   mark_optional_in_checkpoint(add("noted", Tensor::scalar<float>(1), false));
   for (const SaveablePtr& one : all) {
     const NamedTensors whole = saved_by(*one, resources);
-    for (const EditedState& edit : each_edit(whole, random)) {
-      context() = edit.what;
+    for (const EditedState& edit : single_edits(whole, random)) {
+      context() = edit.description;
       try {
         restore_saveables({one}, StateSource(edit.state), resources);
       } catch (const Error&) {
@@ -250,8 +253,8 @@ TEST(edited_values_of_variables_are_rejected_or_restored) {
       if (edit.state.empty()) {
         CHECK(value.number_at(0) == 0);
       } else {
-        const Tensor& given = edit.state.begin()->second;
-        CHECK_EQ(text_of({{"", given.reshaped(value.shape())}}), text_of({{"", value}}));
+        const Tensor& edited_value = edit.state.begin()->second;
+        CHECK_EQ(text_of({{"", edited_value.reshaped(value.shape())}}), text_of({{"", value}}));
       }
       restore_saveables({one}, StateSource(whole), resources);
     }
@@ -261,9 +264,9 @@ TEST(edited_values_of_variables_are_rejected_or_restored) {
 
 namespace {
 
-// A hook in a loop: named, or one of two with the same code.
+// Returns the saveable of a hook in a loop, which has `before` earlier hooks with the same key.
 std::shared_ptr<HookSaveable> saveable_of(const HookPtr& hook, const std::string& key, int before) {
-  HookSaveable::Calls calls;
+  HookSaveable::Callbacks calls;
   calls.save = [hook](NamedTensors* state) {
     *state = hook->save_state();
     return true;
@@ -289,24 +292,24 @@ TEST(edited_states_of_hooks_are_rejected_or_restored) {
     HookSaveable::set_unnamed_peers({saveable, saveable_of(hook, key, 1)});
     const NamedTensors whole = saved_by(*saveable, resources);
     CHECK(whole.size() == (is_named ? 5u : 6u));
-    for (const EditedState& edit : each_edit(whole, random)) {
-      context() = edit.what;
+    for (const EditedState& edit : single_edits(whole, random)) {
+      context() = edit.description;
       const std::string before = text_of(hook->save_state());
-      bool is_taken = false;
+      bool was_restored = false;
       try {
         restore_saveables({saveable}, StateSource(edit.state), resources);
-        is_taken = true;
+        was_restored = true;
         saveable->restore_hook();
       } catch (const Error& error) {
-        CHECK(!error.message().empty() && !is_taken);
+        CHECK(!error.message().empty() && !was_restored);
         CHECK_EQ(text_of(hook->save_state()), before);
         continue;
       }
       // Compares the numbers that the edit affected.
       for (const auto& [name, value] : hook->save_state()) {
-        for (const auto& [path, given] : edit.state) {
+        for (const auto& [path, edited_value] : edit.state) {
           if (path.substr(path.rfind('/') + 1) != name || name == "metric") continue;
-          CHECK_EQ(text_of({{"", given.reshaped(value.shape())}}), text_of({{"", value}}));
+          CHECK_EQ(text_of({{"", edited_value.reshaped(value.shape())}}), text_of({{"", value}}));
         }
       }
       restore_saveables({saveable}, StateSource(whole), resources);
@@ -327,8 +330,8 @@ TEST(edited_checkpoints_of_resumable_runs_are_atomic) {
   const Output noise = graph.op("RandomUniform", {graph.constant(Tensor::vector<int32_t>({2}))})
                            .attr("dtype", DType::kFloat32)
                            .named("noise");
-  keep_random_positions(graph, {noise.op});
-  keep_input_positions(graph, ResumeMismatch::kStop);
+  save_random_positions(graph, {noise.op});
+  save_input_positions(graph, ResumeMismatch::kStop);
   ResourceManager resources;
   assign_variable(resources, *w, Tensor::vector<float>({1, 2, 3}));
   const std::vector<SaveablePtr> all = saveables_in(graph);
@@ -339,21 +342,21 @@ TEST(edited_checkpoints_of_resumable_runs_are_atomic) {
   pull(3);
   const NamedTensors whole = state_now();
   CHECK(whole.size() > 15);
-  Patience patience;
-  std::vector<EditedState> edits = each_edit(whole, random);
+  TimeLimit time_limit;
+  std::vector<EditedState> edits = single_edits(whole, random);
   for (int i = 0; i < 100; ++i) edits.push_back(random_edits(whole, random));
-  size_t refused = 0;
+  size_t num_rejected = 0;
   for (const EditedState& edit : edits) {
-    patience.begin();
-    context() = edit.what;
-    bool is_refused = false;
+    time_limit.begin();
+    context() = edit.description;
+    bool is_rejected = false;
     try {
       restore_saveables(all, StateSource(edit.state), resources);
     } catch (const Error&) {
-      is_refused = true;
-      ++refused;
+      is_rejected = true;
+      ++num_rejected;
     }
-    if (!is_refused) {
+    if (!is_rejected) {
       try {
         pull(30);
       } catch (const Error&) {
@@ -364,5 +367,5 @@ TEST(edited_checkpoints_of_resumable_runs_are_atomic) {
     CHECK_EQ(text_of(state_now()), text_of(whole));
   }
   context().clear();
-  CHECK(refused > edits.size() / 3);
+  CHECK(num_rejected > edits.size() / 3);
 }

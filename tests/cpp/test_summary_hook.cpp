@@ -40,8 +40,8 @@ struct Counter {
   RunArgs run_args;
   explicit Counter(int64_t start = 0, int64_t increment = 1) {
     const VariablePtr step = get_or_create_global_step(*graph);
-    const Output by = graph->scalar(DType::kInt64, static_cast<double>(increment));
-    run_args.fetches = {graph->op("AssignAdd", {step->handle, by}).build()};
+    const Output increment_tensor = graph->scalar(DType::kInt64, static_cast<double>(increment));
+    run_args.fetches = {graph->op("AssignAdd", {step->handle, increment_tensor}).build()};
     scaffold->init_fn = [step, start](Session& session) {
       session.assign(*step, Tensor::scalar<int64_t>(start));
     };

@@ -16,10 +16,10 @@ TEST(ticks_match_the_clock) {
   const auto ending = Clock::now();
   const int64_t last = now_ticks();
   const auto after = Clock::now();
-  const double least = std::chrono::duration<double>(ending - started).count();
-  const double most = std::chrono::duration<double>(after - before).count();
-  const double measured = seconds_of_ticks(last - first);
-  CHECK(measured > 0.999 * least);
-  CHECK(measured < 1.001 * most);
+  const double min_seconds = std::chrono::duration<double>(ending - started).count();
+  const double max_seconds = std::chrono::duration<double>(after - before).count();
+  const double measured = ticks_to_seconds(last - first);
+  CHECK(measured > 0.999 * min_seconds);
+  CHECK(measured < 1.001 * max_seconds);
   CHECK(now_ticks() >= last);
 }

@@ -38,7 +38,7 @@ TEST(trees_gains_take_no_step_from_rounding) {
       }
       float values[3];
       const std::vector<double> g(sums.g, sums.g + 3), h(sums.h, sums.h + 9);
-      const float gain = leaf_worth(g.data(), h.data(), 3, true, Regularization{0, 0}, values);
+      const float gain = optimal_leaf(g.data(), h.data(), 3, true, Regularization{0, 0}, values);
       CHECK(std::isfinite(gain));
       // The right class gains by a step of about 1 over each of the others.
       for (const float value : values) CHECK(std::fabs(value) < 1.1f);

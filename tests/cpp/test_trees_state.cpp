@@ -16,10 +16,10 @@ namespace {
 
 BestSplits one_split(int32_t node, int32_t feature, float gain) {
   Split split;
-  split.question.kind = TreeNode::Kind::kBucketized;
-  split.question.feature_id = feature;
-  split.question.threshold = 2;
-  split.question.gain = gain;
+  split.node.kind = TreeNode::Kind::kBucketized;
+  split.node.feature_id = feature;
+  split.node.threshold = 2;
+  split.node.gain = gain;
   split.left = {1};
   split.right = {-1};
   BestSplits best;
@@ -64,11 +64,10 @@ class HalfGrown {
 TEST(trees_state_has_tensorflows_keys_and_ours) {
   HalfGrown run;
   const NamedTensors state = run.state();
-  for (const char* key :
-       {"boosted_trees:0_stamp", "boosted_trees:0_serialized",
-        "boosted_trees/QuantileAccumulator:0_bucket_boundaries_0",
-        "boosted_trees/QuantileAccumulator:0_bucket_boundaries_1",
-        "runhooks/accumulator/conditional_accumulator/sum"}) {
+  for (const char* key : {"boosted_trees:0_stamp", "boosted_trees:0_serialized",
+                          "boosted_trees/QuantileAccumulator:0_bucket_boundaries_0",
+                          "boosted_trees/QuantileAccumulator:0_bucket_boundaries_1",
+                          "runhooks/accumulator/conditional_accumulator/sum"}) {
     context() = key;
     CHECK(state.count(key) == 1);
   }
@@ -125,7 +124,7 @@ TEST(missing_trees_state_is_an_error) {
 
 TEST(trees_grow_layer_by_layer_and_finish) {
   TreeEnsemble ensemble;
-  const LayerGrowth growth{2, Pruning::kNone};
+  const LayerGrowthOptions growth{2, Pruning::kNone};
   CHECK(grow_layer(ensemble, one_split(0, 0, 1), growth));
   CHECK_EQ(ensemble.last_layer_node_start, 1);
   CHECK_EQ(ensemble.last_layer_node_end, 3);
@@ -150,7 +149,7 @@ TEST(trees_are_pruned_before_and_after) {
   CHECK(!grow_layer(before, one_split(0, 0, -1), {2, Pruning::kPre}));
   CHECK_EQ(before.trees[0].nodes.size(), size_t{1});
   TreeEnsemble after;
-  const LayerGrowth growth{2, Pruning::kPost};
+  const LayerGrowthOptions growth{2, Pruning::kPost};
   grow_layer(after, one_split(0, 0, 1), growth);
   grow_layer(after, one_split(1, 0, -1), growth);
   const Tree& tree = after.trees[0];

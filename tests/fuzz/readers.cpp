@@ -160,7 +160,7 @@ void read_saved_model_of(const std::string& bytes) {
   for (const std::string& message : read_saved_model(bytes, "model")) {
     const MetaGraphDef meta_graph = read_meta_graph(message, "model");
     for (const AssetFileDef& asset : asset_files(meta_graph, "model")) {
-      if (!stays_inside(asset.filename)) std::abort();
+      if (!is_path_within_folder(asset.filename)) std::abort();
     }
     Graph graph;
     import_meta_graph(graph, meta_graph, "", "model");
@@ -266,7 +266,7 @@ void read_example_of(const std::string& bytes) {
 
 void read_lines(const std::string& bytes, Compression compression) {
   BufferedBytes file(file_of(bytes, "lines"), compression);
-  file.begin_text();
+  file.skip_byte_order_mark();
   std::string line;
   while (next_line(file, &line)) {
   }

@@ -26,8 +26,8 @@ const std::vector<DatasetPtr>& kinds() {
     if (!mkdtemp(folder.data())) std::abort();
     static std::string made = folder;
     std::atexit([] { std::filesystem::remove_all(made); });
-    std::vector<DatasetPtr> kinds = kinds_in_memory();
-    const std::vector<DatasetPtr> files = kinds_of_files(folder);
+    std::vector<DatasetPtr> kinds = datasets_in_memory();
+    const std::vector<DatasetPtr> files = datasets_of_files(folder);
     kinds.insert(kinds.end(), files.begin(), files.end());
     return kinds;
   }();
@@ -49,18 +49,17 @@ class Run {
       const VariablePtr v = graph_.variables().get(dtype_name(dtype), Shape{3}, options);
       assign_variable(resources, *v, Tensor::zeros(dtype, Shape{3}));
     }
-    const DatasetPtr dataset = dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
-                                          doubled(rows_of(20), 1, true));
+    const DatasetPtr dataset =
+        dataset_of("ShuffleDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20), 1, true));
     handle_ = make_iterator_op(graph_, dataset->dtypes(), dataset->shapes(), dataset);
     graph_.add_to_collection("iterators", handle_);
-    const Output noise =
-        graph_.op("RandomUniform", {graph_.constant(Tensor::vector<int32_t>({2}))})
-            .attr("dtype", DType::kFloat32)
-            .named("noise");
+    const Output noise = graph_.op("RandomUniform", {graph_.constant(Tensor::vector<int32_t>({2}))})
+                             .attr("dtype", DType::kFloat32)
+                             .named("noise");
     keep_random_positions(graph_, {noise.op});
     keep_input_positions(graph_, ResumeMismatch::kStop);
     all = saveables_in(graph_);
-    HookSaveable::Calls calls;
+    HookSaveable::Callbacks calls;
     calls.save = [this](NamedTensors* state) {
       *state = hook_;
       return true;

@@ -217,7 +217,7 @@ void cpp_sleep_set(SEXP sleep) {
 
 // Resets the counts of lines that are logged a limited number of times.
 void cpp_forget_logged_lines() {
-  guarded_entry([] { forget_logged_lines(); });
+  guarded_entry([] { reset_log_counts(); });
 }
 
 // Sets an R function that observes hooks of loops that start from now on; NULL removes it.
@@ -282,7 +282,7 @@ void cpp_test_throw(Text kind) {
 // The number of R objects that the core preserves.
 int cpp_held_count() { return runhooks::r::Preserved::count(); }
 
-SEXP cpp_arrow_room();
+SEXP cpp_new_arrow_stream();
 
 // --- an Arrow stream with three rows per batch
 
@@ -405,7 +405,7 @@ SEXP cpp_test_arrow_stream(int batches,
       delete static_cast<TestStream*>(stream->private_data);
       stream->release = nullptr;
     };
-    Rcpp::Shield<SEXP> place(pointer == R_NilValue ? cpp_arrow_room() : pointer);
+    Rcpp::Shield<SEXP> place(pointer == R_NilValue ? cpp_new_arrow_stream() : pointer);
     *static_cast<ArrowArrayStream*>(R_ExternalPtrAddr(place)) = made;
     Rf_setAttrib(place, R_ClassSymbol, Rf_mkString("nanoarrow_array_stream"));
     return place;

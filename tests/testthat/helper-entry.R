@@ -5,7 +5,7 @@
 border_crossings <- function(expr, except = function() FALSE) {
   core <- asNamespace("runhooks")
   # These extend or read parts of R objects; they are not calls of the core.
-  names <- setdiff(ls(core, pattern = "^cpp_"), c("cpp_part", "cpp_attach_ephemeron"))
+  names <- setdiff(ls(core, pattern = "^cpp_"), c("cpp_ephemeron_value", "cpp_attach_ephemeron"))
   originals <- mget(names, envir = core)
   crossed <- character()
   # Errors search for frames of the package, so the wrappers' environment must inherit from it.

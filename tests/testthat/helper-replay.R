@@ -62,7 +62,7 @@ local_clock <- function(.local_envir = parent.frame()) {
 
 # Evaluates `expr` and records each call of a built-in hook and the hook lists of loops in `rec`.
 # Calls `each_run()` before each run of a loop.
-observed_response <- function(rec, expr, each_run = function() {}) {
+record_hook_calls <- function(rec, expr, each_run = function() {}) {
   first_hooks <- character()
   loops <- 0
   last_call <- 0
@@ -288,7 +288,7 @@ replay_in <- function(goldens) {
     rec <- new_recorder()
     is_observed <- golden$events[[1]]$method == "created_with_hooks"
     run <- function() with(tf$Graph()$as_default(), scenario(rec))
-    outcome <- attempt(if (is_observed) observed_response(rec, run()) else run())
+    outcome <- attempt(if (is_observed) record_hook_calls(rec, run()) else run())
     if (!is.null(outcome$surfaced)) stop(outcome$surfaced$message)
     expect_whole_trace(rec, golden)
     if (!is.null(golden$log)) expect_log(outcome$log, golden$log, c("<DIR>" = dir), name)

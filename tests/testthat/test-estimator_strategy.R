@@ -390,7 +390,7 @@ if (length(launchers) == 0) {
 
   test_that("a process that leaves a training for its own reasons ends all", {
     expect_ended("quits", "train.. ended early in this process")
-    expect_ended("goes_on", "process 0 has come to|ended early in this process")
+    expect_ended("goes_on", "process 0 has reached|ended early in this process")
   })
 
   test_that("evaluations during training agree in all processes, and early stopping ends all", {
@@ -408,7 +408,7 @@ if (length(launchers) == 0) {
 
   test_that("processes that do different things are errors at the start", {
     expect_ended("other_graph", "train different models: process 1 has")
-    expect_ended("other_call", "process 0 has come to train.. of runhooks [0-9.]+, process 1 to the end")
+    expect_ended("other_call", "process 0 has reached train.. of runhooks [0-9.]+, process 1 the end")
     expect_ended("refused", "cannot be trained by several processes")
   })
 

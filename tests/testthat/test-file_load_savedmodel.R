@@ -143,6 +143,6 @@ test_that("changing one of two equal rows does not change the other", {
 })
 
 test_that("classes that are not strings become a factor, unless two are equal", {
-  expect_identical(served_factor(c(3, 1), c(1, 3)), factor(c(3, 1), c(1, 3)))
-  expect_identical(served_factor(c(3, 1), c(1, 1)), c(3, 1))
+  expect_identical(factor_of_classes(c(3, 1), c(1, 3)), factor(c(3, 1), c(1, 3)))
+  expect_identical(factor_of_classes(c(3, 1), c(1, 1)), c(3, 1))
 })

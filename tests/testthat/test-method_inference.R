@@ -138,13 +138,19 @@ test_that("models without a likelihood are errors that name them", {
 })
 
 test_that("unsupported intervals are errors that list the supported ones", {
-  refused <- function(expr, words) expect_error(expr, words, class = "runhooks_error_invalid_argument")
+  expect_invalid <- function(expr, words) {
+    expect_error(expr, words, class = "runhooks_error_invalid_argument")
+  }
   several <- linear_classifier(Species ~ Sepal.Width, iris, model_dir = withr::local_tempdir())
   train(several)
-  refused(predict(several, newdata = iris[1:2, ], interval = "confidence"), "3 classes.*confint")
+  expect_invalid(
+    predict(several, newdata = iris[1:2, ], interval = "confidence"), "3 classes.*confint"
+  )
   two <- linear_classifier(am ~ wt, mtcars, model_dir = withr::local_tempdir())
   train(two)
-  refused(predict(two, newdata = mtcars[1:2, ], interval = "prediction"), "do not have normal errors")
+  expect_invalid(
+    predict(two, newdata = mtcars[1:2, ], interval = "prediction"), "do not have normal errors"
+  )
 })
 
 test_that("weights, dropped rows and case diagnostics match lm() and glm()", {

@@ -51,7 +51,7 @@ test_that("simulate() draws the responses of simulate() of lm() and glm()", {
   }
 })
 
-test_that("models without a likelihood of one output refuse them", {
+test_that("models without a likelihood, or with several outputs, are errors", {
   classes <- trained(linear_classifier, Species ~ Sepal.Width, iris)
   trees <- trained(boosted_trees_regressor, mpg ~ wt, mtcars, n_trees = 2)
   for (f in list(influence, rstudent, simulate)) {

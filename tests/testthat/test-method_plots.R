@@ -19,7 +19,7 @@ test_that("standardized coefficients are drawn in decreasing order, without the 
   skip_if_not_installed("MASS")
   model <- linear_regressor(medv ~ nox + rm + lstat, MASS::Boston)
   suppressMessages(train(model))
-  data <- weight_data(model, environment())
+  data <- term_weights(model, environment())
   terms <- c("nox", "rm", "lstat")
   expect_setequal(data$term, terms)
   expect_false(is.unsorted(rev(abs(data$weight))))
@@ -28,10 +28,10 @@ test_that("standardized coefficients are drawn in decreasing order, without the 
   # the unit of a feature does not matter
   other <- linear_regressor(medv ~ I(nox * 1000) + rm + lstat, MASS::Boston)
   suppressMessages(train(other))
-  expect_equal(weight_data(other, environment())$weight, data$weight, tolerance = 1e-4)
+  expect_equal(term_weights(other, environment())$weight, data$weight, tolerance = 1e-4)
   classes <- linear_classifier(Species ~ Petal.Length + Petal.Width, iris)
   suppressWarnings(suppressMessages(train(classes)))
-  data <- suppressWarnings(weight_data(classes, environment()))
+  data <- suppressWarnings(term_weights(classes, environment()))
   expect_equal(
     data$weight[data$term == "virginica: Petal.Width"],
     suppressWarnings(coef(classes))[["virginica", "Petal.Width"]] * sd(iris$Petal.Width)
@@ -39,7 +39,7 @@ test_that("standardized coefficients are drawn in decreasing order, without the 
   expect_equal(nrow(data), 4)
   two <- linear_regressor(cbind(mpg, qsec) ~ wt + factor(cyl), mtcars)
   suppressMessages(train(two))
-  expect_equal(nrow(weight_data(two, environment())), 6)
+  expect_equal(nrow(term_weights(two, environment())), 6)
 })
 
 test_that("plots have titles and names of axes", {

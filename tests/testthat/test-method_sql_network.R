@@ -113,7 +113,7 @@ test_that("feature columns of networks are expressions and SQL", {
   expect_same(computed(model, rows)[[1]], suppressWarnings(predict(model, rows)$.pred))
 })
 
-test_that("what has no expression is an error that names it", {
+test_that("models without an expression are errors that name the cause", {
   data <- sql_data(50)
   invalid <- "runhooks_error_invalid_argument"
   fit <- function(...) tidypredict::tidypredict_fit(network(..., steps = 1))

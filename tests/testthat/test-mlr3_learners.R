@@ -87,7 +87,7 @@ test_that("learners equal the direct calls", {
   expect_equal(found, setNames(expected$importance, expected$feature))
 })
 
-test_that("weights count rows", {
+test_that("weights are equivalent to repeated rows", {
   data <- transform(mtcars[c("mpg", "wt", "hp")], times = rep(1:2, 16))
   task <- mlr3::as_task_regr(data, target = "mpg")
   task$set_col_roles("times", roles = "weights_learner")
@@ -189,7 +189,7 @@ test_that("a hotstart equals one training and leaves the first learner as it was
       more$predict(task)$response, whole$predict(task)$response, label = few$id
     )
     expect_identical(few$predict(task)$response, before)
-    # training went on
+    # training continued
     steps <- whole$model$estimator$get_variable_value("global_step")
     expect_identical(more$model$estimator$get_variable_value("global_step"), steps)
   }
@@ -225,7 +225,7 @@ test_that("resample() and benchmark() use the learners, and print nothing", {
   expect_identical(nrow(result$score()), 8L)
 })
 
-test_that("arguments are checked in the words of mlr3", {
+test_that("errors about parameters use the names of mlr3", {
   expect_error(learner("regr.trees", n_trees = 0), "n_trees")
   expect_error(learner("regr.dnn", units = 3), "units")
   network <- learner("regr.dnn", optimizer = "Adem", epochs = 1)

@@ -51,8 +51,11 @@ test_that("formula models regularize per row, and column models as in TensorFlow
   expect_identical(model$spec[c("l2_regularization", "min_node_weight", "quantile_sketch_epsilon")], list(
     l2_regularization = 1 / 200, min_node_weight = 1 / 200, quantile_sketch_epsilon = 0.004
   ))
-  said <- boosted_trees_classifier(y ~ ., data, min_node_weight = 0, quantile_sketch_epsilon = 0.1)
-  expect_identical(said$spec[c("l2_regularization", "min_node_weight", "quantile_sketch_epsilon")], list(
+  given_values <- boosted_trees_classifier(
+    y ~ ., data, min_node_weight = 0, quantile_sketch_epsilon = 0.1
+  )
+  arguments <- c("l2_regularization", "min_node_weight", "quantile_sketch_epsilon")
+  expect_identical(given_values$spec[arguments], list(
     l2_regularization = 1 / 200, min_node_weight = 0, quantile_sketch_epsilon = 0.1
   ))
   columns <- boosted_trees_classifier(list(column_numeric("x")), n_batches_per_layer = 1L)
@@ -80,7 +83,7 @@ test_that("a tree without leaves to split is finished if a formula gives all row
   expect_lt(variable_value(heavy, "global_step")[[1]], 10)
 })
 
-test_that("trees of columns whose leaves cannot be split wait for other batches, and end", {
+test_that("trees with columns whose leaves cannot be split wait for other batches, and end", {
   set.seed(8)
   data <- data.frame(x = rnorm(60))
   data$y <- as.integer(data$x + 0.3 * rnorm(60) > 0)
@@ -165,10 +168,10 @@ test_that("the graph of trees in memory is exported in TensorFlow's ops", {
   graph <- readLines(file.path(dir, "graph.pbtxt"))
   ops <- unique(gsub('.*op: "(.*)".*', "\\1", grep("^ *op: ", graph, value = TRUE)))
   expect_equal(grep("InMemory", ops, value = TRUE), character())
-  wanted <- c(
+  expected_nodes <- c(
     "BoostedTreesTrainingPredict", "BoostedTreesMakeStatsSummary", "BoostedTreesUpdateEnsemble"
   )
-  expect_equal(setdiff(wanted, ops), character())
+  expect_equal(setdiff(expected_nodes, ops), character())
 })
 
 test_that("the ops of data in memory reject inconsistent inputs", {

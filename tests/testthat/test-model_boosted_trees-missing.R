@@ -39,7 +39,7 @@ test_that("missing values go to the side with the better gain, and are a level o
   expect_true(any(!of("a")))
   expect_true(all(of("k")))
   expect_true("f is not (missing)" %in% nodes$question)
-  # A fixed side explains less.
+  # If missing values always go to one side, the model explains less.
   least <- gappy_model(transform(data, a = ifelse(is.na(a), -100, a)))
   expect_lt(evaluate(model, data)$average_loss, evaluate(least, data)$average_loss + 1e-6)
   expect_gt(cor(predict(model, data)$.pred, data$y), 0.95)

@@ -25,7 +25,7 @@ models <- list(
   list(boosted_trees_classifier, three ~ V1 + V2 + V3 + V4 + V5 + word)
 )
 
-trees_of <- function(model) variable_value(model, "boosted_trees:0_serialized")
+model_trees <- function(model) variable_value(model, "boosted_trees:0_serialized")
 
 test_that("samples depend on the seed only", {
   data <- sampled_data()
@@ -34,7 +34,7 @@ test_that("samples depend on the seed only", {
       withr::local_options(runhooks.threads = threads)
       model <- seeded(about[[1]], about[[2]], data, ..., seed = seed)
       quietly(model)
-      trees_of(model)
+      model_trees(model)
     }
     own <- grown(sample_size = 0.5, mtry = 2)
     expect_identical(grown(sample_size = 0.5, mtry = 2, threads = 1), own)
@@ -53,7 +53,7 @@ test_that("more rows than sums of floats allow have the same bits for any number
     withr::local_options(runhooks.threads = threads)
     model <- seeded(models[[3]][[1]], models[[3]][[2]], data, sample_size = 0.3, mtry = 3)
     quietly(model)
-    trees_of(model)
+    model_trees(model)
   }
   expect_identical(grown(1), grown(2))
 })
@@ -69,7 +69,7 @@ test_that("a training that resumes within a tree has the same bits", {
     dir <- withr::local_tempdir()
     for (steps in c(4, 1, 6)) quietly(make(dir), steps = steps)
     quietly(make(dir))
-    expect_identical(trees_of(make(dir)), trees_of(once))
+    expect_identical(model_trees(make(dir)), model_trees(once))
   }
 })
 
@@ -100,7 +100,7 @@ test_that("each tree learns from about the share of the rows", {
   expect_true(all(abs(found - means) > 0 & abs(found - means) < 5 / sqrt(500)))
 })
 
-test_that("trees whose root cannot be split leave it, and the next ones grow", {
+test_that("if the root of a tree cannot be split, training continues with the next tree", {
   data <- sampled_data(40)
   model <- boosted_trees_classifier(
     class ~ V1 + word, data, n_trees = 30L, sample_size = 0.1,
@@ -110,7 +110,7 @@ test_that("trees whose root cannot be split leave it, and the next ones grow", {
   expect_identical(sum(unique(as.data.frame(model)[c("tree", "is_finished")])$is_finished), 30L)
 })
 
-test_that("invalid samples are errors in words of the arguments", {
+test_that("invalid values of sample_size and mtry are errors that name the argument", {
   invalid <- "runhooks_error_invalid_argument"
   data <- sampled_data(50)
   for (bad in list(0, -1, 1.5, NA, "a", c(0.5, 0.6))) {

@@ -36,10 +36,10 @@ test_that("training ends with the last tree, and does not change a finished mode
   # The 4 batches that scan the data do not count as steps.
   expect_equal(variable_value(model, "global_step")[[1]], 3 * 3 * 4)
   before <- serialized_trees(model)
-  said <- capture.output(type = "message", expect_warning(
+  messages <- capture.output(type = "message", expect_warning(
     train(model, tree_input(), steps = 10), "made no steps", class = "runhooks_warning_no_steps"
   ))
-  expect_match(paste(said, collapse = " "), "3 of 3 trees")
+  expect_match(paste(messages, collapse = " "), "3 of 3 trees")
   expect_identical(serialized_trees(model), before)
   expect_equal(variable_value(model, "global_step")[[1]], 36)
   expect_equal(tail(run_history(model_dir(model))$steps, 1), 0)
@@ -70,8 +70,8 @@ test_that("training in parts, also within a layer or the scan of the data, has t
 test_that("a training without a complete layer reports so", {
   model <- tree_model()
   stop_after <- session_run_hook(after_run = function(context, values) context$request_stop())
-  said <- capture.output(train(model, tree_input(), hooks = stop_after), type = "message")
-  expect_match(paste(said, collapse = " "), "No layer has grown")
+  messages <- capture.output(train(model, tree_input(), hooks = stop_after), type = "message")
+  expect_match(paste(messages, collapse = " "), "No layer has grown")
 })
 
 test_that("constant features raise a warning", {
@@ -80,32 +80,32 @@ test_that("constant features raise a warning", {
 })
 
 test_that("columns that cannot be split are errors that name them", {
-  refused <- function(columns, words) {
+  expect_invalid_columns <- function(columns, words) {
     model <- boosted_trees_regressor(columns, model_dir = withr::local_tempdir())
     expect_error(
       train(model, tree_input(), steps = 1), words, class = "runhooks_error_invalid_argument"
     )
   }
-  refused(words_c(), "cannot split column 'c', which is categorical")
-  refused(column_embedding(words_c(), 2), "cannot split column 'c_embedding'")
+  expect_invalid_columns(words_c(), "cannot split column 'c', which is categorical")
+  expect_invalid_columns(column_embedding(words_c(), 2), "cannot split column 'c_embedding'")
 })
 
 test_that("invalid arguments are errors", {
-  refused <- function(..., words) {
+  expect_invalid <- function(..., words) {
     expect_error(
       boosted_trees_regressor(column_numeric("x"), ...), words,
       class = "runhooks_error_invalid_argument"
     )
   }
-  refused(n_batches_per_layer = 0, words = "n_batches_per_layer")
-  refused(n_trees = 0, words = "n_trees")
-  refused(max_depth = 21, words = "max_depth")
-  refused(learning_rate = 0, words = "learning_rate")
-  refused(l2_regularization = -1, words = "l2_regularization")
-  refused(pruning_mode = "some", words = "pruning_mode")
-  refused(quantile_sketch_epsilon = 0.5, words = "quantile_sketch_epsilon")
-  refused(tree_complexity = 0.1, words = "no effect without pruning")
-  refused(optimizer = "SGD", words = "no argument")
+  expect_invalid(n_batches_per_layer = 0, words = "n_batches_per_layer")
+  expect_invalid(n_trees = 0, words = "n_trees")
+  expect_invalid(max_depth = 21, words = "max_depth")
+  expect_invalid(learning_rate = 0, words = "learning_rate")
+  expect_invalid(l2_regularization = -1, words = "l2_regularization")
+  expect_invalid(pruning_mode = "some", words = "pruning_mode")
+  expect_invalid(quantile_sketch_epsilon = 0.5, words = "quantile_sketch_epsilon")
+  expect_invalid(tree_complexity = 0.1, words = "no effect without pruning")
+  expect_invalid(optimizer = "SGD", words = "no argument")
   expect_error(boosted_trees_classifier(column_numeric("x"), n_classes = 1), "n_classes")
 })
 
@@ -126,7 +126,7 @@ test_that("a damaged checkpoint is an error, and none of it is used", {
   expect_error(feature_importances(model), class = "runhooks_error_data_loss")
 })
 
-test_that("a folder of other trees is an error", {
+test_that("a model directory with other trees is an error", {
   dir <- withr::local_tempdir()
   quietly(train(tree_model(dir), tree_input()))
   other <- boosted_trees_regressor(column_numeric("x"), model_dir = dir)
@@ -208,7 +208,7 @@ test_that("the weight column weights the quantiles", {
   train(by_formula)
   expect_lt(largest_gap(by_formula), 0.2)
 
-  # Rows of weight 0 take no part.
+  # Rows of weight 0 are ignored.
   data$w[data$x < 10] <- 0
   model <- trained(weight_column = "w")
   name <- grep("bucket_boundaries", variable_names(model), value = TRUE)

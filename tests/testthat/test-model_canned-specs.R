@@ -4,7 +4,7 @@
 model_kinds <- c("column", "head", "estimator")
 
 # Invalid values for each kind of argument. NULL is invalid unless it is the default.
-refused <- list(
+invalid_arguments <- list(
   "whole number" = list(1.5, "ten", TRUE, NA, 2^60, c(1, 2)),
   count = list(0, -1, 1.5, "ten", NA, 2^60),
   "plain number" = list("ten", TRUE, NA_real_),
@@ -118,17 +118,18 @@ test_that("each invalid argument is an error that names it when the object is cr
     # Several columns with a shared table are a list.
     own <- own[!(type == "SharedEmbeddingColumn" & own$kind == "column"), ]
     for (i in seq_along(own$name)) {
-      bad <- refused[[own$kind[[i]]]]
-      expect_gt(length(bad), 0, label = own$kind[[i]])
-      for (x in bad) {
-        ill <- arguments
+      invalid_values <- invalid_arguments[[own$kind[[i]]]]
+      expect_gt(length(invalid_values), 0, label = own$kind[[i]])
+      for (x in invalid_values) {
+        call_args <- arguments
         at <- match(own$name[[i]], specs$name[specs$kind != "feature"])
-        is_unnamed <- is.null(names(ill)) || all(names(ill) == "")
-        if (is_unnamed && at <= length(ill) && !any(specs$kind == "feature")) ill <- ill[-at]
-        ill[own$name[[i]]] <- list(x)
+        is_unnamed <- is.null(names(call_args)) || all(names(call_args) == "")
+        is_positional <- is_unnamed && at <= length(call_args) && !any(specs$kind == "feature")
+        if (is_positional) call_args <- call_args[-at]
+        call_args[own$name[[i]]] <- list(x)
         error <- expect_error(
-          do.call(name, ill), paste0(own$name[[i]], "|activation function"), class = "runhooks_error",
-          info = paste(type, own$name[[i]], deparse(x)[[1]])
+          do.call(name, call_args), paste0(own$name[[i]], "|activation function"),
+          class = "runhooks_error", info = paste(type, own$name[[i]], deparse(x)[[1]])
         )
         expect_equal(as.character(error$call[[1]]), name, info = paste(type, own$name[[i]]))
       }

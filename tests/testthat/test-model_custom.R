@@ -148,29 +148,29 @@ test_that("an invalid specification is an error with TensorFlow's message and th
     input <- cars_input(num_epochs = NULL)
     rlang::catch_cnd(mode(estimator(model_fn), input, steps = 1), "runhooks_error")
   }
-  refused <- function(text, ...) {
+  expect_invalid_spec <- function(text, ...) {
     model_fn <- function(features, labels, mode) estimator_spec(mode, ...)
     condition <- failed(model_fn)
     expect_match(conditionMessage(condition), text, fixed = TRUE)
     expect_equal(condition$call[[1]], quote(estimator_spec))
   }
   with(tf$Graph()$as_default(), other <- tf$constant(1))
-  refused("Missing train_op.", loss = NULL)
+  expect_invalid_spec("Missing train_op.", loss = NULL)
   noop <- function() tf$group()
-  refused("Missing loss.", train_op = noop())
-  refused("train_op must be Operation or Tensor, given: a string.", train_op = "go")
-  refused("loss must be Tensor, given: a number.", loss = 3, train_op = noop())
-  refused(
+  expect_invalid_spec("Missing loss.", train_op = noop())
+  expect_invalid_spec("train_op must be Operation or Tensor, given: a string.", train_op = "go")
+  expect_invalid_spec("loss must be Tensor, given: a number.", loss = 3, train_op = noop())
+  expect_invalid_spec(
     "Loss must be scalar, given: 'ones:0' of shape (2, 1).",
     loss = tf$ones(shape(2, 1)), train_op = noop()
   )
-  refused("predictions[a] must be Tensor", predictions = list(a = 1))
-  refused("from the default graph", loss = other, train_op = noop())
-  refused("(metric_value, update_op) tuples", eval_metric_ops = list(a = other))
-  refused("has no `hooks`", hooks = list())
-  refused("Every element of", training_hooks = list(3))
-  refused("must be ExportOutput objects", export_outputs = list(a = 3))
-  refused(
+  expect_invalid_spec("predictions[a] must be Tensor", predictions = list(a = 1))
+  expect_invalid_spec("from the default graph", loss = other, train_op = noop())
+  expect_invalid_spec("(metric_value, update_op) tuples", eval_metric_ops = list(a = other))
+  expect_invalid_spec("has no `hooks`", hooks = list())
+  expect_invalid_spec("Every element of", training_hooks = list(3))
+  expect_invalid_spec("must be ExportOutput objects", export_outputs = list(a = 3))
+  expect_invalid_spec(
     "Metric with name 'loss' is not allowed",
     loss = tf$constant(1), train_op = noop(),
     eval_metric_ops = list(loss = tf$metrics$mean(tf$constant(1)))
@@ -234,7 +234,7 @@ test_that("a training operation that does not count steps is explained", {
   )
 })
 
-test_that("a prediction that has no row for each example is an error that names it", {
+test_that("a prediction without a row for each example is an error that names the prediction", {
   squeezing <- function(squeeze, more = function(out) NULL) {
     estimator(function(features, labels, mode) {
       dense <- tf$layers$dense(tf$cast(features, tf$float32), 1L)
@@ -254,11 +254,11 @@ test_that("a prediction that has no row for each example is an error that names 
   model <- squeezing(tf$squeeze)
   train(model, input(1:32))
   expect_equal(nrow(predict(model, input(1:2))), 2)
-  said <- "Prediction `mpg` has shape \\(\\) where a row per example.*tf\\$squeeze\\(x, axis = 1L\\)"
+  pattern <- "Prediction `mpg` has shape \\(\\) where a row per example.*tf\\$squeeze\\(x, axis = 1L\\)"
   for (rows in list(1, 1:17)) {
-    expect_error(predict(model, input(rows)), said, class = "runhooks_error_invalid_argument")
+    expect_error(predict(model, input(rows)), pattern, class = "runhooks_error_invalid_argument")
     expect_error(
-      iterate(predict(model, input(rows), as_iterable = TRUE)), said,
+      iterate(predict(model, input(rows), as_iterable = TRUE)), pattern,
       class = "runhooks_error_invalid_argument"
     )
   }
@@ -289,7 +289,7 @@ test_that("an error of a model function that uses `labels` in prediction says th
     estimator(model_fn, withr::local_tempdir(.local_envir = parent.frame()))
   }
   input <- input_fn(mtcars, c("wt", "hp"), "mpg", batch_size = 8L, num_epochs = 1)
-  said <- "`labels` is NULL in mode \"infer\"."
+  pattern <- "`labels` is NULL in mode \"infer\"."
   uses <- list(
     function(labels) tf$reshape(labels, c(-1L, 1L)), function(labels) stop("no ", class(labels)),
     function(labels) labels$shape$as_list(), function(labels) labels + tf$constant(1)
@@ -297,7 +297,7 @@ test_that("an error of a model function that uses `labels` in prediction says th
   for (use in uses) {
     model <- model_of(use)
     train(model, input)
-    expect_error(predict(model, input), said, fixed = TRUE)
+    expect_error(predict(model, input), pattern, fixed = TRUE)
   }
   others <- model_of(function(labels) stop("something else"))
   train(others, input)

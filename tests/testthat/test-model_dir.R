@@ -12,32 +12,36 @@ unusual_names <- function() {
 
 test_that("models train, resume, export and load in folders of any name", {
   skip_if_not(l10n_info()[["UTF-8"]], "the locale has no UTF-8")
-  here <- withr::local_tempdir()
-  withr::local_dir(here)
-  plain <- mtcars_model(file.path(here, "plain"))
+  directory <- withr::local_tempdir()
+  withr::local_dir(directory)
+  plain <- mtcars_model(file.path(directory, "plain"))
   train(plain, mtcars_input(shuffle = FALSE))
   train(plain, mtcars_input(shuffle = FALSE))
-  wanted <- predict(plain, newdata = mtcars)
+  expected <- predict(plain, newdata = mtcars)
   for (name in unusual_names()) {
     # Relative, because a name must not be mistaken for an absolute path.
     train(mtcars_model(name), mtcars_input(shuffle = FALSE))
-    model <- mtcars_model(file.path(here, name))
-    expect_true(dir.exists(file.path(here, name)), label = name)
+    model <- mtcars_model(file.path(directory, name))
+    expect_true(dir.exists(file.path(directory, name)), label = name)
     train(model, mtcars_input(shuffle = FALSE))
-    expect_equal(predict(model, newdata = mtcars), wanted, label = name)
+    expect_equal(predict(model, newdata = mtcars), expected, label = name)
     expect_equal(evaluate(model, mtcars_input())$global_step, 8, label = name)
     expect_gt(nrow(read_events(model_dir(model))), 0, label = name)
     expect_equal(nrow(run_history(model_dir(model))), 2, label = name)
     expect_equal(dirname(latest_checkpoint(name)), name, label = name)
-    saved <- file.path(here, "model.rds")
+    saved <- file.path(directory, "model.rds")
     saveRDS(model, saved)
-    expect_equal(predict(readRDS(saved), newdata = mtcars), wanted, label = name)
+    expect_equal(predict(readRDS(saved), newdata = mtcars), expected, label = name)
     unlink(name, recursive = TRUE, expand = FALSE)
     expect_false(dir.exists(name), label = name)
     for (i in 1:2) suppressMessages(export_savedmodel(plain, name))
-    loaded <- load_savedmodel(file.path(here, name))
-    expect_equal(unlist(predict(loaded, mtcars)), unlist(wanted), ignore_attr = TRUE, label = name)
-    expect_setequal(list.files(here, all.files = TRUE, no.. = TRUE), c("plain", "model.rds", name))
+    loaded <- load_savedmodel(file.path(directory, name))
+    expect_equal(
+      unlist(predict(loaded, mtcars)), unlist(expected), ignore_attr = TRUE, label = name
+    )
+    expect_setequal(
+      list.files(directory, all.files = TRUE, no.. = TRUE), c("plain", "model.rds", name)
+    )
     unlink(name, recursive = TRUE, expand = FALSE)
   }
 })

@@ -30,8 +30,10 @@ test_that("reading weights that another object has trained gives a message, once
   for (name in names(more_readers)) {
     suppressMessages(train(other, steps = 1))
     step <- step + 1
-    said <- paste0("to\\s+step\\s+", step - 1, ",\\s+and\\s+it\\s+is\\s+now\\s+at\\s+step\\s+", step)
-    expect_message(more_readers[[name]](model), said, class = kind, info = name)
+    pattern <- paste0(
+      "to\\s+step\\s+", step - 1, ",\\s+and\\s+it\\s+is\\s+now\\s+at\\s+step\\s+", step
+    )
+    expect_message(more_readers[[name]](model), pattern, class = kind, info = name)
     expect_no_message(more_readers[[name]](model), class = kind)
   }
   # No message for the object that trains, nor for a new one.
@@ -41,14 +43,14 @@ test_that("reading weights that another object has trained gives a message, once
 
 test_that("a hook that predicts with its own model gets no such message", {
   model <- fitted_model(mpg ~ wt, mtcars, withr::local_tempdir())
-  asked <- 0
+  num_predictions <- 0
   ask <- session_run_hook(after_run = function(context, values) {
     predict(model)
-    asked <<- asked + 1
+    num_predictions <<- num_predictions + 1
   })
   kind <- "runhooks_message_other_training"
   expect_no_message(train(model, steps = 2, hooks = ask), class = kind)
-  expect_equal(asked, 2)
+  expect_equal(num_predictions, 2)
   # A training that failed also belongs to the object.
   halt <- session_run_hook(after_run = function(context, values) stop("enough"))
   config <- run_config(save_checkpoints_steps = 1)

@@ -12,7 +12,7 @@ trained_folder <- function(..., env = parent.frame()) {
   folder
 }
 
-refused <- function(expr, words) {
+expect_different_model <- function(expr, words) {
   condition <- tryCatch(expr, error = identity)
   expect_s3_class(condition, "runhooks_error_failed_precondition")
   expect_match(conditionMessage(condition), "contains a different model", all = FALSE)
@@ -22,33 +22,43 @@ refused <- function(expr, words) {
 test_that("another optimizer is an error that names it; learning rates may change", {
   folder <- trained_folder()
   other <- kept_model(folder, optimizer = "Adam")
-  refused(train(other, mtcars_input()), "It was trained with Ftrl, not Adam.")
+  expect_different_model(train(other, mtcars_input()), "It was trained with Ftrl, not Adam.")
   expect_s3_class(evaluate(other, mtcars_input()), "tbl_df")
   expect_s3_class(predict(other, mtcars_input()), "tbl_df")
   rate <- kept_model(folder, optimizer = tf$train$FtrlOptimizer(0.01), loss_reduction = "mean")
   train(rate, mtcars_input())
   expect_equal(variable_value(rate, "global_step")[[1]], 8)
   named <- kept_model(folder, optimizer = tf$train$FtrlOptimizer(0.1, name = "mine"))
-  refused(train(named, mtcars_input()), "It was trained with Ftrl, not Ftrl of the name 'mine'.")
+  expect_different_model(
+    train(named, mtcars_input()), "It was trained with Ftrl, not Ftrl of the name 'mine'."
+  )
 })
 
 test_that("another kind of model, other columns or another response are errors that name them", {
   folder <- trained_folder()
   deep <- dnn_regressor(3, column_numeric("drat"), model_dir = folder)
   words <- "It was trained as linear_regressor(), not dnn_regressor()."
-  refused(train(deep, mtcars_input()), words)
-  refused(predict(deep, mtcars_input()), words)
-  refused(evaluate(deep, mtcars_input()), words)
+  expect_different_model(train(deep, mtcars_input()), words)
+  expect_different_model(predict(deep, mtcars_input()), words)
+  expect_different_model(evaluate(deep, mtcars_input()), words)
   less <- kept_model(folder, columns = list(column_numeric("drat"), column_numeric("wt")))
   input <- input_fn(mtcars, features = c("drat", "wt"), response = "mpg")
   for (run in list(train, evaluate, predict)) {
-    refused(run(less, input), c("the column 'cyl', which this model lacks", "the column 'wt'"))
+    expect_different_model(
+      run(less, input), c("the column 'cyl', which this model lacks", "the column 'wt'")
+    )
   }
   hp <- input_fn(mtcars, features = c("drat", "cyl"), response = "hp")
-  refused(train(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'.")
-  refused(evaluate(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'.")
+  expect_different_model(
+    train(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'."
+  )
+  expect_different_model(
+    evaluate(kept_model(folder), hp), "It was trained to predict 'mpg', not 'hp'."
+  )
   formula <- linear_regressor(hp ~ drat + cyl, data = mtcars, model_dir = folder)
-  refused(predict(formula, newdata = mtcars), "It was trained to predict 'mpg', not 'hp'.")
+  expect_different_model(
+    predict(formula, newdata = mtcars), "It was trained to predict 'mpg', not 'hp'."
+  )
 })
 
 test_that("columns are compared by content, heads by their output", {
@@ -60,21 +70,27 @@ test_that("columns are compared by content, heads by their output", {
   input <- input_fn(data, features = "g", response = "y")
   train(kept_model(folder, columns = column(c("a", "b"))), input)
   # The same strings in another order would use other weights.
-  refused(predict(kept_model(folder, columns = column(c("b", "a"))), input), "The column 'g' was")
+  expect_different_model(
+    predict(kept_model(folder, columns = column(c("b", "a"))), input), "The column 'g' was"
+  )
   expect_s3_class(predict(kept_model(folder, columns = column(c("a", "b"))), input), "tbl_df")
 
   classes <- withr::local_tempdir()
   three <- linear_classifier(column(c("a", "b")), model_dir = classes, n_classes = 3)
   train(three, input)
   four <- linear_classifier(column(c("a", "b")), model_dir = classes, n_classes = 4)
-  refused(train(four, input), "`n_classes` was 3 and is now 4.")
+  expect_different_model(train(four, input), "`n_classes` was 3 and is now 4.")
 
   layers <- withr::local_tempdir()
   wide <- function(...) dnn_regressor(..., column_numeric("drat"), model_dir = layers)
   train(wide(c(4, 2)), mtcars_input())
-  refused(predict(wide(c(4, 3)), mtcars_input()), "`hidden_units` was (4, 2) and is now (4, 3).")
+  expect_different_model(
+    predict(wide(c(4, 3)), mtcars_input()), "`hidden_units` was (4, 2) and is now (4, 3)."
+  )
   tanh <- wide(c(4, 2), activation_fn = "tanh")
-  refused(predict(tanh, mtcars_input()), "`activation_fn` was 'relu' and is now 'tanh'.")
+  expect_different_model(
+    predict(tanh, mtcars_input()), "`activation_fn` was 'relu' and is now 'tanh'."
+  )
 })
 
 test_that("long vocabularies and files are compared by content", {
@@ -84,8 +100,8 @@ test_that("long vocabularies and files are compared by content", {
   column_memory <- function(column) model_signature(linear_regressor(column))$columns
   expect_lt(nchar(column_memory(one)), 250)
   expect_false(identical(column_memory(one), column_memory(other)))
-  here <- withr::local_tempdir()
-  files <- file.path(here, c("a", "b", "c"))
+  directory <- withr::local_tempdir()
+  files <- file.path(directory, c("a", "b", "c"))
   writeLines(c("u", "v"), files[[1]])
   file.copy(files[[1]], files[[2]])
   writeLines(c("v", "u"), files[[3]])
@@ -104,13 +120,17 @@ test_that("folders without metadata are accepted, and get it by training", {
   expect_true(is.character(record$model$columns))
   # The record of an earlier version.
   record$model <- NULL
-  write_metadata(record, folder)
+  cpp_write_metadata(folder, record)
   train(kept_model(folder), mtcars_input())
-  refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
+  expect_different_model(
+    train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam"
+  )
   # TensorFlow writes no metadata.
   unlink(file.path(folder, record_file))
   train(kept_model(folder), mtcars_input())
-  refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
+  expect_different_model(
+    train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam"
+  )
 })
 
 test_that("a training that fails at its start does not affect the next one", {
@@ -119,7 +139,7 @@ test_that("a training that fails at its start does not affect the next one", {
   expect_error(train(kept_model(folder, optimizer = "Adam"), mtcars_input(), hooks = failing), "no")
   expect_false(file.exists(file.path(folder, record_file)))
   # A killed process leaves metadata without a checkpoint.
-  write_metadata(c(empty_record(), list(model = list(kind = c(kind = "x")))), folder)
+  cpp_write_metadata(folder, c(empty_record(), list(model = list(kind = c(kind = "x")))))
   train(kept_model(folder), mtcars_input())
   expect_equal(cpp_read_plain_file(file.path(folder, record_file))$model$kind[["kind"]],
                "linear_regressor")
@@ -130,11 +150,11 @@ test_that("invalid metadata are an error about a damaged file", {
   record <- cpp_read_plain_file(file.path(folder, record_file))
   record$model <- list(kind = quote(a), columns = list(1))
   record$model$kind <- 1
-  write_metadata(record, folder)
+  cpp_write_metadata(folder, record)
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
   # A file without any data, also as the first file that is read.
   writeLines("nothing", file.path(folder, record_file))
-  the$sound_record <- NULL
+  the$valid_record <- NULL
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
 })
 
@@ -147,7 +167,7 @@ test_that("a model that is evaluated repeatedly detects changes of its folder", 
   expect_equal(ask(), first)
   record <- cpp_read_plain_file(file.path(folder, record_file))
   record$model$kind <- c(kind = "x")
-  write_metadata(record, folder)
+  cpp_write_metadata(folder, record)
   expect_error(ask(), class = "runhooks_error_failed_precondition")
   unlink(file.path(folder, record_file))
   expect_equal(ask()$loss, first$loss)
@@ -199,15 +219,17 @@ test_that("a model whose folder is gone reports so in every call", {
 test_that("conflicting folders are an error that names both", {
   model <- mtcars_model()
   train(model, mtcars_input())
-  was <- model_dir(model)
+  old_folder <- model_dir(model)
   model$estimator <- local({
     engine <- unclass(model$estimator)
-    engine$model_dir <- file.path(was, "other")
+    engine$model_dir <- file.path(old_folder, "other")
     structure(engine, class = "runhooks_engine")
   })
   error <- expect_error(predict(model, mtcars_input()), class = "runhooks_error_not_found")
-  expect_match(conditionMessage(error), paste0("trained in ", was, ","), fixed = TRUE)
-  expect_match(conditionMessage(error), paste0("now ", file.path(was, "other")), fixed = TRUE)
+  expect_match(conditionMessage(error), paste0("trained in ", old_folder, ","), fixed = TRUE)
+  expect_match(
+    conditionMessage(error), paste0("now ", file.path(old_folder, "other")), fixed = TRUE
+  )
 })
 
 # --- a model during its own training
@@ -259,8 +281,8 @@ test_that("a folder that has reached max_steps reports that nothing was trained,
     fit(mtcars), "Nothing was trained.*at\\s+step\\s+20.*max_steps\\s+=\\s+20.*`steps`.*another\\s+`model_dir`",
     class = "runhooks_message_skipped"
   )
-  said <- testthat::capture_messages(fit(mtcars[1:16, ], learning_rate = 0.5))
-  expect_equal(sum(grepl("Nothing was trained", said)), 1)
+  messages <- testthat::capture_messages(fit(mtcars[1:16, ], learning_rate = 0.5))
+  expect_equal(sum(grepl("Nothing was trained", messages)), 1)
 })
 
 test_that("training on other data than before is reported", {

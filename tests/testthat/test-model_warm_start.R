@@ -49,30 +49,30 @@ test_that("a warm start takes over the levels of factors", {
   expect_equal(predict(second, data), predict(first, data), tolerance = 1e-5)
 })
 
-test_that("a warm start from a model with other terms, classes or columns is refused", {
+test_that("a warm start from a model with other terms, classes or columns is an error", {
   first <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = new_folder())
   train(first)
-  refused <- function(expr, pattern) {
+  expect_failed_precondition <- function(expr, pattern) {
     expect_error(expr, pattern, class = "runhooks_error_failed_precondition")
   }
   start <- function(formula, data = mtcars, ...) {
     linear_regressor(formula, data, warm_start_from = model_dir(first), ..., model_dir = new_folder())
   }
-  refused(start(mpg ~ wt), "hp")
-  refused(start(mpg ~ wt + hp + qsec), "qsec")
-  refused(start(log(mpg) ~ wt + hp), "log\\(mpg\\)")
+  expect_failed_precondition(start(mpg ~ wt), "hp")
+  expect_failed_precondition(start(mpg ~ wt + hp + qsec), "qsec")
+  expect_failed_precondition(start(log(mpg) ~ wt + hp), "log\\(mpg\\)")
   expect_error(start(mpg ~ wt + hp, normalize = FALSE), "normalize = TRUE.*warm_start_from")
-  refused(
+  expect_failed_precondition(
     linear_regressor(column_numeric("wt", "hp"), warm_start_from = model_dir(first)), "standardized"
   )
   plain <- linear_regressor(column_numeric("wt", "hp"), model_dir = new_folder())
   train(plain, input_fn(mpg ~ wt + hp, mtcars), steps = 1)
-  refused(
+  expect_failed_precondition(
     linear_regressor(mpg ~ wt + hp, mtcars, warm_start_from = model_dir(plain)), "standardized"
   )
   classes <- linear_classifier(Species ~ Sepal.Width, iris[1:100, ], model_dir = new_folder())
   suppressMessages(train(classes, steps = 2))
-  refused(
+  expect_failed_precondition(
     linear_classifier(
       Species ~ Sepal.Width, droplevels(iris[51:150, ]), warm_start_from = model_dir(classes)
     ),
@@ -93,7 +93,7 @@ test_that("a selection of variables may come from a model with other terms", {
   expect_equal(kernel(second), kernel(first), tolerance = 1e-5)
 })
 
-test_that("a checkpoint of a model with other scales or levels is refused", {
+test_that("a checkpoint of a model with other scales or levels is an error", {
   make <- function(data, formula = mpg ~ wt) {
     dnn_regressor(formula, data, hidden_units = 4, model_dir = new_folder())
   }

@@ -246,10 +246,10 @@ test_that("AddSign matches TensorFlow's, and does not change rows without a grad
       for (t in 1:3) {
         session$run(train, feed_dict = dict(sign = (-1)^(t - 1)))
         for (name in names(start)) {
-          wanted <- expected[[name]][[t]]
-          if (is_sparse) wanted[3:4] <- start[[name]][3:4]
+          expected_value <- expected[[name]][[t]]
+          if (is_sparse) expected_value[3:4] <- start[[name]][3:4]
           # In the second step, m is a small difference of two large numbers.
-          expect_equal(c(t(session$run(get(name)))), wanted, tolerance = 1e-5, info = name)
+          expect_equal(c(t(session$run(get(name)))), expected_value, tolerance = 1e-5, info = name)
         }
       }
       session$close()

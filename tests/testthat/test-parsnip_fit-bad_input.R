@@ -1,4 +1,4 @@
-# Bad input in parsnip, workflows and tune: errors in the words of the user, before training.
+# Bad input in parsnip, workflows and tune: errors that use the user's names, before training.
 
 skip_if_not_installed("parsnip", "1.5.0")
 
@@ -14,7 +14,7 @@ network <- function(..., engine_args = list()) {
 }
 trees <- function(...) engine(parsnip::boost_tree("regression", ...))
 
-# The words of the direct interface that tidymodels does not have.
+# Words of the direct interface, which tidymodels does not use.
 direct_words <- paste0(
   "train[(]|constructor|learning_rate|n_trees|max_depth|na[.]action|tf_random_seed|num_epochs|",
   "max_steps|column_numeric|loss_reduction =|validation ="
@@ -132,7 +132,7 @@ test_that("strings are levels, and new levels give a warning", {
   expect_error(predict(fitted, cars["wt"]), "\"s\"", class = "runhooks_error_not_found")
 })
 
-test_that("fits print no messages in the words of train()", {
+test_that("fits print no messages about train()", {
   expect_silent(generics::fit(network(hidden_units = 64, epochs = 1), mpg ~ ., mtcars))
   expect_silent(generics::fit(
     network(epochs = 200, engine_args = list(stop_iter = 1, optimizer = "Adam")), mpg ~ ., mtcars

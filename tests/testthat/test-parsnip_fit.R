@@ -202,7 +202,7 @@ test_that("boost_tree() equals the direct call, with the rows of min_n", {
     )
   )
   expect_equal(predict(fitted, cars)$.pred, predict(direct, cars)$.pred, tolerance = 1e-12)
-  # both sides of a split have so many rows
+  # the minimum number of rows on each side of a split
   for (min_n in c(2, 6, 7, 13)) {
     spec <- parsnip::boost_tree(trees = 1, tree_depth = 2, min_n = min_n)
     found <- predict(generics::fit(engine(spec, mode = "regression"), mpg ~ wt, mtcars), mtcars)
@@ -316,7 +316,7 @@ test_that("penalties minimize the objective of glmnet", {
   expect_lt(max(predict(few, iris, type = "prob")), 0.98)
 })
 
-test_that("case weights count rows", {
+test_that("case weights are equivalent to repeated rows", {
   skip_if_not_installed("hardhat")
   cars <- cars_data()
   times <- rep(1:2, 16)
@@ -440,7 +440,7 @@ test_that("a model directory has a folder for each fit, which is trained once", 
   expect_length(list.dirs(folder, recursive = FALSE), 3)
 })
 
-test_that("arguments that cannot be honoured are errors before training", {
+test_that("arguments that cannot be applied are errors before training", {
   cars <- cars_data()
   expect_invalid <- function(spec, pattern, formula = mpg ~ wt, data = cars, ...) {
     hook <- recording_hook("begin")

@@ -72,7 +72,7 @@ test_that("races of finetune drop arguments", {
   expect_true(any(tune::collect_metrics(found)$trees == 20))
 })
 
-test_that("finetune anneals", {
+test_that("simulated annealing of finetune tunes arguments", {
   skip_if_not_installed("finetune")
   set.seed(1)
   found <- suppressMessages(finetune::tune_sim_anneal(
@@ -106,7 +106,7 @@ test_that("parallel workers find the same metrics", {
   expect_equal(tuned(), here)
 })
 
-test_that("a grid with fits that fail goes on, and its notes name the cause", {
+test_that("tuning continues if a fit fails, and the notes name the cause", {
   spec <- parsnip::boost_tree(trees = 2, mtry = tune::tune())
   found <- suppressWarnings(suppressMessages(tune::tune_grid(
     tuned_flow(spec, seed = 1, formula = mpg ~ wt + hp), folds_of(mtcars),

@@ -25,7 +25,7 @@ test_that("a successful run records its end: the data or the number of steps", {
   expect_gt(run$rows_per_sec, 0)
   expect_gte(run$waited, 0)
   train(model, endless(), steps = 3)
-  expect_end(model, "steps", "3 steps were asked for", 3)
+  expect_end(model, "steps", "3 steps were requested", 3)
   train(model, endless(), max_steps = 9)
   expect_end(model, "steps", "max_steps = 9 was reached", 2)
   train(model, endless(), max_steps = 9)
@@ -217,7 +217,7 @@ test_that("the record of a directory keeps the last 50 runs when it grows long",
 
 # --- files that other programs have modified
 
-test_that("records that a crash has cut or changed are skipped with a warning", {
+test_that("truncated and changed records are skipped with a warning", {
   model <- mtcars_model()
   for (i in 1:3) train(model, endless(), steps = 1)
   path <- file.path(model_dir(model), runs_file)
@@ -339,13 +339,13 @@ test_that("a forked child does not hold its parent's lock", {
   skip_on_os("windows")
   folder <- withr::local_tempdir()
   model <- mtcars_model(folder)
-  refused <- NULL
+  messages <- NULL
   hook <- session_run_hook(after_create_session = function(session, coord) {
-    refused <<- in_forks(1, function(i) {
+    messages <<- in_forks(1, function(i) {
       tryCatch(train(model, mtcars_input()), error = function(e) conditionMessage(e))
     })
   })
   train(model, mtcars_input(), hooks = hook)
-  expect_match(refused[[1]], paste("Process", Sys.getpid()))
+  expect_match(messages[[1]], paste("Process", Sys.getpid()))
   expect_identical(run_history(folder)$why, "data")
 })

@@ -103,14 +103,14 @@ test_that("inference without a design matrix is that of the dense computation", 
   }
 })
 
-test_that("a design matrix of gigabytes is refused before it is allocated", {
+test_that("a design matrix of gigabytes is an error before it is allocated", {
   data <- large_factor(40000, 3000)
   data$g <- rev(data$f)
   model <- linear_regressor(y ~ f + g, data, model_dir = new_folder())
   suppressWarnings(suppressMessages(train(model, steps = 2)))
-  refused <- "runhooks_error_resource_exhausted"
+  error_class <- "runhooks_error_resource_exhausted"
   for (f in list(coef, vcov, summary, confint, anova)) {
-    expect_error(f(model), "40,000 rows.*6,000 columns.*1.9 GB", class = refused)
+    expect_error(f(model), "40,000 rows.*6,000 columns.*1.9 GB", class = error_class)
   }
 })
 

@@ -52,8 +52,8 @@ test_that("closing an iterator early calls end()", {
 
 test_that("keys can be selected; unknown ones are errors that list the known ones", {
   model <- mtcars_model()
-  asked <- untrained(predict(model, mtcars_input(), predict_keys = "predictions"))
-  expect_named(asked, "predictions")
+  selected <- untrained(predict(model, mtcars_input(), predict_keys = "predictions"))
+  expect_named(selected, "predictions")
   expect_error(
     untrained(predict(model, mtcars_input(), predict_keys = "nope")),
     "Expected to run at least one output from predictions, provided nope.", fixed = TRUE
@@ -121,8 +121,8 @@ test_that("an error in end() of a collected iterator is a warning", {
   start()
   # A finalizer's warnings cannot be caught.
   withr::local_options(warn = 1)
-  said <- capture.output(for (i in 1:2) gc(), type = "message")
-  expect_match(said, "not so fast", all = FALSE)
+  messages <- capture.output(for (i in 1:2) gc(), type = "message")
+  expect_match(messages, "not so fast", all = FALSE)
   iterator <- untrained(predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE))
   iter_next(iterator)
   expect_error(iterator$close(), "not so fast", class = "runhooks_error_hook")
@@ -141,7 +141,7 @@ test_that("whole batches are returned unchanged", {
 
 test_that("cells of arrays match their rows, in linear time", {
   values <- array(seq_len(24), c(4, 3, 2))
-  cells <- split_batch(list(a = values, b = array(1:4)))
+  cells <- cpp_batch_examples(list(list(a = values, b = array(1:4))))
   expect_length(cells, 4)
   for (row in 1:4) {
     expect_equal(unclass(cells[[row]]$a), values[row, , ])
@@ -149,7 +149,7 @@ test_that("cells of arrays match their rows, in linear time", {
   }
   seconds <- function(n) {
     batch <- list(a = array(0, c(n, 2)))
-    min(replicate(3, system.time(split_batch(batch))[["elapsed"]]))
+    min(replicate(3, system.time(cpp_batch_examples(list(batch)))[["elapsed"]]))
   }
   # Quadratic code would take 64 times as long for 8 times the rows.
   expect_lt(seconds(40000), 30 * max(seconds(5000), 0.005))

@@ -235,7 +235,7 @@ test_that("data of other types give the same results as without a cache", {
     numbers = transform(rows, Petal.Width = 1:5), flags = transform(rows, Petal.Width = TRUE),
     factor = transform(rows, word = factor(word, levels = c("c", "b", "a"))),
     new_level = transform(rows, word = "z"), blank = transform(rows, word = ""),
-    no_word = transform(rows, word = NA), as_words = transform(rows, Petal.Width = "1"),
+    no_word = transform(rows, word = NA), response_as_strings = transform(rows, Petal.Width = "1"),
     matrix = { x <- rows; x$Petal.Width <- matrix(1:5); x },
     list = { x <- rows; x$Petal.Width <- as.list(1:5); x },
     date = transform(rows, id = Sys.Date() + 1:5), lacks = rows["id"], none = rows[0, ],

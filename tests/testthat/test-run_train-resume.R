@@ -43,7 +43,7 @@ test_that("26 and 22 steps equal 48 steps, bit for bit, however the rows are rea
 
 test_that("another process and train(<data frame>) also resume bit for bit", {
   skip_if_not_installed("processx")
-  here <- withr::local_tempdir()
+  directory <- withr::local_tempdir()
   script <- "
     library(runhooks)
     args <- commandArgs(TRUE)
@@ -52,18 +52,18 @@ test_that("another process and train(<data frame>) also resume bit for bit", {
     model <- linear_regressor(y ~ x, data = data, model_dir = args[[1]])
     train(model, data, steps = as.integer(args[[3]]), batch_size = 7)
   "
-  file <- file.path(here, "train.R")
+  file <- file.path(directory, "train.R")
   writeLines(script, file)
   run <- function(dir, seed, steps) {
     processx::run(
-      child_rscript(), c(file, file.path(here, dir), seed, steps), env = child_env()
+      child_rscript(), c(file, file.path(directory, dir), seed, steps), env = child_env()
     )
   }
   run("whole", 1, 48)
   run("parts", 1, 26)
   run("parts", 99, 22)
   values <- function(dir) {
-    path <- latest_checkpoint(file.path(here, dir))
+    path <- latest_checkpoint(file.path(directory, dir))
     cpp_checkpoint_values(path, checkpoint_names(path))
   }
   expect_identical(values("parts"), values("whole"))
@@ -121,8 +121,8 @@ test_that("other rows or other reading options restart the input with a message"
     train(model, resume_input(more, batch_size = 8), steps = 1),
     "to another input pipeline. .* Saved: .*batch_size = 7.* Now: .*batch_size = 8"
   )
-  refusing <- resume_input(more, batch_size = 8, on_other_data = "stop")
-  train(model, refusing, steps = 1)
+  stopping_input <- resume_input(more, batch_size = 8, on_other_data = "stop")
+  train(model, stopping_input, steps = 1)
   expect_error(
     train(model, resume_input(changed, batch_size = 8, on_other_data = "stop"), steps = 1),
     "to other data.*Saved: .*Now: ", class = "runhooks_error_failed_precondition"
@@ -204,31 +204,31 @@ damage <- list(
 )
 
 test_that("only training falls back to the checkpoint before a damaged one", {
-  here <- withr::local_tempdir()
-  whole <- file.path(here, "whole")
+  directory <- withr::local_tempdir()
+  whole <- file.path(directory, "whole")
   train(saving_model(whole), resume_input(num_epochs = NULL), steps = 6)
   expect_equal(basename(latest_checkpoint(whole)), "model.ckpt-6")
   for (problem in names(damage)) {
-    folder <- file.path(here, "damaged")
+    folder <- file.path(directory, "damaged")
     unlink(folder, recursive = TRUE)
     dir.create(folder)
     file.copy(list.files(whole, full.names = TRUE), folder)
     damage[[problem]](file.path(folder, "model.ckpt-6"))
     model <- saving_model(folder)
-    refused <- function(expr) {
+    expect_unreadable <- function(expr) {
       error <- expect_error(expr, "model.ckpt-6, cannot be read", class = "runhooks_error_data_loss")
       expect_match(conditionMessage(error), problem)
       expect_match(conditionMessage(error), "The checkpoint before it, .*model.ckpt-4, can be read")
     }
-    refused(evaluate(model, resume_input()))
-    refused(predict(model, resume_input()))
-    refused(export_savedmodel(model, file.path(here, "export")))
-    if (problem != "checksum") refused(variable_value(model))
+    expect_unreadable(evaluate(model, resume_input()))
+    expect_unreadable(predict(model, resume_input()))
+    expect_unreadable(export_savedmodel(model, file.path(directory, "export")))
+    if (problem != "checksum") expect_unreadable(variable_value(model))
     before <- file.path(folder, "model.ckpt-4")
     expect_equal(evaluate(model, resume_input(), checkpoint_path = before)$global_step, 4)
-    said <- capture_warnings(train(model, resume_input(num_epochs = NULL), steps = 2))
-    expect_match(said, "The checkpoint before it, .*model.ckpt-4, is used", all = FALSE)
-    expect_match(said, problem, all = FALSE)
+    warnings <- capture_warnings(train(model, resume_input(num_epochs = NULL), steps = 2))
+    expect_match(warnings, "The checkpoint before it, .*model.ckpt-4, is used", all = FALSE)
+    expect_match(warnings, problem, all = FALSE)
     expect_silent(result <- evaluate(model, resume_input()))
     expect_equal(result$global_step, 6)
     state <- readLines(file.path(folder, "checkpoint"))

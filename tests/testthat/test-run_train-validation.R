@@ -39,7 +39,7 @@ test_that("validation data can be an input function, also without a formula", {
 
 test_that("early_stopping() ends the training and keeps the best model", {
   model <- cars_model(rate = 0.5)
-  said <- capture_messages(
+  messages <- capture_messages(
     history <- train(
       model, mtcars[1:24, ], steps = 20000, validation = mtcars[25:32, ],
       stop = early_stopping("average_loss", patience = 300)
@@ -51,9 +51,9 @@ test_that("early_stopping() ends the training and keeps the best model", {
   expect_lt(last, 20000)
   expect_equal(last, validated$step[[best]] + 300)
   expect_equal(diff(validated$step)[[1]], 60)
-  expect_match(said, "stopped early at step", all = FALSE)
-  expect_match(said, "has the weights of step", all = FALSE)
-  expect_false(any(grepl("completed after", said)))
+  expect_match(messages, "stopped early at step", all = FALSE)
+  expect_match(messages, "has the weights of step", all = FALSE)
+  expect_false(any(grepl("completed after", messages)))
   own <- evaluate(model, mtcars[25:32, ])
   expect_equal(own$average_loss, validated$average_loss[[best]], tolerance = 1e-6)
   expect_equal(own$global_step, last)
@@ -67,11 +67,11 @@ test_that("early_stopping() ends the training and keeps the best model", {
 test_that("the default metric is the average loss, or the loss of models without one", {
   expect_equal(early_stopping(patience = 5)$metric_name, "average_loss")
   stopped_by <- function(model, ...) {
-    said <- capture_messages(train(
+    messages <- capture_messages(train(
       model, ..., steps = 200, hooks = hook_learning_rate(reduce_on_plateau(patience = 50)),
       stop = early_stopping(patience = 1, every_n_steps = 1, min_delta = 1e6)
     ))
-    sub('.*since "([^"]*)".*', "\\1", grep("stopped early", said, value = TRUE))
+    sub('.*since "([^"]*)".*', "\\1", grep("stopped early", messages, value = TRUE))
   }
   model <- cars_model()
   expect_equal(stopped_by(model, mtcars[1:24, ], validation = mtcars[25:32, ]), "average_loss")

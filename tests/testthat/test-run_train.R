@@ -34,14 +34,16 @@ test_that("a message names the hook that ended the training", {
     made <<- made + 1
     if (made == 3) context$request_stop()
   })
-  said <- capture_messages(train(model, input, steps = 10, hooks = list(mine = third)))
-  expect_match(said, "Training completed after 3 steps but 10 steps were specified", all = FALSE)
-  expect_match(said, sprintf("Hook `%s` ended it", run_history(model)$reason), all = FALSE)
-  expect_no_match(said, "num_epochs")
+  messages <- capture_messages(train(model, input, steps = 10, hooks = list(mine = third)))
+  expect_match(
+    messages, "Training completed after 3 steps but 10 steps were specified", all = FALSE
+  )
+  expect_match(messages, sprintf("Hook `%s` ended it", run_history(model)$reason), all = FALSE)
+  expect_no_match(messages, "num_epochs")
   lower <- hook_stop_if_higher(model, "loss", 0, run_every_secs = NULL, run_every_steps = 1)
   evaluated <- hook_in_memory_evaluator(model, mtcars_input(), every_n_iter = 1)
-  said <- capture_messages(train(model, input, steps = 10, hooks = list(evaluated, lower)))
-  expect_match(said, "Early stopping ended it, since \"loss\" was", all = FALSE)
+  messages <- capture_messages(train(model, input, steps = 10, hooks = list(evaluated, lower)))
+  expect_match(messages, "Early stopping ended it, since \"loss\" was", all = FALSE)
 })
 
 test_that("train() returns the history invisibly and prints nothing", {

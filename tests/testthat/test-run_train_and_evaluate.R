@@ -187,10 +187,10 @@ test_that("exporters write models that predict like the trained one", {
   exporters <- list(latest_exporter("lat"), best_exporter("best"), final_exporter("fin"))
   history <- run_both(model, max_steps = 4, exporters = exporters)
   expect_named(history$exports, c("lat", "best", "fin"))
-  wanted <- unlist(predict(model, toy_input(num_epochs = 1)))
+  expected <- unlist(predict(model, toy_input(num_epochs = 1)))
   for (path in history$exports) {
     exported <- predict(load_savedmodel(path), data.frame(x = c(1, 2, 3, 4)))
-    expect_equal(unname(unlist(exported)), unname(wanted), tolerance = 1e-6)
+    expect_equal(unname(unlist(exported)), unname(expected), tolerance = 1e-6)
   }
   expect_length(dir(file.path(model_dir(model), "export", "lat")), 2)
 })

@@ -73,8 +73,8 @@ test_that("the progress bar shows rows, their rate and the wait share after one 
     input_text(1.5e6, 2, 0.7, 3e9), " - 1.5M of 3G rows - 750k rows/s - 35% waiting for input"
   )
   about <- attr(input_fn(mpg ~ wt, mtcars, num_epochs = 3), "about")
-  expect_equal(known_rows(structure(list(), about = about)), 96)
-  expect_null(known_rows(input_fn(mpg ~ wt, mtcars, num_epochs = NULL)))
+  expect_equal(num_total_rows(structure(list(), about = about)), 96)
+  expect_null(num_total_rows(input_fn(mpg ~ wt, mtcars, num_epochs = NULL)))
   drawn <- character()
   bar <- progress_bar("train", 10, list(rows = 80))
   local_replaced(shows_progress = function() TRUE, new_progress_line = function() {

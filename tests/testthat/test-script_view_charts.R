@@ -97,7 +97,7 @@ test_that("the page of a run is rendered, and its charts respond to input", {
   expect_true(!is.unsorted(seen$band))
   expect_equal(seen$open, c(FALSE, TRUE))
   expect_match(seen$text, "global_step = 10", fixed = TRUE)
-  expect_match(seen$text, "60 steps were asked for")
+  expect_match(seen$text, "60 steps were requested")
   expect_equal(seen$paper, "rgb(255, 255, 255)")
   expect_lte(seen$width[[1]], seen$width[[2]])
 })
@@ -109,7 +109,7 @@ test_that("100,000 points are usable, on a phone and in dark mode", {
     series = "training", tag = "loss", step = seq_len(n), value = 1 / sqrt(seq_len(n)) + runif(n)
   )
   path <- withr::local_tempfile(fileext = ".html")
-  write_page(html_page("many", NULL, curves(list(series))), path)
+  write_page(html_page("many", NULL, metric_charts(list(series))), path)
   expect_lt(file.size(path), 6e6)
   seen <- seen_in_browser(path, width = 500, dark = TRUE, paste0(find_charts, "
     var graph = charts.loss.graph, seen = {rows: graph.numRows()}, began = performance.now();

@@ -46,7 +46,7 @@ test_that("the page of a run has curves, runs, checkpoints, times and graph", {
   expect_false("label/mean" %in% names(charts))
   expect_match(page, "<h1>Deep regressor: mpg ~ wt + hp</h1>", fixed = TRUE)
   expect_match(page, "Best average loss of the validation: [0-9.,]+, at step [0-9]+[.]")
-  expect_match(page, "Run 1 made 40 steps in .* It ended because 40 steps were asked for[.]")
+  expect_match(page, "Run 1 made 40 steps in .* It ended because 40 steps were requested[.]")
   expect_match(page, "<td>hidden_units</td><td>4</td>")
   expect_match(page, "<td>optimizer</td><td>Adam")
   # no boxes of a moving average
@@ -103,18 +103,18 @@ test_that("the page shows configuration, wait for input, and the best checkpoint
   runs <- table_of(page, "Runs")
   history <- run_history(folder)
   expect_gt(history$waited, 0)
-  expect_identical(runs$waited, shown_number(history$waited))
-  expect_identical(runs[["rows/s"]], shown_number(history$rows_per_sec))
+  expect_identical(runs$waited, format_number(history$waited))
+  expect_identical(runs[["rows/s"]], format_number(history$rows_per_sec))
   checkpoints <- table_of(page, "Checkpoints")
   # The model has the weights of the best step, which a separate folder stores.
   values <- history$evaluations[[1]]
   values <- values[values$metric == "average_loss", ]
   best <- values$step[[which.min(values$value)]]
   kept <- saved_steps(folder)
-  expect_identical(checkpoints$step, shown_number(sort(union(kept, best))))
-  is_best <- checkpoints$step == shown_number(best)
+  expect_identical(checkpoints$step, format_number(sort(union(kept, best))))
+  is_best <- checkpoints$step == format_number(best)
   expect_identical(grepl("best", checkpoints$what), is_best)
-  expect_identical(grepl("newest", checkpoints$what), checkpoints$step == shown_number(max(kept)))
+  expect_identical(grepl("newest", checkpoints$what), checkpoints$step == format_number(max(kept)))
   expect_true(all(as.numeric(checkpoints$MB) > 0))
   # A series has the same colour in all charts, even if others are missing.
   evaluate(model, mtcars)
@@ -173,16 +173,16 @@ test_that("the time of a step excludes work of the first step only", {
   expect_equal(table[["microseconds a step"]], c("50", "10"))
 })
 
-test_that("shares of a histogram match its values", {
+test_that("quantiles of a histogram match its values", {
   # -2, 0.5, 0.5, 3, 10
   limits <- c(-2, 0.5, 0.6, 2.9, 3.2, 9, 11)
-  shares <- shares_of(limits, c(0, 1, 2, 0, 1, 0, 1), -2, 10)
-  expect_equal(shares[c(1, length(shares))], c(-2, 10))
-  expect_false(is.unsorted(shares))
-  expect_true(shares[[5]] >= 0.5 && shares[[5]] <= 0.6)
-  even <- shares_of(1:100, rep(1, 100), 0, 100)
-  expect_equal(even, 100 * shown_shares)
-  expect_true(all(is.na(shares_of(1, 0, 0, 1))))
+  quantiles <- quantiles_of_histogram(limits, c(0, 1, 2, 0, 1, 0, 1), -2, 10)
+  expect_equal(quantiles[c(1, length(quantiles))], c(-2, 10))
+  expect_false(is.unsorted(quantiles))
+  expect_true(quantiles[[5]] >= 0.5 && quantiles[[5]] <= 0.6)
+  even <- quantiles_of_histogram(1:100, rep(1, 100), 0, 100)
+  expect_equal(even, 100 * histogram_probs)
+  expect_true(all(is.na(quantiles_of_histogram(1, 0, 0, 1))))
 })
 
 test_that("several runs are shown side by side with their differences", {
@@ -224,7 +224,7 @@ test_that("a hook writes the page during the run, and again after the run is rec
   expect_match(seen[[1]], "running")
   last <- page_of(file.path(folder, "run.html"))
   expect_no_match(last, "http-equiv=\"refresh\"")
-  expect_match(last, "5 steps were asked for")
+  expect_match(last, "5 steps were requested")
   stops <- session_run_hook(after_run = function(context, values) stop("enough"))
   expect_error(run_to_see(folder, hooks = list(hook_view_run(1e-6), stops)), "enough")
   expect_match(page_of(file.path(folder, "run.html")), "enough")

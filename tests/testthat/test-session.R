@@ -115,8 +115,8 @@ test_that("a fed shape is read in every run, also after many runs", {
     y <- tf$reshape(tf$constant(as.numeric(1:6)), dims) * 2
     session <- tf$Session()
     for (i in 1:8) {
-      wanted <- list(c(2L, 3L), c(3L, 2L), c(6L, 1L), c(1L, 6L))[[i %% 4 + 1]]
-      expect_identical(dim(session$run(y, feed_dict = dict(dims = wanted))), wanted)
+      expected <- list(c(2L, 3L), c(3L, 2L), c(6L, 1L), c(1L, 6L))[[i %% 4 + 1]]
+      expect_identical(dim(session$run(y, feed_dict = dict(dims = expected))), expected)
     }
   })
 })

@@ -37,10 +37,10 @@ test_that("the first example runs without environment variables, and writes only
   skip_if_not_installed("processx")
   skip_on_os("windows") # processes need more of the environment there
   places <- read_only_places()
-  said <- in_bare_child(first_example, places)
+  output <- in_bare_child(first_example, places)
   here <- utils::capture.output(eval(parse(text = first_example), new.env(parent = globalenv())))
-  expect_identical(said$stdout, utils::tail(here, 1), info = said$stderr)
-  expect_identical(said$stderr, "")
+  expect_identical(output$stdout, utils::tail(here, 1), info = output$stderr)
+  expect_identical(output$stderr, "")
   expect_length(list.files(places$work, all.files = TRUE, no.. = TRUE), 0)
 })
 
@@ -55,7 +55,7 @@ test_that("a deleted temporary directory is one error that names it", {
     "tryCatch({", first_example, "}, runhooks_error = function(e) {",
     "cat(class(e)[[1]], conditionMessage(e)) })"
   )
-  said <- in_bare_child(expr, places, c(TMPDIR = tmp))
-  expect_match(said$stdout, "^runhooks_error_", info = said$stderr)
-  expect_match(said$stdout, normalizePath(tmp), fixed = TRUE)
+  output <- in_bare_child(expr, places, c(TMPDIR = tmp))
+  expect_match(output$stdout, "^runhooks_error_", info = output$stderr)
+  expect_match(output$stdout, normalizePath(tmp), fixed = TRUE)
 })

@@ -54,10 +54,10 @@ test_that("README's first example runs without HOME, locale and writable folders
     cat("", find.package("runhooks"), sep = "\n")
     stopifnot(!nzchar(Sys.getenv("HOME")), file.access(c(".", .libPaths()[[1]]), 2) != 0)
   })
-  said <- run_in_container(c(code, deparse(checks)), here)
-  shown <- grep("^[123] ", said, value = TRUE)
+  output <- run_in_container(c(code, deparse(checks)), here)
+  shown <- grep("^[123] ", output, value = TRUE)
   expect_equal(sub("^[123] +([0-9.]+) .*", "\\1", shown), c("25.7", "21.8", "17.9"))
-  expect_false(normalizePath(find.package("runhooks")) %in% said)
+  expect_false(normalizePath(find.package("runhooks")) %in% output)
   expect_setequal(list.files(here, all.files = TRUE, no.. = TRUE), c("script.R", "work"))
 })
 
@@ -81,27 +81,27 @@ train_with_limits <- function(limits, before = NULL) {
   writeLines(deparse(body), script)
   call <- paste(limits, "exec", shQuote(child_rscript()), shQuote(script))
   env <- c(child_env(), TMPDIR = here)
-  said <- processx::run("sh", c("-c", call), env = env, stderr_to_stdout = TRUE)
-  strsplit(said$stdout, "\n")[[1]]
+  output <- processx::run("sh", c("-c", call), env = env, stderr_to_stdout = TRUE)
+  strsplit(output$stdout, "\n")[[1]]
 }
 
 test_that("a temporary folder without space is one error that names it", {
   skip_on_os(c("windows", "mac")) # ulimit
-  said <- train_with_limits("trap '' XFSZ; ulimit -f 4;")
-  expect_length(grep("runhooks_error_resource_exhausted", said), 2)
-  expect_match(said, "Cannot write '.*/runhooks-model-.*'", all = FALSE)
-  expect_match(paste(said, collapse = " "), "R's temporary folder is full.*TMPDIR")
-  expect_no_match(said, "warning:")
+  output <- train_with_limits("trap '' XFSZ; ulimit -f 4;")
+  expect_length(grep("runhooks_error_resource_exhausted", output), 2)
+  expect_match(output, "Cannot write '.*/runhooks-model-.*'", all = FALSE)
+  expect_match(paste(output, collapse = " "), "R's temporary folder is full.*TMPDIR")
+  expect_no_match(output, "warning:")
 })
 
 test_that("a temporary folder that is gone or cannot be written is one error that names it", {
   skip_on_os("windows")
-  said <- train_with_limits("", quote({
+  output <- train_with_limits("", quote({
     unlink(tempdir(), recursive = TRUE)
     file.create(tempdir())
   }))
-  expect_length(grep("runhooks_error_permission_denied", said), 2)
-  expect_match(said, "`model_dir` is not writable", all = FALSE)
-  expect_match(paste(said, collapse = " "), "R's temporary folder cannot be written.*TMPDIR")
-  expect_no_match(said, "warning:")
+  expect_length(grep("runhooks_error_permission_denied", output), 2)
+  expect_match(output, "`model_dir` is not writable", all = FALSE)
+  expect_match(paste(output, collapse = " "), "R's temporary folder cannot be written.*TMPDIR")
+  expect_no_match(output, "warning:")
 })

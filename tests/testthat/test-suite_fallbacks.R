@@ -3,12 +3,12 @@
 
 run_without <- function(features) {
   here <- withr::local_tempdir(.local_envir = parent.frame())
-  said <- processx::run(
+  output <- processx::run(
     child_rscript(), c(normalizePath(test_path("fallbacks_child.R")), here),
     env = c(child_env(), RUNHOOKS_DISABLE = features), error_on_status = FALSE
   )
   result <- file.path(here, "result.rds")
-  if (!file.exists(result)) stop("the child has failed: ", said$stderr)
+  if (!file.exists(result)) stop("the child has failed: ", output$stderr)
   readRDS(result)
 }
 
@@ -33,12 +33,12 @@ test_that("a training that is killed on a system without locks does not block th
       )
     }
     wait_for_training <- function(child) {
-      said <- character()
-      while (child$is_alive() && !"training" %in% said) {
+      output <- character()
+      while (child$is_alive() && !"training" %in% output) {
         child$poll_io(1000)
-        said <- c(said, child$read_output_lines())
+        output <- c(output, child$read_output_lines())
       }
-      if (!"training" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
+      if (!"training" %in% output) stop("the child has failed: ", paste(output, collapse = "\n"))
     }
     kill <- function(child) {
       tools::pskill(child$get_pid(), tools::SIGKILL)
@@ -65,10 +65,10 @@ test_that("a training that is killed on a system without locks does not block th
 
 test_that("an unknown feature in RUNHOOKS_DISABLE is an error", {
   skip_if_not_installed("processx")
-  said <- processx::run(
+  output <- processx::run(
     child_rscript(), c("-e", "library(runhooks)"),
     env = c(child_env(), RUNHOOKS_DISABLE = "mmap,nothing"), error_on_status = FALSE
   )
-  expect_false(said$status == 0)
-  expect_match(said$stderr, "RUNHOOKS_DISABLE names 'nothing'", fixed = TRUE)
+  expect_false(output$status == 0)
+  expect_match(output$stderr, "RUNHOOKS_DISABLE names 'nothing'", fixed = TRUE)
 })

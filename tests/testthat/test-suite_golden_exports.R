@@ -17,10 +17,10 @@ unpacked_case <- function(folder, frame = parent.frame()) {
 
 test_that("there is a case for each canned estimator", {
   families <- sub("_[0-9]$", "", basename(export_cases))
-  wanted <- outer(c("linear", "dnn", "combined", "baseline"), c("classifier", "regressor"),
+  expected <- outer(c("linear", "dnn", "combined", "baseline"), c("classifier", "regressor"),
     paste, sep = "_"
   )
-  expect_setequal(families, wanted)
+  expect_setequal(families, expected)
 })
 
 for (folder in export_cases) {
@@ -49,8 +49,12 @@ golden_outputs <- jsonlite::read_json(golden_path("export_outputs.json"))
 # A model with the export_outputs that tests/golden/make_export_outputs.py describes.
 model_with_outputs <- function(outputs) {
   make <- function(given, tensors) {
-    wanted <- given[[2]]
-    named <- if (is.character(wanted)) tensors[[wanted]] else lapply(wanted, function(x) tensors[[x]])
+    expected <- given[[2]]
+    named <- if (is.character(expected)) {
+      tensors[[expected]]
+    } else {
+      lapply(expected, function(x) tensors[[x]])
+    }
     kinds <- tf$estimator$export
     if (given[[1]] == "PredictOutput") return(kinds$PredictOutput(named))
     do.call(if (given[[1]] == "RegressionOutput") kinds$RegressionOutput else

@@ -52,7 +52,7 @@ test_that("internal functions reject bad arguments with an error and never end R
   # These check each number of a list.
   accepted <- grep("^cpp_all_(finite|float32)[(]columns = named list", accepted, value = TRUE, invert = TRUE)
   # It answers for any value.
-  accepted <- grep("^cpp_has_other_numbers", accepted, value = TRUE, invert = TRUE)
+  accepted <- grep("^cpp_has_encoded_numbers", accepted, value = TRUE, invert = TRUE)
   # Closing a closed session is allowed.
   expect_setequal(accepted, c("cpp_session_close(pointer = null session)"))
 })

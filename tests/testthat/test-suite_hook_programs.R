@@ -215,7 +215,7 @@ test_that("random hook programs keep the contract of the loop", {
   level <- compiler::enableJIT(0)
   withr::defer(compiler::enableJIT(level))
   gc()
-  held <- cpp_held_count()
+  held_before <- cpp_held_count()
   for (seed in first + seq_len(program_count)) {
     program <- withr::with_seed(seed, random_program())
     dir <- if (program$save_steps > 0) tempfile("program")
@@ -228,5 +228,5 @@ test_that("random hook programs keep the contract of the loop", {
   # Collects objects of the last programs.
   gc()
   gc()
-  expect_lt(cpp_held_count() - held, 100)
+  expect_lt(cpp_held_count() - held_before, 100)
 })

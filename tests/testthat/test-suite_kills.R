@@ -10,27 +10,27 @@ train_child <- function(folder, steps, kind) {
 
 # Output until the line `last` or the end of the process.
 wait_for <- function(child, last) {
-  said <- character()
+  output <- character()
   while (child$is_alive() || child$is_incomplete_output()) {
     child$poll_io(1000)
-    said <- c(said, child$read_output_lines())
-    if (last %in% said) break
+    output <- c(output, child$read_output_lines())
+    if (last %in% output) break
   }
-  said
+  output
 }
 
 run_to_end <- function(folder, steps, kind) {
   child <- train_child(folder, steps, kind)
-  said <- wait_for(child, "done")
+  output <- wait_for(child, "done")
   child$wait()
-  if (!"done" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
+  if (!"done" %in% output) stop("the child has failed: ", paste(output, collapse = "\n"))
 }
 
 # TRUE if the process was killed during training.
 run_and_kill <- function(folder, steps, kind, seconds) {
   child <- train_child(folder, steps, kind)
-  said <- wait_for(child, "training")
-  if (!"training" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
+  output <- wait_for(child, "training")
+  if (!"training" %in% output) stop("the child has failed: ", paste(output, collapse = "\n"))
   Sys.sleep(seconds)
   hit <- child$signal(tools::SIGKILL) # $kill() of newer processx sends SIGTERM first
   child$wait()

@@ -18,7 +18,7 @@ test_that("a kill or failure at any file operation loses nothing", {
   folder <- file.path(here, "runs")
   dir.create(folder)
   preloads <- trimws(paste(Sys.getenv("LD_PRELOAD"), shim)) # sanitizers must come first
-  said <- processx::run(
+  output <- processx::run(
     child_rscript(),
     c(
       normalizePath(test_path("faults_child.R")), folder, Sys.getenv("RUNHOOKS_FAULTS", "1"),
@@ -26,10 +26,10 @@ test_that("a kill or failure at any file operation loses nothing", {
     ),
     env = c(child_env(), RUNHOOKS_SHIM = shim, LD_PRELOAD = preloads), error_on_status = FALSE
   )
-  lines <- strsplit(said$stdout, "\n")[[1]]
+  lines <- strsplit(output$stdout, "\n")[[1]]
   expect_identical(grep("^wrong", lines, value = TRUE), character())
   if (!any(grepl("^done: ", lines))) {
-    stop("the child has failed: ", said$stderr, paste(utils::tail(lines), collapse = "\n"))
+    stop("the child has failed: ", output$stderr, paste(utils::tail(lines), collapse = "\n"))
   }
   message(paste(grep("^(tried|done): ", lines, value = TRUE), collapse = "\n"))
 })

@@ -10,7 +10,7 @@ integer64 <- function(x) {
   structure(readBin(bytes, "double", length(x), endian = "little"), class = "integer64")
 }
 
-test_that("integer64 becomes int64, or is refused by its name", {
+test_that("integer64 becomes int64, or is an error that names its class", {
   skip_if_not(.Platform$endian == "little")
   with_values(function(run) {
     expect_equal(as.vector(run(tf$constant(integer64(c(5, 7))))), c(5, 7))
@@ -35,7 +35,7 @@ test_that("integer64 becomes int64, or is refused by its name", {
   expect_length(dataset_collect(dataset_batch(range_dataset(0, 3), integer64(2))), 2)
 })
 
-test_that("factors, dates and times are refused with the conversion to choose", {
+test_that("factors, dates and times are errors that name the conversions to choose from", {
   for (x in list(
     factor("a"), Sys.Date(), Sys.time(), Sys.time() - 5, structure(1, class = "yearmon"),
     structure(1, units = "m", class = "units")
@@ -67,7 +67,7 @@ test_that("memory that R lacks in a step ends the training with R's error", {
   expect_no_error(train(model, mtcars_input(), steps = 2))
 })
 
-test_that("classed vectors and bytes are refused as whole numbers and types", {
+test_that("classed vectors and bytes are errors as whole numbers and as types", {
   invalid <- "runhooks_error_invalid_argument"
   x <- tf$constant(rbind(c(1, 2), c(3, 4)))
   odd <- list(

@@ -121,11 +121,11 @@ test_that("a float64 rate decays in float64, as in TensorFlow", {
     })
     expect_length(others, 2)
     # The first three are values of TensorFlow 2.15.
-    wanted <- c(
+    expected <- c(
       exact = 0.017758080034852013, plain = 0.017758079934045913, inverse = 0.016,
       polynomial = 0.02 * 0.8, cosine = 0.02 * (cos(pi / 10) + 1) / 2
     )
-    expect_equal(values, wanted, tolerance = 1e-14)
+    expect_equal(values, expected, tolerance = 1e-14)
   })
   float32 <- with_graph(tf$Graph(), tf$train$exponential_decay(0.1, tf$constant(1L), 2L, 0.5)$dtype)
   expect_identical(float32$name, "float32")

@@ -139,7 +139,7 @@ test_that("NanTensorHook raises an error or stops; infinity is not NaN", {
         C = trace_hook(rec, "C")
       )
       make <- function() tf$train$MonitoredSession(hooks = hooks)
-      outcome <- attempt(observed_response(rec, drive(rec, make, list(graph$op, loss), limit = 5)))
+      outcome <- attempt(record_hook_calls(rec, drive(rec, make, list(graph$op, loss), limit = 5)))
     })
     expect_whole_trace(rec, list(events = golden$trace))
     expect_surfaced(outcome$returned$surfaced, golden$surfaced)
@@ -277,8 +277,8 @@ test_that("timelines are saved for the same runs and with the same events as in 
     }
   )
   expect_equal(dir(dir, "timeline"), grep("timeline", unlist(trace$files), value = TRUE))
-  wanted <- vapply(trace$log, function(line) paste0("INFO:tensorflow:", line$message), "")
-  expect_equal(grep("timeline", log, value = TRUE), wanted)
+  expected <- vapply(trace$log, function(line) paste0("INFO:tensorflow:", line$message), "")
+  expect_equal(grep("timeline", log, value = TRUE), expected)
   events <- dir(dir, "tfevents", full.names = TRUE)
   bytes <- readBin(events, "raw", file.size(events))
   tags <- regmatches(rawToChar(bytes[bytes != 0]), gregexpr("step_[0-9]+", useBytes = TRUE,

@@ -144,7 +144,7 @@ replay_listeners <- function(name, on = list(), ...) {
     hook <- hook_checkpoint_saver(
       dir, save_steps = 2, saver = tf$train$Saver(), listeners = listeners
     )
-    outcome <- attempt(observed_response(rec, drive(rec, monitored(hook), graph$op, ...)))
+    outcome <- attempt(record_hook_calls(rec, drive(rec, monitored(hook), graph$op, ...)))
   })
   expect_whole_trace(rec, golden)
   expect_surfaced(outcome$returned$surfaced, golden$surfaced, name)
@@ -204,12 +204,15 @@ damages <- list(
 # TensorFlow fails if the newest checkpoint is missing; we use the previous one.
 goes_back <- function(row) {
   before <- Filter(function(x) x$case == "state_points_to_older", goldens$restore_cases$table)[[1]]
-  taken <- "The checkpoint before it, <DIR>/model.ckpt-2, is used."
+  fallback_line <- "The checkpoint before it, <DIR>/model.ckpt-2, is used."
   before$log <- c(
     before$log[1:2],
-    paste("WARN Checkpoint <DIR>/model.ckpt-4 cannot be restored: its files are missing.", taken),
+    paste(
+      "WARN Checkpoint <DIR>/model.ckpt-4 cannot be restored: its files are missing.",
+      fallback_line
+    ),
     before$log[-(1:2)],
-    paste("WARN Couldn't match files for checkpoint <DIR>/model.ckpt-4.", taken)
+    paste("WARN Couldn't match files for checkpoint <DIR>/model.ckpt-4.", fallback_line)
   )
   before
 }

@@ -12,7 +12,7 @@ write_evaluations <- function(dir, rows, suffix = "") {
 # Trains the toy model, 0.25 s per step, and returns list(global_step, log, surfaced).
 train_with <- function(model, hook, steps = 7, rec = new_recorder()) {
   clock <- local_clock()
-  outcome <- attempt(observed_response(
+  outcome <- attempt(record_hook_calls(
     rec, train(model, toy_input(num_epochs = NULL), steps = steps, hooks = hook),
     each_run = function() clock$advance(0.25)
   ))

@@ -11,7 +11,7 @@ trained_model <- function(config = list(), steps = 3, .local_envir = parent.fram
 endless <- function() toy_input(num_epochs = NULL)
 
 run_evaluate <- function(model, input, ..., rec = new_recorder()) {
-  attempt(observed_response(rec, evaluate(model, input, ..., simplify = FALSE)))
+  attempt(record_hook_calls(rec, evaluate(model, input, ..., simplify = FALSE)))
 }
 
 # Compares the loss and step of an evaluation, its error and its log.
@@ -72,13 +72,13 @@ test_that("evaluate() supports a name and a checkpoint", {
   # TensorFlow writes both evaluations of one process to one file.
   is_summary <- function(event) event$what == "summary"
   actual <- Filter(is_summary, events_form(file.path(model_dir(model), "eval")))
-  wanted <- Filter(is_summary, golden_events(golden$eval_events))
+  expected <- Filter(is_summary, golden_events(golden$eval_events))
   loss_of <- function(event) list(event$step, event$values$loss)
-  expect_equal(lapply(actual, loss_of), lapply(wanted, loss_of), tolerance = 1e-6)
+  expect_equal(lapply(actual, loss_of), lapply(expected, loss_of), tolerance = 1e-6)
   bad <- run(checkpoint_path = checkpoint(77))
-  wanted <- golden$bad_checkpoint_path$surfaced$message
-  wanted <- sub("<MODEL_DIR>", model_dir(model), wanted, fixed = TRUE)
-  expect_match(bad$surfaced$message, wanted, fixed = TRUE)
+  expected <- golden$bad_checkpoint_path$surfaced$message
+  expected <- sub("<MODEL_DIR>", model_dir(model), expected, fixed = TRUE)
+  expect_match(bad$surfaced$message, expected, fixed = TRUE)
 })
 
 test_that("evaluate() of an untrained model matches TensorFlow", {
@@ -135,7 +135,7 @@ test_that("predict() creates its session at the first element, and makes one run
   golden$events[[1]]$type <- NULL # Python's generator type
   model <- trained_model()
   rec <- new_recorder()
-  outcome <- attempt(observed_response(rec, {
+  outcome <- attempt(record_hook_calls(rec, {
     iterator <- predict(model, toy_batches(2), hooks = traced(rec), as_iterable = TRUE)
     rec$add("caller", "predict_returned")
     taken <- take_predictions(rec, iterator)
@@ -157,19 +157,19 @@ test_that("predict() returns whole batches, and the requested keys", {
   outcome <- attempt(iterate(
     predict(model, toy_batches(2), as_iterable = TRUE, yield_single_examples = FALSE)
   ))
-  wanted <- golden$batches
-  expect_log(outcome$log, wanted$log, dirs)
+  expected <- golden$batches
+  expect_log(outcome$log, expected$log, dirs)
   expect_equal(
-    predictions_of(outcome$returned), golden_predictions(wanted$returned), tolerance = 1e-6
+    predictions_of(outcome$returned), golden_predictions(expected$returned), tolerance = 1e-6
   )
   for (keys in list("predictions", list("predictions"))) {
     outcome <- attempt(
       predict(model, toy_batches(1), predict_keys = keys, simplify = FALSE)
     )
-    wanted <- golden$keys_list
-    expect_log(outcome$log, wanted$log, dirs)
+    expected <- golden$keys_list
+    expect_log(outcome$log, expected$log, dirs)
     expect_equal(
-      predictions_of(outcome$returned), golden_predictions(wanted$returned), tolerance = 1e-6
+      predictions_of(outcome$returned), golden_predictions(expected$returned), tolerance = 1e-6
     )
   }
   bad <- attempt(predict(model, toy_batches(1), predict_keys = "nope"))
@@ -184,7 +184,7 @@ test_that("hooks of an iterator that is closed early get end(): a departure from
   golden$events <- append(golden$events, list(end), closed - 1)
   model <- trained_model()
   rec <- new_recorder()
-  outcome <- attempt(observed_response(rec, {
+  outcome <- attempt(record_hook_calls(rec, {
     iterator <- predict(model, endless(), hooks = traced(rec), as_iterable = TRUE)
     take_predictions(rec, iterator, 1)
     iterator$close()
@@ -198,13 +198,13 @@ test_that("hooks of an iterator that is closed early get end(): a departure from
 
 test_that("a hook can stop predict(), or fail it", {
   golden <- goldens$predict_stop_and_errors
-  compare <- function(model, wanted, input = endless(), on = list()) {
+  compare <- function(model, expected, input = endless(), on = list()) {
     hooks <- traced(new_recorder(), on = on)
     outcome <- attempt(predict(model, input, hooks = hooks, simplify = FALSE))
-    expect_surfaced(outcome$surfaced, wanted$surfaced)
-    expect_log(outcome$log, wanted$log, c("<MODEL_DIR>" = model_dir(model)))
+    expect_surfaced(outcome$surfaced, expected$surfaced)
+    expect_log(outcome$log, expected$log, c("<MODEL_DIR>" = model_dir(model)))
     expect_equal(
-      predictions_of(outcome$returned), golden_predictions(wanted$returned), tolerance = 1e-6
+      predictions_of(outcome$returned), golden_predictions(expected$returned), tolerance = 1e-6
     )
   }
   model <- trained_model()

@@ -6,7 +6,7 @@ goldens <- hook_goldens("estimator_train")
 run_train <- function(model, rec, ..., input = toy_input(num_epochs = NULL)) {
   clock <- local_clock()
   outcome <- attempt(
-    observed_response(rec, train(model, input, ...), each_run = function() clock$advance(0.25))
+    record_hook_calls(rec, train(model, input, ...), each_run = function() clock$advance(0.25))
   )
   outcome$model <- model
   if (length(list.files(model_dir(model), "index$"))) {
@@ -71,8 +71,8 @@ test_that("train() creates TensorFlow's hooks", {
       do.call(run_train, c(list(model, rec), arguments, list(input = toy_batches(1))))
     )
     expect_null(outcome$surfaced)
-    wanted <- setdiff(unlist(row$hooks), hooks_without_counterpart)
-    expect_equal(unlist(rec$events[[1]]$hooks), wanted, info = one_line(row$RunConfig))
+    expected <- setdiff(unlist(row$hooks), hooks_without_counterpart)
+    expect_equal(unlist(rec$events[[1]]$hooks), expected, info = one_line(row$RunConfig))
   }
 })
 
@@ -209,9 +209,9 @@ test_that("the collection `losses` works as in tfestimators' hooks", {
   train(model, toy_input(num_epochs = NULL), steps = 2, hooks = hook)
   expect_equal(json_form(names), json_form(golden$collection))
   for (i in 1:2) {
-    wanted <- golden$fetched[[i]]$results$losses
+    expected <- golden$fetched[[i]]$results$losses
     expect_equal(
-      lapply(fetched[[i]]$losses, as.numeric), lapply(wanted, function(x) as.numeric(unlist(x))),
+      lapply(fetched[[i]]$losses, as.numeric), lapply(expected, function(x) as.numeric(unlist(x))),
       tolerance = 1e-6
     )
   }

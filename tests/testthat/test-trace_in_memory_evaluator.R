@@ -11,7 +11,7 @@ test_that("evaluations during training are called and logged as in TensorFlow", 
     model, toy_input(num_epochs = NULL), steps = 2, every_n_iter = 2,
     hooks = list(EA = trace_hook(rec, "EA"))
   )
-  outcome <- attempt(observed_response(
+  outcome <- attempt(record_hook_calls(
     rec, train(model, toy_input(num_epochs = NULL), steps = 5, hooks = evaluator),
     each_run = function() clock$advance(0.25)
   ))

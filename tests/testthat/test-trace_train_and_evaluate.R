@@ -43,7 +43,7 @@ tae <- function(rec, model, max_steps = 5, train = toy_input(num_epochs = NULL),
   defaults[names(eval_args)] <- eval_args
   check <- do.call(eval_spec, c(list(evaluate), defaults))
   clock <- local_clock()
-  outcome <- attempt(observed_response(
+  outcome <- attempt(record_hook_calls(
     rec, tf$estimator$train_and_evaluate(model, spec, check),
     each_run = function() clock$advance(secs)
   ))
@@ -60,7 +60,7 @@ without_sessions <- function(rec) {
   rec
 }
 
-told <- "Skip|Exiting|Running training|Start train|export|Saving dict|There was|Loss for final"
+log_lines <- "Skip|Exiting|Running training|Start train|export|Saving dict|There was|Loss for final"
 
 expect_outcome <- function(outcome, golden, model, names = c("loss", "mae", "global_step")) {
   expect_surfaced(outcome$surfaced, golden$surfaced)
@@ -70,7 +70,7 @@ expect_outcome <- function(outcome, golden, model, names = c("loss", "mae", "glo
   }
   if (!is.null(golden$log)) {
     expect_log(
-      grep(told, outcome$log, value = TRUE), golden$log, c("<MODEL_DIR>" = model_dir(model))
+      grep(log_lines, outcome$log, value = TRUE), golden$log, c("<MODEL_DIR>" = model_dir(model))
     )
   }
   if (!is.null(golden$files)) expect_files(model_dir(model), golden$files)
@@ -144,10 +144,12 @@ test_that("exporters export at TensorFlow's steps, and keep as many exports", {
   exported <- sub("[0-9]{10}$", "<EXPORT_SECS>", unlist(outcome$returned[[2]]))
   expect_equal(sub(dir, "<MODEL_DIR>", exported, fixed = TRUE), unlist(golden$returned[[2]]))
   own <- grepl("Signatures|SavedModel written|already exists", golden_log(golden$log))
-  expect_log(grep(told, outcome$log, value = TRUE), golden$log[!own], c("<MODEL_DIR>" = dir))
+  expect_log(
+    grep(log_lines, outcome$log, value = TRUE), golden$log[!own], c("<MODEL_DIR>" = dir)
+  )
   files <- sub("[0-9]{10}", "<EXPORT_SECS>", list.files(file.path(dir, "export"), recursive = TRUE))
-  wanted <- sub("^export/", "", grep("^export/", unlist(golden$files), value = TRUE))
-  expect_equal(sort(files), sort(wanted))
+  expected <- sub("^export/", "", grep("^export/", unlist(golden$files), value = TRUE))
+  expect_equal(sort(files), sort(expected))
 })
 
 test_that("a named evaluation has its own folder", {
@@ -188,7 +190,7 @@ test_that("a second call does nothing if max_steps is reached, and otherwise res
   expect_calls(without_sessions(rec), outcome, golden)
   expect_outcome(first, golden$first, model)
   expect_equal(second$returned, list(NULL, NULL))
-  expect_log(grep(told, second$log, value = TRUE), golden$second$log)
+  expect_log(grep(log_lines, second$log, value = TRUE), golden$second$log)
   expect_outcome(third, golden$third, model)
 })
 
@@ -240,7 +242,7 @@ test_that("without checkpoints there is nothing to evaluate", {
   outcome <- tae(rec, model)
   expect_calls(without_sessions(rec), outcome, golden)
   expect_match(outcome$surfaced$message, golden$surfaced$message, fixed = TRUE)
-  expect_log(grep(told, outcome$log, value = TRUE), golden$log)
+  expect_log(grep(log_lines, outcome$log, value = TRUE), golden$log)
   expect_length(list.files(model_dir(model)), 0)
 })
 

@@ -74,11 +74,11 @@ CollectionDef extra_files(const ExportOptions& options) {
   return names;
 }
 
-std::string meta_graph_of(const Graph& graph,
-                          const Scaffold& scaffold,
-                          std::map<std::string, SignatureDef> signatures,
-                          const ExportOptions& options,
-                          const std::string& folder) {
+std::string serialized_meta_graph(const Graph& graph,
+                                  const Scaffold& scaffold,
+                                  std::map<std::string, SignatureDef> signatures,
+                                  const ExportOptions& options,
+                                  const std::string& folder) {
   const std::shared_ptr<Graph> lowered = lowered_graph(graph);
   Operation* main_op = add_main_op(*lowered, graph, scaffold);
   const Assets assets(*lowered, join_path(folder, "assets"));
@@ -96,10 +96,10 @@ std::string meta_graph_of(const Graph& graph,
   meta_graph.saver_def = add_saver(*lowered, exported_saveables_in(graph));
   meta_graph.signatures = std::move(signatures);
   meta_graph.stripped_default_attrs = options.strip_default_attrs;
-  GraphDefOptions written;
-  written.strip_default_attrs = options.strip_default_attrs;
+  GraphDefOptions graph_options;
+  graph_options.strip_default_attrs = options.strip_default_attrs;
   meta_graph.op_list = write_op_list(*lowered);
-  meta_graph.graph_def = write_graph_def(make_graph_def(*lowered, written));
+  meta_graph.graph_def = write_graph_def(make_graph_def(*lowered, graph_options));
   return write_meta_graph(meta_graph);
 }
 
@@ -114,9 +114,9 @@ void write_variables(const std::shared_ptr<Graph>& graph,
   write_bundle(join_path(folder, "variables"), exported_saveables_in(*graph), session.resources());
 }
 
-void copy_extra(const ExportOptions& options, const std::string& folder) {
+void copy_extra_assets(const ExportOptions& options, const std::string& folder) {
   for (const auto& [to, from] : options.assets_extra) {
-    if (!stays_inside(to)) {
+    if (!is_path_within_folder(to)) {
       invalid_argument("`assets_extra` must name files inside the directory assets.extra; got '",
                        to, "'.");
     }
@@ -131,7 +131,7 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
                                    const std::string& folder) const {
   std::string checkpoint = options.checkpoint_path;
   if (checkpoint.empty()) {
-    checkpoint = newest_weights(config_.model_dir, CheckpointLook::kContent);
+    checkpoint = newest_weights(config_.model_dir, CheckpointCheck::kContent);
   }
   if (checkpoint.empty()) {
     throw Error(
@@ -146,11 +146,11 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
     return receiver.input;
   };
   const Built built = build(input_fn, Mode::kPredict);
-  auto signatures = signatures_of(built.spec, receivers);
+  auto signatures = export_signatures(built.spec, receivers);
   write_variables(built.graph, *built.spec.scaffold, checkpoint, join_path(folder, "variables"));
-  const std::string meta_graph =
-      meta_graph_of(*built.graph, *built.spec.scaffold, std::move(signatures), options, folder);
-  copy_extra(options, folder);
+  const std::string meta_graph = serialized_meta_graph(*built.graph, *built.spec.scaffold,
+                                                       std::move(signatures), options, folder);
+  copy_extra_assets(options, folder);
   const std::string model = write_saved_model({meta_graph});
   if (options.as_text) {
     write_file_atomically(join_path(folder, kModelText),

@@ -27,7 +27,7 @@ struct ExportOptions {
 // The signatures of an exported model, as in Estimator.export_savedmodel(). Classification and
 // regression signatures require that requests are a single string tensor. Throws if the model
 // has several signatures, but no default.
-std::map<std::string, SignatureDef> signatures_of(const EstimatorSpec& spec,
-                                                  const Named<Feature>& receivers);
+std::map<std::string, SignatureDef> export_signatures(const EstimatorSpec& spec,
+                                                      const Named<Feature>& receivers);
 
 }  // namespace runhooks

@@ -32,17 +32,19 @@ bool is_export(const std::string& folder) {
   });
 }
 
-[[noreturn]] void throw_at(const char* problem, const std::string& path, const std::error_code& e) {
+[[noreturn]] void throw_path_error(const char* problem,
+                                   const std::string& path,
+                                   const std::error_code& e) {
   throw_system(problem, path, e.default_error_condition().value());
 }
 
 void remove_folder(const std::string& path) {
   std::error_code error;
   fs::remove_all(fs_path(path), error);
-  if (error) throw_at("Cannot remove", path, error);
+  if (error) throw_path_error("Cannot remove", path, error);
 }
 
-// Leftovers only waste space, so failures are warnings.
+// Failures are warnings, because leftovers only waste space.
 void try_to_remove(const std::string& path) {
   try {
     remove_folder(path);
@@ -68,22 +70,22 @@ std::vector<std::string> leftovers_for(const std::string& path) {
   return all;
 }
 
-std::string inside(const std::string& folder) { return join_path(folder, "export"); }
+std::string path_inside(const std::string& folder) { return join_path(folder, "export"); }
 
 std::string prepared_path(const std::string& path) { return path + ".ready"; }
 
 bool is_unfinished(const std::string& name) {
-  const auto begins = [&name](const std::string& path) {
+  const auto is_temporary_of_path = [&name](const std::string& path) {
     return name.rfind(base_name(path) + kTemporaryMark, 0) == 0;
   };
-  return begins(inside("")) || begins(prepared_path(inside("")));
+  return is_temporary_of_path(path_inside("")) ||
+         is_temporary_of_path(prepared_path(path_inside("")));
 }
 
 std::string unfinished_sibling(const std::string& path) {
   for (const std::string& leftover : leftovers_for(path)) try_to_remove(leftover);
   return temporary_path(path);
 }
-
 
 std::string graph_of_export(const std::string& folder) {
   const std::string binary = join_path(folder, kModels[0]);
@@ -93,27 +95,27 @@ std::string graph_of_export(const std::string& folder) {
   return bytes;
 }
 
-// The paths that belong to an export. Files in `assets.extra` are known for our own exports only.
-std::set<std::string> own_files(const std::string& folder) {
-  std::set<std::string> own(std::begin(kModels), std::end(kModels));
+// The paths of the files of an export. Only exports of this package list their `assets.extra`.
+std::set<std::string> exported_paths(const std::string& folder) {
+  std::set<std::string> exported(std::begin(kModels), std::end(kModels));
   try {
     for (const std::string& bytes : read_saved_model(graph_of_export(folder), folder)) {
       const MetaGraphDef meta_graph = read_meta_graph(bytes, folder);
       for (const AssetFileDef& asset : asset_files(meta_graph, folder)) {
-        own.insert("assets/" + asset.filename);
+        exported.insert("assets/" + asset.filename);
       }
       const auto extra = meta_graph.collections.find(kExtraFiles);
       if (extra == meta_graph.collections.end()) continue;
-      for (const std::string& name : extra->second.strings) own.insert("assets.extra/" + name);
+      for (const std::string& name : extra->second.strings) exported.insert("assets.extra/" + name);
     }
   } catch (const Error&) {
     // A damaged export is replaced as well. Files of unknown origin are kept.
   }
-  return own;
+  return exported;
 }
 
-bool is_own(const std::string& path, const std::set<std::string>& own) {
-  return own.count(path) > 0 || path == "variables/variables.index" ||
+bool is_exported_path(const std::string& path, const std::set<std::string>& exported) {
+  return exported.count(path) > 0 || path == "variables/variables.index" ||
          path.rfind("variables/variables.data-", 0) == 0;
 }
 
@@ -126,13 +128,13 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
     if (is_linked) fs::create_hard_link(from, to, error);
     if (!is_linked || error) fs::copy_file(from, to, error);
   }
-  if (error) throw_at("Cannot copy", path_text(from), error);
+  if (error) throw_path_error("Cannot copy", path_text(from), error);
 }
 
 // Copies files of the old directory that no export wrote to the new one, unless the new export has
 // a file of the same name.
 void copy_foreign_files(const std::string& old, const std::string& new_export) {
-  const std::set<std::string> own = own_files(old);
+  const std::set<std::string> exported = exported_paths(old);
   const fs::path root = fs_path(old);
   for (auto it = fs::recursive_directory_iterator(root); it != fs::recursive_directory_iterator();
        ++it) {
@@ -141,7 +143,7 @@ void copy_foreign_files(const std::string& old, const std::string& new_export) {
     const fs::path to = fs_path(new_export) / relative;
     const bool is_temporary = it.depth() == 0 && is_unfinished(path_text(relative));
     if (is_temporary) it.disable_recursion_pending();
-    if (is_temporary || is_own(path_text(relative), own)) continue;
+    if (is_temporary || is_exported_path(path_text(relative), exported)) continue;
     if (fs::exists(fs::symlink_status(to))) continue;
     if (entry.is_directory() && !entry.is_symlink()) {
       const bool is_empty = fs::is_empty(entry.path());
@@ -156,26 +158,27 @@ void copy_foreign_files(const std::string& old, const std::string& new_export) {
 // --- replacing without atomic exchange, in steps that the next export completes
 
 // Renames first, so that a partly deleted export is not taken for a complete one.
-void discard(const std::string& ready, const std::string& path) {
-  const std::string gone = temporary_path(path);
-  try_to_remove(renames(ready, gone) ? gone : ready);
+void move_aside_and_remove(const std::string& ready, const std::string& path) {
+  const std::string trash = temporary_path(path);
+  try_to_remove(renames(ready, trash) ? trash : ready);
 }
 
 // For directories that cannot be renamed, such as mount points: moves the export to a temporary
 // directory inside.
 std::string prepare_inside(const std::string& from, const std::string& folder) {
-  const std::string ready = temporary_path(prepared_path(inside(folder)));
+  const std::string ready = temporary_path(prepared_path(path_inside(folder)));
   if (renames(from, ready)) return ready;
   // `from` is on another file system.
-  const std::string copy = temporary_path(inside(folder));
+  const std::string copy = temporary_path(path_inside(folder));
   std::error_code error;
-  fs::copy(fs_path(from), fs_path(copy), fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  fs::copy(fs_path(from), fs_path(copy),
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) {
     try_to_remove(copy);
-    throw_at("Cannot replace", folder, error);
+    throw_path_error("Cannot replace", folder, error);
   }
   rename_file(copy, ready);
-  discard(from, folder);
+  move_aside_and_remove(from, folder);
   return ready;
 }
 
@@ -199,12 +202,12 @@ void replace_by_steps(const std::string& from, const std::string& target, std::s
   const std::string sibling = temporary_path(prepared_path(target));
   if (renames(from, sibling)) {
     *ready = sibling;
-    const std::string aside = temporary_path(target);
-    if (exchange_by_two(sibling, target, aside)) return try_to_remove(aside);
+    const std::string old_export = temporary_path(target);
+    if (replace_by_two_renames(sibling, target, old_export)) return try_to_remove(old_export);
   }
   *ready = prepare_inside(*ready, target);
   replace_entries(*ready, target);
-  discard(*ready, inside(target));
+  move_aside_and_remove(*ready, path_inside(target));
 }
 
 void rename_into_place(const std::string& from, const std::string& target) {
@@ -216,7 +219,7 @@ void rename_into_place(const std::string& from, const std::string& target) {
     replace_by_steps(from, target, &ready);
   } catch (const Error& error) {
     if (is_export(target)) {
-      discard(ready, ready == from ? from : target);
+      move_aside_and_remove(ready, ready == from ? from : target);
       throw;
     }
     std::vector<std::string> hints = error.hints();
@@ -228,21 +231,20 @@ void rename_into_place(const std::string& from, const std::string& target) {
 
 // Completes the work of a process that was killed while replacing an export.
 void finish_replacing(const std::string& target) {
-  for (const std::string& leftover : leftovers_for(inside(target))) try_to_remove(leftover);
-  for (const std::string& path : {inside(target), target}) {
+  for (const std::string& leftover : leftovers_for(path_inside(target))) try_to_remove(leftover);
+  for (const std::string& path : {path_inside(target), target}) {
     for (const std::string& ready : leftovers_for(prepared_path(path))) {
       // Never replaces a directory that is not an export.
-      const bool is_for_it = path != target || is_export(target) || !has_entries(target);
+      const bool can_replace_target = path != target || is_export(target) || !has_entries(target);
       // The graph is moved last: without it, everything is already in place.
       if (!is_export(ready)) {
         try_to_remove(ready);
-      } else if (is_for_it) {
+      } else if (can_replace_target) {
         rename_into_place(ready, target);
       }
     }
   }
 }
-
 
 constexpr size_t kDigits = 10;
 constexpr int64_t kLastVersion = 9999999999;
@@ -250,8 +252,8 @@ constexpr int64_t kLastVersion = 9999999999;
 std::vector<std::string> versions_in(const std::string& base) {
   std::vector<std::string> versions;
   for (const std::string& name : list_directory(base)) {
-    const bool is_number = name.size() == kDigits &&
-                           name.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_number =
+        name.size() == kDigits && name.find_first_not_of("0123456789") == std::string::npos;
     if (is_number && is_directory(join_path(base, name))) versions.push_back(name);
   }
   return versions;
@@ -260,27 +262,26 @@ std::vector<std::string> versions_in(const std::string& base) {
 }  // namespace
 
 std::string unfinished_export(const std::string& folder) {
-  const std::string target = real_folder(without_end_separators(folder));
+  const std::string target = real_folder(strip_trailing_separators(folder));
   if (file_exists(target) && !is_directory(target)) {
     fail(Code::kAlreadyExists, "'", folder, "' is a file, not a folder.");
   }
   finish_replacing(target);
   if (!file_exists(target)) return unfinished_sibling(target);
-  // An export of an earlier version.
   if (!is_export(target) && has_entries(target)) {
-    throw Error(Code::kAlreadyExists,
-                str_cat("'", folder,
-                        "' contains files that are not an export; nothing was changed."),
-                {"Use a path that does not exist, is empty, or contains an export."});
+    throw Error(
+        Code::kAlreadyExists,
+        str_cat("'", folder, "' contains files that are not an export; nothing was changed."),
+        {"Use a path that does not exist, is empty, or contains an export."});
   }
   const std::string parent = parent_folder(target);
-  const bool can_use_sibling = can_write_in(parent.empty() ? "." : parent);
-  return can_use_sibling ? unfinished_sibling(target) : temporary_path(inside(target));
+  const bool can_use_sibling = is_writable_folder(parent.empty() ? "." : parent);
+  return can_use_sibling ? unfinished_sibling(target) : temporary_path(path_inside(target));
 }
 
 std::string interrupted_export(const std::string& folder) {
-  const std::string target = real_folder(without_end_separators(folder));
-  for (const std::string& path : {target, inside(target)}) {
+  const std::string target = real_folder(strip_trailing_separators(folder));
+  for (const std::string& path : {target, path_inside(target)}) {
     for (const std::string& ready : leftovers_for(prepared_path(path))) {
       if (is_export(ready)) return ready;
     }
@@ -288,10 +289,12 @@ std::string interrupted_export(const std::string& folder) {
   return "";
 }
 
-std::string unfinished_version(const std::string& base) { return unfinished_sibling(inside(base)); }
+std::string unfinished_version(const std::string& base) {
+  return unfinished_sibling(path_inside(base));
+}
 
 void publish_export(const std::string& from, const std::string& folder) {
-  rename_into_place(from, real_folder(without_end_separators(folder)));
+  rename_into_place(from, real_folder(strip_trailing_separators(folder)));
 }
 
 std::string publish_version(const std::string& from, const std::string& base) {
@@ -310,9 +313,10 @@ void remove_old_versions(const std::string& base, size_t keep) {
   const std::vector<std::string> versions = versions_in(base);
   for (size_t i = 0; i + keep < versions.size(); ++i) {
     // Renamed first, so that a partly deleted version does not look like an export.
-    const std::string version = join_path(base, versions[i]), gone = temporary_path(inside(base));
-    if (renames(version, gone)) {
-      try_to_remove(gone);
+    const std::string version = join_path(base, versions[i]),
+                      trash = temporary_path(path_inside(base));
+    if (renames(version, trash)) {
+      try_to_remove(trash);
     } else {
       warn("export", str_cat("Could not delete an older export. Cannot rename ", version, "."));
     }

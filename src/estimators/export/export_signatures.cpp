@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kPredict = "tensorflow/serving/predict";
 constexpr const char* kClassify = "tensorflow/serving/classify";
 constexpr const char* kRegress = "tensorflow/serving/regress";
-constexpr const char* kOneInput = "inputs";
+constexpr const char* kSingleInput = "inputs";
 
 TensorInfo info_of(const Feature& tensor) {
   TensorInfo info(tensor.values);
@@ -26,43 +26,44 @@ TensorInfo info_of(const Feature& tensor) {
   return info;
 }
 
-std::string problem_of(const ExportOutput& answer, const Named<Feature>& receivers) {
-  if (answer.kind == ExportOutput::Kind::kPredict) return "";
-  const bool is_class = answer.kind == ExportOutput::Kind::kClassification;
-  const char* what = is_class ? "Classification" : "Regression";
+std::string find_problem(const ExportOutput& export_output, const Named<Feature>& receivers) {
+  if (export_output.kind == ExportOutput::Kind::kPredict) return "";
+  const bool is_class = export_output.kind == ExportOutput::Kind::kClassification;
+  const char* method = is_class ? "Classification" : "Regression";
   if (receivers.size() != 1) {
-    return str_cat(what, " input must be a single string Tensor; got ", receivers.size(),
+    return str_cat(method, " input must be a single string Tensor; got ", receivers.size(),
                    " tensors");
   }
   const Feature& input = receivers[0].second;
   if (input.is_sparse() || input.values.dtype() != DType::kString) {
-    return str_cat(what, " input must be a single string Tensor; got '", receivers[0].first,
+    return str_cat(method, " input must be a single string Tensor; got '", receivers[0].first,
                    "' of type ", dtype_name(input.values.dtype()));
   }
-  for (const auto& output : answer.outputs) {
-    const DType wanted = output.first == "classes" ? DType::kString : DType::kFloat32;
-    if (output.second.dtype() == wanted) continue;
-    return str_cat(what, " output '", output.first, "' must be of type ", dtype_name(wanted),
+  for (const auto& output : export_output.outputs) {
+    const DType expected = output.first == "classes" ? DType::kString : DType::kFloat32;
+    if (output.second.dtype() == expected) continue;
+    return str_cat(method, " output '", output.first, "' must be of type ", dtype_name(expected),
                    ", not ", dtype_name(output.second.dtype()));
   }
   return "";
 }
 
-SignatureDef signature_of(const ExportOutput& answer, const Named<Feature>& receivers) {
+SignatureDef signature_of(const ExportOutput& export_output, const Named<Feature>& receivers) {
   SignatureDef signature;
-  for (const auto& output : answer.outputs)
+  for (const auto& output : export_output.outputs)
     signature.outputs[output.first] = TensorInfo(output.second);
-  if (answer.kind == ExportOutput::Kind::kPredict) {
+  if (export_output.kind == ExportOutput::Kind::kPredict) {
     signature.method_name = kPredict;
     for (const auto& input : receivers) signature.inputs[input.first] = info_of(input.second);
     return signature;
   }
-  signature.method_name = answer.kind == ExportOutput::Kind::kClassification ? kClassify : kRegress;
-  signature.inputs[kOneInput] = info_of(receivers[0].second);
+  signature.method_name =
+      export_output.kind == ExportOutput::Kind::kClassification ? kClassify : kRegress;
+  signature.inputs[kSingleInput] = info_of(receivers[0].second);
   return signature;
 }
 
-// Adds the default signature, which is the only one if it has another name.
+// Adds the default signature. If there is a single signature with another name, it is the default.
 Named<ExportOutput> with_default(const EstimatorSpec& spec) {
   Named<ExportOutput> outputs = spec.export_outputs;
   if (outputs.empty()) {
@@ -83,13 +84,13 @@ Named<ExportOutput> with_default(const EstimatorSpec& spec) {
 
 }  // namespace
 
-std::map<std::string, SignatureDef> signatures_of(const EstimatorSpec& spec,
-                                                  const Named<Feature>& receivers) {
+std::map<std::string, SignatureDef> export_signatures(const EstimatorSpec& spec,
+                                                      const Named<Feature>& receivers) {
   if (receivers.empty()) invalid_argument("A serving input receiver needs a receiver tensor.");
   std::map<std::string, SignatureDef> signatures;
   std::vector<std::string> problems;
   for (const auto& output : with_default(spec)) {
-    const std::string problem = problem_of(output.second, receivers);
+    const std::string problem = find_problem(output.second, receivers);
     if (problem.empty()) {
       signatures[output.first] = signature_of(output.second, receivers);
     } else {

@@ -2,12 +2,12 @@
 
 namespace runhooks {
 
-void check_exports_to_keep(const Args& args, const std::string& words, bool says_what_it_got) {
+void check_exports_to_keep(const Args& args, const std::string& requirement, bool shows_value) {
   if (!args.has("exports_to_keep")) return;
   const int64_t keep = args.integer("exports_to_keep");
   if (keep > 0) return;
-  invalid_argument("`exports_to_keep`, if provided, must be ", words,
-                   says_what_it_got ? str_cat(". Got ", keep) : "");
+  invalid_argument("`exports_to_keep`, if provided, must be ", requirement,
+                   shows_value ? str_cat(". Got ", keep) : "");
 }
 
 }  // namespace runhooks

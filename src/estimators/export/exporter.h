@@ -9,13 +9,13 @@
 
 namespace runhooks {
 
-struct Evaluated {
+struct EvaluationResult {
   std::string model_dir;
   std::shared_ptr<Args> metrics;  // by name, including the global step
   bool is_final = false;          // whether it is the evaluation of the last step
-  // Metrics of previous evaluations in the event files whose path below the model directory matches
-  // a pattern.
-  std::function<std::vector<std::shared_ptr<Args>>(const std::string&)> earlier;
+  // Returns the metrics of previous evaluations. Reads the event files whose path below the model
+  // directory matches the argument, a pattern.
+  std::function<std::vector<std::shared_ptr<Args>>(const std::string&)> previous_metrics;
 
   int64_t step() const { return metrics->integer("global_step"); }
 };
@@ -23,10 +23,11 @@ struct Evaluated {
 class Exporter : public CoreObject {
  public:
   const char* kind() const override { return "an exporter"; }
-  virtual bool wants(const Evaluated& evaluation) = 0;
+  virtual bool should_export(const EvaluationResult& evaluation) = 0;
 };
 
-void check_exports_to_keep(const Args& args, const std::string& words, bool says_what_it_got);
+// Throws unless `exports_to_keep` is positive or missing. The message states the requirement.
+void check_exports_to_keep(const Args& args, const std::string& requirement, bool shows_value);
 
 // Arguments of all exporters. The calling R code reads the first three and `exports_to_keep`.
 #define RUNHOOKS_EXPORTED_NAME "any; apart. The name of the exporter and of its directory."

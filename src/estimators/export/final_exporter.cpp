@@ -9,7 +9,7 @@ namespace {
 class FinalExporter : public Exporter {
  public:
   explicit FinalExporter(const Args&) {}
-  bool wants(const Evaluated& evaluation) override {
+  bool should_export(const EvaluationResult& evaluation) override {
     if (!evaluation.is_final) return false;
     log(LogLevel::kInfo, "Performing the final export in the end of training.");
     return true;
@@ -18,9 +18,9 @@ class FinalExporter : public Exporter {
 
 }  // namespace
 
-RUNHOOKS_REGISTER_EXPORTER(
-    FinalExporter,
-    "final_exporter, estimator.FinalExporter",
-    {"name: " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER, RUNHOOKS_EXPORTED_FILES});
+RUNHOOKS_REGISTER_EXPORTER(FinalExporter,
+                           "final_exporter, estimator.FinalExporter",
+                           {"name: " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER,
+                            RUNHOOKS_EXPORTED_FILES});
 
 }  // namespace runhooks

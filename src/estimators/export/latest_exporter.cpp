@@ -10,16 +10,14 @@ class LatestExporter : public Exporter {
   explicit LatestExporter(const Args& args) {
     check_exports_to_keep(args, "positive number", false);
   }
-  bool wants(const Evaluated&) override { return true; }
+  bool should_export(const EvaluationResult&) override { return true; }
 };
 
 }  // namespace
 
 RUNHOOKS_REGISTER_EXPORTER(LatestExporter,
                            "latest_exporter, estimator.LatestExporter",
-                           {"name: " RUNHOOKS_EXPORTED_NAME,
-                            RUNHOOKS_EXPORTED_RECEIVER,
-                            RUNHOOKS_EXPORTED_FILES,
-                            RUNHOOKS_EXPORTS_TO_KEEP});
+                           {"name: " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER,
+                            RUNHOOKS_EXPORTED_FILES, RUNHOOKS_EXPORTS_TO_KEEP});
 
 }  // namespace runhooks

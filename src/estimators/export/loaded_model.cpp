@@ -22,7 +22,7 @@ constexpr const char* kInitSignature = "__saved_model_init_op";
 // Above this number of signatures, executors are created on first use: small files can have many
 // signatures with large plans.
 constexpr size_t kMaxEagerExecutors = 16;
-// A few operations of an untrusted model can fill any memory.
+// Limits the memory of initialization, since a few operations of an untrusted model could use all.
 constexpr uint64_t kMaxInitBytes = 256 << 20;
 
 std::string op_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind(':')); }
@@ -75,13 +75,15 @@ ExampleFeature sparse_feature(const std::string& key, DType dtype) {
   return feature;
 }
 
-ExampleFeature dense_feature(const std::string& key, const Output& otherwise, const Shape& shape) {
-  ExampleFeature feature = sparse_feature(key, otherwise.dtype());
+ExampleFeature dense_feature(const std::string& key,
+                             const Output& default_value,
+                             const Shape& shape) {
+  ExampleFeature feature = sparse_feature(key, default_value.dtype());
   const bool is_sequence = shape.rank() > 0 && shape.dim(0) < 0;
   feature.is_dense = !is_sequence;
   if (is_sequence) return feature;
   feature.row_size = shape.num_elements();
-  const Tensor* value = constant_of(otherwise);
+  const Tensor* value = constant_of(default_value);
   feature.is_required = value && value->num_elements() == 0 && feature.row_size > 0;
   return feature;
 }
@@ -92,6 +94,7 @@ bool parses_batches(const Operation& op) {
   return !def.inputs.empty() && def.inputs[0].name == "serialized" &&
          def.find_attr("dense_shapes") && !def.find_attr("dense_keys");
 }
+// ParseExampleV2 takes its keys as one vector instead of one input per key.
 bool has_keys_in_vectors(const Operation& op) {
   return op.def().find_attr("ragged_value_types") != nullptr;
 }
@@ -103,8 +106,8 @@ std::vector<ExampleFeature> features_of(const Operation& op) {
   std::vector<ExampleFeature> features;
   const auto key = [&](int input, size_t i) -> std::string {
     const Tensor* keys = constant_of(op.input(is_v2 ? input : input + static_cast<int>(i)));
-    const auto at = static_cast<int64_t>(is_v2 ? i : 0);
-    return keys && at < keys->num_elements() ? keys->string_at(at) : "";
+    const auto index = static_cast<int64_t>(is_v2 ? i : 0);
+    return keys && index < keys->num_elements() ? keys->string_at(index) : "";
   };
   const int dense_keys = is_v2 ? 3 : 2 + static_cast<int>(types.size());
   const int defaults = is_v2 ? 5 : dense_keys + static_cast<int>(shapes.size());
@@ -127,17 +130,17 @@ Parsers parsers_in(const Graph& graph) {
   return parsers;
 }
 
-std::vector<ExampleFeature> parsed_from(const Parsers& parsers, const Output& examples) {
-  std::vector<ExampleFeature> all;
-  std::set<std::string> available;
+std::vector<ExampleFeature> features_parsed_from(const Parsers& parsers, const Output& examples) {
+  std::vector<ExampleFeature> features;
+  std::set<std::string> keys;
   const auto found = parsers.find({examples.op, examples.index});
-  if (found == parsers.end()) return all;
+  if (found == parsers.end()) return features;
   for (const Operation* op : found->second) {
     for (const ExampleFeature& feature : features_of(*op)) {
-      if (available.insert(feature.key).second) all.push_back(feature);
+      if (keys.insert(feature.key).second) features.push_back(feature);
     }
   }
-  return all;
+  return features;
 }
 
 }  // namespace
@@ -156,19 +159,19 @@ LoadedModel::LoadedModel(const std::string& folder, const std::vector<std::strin
 
 void LoadedModel::read(const std::vector<std::string>& tags) {
   const std::string bytes = bytes_of_model(folder_, access_policy_, &file_);
-  const std::set<std::string> wanted(tags.begin(), tags.end());
+  const std::set<std::string> requested(tags.begin(), tags.end());
   std::vector<std::string> available;
   for (const std::string& message : read_saved_model(bytes, file_)) {
     MetaGraphDef meta_graph = read_meta_graph(message, file_);
-    const std::set<std::string> has(meta_graph.tags.begin(), meta_graph.tags.end());
-    available.push_back("{" + str_join(has, ", ") + "}");
-    if (has != wanted) continue;
+    const std::set<std::string> found(meta_graph.tags.begin(), meta_graph.tags.end());
+    available.push_back("{" + str_join(found, ", ") + "}");
+    if (found != requested) continue;
     meta_graph_ = std::move(meta_graph);
     assets_ = asset_files(meta_graph_, file_);
     return;
   }
   throw Error(Code::kNotFound,
-              str_cat("MetaGraphDef associated with tags {", str_join(wanted, ", "),
+              str_cat("MetaGraphDef associated with tags {", str_join(requested, ", "),
                       "} could not be found in SavedModel '", folder_, "'."),
               {str_cat("It has the tags ", str_join(available, ", "), ".")});
 }
@@ -199,7 +202,7 @@ void LoadedModel::import() {
   for (auto& [name, runnable] : runnables_) {
     const bool is_text = runnable.problem.empty() && runnable.inputs.size() == 1 &&
                          runnable.inputs[0].dtype() == DType::kString;
-    if (is_text) runnable.features = parsed_from(parsers, runnable.inputs[0]);
+    if (is_text) runnable.features = features_parsed_from(parsers, runnable.inputs[0]);
   }
   if (!problems.empty() && problems.size() == runnables_.size()) {
     throw Error(Code::kUnimplemented,

@@ -18,7 +18,7 @@ struct ExampleFeature {
   bool is_dense = false;  // has `row_size` values in each example
   int64_t row_size = -1;  // -1: any number
   bool is_required = false;
-  bool is_data = false;  // written unchanged, not for a model
+  bool is_data = false;  // for writing a data set: stored unchanged instead of fed to a model
 };
 
 class LoadedModel {

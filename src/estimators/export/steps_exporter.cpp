@@ -8,7 +8,8 @@ namespace runhooks {
 
 namespace {
 
-// Exports at the first evaluation at or after each step, once if that applies to several steps.
+// Exports at the first evaluation at or after each step. An evaluation that is the first for
+// several steps exports once.
 class StepsExporter : public Exporter {
  public:
   explicit StepsExporter(const Args& args)
@@ -20,27 +21,27 @@ class StepsExporter : public Exporter {
     }
   }
 
-  bool wants(const Evaluated& evaluation) override {
-    if (!pattern_.empty() && folder_ != evaluation.model_dir) {
-      folder_ = evaluation.model_dir;
-      reached_ = 0;
-      for (const auto& earlier : evaluation.earlier(pattern_)) {
-        reached_ = std::max(reached_, earlier->integer("global_step"));
+  bool should_export(const EvaluationResult& evaluation) override {
+    if (!pattern_.empty() && loaded_dir_ != evaluation.model_dir) {
+      loaded_dir_ = evaluation.model_dir;
+      last_step_ = 0;
+      for (const auto& metrics : evaluation.previous_metrics(pattern_)) {
+        last_step_ = std::max(last_step_, metrics->integer("global_step"));
       }
     }
     const int64_t step = evaluation.step();
-    const bool is_due = std::any_of(steps_.begin(), steps_.end(), [&](int64_t wanted) {
-      return wanted > reached_ && wanted <= step;
+    const bool is_due = std::any_of(steps_.begin(), steps_.end(), [&](int64_t target) {
+      return target > last_step_ && target <= step;
     });
-    reached_ = std::max(reached_, step);
+    last_step_ = std::max(last_step_, step);
     if (is_due) log(LogLevel::kInfo, "Performing steps export.");
     return is_due;
   }
 
  private:
   std::vector<int64_t> steps_;
-  std::string pattern_, folder_;
-  int64_t reached_ = 0;
+  std::string pattern_, loaded_dir_;
+  int64_t last_step_ = 0;
 };
 
 }  // namespace
@@ -50,8 +51,7 @@ RUNHOOKS_REGISTER_EXPORTER(
     "steps_exporter, contrib.estimator.StepsExporter",
     {"steps_to_keep: numbers. Global steps. The first evaluation at or after each of them exports; "
      "these exports are never deleted.",
-     "name = 'steps_exporter': " RUNHOOKS_EXPORTED_NAME,
-     RUNHOOKS_EXPORTED_RECEIVER,
+     "name = 'steps_exporter': " RUNHOOKS_EXPORTED_NAME, RUNHOOKS_EXPORTED_RECEIVER,
      "event_file_pattern = NULL: string. A pattern of event files that tell which steps previous "
      "runs have reached.",
      RUNHOOKS_EXPORTED_FILES});

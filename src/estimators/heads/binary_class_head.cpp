@@ -17,7 +17,7 @@ class BinaryClassHead : public HeadBase {
         auc_summation_(args.text("auc_summation", "careful_interpolation")),
         vocabulary_(vocabulary_argument(args, 2)) {}
   int64_t logits_dimension() const override { return 1; }
-  LabelSpec labels() const override { return one_class_labels(2, vocabulary_); }
+  LabelSpec labels() const override { return class_label_spec(2, vocabulary_); }
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override {

@@ -15,10 +15,10 @@ using TrainOpFn = std::function<Operation*(Graph&, Output loss)>;
 
 struct HeadParts {
   Named<Output> predictions;
-  Output loss;                   // missing in prediction
-  Output mean_loss;              // mean over examples, if `loss` is not a mean already
+  Output loss;                   // empty in prediction
+  Output mean_loss;              // mean over examples; empty if `loss` is already a mean
   bool loss_is_average = false;  // whether `loss` is the average loss of evaluations
-  Output training_loss;          // the minimized loss, if it has other units than `loss`
+  Output training_loss;          // the minimized loss if its units differ from those of `loss`
   Named<Metric> metrics;
   Named<ExportOutput> export_outputs;  // prediction mode only
 };
@@ -44,7 +44,6 @@ struct LabelSpec {
   int64_t width = 1;           // values per example
   std::string width_argument;  // the argument that sets `width`
   double lowest = -kAnyNumber, highest = kAnyNumber;
-  bool are_whole = false;  // whether values must be whole numbers
   // For classification, the number of classes; 0 for numbers. Each value is a class index, or, if
   // `width` is the number of classes, an indicator of one class.
   int64_t n_classes = 0;
@@ -71,7 +70,7 @@ class Head {
                           const ModelInput& input,
                           Mode mode,
                           Output logits) const = 0;
-  // `input.labels` may be missing in prediction.
+  // `input.labels` may be empty in prediction.
   virtual EstimatorSpec create_estimator_spec(Graph& graph,
                                               const ModelInput& input,
                                               Mode mode,
@@ -94,16 +93,18 @@ EstimatorSpec finish_spec(Graph& graph,
                           size_t inner_heads = 0);
 
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args);
-std::shared_ptr<Head> head_of_estimator(const std::string& type, const Args& args);
+std::shared_ptr<Head> make_estimator_head(const std::string& type, const Args& args);
 std::shared_ptr<Head> classifier_head(const Args& args);
-std::shared_ptr<Head> head_argument(const Args& args);
+std::shared_ptr<Head> head_from_argument(const Args& args);
 
-// Expands arguments common to several heads, which are declared by name only: "weight_column",
-// "loss_reduction", ...
-std::vector<std::string> head_lines(std::vector<std::string> lines);
+// Replaces names of arguments that several heads share ("weight_column", "loss_reduction", ...) by
+// their declarations.
+std::string head_argument_line(const std::string& name);
+std::vector<std::string> expand_head_arguments(std::vector<std::string> lines);
 
-// Registers a head with its arguments as ArgSpec declarations or names (see head_lines()). The
-// model directory must match the arguments that are declared "kept".
+// Registers a head with its arguments as ArgSpec declarations or names (see
+// expand_head_arguments()). The model directory must match arguments whose declaration contains
+// "kept".
 #define RUNHOOKS_REGISTER_HEAD(type, Class, summary, ...)                             \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(head_registered_, __COUNTER__) = \
       ::runhooks::Factory<::runhooks::Head>::instance().add(                          \
@@ -111,6 +112,6 @@ std::vector<std::string> head_lines(std::vector<std::string> lines);
           [](const ::runhooks::Args& args) -> std::shared_ptr<::runhooks::Head> {     \
             return std::make_shared<Class>(args);                                     \
           },                                                                          \
-          type, ::runhooks::head_lines({__VA_ARGS__}), summary)
+          type, ::runhooks::expand_head_arguments({__VA_ARGS__}), summary)
 
 }  // namespace runhooks

@@ -35,23 +35,23 @@ Output last_dim_expanded(Graph& graph, Output x) {
 }
 
 // Exported numbers are float32, as in TensorFlow's heads.
-Named<Output> in_served_types(Graph& graph, const Named<Output>& predictions) {
+Named<Output> cast_for_export(Graph& graph, const Named<Output>& predictions) {
   Named<Output> served = predictions;
-  for (auto& one : served) {
-    if (one.second.dtype() != DType::kFloat64) continue;
-    one.second = graph.op("Cast", {one.second}).attr("DstT", DType::kFloat32);
+  for (auto& prediction : served) {
+    if (prediction.second.dtype() != DType::kFloat64) continue;
+    prediction.second = graph.op("Cast", {prediction.second}).attr("DstT", DType::kFloat32);
   }
   return served;
 }
 
 // Groups the training op with update ops, such as the moving averages of batch normalization.
 Operation* with_updates(Graph& graph, Operation* train_op) {
-  std::vector<Operation*> all = {train_op};
+  std::vector<Operation*> ops = {train_op};
   for (const CollectionItem& item : graph.collection(collection_keys::kUpdateOps)) {
-    if (Operation* const* update = std::get_if<Operation*>(&item)) all.push_back(*update);
-    if (const auto* tensor = std::get_if<Output>(&item)) all.push_back(tensor->op);
+    if (Operation* const* update = std::get_if<Operation*>(&item)) ops.push_back(*update);
+    if (const auto* tensor = std::get_if<Output>(&item)) ops.push_back(tensor->op);
   }
-  return all.size() == 1 ? train_op : graph.group(all, "train_op");
+  return ops.size() == 1 ? train_op : graph.group(ops, "train_op");
 }
 
 }  // namespace
@@ -59,8 +59,8 @@ Operation* with_updates(Graph& graph, Operation* train_op) {
 const char* const kDefaultSignature = "serving_default";
 
 Output prediction_of(const Named<Output>& predictions, const std::string& key) {
-  for (const auto& one : predictions) {
-    if (one.first == key) return one.second;
+  for (const auto& prediction : predictions) {
+    if (prediction.first == key) return prediction.second;
   }
   fail(Code::kInternal, "There is no prediction '", key, "'.");
 }
@@ -108,34 +108,35 @@ Output HeadBase::weights_of(Graph& graph, const Features& features) const {
   TransformationCache cache(graph, features);
   const Output weights = cache.transformed(*weight_column_);
   const Output zero = graph.scalar(weights.dtype(), 0);
-  const Output holds = graph.op("GreaterEqual", {weights, zero});
-  return checked(graph, weights, holds, "Weights of examples must be 0 or more.");
+  const Output is_valid = graph.op("GreaterEqual", {weights, zero});
+  return with_assertion(graph, weights, is_valid, "Weights of examples must be 0 or more.");
 }
 
 Output HeadBase::with_class_weights(Graph& graph, Output labels, Output weights) const {
   if (class_weights_.empty()) return weights;
-  const auto given = static_cast<int64_t>(class_weights_.size());
-  if (given != this->labels().n_classes) {
+  const auto num_weights = static_cast<int64_t>(class_weights_.size());
+  if (num_weights != this->labels().n_classes) {
     invalid_argument("class_weights must have one number for each of the ",
-                     this->labels().n_classes, " classes. Given: ", given, ".");
+                     this->labels().n_classes, " classes. Given: ", num_weights, ".");
   }
   NameScope scope(graph, "class_weights");
-  Tensor numbers(DType::kFloat32, {given});
-  std::copy(class_weights_.begin(), class_weights_.end(), numbers.data<float>());
-  Output own;
+  Tensor weights_by_class(DType::kFloat32, {num_weights});
+  std::copy(class_weights_.begin(), class_weights_.end(), weights_by_class.data<float>());
+  Output row_weights;
   if (is_floating(labels.dtype())) {  // binary: labels may be probabilities
-    const float first = class_weights_[0], second = class_weights_[1];
-    own =
-        graph.op("AddV2", {graph.op("Mul", {labels, graph.scalar(labels.dtype(), second - first)}),
-                           graph.scalar(labels.dtype(), first)});
+    const float weight_0 = class_weights_[0], weight_1 = class_weights_[1];
+    row_weights = graph.op(
+        "AddV2", {graph.op("Mul", {labels, graph.scalar(labels.dtype(), weight_1 - weight_0)}),
+                  graph.scalar(labels.dtype(), weight_0)});
   } else {
-    own = graph.op("GatherV2", {graph.constant(numbers), labels, graph.scalar(DType::kInt32, 0)});
+    row_weights = graph.op(
+        "GatherV2", {graph.constant(weights_by_class), labels, graph.scalar(DType::kInt32, 0)});
   }
-  if (!weights) return own;
-  if (own.dtype() != weights.dtype()) {
-    own = graph.op("Cast", {own}).attr("DstT", weights.dtype());
+  if (!weights) return row_weights;
+  if (row_weights.dtype() != weights.dtype()) {
+    row_weights = graph.op("Cast", {row_weights}).attr("DstT", weights.dtype());
   }
-  return graph.op("Mul", {weights, own});
+  return graph.op("Mul", {weights, row_weights});
 }
 
 std::vector<FeatureRead> HeadBase::reads() const {
@@ -146,48 +147,48 @@ std::vector<FeatureRead> HeadBase::reads() const {
 }
 
 HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Output logits) const {
-  HeadParts made;
-  made.predictions = predictions(graph, logits);
+  HeadParts result;
+  result.predictions = predictions(graph, logits);
   if (mode == Mode::kPredict) {
-    const Named<Output> exported = in_served_types(graph, made.predictions);
-    const Named<ExportOutput> own = signatures(exported);
-    made.export_outputs = {{kDefaultSignature, own[0].second}};
-    for (const auto& signature : own) made.export_outputs.push_back(signature);
-    made.export_outputs.push_back({"predict", {ExportOutput::Kind::kPredict, exported}});
-    return made;
+    const Named<Output> exported = cast_for_export(graph, result.predictions);
+    const Named<ExportOutput> head_signatures = signatures(exported);
+    result.export_outputs = {{kDefaultSignature, head_signatures[0].second}};
+    for (const auto& signature : head_signatures) result.export_outputs.push_back(signature);
+    result.export_outputs.push_back({"predict", {ExportOutput::Kind::kPredict, exported}});
+    return result;
   }
   if (!input.labels) {
     invalid_argument("Labels are missing: the input function must return features and labels.");
   }
   const Output labels = checked_labels(graph, input.labels, logits);
   if (mode == Mode::kTrain && input.mean_loss) {
-    made.loss = input.mean_loss(graph, labels);
-    made.loss_is_average = true;
-    add_example_losses(graph, made.loss, Output());
-    graph.add_to_collection(collection_keys::kLosses, made.loss);
-    return made;
+    result.loss = input.mean_loss(graph, labels);
+    result.loss_is_average = true;
+    add_example_losses(graph, result.loss, Output());
+    graph.add_to_collection(collection_keys::kLosses, result.loss);
+    return result;
   }
   const Output weights = with_class_weights(graph, labels, weights_of(graph, input.features));
   const Output minimized = losses(graph, labels, logits);
-  const Output unreduced = losses_of_data(graph, minimized);
-  made.loss = compute_weighted_loss(graph, unreduced, weights, reduction_);
-  made.loss_is_average = reduction_ != Reduction::kSum && !weights;
+  const Output unreduced = losses_in_label_units(graph, minimized);
+  result.loss = compute_weighted_loss(graph, unreduced, weights, reduction_);
+  result.loss_is_average = reduction_ != Reduction::kSum && !weights;
   add_example_losses(graph, unreduced, weights);
   if (mode == Mode::kTrain) {
-    made.mean_loss = mean_loss(graph, made.loss, unreduced, weights);
+    result.mean_loss = mean_loss(graph, result.loss, unreduced, weights);
     if (minimized != unreduced) {
-      made.training_loss =
+      result.training_loss =
           compute_weighted_loss(graph, minimized, weights, reduction_, "training_loss", "");
     }
   } else {
     NameScope scope(graph, "metrics");
-    made.metrics = metrics(graph, {labels, logits, weights, unreduced, made.predictions});
+    result.metrics = metrics(graph, {labels, logits, weights, unreduced, result.predictions});
   }
-  return made;
+  return result;
 }
 
-// For the history. A process of several knows only its own examples; finish_spec() then adds the
-// average over all processes.
+// For the history. In distributed training a process knows only its own examples, so finish_spec()
+// adds the average over all processes instead.
 void HeadBase::add_example_losses(Graph& graph, Output losses, Output weights) const {
   if (ReplicaScope::of(graph)) return;
   add_endpoint(graph, kExampleLosses, key("average_loss"), losses);
@@ -200,8 +201,8 @@ EstimatorSpec HeadBase::create_estimator_spec(Graph& graph,
                                               Output logits,
                                               const TrainOpFn& train_op) const {
   NameScope scope(graph, name_.empty() ? "head" : name_);
-  HeadParts made = parts(graph, input, mode, logits);
-  return finish_spec(graph, mode, std::move(made), *this, train_op);
+  HeadParts head_parts = parts(graph, input, mode, logits);
+  return finish_spec(graph, mode, std::move(head_parts), *this, train_op);
 }
 
 namespace {
@@ -215,7 +216,7 @@ Operation* public_training_step(Graph& graph,
                                 const TrainOpFn& train_op,
                                 size_t inner_heads) {
   const NameScope root(graph, "");
-  for (size_t i = 0; i < inner_heads; ++i) const NameScope left(graph, "training");
+  for (size_t i = 0; i < inner_heads; ++i) const NameScope reserved(graph, "training");
   const NameScope scope(graph, "training");
   return training_step(graph, loss, train_op);
 }
@@ -250,27 +251,29 @@ EstimatorSpec finish_spec(Graph& graph,
   return spec;
 }
 
-// Only for sums: the other reductions are already means.
+// Empty unless losses are summed, because the other reductions are already means.
 Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weights) const {
   if (reduction_ != Reduction::kSum) return Output();
   const Output ones = ones_like(graph, losses);
   if (!weights) weights = graph.scalar(losses.dtype(), 1, "mul/x");
-  const Output spread = graph.op("Mul", {weights, ones}).named("mul");
+  const Output broadcast_weights = graph.op("Mul", {weights, ones}).named("mul");
   std::vector<int32_t> axes;
   for (int i = 0; i < losses.shape().rank(); ++i) axes.push_back(i);
-  const Output number = graph.op("Sum", {spread, graph.int_vector(axes)}).named("Sum");
-  return graph.op("RealDiv", {mean_over_replicas(graph, loss), sum_over_replicas(graph, number)})
+  const Output weight_sum =
+      graph.op("Sum", {broadcast_weights, graph.int_vector(axes)}).named("Sum");
+  return graph
+      .op("RealDiv", {mean_over_replicas(graph, loss), sum_over_replicas(graph, weight_sum)})
       .named("truediv");
 }
 
-Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t wanted) {
+Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t width) {
   if (labels.shape().has_rank() && labels.shape().rank() == 1) {
     labels = last_dim_expanded(graph, labels);
   }
-  const Shape shape{logits.shape().dim(0), wanted};
+  const Shape shape{logits.shape().dim(0), width};
   if (!shape.is_compatible_with(labels.shape())) {
     throw Error(Code::kInvalidArgument,
-                str_cat("labels shape must be [batch_size, ", wanted,
+                str_cat("labels shape must be [batch_size, ", width,
                         "], but the labels have shape ", labels.shape(), "."),
                 {"Each example needs as many labels as the model has outputs: see "
                  "`label_dimension` or `n_classes`."});
@@ -278,16 +281,16 @@ Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_
   return graph.op("EnsureShape", {labels}).attr("shape", shape);
 }
 
-Output checked(Graph& graph, Output values, Output holds, const std::string& message) {
+Output with_assertion(Graph& graph, Output values, Output is_valid, const std::string& message) {
   NameScope scope(graph, "assert");
   std::vector<int32_t> axes;
   for (int i = 0; i < values.shape().rank(); ++i) axes.push_back(i);
-  const Output all = graph.op("All", {holds, graph.int_vector(axes)});
-  const Output text = graph.constant(Tensor::string_scalar(message), "message");
-  Operation* guard =
-      graph.op("Assert", {all, text, values, holds})
+  const Output all = graph.op("All", {is_valid, graph.int_vector(axes)});
+  const Output message_constant = graph.constant(Tensor::string_scalar(message), "message");
+  Operation* assertion =
+      graph.op("Assert", {all, message_constant, values, is_valid})
           .attr("T", std::vector<DType>{DType::kString, values.dtype(), DType::kBool});
-  ControlDependencies after(graph, {guard});
+  ControlDependencies after(graph, {assertion});
   return graph.op("Identity", {values});
 }
 
@@ -303,12 +306,13 @@ Output class_labels(Graph& graph,
                        dtype_name(labels.dtype()), ".");
     }
     const Shape shape{static_cast<int64_t>(vocabulary.size())};
-    const Output words = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
-    const Output ids = graph.op("VocabularyIds", {labels, words}).named("class_string_lookup");
-    const Output known = graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
+    const Output names = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
+    const Output ids = graph.op("VocabularyIds", {labels, names}).named("class_string_lookup");
+    const Output is_known = graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
     // Checks the strings, not the ids, so that the message shows them.
-    const Output good = checked(graph, labels, known, "Labels must be in the label_vocabulary.");
-    ControlDependencies after(graph, {good.op});
+    const Output known_labels =
+        with_assertion(graph, labels, is_known, "Labels must be in the label_vocabulary.");
+    ControlDependencies after(graph, {known_labels.op});
     numbers = graph.op("Identity", {ids});
   } else {
     if (!is_numeric(labels.dtype()) && labels.dtype() != DType::kBool) {
@@ -321,22 +325,26 @@ Output class_labels(Graph& graph,
     if (labels.dtype() != DType::kFloat32) {
       x = graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
     }
-    const Output from = graph.op("GreaterEqual", {x, graph.scalar(DType::kFloat32, 0, "zero")});
-    const Output last = graph.scalar(DType::kFloat32, static_cast<double>(n_classes - 1), "last");
-    Output holds = graph.op("LogicalAnd", {from, graph.op("LessEqual", {x, last})});
+    const Output is_not_negative =
+        graph.op("GreaterEqual", {x, graph.scalar(DType::kFloat32, 0, "zero")});
+    const Output max_label =
+        graph.scalar(DType::kFloat32, static_cast<double>(n_classes - 1), "last");
+    Output is_valid =
+        graph.op("LogicalAnd", {is_not_negative, graph.op("LessEqual", {x, max_label})});
     if (is_floating(labels.dtype()) && as_ids) {
-      holds = graph.op("LogicalAnd", {holds, graph.op("Equal", {x, graph.op("Floor", {x})})});
+      is_valid = graph.op("LogicalAnd", {is_valid, graph.op("Equal", {x, graph.op("Floor", {x})})});
     }
-    numbers = checked(graph, x, holds,
-                      str_cat("Labels must be class numbers from 0 to n_classes - 1, which is ",
-                              n_classes - 1, "."));
+    numbers =
+        with_assertion(graph, x, is_valid,
+                       str_cat("Labels must be class numbers from 0 to n_classes - 1, which is ",
+                               n_classes - 1, "."));
   }
-  const DType wanted = as_ids ? DType::kInt64 : DType::kFloat32;
-  if (numbers.dtype() == wanted) return numbers;
-  return graph.op("Cast", {numbers}).attr("DstT", wanted);
+  const DType label_dtype = as_ids ? DType::kInt64 : DType::kFloat32;
+  if (numbers.dtype() == label_dtype) return numbers;
+  return graph.op("Cast", {numbers}).attr("DstT", label_dtype);
 }
 
-LabelSpec several_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary) {
+LabelSpec multi_label_spec(int64_t n_classes, const std::vector<std::string>& vocabulary) {
   LabelSpec labels;
   labels.width = n_classes;
   labels.width_argument = "n_classes";
@@ -348,8 +356,8 @@ LabelSpec several_class_labels(int64_t n_classes, const std::vector<std::string>
   return labels;
 }
 
-LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary) {
-  LabelSpec labels = several_class_labels(n_classes, vocabulary);
+LabelSpec class_label_spec(int64_t n_classes, const std::vector<std::string>& vocabulary) {
+  LabelSpec labels = multi_label_spec(n_classes, vocabulary);
   labels.width = 1;
   labels.family = n_classes == 2 ? "binomial" : "multinomial";
   labels.highest = static_cast<double>(n_classes - 1);
@@ -361,8 +369,8 @@ LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vo
 Output class_strings(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary) {
   if (vocabulary.empty()) return graph.op("AsString", {class_ids}).named("str_classes");
   const Shape shape{static_cast<int64_t>(vocabulary.size())};
-  const Output words = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
-  return graph.op("GatherV2", {words, class_ids, graph.scalar(DType::kInt32, 0, "axis")})
+  const Output names = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
+  return graph.op("GatherV2", {names, class_ids, graph.scalar(DType::kInt32, 0, "axis")})
       .named("class_words");
 }
 
@@ -373,39 +381,40 @@ void add_all_classes(Graph& graph,
                      Named<Output>* predictions) {
   NameScope scope(graph, "all_classes");
   std::vector<int32_t> ids;
-  std::vector<std::string> words = vocabulary;
+  std::vector<std::string> class_names = vocabulary;
   for (int64_t i = 0; i < n_classes; ++i) ids.push_back(static_cast<int32_t>(i));
-  for (int64_t i = 0; vocabulary.empty() && i < n_classes; ++i) words.push_back(str_cat(i));
+  for (int64_t i = 0; vocabulary.empty() && i < n_classes; ++i) class_names.push_back(str_cat(i));
   const Output shape = graph.op("Shape", {logits});
   const Output one = graph.int_vector({1}, "one");
   const Output rows = graph.op("Slice", {shape, graph.int_vector({0}, "begin"), one});
-  const Output all =
+  const Output output_shape =
       graph.op("ConcatV2", {rows, graph.int_vector({static_cast<int32_t>(n_classes)}),
                             graph.scalar(DType::kInt32, 0, "axis")});
   const Shape row{1, n_classes};
   const auto add = [&](const char* key, const Tensor& value, const char* name) {
-    const Output spread = graph.op("BroadcastTo", {graph.constant(value, name), all});
-    spread.op->set_output_shape(0, Shape{-1, n_classes});
-    predictions->emplace_back(key, spread);
+    const Output broadcast_value =
+        graph.op("BroadcastTo", {graph.constant(value, name), output_shape});
+    broadcast_value.op->set_output_shape(0, Shape{-1, n_classes});
+    predictions->emplace_back(key, broadcast_value);
   };
   add("all_class_ids", Tensor::of<int32_t>(row, ids), "ids");
-  add("all_classes", Tensor::strings(row, words), "words");
+  add("all_classes", Tensor::strings(row, class_names), "words");
 }
 
 std::vector<std::string> vocabulary_argument(const Args& args, int64_t n_classes) {
   if (!args.has("label_vocabulary")) return {};
-  std::vector<std::string> words = args.texts("label_vocabulary");
-  if (static_cast<int64_t>(words.size()) != n_classes) {
+  std::vector<std::string> names = args.texts("label_vocabulary");
+  if (static_cast<int64_t>(names.size()) != n_classes) {
     invalid_argument("Length of label_vocabulary must be n_classes. Given n_classes: ", n_classes,
-                     ", label_vocabulary of ", words.size(), ".");
+                     ", label_vocabulary of ", names.size(), ".");
   }
-  std::set<std::string> seen;
-  for (const std::string& word : words) {
-    if (!seen.insert(word).second) {
-      invalid_argument("`label_vocabulary` has \"", word, "\" twice.");
+  std::set<std::string> distinct_names;
+  for (const std::string& name : names) {
+    if (!distinct_names.insert(name).second) {
+      invalid_argument("`label_vocabulary` has \"", name, "\" twice.");
     }
   }
-  return words;
+  return names;
 }
 
 std::vector<float> thresholds_argument(const Args& args) {
@@ -420,7 +429,7 @@ std::vector<float> thresholds_argument(const Args& args) {
   return thresholds;
 }
 
-std::string head_line(const std::string& name) {
+std::string head_argument_line(const std::string& name) {
   static const auto* lines = new std::map<std::string, const char*>{
       {"label_dimension",
        "label_dimension = 1L: count; kept. The number of values in the label of an example."},
@@ -446,8 +455,8 @@ std::string head_line(const std::string& name) {
   return found == lines->end() ? name : found->second;
 }
 
-std::vector<std::string> head_lines(std::vector<std::string> lines) {
-  for (std::string& line : lines) line = head_line(line);
+std::vector<std::string> expand_head_arguments(std::vector<std::string> lines) {
+  for (std::string& line : lines) line = head_argument_line(line);
   return lines;
 }
 
@@ -456,22 +465,23 @@ std::shared_ptr<Head> make_head(const std::string& type, const Args& args) {
 }
 
 // Called for an estimator, whose arguments have already been validated.
-std::shared_ptr<Head> head_of_estimator(const std::string& type, const Args& args) {
+std::shared_ptr<Head> make_estimator_head(const std::string& type, const Args& args) {
   const auto& entry = Factory<Head>::instance().find("head", type);
-  return entry.make(own_arguments(entry.arguments(), args));
+  return entry.make(declared_arguments(entry.arguments(), args));
 }
 
 std::shared_ptr<Head> classifier_head(const Args& args) {
   const int64_t n_classes = args.integer("n_classes", 2);
   if (n_classes < 2) invalid_argument("n_classes must be >= 2, given: ", n_classes, ".");
-  if (n_classes > 2) return head_of_estimator("multi_class_head", args);
-  // Like TensorFlow, whose canned classifiers compute areas differently from its heads.
+  if (n_classes > 2) return make_estimator_head("multi_class_head", args);
+  // As in TensorFlow, canned classifiers and public heads sum up the area under a curve
+  // differently.
   Args binary = args;
   binary.set("auc_summation", Value::of(std::string("trapezoidal")));
-  return head_of_estimator("binary_class_head", binary);
+  return make_estimator_head("binary_class_head", binary);
 }
 
-std::shared_ptr<Head> head_argument(const Args& args) {
+std::shared_ptr<Head> head_from_argument(const Args& args) {
   const auto head = make_head(args.args("head").text("type"), args.args("head"));
   head->is_public = true;
   return head;

@@ -1,4 +1,5 @@
-// HeadBase: the common part of heads: weights, loss reduction and the order of building ops.
+// HeadBase: the base class of heads with one loss. Handles weights, loss reduction and the order in
+// which ops are built.
 #pragma once
 
 #include <string>
@@ -10,10 +11,11 @@
 
 namespace runhooks {
 
+// The tensors from which a head computes its metrics.
 struct HeadBatch {
   Output labels;   // result of checked_labels()
   Output logits;   // [batch, logits_dimension]
-  Output weights;  // [batch, 1]; may be missing
+  Output weights;  // [batch, 1]; may be empty
   Output losses;   // [batch, k], neither weighted nor reduced
   const Named<Output>& predictions;
   Output prediction(const std::string& key) const;
@@ -37,8 +39,8 @@ class HeadBase : public Head {
   // type that the loss accepts.
   virtual Output checked_labels(Graph& graph, Output labels, Output logits) const = 0;
   virtual Output losses(Graph& graph, Output labels, Output logits) const = 0;
-  // The losses in label units, if training minimizes a multiple of them.
-  virtual Output losses_of_data(Graph&, Output losses) const { return losses; }
+  // Converts losses to label units; overridden by heads that standardize labels for training.
+  virtual Output losses_in_label_units(Graph&, Output losses) const { return losses; }
   virtual Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const = 0;
   // The "classification" and "regression" signatures of the head; the first is the default.
   virtual Named<ExportOutput> signatures(const Named<Output>& predictions) const = 0;
@@ -58,16 +60,16 @@ class HeadBase : public Head {
   std::vector<float> class_weights_;  // empty: all are 1
 };
 
-// The column that the argument `weight_column` gives by name or as a column; NULL if it is absent.
+// The column in the argument `weight_column`, which is a name or a column; NULL if it is absent.
 ColumnPtr weight_column_argument(const Args& args);
 
 Output prediction_of(const Named<Output>& predictions, const std::string& key);
-// {"classification", ...}: the names of all classes, with their probabilities.
+// Signatures for export, with TensorFlow's keys. `scores` are probabilities, `classes` class names.
 std::pair<std::string, ExportOutput> classification_signature(Output scores, Output classes);
 std::pair<std::string, ExportOutput> regression_signature(Output value);
 
-// Converts labels of shape [batch] or [batch, wanted] to the latter; throws for other shapes.
-Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t wanted);
+// Converts labels of shape [batch] or [batch, width] to [batch, width]; throws for other shapes.
+Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t width);
 // Converts labels [batch, 1] to class indices 0 ... n_classes - 1, as int64 if `as_ids`, else as
 // float32. Strings are looked up in `vocabulary`. Invalid labels fail with their value and row.
 Output class_labels(Graph& graph,
@@ -75,18 +77,20 @@ Output class_labels(Graph& graph,
                     int64_t n_classes,
                     const std::vector<std::string>& vocabulary,
                     bool as_ids);
-LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary);
-LabelSpec several_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary);
+// Labels with one class per example, or with an indicator for each class.
+LabelSpec class_label_spec(int64_t n_classes, const std::vector<std::string>& vocabulary);
+LabelSpec multi_label_spec(int64_t n_classes, const std::vector<std::string>& vocabulary);
 Output class_strings(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary);
 void add_all_classes(Graph& graph,
                      Output logits,
                      int64_t n_classes,
                      const std::vector<std::string>& vocabulary,
                      Named<Output>* predictions);
-// Returns `values` after asserting `holds` at run time.
-Output checked(Graph& graph, Output values, Output holds, const std::string& message);
+// Returns `values` with an assertion that all elements of `is_valid` are true at run time.
+Output with_assertion(Graph& graph, Output values, Output is_valid, const std::string& message);
 
-// The argument `label_vocabulary`, or none. Throws unless it has `n_classes` distinct names.
+// The argument `label_vocabulary`, or an empty vector. Throws unless it has `n_classes` distinct
+// names.
 std::vector<std::string> vocabulary_argument(const Args& args, int64_t n_classes);
 std::vector<float> thresholds_argument(const Args& args);
 

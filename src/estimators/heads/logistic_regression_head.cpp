@@ -25,9 +25,9 @@ class LogisticRegressionHead : public RegressionHead {
   Output losses(Graph& graph, Output labels, Output logits) const override {
     const Output zero = graph.scalar(DType::kFloat32, 0, "zero");
     const Output one = graph.scalar(DType::kFloat32, 1, "one");
-    const Output holds = graph.op("LogicalAnd", {graph.op("GreaterEqual", {labels, zero}),
-                                                 graph.op("LessEqual", {labels, one})});
-    labels = checked(graph, labels, holds, "Labels must be in the range [0, 1].");
+    const Output is_in_range = graph.op("LogicalAnd", {graph.op("GreaterEqual", {labels, zero}),
+                                                       graph.op("LessEqual", {labels, one})});
+    labels = with_assertion(graph, labels, is_in_range, "Labels must be in the range [0, 1].");
     return sigmoid_cross_entropy_with_logits(graph, labels, logits);
   }
 };

@@ -18,7 +18,7 @@ class MultiClassHead : public HeadBase {
     }
   }
   int64_t logits_dimension() const override { return n_classes_; }
-  LabelSpec labels() const override { return one_class_labels(n_classes_, vocabulary_); }
+  LabelSpec labels() const override { return class_label_spec(n_classes_, vocabulary_); }
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override {
@@ -43,8 +43,8 @@ class MultiClassHead : public HeadBase {
   Output losses(Graph& graph, Output labels, Output logits) const override {
     LossOptions options;
     options.reduction = Reduction::kNone;
-    const Output each = sparse_softmax_cross_entropy(graph, labels, logits, options);
-    return graph.op("ExpandDims", {each, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
+    const Output row_losses = sparse_softmax_cross_entropy(graph, labels, logits, options);
+    return graph.op("ExpandDims", {row_losses, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
   }
 
   Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const override {

@@ -15,9 +15,9 @@ class MultiHead : public Head {
  public:
   explicit MultiHead(const Args& args) {
     for (const Value& spec : args.list("heads")) {
-      const auto* one = spec.get_if<std::shared_ptr<Args>>();
-      if (!one) invalid_argument("`heads` must be a list of heads.");
-      heads_.push_back(make_head((*one)->text("type"), **one));
+      const auto* head_args = spec.get_if<std::shared_ptr<Args>>();
+      if (!head_args) invalid_argument("`heads` must be a list of heads.");
+      heads_.push_back(make_head((*head_args)->text("type"), **head_args));
       if (heads_.back()->name().empty()) invalid_argument("All given heads must have a name.");
     }
     weights_.assign(heads_.size(), 1);
@@ -58,23 +58,25 @@ class MultiHead : public Head {
     for (size_t i = 0; i < heads_.size(); ++i) {
       const std::string& name = heads_[i]->name();
       NameScope scope(graph, name);
-      const Output own = part_of(graph, logits, first, heads_[i]->logits_dimension());
+      const Output head_logits = slice_logits(graph, logits, first, heads_[i]->logits_dimension());
       first += heads_[i]->logits_dimension();
-      HeadParts part = heads_[i]->parts(graph, input_of(input, name, mode), mode, own);
-      for (auto& prediction : part.predictions) {
+      HeadParts head_parts =
+          heads_[i]->parts(graph, head_input(input, name, mode), mode, head_logits);
+      for (auto& prediction : head_parts.predictions) {
         all.predictions.emplace_back(name + "/" + prediction.first, prediction.second);
       }
-      for (auto& signature : part.export_outputs) {
+      for (auto& signature : head_parts.export_outputs) {
         add_signature(i == 0, name, signature, &all.export_outputs);
       }
-      for (auto& metric : part.metrics) all.metrics.push_back(std::move(metric));
+      for (auto& metric : head_parts.metrics) all.metrics.push_back(std::move(metric));
       if (mode == Mode::kPredict) continue;
       if (mode == Mode::kEval) {
-        all.metrics.emplace_back("loss/" + name, mean_metric(graph, part.loss, Output(), "loss"));
+        all.metrics.emplace_back("loss/" + name,
+                                 mean_metric(graph, head_parts.loss, Output(), "loss"));
       } else {
-        summarize_loss(graph, name, part.loss);
+        summarize_loss(graph, name, head_parts.loss);
       }
-      losses.push_back(weighted(graph, part.loss, weights_[i]));
+      losses.push_back(weighted(graph, head_parts.loss, weights_[i]));
     }
     if (mode == Mode::kPredict) {
       all.export_outputs.push_back({"predict", {ExportOutput::Kind::kPredict, all.predictions}});
@@ -94,7 +96,8 @@ class MultiHead : public Head {
   }
 
  private:
-  // The default signature is that of the first head; each head's default also has the head's name.
+  // The default signature is that of the first head. The default signatures of all heads are also
+  // exported under the names of the heads.
   static void add_signature(bool is_first,
                             const std::string& head,
                             const std::pair<std::string, ExportOutput>& signature,
@@ -107,15 +110,15 @@ class MultiHead : public Head {
     const NameScope root(graph, "");
     add_scalar_summary(graph, "loss/" + name, loss);
   }
-  static Output part_of(Graph& graph, Output logits, int64_t first, int64_t width) {
+  static Output slice_logits(Graph& graph, Output logits, int64_t first, int64_t width) {
     const Output begin = graph.int_vector({0, static_cast<int32_t>(first)}, "begin");
     const Output size = graph.int_vector({-1, static_cast<int32_t>(width)}, "size");
     return graph.op("Slice", {logits, begin, size}).named("logits");
   }
-  static ModelInput input_of(const ModelInput& input, const std::string& name, Mode mode) {
-    ModelInput own;
-    own.features = input.features;
-    if (mode == Mode::kPredict) return own;
+  static ModelInput head_input(const ModelInput& input, const std::string& name, Mode mode) {
+    ModelInput selected;
+    selected.features = input.features;
+    if (mode == Mode::kPredict) return selected;
     const auto found = input.named_labels.find(name);
     if (found == input.named_labels.end()) {
       std::vector<std::string> names;
@@ -126,8 +129,8 @@ class MultiHead : public Head {
                   names.empty() ? "none" : str_join(names, ", "), "."));
       throw Error(Code::kNotFound, str_cat("There are no labels for head '", name, "'."), hints);
     }
-    own.labels = found->second;
-    return own;
+    selected.labels = found->second;
+    return selected;
   }
   static Output weighted(Graph& graph, Output loss, double weight) {
     if (weight == 1) return loss;

@@ -21,7 +21,7 @@ class MultiLabelHead : public HeadBase {
     }
   }
   int64_t logits_dimension() const override { return n_classes_; }
-  LabelSpec labels() const override { return several_class_labels(n_classes_, vocabulary_); }
+  LabelSpec labels() const override { return multi_label_spec(n_classes_, vocabulary_); }
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override {
@@ -41,8 +41,8 @@ class MultiLabelHead : public HeadBase {
   }
 
   Output losses(Graph& graph, Output labels, Output logits) const override {
-    const Output each = sigmoid_cross_entropy_with_logits(graph, labels, logits);
-    return graph.op("Mean", {each, graph.int_vector({1})}).attr("keep_dims", true);
+    const Output label_losses = sigmoid_cross_entropy_with_logits(graph, labels, logits);
+    return graph.op("Mean", {label_losses, graph.int_vector({1})}).attr("keep_dims", true);
   }
 
   Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const override {

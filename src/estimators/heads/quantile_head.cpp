@@ -15,8 +15,8 @@ class QuantileHead : public HeadBase {
     for (size_t i = 0; i < quantiles_.size(); ++i) {
       const double q = quantiles_[i], previous = i == 0 ? 0 : quantiles_[i - 1];
       if (!(q > previous && q < 1)) {
-        invalid_argument("`quantiles` must be increasing numbers between 0 and 1; element ",
-                         i + 1, " is ", q, ".");
+        invalid_argument("`quantiles` must be increasing numbers between 0 and 1; element ", i + 1,
+                         " is ", q, ".");
       }
     }
   }
@@ -45,32 +45,33 @@ class QuantileHead : public HeadBase {
     return graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
   }
 
-  // The pinball loss, whose minimum is the quantile q: predictions that are too low by 1 cost q,
-  // those too high cost 1 - q. Averaged over the quantiles.
+  // The mean pinball loss over the quantiles. For quantile q, a prediction that is too low by 1
+  // costs q, and a prediction that is too high by 1 costs 1 - q. The quantile minimizes this loss.
   Output losses(Graph& graph, Output labels, Output logits) const override {
     const NameScope scope(graph, "quantile_loss");
-    const std::vector<float> shares(quantiles_.begin(), quantiles_.end());
-    const Output q = graph.constant(Tensor::of<float>(Shape{logits_dimension()}, shares), "q");
+    const std::vector<float> levels(quantiles_.begin(), quantiles_.end());
+    const Output q = graph.constant(Tensor::of<float>(Shape{logits_dimension()}, levels), "q");
     const Output one = graph.scalar(DType::kFloat32, 1, "one");
     Output error = graph.op("Sub", {labels, logits});
-    if (standardization_) error = standardization_.differences_of_data(graph, error);
-    const Output low = graph.op("Mul", {q, error});
-    const Output high = graph.op("Mul", {graph.op("Sub", {q, one}), error});
-    const Output each = graph.op("Maximum", {low, high});
-    return graph.op("Mean", {each, graph.int_vector({1})}).attr("keep_dims", true);
+    if (standardization_) error = standardization_.unscale_differences(graph, error);
+    const Output cost_if_low = graph.op("Mul", {q, error});
+    const Output cost_if_high = graph.op("Mul", {graph.op("Sub", {q, one}), error});
+    const Output quantile_losses = graph.op("Maximum", {cost_if_low, cost_if_high});
+    return graph.op("Mean", {quantile_losses, graph.int_vector({1})}).attr("keep_dims", true);
   }
 
-  // "coverage/0.1" is the share of labels at or below the predicted 0.1 quantile.
+  // "coverage/0.1" is the fraction of labels at or below the predicted 0.1 quantile.
   Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const override {
     Named<Metric> all = {
         {key("average_loss"), mean_metric(graph, batch.losses, batch.weights, "average_loss")}};
-    const Output below = graph.op("LessEqual", {batch.labels, batch.logits});
-    const Output shares = graph.op("Cast", {below}).attr("DstT", DType::kFloat32);
+    const Output is_covered = graph.op("LessEqual", {batch.labels, batch.logits});
+    const Output covered = graph.op("Cast", {is_covered}).attr("DstT", DType::kFloat32);
     for (size_t i = 0; i < quantiles_.size(); ++i) {
       const Output begin = graph.int_vector({0, static_cast<int32_t>(i)}, "begin");
-      const Output one = graph.op("Slice", {shares, begin, graph.int_vector({-1, 1}, "size")});
+      const Output covered_by_quantile =
+          graph.op("Slice", {covered, begin, graph.int_vector({-1, 1}, "size")});
       const std::string name = str_cat("coverage/", quantiles_[i]);
-      all.emplace_back(key(name), mean_metric(graph, one, batch.weights, name));
+      all.emplace_back(key(name), mean_metric(graph, covered_by_quantile, batch.weights, name));
     }
     return all;
   }

@@ -56,10 +56,11 @@ Output RegressionHead::losses(Graph& graph, Output labels, Output logits) const 
                             standardization_ ? "" : collection_keys::kLosses);
 }
 
-// Histories and the progress bar read the first entry of the collection.
-Output RegressionHead::losses_of_data(Graph& graph, Output losses) const {
+// Histories and the progress bar read the first entry of the losses collection, so only the losses
+// in label units are added to it.
+Output RegressionHead::losses_in_label_units(Graph& graph, Output losses) const {
   if (!standardization_) return losses;
-  const Output squares = standardization_.squares_of_data(graph, losses);
+  const Output squares = standardization_.unscale_squares(graph, losses);
   graph.add_to_collection(collection_keys::kLosses, squares);
   return squares;
 }

@@ -19,7 +19,7 @@ class RegressionHead : public HeadBase {
   virtual Output inverse_link(Graph& graph, Output logits) const;
   virtual bool has_link() const { return false; }
   Output losses(Graph& graph, Output labels, Output logits) const override;
-  Output losses_of_data(Graph& graph, Output losses) const override;
+  Output losses_in_label_units(Graph& graph, Output losses) const override;
 
  private:
   Named<Output> predictions(Graph& graph, Output logits) const override;

@@ -8,7 +8,8 @@ namespace runhooks {
 
 namespace {
 
-Metric only_one(Graph& graph, Metric metric) {
+// Converts the value of a metric of one threshold from a vector to a scalar.
+Metric as_scalar(Graph& graph, Metric metric) {
   metric.value = graph.op("Reshape", {metric.value, graph.int_vector({}, "shape")});
   return metric;
 }
@@ -39,17 +40,17 @@ Named<Metric> threshold_metrics(Graph& graph,
         format_text("/positive_threshold_%g", static_cast<double>(threshold));
     const Output limit = graph.scalar(DType::kFloat32, threshold, "threshold");
     const Output is_above = graph.op("Greater", {probabilities, limit});
-    const Output yes = graph.op("Cast", {is_above}).attr("DstT", DType::kFloat32);
+    const Output predicted_class = graph.op("Cast", {is_above}).attr("DstT", DType::kFloat32);
     const std::string accuracy = "accuracy" + suffix;
     const std::string precision = "precision" + suffix;
     const std::string recall = "recall" + suffix;
-    all.emplace_back(accuracy, accuracy_metric(graph, labels, yes, weights, accuracy));
-    all.emplace_back(precision, only_one(graph, precision_at_thresholds_metric(
-                                                    graph, labels, probabilities, {threshold},
-                                                    weights, precision)));
+    all.emplace_back(accuracy, accuracy_metric(graph, labels, predicted_class, weights, accuracy));
+    all.emplace_back(precision, as_scalar(graph, precision_at_thresholds_metric(
+                                                     graph, labels, probabilities, {threshold},
+                                                     weights, precision)));
     all.emplace_back(recall,
-                     only_one(graph, recall_at_thresholds_metric(graph, labels, probabilities,
-                                                                 {threshold}, weights, recall)));
+                     as_scalar(graph, recall_at_thresholds_metric(graph, labels, probabilities,
+                                                                  {threshold}, weights, recall)));
   }
   return all;
 }

@@ -16,7 +16,7 @@ const ModelPart& baseline_part() {
 
 ModelTraits baseline_traits() {
   ModelTraits traits;
-  traits.family = traits.words = "baseline";
+  traits.family = traits.description = "baseline";
   traits.name = "Baseline";
   traits.parts = {baseline_part()};
   traits.arguments = {"head",   "model_dir",      "labels", "optimizer",
@@ -30,7 +30,7 @@ Output baseline_logits(Graph& graph, const Features& features, int64_t units) {
   VariableOptions options;
   options.initializer = zeros_initializer();
   const VariablePtr bias = graph.variables().get("bias", Shape{units}, options);
-  const Output ones = ones_of_rows(graph, features);
+  const Output ones = ones_per_example(graph, features);
   const Output logits = graph.op("Mul", {ones, bias->snapshot}).named("logits");
   const Feature& feature = features.begin()->second;
   const int64_t batch = feature.is_sparse() ? Shape::kUnknownDim : feature.values.shape().dim(0);

@@ -1,12 +1,13 @@
 // Boosted trees on feature columns (tf.estimator.BoostedTreesRegressor and related classes). A tree
 // grows by one layer after every `n_batches_per_layer` batches.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "autodiff/gradients.h"
 #include "base/random.h"
 #include "control/control_flow.h"
-#include "estimators/heads/head.h"
+#include "estimators/heads/head_base.h"
 #include "estimators/heads/softmax_derivatives.h"
 #include "estimators/models/canned.h"
 #include "estimators/models/tree_arguments.h"
@@ -29,19 +30,20 @@ namespace runhooks {
 
 namespace {
 
+// Builds the training graph of boosted trees.
 class EnsembleGrower {
  public:
   EnsembleGrower(Graph& graph,
-                 const GrowthArguments& by,
+                 const GrowthArguments& arguments,
                  const TreeModel& model,
-                 const Features& given,
+                 const Features& input_features,
                  ColumnPtr weight_column,
                  int64_t logits,
-                 TreesInMemory* in_memory)
+                 InMemoryTreeBuilder* in_memory)
       : graph_(graph),
-        by_(by),
+        args_(arguments),
         model_(model),
-        given_(given),
+        input_features_(input_features),
         features_(model.features),
         input_(model.input),
         weight_column_(std::move(weight_column)),
@@ -55,25 +57,40 @@ class EnsembleGrower {
     stamp_ = states->output(0);
     last_layer_ = states->output(4);
     summarize(states);
-    center_needed_ = add_flag(graph, "center_bias_needed", by.centers_bias);
+    needs_centering_ = add_flag(graph, "center_bias_needed", arguments.centers_bias);
   }
 
   Output predict() {
     if (in_memory_) {
       return logits_tensor_ =
-                 in_memory_->logits(graph_, are_quantiles_ready(graph_), by_.is_logistic);
+                 in_memory_->logits(graph_, are_quantiles_ready(graph_), args_.is_logistic);
     }
-    const Output ids = input_.buckets.front();
-    const Output zeros = graph_.op("ZerosLike", {ids});
-    const Output minus = graph_.op("Sub", {zeros, graph_.scalar(DType::kInt32, 1, "one")});
-    std::vector<Output> inputs = {ensemble_, zeros, minus};
+    const Output zeros = graph_.op("ZerosLike", {input_.buckets.front()});
+    const Output minus_ones = graph_.op("Sub", {zeros, graph_.scalar(DType::kInt32, 1, "one")});
+    std::vector<Output> inputs = {ensemble_, zeros, minus_ones};
     inputs.insert(inputs.end(), input_.buckets.begin(), input_.buckets.end());
     Operation* predicted = graph_.op("BoostedTreesTrainingPredict", inputs)
                                .attr("num_bucketized_features", num_features())
                                .attr("logits_dimension", logits_);
     nodes_ = predicted->output(2);
-    logits_tensor_ = predicted->output(0);
-    return logits_tensor_;
+    return logits_tensor_ = predicted->output(0);
+  }
+
+  // Call outside of the functions (the branches of conditionals) that use the accumulators.
+  void add_accumulators() {
+    if (args_.batches_per_layer == 1) return;
+    for (const FeatureGroup& group : groups_) {
+      const std::string name =
+          str_cat("numeric_stats_summary_accumulator_", layer_accumulators_.size());
+      layer_accumulators_.push_back(add_accumulator(graph_, summary_shape(group), name));
+    }
+    if (args_.centers_bias) {
+      bias_accumulators_ = {
+          add_accumulator(graph_, Shape{logits_ + hessian_width()}, "bias_accumulator")};
+    }
+    if (input_.quantiles) {
+      quantile_accumulators_ = {add_accumulator(graph_, Shape(), "quantile_summary_accum")};
+    }
   }
 
   Operation* step(Graph& g, Output loss, bool is_softmax) {
@@ -85,22 +102,35 @@ class EnsembleGrower {
 
  private:
   Operation* grow(Graph& g) {
-    if (!input_.quantiles) return g.group({grow_or_center(g), next_step(g)}, "grow_op");
-    const auto learned = [&](FuncGraph& f, const std::vector<Output>&) {
-      return done(f, f.group({grow_or_center(f), next_step(f)}, "grow_op"));
+    const auto grow_branch = [this](Graph& graph) {
+      return graph.group({grow_or_center(graph), next_step(graph)}, "grow_op");
     };
-    const auto scanned = [&](FuncGraph& f, const std::vector<Output>&) { return add_quantiles(f); };
-    // `ready` is read before the quantile pass may set it.
-    return add_cond_of(g, are_quantiles_ready(g), learned, scanned, "cond");
+    if (!input_.quantiles) return grow_branch(g);
+    // The flag is read before the quantile branch may set it.
+    const auto quantile_branch = [this](Graph& graph) { return add_quantiles(graph); };
+    return add_uniform_cond(g, are_quantiles_ready(g), grow_branch, quantile_branch, "cond");
   }
 
-  // Conditional with collectives inside: all processes take the same branch.
-  static Operation* add_cond_of(Graph& g,
-                                const Output& by,
-                                const FunctionBuilder& yes,
-                                const FunctionBuilder& no,
-                                const char* name) {
-    const auto build = [&] { return add_cond(g, by, yes, no, name)[0].op; };
+  // Adds the ops of a branch of a conditional. Returns the last one, which depends on the others.
+  using BranchBuilder = std::function<Operation*(Graph&)>;
+
+  // Branches of a conditional return a tensor; this one depends on the op of `build`.
+  static FunctionBuilder branch(const BranchBuilder& build) {
+    return [build](FuncGraph& f, const std::vector<Output>&) -> std::vector<Output> {
+      const ControlDependencies after(f, {build(f)});
+      return {f.op("Identity", {f.constant(Tensor::scalar<bool>(true), "done")})};
+    };
+  }
+
+  // A conditional whose branches may contain collective ops: all processes take the same branch.
+  static Operation* add_uniform_cond(Graph& g,
+                                     const Output& condition,
+                                     const BranchBuilder& then_branch,
+                                     const BranchBuilder& else_branch,
+                                     const char* name) {
+    const auto build = [&] {
+      return add_cond(g, condition, branch(then_branch), branch(else_branch), name)[0].op;
+    };
     ReplicaScope* replicas = ReplicaScope::of(g);
     return replicas && !g.is_function() ? replicas->add_conditional(build) : build();
   }
@@ -108,11 +138,14 @@ class EnsembleGrower {
   struct FeatureGroup {
     std::vector<int32_t> ids;
     int64_t buckets = 2;
+    int64_t size() const { return static_cast<int64_t>(ids.size()); }
   };
 
   int64_t num_features() const { return static_cast<int64_t>(features_.size()); }
-  Output are_quantiles_ready(Graph& g) const {
-    return g.op("ReadVariableOp", {input_.boundaries_ready}).attr("dtype", DType::kBool);
+  Output are_quantiles_ready(Graph& g) const { return read_flag(g, input_.boundaries_ready); }
+
+  static Output read_flag(Graph& g, const Output& variable) {
+    return g.op("ReadVariableOp", {variable}).attr("dtype", DType::kBool);
   }
 
   void add_group(TreeFeature::Group kind) {
@@ -138,49 +171,50 @@ class EnsembleGrower {
   LogisticDerivatives distributed_logistic_derivatives(Graph& g) const {
     const Output labels = endpoint(graph_, kBinaryLabels).at(0).second;
     return logistic_derivatives(g, labels, logits_tensor_,
-                                sum_over_replicas(g, number_of(g, labels)));
+                                sum_over_replicas(g, count_labels(g, labels)));
   }
 
-  // Closed form instead of automatic differentiation, like TensorFlow for two classes without
-  // weights. The last bits differ and decide between splits of equal gain.
+  // Closed form instead of automatic differentiation, as in TensorFlow for two classes without
+  // weights. The last bits differ and decide between splits of nearly equal gain.
   void set_logistic_gradients(Graph& g) {
-    const auto by =
-        in_memory_ ? in_memory_->logistic_by_logits() : distributed_logistic_derivatives(g);
-    gradients_ = by.gradients;
-    hessians_ = by.hessians;
+    const auto derivatives =
+        in_memory_ ? in_memory_->logistic_gradients() : distributed_logistic_derivatives(g);
+    gradients_ = derivatives.gradients;
+    hessians_ = derivatives.hessians;
   }
 
   // First and second derivatives of the loss with respect to the logits of each example.
   void differentiate(Graph& g, Output loss, bool is_softmax) {
-    if (by_.is_logistic) return set_logistic_gradients(g);
-    differentiate_own(g, loss, is_softmax);
+    if (args_.is_logistic) return set_logistic_gradients(g);
+    differentiate_loss(g, loss, is_softmax);
     const int replicas = replicas_of(g);
     if (replicas == 1) return;
-    // The distributed loss is the mean of the processes' losses.
+    // The distributed loss is the mean of the losses of the processes.
     for (Output* x : {&gradients_, &hessians_}) {
       *x = g.op("RealDiv", {*x, g.scalar(DType::kFloat32, replicas, "num_replicas")});
     }
   }
 
   void set_softmax_derivatives(Graph& g, const Output& loss) {
-    const Operation* found = find_ancestor(loss.op, Through::kInputs, [](const Operation& op) {
+    const Operation* loss_op = find_ancestor(loss.op, Through::kInputs, [](const Operation& op) {
       return op.type() == "SparseSoftmaxCrossEntropyWithLogits";  // lint: allow op-type
     });
-    if (!found) fail(Code::kInternal, "'", loss.name(), "' is not a softmax loss.");
-    Operation* losses = g.find_operation(found->name());
-    // the weights of the rows are the derivatives by the losses of the rows
+    if (!loss_op) fail(Code::kInternal, "'", loss.name(), "' is not a softmax loss.");
+    Operation* losses = g.find_operation(loss_op->name());
+    // The weight of a row is the derivative of the loss by the loss of the row.
     const Output weights = gradients(g, {loss}, {losses->output(0)}, {}, {}, "Weights")[0].values;
     const Output labels = g.op("Cast", {losses->input(1)}).attr("DstT", DType::kInt64);
-    Operation* by = g.op("BoostedTreesSoftmaxDerivatives", {losses->output(1), labels, weights});
-    gradients_ = by->output(0);
-    hessians_ = by->output(1);
+    Operation* softmax =
+        g.op("BoostedTreesSoftmaxDerivatives", {losses->output(1), labels, weights});
+    gradients_ = softmax->output(0);
+    hessians_ = softmax->output(1);
   }
 
-  void differentiate_own(Graph& g, Output loss, bool is_softmax) {
+  void differentiate_loss(Graph& g, Output loss, bool is_softmax) {
     const auto by_logits = [&](const Output& y, const char* name) {
-      const Gradient found = gradients(g, {y}, {logits_tensor_}, {}, {}, name)[0];
-      if (found.is_none()) return Output(g.op("ZerosLike", {logits_tensor_}));
-      return Output(g.op("Identity", {found.values}));
+      const Gradient gradient = gradients(g, {y}, {logits_tensor_}, {}, {}, name)[0];
+      if (gradient.is_none()) return Output(g.op("ZerosLike", {logits_tensor_}));
+      return Output(g.op("Identity", {gradient.values}));
     };
     if (in_memory_ && logits_ > 1) return set_softmax_derivatives(g, loss);
     gradients_ = by_logits(loss, "Gradients");
@@ -188,12 +222,13 @@ class EnsembleGrower {
       hessians_ = by_logits(gradients_, "Hessians");
       return;
     }
-    std::vector<Output> rows;
-    Operation* each = g.op("Unpack", {gradients_}).attr("num", logits_).attr("axis", 1);
-    for (int k = 0; k < logits_; ++k) rows.push_back(by_logits(each->output(k), "Hessians"));
-    if (is_softmax) restore_softmax_sums(g, logits_tensor_, &gradients_, &rows);
-    rows.push_back(g.scalar(DType::kInt32, 1, "axis"));
-    hessians_ = g.op("ConcatV2", rows);
+    std::vector<Output> hessian_rows;
+    Operation* unpacked = g.op("Unpack", {gradients_}).attr("num", logits_).attr("axis", 1);
+    for (int k = 0; k < logits_; ++k)
+      hessian_rows.push_back(by_logits(unpacked->output(k), "Hessians"));
+    if (is_softmax) restore_softmax_sums(g, logits_tensor_, &gradients_, &hessian_rows);
+    hessian_rows.push_back(g.scalar(DType::kInt32, 1, "axis"));
+    hessians_ = g.op("ConcatV2", hessian_rows);
   }
 
   Operation* next_step(Graph& g) const {
@@ -202,77 +237,49 @@ class EnsembleGrower {
     return g.op(step->is_resource ? "AssignAddVariableOp" : "AssignAdd", {step->handle, one});
   }
 
-  static std::vector<Output> done(Graph& g, Operation* op) {
-    const ControlDependencies after(g, {op});
-    return {g.op("Identity", {g.constant(Tensor::scalar<bool>(true), "done")})};
-  }
-
   Operation* grow_or_center(Graph& g) {
-    if (!by_.centers_bias) return layer(g);
-    const Output needed =
-        g.op("ReadVariableOp", {center_needed_->handle}).attr("dtype", DType::kBool);
-    return add_cond_of(
-        g, needed, [&](FuncGraph& f, const std::vector<Output>&) { return done(f, bias(f)); },
-        [&](FuncGraph& f, const std::vector<Output>&) { return done(f, layer(f)); }, "center_bias");
+    if (!args_.centers_bias) return layer(g);
+    return add_uniform_cond(
+        g, read_flag(g, needs_centering_->handle), [this](Graph& f) { return bias(f); },
+        [this](Graph& f) { return layer(f); }, "center_bias");
   }
 
-  // Calls `use` with the values of the batch. With several batches per layer, calls it with their
-  // means once all batches have been accumulated.
+  // Adds the ops of use(graph, values) for the values of a batch. With several batches per layer,
+  // the ops run once all batches are accumulated, and get the means over the batches.
   template <typename Use>
   Operation* add_if_accumulated(Graph& g,
-                                const std::vector<Output>& of_batch,
+                                const std::vector<Output>& batch_values,
                                 const char* name,
                                 std::vector<Output>* accumulators,
                                 const Use& use) {
-    if (by_.batches_per_layer == 1) return use(g, of_batch);
-    std::vector<Operation*> added;
-    for (size_t i = 0; i < of_batch.size(); ++i) {
-      added.push_back(
-          g.op("ResourceAccumulatorApplyGradient", {(*accumulators)[i], stamp_, of_batch[i]}));
+    if (args_.batches_per_layer == 1) return use(g, batch_values);
+    std::vector<Operation*> apply_ops;
+    for (size_t i = 0; i < batch_values.size(); ++i) {
+      apply_ops.push_back(
+          g.op("ResourceAccumulatorApplyGradient", {(*accumulators)[i], stamp_, batch_values[i]}));
     }
-    const ControlDependencies after(g, added);
+    const ControlDependencies after(g, apply_ops);
     const Output count = g.op("ResourceAccumulatorNumAccumulated", {(*accumulators)[0]});
-    const Output wanted =
-        g.scalar(DType::kInt32, static_cast<double>(by_.batches_per_layer), "n_batches");
-    const auto take = [&](FuncGraph& f, const std::vector<Output>&) {
+    const Output n_batches =
+        g.scalar(DType::kInt32, static_cast<double>(args_.batches_per_layer), "n_batches");
+    const auto use_means = [&](Graph& f) {
       std::vector<Output> means;
       for (const Output& accumulator : *accumulators) {
         means.push_back(
             f.op("ResourceAccumulatorTakeGradient", {accumulator, f.scalar(DType::kInt32, 1)})
                 .attr("dtype", DType::kFloat32));
       }
-      return done(f, use(f, means));
+      return use(f, means);
     };
-    const auto wait = [&](FuncGraph& f, const std::vector<Output>&) {
-      return done(f, f.op("NoOp"));
-    };
-    return add_cond(g, g.op("GreaterEqual", {count, wanted}), take, wait, name)[0].op;
+    const auto do_nothing = [](Graph& f) -> Operation* { return f.op("NoOp"); };
+    const Output is_complete = g.op("GreaterEqual", {count, n_batches});
+    return add_cond(g, is_complete, branch(use_means), branch(do_nothing), name)[0].op;
   }
 
- public:
-  // Must be created outside of the functions that use them.
-  void add_accumulators() {
-    if (by_.batches_per_layer == 1) return;
-    for (const FeatureGroup& group : groups_) {
-      const std::string name = str_cat("numeric_stats_summary_accumulator_",
-                                       static_cast<int64_t>(layer_accumulators_.size()));
-      layer_accumulators_.push_back(add_accumulator(graph_, summary_shape(group), name));
-    }
-    if (by_.centers_bias) {
-      bias_accumulators_ = {
-          add_accumulator(graph_, Shape{logits_ + hessian_width()}, "bias_accumulator")};
-    }
-    if (input_.quantiles) {
-      quantile_accumulators_ = {add_accumulator(graph_, Shape(), "quantile_summary_accum")};
-    }
-  }
-
- private:
   int64_t hessian_width() const { return logits_ == 1 ? 1 : logits_ * logits_; }
   Shape summary_shape(const FeatureGroup& group) const {
-    const auto features = static_cast<int64_t>(group.ids.size());
-    if (logits_ == 1) return Shape{features, by_.max_splits(), group.buckets, 2};
-    return Shape{features, by_.max_splits(), 1, group.buckets + 1, logits_ + hessian_width()};
+    if (logits_ == 1) return Shape{group.size(), args_.max_splits(), group.buckets, 2};
+    return Shape{group.size(), args_.max_splits(), 1, group.buckets + 1, logits_ + hessian_width()};
   }
 
   Output summary(Graph& g, const FeatureGroup& group) const {
@@ -281,32 +288,32 @@ class EnsembleGrower {
     if (logits_ == 1) {
       for (const int32_t id : group.ids) inputs.push_back(bucket(id));
       return g.op("BoostedTreesMakeStatsSummary", inputs)
-          .attr("max_splits", by_.max_splits())
+          .attr("max_splits", args_.max_splits())
           .attr("num_buckets", group.buckets)
-          .attr("num_features", static_cast<int64_t>(group.ids.size()));
+          .attr("num_features", group.size());
     }
-    std::vector<Output> each;
+    std::vector<Output> by_feature;
     for (const int32_t id : group.ids) {
       const Output column = g.op("ExpandDims", {bucket(id), g.scalar(DType::kInt32, 1)});
-      each.push_back(g.op("BoostedTreesAggregateStats", {nodes_, gradients_, hessians_, column})
-                         .attr("max_splits", by_.max_splits())
-                         .attr("num_buckets", group.buckets));
+      by_feature.push_back(
+          g.op("BoostedTreesAggregateStats", {nodes_, gradients_, hessians_, column})
+              .attr("max_splits", args_.max_splits())
+              .attr("num_buckets", group.buckets));
     }
-    return g.op("Pack", each).attr("axis", 0);
+    return g.op("Pack", by_feature).attr("axis", 0);
   }
-  // Sums over all processes before batches are accumulated, so that accumulators, and thus
-  // checkpoints, are equal in all processes.
+  // Sums over all processes before batches are accumulated. Accumulators, and therefore
+  // checkpoints, are then equal in all processes.
   Output distributed_summary(Graph& g, const FeatureGroup& group) const {
     std::vector<Output> inputs = {last_layer_, nodes_, gradients_, hessians_};
     for (const int32_t id : group.ids) inputs.push_back(bucket(id));
     const int64_t missing = logits_ == 1 ? 0 : 1;
-    const Output sums =
-        ordered_collective(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
-                                  .attr("max_splits", by_.max_splits())
-                                  .attr("num_buckets", group.buckets + missing)
-                                  .attr("num_features", static_cast<int64_t>(group.ids.size()))
-                                  .attr("group_size", replicas_of(g)))
-            ->output(0);
+    const Output sums = ordered_collective(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
+                                                  .attr("max_splits", args_.max_splits())
+                                                  .attr("num_buckets", group.buckets + missing)
+                                                  .attr("num_features", group.size())
+                                                  .attr("group_size", replicas_of(g)))
+                            ->output(0);
     if (logits_ == 1) return sums;
     return g.op("ExpandDims", {sums, g.scalar(DType::kInt32, 2)});
   }
@@ -314,51 +321,51 @@ class EnsembleGrower {
 
   Operation* layer(Graph& g) {
     if (in_memory_) {
-      GrowthArguments by = by_;
-      if (by.samples()) by.seed = seed_of(g);
-      return in_memory_->grow(g, gradients_, hessians_, by.rules());
+      GrowthArguments arguments = args_;
+      if (arguments.samples_rows_or_columns()) arguments.seed = seed_of(g);
+      return in_memory_->grow(g, gradients_, hessians_, arguments.rules());
     }
-    std::vector<Output> of_batch;
-    for (const FeatureGroup& group : groups_) of_batch.push_back(summary(g, group));
-    return add_if_accumulated(g, of_batch, "wait_until_n_batches_accumulated", &layer_accumulators_,
+    std::vector<Output> summaries;
+    for (const FeatureGroup& group : groups_) summaries.push_back(summary(g, group));
+    return add_if_accumulated(g, summaries, "wait_until_n_batches_accumulated",
+                              &layer_accumulators_,
                               [this](Graph& f, const std::vector<Output>& stats) {
                                 return logits_ == 1 ? split(f, stats) : split_multi_logit(f, stats);
                               });
   }
 
-  // Equal in all processes. Without a seed of the model, runs differ.
+  // The seed of row and column sampling, equal in all processes. Random if the model has no seed.
   static int64_t seed_of(Graph& g) {
     if (const ReplicaScope* replicas = ReplicaScope::of(g)) return replicas->seed;
     return g.has_seed() ? g.seed() : static_cast<int64_t>(fresh_seed() >> 1);
   }
 
-  std::vector<Output> rules(Graph& g) const {
-    const auto number = [&g](double x, const char* name) {
-      return g.scalar(DType::kFloat32, x, name);
-    };
-    return {number(by_.l1, "l1"), number(by_.l2, "l2"), number(by_.complexity, "tree_complexity"),
-            number(by_.min_node_weight, "min_node_weight")};
+  void add_rules(Graph& g, std::vector<Output>* inputs) const {
+    inputs->push_back(g.scalar(DType::kFloat32, args_.l1, "l1"));
+    inputs->push_back(g.scalar(DType::kFloat32, args_.l2, "l2"));
+    inputs->push_back(g.scalar(DType::kFloat32, args_.complexity, "tree_complexity"));
+    inputs->push_back(g.scalar(DType::kFloat32, args_.min_node_weight, "min_node_weight"));
   }
 
-  std::vector<Output> each_feature(Graph& g, const FeatureGroup& group, const Output& stats) const {
-    Operation* parts =
-        g.op("Unpack", {stats}).attr("num", static_cast<int64_t>(group.ids.size())).attr("axis", 0);
-    std::vector<Output> all;
-    for (int i = 0; i < parts->num_outputs(); ++i) all.push_back(parts->output(i));
-    return all;
+  static std::vector<Output> unpack_features(Graph& g, int64_t n, const Output& stats) {
+    Operation* unpacked = g.op("Unpack", {stats}).attr("num", n).attr("axis", 0);
+    return unpacked->outputs();
   }
 
-  // Splits the outputs of `op` into `lists` lists and appends each to the list of all groups.
-  static void add_lists(Operation* op, size_t lists, std::vector<std::vector<Output>>* all) {
-    all->resize(lists);
-    const size_t each = static_cast<size_t>(op->num_outputs()) / lists;
-    for (size_t i = 0; i < lists * each; ++i) {
-      (*all)[i / each].push_back(op->output(static_cast<int>(i)));
+  // Divides the outputs of `op` into `num_lists` lists of equal size. Appends each to the list with
+  // the same index in `lists_of_groups`.
+  static void add_lists(Operation* op,
+                        size_t num_lists,
+                        std::vector<std::vector<Output>>* lists_of_groups) {
+    lists_of_groups->resize(num_lists);
+    const size_t list_size = static_cast<size_t>(op->num_outputs()) / num_lists;
+    for (size_t i = 0; i < num_lists * list_size; ++i) {
+      (*lists_of_groups)[i / list_size].push_back(op->output(static_cast<int>(i)));
     }
   }
 
-  // Reorders the lists from group order to feature order. Of equal gains the first feature wins, as
-  // in TensorFlow.
+  // The inputs of an op that adds splits to the trees. Reorders `lists` from group order to feature
+  // order, because the first feature wins among equal gains, as in TensorFlow.
   std::vector<Output> update_inputs(Graph& g, const std::vector<std::vector<Output>>& lists) const {
     std::vector<size_t> position(features_.size());
     size_t next = 0;
@@ -372,26 +379,24 @@ class EnsembleGrower {
     for (const auto& list : lists) {
       for (const size_t at : position) inputs.push_back(list[at]);
     }
-    inputs.push_back(g.scalar(DType::kInt32, static_cast<double>(by_.max_depth), "max_depth"));
-    inputs.push_back(g.scalar(DType::kFloat32, by_.rate, "learning_rate"));
+    inputs.push_back(g.scalar(DType::kInt32, static_cast<double>(args_.max_depth), "max_depth"));
+    inputs.push_back(g.scalar(DType::kFloat32, args_.rate, "learning_rate"));
     return inputs;
   }
 
   Operation* split(Graph& g, const std::vector<Output>& stats) const {
     std::vector<std::vector<Output>> lists;
     for (size_t i = 0; i < groups_.size(); ++i) {
-      std::vector<Output> inputs = {last_layer_};
-      const std::vector<Output> features = each_feature(g, groups_[i], stats[i]);
-      const std::vector<Output> by = rules(g);
-      inputs.insert(inputs.end(), features.begin(), features.end());
-      inputs.insert(inputs.end(), by.begin(), by.end());
+      std::vector<Output> inputs = unpack_features(g, groups_[i].size(), stats[i]);
+      inputs.insert(inputs.begin(), last_layer_);
+      add_rules(g, &inputs);
       add_lists(g.op("BoostedTreesCalculateBestGainsPerFeature", inputs)
-                    .attr("max_splits", by_.max_splits())
-                    .attr("num_features", static_cast<int64_t>(features.size())),
+                    .attr("max_splits", args_.max_splits())
+                    .attr("num_features", groups_[i].size()),
                 5, &lists);
     }
     return g.op("BoostedTreesUpdateEnsemble", update_inputs(g, lists))
-        .attr("pruning_mode", static_cast<int64_t>(by_.pruning))
+        .attr("pruning_mode", static_cast<int64_t>(args_.pruning))
         .attr("num_features", num_features());
   }
 
@@ -399,10 +404,9 @@ class EnsembleGrower {
     constexpr size_t kOrder[] = {2, 0, 1, 3, 4, 5, 6};
     std::vector<std::vector<Output>> lists(7);
     for (size_t i = 0; i < groups_.size(); ++i) {
-      for (const Output& feature : each_feature(g, groups_[i], stats[i])) {
+      for (const Output& feature : unpack_features(g, groups_[i].size(), stats[i])) {
         std::vector<Output> inputs = {last_layer_, feature};
-        const std::vector<Output> by = rules(g);
-        inputs.insert(inputs.end(), by.begin(), by.end());
+        add_rules(g, &inputs);
         Operation* best =
             g.op("BoostedTreesCalculateBestFeatureSplit", inputs).attr("logits_dimension", logits_);
         for (size_t k = 0; k < lists.size(); ++k) {
@@ -411,54 +415,55 @@ class EnsembleGrower {
       }
     }
     std::vector<Output> inputs = update_inputs(g, lists);
-    inputs.push_back(g.scalar(DType::kInt32, static_cast<double>(by_.pruning), "pruning_mode"));
+    inputs.push_back(g.scalar(DType::kInt32, static_cast<double>(args_.pruning), "pruning_mode"));
     return g.op("BoostedTreesUpdateEnsembleV2", inputs).attr("num_features", num_features());
   }
 
   Operation* bias(Graph& g) {
     const Output axis = g.int_vector({0}, "axis");
     const auto mean = [&](const Output& x) { return Output(g.op("Mean", {x, axis})); };
-    const auto joined = [&](const Output& x, const Output& y) {
+    const auto concatenated = [&](const Output& x, const Output& y) {
       return Output(g.op("ConcatV2", {x, y, g.scalar(DType::kInt32, 0, "concat_axis")}));
     };
-    Output both = joined(mean(gradients_), mean(hessians_));
+    Output mean_derivatives = concatenated(mean(gradients_), mean(hessians_));
     if (ReplicaScope::of(g)) {
       const Output rows = g.op("Shape", {gradients_});
       const Output n = g.op("Cast", {g.op("Slice", {rows, g.int_vector({0}), g.int_vector({1})})})
                            .attr("DstT", DType::kFloat32);
-      const Output of_all = g.op("RealDiv", {n, sum_in_uniform_branch(g, n)});
-      both = sum_in_uniform_branch(g, g.op("Mul", {both, of_all}));
+      const Output fraction_of_rows = g.op("RealDiv", {n, sum_in_uniform_branch(g, n)});
+      mean_derivatives =
+          sum_in_uniform_branch(g, g.op("Mul", {mean_derivatives, fraction_of_rows}));
     }
     return add_if_accumulated(
-        g, {both}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
+        g, {mean_derivatives}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
         [this](Graph& f, const std::vector<Output>& means) { return center_bias(f, means[0]); });
   }
 
   Operation* center_bias(Graph& g, const Output& means) const {
-    const auto part = [&](int64_t begin, int64_t size) {
-      const auto number = [&g](int64_t x) { return g.int_vector({static_cast<int32_t>(x)}); };
-      const Output values = g.op("Slice", {means, number(begin), number(size)});
+    const auto slice_of_means = [&](int64_t begin, int64_t size) {
+      const auto vector_of = [&g](int64_t x) { return g.int_vector({static_cast<int32_t>(x)}); };
+      const Output values = g.op("Slice", {means, vector_of(begin), vector_of(size)});
       return Output(g.op("ExpandDims", {values, g.scalar(DType::kInt32, 0)}));
     };
-    const Output goes_on =
+    const Output continues =
         g.op("BoostedTreesCenterBias",
-             {ensemble_, part(0, logits_), part(logits_, hessian_width()),
-              g.scalar(DType::kFloat32, by_.l1), g.scalar(DType::kFloat32, by_.l2)});
-    return g.op("AssignVariableOp", {center_needed_->handle, goes_on});
+             {ensemble_, slice_of_means(0, logits_), slice_of_means(logits_, hessian_width()),
+              g.scalar(DType::kFloat32, args_.l1), g.scalar(DType::kFloat32, args_.l2)});
+    return g.op("AssignVariableOp", {needs_centering_->handle, continues});
   }
 
   Operation* quantile_summaries(Graph& g, std::vector<Output> inputs) const {
     const auto n = static_cast<int64_t>(inputs.size());
     const bool is_distributed = ReplicaScope::of(g) != nullptr;
     if (weight_column_) {
-      TransformationCache cache(g, given_);
+      TransformationCache cache(g, input_features_);
       const Output weights = cache.transformed(*weight_column_);
       const Output numbers = g.op("Cast", {weights}).attr("DstT", DType::kFloat32);
       inputs.push_back(g.op("Reshape", {numbers, g.int_vector({-1})}));
     } else if (!is_distributed) {
       inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
     }
-    inputs.push_back(g.scalar(DType::kFloat32, by_.epsilon, "epsilon"));
+    inputs.push_back(g.scalar(DType::kFloat32, args_.epsilon, "epsilon"));
     if (!is_distributed) {
       return g.op("BoostedTreesMakeQuantileSummaries", inputs).attr("num_features", n);
     }
@@ -469,25 +474,25 @@ class EnsembleGrower {
                                   .attr("group_size", replicas_of(g)));
   }
 
-  std::vector<Output> add_quantiles(Graph& g) {
-    // With data in memory, only this step needs the numbers, so they are computed here.
+  Operation* add_quantiles(Graph& g) {
+    // With data in memory, no other step needs the numbers, so they are computed here.
     std::vector<Output> inputs =
-        in_memory_ ? tree_numbers(g, given_, model_.columns, features_) : input_.numbers;
+        in_memory_ ? tree_numbers(g, input_features_, model_.columns, features_) : input_.numbers;
     const auto n = static_cast<int64_t>(inputs.size());
     Operation* summaries = quantile_summaries(g, inputs);
-    std::vector<Output> adding = {input_.quantiles};
-    for (int i = 0; i < summaries->num_outputs(); ++i) adding.push_back(summaries->output(i));
-    Operation* added =
-        g.op("BoostedTreesQuantileStreamResourceAddSummaries", adding).attr("num_features", n);
+    std::vector<Output> stream_inputs = summaries->outputs();
+    stream_inputs.insert(stream_inputs.begin(), input_.quantiles);
+    Operation* added = g.op("BoostedTreesQuantileStreamResourceAddSummaries", stream_inputs)
+                           .attr("num_features", n);
     const ControlDependencies after(g, {added});
-    const Output nothing = g.constant(Tensor::scalar<float>(0), "nothing");
-    return done(g, add_if_accumulated(
-                       g, {nothing}, "wait_until_quantiles_accumulated", &quantile_accumulators_,
-                       [this](Graph& f, const std::vector<Output>&) { return flush(f); }));
+    const Output placeholder = g.constant(Tensor::scalar<float>(0), "nothing");
+    return add_if_accumulated(g, {placeholder}, "wait_until_quantiles_accumulated",
+                              &quantile_accumulators_,
+                              [this](Graph& f, const std::vector<Output>&) { return flush(f); });
   }
 
   Operation* flush(Graph& g) const {
-    const auto buckets = quantile_buckets(by_.epsilon);
+    const auto buckets = quantile_buckets(args_.epsilon);
     Operation* flushed =
         g.op("BoostedTreesQuantileStreamResourceFlush",
              {input_.quantiles, g.constant(Tensor::scalar<int64_t>(buckets), "num_buckets")});
@@ -497,28 +502,28 @@ class EnsembleGrower {
   }
 
   Graph& graph_;
-  const GrowthArguments& by_;
+  const GrowthArguments& args_;
   const TreeModel& model_;
-  const Features& given_;
+  const Features& input_features_;
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;
   ColumnPtr weight_column_;  // NULL if all weights are 1
   Output ensemble_;
   int64_t logits_;
-  TreesInMemory* in_memory_;  // NULL if data come in batches
+  InMemoryTreeBuilder* in_memory_;  // NULL if data come in batches
   std::vector<FeatureGroup> groups_;
   std::vector<Output> layer_accumulators_, bias_accumulators_, quantile_accumulators_;
-  VariablePtr center_needed_;
+  VariablePtr needs_centering_;
   Output stamp_, last_layer_, nodes_, logits_tensor_, gradients_, hessians_;
 };
 
 ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
-  GrowthArguments checked(args);
-  checked.is_logistic = !args.has("head") && head->labels().family == "binomial" &&
-                        !args.has("weight_column") && !args.has("class_weights");
-  return [head, arguments, checked](Graph& graph, const ModelInput& input, Mode mode) {
-    const TreeModel model(graph, input.features, arguments, checked.epsilon);
+  GrowthArguments growth(args);
+  growth.is_logistic = !args.has("head") && head->labels().family == "binomial" &&
+                       !args.has("weight_column") && !args.has("class_weights");
+  return [head, arguments, growth](Graph& graph, const ModelInput& input, Mode mode) {
+    const TreeModel model(graph, input.features, arguments, growth.epsilon);
     const int64_t width = head->logits_dimension();
     if (mode != Mode::kTrain) {
       Output logits;
@@ -528,9 +533,9 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       }
       EstimatorSpec spec = head->create_estimator_spec(graph, input, mode, logits, {});
       if (mode == Mode::kPredict && arguments.flag("explains", false)) {
-        const Output parts = contributions(graph, model, *head);
+        const Output credits = contributions(graph, model, *head);
         spec.predictions.emplace_back("contributions",
-                                      to_label_units(graph, parts, arguments, width));
+                                      to_label_units(graph, credits, arguments, width));
       }
       return spec;
     }
@@ -538,42 +543,42 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const NameScope root(graph, str_cat(kTrees, "/"));
     const std::string family = head->labels().family;
     const bool has_softmax = family == "multinomial";
-    const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 &&
-                          (width == 1 || (checked.from_formula && has_softmax));
-    if (checked.samples()) {
-      check_sampling(checked.rules(), model.features, is_whole && checked.from_formula);
+    const bool uses_memory = has_same_rows(graph) && growth.batches_per_layer == 1 &&
+                             (width == 1 || (growth.from_formula && has_softmax));
+    if (growth.samples_rows_or_columns()) {
+      check_sampling(growth.rules(), model.features, uses_memory && growth.from_formula);
     }
-    const TreesKind kind{static_cast<int32_t>(width),
-                         checked.from_formula && (has_softmax || family == "binomial")};
-    TreesInMemory in_memory(model.features, model.input, model.ensemble, kind);
-    EnsembleGrower grower(graph, checked, model, input.features, weight_column_argument(arguments),
-                          width, is_whole ? &in_memory : nullptr);
+    const InMemoryTreeOptions options{static_cast<int32_t>(width),
+                                      growth.from_formula && (has_softmax || family == "binomial")};
+    InMemoryTreeBuilder in_memory(model.features, model.input, model.ensemble, options);
+    EnsembleGrower grower(graph, growth, model, input.features, weight_column_argument(arguments),
+                          width, uses_memory ? &in_memory : nullptr);
     const Output logits = grower.predict();
     grower.add_accumulators();
-    const NameScope none(graph, "");
-    ModelInput own = input;
-    if (is_whole && checked.is_logistic) {
-      own.mean_loss = [&in_memory](Graph& g, const Output& labels) {
+    const NameScope no_scope(graph, "");
+    ModelInput train_input = input;
+    if (uses_memory && growth.is_logistic) {
+      train_input.mean_loss = [&in_memory](Graph& g, const Output& labels) {
         return in_memory.logistic_loss(g, labels);
       };
     }
-    EstimatorSpec spec = head->create_estimator_spec(graph, own, mode, logits,
+    EstimatorSpec spec = head->create_estimator_spec(graph, train_input, mode, logits,
                                                      [&grower, has_softmax](Graph& g, Output loss) {
                                                        return grower.step(g, loss, has_softmax);
                                                      });
-    if (is_whole) spec.training_hooks.push_back(in_memory.hook());
-    const TreesWanted wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer,
-                             checked.from_formula && is_whole};
-    spec.training_hooks.push_back(stop_at_trees(model.ensemble, wanted));
+    if (uses_memory) spec.training_hooks.push_back(in_memory.hook());
+    const TreeTargets targets{growth.n_trees, growth.max_depth, growth.batches_per_layer,
+                              growth.from_formula && uses_memory};
+    spec.training_hooks.push_back(stop_at_trees_hook(model.ensemble, targets));
     return spec;
   };
 }
 
-// As in TensorFlow, the loss is a mean; regularization and min_node_weight are in its units.
+// As in TensorFlow, the loss is a mean. This defines the units of l1, l2 and min_node_weight.
 Args with_mean_loss(const Args& args) {
-  Args own = args;
-  own.set("loss_reduction", Value::of(std::string("sum_over_batch_size")));
-  return own;
+  Args changed = args;
+  changed.set("loss_reduction", Value::of(std::string("sum_over_batch_size")));
+  return changed;
 }
 
 [[maybe_unused]] const bool kTreesRegistered = register_models(
@@ -581,12 +586,12 @@ Args with_mean_loss(const Args& args) {
     trees_traits(),
     {[](const Args& args) {
        return make_canned(trees_model_fn,
-                          head_of_estimator("regression_head", with_mean_loss(args)), args);
+                          make_estimator_head("regression_head", with_mean_loss(args)), args);
      },
      [](const Args& args) {
        return make_canned(trees_model_fn, classifier_head(with_mean_loss(args)), args);
      },
-     [](const Args& args) { return make_canned(trees_model_fn, head_argument(args), args); }});
+     [](const Args& args) { return make_canned(trees_model_fn, head_from_argument(args), args); }});
 
 }  // namespace
 

@@ -12,8 +12,8 @@
 namespace runhooks {
 
 // Creates the optimizer of a model part from its argument: a name (with the part's learning rate),
-// a specification, or a function that returns one, called while the graph is built. Without an
-// argument, the part's default.
+// a specification, or a function that returns either, called while the graph is built. Without the
+// argument, creates the part's default optimizer.
 std::shared_ptr<Optimizer> optimizer_of(const Args& args,
                                         const ModelPart& part,
                                         size_t num_columns);

@@ -8,17 +8,14 @@ namespace runhooks {
 namespace {
 
 const ModelPart& dnn_part() {
-  static const auto* part =
-      new ModelPart{"",
-                    true,
-                    true,
-                    {"Adagrad", 0.05, PartOptimizer::RateScaling::kNever, "Adam", 0.001}};
+  static const auto* part = new ModelPart{
+      "", true, true, {"Adagrad", 0.05, PartOptimizer::RateScaling::kNever, "Adam", 0.001}};
   return *part;
 }
 
 ModelTraits dnn_traits() {
   ModelTraits traits;
-  traits.family = traits.words = "deep";
+  traits.family = traits.description = "deep";
   traits.name = "DNN";
   traits.parts = {dnn_part()};
   traits.batch_size = 64;

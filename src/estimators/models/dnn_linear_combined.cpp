@@ -21,7 +21,7 @@ const std::vector<ModelPart>& combined_parts() {
 ModelTraits combined_traits() {
   ModelTraits traits;
   traits.family = "both";
-  traits.words = "wide and deep";
+  traits.description = "wide and deep";
   traits.name = "DNNLinearCombined";
   traits.parts = combined_parts();
   traits.batch_size = 64;

@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-Output activated(Graph& graph, const Value& activation_fn, Output x) {
+Output apply_activation(Graph& graph, const Value& activation_fn, Output x) {
   if (const auto* name = activation_fn.get_if<std::string>()) return activation(graph, *name, x);
   if (const auto* function = activation_fn.get_if<std::shared_ptr<Callable>>()) {
     const Value result = (*function)->call({Value::of(x)});
@@ -29,7 +29,7 @@ DnnArguments::DnnArguments(const Args& args, const std::string& prefix)
       dropout(args.number(prefix + "dropout", 0)),
       batch_norm(args.flag("batch_norm", false)),
       input_layer_partitioner(partitioner_argument(args, "input_layer_partitioner")) {
-  if (const Value* given = args.find(prefix + "activation_fn")) activation_fn = *given;
+  if (const Value* value = args.find(prefix + "activation_fn")) activation_fn = *value;
   for (const int64_t units : hidden_units) {
     if (units < 1) {
       invalid_argument("`", prefix, "hidden_units` must be positive whole numbers, not ", units,
@@ -37,8 +37,7 @@ DnnArguments::DnnArguments(const Args& args, const std::string& prefix)
     }
   }
   if (dropout < 0 || dropout >= 1) {
-    invalid_argument("`", prefix, "dropout` must be at least 0 and below 1, not ", dropout,
-                     ".");
+    invalid_argument("`", prefix, "dropout` must be at least 0 and below 1, not ", dropout, ".");
   }
 }
 
@@ -70,7 +69,9 @@ Output dnn_logits(Graph& graph,
     net = input_layer(graph, features, columns).tensor;
   }
   DenseOptions options;
-  options.activation = [&](Graph& g, Output x) { return activated(g, arguments.activation_fn, x); };
+  options.activation = [&](Graph& g, Output x) {
+    return apply_activation(g, arguments.activation_fn, x);
+  };
   for (size_t i = 0; i < arguments.hidden_units.size(); ++i) {
     const std::string layer = str_cat("hiddenlayer_", i);
     net = dense(graph, net, arguments.hidden_units[i], options, layer);

@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr double kFullCircle = 6.283185307179586;
+constexpr double kTwoPi = 6.283185307179586;
 
 const ModelPart& kernel_part() {
   static const auto* part =
@@ -21,7 +21,7 @@ const ModelPart& kernel_part() {
 
 ModelTraits kernel_traits() {
   ModelTraits traits;
-  traits.family = traits.words = "kernel";
+  traits.family = traits.description = "kernel";
   traits.name = "KernelLinear";
   traits.parts = {kernel_part()};
   traits.arguments = {
@@ -47,7 +47,7 @@ Output random_features(Graph& graph, Output x, int64_t n, double stddev) {
   fixed.trainable = false;
   fixed.initializer = random_normal_initializer(0, 1 / stddev);
   const VariablePtr omega = graph.variables().get("omega", Shape{x.shape().dim(1), n}, fixed);
-  fixed.initializer = random_uniform_initializer(0, kFullCircle);
+  fixed.initializer = random_uniform_initializer(0, kTwoPi);
   const VariablePtr phase = graph.variables().get("phase", Shape{n}, fixed);
   const Output product = graph.op("MatMul", {x, omega->snapshot});
   const Output angle = graph.op("AddV2", {product, phase->snapshot});

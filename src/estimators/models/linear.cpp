@@ -8,26 +8,31 @@ namespace runhooks {
 namespace {
 
 const ModelPart& linear_part() {
-  static const auto* part =
-      new ModelPart{"",
-                    true,
-                    false,
-                    {"Ftrl", 0.2, PartOptimizer::RateScaling::kWhereMissing, "LBFGS"}};
+  static const auto* part = new ModelPart{
+      "", true, false, {"Ftrl", 0.2, PartOptimizer::RateScaling::kForDefault, "LBFGS"}};
   return *part;
 }
 
 ModelTraits linear_traits() {
   ModelTraits traits;
-  traits.family = traits.words = "linear";
+  traits.family = traits.description = "linear";
   traits.name = "Linear";
   traits.parts = {linear_part()};
   traits.coefficients = [](const std::vector<ColumnPtr>& columns) {
     return linear_coefficients("linear", columns);
   };
-  traits.arguments = {
-      "head", "feature_columns", "model_dir", "labels", "optimizer", "config", "partitioner",
-      "loss_reduction", "sparse_combiner", "warm_start_from", "formula",
-      "has_bias = TRUE: flag; kept"};
+  traits.arguments = {"head",
+                      "feature_columns",
+                      "model_dir",
+                      "labels",
+                      "optimizer",
+                      "config",
+                      "partitioner",
+                      "loss_reduction",
+                      "sparse_combiner",
+                      "warm_start_from",
+                      "formula",
+                      "has_bias = TRUE: flag; kept"};
   return traits;
 }
 

@@ -32,8 +32,8 @@ Output zero_fraction(Graph& graph, const std::vector<VariablePtr>& weights) {
       const Output ones = graph.op("Cast", {is_zero}).attr("DstT", DType::kFloat32);
       std::vector<int32_t> axes;
       for (int i = 0; i < part->shape.rank(); ++i) axes.push_back(i);
-      const Output number = graph.op("Sum", {ones, graph.int_vector(axes)});
-      zeros.push_back(graph.op("Identity", {number}));
+      const Output num_zeros = graph.op("Sum", {ones, graph.int_vector(axes)});
+      zeros.push_back(graph.op("Identity", {num_zeros}));
     }
     zeros = {graph.op("AddN", zeros)};
   }
@@ -71,7 +71,7 @@ Output linear_logits(Graph& graph,
       args, args.has("partitioner") ? "partitioner" : "input_layer_partitioner");
   LinearModelOptions options;
   options.units = units;
-  options.may_be_bias_alone = true;
+  options.allow_no_columns = true;
   options.has_bias = args.flag("has_bias", true);
   options.sparse_combiner = args.text("sparse_combiner", "sum");
   const LinearModel model = linear_model(graph, features, columns, options);
@@ -85,7 +85,7 @@ Coefficients linear_coefficients(const std::string& scope, const std::vector<Col
   names.bias = model + "bias_weights";
   std::vector<ColumnPtr> weighted;
   for (const ColumnPtr& column : columns) {
-    if (!dynamic_cast<const FixedColumn*>(column.get())) weighted.push_back(column);
+    if (!dynamic_cast<const UnweightedColumn*>(column.get())) weighted.push_back(column);
   }
   for (const std::string& name : scopes_of(weighted)) {
     names.weights.push_back(model + name + "/weights");

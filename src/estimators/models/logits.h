@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// Uses the current variable scope, "linear", and sets its partitioner.
+// Creates variables in the current variable scope, "linear", and sets its partitioner.
 Output linear_logits(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,
@@ -29,7 +29,7 @@ struct DnnArguments {
   DnnArguments(const Args& args, const std::string& prefix);
 };
 
-// Uses the current variable scope, "dnn", and sets its partitioner.
+// Creates variables in the current variable scope, "dnn", and sets its partitioner.
 Output dnn_logits(Graph& graph,
                   const Features& features,
                   const std::vector<ColumnPtr>& columns,
@@ -37,6 +37,7 @@ Output dnn_logits(Graph& graph,
                   const DnnArguments& arguments,
                   Mode mode);
 
+// Summarizes the values of a layer: their histogram and the fraction of zeros.
 void add_layer_summary(Graph& graph, Output values, const std::string& tag);
 
 }  // namespace runhooks

@@ -55,8 +55,8 @@ void check_graphs(const EstimatorSpec& spec, const Graph& graph) {
     check_graph(metric.value.op, str_cat("eval_metric_ops[", name, "]"), graph);
     check_graph(metric.update, str_cat("eval_metric_ops[", name, "]"), graph);
   }
-  for (const auto& [name, answer] : spec.export_outputs) {
-    for (const auto& output : answer.outputs) {
+  for (const auto& [name, export_output] : spec.export_outputs) {
+    for (const auto& output : export_output.outputs) {
       check_graph(output.second.op, str_cat("export_outputs[", name, "]"), graph);
     }
   }

@@ -19,18 +19,18 @@ namespace runhooks {
 enum class Mode { kTrain, kEval, kPredict };
 const char* mode_name(Mode mode);
 
-// The result of an input function. Models with several heads take `named_labels`, by head name;
-// others take `labels`, which may be missing.
+// The result of an input function. A model with several heads uses `named_labels`, by head name.
+// Other models use `labels`, which may be empty.
 struct ModelInput {
   Features features;
   Output labels;
   std::map<std::string, Output> named_labels;
-  // Set by models that compute the mean loss of checked labels themselves; empty if heads do.
+  // Computes the mean loss of validated labels; empty if the head computes it.
   std::function<Output(Graph&, const Output& labels)> mean_loss;
-  // The original R object, for custom model functions; canned models ignore it.
-  std::shared_ptr<const void> given;
-  // True if other processes read other rows.
-  bool is_part = false;
+  // What the R input function returned, for custom model functions; canned models ignore it.
+  std::shared_ptr<const void> r_object;
+  // True if this process reads only its shard of the rows.
+  bool is_shard = false;
 };
 
 template <typename T>
@@ -56,6 +56,7 @@ struct EstimatorSpec {
   std::shared_ptr<Scaffold> scaffold;
 };
 
+// Throws unless the specification is complete for its mode and belongs to the graph.
 void check_spec(const EstimatorSpec& spec, const Graph& graph);
 
 // Builds a model in the graph. Canned model functions combine heads and columns; custom ones call

@@ -16,30 +16,31 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kLongText = 150;
+constexpr size_t kMaxTextSize = 150;
 
 std::string hash_text(const std::string& text) {
   return format_text("<%016llx>", static_cast<unsigned long long>(fingerprint64(text)));
 }
 
-std::string short_text(const std::string& text) {
-  if (text.size() <= kLongText) return text;
-  size_t end = kLongText;
+// Cuts long texts, without splitting a UTF-8 character, and appends a hash of the whole.
+std::string shorten_text(const std::string& text) {
+  if (text.size() <= kMaxTextSize) return text;
+  size_t end = kMaxTextSize;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end) + "... " + hash_text(text);
 }
 
 std::string quoted(const std::string& text) {
-  std::string all = "'";
+  std::string result = "'";
   for (const char c : text) {
-    if (c == '\\' || c == '\'') all += '\\';
+    if (c == '\\' || c == '\'') result += '\\';
     if (c == '\n') {
-      all += "\\n";
+      result += "\\n";
     } else {
-      all += c;
+      result += c;
     }
   }
-  return all + "'";
+  return result + "'";
 }
 
 std::string number_text(double x) {
@@ -60,7 +61,7 @@ std::string number_text(double x) {
   return fixed.size() <= scientific.size() ? fixed : scientific;
 }
 
-// Identified by content, because the file may have moved.
+// A hash of the content, because the file may have moved.
 std::string file_text(const std::string& path) {
   if (file_kind(path) != FileKind::kRegular) return "<no file>";
   return hash_text(read_whole_file(path));
@@ -98,7 +99,7 @@ std::string args_text(const Args& args) {
   return (is_column ? type : "") + "(" + str_join(texts, ", ") + ")";
 }
 
-// Equal for equal content. `kind` is the kind of the argument.
+// A text that is equal for equal values. `kind` is the kind of the argument.
 std::string content_text(const Value& value, const std::string& kind) {
   double x;
   if (value.is_null()) return "None";
@@ -118,7 +119,7 @@ std::string content_text(const Value& value, const std::string& kind) {
   return str_cat("<", std::string(value.kind()).substr(2), ">");  // "a function"
 }
 
-// Slots are saved under the optimizer's name; other arguments may change.
+// The type of the optimizer and the arguments that its slots in checkpoints depend on.
 std::string optimizer_text(const Args& optimizer) {
   const std::string type = optimizer.text("type");
   const auto& entry = Factory<Optimizer>::instance().find("optimizer", type);
@@ -126,10 +127,10 @@ std::string optimizer_text(const Args& optimizer) {
   for (const ArgSpec& spec : entry.arguments()) {
     const Value* value = spec.affects_checkpoints ? optimizer.find(spec.target) : nullptr;
     if (!value) continue;
-    const std::string given = content_text(*value, spec.kind);
-    if (given == spec.fallback) continue;
+    const std::string setting = content_text(*value, spec.kind);
+    if (setting == spec.fallback) continue;
     text += value->get_if<bool>() ? str_cat(" (", spec.name, ")")
-                                  : str_cat(" of the ", spec.name, " ", given);
+                                  : str_cat(" of the ", spec.name, " ", setting);
   }
   return text;
 }
@@ -143,10 +144,10 @@ NamedTexts head_signature(const Args& spec) {
     texts.emplace_back(labels.width_argument, str_cat(outputs));
   }
   if (!labels.vocabulary.empty()) {
-    std::vector<std::string> words;
-    for (const std::string& word : labels.vocabulary) words.push_back(quoted(word));
-    const std::string all = "(" + str_join(words, ", ") + ")";
-    texts.emplace_back("label_vocabulary", short_text(words.size() == 1 ? words[0] : all));
+    std::vector<std::string> names;
+    for (const std::string& name : labels.vocabulary) names.push_back(quoted(name));
+    const std::string list = "(" + str_join(names, ", ") + ")";
+    texts.emplace_back("label_vocabulary", shorten_text(names.size() == 1 ? names[0] : list));
   }
   return texts;
 }
@@ -159,14 +160,14 @@ void append_columns(const Value& value, const std::string& argument, NamedTexts*
   for (const Value& item : **list) {
     const auto* column = item.get_if<std::shared_ptr<Args>>();
     if (!column) continue;
-    texts->emplace_back(prefix + make_column(**column)->name(), short_text(args_text(**column)));
+    texts->emplace_back(prefix + make_column(**column)->name(), shorten_text(args_text(**column)));
   }
 }
 
 void append_optimizer(const Value& value, const std::string& argument, NamedTexts* texts) {
   if (const auto* name = value.get_if<std::string>()) texts->emplace_back(argument, *name);
-  if (const auto* own = value.get_if<std::shared_ptr<Args>>()) {
-    texts->emplace_back(argument, optimizer_text(**own));
+  if (const auto* spec = value.get_if<std::shared_ptr<Args>>()) {
+    texts->emplace_back(argument, optimizer_text(**spec));
   }
 }
 

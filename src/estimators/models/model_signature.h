@@ -12,9 +12,9 @@ namespace runhooks {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
-// Groups: "kind", "head", "layers", "columns" (sorted by name) and "optimizer", which only training
-// compares. `spec` is an estimator specification: its type and arguments. Functions count as equal,
-// and optimizers created by functions are ignored.
+// `spec` is an estimator specification: its type and arguments. Returns the groups "kind", "head",
+// "layers", "columns" (sorted by name) and "optimizer", which only training compares. Arguments
+// that are functions are ignored.
 std::vector<std::pair<std::string, NamedTexts>> model_signature(const Args& spec);
 
 }  // namespace runhooks

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "estimators/heads/head.h"
+
 namespace runhooks {
 
 namespace {
@@ -24,16 +26,9 @@ const std::map<std::string, const char*>& common_lines() {
        "model_dir = NULL: string; apart. The directory of checkpoints and event files. Training "
        "continues from its newest checkpoint. `NULL`: the directory of the active tfruns run, or "
        "that of `config`, or a new one in `tempdir()`."},
-      {"label_dimension",
-       "label_dimension = 1L: count; kept. The number of values in the label of an example."},
       {"n_classes",
        "n_classes = 2L: whole number in [2, Inf); kept. The number of classes. Labels are integers "
        "from 0 to `n_classes - 1`."},
-      {"weight_column",
-       "weight_column = NULL: weight column. The name of the feature with the weights of the "
-       "examples, a [column_numeric()] of it, or `NULL`."},
-      {"label_vocabulary",
-       "label_vocabulary = NULL: class words; kept. The class names, if labels are strings."},
       {"config", "config = NULL: configuration; apart. A [run_config()], or `NULL`."},
       {"loss_reduction",
        "loss_reduction = 'sum': string. How to reduce the losses of a batch to one number: "
@@ -103,38 +98,38 @@ std::string rate_text(const PartOptimizer& optimizer, bool scales) {
 
 std::string optimizer_line(const ModelPart& part) {
   const PartOptimizer& optimizer = part.optimizer;
-  const bool scales = optimizer.falls == PartOptimizer::RateScaling::kAlways;
+  const bool scales = optimizer.rate_scaling == PartOptimizer::RateScaling::kAlways;
   std::string text =
-      str_cat(part.optimizer_argument(), " = '", optimizer.missing,
+      str_cat(part.optimizer_argument(), " = '", optimizer.default_name,
               "': optimizer or NULL; kept. The name of an optimizer, an optimizer, or a function "
               "that returns one; see [optimizers]. A named optimizer has the learning rate ",
               rate_text(optimizer, scales), ", or `learning_rate`");
-  if (optimizer.falls == PartOptimizer::RateScaling::kWhereMissing) {
-    text += str_cat("; `NULL` is ", optimizer.missing, " with ", rate_text(optimizer, true));
+  if (optimizer.rate_scaling == PartOptimizer::RateScaling::kForDefault) {
+    text += str_cat("; `NULL` is ", optimizer.default_name, " with ", rate_text(optimizer, true));
   }
   return text + ".";
 }
 
-std::string line_of(const std::string& name, const ModelTraits& traits) {
+std::string argument_line(const std::string& name, const ModelTraits& traits) {
   for (const ModelPart& part : traits.parts) {
     if (name == part.optimizer_argument()) return optimizer_line(part);
   }
   const auto found = common_lines().find(name);
-  return found == common_lines().end() ? name : found->second;
+  return found == common_lines().end() ? head_argument_line(name) : found->second;
 }
 
 // Drops declarations whose argument is already in `lines`, such as a family's "learning_rate".
-Lines without_duplicates(Lines more, const Lines& lines) {
+Lines without_duplicates(Lines new_lines, const Lines& lines) {
   const auto name_of = [](const std::string& line) {
     return line.substr(0, line.find_first_of(" :"));
   };
-  const auto is_there = [&](const std::string& line) {
-    return std::any_of(lines.begin(), lines.end(), [&](const std::string& known) {
-      return name_of(known) == name_of(line);
+  const auto is_declared = [&](const std::string& line) {
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& declared) {
+      return name_of(declared) == name_of(line);
     });
   };
-  more.erase(std::remove_if(more.begin(), more.end(), is_there), more.end());
-  return more;
+  new_lines.erase(std::remove_if(new_lines.begin(), new_lines.end(), is_declared), new_lines.end());
+  return new_lines;
 }
 
 std::map<std::string, RegisteredModel>& models() {
@@ -161,7 +156,7 @@ bool is_label_argument(Task task, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<std::string> model_lines(const ModelTraits& traits, Task task) {
+std::vector<std::string> argument_lines(const ModelTraits& traits, Task task) {
   Lines lines;
   const auto append = [&lines](const Lines& more) {
     lines.insert(lines.end(), more.begin(), more.end());
@@ -176,7 +171,7 @@ std::vector<std::string> model_lines(const ModelTraits& traits, Task task) {
       lines.push_back(line);
     }
   }
-  for (std::string& line : lines) line = line_of(line, traits);
+  for (std::string& line : lines) line = argument_line(line, traits);
   if (task == Task::kRegressor) append(label_scale_arguments());
   if (task == Task::kClassifier) append(class_arguments());
   return lines;
@@ -187,17 +182,19 @@ const RegisteredModel& registered_model(const std::string& estimator) {
   return models().at(estimator);
 }
 
-bool register_models(const std::string& model, const ModelTraits& traits, const MakeCanned& make) {
+bool register_models(const std::string& model,
+                     const ModelTraits& traits,
+                     const CannedFactories& make) {
   const auto shared = std::make_shared<const ModelTraits>(traits);
-  const auto add = [&](const char* suffix, Task task, Factory<CannedModel>::Make make_one) {
+  const auto add = [&](const char* suffix, Task task, Factory<CannedModel>::Make factory) {
     const std::string estimator = model + suffix;
     models()[estimator] = {shared, task};
-    Factory<CannedModel>::instance().add(estimator.c_str(), make_one, estimator.c_str(),
-                                         model_lines(traits, task));
+    Factory<CannedModel>::instance().add(estimator.c_str(), factory, estimator.c_str(),
+                                         argument_lines(traits, task));
   };
   add("_regressor", Task::kRegressor, make.regressor);
   add("_classifier", Task::kClassifier, make.classifier);
-  add("_estimator", Task::kHead, make.of_head);
+  add("_estimator", Task::kHead, make.with_head);
   return true;
 }
 

@@ -12,15 +12,16 @@
 namespace runhooks {
 
 struct PartOptimizer {
-  const char* missing;  // default optimizer, for example "Ftrl"
-  double rate;          // the learning rate of an optimizer given by name
-  // When to use 1 / sqrt(number of columns) if that is smaller than `rate`.
-  enum class RateScaling { kNever, kWhereMissing, kAlways };
-  RateScaling falls = RateScaling::kNever;
+  const char* default_name;  // the default optimizer, for example "Ftrl"
+  double rate;               // the learning rate of an optimizer given by name
+  // When to use 1 / sqrt(number of columns) if that is smaller than `rate`: never, only for the
+  // default optimizer, or always.
+  enum class RateScaling { kNever, kForDefault, kAlways };
+  RateScaling rate_scaling = RateScaling::kNever;
   // Defaults for formulas, chosen to converge on standardized numbers. A rate of 0 means the
   // default rate of the optimizer.
-  const char* of_formula;
-  double rate_of_formula = 0;
+  const char* formula_name;
+  double formula_rate = 0;
   static PartOptimizer none() { return {"", 0, RateScaling::kNever, "", 0}; }
 };
 
@@ -30,7 +31,7 @@ struct ModelPart {
   bool is_deep = false;  // needs dense columns: factors become indicator columns
   PartOptimizer optimizer;
   std::string columns_argument() const { return prefix + "feature_columns"; }
-  bool has_optimizer() const { return *optimizer.missing != 0; }
+  bool has_optimizer() const { return *optimizer.default_name != 0; }
   std::string optimizer_argument() const { return prefix + "optimizer"; }
 };
 
@@ -42,23 +43,23 @@ struct Coefficients {
 
 struct TreeModelView;
 
-// A default for formulas: `value`, or `value / rows` if `is_by_row`, which has the weight of one
-// row in a mean loss.
+// The default of an argument in formula models: `value`, or `value / rows` if `is_per_row`, which
+// is the weight of one row in a mean loss.
 struct FormulaDefault {
   std::string argument;
   double value;
-  bool is_by_row = false;
+  bool is_per_row = false;
 };
 
 struct ModelTraits {
-  std::string family;  // "linear", "deep", "both", "baseline", ... "custom"
-  std::string words;   // "wide and deep", in "a wide and deep classifier"
-  std::string name;    // of TensorFlow's classes: "DNNLinearCombined"
+  std::string family;       // "linear", "deep", "both", "baseline", ... "custom"
+  std::string description;  // "wide and deep", for "a wide and deep classifier"
+  std::string name;         // of TensorFlow's classes: "DNNLinearCombined"
   std::vector<ModelPart> parts;
   // Defaults for the training input: enough steps to converge without overfitting.
   int64_t batch_size = 512, steps = 5000;
-  // Whether each step needs all rows in memory and training ends by itself.
-  bool wants_all_rows = false;
+  // Whether by default each step reads all rows in memory, and training stops when it is complete.
+  bool needs_all_rows = false;
   // Returns the variables of a linear model; empty for other models.
   std::function<Coefficients(const std::vector<ColumnPtr>&)> coefficients;
   std::function<std::shared_ptr<const TreeModelView>(const Args&, const std::string& checkpoint)>
@@ -66,22 +67,22 @@ struct ModelTraits {
   // Argument defaults in formula models that differ from TensorFlow's. Such a family has an
   // argument `of_formula`.
   std::vector<FormulaDefault> formula_defaults;
-  // The global step at which training ends by itself; empty if it does not.
+  // The global step at which training is complete; empty if the user limits the steps.
   std::function<int64_t(const Args&)> planned_steps;
-  // ArgSpec declarations in the order of TensorFlow's signatures; see model_lines().
+  // ArgSpec declarations in the order of TensorFlow's signatures; see argument_lines().
   std::vector<std::string> arguments;
 };
 
 enum class Task { kRegressor, kClassifier, kHead };
-const char* mode_of(Task task);
-const char* class_of(Task task);
+const char* mode_of(Task task);   // parsnip's mode: "regression", "classification" or ""
+const char* class_of(Task task);  // the suffix of TensorFlow's class: "Regressor", ...
 
-// The argument declarations of an estimator. In `traits.arguments`, arguments common to several
-// families stand for themselves by name: "head", "labels" (those of the task), "optimizer",
-// "formula" (all formula arguments), ...
-std::vector<std::string> model_lines(const ModelTraits& traits, Task task);
+// The argument declarations of an estimator. Replaces names in `traits.arguments` by declarations:
+// "head", "optimizer", "labels" (all label arguments of the task), "formula" (all formula
+// arguments) and others.
+std::vector<std::string> argument_lines(const ModelTraits& traits, Task task);
 
-// Whether this is a label argument of the task; the head's signature covers those.
+// Whether this is a label argument of the task, which is part of the head's signature.
 bool is_label_argument(Task task, const std::string& name);
 
 struct RegisteredModel {
@@ -91,10 +92,12 @@ struct RegisteredModel {
 // Finds a model by the name of its estimator; throws if it is unknown.
 const RegisteredModel& registered_model(const std::string& estimator);
 
-struct MakeCanned {
-  Factory<CannedModel>::Make regressor, classifier, of_head;
+struct CannedFactories {
+  Factory<CannedModel>::Make regressor, classifier, with_head;
 };
-bool register_models(const std::string& model, const ModelTraits& traits, const MakeCanned& make);
+bool register_models(const std::string& model,
+                     const ModelTraits& traits,
+                     const CannedFactories& make);
 
 using CannedModelFn = ModelFn (*)(const std::shared_ptr<Head>&, const Args&);
 inline std::shared_ptr<CannedModel> make_canned(CannedModelFn model_fn,
@@ -105,18 +108,18 @@ inline std::shared_ptr<CannedModel> make_canned(CannedModelFn model_fn,
 
 // Registers a model function as <model>_regressor, <model>_classifier and <model>_estimator, which
 // takes a head. `traits` is a ModelTraits; estimators/heads/head.h declares the heads.
-#define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                    \
-  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_registered_, __COUNTER__) =      \
-      ::runhooks::register_models(                                                           \
-          model, traits,                                                                     \
-          {[](const ::runhooks::Args& args) {                                                \
-             return make_canned(model_fn, head_of_estimator("regression_head", args), args); \
-           },                                                                                \
-           [](const ::runhooks::Args& args) {                                                \
-             return make_canned(model_fn, classifier_head(args), args);                      \
-           },                                                                                \
-           [](const ::runhooks::Args& args) {                                                \
-             return make_canned(model_fn, head_argument(args), args);                        \
+#define RUNHOOKS_REGISTER_CANNED(model, model_fn, traits)                                      \
+  [[maybe_unused]] static const bool RUNHOOKS_CONCAT(canned_registered_, __COUNTER__) =        \
+      ::runhooks::register_models(                                                             \
+          model, traits,                                                                       \
+          {[](const ::runhooks::Args& args) {                                                  \
+             return make_canned(model_fn, make_estimator_head("regression_head", args), args); \
+           },                                                                                  \
+           [](const ::runhooks::Args& args) {                                                  \
+             return make_canned(model_fn, classifier_head(args), args);                        \
+           },                                                                                  \
+           [](const ::runhooks::Args& args) {                                                  \
+             return make_canned(model_fn, head_from_argument(args), args);                     \
            }})
 
 }  // namespace runhooks

@@ -8,17 +8,18 @@
 
 namespace runhooks {
 
+// The precision of the quantiles from which bucket boundaries are computed.
 inline double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
 
 struct GrowthArguments {
   int64_t batches_per_layer, n_trees, max_depth;
   double rate, l1, l2, complexity, min_node_weight, epsilon;
-  double sample_size;  // the share of the rows that each tree learns from
-  int64_t mtry;        // the number of columns; 0: all
-  int64_t seed = 0;    // of both
+  double sample_size;  // the fraction of the rows that each tree learns from
+  int64_t mtry;        // the number of columns that each tree uses; 0: all
+  int64_t seed = 0;    // of the sampling of rows and columns
   bool centers_bias;
   bool is_logistic = false;  // binary classification without weights
-  bool from_formula;         // TensorFlow's trees would train without end if no leaf can be split
+  bool from_formula;         // also finishes trees that no split improves, unlike TensorFlow
   Pruning pruning = Pruning::kNone;
 
   explicit GrowthArguments(const Args& args)
@@ -45,11 +46,11 @@ struct GrowthArguments {
                   {"Set `pruning_mode` to \"pre\" or \"post\"."});
     }
   }
-  TreesInMemory::Rules rules() const {
+  InMemoryTreeBuilder::Rules rules() const {
     return {l1,          l2,   complexity, min_node_weight, rate, max_depth, pruning, from_formula,
             sample_size, mtry, seed};
   }
-  bool samples() const { return sample_size < 1 || mtry > 0; }
+  bool samples_rows_or_columns() const { return sample_size < 1 || mtry > 0; }
   int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
 };
 

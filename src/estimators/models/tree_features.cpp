@@ -30,22 +30,23 @@ std::string element_name_of(const BucketedColumn* column, int64_t element, int64
   return elements == 1 ? "" : str_cat(element + 1);
 }
 
-Output in_rows(Graph& graph, const Output& x, const std::vector<int64_t>& shape) {
+Output reshaped(Graph& graph, const Output& x, const std::vector<int64_t>& shape) {
   return graph.op("Reshape", {x, graph.constant(Tensor::vector<int64_t>(shape), "shape")});
 }
 
-void unpack(Graph& graph, Output x, int64_t elements, std::vector<Output>* into) {
-  Operation* parts = graph.op("Unpack", {x}).attr("num", elements).attr("axis", 1);
-  for (int i = 0; i < parts->num_outputs(); ++i) into->push_back(parts->output(i));
+std::vector<Output> unpack(Graph& graph, Output x, int64_t elements) {
+  Operation* unpacked = graph.op("Unpack", {x}).attr("num", elements).attr("axis", 1);
+  return unpacked->outputs();
 }
 
-// Missing values get a separate bucket: the largest finite float is beyond all numbers.
-constexpr float kBeyondAll = std::numeric_limits<float>::max();
+// The largest finite float replaces missing values, negated or not. They then get a separate bucket
+// below or above all numbers.
+constexpr float kBeyondNumbers = std::numeric_limits<float>::max();
 
 Output replace_missing(Graph& graph, Output x, float value) {
-  const Output other = graph.op(
+  const Output replacement = graph.op(
       "AddV2", {graph.op("ZerosLike", {x}), graph.scalar(DType::kFloat32, value, "missing")});
-  return graph.op("Select", {graph.op("IsNan", {x}), other, x});
+  return graph.op("Select", {graph.op("IsNan", {x}), replacement, x});
 }
 
 std::vector<Output> elements_of(const DenseColumn& column, TransformationCache& cache) {
@@ -56,15 +57,13 @@ std::vector<Output> elements_of(const DenseColumn& column, TransformationCache& 
                      "', which has variables that are trained by gradients.");
   }
   const int64_t count = column.num_elements();
-  if (count == 1) return {in_rows(cache.graph(), values, {-1})};
-  std::vector<Output> elements;
-  unpack(cache.graph(), in_rows(cache.graph(), values, {-1, count}), count, &elements);
-  return elements;
+  if (count == 1) return {reshaped(cache.graph(), values, {-1})};
+  return unpack(cache.graph(), reshaped(cache.graph(), values, {-1, count}), count);
 }
 
-// Missing values as the lowest bucket, as quantile streams store them.
+// Moves missing values to the lowest bucket, as in quantile streams.
 Output with_missing_lowest(Graph& graph, const Output& x, bool has_missing) {
-  return has_missing ? replace_missing(graph, x, -kBeyondAll) : x;
+  return has_missing ? replace_missing(graph, x, -kBeyondNumbers) : x;
 }
 
 void add_numbers(Graph& graph,
@@ -80,7 +79,7 @@ void add_numbers(Graph& graph,
     values.push_back(lowest);
     edges.push_back(boundaries.at(first + i));
     if (!has_missing) continue;
-    values.push_back(replace_missing(graph, elements[i], kBeyondAll));
+    values.push_back(replace_missing(graph, elements[i], kBeyondNumbers));
     edges.push_back(boundaries.at(first + i));
   }
   std::vector<Output> inputs = values;
@@ -93,12 +92,13 @@ void add_numbers(Graph& graph,
   }
 }
 
-void check_missing(const std::vector<std::string>& missing, const std::vector<TreeFeature>& all) {
+void check_missing(const std::vector<std::string>& missing,
+                   const std::vector<TreeFeature>& features) {
   for (const std::string& name : missing) {
-    const bool is_known = std::any_of(all.begin(), all.end(), [&](const TreeFeature& feature) {
-      return feature.has_missing && feature.name == name;
-    });
-    if (is_known) continue;
+    const bool is_numeric_column = std::any_of(
+        features.begin(), features.end(),
+        [&](const TreeFeature& feature) { return feature.has_missing && feature.name == name; });
+    if (is_numeric_column) continue;
     throw Error(Code::kInvalidArgument,
                 str_cat("`missing_features` contains '", name,
                         "', but there is no numeric column with this name."),
@@ -110,7 +110,7 @@ void check_missing(const std::vector<std::string>& missing, const std::vector<Tr
 }  // namespace
 
 // The shortest text that reads back as the same float.
-static std::string shortest(float x) {
+static std::string shortest_text(float x) {
   std::string text;
   for (int digits = 6; digits <= 9; ++digits) {
     text = format_text("%.*g", digits, static_cast<double>(x));
@@ -119,25 +119,25 @@ static std::string shortest(float x) {
   return text;
 }
 
-std::string TreeFeature::question(int32_t threshold) const {
+std::string TreeFeature::left_condition(int32_t threshold) const {
   if (group == Group::kMultiHot && threshold != 0) return str_cat(source, " is any level");
   if (group == Group::kMultiHot) return str_cat(source, " is not ", element_name);
-  const std::string what = element_name.empty() ? source : str_cat(source, "[", element_name, "]");
-  if (threshold < 0) return str_cat(what, " is below all");
-  if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(what, " is any number");
-  if (asks_if_missing(threshold)) return str_cat(what, " is missing");
+  const std::string value = element_name.empty() ? source : str_cat(source, "[", element_name, "]");
+  if (threshold < 0) return str_cat(value, " is below all");
+  if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(value, " is any number");
+  if (tests_missing(threshold)) return str_cat(value, " is missing");
   const float edge = edges[static_cast<size_t>(threshold)];
-  const char* compared = group == Group::kNumbers ? " <= " : " < ";
-  return str_cat(what, compared, shortest(edge));
+  const char* comparison = group == Group::kNumbers ? " <= " : " < ";
+  return str_cat(value, comparison, shortest_text(edge));
 }
 
-bool TreeFeature::asks_if_missing(int32_t threshold) const {
-  return has_missing && threshold == 0 && !edges.empty() && edges[0] == -kBeyondAll;
+bool TreeFeature::tests_missing(int32_t threshold) const {
+  return has_missing && threshold == 0 && !edges.empty() && edges[0] == -kBeyondNumbers;
 }
 
 double TreeFeature::threshold(int32_t bucket) const {
   const bool has_edge = group != Group::kMultiHot && bucket >= 0 &&
-                        static_cast<size_t>(bucket) < edges.size() && !asks_if_missing(bucket);
+                        static_cast<size_t>(bucket) < edges.size() && !tests_missing(bucket);
   if (!has_edge) return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(edges[static_cast<size_t>(bucket)]);
 }
@@ -158,7 +158,7 @@ int64_t quantile_buckets(double epsilon) {
 std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
                                        double epsilon,
                                        const std::vector<std::string>& missing) {
-  std::vector<TreeFeature> all;
+  std::vector<TreeFeature> features;
   int64_t streams = 0;
   for (const ColumnPtr& column : columns) {
     TreeFeature feature;
@@ -184,32 +184,33 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
       if (feature.group == TreeFeature::Group::kNumbers) feature.stream = streams++;
       feature.element_name = element_name_of(bucketed, feature.element, elements);
       feature.missing = TreeFeature::Missing::kIsLowest;
-      all.push_back(feature);
+      features.push_back(feature);
       if (!feature.has_missing) continue;
       feature.missing = TreeFeature::Missing::kIsHighest;
-      all.push_back(feature);
+      features.push_back(feature);
     }
   }
-  check_missing(missing, all);
-  if (all.empty()) invalid_argument("Trees need at least one feature column.");
-  return all;
+  check_missing(missing, features);
+  if (features.empty()) invalid_argument("Trees need at least one feature column.");
+  return features;
 }
 
 TreeInput tree_input(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,
-                     const std::vector<TreeFeature>& split,
+                     const std::vector<TreeFeature>& split_features,
                      const std::vector<Output>& boundaries) {
   TransformationCache cache(graph, features);
   TreeInput input;
   for (const ColumnPtr& column : columns) {
     const NameScope scope(graph, scope_of(*column));
     if (const auto* bucketed = dynamic_cast<const BucketedColumn*>(column.get())) {
-      unpack(graph, bucketed->bucket_tensor(cache), bucketed->elements(), &input.buckets);
+      for (const Output& x : unpack(graph, bucketed->bucket_tensor(cache), bucketed->elements()))
+        input.buckets.push_back(x);
       input.sources.resize(input.buckets.size());
       continue;
     }
-    const bool has_missing = split.at(input.buckets.size()).has_missing;
+    const bool has_missing = split_features.at(input.buckets.size()).has_missing;
     add_numbers(graph, elements_of(dense_column(*column), cache), boundaries, has_missing, &input);
   }
   return input;
@@ -218,7 +219,7 @@ TreeInput tree_input(Graph& graph,
 std::vector<Output> tree_numbers(Graph& graph,
                                  const Features& features,
                                  const std::vector<ColumnPtr>& columns,
-                                 const std::vector<TreeFeature>& split) {
+                                 const std::vector<TreeFeature>& split_features) {
   TransformationCache cache(graph, features);
   std::vector<Output> numbers;
   size_t next = 0;
@@ -228,7 +229,7 @@ std::vector<Output> tree_numbers(Graph& graph,
       next += static_cast<size_t>(bucketed->elements());
       continue;
     }
-    const bool has_missing = split.at(next).has_missing;
+    const bool has_missing = split_features.at(next).has_missing;
     for (const Output& element : elements_of(dense_column(*column), cache)) {
       numbers.push_back(with_missing_lowest(graph, element, has_missing));
       next += has_missing ? 2 : 1;

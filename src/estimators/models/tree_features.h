@@ -10,34 +10,38 @@
 
 namespace runhooks {
 
+// One bucketized feature of a tree model. A column has one for each element: a category or a
+// number.
 struct TreeFeature {
   std::string name;     // of the column, as in importances: "age_bucketized", "education"
   int64_t element = 0;  // index within the column: a category, or one of several numbers
   int64_t buckets = 0;
   bool has_weights = false;
-  // Quantile summaries may return one or two values more than requested. Weighted ones keep heavy
-  // values and, for diversity, some of the light ones: at most three times the request.
+  // Quantile summaries may return up to two boundaries more than requested. With weights, they keep
+  // all values of large weight and some others: at most three times the requested number.
   int64_t max_buckets() const {
     return group == Group::kNumbers ? buckets * (has_weights ? 3 : 1) + 2 : buckets;
   }
   enum class Group { kMultiHot, kNumbers, kBucketized };
   Group group = Group::kMultiHot;
   int64_t stream = -1;  // index of the quantile stream; numbers only
-  // The bucket of missing numbers: the lowest or the highest. A column with missing values has one
-  // feature of each kind, so that splits can send them to either side, as in TensorFlow's format.
+  // The bucket of missing numbers: the lowest or the highest. A column with missing values has a
+  // pair of features, one of each kind. Splits can then send missing values to either side in
+  // TensorFlow's format.
   enum class Missing { kIsLowest, kIsHighest };
   Missing missing = Missing::kIsLowest;
-  bool has_missing = false;  // whether there is such a pair
-  std::string source;        // name in questions: "age", "education"
+  bool has_missing = false;  // whether the feature belongs to a pair
+  std::string source;        // name in left_condition(): "age", "education"
   std::string element_name;  // the category, or "" if there is one element
-  std::vector<float> edges;  // of the buckets; those of numbers come from a checkpoint
+  std::vector<float> edges;  // of the buckets; those of kNumbers are read from a checkpoint
   // The condition of the left branch: "age < 25", "education is not HS-grad".
-  std::string question(int32_t threshold) const;
+  std::string left_condition(int32_t threshold) const;
+  // The upper edge of the bucket; NaN if the split is not by a number.
   double threshold(int32_t bucket) const;
   bool sends_missing_left(int32_t threshold) const;
 
  private:
-  bool asks_if_missing(int32_t threshold) const;
+  bool tests_missing(int32_t threshold) const;
 };
 // The features of columns, sorted by name as in TensorFlow. `missing` names the numeric columns
 // with missing values. Throws if trees cannot split a column.
@@ -46,6 +50,7 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
                                        const std::vector<std::string>& missing);
 int64_t quantile_buckets(double epsilon);
 
+// A trained ensemble with its features, for inspection.
 struct TreeModelView {
   TreeEnsemble ensemble;
   std::vector<TreeFeature> features;  // including all edges
@@ -55,12 +60,13 @@ struct TreeModelView {
 };
 enum class Importance { kGain, kCount };
 // Importance of each of columns(): total gain of its splits, or their number.
-std::vector<double> importances(const TreeModelView& trees, Importance by);
+std::vector<double> importances(const TreeModelView& trees, Importance importance);
 std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> features,
                                                 const std::string& ensemble_key,
                                                 const std::string& boundaries_prefix,
                                                 const std::string& checkpoint);
 
+// The tensors of a batch of features.
 struct TreeInput {
   std::vector<Output> buckets;  // int32 [batch], per feature
   std::vector<Output> numbers;  // float32 [batch], per stream
@@ -74,12 +80,12 @@ struct TreeInput {
 TreeInput tree_input(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,
-                     const std::vector<TreeFeature>& split,
+                     const std::vector<TreeFeature>& split_features,
                      const std::vector<Output>& boundaries);
-// Only the numbers; the graph may be a function, because no other ops use the result.
+// Returns only TreeInput::numbers, for the graph of a function.
 std::vector<Output> tree_numbers(Graph& graph,
                                  const Features& features,
                                  const std::vector<ColumnPtr>& columns,
-                                 const std::vector<TreeFeature>& split);
+                                 const std::vector<TreeFeature>& split_features);
 
 }  // namespace runhooks

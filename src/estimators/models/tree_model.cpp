@@ -11,7 +11,7 @@ std::vector<std::string> missing_features(const Args& args) {
   return args.has("missing_features") ? args.texts("missing_features") : std::vector<std::string>();
 }
 
-TreeModel::TreeModel(Graph& graph, const Features& given, const Args& args, double epsilon)
+TreeModel::TreeModel(Graph& graph, const Features& input_features, const Args& args, double epsilon)
     : columns(sorted_columns(make_columns(args.list("feature_columns")))),
       features(tree_features(columns, epsilon, missing_features(args))) {
   for (TreeFeature& feature : features) feature.has_weights = args.has("weight_column");
@@ -24,13 +24,14 @@ TreeModel::TreeModel(Graph& graph, const Features& given, const Args& args, doub
   if (streams > 0) {
     quantiles =
         add_quantiles(graph, str_cat(kTrees, "/QuantileAccumulator"), epsilon, streams).handle;
-    Operation* all = graph.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries", {quantiles})
-                         .attr("num_features", streams);
-    for (int i = 0; i < all->num_outputs(); ++i) boundaries.push_back(all->output(i));
+    Operation* boundary_op =
+        graph.op("BoostedTreesQuantileStreamResourceGetBucketBoundaries", {quantiles})
+            .attr("num_features", streams);
+    boundaries = boundary_op->outputs();
   }
   const VariablePtr ready = add_flag(graph, "are_boundaries_ready", streams == 0);
   const NameScope transform(graph, "transform_features");
-  input = tree_input(graph, given, columns, features, boundaries);
+  input = tree_input(graph, input_features, columns, features, boundaries);
   input.quantiles = quantiles;
   input.boundaries_ready = ready->handle;
 }
@@ -40,8 +41,8 @@ VariablePtr add_flag(Graph& graph, const std::string& name, bool value) {
   options.dtype = DType::kBool;
   options.trainable = false;
   options.use_resource = true;
-  const Output begin = graph.constant(Tensor::scalar<bool>(value), name + "/value");
-  return make_variable(graph, begin, name, options);
+  const Output initial_value = graph.constant(Tensor::scalar<bool>(value), name + "/value");
+  return make_variable(graph, initial_value, name, options);
 }
 
 Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits, int64_t trees) {
@@ -58,19 +59,20 @@ Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits, in
       .attr("logits_dimension", logits);
 }
 
-// The head's function from logits to predictions, as TensorFlow's explanations use it.
+// The inverse link, the head's function from logits to predictions, as in TensorFlow's
+// explanations.
 static std::string link_of(const Head& head) {
   const std::string family = head.labels().family;
   if (family == "multinomial") return "softmax";
   return family == "binomial" ? "sigmoid" : family == "poisson" ? "exp" : "identity";
 }
 
-Output to_label_units(Graph& graph, Output parts, const Args& given, int64_t logits) {
-  const Args args = given.has("head") ? given.args("head") : given;
-  if (!args.has("label_scale")) return parts;
+Output to_label_units(Graph& graph, Output contributions, const Args& model_args, int64_t logits) {
+  const Args args = model_args.has("head") ? model_args.args("head") : model_args;
+  if (!args.has("label_scale")) return contributions;
   const std::vector<double> centers = args.numbers("label_center");
   const std::vector<double> scales = args.numbers("label_scale");
-  const int64_t width = parts.shape().dim(1) / logits;
+  const int64_t width = contributions.shape().dim(1) / logits;
   std::vector<float> center(static_cast<size_t>(width * logits), 0.0f), scale(center.size());
   for (size_t i = 0; i < center.size(); ++i) {
     const size_t logit = i / static_cast<size_t>(width);
@@ -80,7 +82,7 @@ Output to_label_units(Graph& graph, Output parts, const Args& given, int64_t log
     scale[i] = static_cast<float>(scales[std::min(logit, scales.size() - 1)]);
   }
   const Output scaled =
-      graph.op("Mul", {parts, graph.constant(Tensor::vector<float>(scale), "label_scale")});
+      graph.op("Mul", {contributions, graph.constant(Tensor::vector<float>(scale), "label_scale")});
   return graph.op("AddV2", {scaled, graph.constant(Tensor::vector<float>(center), "label_center")});
 }
 

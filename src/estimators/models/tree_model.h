@@ -21,9 +21,10 @@ struct TreeModel {
   TreeInput input;
   Output ensemble;
 
-  TreeModel(Graph& graph, const Features& given, const Args& args, double epsilon);
+  TreeModel(Graph& graph, const Features& input_features, const Args& args, double epsilon);
 };
 
+// Adds a boolean variable.
 VariablePtr add_flag(Graph& graph, const std::string& name, bool value);
 
 // `trees`: the number of trees to use, or 0 for all.
@@ -34,6 +35,6 @@ Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits, in
 Output contributions(Graph& graph, const TreeModel& model, const Head& head);
 
 // Converts contributions from standardized to original label units.
-Output to_label_units(Graph& graph, Output parts, const Args& given, int64_t logits);
+Output to_label_units(Graph& graph, Output contributions, const Args& model_args, int64_t logits);
 
 }  // namespace runhooks

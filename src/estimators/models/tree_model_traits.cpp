@@ -11,10 +11,10 @@ namespace runhooks {
 ModelTraits trees_traits() {
   ModelTraits traits;
   traits.family = "trees";
-  traits.words = "boosted trees";
+  traits.description = "boosted trees";
   traits.name = "BoostedTrees";
   traits.parts = {ModelPart{"", true, true, PartOptimizer::none()}};
-  traits.wants_all_rows = true;
+  traits.needs_all_rows = true;
   traits.formula_defaults = {{"l2_regularization", 1, true},
                              {"min_node_weight", 1, true},
                              {"quantile_sketch_epsilon", 0.004}};
@@ -25,8 +25,8 @@ ModelTraits trees_traits() {
                       str_cat(kTrees, "/QuantileAccumulator:0_bucket_boundaries_"), checkpoint);
   };
   traits.planned_steps = [](const Args& args) {
-    const GrowthArguments by(args);
-    return by.n_trees * by.max_depth * by.batches_per_layer;
+    const GrowthArguments growth(args);
+    return growth.n_trees * growth.max_depth * growth.batches_per_layer;
   };
   traits.arguments = {
       "head",

@@ -25,24 +25,24 @@ std::vector<int64_t> TreeModelView::column_of_feature() const {
   return columns_of_features;
 }
 
-std::vector<double> importances(const TreeModelView& trees, Importance by) {
+std::vector<double> importances(const TreeModelView& trees, Importance importance) {
   const std::vector<int64_t> column = trees.column_of_feature();
   std::vector<double> sums(trees.columns().size(), 0);
   for (const Tree& tree : trees.ensemble.trees) {
     for (const TreeNode& node : tree.nodes) {
       if (node.is_leaf()) continue;
-      const int64_t at = column.at(static_cast<size_t>(node.feature_id));
-      sums[static_cast<size_t>(at)] +=
-          by == Importance::kCount ? 1.0 : static_cast<double>(node.gain) * tree.weight;
+      const int64_t column_index = column.at(static_cast<size_t>(node.feature_id));
+      sums[static_cast<size_t>(column_index)] +=
+          importance == Importance::kCount ? 1.0 : static_cast<double>(node.gain) * tree.weight;
     }
   }
   return sums;
 }
 
 std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> features,
-                                              const std::string& ensemble_key,
-                                              const std::string& boundaries_prefix,
-                                              const std::string& checkpoint) {
+                                                const std::string& ensemble_key,
+                                                const std::string& boundaries_prefix,
+                                                const std::string& checkpoint) {
   const BundleReader reader(checkpoint);
   auto view = std::make_shared<TreeModelView>();
   const Tensor serialized = reader.read(ensemble_key);

@@ -1,4 +1,4 @@
-// TreesInMemory: grows trees on rows that are all in memory and binned once.
+// InMemoryTreeBuilder: builds a graph that grows trees on rows in memory, which are binned once.
 #pragma once
 
 #include <vector>
@@ -15,10 +15,10 @@ namespace runhooks {
 extern const char* const kSameRows;
 bool has_same_rows(const Graph& graph);
 
-// The number of the column of each feature.
+// The index of the column of each feature.
 std::vector<int64_t> predictors_of(const std::vector<TreeFeature>& features);
 
-class TreesInMemory {
+class InMemoryTreeBuilder {
  public:
   struct Rules {
     double l1, l2, tree_complexity, min_node_weight, learning_rate;
@@ -29,20 +29,20 @@ class TreesInMemory {
     int64_t mtry, seed;
   };
 
-  TreesInMemory(const std::vector<TreeFeature>& features,
-                const TreeInput& input,
-                const Output& ensemble,
-                const TreesKind& kind)
-      : features_(features), input_(input), ensemble_(ensemble), kind_(kind) {}
+  InMemoryTreeBuilder(const std::vector<TreeFeature>& features,
+                      const TreeInput& input,
+                      const Output& ensemble,
+                      const InMemoryTreeOptions& options)
+      : features_(features), input_(input), ensemble_(ensemble), options_(options) {}
 
-  // The logits of the current trees. `ready` tells whether bucket boundaries are known. With
-  // several processes, one collective step bins the rows of all before the first logits or, if
-  // `is_logistic`, the first loss.
+  // The logits of the current trees. `ready` is a flag that tells whether the bucket boundaries
+  // have been computed. The op is collective unless `is_logistic`; then the loss is the collective
+  // op.
   Output logits(Graph& graph, const Output& ready, bool is_logistic);
-  // The mean logistic loss and its derivatives; also stores the labels.
+  // The mean logistic loss. Also stores the labels and computes logistic_gradients().
   Output logistic_loss(Graph& graph, const Output& labels);
-  const LogisticDerivatives& logistic_by_logits() const { return logistic_; }
-  // Bins the rows in the first step in which that is possible.
+  const LogisticDerivatives& logistic_gradients() const { return logistic_derivatives_; }
+  // Bins the rows as soon as the bucket boundaries are ready.
   HookPtr hook() const;
   Operation* grow(Graph& graph,
                   const Output& gradients,
@@ -55,13 +55,13 @@ class TreesInMemory {
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;
   Output ensemble_, data_;
-  TreesKind kind_;
-  std::vector<Operation*> fill_ops_;  // ops that store the constant inputs
-  LogisticDerivatives logistic_;
+  InMemoryTreeOptions options_;
+  std::vector<Operation*> fill_ops_;  // ops that bin the rows and store the labels
+  LogisticDerivatives logistic_derivatives_;
 };
 
-// Throws unless the model has so many predictors and its rows are in memory.
-void check_sampling(const TreesInMemory::Rules& rules,
+// Throws if `mtry` exceeds the number of predictors, or if the rows are not in memory.
+void check_sampling(const InMemoryTreeBuilder::Rules& rules,
                     const std::vector<TreeFeature>& features,
                     bool is_in_memory);
 

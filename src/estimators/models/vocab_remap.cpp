@@ -14,11 +14,11 @@ namespace {
 std::vector<std::string> read_vocabulary(const std::string& path, int64_t limit) {
   TextFile file(path);
   std::vector<std::string> words;
-  const auto wanted = static_cast<size_t>(limit);
-  for (std::string line; (limit < 0 || words.size() < wanted) && file.next(&line);) {
+  const auto max_words = static_cast<size_t>(limit);
+  for (std::string line; (limit < 0 || words.size() < max_words) && file.next(&line);) {
     words.push_back(line);
   }
-  if (limit > 0 && words.size() < wanted) {
+  if (limit > 0 && words.size() < max_words) {
     invalid_argument("The vocabulary file '", path, "' has ", words.size(), " lines, not ", limit,
                      ".");
   }
@@ -63,36 +63,36 @@ VocabInfo::VocabInfo(const Args& args)
 
 Tensor remapped(const VocabInfo& info,
                 const Tensor& old_value,
-                const Shape& wanted,
+                const Shape& new_shape,
                 int64_t offset,
                 const std::string& name) {
   const std::vector<int64_t> positions = old_positions_of(info);
   const int axis = static_cast<int>(info.axis);
-  const bool fits = old_value.shape().rank() == wanted.rank() && wanted.rank() > axis;
-  for (int d = 0; d < wanted.rank(); ++d) {
-    if (fits && (d == axis || old_value.shape().dim(d) == wanted.dim(d))) continue;
-    invalid_argument("Cannot warm-start variable ", name, ": its shape ", wanted,
+  const bool fits = old_value.shape().rank() == new_shape.rank() && new_shape.rank() > axis;
+  for (int d = 0; d < new_shape.rank(); ++d) {
+    if (fits && (d == axis || old_value.shape().dim(d) == new_shape.dim(d))) continue;
+    invalid_argument("Cannot warm-start variable ", name, ": its shape ", new_shape,
                      " does not match the shape ", old_value.shape(), " in the checkpoint.");
   }
   const int64_t total = static_cast<int64_t>(positions.size()) + info.num_oov_buckets;
-  if (offset + wanted.dim(axis) > total) {
-    invalid_argument("Variable ", name, " has ", wanted.dim(axis), " entries along axis ", axis,
+  if (offset + new_shape.dim(axis) > total) {
+    invalid_argument("Variable ", name, " has ", new_shape.dim(axis), " entries along axis ", axis,
                      ", but its vocabulary has ", total, ".");
   }
-  Tensor value = initial_value(info, old_value.dtype(), wanted);
+  Tensor value = initial_value(info, old_value.dtype(), new_shape);
   int64_t outer = 1, inner = 1;
-  for (int d = 0; d < axis; ++d) outer *= wanted.dim(d);
-  for (int d = axis + 1; d < wanted.rank(); ++d) inner *= wanted.dim(d);
+  for (int d = 0; d < axis; ++d) outer *= new_shape.dim(d);
+  for (int d = axis + 1; d < new_shape.rank(); ++d) inner *= new_shape.dim(d);
   const size_t bytes = static_cast<size_t>(inner) * dtype_size(value.dtype());
-  const int64_t old_rows = old_value.shape().dim(axis), rows = wanted.dim(axis);
+  const int64_t old_rows = old_value.shape().dim(axis), rows = new_shape.dim(axis);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t row = 0; row < rows; ++row) {
       const auto word = static_cast<size_t>(offset + row);
-      const int64_t from = word < positions.size() ? positions[word] : -1;
-      if (from < 0 || from >= old_rows) continue;
+      const int64_t old_row = word < positions.size() ? positions[word] : -1;
+      if (old_row < 0 || old_row >= old_rows) continue;
       std::memcpy(static_cast<char*>(value.raw()) + static_cast<size_t>(o * rows + row) * bytes,
                   static_cast<const char*>(old_value.raw()) +
-                      static_cast<size_t>(o * old_rows + from) * bytes,
+                      static_cast<size_t>(o * old_rows + old_row) * bytes,
                   bytes);
     }
   }

@@ -21,10 +21,10 @@ struct VocabInfo {
 };
 
 // Moves the rows of the previous value to the positions of their words in the new vocabulary.
-// `wanted` is the shape of the variable; `offset` is its first row if it is partitioned.
+// `new_shape` is the shape of the variable; `offset` is its first row if it is partitioned.
 Tensor remapped(const VocabInfo& info,
                 const Tensor& old_value,
-                const Shape& wanted,
+                const Shape& new_shape,
                 int64_t offset,
                 const std::string& name);
 

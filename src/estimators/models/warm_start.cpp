@@ -14,7 +14,7 @@ namespace {
 
 std::string checkpoint_of(const std::string& path) {
   if (checkpoint_exists(path)) return path;
-  const std::string newest = newest_weights(path, CheckpointLook::kContent);
+  const std::string newest = newest_weights(path, CheckpointCheck::kContent);
   if (newest.empty()) {
     fail(Code::kNotFound, "There is no checkpoint to start from: '", path, "'.");
   }
@@ -31,23 +31,24 @@ Pattern pattern_of(const std::string& text) {
   }
 }
 
-void check_chosen(const std::vector<SaveablePtr>& chosen,
-                  const std::string& name,
-                  const char* argument) {
-  const bool is_chosen =
-      std::any_of(chosen.begin(), chosen.end(),
-                  [&name](const SaveablePtr& saveable) {
-                    return saveable->display_name() == name;
-                  });
-  if (is_chosen) return;
+void check_selected(const std::vector<SaveablePtr>& selected,
+                    const std::string& name,
+                    const char* argument) {
+  const bool is_selected = std::any_of(
+      selected.begin(), selected.end(),
+      [&name](const SaveablePtr& saveable) { return saveable->display_name() == name; });
+  if (is_selected) return;
   invalid_argument("`", argument, "` names '", name,
                    "', which is not among the warm-started variables.");
 }
 
+// Presents a saveable under its current name, although the checkpoint has it under a previous name.
 class RenamedSource : public TensorSource {
  public:
-  RenamedSource(const TensorSource& source, std::string title, std::string previous)
-      : source_(source), title_(std::move(title)), previous_(std::move(previous)) {}
+  RenamedSource(const TensorSource& source, std::string current_name, std::string previous)
+      : source_(source),
+        current_name_(std::move(current_name)),
+        previous_name_(std::move(previous)) {}
   const std::string& path() const override { return source_.path(); }
   std::optional<Info> find(const std::string& name) const override {
     const auto info = source_.find(previous(name));
@@ -56,7 +57,7 @@ class RenamedSource : public TensorSource {
   }
   std::vector<std::string> names_with(const std::string& prefix) const override {
     std::vector<std::string> names = source_.names_with(previous(prefix));
-    for (std::string& name : names) name = title_ + name.substr(previous_.size());
+    for (std::string& name : names) name = current_name_ + name.substr(previous_name_.size());
     return names;
   }
   Tensor read(const std::string& name) const override { return source_.read(previous(name)); }
@@ -66,10 +67,10 @@ class RenamedSource : public TensorSource {
 
  private:
   std::string previous(const std::string& name) const {
-    return previous_ + name.substr(title_.size());
+    return previous_name_ + name.substr(current_name_.size());
   }
   const TensorSource& source_;
-  std::string title_, previous_;
+  std::string current_name_, previous_name_;
 };
 
 }  // namespace
@@ -94,45 +95,45 @@ WarmStart::WarmStart(const Args& args)
 std::vector<SaveablePtr> WarmStart::select_from(const Graph& graph) const {
   std::vector<Pattern> patterns;
   for (const std::string& text : patterns_) patterns.push_back(pattern_of(text));
-  std::vector<SaveablePtr> chosen;
+  std::vector<SaveablePtr> selected;
   for (const SaveablePtr& saveable : model_saveables_in(graph)) {
     if (only_trainable_ && !saveable->is_trainable()) continue;
-    const std::string& title = saveable->display_name();
-    const bool matches =
-        std::any_of(patterns.begin(), patterns.end(),
-                    [&title](const Pattern& pattern) { return pattern.begins(title); });
-    if (matches) chosen.push_back(saveable);
+    const std::string& current_name = saveable->display_name();
+    const bool matches = std::any_of(
+        patterns.begin(), patterns.end(),
+        [&current_name](const Pattern& pattern) { return pattern.begins(current_name); });
+    if (matches) selected.push_back(saveable);
   }
   for (const auto& previous : previous_names_) {
-    check_chosen(chosen, previous.first, "var_name_to_prev_var_name");
+    check_selected(selected, previous.first, "var_name_to_prev_var_name");
   }
   for (const auto& entry : vocabularies_) {
-    check_chosen(chosen, entry.first, "var_name_to_vocab_info");
+    check_selected(selected, entry.first, "var_name_to_vocab_info");
   }
-  return chosen;
+  return selected;
 }
 
 Saveable::Assign WarmStart::read(const TensorSource& checkpoint, Saveable& saveable) const {
-  const std::string& title = saveable.display_name();
-  const auto found = previous_names_.find(title);
-  const std::string& previous = found == previous_names_.end() ? title : found->second;
-  const RenamedSource source(checkpoint, title, previous);
-  const auto vocabulary = vocabularies_.find(title);
+  const std::string& current_name = saveable.display_name();
+  const auto found = previous_names_.find(current_name);
+  const std::string& previous = found == previous_names_.end() ? current_name : found->second;
+  const RenamedSource source(checkpoint, current_name, previous);
+  const auto vocabulary = vocabularies_.find(current_name);
   if (vocabulary == vocabularies_.end()) {
-    const bool is_there = saveable.is_in(source);
-    if (!is_there) throw_missing(checkpoint, previous);
+    const bool is_saved = saveable.is_in(source);
+    if (!is_saved) throw_missing(checkpoint, previous);
     return saveable.read(source, ResourceManager());
   }
   const VariablePtr variable = saveable.variable();
   if (!variable) {
-    invalid_argument("`var_name_to_vocab_info` names '", title,
+    invalid_argument("`var_name_to_vocab_info` names '", current_name,
                      "', which is not a variable with one row per word.");
   }
   const auto axis = static_cast<size_t>(vocabulary->second.axis);
   const int64_t offset = variable->slice ? variable->slice->offset[axis] : 0;
-  source.find(title);  // throws if it is missing
-  const Tensor value =
-      remapped(vocabulary->second, source.read(title), variable->shape, offset, title);
+  source.find(current_name);  // throws if it is missing
+  const Tensor value = remapped(vocabulary->second, source.read(current_name), variable->shape,
+                                offset, current_name);
   return [variable, value](ResourceManager& resources) {
     assign_variable(resources, *variable, value);
   };
@@ -142,12 +143,12 @@ void WarmStart::apply(const Graph& graph, Scaffold& scaffold) const {
   const std::string path = checkpoint_of(checkpoint_);
   log(LogLevel::kInfo, str_cat("Warm-starting from: ", path));
   const auto checkpoint = open_checkpoint(path);
-  const std::vector<SaveablePtr> chosen = select_from(graph);
+  const std::vector<SaveablePtr> selected = select_from(graph);
   std::vector<Saveable::Assign> assigns;
-  for (const SaveablePtr& saveable : chosen) assigns.push_back(read(*checkpoint, *saveable));
-  log(LogLevel::kInfo, str_cat("Warm-started ", chosen.size(), " variables."));
+  for (const SaveablePtr& saveable : selected) assigns.push_back(read(*checkpoint, *saveable));
+  log(LogLevel::kInfo, str_cat("Warm-started ", selected.size(), " variables."));
   const auto before = scaffold.init_fn;
-  scaffold.init_fn = [before, chosen, assigns](Session& session) {
+  scaffold.init_fn = [before, selected, assigns](Session& session) {
     for (const Saveable::Assign& assign : assigns) assign(session.resources());
     if (before) before(session);
   };

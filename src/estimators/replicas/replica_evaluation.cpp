@@ -14,25 +14,26 @@ namespace {
 
 std::set<std::string> summed_variables(const Graph& graph) {
   std::set<std::string> names;
-  for (const VariablePtr& one : variables_in(graph, collection_keys::kMetricVariables)) {
-    const DType dtype = one->dtype;
-    const bool adds = dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
-                      dtype == DType::kInt32 || dtype == DType::kInt64;
-    if (adds) names.insert(one->handle.op->name());
+  for (const VariablePtr& variable : variables_in(graph, collection_keys::kMetricVariables)) {
+    const DType dtype = variable->dtype;
+    const bool is_summable = dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
+                             dtype == DType::kInt32 || dtype == DType::kInt64;
+    if (is_summable) names.insert(variable->handle.op->name());
   }
   return names;
 }
 
-// Listed by type, because op definitions do not declare that a write adds.
+// Lists op types, because op definitions do not declare whether an op adds to its variable.
 bool is_add_assignment(const Operation& op) {
   return op.type() == "AssignAdd" ||          // lint: allow op-type
          op.type() == "AssignAddVariableOp";  // lint: allow op-type
 }
 
-bool adds_up(const Metric& metric, const std::set<std::string>& sums) {
+// Whether updates of the metric only add to its variables.
+bool is_sum(const Metric& metric, const std::set<std::string>& sums) {
   return !find_ancestor(metric.update, Through::kInputsAndControl, [&sums](const Operation& op) {
-    const std::vector<int>& changed = op.def().mutates;
-    return std::any_of(changed.begin(), changed.end(), [&](int input) {
+    const std::vector<int>& mutated_inputs = op.def().mutates;
+    return std::any_of(mutated_inputs.begin(), mutated_inputs.end(), [&](int input) {
       return !is_add_assignment(op) || sums.count(op.input(input).op->name()) == 0;
     });
   });
@@ -61,7 +62,7 @@ class SumMetricsHook : public RunHook {
 bool metrics_are_sums(const Graph& graph, const Named<Metric>& metrics) {
   const std::set<std::string> sums = summed_variables(graph);
   return std::all_of(metrics.begin(), metrics.end(),
-                     [&sums](const auto& metric) { return adds_up(metric.second, sums); });
+                     [&sums](const auto& metric) { return is_sum(metric.second, sums); });
 }
 
 HookPtr sum_metrics_hook() { return std::make_shared<SumMetricsHook>(); }

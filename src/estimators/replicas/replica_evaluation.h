@@ -5,8 +5,9 @@
 
 namespace runhooks {
 
-// Whether the metric variables of all processes can be added up, because steps only add to them.
+// Whether the metric variables of the processes can be summed, because steps only add to them.
 bool metrics_are_sums(const Graph& graph, const Named<Metric>& metrics);
+// Sums the metric variables over all processes at the end of an evaluation.
 HookPtr sum_metrics_hook();
 
 }  // namespace runhooks

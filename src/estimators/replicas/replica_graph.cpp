@@ -25,21 +25,21 @@ int64_t shared_seed(const RunConfig& config) {
 
 void add_replica_losses(Graph& graph) {
   const auto losses = graph.collection(collection_keys::kLosses);
-  const Output* own = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
-  if (!own || !is_floating(own->dtype()) || !own->shape().has_rank()) return;
+  const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
+  if (!loss || !is_floating(loss->dtype()) || !loss->shape().has_rank()) return;
   const NameScope scope(graph, "losses_of_all");
-  if (own->shape().rank() == 0) {
-    const Output one = graph.scalar(own->dtype(), 1);
+  if (loss->shape().rank() == 0) {
+    const Output one = graph.scalar(loss->dtype(), 1);
     return add_endpoint(graph, kReplicaLosses, "",
-                        mean_over_replicas(graph, graph.op("Pack", {*own, one})));
+                        mean_over_replicas(graph, graph.op("Pack", {*loss, one})));
   }
   std::vector<int32_t> axes;
-  for (int i = 0; i < own->shape().rank(); ++i) axes.push_back(i);
-  const Output sum = graph.op("Sum", {*own, graph.int_vector(axes)});
-  const Output size = graph.op("Size", {*own});
-  const Output n = graph.op("Cast", {size}).attr("DstT", own->dtype());
-  const Output both = sum_over_replicas(graph, graph.op("Pack", {sum, n}));
-  add_endpoint(graph, kReplicaLosses, "", both);
+  for (int i = 0; i < loss->shape().rank(); ++i) axes.push_back(i);
+  const Output sum = graph.op("Sum", {*loss, graph.int_vector(axes)});
+  const Output size = graph.op("Size", {*loss});
+  const Output n = graph.op("Cast", {size}).attr("DstT", loss->dtype());
+  const Output sum_and_count = sum_over_replicas(graph, graph.op("Pack", {sum, n}));
+  add_endpoint(graph, kReplicaLosses, "", sum_and_count);
 }
 
 bool reads_data(const Operation& op) {
@@ -57,13 +57,13 @@ bool preserves_sums(const Operation& op) {
 
 // Rejects a custom loss that sums over rows: the mean of the processes' losses would not be the
 // loss of all rows.
-void check_own_loss(const Output& loss) {
+void check_custom_loss(const Output& loss) {
   const ReplicaScope* replicas = ReplicaScope::of(loss.graph());
   ancestors_of({loss.op}, Through::kInputs, [&](const Operation& op) {
     if (replicas->is_loss(&op)) return false;
     // Listed by type, because op definitions do not declare reductions.
-    const bool adds_up = op.type() == "Sum" || op.type() == "L2Loss";  // lint: allow op-type
-    if (adds_up && find_ancestor(&op, Through::kInputs, reads_data)) {
+    const bool is_sum = op.type() == "Sum" || op.type() == "L2Loss";  // lint: allow op-type
+    if (is_sum && find_ancestor(&op, Through::kInputs, reads_data)) {
       throw Error(Code::kUnimplemented,
                   str_cat("Loss '", loss.name(), "' sums over rows in '", op.name(),
                           "'. Distributed training averages the losses of the processes, so the "
@@ -114,7 +114,7 @@ void check_collectives(ReplicaScope& replicas, EstimatorSpec& spec) {
                 {"Train it in one process, without `train_distribute`."});
   }
   if (!replicas.is_mean(spec.loss)) {
-    check_own_loss(spec.loss);
+    check_custom_loss(spec.loss);
     spec.loss = mean_over_replicas(graph, spec.loss);
   }
   add_replica_losses(graph);

@@ -8,12 +8,12 @@
 
 namespace runhooks {
 
-// Called by all processes when they begin `what` (such as "train()" with the package version) on a
-// model. Copies the chief's newest checkpoint and metadata to the model directories of the others.
-// Throws in all processes if one of them does something else.
-void begin_collective(const std::string& what, const std::string& folder);
-// Waits for all processes. Throws in all of them if one passes a different `what`.
-void check_same_collective(const std::string& what);
+// All processes call this function at the start of `call`, which names an R function and the
+// package version. Copies the chief's newest checkpoint and metadata to the model directories of
+// the other processes. Throws in all processes if the values of `call` differ.
+void begin_collective(const std::string& call, const std::string& folder);
+// Waits for all processes. Throws in all of them if the values of `call` differ.
+void check_same_collective(const std::string& call);
 // Call at the end of the script. Throws like check_same_collective().
 void end_collective();
 

@@ -18,38 +18,38 @@ constexpr const char* kPrefix = "runhooks/replicas/";
 std::string prefix_of(int size) { return str_cat(kPrefix, size, "/"); }
 std::string prefix_of(int size, int rank) { return str_cat(prefix_of(size), rank, "/"); }
 
-std::string packed(const std::vector<SaveSpec>& specs) {
-  WireWriter all;
+std::string serialize_specs(const std::vector<SaveSpec>& specs) {
+  WireWriter message;
   for (const SaveSpec& spec : specs) {
-    WireWriter one;
-    one.put_bytes(1, spec.name);
-    one.put_message(2, write_tensor(spec.tensor));
-    all.put_message(1, one);
+    WireWriter entry;
+    entry.put_bytes(1, spec.name);
+    entry.put_message(2, write_tensor(spec.tensor));
+    message.put_message(1, entry);
   }
-  return all.bytes();
+  return message.bytes();
 }
 
 // Presents the entries of a checkpoint below a prefix as a checkpoint.
 class SubtreeSource : public TensorSource {
  public:
-  SubtreeSource(const TensorSource& whole, std::string prefix)
-      : whole_(whole), prefix_(std::move(prefix)) {}
-  const std::string& path() const override { return whole_.path(); }
+  SubtreeSource(const TensorSource& checkpoint, std::string prefix)
+      : checkpoint_(checkpoint), prefix_(std::move(prefix)) {}
+  const std::string& path() const override { return checkpoint_.path(); }
   std::optional<Info> find(const std::string& name) const override {
-    return whole_.find(prefix_ + name);
+    return checkpoint_.find(prefix_ + name);
   }
   std::vector<std::string> names_with(const std::string& prefix) const override {
-    std::vector<std::string> names = whole_.names_with(prefix_ + prefix);
+    std::vector<std::string> names = checkpoint_.names_with(prefix_ + prefix);
     for (std::string& name : names) name.erase(0, prefix_.size());
     return names;
   }
-  Tensor read(const std::string& name) const override { return whole_.read(prefix_ + name); }
+  Tensor read(const std::string& name) const override { return checkpoint_.read(prefix_ + name); }
   Tensor read_part(const std::string& name, const SaveSliceInfo& slice) const override {
-    return whole_.read_part(prefix_ + name, slice);
+    return checkpoint_.read_part(prefix_ + name, slice);
   }
 
  private:
-  const TensorSource& whole_;
+  const TensorSource& checkpoint_;
   std::string prefix_;
 };
 
@@ -59,18 +59,19 @@ std::string process_count(int size) {
 
 class ReplicaSaveable : public Saveable {
  public:
-  ReplicaSaveable(SaveablePtr own, int size, std::string restart_message)
-      : own_(std::move(own)), size_(size), restart_message_(std::move(restart_message)) {}
-  const std::string& name() const override { return own_->name(); }
+  ReplicaSaveable(SaveablePtr local, int size, std::string restart_message)
+      : local_(std::move(local)), size_(size), restart_message_(std::move(restart_message)) {}
+  const std::string& name() const override { return local_->name(); }
   bool is_in(const TensorSource& source) const override {
     return sizes_in(source).count(size_) > 0;
   }
 
   std::vector<SaveSpec> save(ResourceManager& resources) override {
-    std::vector<SaveSpec> here = own_->save(resources);
-    if (size_ == 1) return here;
-    if (!CollectiveSaveScope::is_now()) return {};
-    const std::vector<std::string> messages = gather_texts(communicator(), packed(here));
+    std::vector<SaveSpec> local_specs = local_->save(resources);
+    if (size_ == 1) return local_specs;
+    if (!CollectiveSaveScope::is_collective_save()) return {};
+    const std::vector<std::string> messages =
+        gather_texts(communicator(), serialize_specs(local_specs));
     std::vector<SaveSpec> specs;
     for (int rank = 0; rank < size_; ++rank) {
       add_specs(messages[static_cast<size_t>(rank)], prefix_of(size_, rank), &specs);
@@ -85,25 +86,25 @@ class ReplicaSaveable : public Saveable {
       if (!has_ended(source, *sizes.begin())) log_restart(source, *sizes.begin());
       return {};
     }
-    if (size_ == 1) return own_->read(source, resources);
+    if (size_ == 1) return local_->read(source, resources);
     if (is_saved && has_ended(source, size_)) return {};
     const Communicator& all = communicator();
-    // If nothing was saved, only the chief reports it.
+    // If nothing was saved, only the chief reads, which reports the missing state.
     if (!is_saved && !all.is_chief()) return {};
-    return own_->read(SubtreeSource(source, prefix_of(size_, all.rank())), resources);
+    return local_->read(SubtreeSource(source, prefix_of(size_, all.rank())), resources);
   }
 
  private:
   static void add_specs(const std::string& text,
                         const std::string& prefix,
                         std::vector<SaveSpec>* specs) {
-    WireReader all(text, "message from another process");
-    while (all.next()) {
-      WireReader one = all.message();
+    WireReader reader(text, "message from another process");
+    while (reader.next()) {
+      WireReader entry = reader.message();
       SaveSpec spec;
-      while (one.next()) {
-        if (one.field() == 1) spec.name = prefix + one.text();
-        if (one.field() == 2) spec.tensor = read_tensor(one.message());
+      while (entry.next()) {
+        if (entry.field() == 1) spec.name = prefix + entry.text();
+        if (entry.field() == 2) spec.tensor = read_tensor(entry.message());
       }
       specs->push_back(std::move(spec));
     }
@@ -111,15 +112,15 @@ class ReplicaSaveable : public Saveable {
   std::set<int> sizes_in(const TensorSource& source) const {
     std::set<int> sizes;
     if (!source.names_with(name()).empty()) sizes.insert(1);
-    for (const std::string& one : source.names_with(kPrefix)) {
-      const int size = std::atoi(one.c_str() + std::strlen(kPrefix));
+    for (const std::string& key : source.names_with(kPrefix)) {
+      const int size = std::atoi(key.c_str() + std::strlen(kPrefix));
       const std::string first = prefix_of(size, 0) + name();
-      if (one.compare(0, first.size(), first) == 0) sizes.insert(size);
+      if (key.compare(0, first.size(), first) == 0) sizes.insert(size);
     }
     return sizes;
   }
-  // Whether the data of any process ended. The input of all then ended with it, so that the next
-  // run starts a new pass.
+  // Whether the data of a process ended. Training then ended in all processes, and the next run
+  // starts a new pass.
   bool has_ended(const TensorSource& source, int size) const {
     for (int rank = 0; rank < size; ++rank) {
       const std::string ended = (size == 1 ? "" : prefix_of(size, rank)) + name() + "ended";
@@ -129,13 +130,12 @@ class ReplicaSaveable : public Saveable {
   }
   void log_restart(const TensorSource& source, int size) const {
     if (size_ > 1 && !communicator().is_chief()) return;
-    log_always(LogLevel::kInfo,
-               str_cat("Checkpoint ", source.path(), " was saved by ", process_count(size),
-                       ", but training continues with ", process_count(size_), ": ",
-                       restart_message_));
+    log_always(LogLevel::kInfo, str_cat("Checkpoint ", source.path(), " was saved by ",
+                                        process_count(size), ", but training continues with ",
+                                        process_count(size_), ": ", restart_message_));
   }
 
-  SaveablePtr own_;
+  SaveablePtr local_;
   int size_;
   std::string restart_message_;
 };

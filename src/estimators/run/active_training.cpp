@@ -16,8 +16,8 @@ std::vector<ActiveTraining*>& running() {
   return *all;
 }
 
-// The innermost training, in case a hook trains the same model again.
-ActiveTraining* find(const std::string& folder) {
+// Returns the innermost training in the folder, because a hook may train the same model again.
+ActiveTraining* find_training(const std::string& folder) {
   for (auto training = running().rbegin(); training != running().rend(); ++training) {
     if ((*training)->trains(folder)) return *training;
   }
@@ -32,12 +32,12 @@ ActiveTraining::ActiveTraining(std::string folder, MonitoredSession& session)
 }
 
 ActiveTraining::~ActiveTraining() {
-  auto& all = running();
-  all.erase(std::remove(all.begin(), all.end(), this), all.end());
+  auto& trainings = running();
+  trainings.erase(std::remove(trainings.begin(), trainings.end(), this), trainings.end());
 }
 
 std::string ActiveTraining::save_snapshot(const std::string& folder, const std::string& scratch) {
-  const ActiveTraining* training = find(folder);
+  const ActiveTraining* training = find_training(folder);
   if (!training) return "";
   Session& session = training->session_.session();
   const int64_t step = *session.value(*global_step(session.graph())).data<int64_t>();
@@ -48,13 +48,13 @@ std::string ActiveTraining::save_snapshot(const std::string& folder, const std::
 }
 
 void ActiveTraining::keep_open(const std::string& folder, std::shared_ptr<EventFileWriter> file) {
-  ActiveTraining* training = find(folder);
+  ActiveTraining* training = find_training(folder);
   if (!training) return;
   auto& open = training->open_;
   if (std::find(open.begin(), open.end(), file) == open.end()) open.push_back(std::move(file));
 }
 
-bool ActiveTraining::is_in(const std::string& folder) { return find(folder) != nullptr; }
+bool ActiveTraining::is_in(const std::string& folder) { return find_training(folder) != nullptr; }
 
 bool ActiveTraining::trains(const std::string& folder) const {
   return session_.has_session() && is_same_path(folder_, folder);

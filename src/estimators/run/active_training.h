@@ -1,4 +1,4 @@
-// ActiveTraining: registry of the model directories being trained in, and of their sessions.
+// ActiveTraining: the registry of running trainings, by model directory.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,10 @@ class ActiveTraining {
   ActiveTraining(const ActiveTraining&) = delete;
   ActiveTraining& operator=(const ActiveTraining&) = delete;
 
+  // Whether a training runs in `folder`.
   static bool is_in(const std::string& folder);
-  // Writes a checkpoint of the current weights to `scratch` and returns its path. Returns "" if no
-  // session trains in `folder` or its newest checkpoint is already of the current step.
+  // Writes a checkpoint of the current weights to the directory `scratch` and returns its path.
+  // Returns "" if no training runs in `folder`, or if its newest checkpoint is up to date.
   static std::string save_snapshot(const std::string& folder, const std::string& scratch);
   // Keeps the event file of evaluations open until the training ends, so that they share one file.
   static void keep_open(const std::string& folder, std::shared_ptr<EventFileWriter> file);

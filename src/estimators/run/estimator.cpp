@@ -69,39 +69,36 @@ HookList step_limits(const TrainOptions& options) {
   return limits;
 }
 
-// Copies into existing memory if possible. A copy is needed because a later run that hits the end
-// of the data overwrites the loss of the last step.
-void keep_value(const Tensor& value, Tensor* kept) {
-  const bool fits = kept->is_valid() && kept->dtype() == value.dtype() &&
-                    kept->shape() == value.shape() && value.dtype() != DType::kString;
+// Copies the loss of the last step, because a run that reaches the end of the data overwrites it.
+// Reuses the memory of `target` if possible.
+void copy_value(const Tensor& value, Tensor* target) {
+  const bool fits = target->is_valid() && target->dtype() == value.dtype() &&
+                    target->shape() == value.shape() && value.dtype() != DType::kString;
   if (fits) {
-    std::memcpy(kept->raw(), value.raw(), value.num_bytes());
+    std::memcpy(target->raw(), value.raw(), value.num_bytes());
   } else {
-    *kept = value.copy();
+    *target = value.copy();
   }
 }
 
-}  // namespace
-
-namespace {
-
-// The hooks for processes other than the chief: those that show or write something are removed,
-// except `saver`, which saves to the directory of the process.
-HookList hooks_of_replica(HookList hooks, const HookPtr& saver = nullptr) {
-  const auto gone = std::remove_if(hooks.begin(), hooks.end(), [&saver](const HookPtr& hook) {
+// The hooks for processes other than the chief. Removes hooks that show or write something, except
+// `saver`, which saves to the model directory of the process.
+HookList replica_hooks(HookList hooks, const HookPtr& saver = nullptr) {
+  const auto removed = std::remove_if(hooks.begin(), hooks.end(), [&saver](const HookPtr& hook) {
     return hook->is_for_chief() && hook != saver;
   });
-  hooks.erase(gone, hooks.end());
+  hooks.erase(removed, hooks.end());
   return hooks;
 }
 
 void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& spec) {
   if (spec.loss) add_endpoint(graph, "loss", "", spec.loss);
-  for (const auto& one : spec.predictions) {
-    add_endpoint(graph, "predictions", one.first, one.second);
+  for (const auto& entry : spec.predictions) {
+    add_endpoint(graph, "predictions", entry.first, entry.second);
   }
   if (input.labels) add_endpoint(graph, "labels", "", input.labels);
-  for (const auto& one : input.named_labels) add_endpoint(graph, "labels", one.first, one.second);
+  for (const auto& entry : input.named_labels)
+    add_endpoint(graph, "labels", entry.first, entry.second);
 }
 
 void add_rate_summaries(Graph& graph) {
@@ -117,7 +114,7 @@ void add_rate_summaries(Graph& graph) {
 
 int64_t Estimator::num_built() { return times_built; }
 
-Estimator::Built Estimator::begin(const InputFn& input_fn, Mode mode) const {
+Estimator::Built Estimator::build_input(const InputFn& input_fn, Mode mode) const {
   Built built;
   built.graph = std::make_shared<Graph>();
   if (config_.has_seed) built.graph->set_seed(config_.tf_random_seed);
@@ -128,7 +125,7 @@ Estimator::Built Estimator::begin(const InputFn& input_fn, Mode mode) const {
   return built;
 }
 
-void Estimator::finish(Built& built, Mode mode) const {
+void Estimator::build_model(Built& built, Mode mode) const {
   ++times_built;
   log(LogLevel::kInfo, "Calling model_fn.");
   built.spec = model_fn_(*built.graph, built.input, mode);
@@ -141,7 +138,7 @@ void Estimator::finish(Built& built, Mode mode) const {
   }
   if (ReplicaScope* replicas = ReplicaScope::of(*built.graph)) {
     check_collectives(*replicas, built.spec);
-    built.together = replicas->last();
+    built.collective_op = replicas->last();
   }
   add_endpoints(*built.graph, built.input, built.spec);
   if (!built.spec.scaffold) built.spec.scaffold = std::make_shared<Scaffold>();
@@ -155,32 +152,33 @@ void Estimator::finish(Built& built, Mode mode) const {
 }
 
 Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
-  const bool is_alone = config_.replicas == 1 || mode != Mode::kTrain;
+  const bool is_single_process = config_.replicas == 1 || mode != Mode::kTrain;
   std::unique_ptr<ReplicaScope> scope;
-  Built built = begin(is_alone ? input_fn : input_of_replicas(input_fn, config_, &scope), mode);
-  finish(built, mode);
+  Built built = build_input(
+      is_single_process ? input_fn : input_of_replicas(input_fn, config_, &scope), mode);
+  build_model(built, mode);
   return built;
 }
 
 std::unique_ptr<ModelGraph> Estimator::graph_for(const InputFn& input_fn,
                                                  Mode mode,
                                                  bool is_reusable) const {
-  auto made = std::make_unique<ModelGraph>(begin(input_fn, mode));
-  if (!is_reusable) made->key.clear();
-  if (!made->key.empty()) {
-    if (auto cached = cache_->take(made->key)) {
-      cached->rows = dataset_of(rows_of_input(*made->graph));
-      cached->rows_graph = made->graph;
-      log_model_fn();
+  auto new_graph = std::make_unique<ModelGraph>(build_input(input_fn, mode));
+  if (!is_reusable) new_graph->key.clear();
+  if (!new_graph->key.empty()) {
+    if (auto cached = cache_->take(new_graph->key)) {
+      cached->rows = dataset_of(rows_of_input(*new_graph->graph));
+      cached->rows_graph = new_graph->graph;
+      log_model_fn_call();
       return cached;
     }
   }
-  finish(*made, mode);
-  // Hooks of the model function may hold state of a run, so the graph cannot be reused.
-  if (!made->spec.evaluation_hooks.empty() || !made->spec.prediction_hooks.empty()) {
-    made->key.clear();
+  build_model(*new_graph, mode);
+  // Hooks from the model function may contain the state of a run, so the graph cannot be reused.
+  if (!new_graph->spec.evaluation_hooks.empty() || !new_graph->spec.prediction_hooks.empty()) {
+    new_graph->key.clear();
   }
-  return made;
+  return new_graph;
 }
 
 std::unique_ptr<SessionCreator> Estimator::session_creator(std::unique_ptr<ModelGraph> model,
@@ -196,11 +194,11 @@ HookList Estimator::training_hooks(const Built& built,
                                    const HookList& limits) const {
   const EstimatorSpec& spec = built.spec;
   const bool is_chief = config_.replicas == 1 || communicator().is_chief();
-  const HookList own = is_chief ? options.hooks : hooks_of_replica(options.hooks);
-  HookList others = own;
-  append(others, spec.training_hooks);
-  if (is_chief) append(others, spec.training_chief_hooks);
-  std::shared_ptr<CheckpointSaverHook> saver = find_saver_hook(others);
+  const HookList user_hooks = is_chief ? options.hooks : replica_hooks(options.hooks);
+  HookList candidates = user_hooks;
+  append(candidates, spec.training_hooks);
+  if (is_chief) append(candidates, spec.training_chief_hooks);
+  std::shared_ptr<CheckpointSaverHook> saver = find_saver_hook(candidates);
   HookList hooks;
   if (!saver && (config_.save_checkpoints_steps > 0 || config_.save_checkpoints_secs > 0)) {
     const bool by_steps = config_.save_checkpoints_steps > 0;
@@ -239,7 +237,7 @@ HookList Estimator::training_hooks(const Built& built,
                                       {"output_dir", Value::of(config_.model_dir)}}));
   }
   if (config_.save_summary_steps > 0) hooks.push_back(summary_hook(config_, spec.scaffold));
-  append(hooks, own);
+  append(hooks, user_hooks);
   append(hooks, limits);
   // Unlike TensorFlow, also fails on an infinite loss, from which training cannot recover.
   hooks.push_back(hook_with("NanTensorHook", {{"loss_tensor", Value::of(spec.loss)},
@@ -254,11 +252,11 @@ HookList Estimator::training_hooks(const Built& built,
                                         {"asked_for", Value::of(false)}}));
   }
   append(hooks, spec.training_hooks);
-  return is_chief ? hooks : hooks_of_replica(hooks, saver);
+  return is_chief ? hooks : replica_hooks(hooks, saver);
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOptions& options) {
-  const TrainingDirGuard folder(config_.model_dir, options.leaves_events);
+  const TrainingDirGuard folder(config_.model_dir, options.keeps_events);
   const int64_t from_step = saved_global_step(config_.model_dir);
   RunRecorder run(config_, from_step, options);
   if (options.max_steps > 0 && options.max_steps <= from_step) {
@@ -281,7 +279,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOpti
   }
 }
 
-Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
+Estimator::TrainResult Estimator::train_in(RunRecorder& recorder,
                                            const InputFn& input_fn,
                                            const TrainOptions& options) {
   TrainResult result;
@@ -291,18 +289,18 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
   add_loss_summary(*built.graph, built.spec.loss);
   add_rate_summaries(*built.graph);
   const bool has_peers = config_.replicas > 1;
-  keep_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op},
+  save_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op},
                         config_.replicas);
   if (config_.checkpoint_input_pipeline) {
-    keep_input_positions(*built.graph, config_.on_other_data, config_.replicas);
+    save_input_positions(*built.graph, config_.on_other_data, config_.replicas);
   }
   if (has_peers) check_same_graph(*built.graph);
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
-  if (built.together) run_args.fetches.push_back(built.together);
+  if (built.collective_op) run_args.fetches.push_back(built.collective_op);
   HookList limits = step_limits(options);
   HookList hooks = training_hooks(built, options, limits);
-  hooks.push_back(recorded.hook());
+  hooks.push_back(recorder.hook());
   if (has_peers) hooks.insert(hooks.begin(), replica_hook());
   MonitoredOptions monitored;
   monitored.has_peers = has_peers;
@@ -311,19 +309,19 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
       std::move(hooks), monitored);
   const ActiveTraining running(config_.model_dir, session);
-  recorded.begin(session, std::move(limits));
+  recorder.begin(session, std::move(limits));
   bool was_stopped = false;
   const struct SetEnd {
-    RunRecorder& recorded;
+    RunRecorder& recorder;
     MonitoredSession& session;
     const bool& was_stopped;
-    ~SetEnd() { recorded.set_end(session.stop_cause(), !was_stopped); }
-  } set_end{recorded, session, was_stopped};
+    ~SetEnd() { recorder.set_end(session.stop_cause(), !was_stopped); }
+  } set_end{recorder, session, was_stopped};
   run_block(session, [&] {
     while (!session.should_stop()) {
       const Executor& run = session.run(run_args);
       result.made_steps = true;
-      keep_value(run.result(1), &result.loss);
+      copy_value(run.result(1), &result.loss);
     }
     was_stopped = true;
     if (!result.made_steps) {
@@ -331,7 +329,7 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
            "Training with estimator made no steps. Perhaps input is empty or misspecified.");
     }
   });
-  result.global_step = recorded.step();
+  result.global_step = recorder.step();
   if (!result.made_steps && config_.checkpoint_input_pipeline && result.global_step > 0) {
     log_always(LogLevel::kInfo,
                str_cat("No steps were made: the input ended at step ", result.global_step,
@@ -341,11 +339,12 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
   return result;
 }
 
-std::string Estimator::checkpoint_for(const std::string& given, const char* purpose) const {
-  if (!given.empty()) return given;
+std::string Estimator::checkpoint_for(const std::string& checkpoint_path,
+                                      const char* purpose) const {
+  if (!checkpoint_path.empty()) return checkpoint_path;
   const std::string cached = cache_ ? cache_->checkpoint_in(config_.model_dir) : "";
   if (!cached.empty()) return cached;
-  const std::string newest = newest_weights(config_.model_dir, CheckpointLook::kContent);
+  const std::string newest = newest_weights(config_.model_dir, CheckpointCheck::kContent);
   if (newest.empty()) {
     log(LogLevel::kInfo, str_cat("Could not find trained model in model_dir: ", config_.model_dir,
                                  ", running initialization to ", purpose, "."));
@@ -354,18 +353,18 @@ std::string Estimator::checkpoint_for(const std::string& given, const char* purp
   return newest;
 }
 
-// Caches are used only for the newest checkpoint and if no hook sees the graph or session.
-bool Estimator::is_cacheable(const std::string& given, const HookList& hooks) const {
-  return cache_ && cache_->has_checkpoint() && given.empty() && hooks_allow_reuse(hooks);
+// Only graphs of the newest checkpoint are cached, and only if no hook sees the graph or session.
+bool Estimator::is_cacheable(const std::string& checkpoint_path, const HookList& hooks) const {
+  return cache_ && cache_->has_checkpoint() && checkpoint_path.empty() && hooks_allow_reuse(hooks);
 }
 
 Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "evaluate");
   std::unique_ptr<ModelGraph> model;
-  // Divide the evaluation only if each process gets a batch.
+  // Distributes the evaluation only if each process gets a batch.
   const int replicas = config_.replicas;
-  const bool is_for_all = options.steps == 0 || options.steps >= replicas;
-  if (options.whole_input && is_for_all) model = graph_of_shard(input_fn);
+  const bool has_batch_for_each = options.steps == 0 || options.steps >= replicas;
+  if (options.whole_input && has_batch_for_each) model = shard_graph(input_fn);
   if (model && options.steps > 0) {
     options.steps = (options.steps + replicas - 1 - communicator().rank()) / replicas;
   }
@@ -383,18 +382,19 @@ Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions optio
   return metrics;
 }
 
-std::unique_ptr<ModelGraph> Estimator::graph_of_shard(const InputFn& input_fn) const {
-  auto made = std::make_unique<ModelGraph>(begin(with_shared_seed(input_fn, config_), Mode::kEval));
-  made->key.clear();
-  bool is_divided = made->input.is_part;
-  if (is_divided) {
-    finish(*made, Mode::kEval);
-    made->evaluation = std::make_shared<Evaluation>(made->graph, made->spec);
-    is_divided = made->evaluation->divide();
+std::unique_ptr<ModelGraph> Estimator::shard_graph(const InputFn& input_fn) const {
+  auto model =
+      std::make_unique<ModelGraph>(build_input(with_shared_seed(input_fn, config_), Mode::kEval));
+  model->key.clear();
+  bool is_distributed = model->input.is_shard;
+  if (is_distributed) {
+    build_model(*model, Mode::kEval);
+    model->evaluation = std::make_shared<Evaluation>(model->graph, model->spec);
+    is_distributed = model->evaluation->distribute();
   }
-  check_same_collective(is_divided ? "evaluate() of a shard of the batches"
-                                   : "evaluate() of all batches");
-  return is_divided ? std::move(made) : nullptr;
+  check_same_collective(is_distributed ? "evaluate() of a shard of the batches"
+                                       : "evaluate() of all batches");
+  return is_distributed ? std::move(model) : nullptr;
 }
 
 std::unique_ptr<Evaluation> Estimator::make_evaluation(const InputFn& input_fn) const {
@@ -407,24 +407,23 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
   const bool is_reusable =
       options.reads_all && is_cacheable(options.checkpoint_path, options.hooks);
   std::unique_ptr<ModelGraph> model =
-      graph_for(options.together ? with_shared_seed(input_fn, config_) : input_fn, Mode::kPredict,
-                is_reusable);
+      graph_for(options.is_distributed ? with_shared_seed(input_fn, config_) : input_fn,
+                Mode::kPredict, is_reusable);
   Named<Output> outputs;
-  std::vector<std::string> existing;
+  std::vector<std::string> available;
   for (const auto& prediction : model->spec.predictions) {
-    existing.push_back(prediction.first);
-    const auto& wanted = options.predict_keys;
-    if (wanted.empty() ||
-        std::find(wanted.begin(), wanted.end(), prediction.first) != wanted.end()) {
+    available.push_back(prediction.first);
+    const auto& keys = options.predict_keys;
+    if (keys.empty() || std::find(keys.begin(), keys.end(), prediction.first) != keys.end()) {
       outputs.push_back(prediction);
     }
   }
   if (outputs.empty()) {
     throw Error(
         Code::kInvalidArgument,
-        str_cat("Expected to run at least one output from ", str_join(existing, ", "),
+        str_cat("Expected to run at least one output from ", str_join(available, ", "),
                 ", provided ", str_join(options.predict_keys, ", "), "."),
-        did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
+        did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0], available));
   }
   HookList hooks = options.hooks;
   append(hooks, model->spec.prediction_hooks);

@@ -48,10 +48,10 @@ struct TrainOptions {
   int64_t max_steps = 0;  // maximum global step; 0: no limit
   HookList hooks;
   std::vector<ListenerPtr> saving_listeners;
-  bool leaves_events = false;  // keep event files next to the checkpoints
+  bool keeps_events = false;  // keep event files next to the checkpoints instead of in logs/
   // Initial values for the first training; may be NULL.
   std::shared_ptr<WarmStart> warm_start;
-  PlainFields about;
+  PlainFields about;  // written to the run log
 };
 
 struct EvaluateOptions {
@@ -59,8 +59,8 @@ struct EvaluateOptions {
   std::string checkpoint_path;  // "": the newest
   std::string name;
   HookList hooks;
-  // For distributed evaluation: the undivided input, used if the metrics of shards cannot be
-  // summed. Empty if one process evaluates.
+  // For distributed evaluation: the input with all rows, used if the metrics of shards cannot be
+  // summed. Empty if a single process evaluates.
   InputFn whole_input;
 };
 
@@ -68,10 +68,11 @@ struct PredictOptions {
   std::string checkpoint_path;
   std::vector<std::string> predict_keys;  // empty: all predictions
   HookList hooks;
-  bool reads_all = false;  // the caller reads all batches in order
-  bool together = false;   // each process predicts its shard of the input
+  bool reads_all = false;       // the caller reads all batches in order
+  bool is_distributed = false;  // each process predicts its shard of the input
 };
 
+// Iterates over the batches of predictions.
 class Predictions {
  public:
   Predictions(std::unique_ptr<MonitoredSession> session, Named<Output> outputs);
@@ -87,19 +88,19 @@ class Predictions {
   RunArgs run_args_;
 };
 
+// The graph of an evaluation, which can run several times.
 class Evaluation {
  public:
   Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec);
-  // Returns the metrics sorted by name, followed by "global_step". `init_fn` is called if
-  // `checkpoint` is "".
+  // Returns the metrics sorted by name, followed by "global_step". If `checkpoint` is "", `init_fn`
+  // initializes the variables.
   Named<Tensor> run(const EvaluateOptions& options,
                     const std::string& checkpoint,
                     const std::function<void(Session&)>& init_fn = {});
   Named<Tensor> run(const EvaluateOptions& options, std::unique_ptr<SessionCreator> creator);
   // Switches to distributed evaluation; returns false if the metrics cannot be summed.
-  bool divide();
-  std::shared_ptr<EventFileWriter> writer(const std::string& model_dir,
-                                          const std::string& name);
+  bool distribute();
+  std::shared_ptr<EventFileWriter> writer(const std::string& model_dir, const std::string& name);
   void write(const std::string& model_dir,
              const std::string& name,
              const Named<Tensor>& metrics,
@@ -110,7 +111,7 @@ class Evaluation {
   EstimatorSpec spec_;
   Named<Metric> metrics_;
   RunArgs run_args_;
-  bool is_divided_ = false;
+  bool is_distributed_ = false;
 };
 
 class RunRecorder;
@@ -126,7 +127,7 @@ class Estimator {
     bool made_steps = false;
     Tensor loss;  // of the last step
     int64_t global_step = 0;
-    std::string why, reason;  // of the end; see RunEnd
+    std::string why, reason;  // why training ended; see RunEnd
   };
   TrainResult train(const InputFn& input_fn, const TrainOptions& options);
   Named<Tensor> evaluate(const InputFn& input_fn, EvaluateOptions options);
@@ -136,28 +137,29 @@ class Estimator {
   void export_saved_model(const ReceiverFn& receiver_fn,
                           const ExportOptions& options,
                           const std::string& folder) const;
-  // Number of calls of model functions in this process; lint: allow caller (tests count them)
+  // Number of model function calls in this process; lint: allow caller (tests count them)
   static int64_t num_built();
 
  private:
   using Built = ModelGraph;
-  // Builds the graph in two parts: global step and input, then the model.
-  Built begin(const InputFn& input_fn, Mode mode) const;
-  void finish(Built& built, Mode mode) const;
+  // build() builds the graph in two parts: the global step and the input, then the model.
+  Built build_input(const InputFn& input_fn, Mode mode) const;
+  void build_model(Built& built, Mode mode) const;
   Built build(const InputFn& input_fn, Mode mode) const;
-  // Takes a graph from the cache or builds one; `is_reusable`: it may return to the cache.
+  // Takes a graph from the cache or builds one. `is_reusable` allows both taking from the cache and
+  // returning to it.
   std::unique_ptr<ModelGraph> graph_for(const InputFn& input_fn, Mode mode, bool is_reusable) const;
   // The graph of this process's shard; NULL if metrics cannot be summed or the input is not
   // sharded.
-  std::unique_ptr<ModelGraph> graph_of_shard(const InputFn& input_fn) const;
+  std::unique_ptr<ModelGraph> shard_graph(const InputFn& input_fn) const;
   std::unique_ptr<SessionCreator> session_creator(std::unique_ptr<ModelGraph> model,
                                                   const std::string& checkpoint) const;
   HookList training_hooks(const Built& built,
                           const TrainOptions& options,
                           const HookList& limits) const;
-  TrainResult train_in(RunRecorder& recorded, const InputFn& input_fn, const TrainOptions& options);
-  std::string checkpoint_for(const std::string& given, const char* purpose) const;
-  bool is_cacheable(const std::string& checkpoint, const HookList& hooks) const;
+  TrainResult train_in(RunRecorder& recorder, const InputFn& input_fn, const TrainOptions& options);
+  std::string checkpoint_for(const std::string& checkpoint_path, const char* purpose) const;
+  bool is_cacheable(const std::string& checkpoint_path, const HookList& hooks) const;
 
   ModelFn model_fn_;
   RunConfig config_;

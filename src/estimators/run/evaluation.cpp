@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -21,33 +20,29 @@ namespace runhooks {
 
 namespace {
 
-void record_metrics(const std::string& model_dir,
-                    const std::string& name,
-                    const Named<Tensor>& result) {
+// The metrics that are single numbers. The last element of `result` is the global step.
+std::vector<std::pair<std::string, double>> number_metrics(const Named<Tensor>& result) {
   std::vector<std::pair<std::string, double>> numbers;
   for (size_t i = 0; i + 1 < result.size(); ++i) {
     const Tensor& value = result[i].second;
     const bool is_number = is_numeric(value.dtype()) && value.shape().rank() == 0;
     if (is_number) numbers.emplace_back(result[i].first, value.number_at(0));
   }
-  const auto step = static_cast<int64_t>(result.back().second.number_at(0));
-  record_evaluation(model_dir, name, step, numbers);
+  return numbers;
 }
 
 void write_evaluation(EventFileWriter& writer,
                       const Named<Tensor>& result,
+                      const std::vector<std::pair<std::string, double>>& numbers,
+                      int64_t step,
                       const std::string& checkpoint) {
-  const auto step = static_cast<int64_t>(result.back().second.number_at(0));
-  Summary metrics;
-  std::vector<std::string> texts = {"global_step = " + format_value(result.back().second)};
-  for (size_t i = 0; i + 1 < result.size(); ++i) {
-    const Tensor& value = result[i].second;
-    texts.push_back(result[i].first + " = " + format_value(value));
-    const bool is_number = is_numeric(value.dtype()) && value.shape().rank() == 0;
-    if (is_number) metrics.push_back(scalar_summary(result[i].first, value.number_at(0)));
-  }
+  std::vector<std::string> texts;
+  for (const auto& entry : result)
+    texts.push_back(entry.first + " = " + format_value(entry.second));
   std::sort(texts.begin(), texts.end());
   log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
+  Summary metrics;
+  for (const auto& entry : numbers) metrics.push_back(scalar_summary(entry.first, entry.second));
   writer.add_summary(metrics, step);
   writer.flush();  // other processes may be waiting for evaluations
   count_evaluation();
@@ -60,16 +55,10 @@ void write_evaluation(EventFileWriter& writer,
   writer.add_summary({path}, step);
 }
 
-std::string local_time(const char* format) {
-  const auto now = static_cast<std::time_t>(now_seconds());
-  char text[40];
-  const size_t length = std::strftime(text, sizeof text, format, std::localtime(&now));
-  return std::string(text, length);
-}
-
 void log_evaluation_end(double seconds) {
   log(LogLevel::kInfo, format_text("Inference Time : %.5fs", seconds));
-  log(LogLevel::kInfo, "Finished evaluation at " + local_time("%Y-%m-%d-%H:%M:%S"));
+  log(LogLevel::kInfo,
+      "Finished evaluation at " + local_time_text(now_seconds(), "%Y-%m-%d-%H:%M:%S"));
 }
 
 }  // namespace
@@ -86,9 +75,9 @@ Evaluation::Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec)
   run_args_.fetches = {graph_->group(updates)};
 }
 
-bool Evaluation::divide() {
-  is_divided_ = metrics_are_sums(*graph_, metrics_);
-  return is_divided_;
+bool Evaluation::distribute() {
+  is_distributed_ = metrics_are_sums(*graph_, metrics_);
+  return is_distributed_;
 }
 
 Named<Tensor> Evaluation::run(const EvaluateOptions& options,
@@ -107,10 +96,11 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   HookList hooks = options.hooks;
   if (options.steps > 0) hooks.push_back(std::make_shared<StopAfterNEvalsHook>(options.steps));
   hooks.insert(hooks.end(), spec_.evaluation_hooks.begin(), spec_.evaluation_hooks.end());
-  if (is_divided_) hooks.push_back(sum_metrics_hook());
+  if (is_distributed_) hooks.push_back(sum_metrics_hook());
   const auto final_ops = std::make_shared<FinalOpsHook>(values);
   hooks.push_back(final_ops);
-  log(LogLevel::kInfo, "Starting evaluation at " + local_time("%Y-%m-%dT%H:%M:%S"));
+  log(LogLevel::kInfo,
+      "Starting evaluation at " + local_time_text(now_seconds(), "%Y-%m-%dT%H:%M:%S"));
   const double start = now_seconds();
   MonitoredSession session(graph_, std::move(creator), hooks);
   run_block(session, [&] {
@@ -128,7 +118,7 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
 std::shared_ptr<EventFileWriter> Evaluation::writer(const std::string& model_dir,
                                                     const std::string& name) {
   const std::string folder = name.empty() ? "eval" : "eval_" + name;
-  return summary_writer(join_path(model_dir, folder), *graph_, OfGraph::kThis);
+  return summary_writer(join_path(model_dir, folder), *graph_, EventFileGraph::kThis);
 }
 
 void Evaluation::write(const std::string& model_dir,
@@ -138,8 +128,10 @@ void Evaluation::write(const std::string& model_dir,
   try {
     const auto file = writer(model_dir, name);
     ActiveTraining::keep_open(model_dir, file);
-    write_evaluation(*file, metrics, checkpoint);
-    record_metrics(model_dir, name, metrics);
+    const auto step = static_cast<int64_t>(metrics.back().second.number_at(0));
+    const auto numbers = number_metrics(metrics);
+    write_evaluation(*file, metrics, numbers, step, checkpoint);
+    record_evaluation(model_dir, name, step, numbers);
   } catch (const Error& error) {
     // A read-only model directory does not prevent evaluation.
     if (error.code() != Code::kPermissionDenied) throw;

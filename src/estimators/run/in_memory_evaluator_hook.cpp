@@ -21,7 +21,7 @@ void InMemoryEvaluatorHook::begin(Graph& graph) {
   seeds_ = Philox(0, 0);
   evaluated_step_ = -1;
   step_ = global_step(graph);
-  const SeedSourceScope own_seeds([this] { return own_seed(); });
+  const SeedSourceScope evaluation_seeds([this] { return next_seed(); });
   evaluation_ = estimator_.make_evaluation(input_fn_);
   *history_ = History();
 }
@@ -46,10 +46,10 @@ void InMemoryEvaluatorHook::evaluate(Session& training) {
   const Snapshot trained(model_saveables_in(training.graph()), training.resources(),
                          /*copies_values=*/false);
   auto copy_values = [&trained](Session& session) {
-    restore_saveables(saveables_among(model_saveables_in(session.graph()), trained), trained,
+    restore_saveables(saveables_in_source(model_saveables_in(session.graph()), trained), trained,
                       session.resources());
   };
-  const SeedSourceScope own_seeds([this] { return own_seed(); });
+  const SeedSourceScope evaluation_seeds([this] { return next_seed(); });
   const Named<Tensor> metrics = evaluation_->run(options_, "", copy_values);
   record(metrics);
   if (!writer_) writer_ = evaluation_->writer(estimator_.config().model_dir, options_.name);

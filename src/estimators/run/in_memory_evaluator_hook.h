@@ -29,8 +29,8 @@ class InMemoryEvaluatorHook : public RunHook {
 
  private:
   void evaluate(Session& training);
-  // Evaluation draws from a sequence of its own, so that it does not change what a seed of R gives.
-  uint64_t own_seed() { return seeds_.next(); }
+  // A separate sequence of seeds, so that evaluations do not advance the random numbers of R.
+  uint64_t next_seed() { return seeds_.next(); }
   void record(const Named<Tensor>& metrics);
   void release() {
     evaluation_.reset();

@@ -15,12 +15,12 @@ namespace runhooks {
 
 namespace {
 
-std::vector<ModelGraphCache*>& all_models() {
-  static auto* all = new std::vector<ModelGraphCache*>;
-  return *all;
+std::vector<ModelGraphCache*>& all_caches() {
+  static auto* caches = new std::vector<ModelGraphCache*>;
+  return *caches;
 }
 
-uint64_t next_number() {
+uint64_t next_id() {
   static uint64_t last = 0;
   return ++last;
 }
@@ -49,7 +49,7 @@ std::string component_text(const std::string& name, const Output& component) {
 
 }  // namespace
 
-void log_model_fn() {
+void log_model_fn_call() {
   log(LogLevel::kInfo, "Calling model_fn.");
   log(LogLevel::kInfo, "Done calling model_fn.");
 }
@@ -57,7 +57,7 @@ void log_model_fn() {
 std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version) {
   const Output rows = rows_in_memory(graph);
   // The input added only the iterator and its next element.
-  if (!rows || input.given || graph.version() != step_version + 2) return "";
+  if (!rows || input.r_object || graph.version() != step_version + 2) return "";
   std::string key = str_cat(mode_name(mode), " ");
   if (graph.has_seed()) key += str_cat("seed ", graph.seed(), " ");
   for (const auto& feature : input.features) {
@@ -89,7 +89,7 @@ class CachedSessionCreator : public SessionCreator {
       : graph_(std::move(graph)),
         cache_(cache),
         checkpoint_(std::move(checkpoint)),
-        number_(cache->number_),
+        checkpoint_id_(cache->checkpoint_id_),
         iterator_(rows_of_input(*graph_->graph)) {
     if (!graph_->rows) graph_->rows = dataset_of(iterator_);
   }
@@ -97,7 +97,7 @@ class CachedSessionCreator : public SessionCreator {
     std::unique_ptr<Session> session;
     if (graph_->session) {
       session = std::move(graph_->session);
-      make_ready(*session);
+      prepare_session(*session);
     } else {
       session = ChiefSessionCreator(graph_->graph, graph_->spec.scaffold, "", checkpoint_)
                     .create_session();
@@ -115,17 +115,17 @@ class CachedSessionCreator : public SessionCreator {
     graph_->rows = nullptr;
     graph_->rows_graph = nullptr;
     graph_->session = std::move(session);
-    graph_->restored = number_;
+    graph_->restored_id = checkpoint_id_;
     if (const auto cache = cache_.lock()) cache->insert(std::move(graph_));
   }
 
  private:
   // Like ChiefSessionCreator for an existing session: restores only if the checkpoint changed.
-  void make_ready(Session& session) const {
+  void prepare_session(Session& session) const {
     const Scaffold& scaffold = *graph_->spec.scaffold;
     graph_->graph->finalize();
     log(LogLevel::kInfo, "Graph was finalized.");
-    if (graph_->restored != number_) {
+    if (graph_->restored_id != checkpoint_id_) {
       scaffold.saver->restore(session, checkpoint_);
     } else {
       log_restoring(checkpoint_);
@@ -138,27 +138,27 @@ class CachedSessionCreator : public SessionCreator {
   std::unique_ptr<ModelGraph> graph_;
   std::weak_ptr<ModelGraphCache> cache_;
   std::string checkpoint_;
-  uint64_t number_;
+  uint64_t checkpoint_id_;
   Output iterator_;
 };
 
-ModelGraphCache::ModelGraphCache() { all_models().push_back(this); }
+ModelGraphCache::ModelGraphCache() { all_caches().push_back(this); }
 
 ModelGraphCache::~ModelGraphCache() {
-  auto& all = all_models();
-  all.erase(std::remove(all.begin(), all.end(), this), all.end());
+  auto& caches = all_caches();
+  caches.erase(std::remove(caches.begin(), caches.end(), this), caches.end());
 }
 
 void ModelGraphCache::set_checkpoint(const std::string& folder, const std::string& checkpoint) {
-  if (checkpoint_.note(folder, checkpoint, {kRecordName})) number_ = next_number();
+  if (checkpoint_.note(folder, checkpoint, {kRecordName})) checkpoint_id_ = next_id();
 }
 
 std::unique_ptr<ModelGraph> ModelGraphCache::extract(const ModelGraph* graph) {
   const auto found = std::find_if(graphs_.begin(), graphs_.end(),
                                   [graph](const auto& one) { return one.get() == graph; });
-  std::unique_ptr<ModelGraph> taken = std::move(*found);
+  std::unique_ptr<ModelGraph> extracted = std::move(*found);
   graphs_.erase(found);
-  return taken;
+  return extracted;
 }
 
 std::unique_ptr<ModelGraph> ModelGraphCache::take(const std::string& key) {
@@ -170,22 +170,23 @@ std::unique_ptr<ModelGraph> ModelGraphCache::take(const std::string& key) {
 void ModelGraphCache::insert(std::unique_ptr<ModelGraph> graph) {
   graph->bytes += checkpoint_.num_bytes();
   if (graph->bytes > kMaxCachedBytes / 2) return;
-  graph->last_used = next_number();
+  graph->last_used = next_id();
   take(graph->key);  // a nested call may have cached the same key
   graphs_.push_back(std::move(graph));
   evict_lru();
 }
 
-const ModelGraph* ModelGraphCache::predictions_of(const Named<Tensor>& features) const {
-  const auto is_fed = [](const auto& given, const auto& feature) {
+const ModelGraph* ModelGraphCache::find_prediction_graph(const Named<Tensor>& features) const {
+  const auto is_fed = [](const auto& fed, const auto& feature) {
     const Output& tensor = feature.second.values;
-    return given.first == feature.first && given.second.dtype() == tensor.dtype() &&
-           tensor.shape().is_compatible_with(given.second.shape());
+    return fed.first == feature.first && fed.second.dtype() == tensor.dtype() &&
+           tensor.shape().is_compatible_with(fed.second.shape());
   };
   for (const auto& graph : graphs_) {
-    const Features& own = graph->input.features;
-    const bool fits = graph->spec.mode == Mode::kPredict && graph->restored == number_ &&
-                      std::equal(features.begin(), features.end(), own.begin(), own.end(), is_fed);
+    const Features& graph_features = graph->input.features;
+    const bool fits = graph->spec.mode == Mode::kPredict && graph->restored_id == checkpoint_id_ &&
+                      std::equal(features.begin(), features.end(), graph_features.begin(),
+                                 graph_features.end(), is_fed);
     if (fits) return graph.get();
   }
   return nullptr;
@@ -196,11 +197,11 @@ bool ModelGraphCache::predict(const std::string& folder,
                               const Named<Tensor>& features,
                               const std::vector<std::string>& keys,
                               Named<Tensor>* predictions) {
-  // A model in training has newer weights than its directory.
-  if (checkpoint != number_ || ActiveTraining::is_in(folder)) return false;
+  // While a training runs, its weights are newer than the checkpoint.
+  if (checkpoint != checkpoint_id_ || ActiveTraining::is_in(folder)) return false;
   const std::string path = checkpoint_in(folder);
   if (path.empty()) return false;
-  const ModelGraph* found = predictions_of(features);
+  const ModelGraph* found = find_prediction_graph(features);
   if (!found) return false;
   std::vector<Fetch> fetches;
   for (const auto& prediction : found->spec.predictions) {
@@ -214,7 +215,7 @@ bool ModelGraphCache::predict(const std::string& folder,
   for (const auto& feature : found->input.features) fed.push_back(feature.second.values);
   for (const auto& feature : features) values.push_back(feature.second);
   if (is_logged(LogLevel::kInfo)) {
-    log_model_fn();
+    log_model_fn_call();
     log_restored_session(path);
   }
   // Removed during the run, so that it returns to the cache only if the run succeeds.
@@ -222,7 +223,7 @@ bool ModelGraphCache::predict(const std::string& folder,
   const std::shared_ptr<Executor> executor = graph->session->executor(fetches, fed);
   executor->run(values);
   for (size_t i = 0; i < fetches.size(); ++i) (*predictions)[i].second = executor->result(i);
-  graph->last_used = next_number();
+  graph->last_used = next_id();
   graphs_.push_back(std::move(graph));
   return true;
 }
@@ -234,12 +235,12 @@ std::unique_ptr<SessionCreator> ModelGraphCache::session_creator(std::unique_ptr
 
 size_t ModelGraphCache::num_cached() {
   size_t n = 0;
-  for (const ModelGraphCache* model : all_models()) n += model->graphs_.size();
+  for (const ModelGraphCache* cache : all_caches()) n += cache->graphs_.size();
   return n;
 }
 
 void ModelGraphCache::reset() {
-  for (ModelGraphCache* model : all_models()) model->graphs_.clear();
+  for (ModelGraphCache* cache : all_caches()) cache->graphs_.clear();
 }
 
 void ModelGraphCache::evict_lru() {
@@ -247,12 +248,12 @@ void ModelGraphCache::evict_lru() {
     uint64_t bytes = 0;
     ModelGraphCache* owner = nullptr;
     const ModelGraph* oldest = nullptr;
-    for (ModelGraphCache* model : all_models()) {
-      for (const auto& graph : model->graphs_) {
+    for (ModelGraphCache* cache : all_caches()) {
+      for (const auto& graph : cache->graphs_) {
         bytes += graph->bytes;
         if (oldest && oldest->last_used < graph->last_used) continue;
         oldest = graph.get();
-        owner = model;
+        owner = cache;
       }
     }
     if (num_cached() <= kMaxGraphs && bytes <= kMaxCachedBytes) return;

@@ -23,12 +23,12 @@ struct ModelGraph {
   ModelInput input;
   EstimatorSpec spec;
   // The op with the collectives that all processes run in a training step; NULL without peers.
-  Operation* together = nullptr;
+  Operation* collective_op = nullptr;
   std::shared_ptr<Evaluation> evaluation;
 
-  // Kept between calls, with its variables and execution plans.
+  // Cached between calls, with its variables and execution plans.
   std::unique_ptr<Session> session;
-  uint64_t restored = 0;  // number of the checkpoint in the session's variables
+  uint64_t restored_id = 0;  // checkpoint_id() of the session's variables
   uint64_t bytes = 0, last_used = 0;
 
   // The rows of this call and the graph that owns them; NULL if `graph` owns its rows.
@@ -36,13 +36,15 @@ struct ModelGraph {
   std::shared_ptr<Graph> rows_graph;
 };
 
-// Logs what building a model logs, for a model that is taken from the cache.
-void log_model_fn();
+// Logs the lines of a model function call, for a graph that is taken from the cache.
+void log_model_fn_call();
 
 // The cache key of a graph that contains only a global step and this input; "" if the rows are not
 // in memory. `step_version` is the graph's version before the input was added.
 std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version);
+// The iterator of the input.
 Output rows_of_input(const Graph& graph);
+// Whether no hook sees the graph or session, so that both can be reused.
 bool hooks_allow_reuse(const HookList& hooks);
 
 // LRU cache of one model's graphs. The limits on count and memory apply to all models of the
@@ -60,22 +62,22 @@ class ModelGraphCache : public std::enable_shared_from_this<ModelGraphCache> {
   }
   bool has_checkpoint() const { return checkpoint_.is_set(); }
   // Unique per checkpoint; 0 without a cached checkpoint.
-  uint64_t checkpoint_id() const { return has_checkpoint() ? number_ : 0; }
+  uint64_t checkpoint_id() const { return has_checkpoint() ? checkpoint_id_ : 0; }
   void set_checkpoint(const std::string& folder, const std::string& checkpoint);
 
   // Removes and returns the graph with this key; NULL if it is missing or in use.
   std::unique_ptr<ModelGraph> take(const std::string& key);
   void insert(std::unique_ptr<ModelGraph> graph);
-  // Predicts one batch of features, which must be sorted by name. Returns false if the checkpoint
-  // is no longer the newest, if no cached graph matches, or if hooks or the log must see the loop.
+  // Predicts one batch of features, which must be sorted by name. Returns false if `checkpoint` is
+  // no longer the newest, if a training runs in `folder`, or if no cached graph matches.
   bool predict(const std::string& folder,
                uint64_t checkpoint,
                const Named<Tensor>& features,
                const std::vector<std::string>& keys,
                Named<Tensor>* predictions);
 
-  // A creator of the session for a loop: the cached one or a new one. After a normal end the graph
-  // returns to the cache.
+  // Returns a creator of the session for a loop: the cached session or a new one. When the loop
+  // ends without an error, the graph returns to the cache.
   std::unique_ptr<SessionCreator> session_creator(std::unique_ptr<ModelGraph> graph,
                                                   const std::string& checkpoint);
 
@@ -89,11 +91,11 @@ class ModelGraphCache : public std::enable_shared_from_this<ModelGraphCache> {
  private:
   friend class CachedSessionCreator;
   std::unique_ptr<ModelGraph> extract(const ModelGraph* graph);
-  const ModelGraph* predictions_of(const Named<Tensor>& features) const;
+  const ModelGraph* find_prediction_graph(const Named<Tensor>& features) const;
   static void evict_lru();
 
   CachedCheckpoint checkpoint_;
-  uint64_t number_ = 0;  // of the checkpoint
+  uint64_t checkpoint_id_ = 0;
   std::vector<std::unique_ptr<ModelGraph>> graphs_;
 };
 

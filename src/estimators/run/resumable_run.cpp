@@ -15,7 +15,8 @@ namespace runhooks {
 
 namespace {
 
-// Starts at the first element, and logs it, if a checkpoint has no input position.
+// The position of an iterator. If a checkpoint has no position, the iterator starts at the first
+// element and a message is logged.
 class InputPosition : public Saveable {
  public:
   InputPosition(const Output& handle, ResumeMismatch on_other_data)
@@ -40,9 +41,9 @@ class InputPosition : public Saveable {
 
 using Operations = std::vector<const Operation*>;
 
-NumberedOperations needed_by(Operations open) {
-  open.erase(std::remove(open.begin(), open.end(), nullptr), open.end());
-  return ancestors_of(std::move(open), Through::kInputsAndControl);
+OperationsById required_ops(Operations targets) {
+  targets.erase(std::remove(targets.begin(), targets.end(), nullptr), targets.end());
+  return ancestors_of(std::move(targets), Through::kInputsAndControl);
 }
 
 Operations initializers_of(const Graph& graph) {
@@ -54,24 +55,26 @@ Operations initializers_of(const Graph& graph) {
   return all;
 }
 
-// Stateful operations used by steps, in the graph and its functions, whose state nothing else
-// saves.
-Operations drawing_operations(const Graph& graph, const Operations& step) {
+// The stateful operations that a training step uses, in the graph and its functions, and whose
+// state no other saveable saves. Operations used only by initializers are omitted.
+Operations find_random_ops(const Graph& graph, const Operations& step) {
   std::set<const Operation*> saved;
   for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());
-  const NumberedOperations first = needed_by(initializers_of(graph)), steps = needed_by(step);
-  Operations drawing;
+  const OperationsById for_initializers = required_ops(initializers_of(graph)),
+                           for_steps = required_ops(step);
+  Operations random;
   for (const auto& op : graph.operations()) {
-    if (first.count(op->id()) > 0 && steps.count(op->id()) == 0) continue;
-    Operations own = {op.get()};
+    if (for_initializers.count(op->id()) > 0 && for_steps.count(op->id()) == 0) continue;
+    Operations candidates = {op.get()};
     for (const FunctionPtr& function : functions_of(*op)) {
-      for (const Operation* inner : all_operations(*function)) own.push_back(inner);
+      for (const Operation* inner : all_operations(*function)) candidates.push_back(inner);
     }
-    for (const Operation* one : own) {
-      if (one->def().resource_factory && saved.count(one) == 0) drawing.push_back(one);
+    for (const Operation* candidate : candidates) {
+      if (candidate->def().resource_factory && saved.count(candidate) == 0)
+        random.push_back(candidate);
     }
   }
-  return drawing;
+  return random;
 }
 
 class RandomPositions : public StateSaveable {
@@ -84,37 +87,37 @@ class RandomPositions : public StateSaveable {
     NamedTensors state;
     for (const Operation* op : random_ops()) {
       const StatefulResource* resource = stateful_resource(resources, *op);
-      add_subtree(state, path_part(op->name()) + "/", resource->save_state());
+      add_subtree(state, escape_path_component(op->name()) + "/", resource->save_state());
     }
     return state;
   }
-  // A random operation that is new in the model starts its stream.
+  // An operation that the checkpoint does not contain starts at the beginning of its random stream.
   Assign read_state(const NamedTensors& state,
                     const std::string&,
                     const ResourceManager&) override {
-    std::vector<Assign> all;
+    std::vector<Assign> assigns;
     for (const Operation* op : random_ops()) {
-      const NamedTensors own = subtree(state, path_part(op->name()) + "/");
-      if (!own.empty()) all.push_back(read_resource_state(*op, own));
+      const NamedTensors op_state = subtree(state, escape_path_component(op->name()) + "/");
+      if (!op_state.empty()) assigns.push_back(read_resource_state(*op, op_state));
     }
-    return [all](ResourceManager& resources) {
-      for (const Assign& assign : all) assign(resources);
+    return [assigns](ResourceManager& resources) {
+      for (const Assign& assign : assigns) assign(resources);
     };
   }
 
  private:
   // Computed late, because hooks may add to the graph until it is finalized.
   const Operations& random_ops() {
-    if (!drawing_) drawing_ = drawing_operations(graph_, step_);
-    return *drawing_;
+    if (!random_ops_) random_ops_ = find_random_ops(graph_, step_);
+    return *random_ops_;
   }
   const Graph& graph_;
   const Operations step_;
-  std::optional<Operations> drawing_;
+  std::optional<Operations> random_ops_;
 };
 
-// Iterators without an own initializer restore their position when the session starts. Any other
-// initializer would reset the restored position.
+// Throws unless the iterator is one-shot or initialized together with tables. Any other initializer
+// would run after the restore and reset the position.
 void check_restorable(const Operation& iterator) {
   if (iterator.payload) return;
   const Graph& graph = iterator.graph();
@@ -132,15 +135,13 @@ void check_restorable(const Operation& iterator) {
 
 }  // namespace
 
-void keep_random_positions(Graph& graph,
-                           const std::vector<const Operation*>& step,
-                           int replicas) {
+void save_random_positions(Graph& graph, const std::vector<const Operation*>& step, int replicas) {
   const SaveablePtr own = std::make_shared<RandomPositions>(graph, step);
   graph.add_to_collection(collection_keys::kSaveableObjects,
                           random_numbers_of_replica(own, replicas));
 }
 
-void keep_input_positions(Graph& graph, ResumeMismatch on_other_data, int replicas) {
+void save_input_positions(Graph& graph, ResumeMismatch on_other_data, int replicas) {
   const std::vector<CollectionItem> iterators = graph.collection("iterators");
   if (iterators.empty()) {
     throw Error(Code::kInvalidArgument, "The input has no position that can be saved.",

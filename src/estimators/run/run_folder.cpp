@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
+#include "base/clock.h"
 #include "base/fingerprint.h"
 #include "base/machine.h"
 #include "estimators/run/run_record.h"
@@ -26,8 +26,9 @@ bool has_ending(const std::string& name, const std::string& ending) {
          name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-// `path`, or the path of a later second if it exists: a short run may end within a second.
-std::string free_path(std::string path) {
+// `path`, or a path with a later time if it exists. File names contain seconds, and a short run may
+// end within a second.
+std::string unused_path(std::string path) {
   const size_t begin = path.rfind(kEventFile) + std::string(kEventFile).size();
   while (file_exists(path)) {
     const size_t end = path.find_first_not_of("0123456789", begin);
@@ -46,7 +47,7 @@ void collect_event_files(const std::string& folder) {
     const std::string path = join_path(folder, name);
     if (name.rfind(kEventFile, 0) != 0 || is_directory(path)) continue;
     create_directories(logs);
-    rename_file(path, free_path(join_path(logs, name)));
+    rename_file(path, unused_path(join_path(logs, name)));
   }
 }
 
@@ -78,7 +79,7 @@ bool has_values(const Files& files) {
 }
 
 std::vector<std::string> values_of(const std::string& folder, const std::string& checkpoint) {
-  return names_beginning(folder, checkpoint + kDataPart);
+  return list_names_with_prefix(folder, checkpoint + kDataPart);
 }
 
 void copy_values(const std::string& from, const std::string& to) {
@@ -97,19 +98,19 @@ std::string checkpoint_id_of(const std::string& checkpoint, int64_t step) {
   return str_cat(step, ":", fingerprint64(read_whole_file(index)));
 }
 
-// A recently read directory. It is cached once the same checkpoint was requested twice.
-struct ReadFolder {
+// A recently read directory. `folder` is set once the same checkpoint has been requested twice.
+struct CachedFolder {
   std::string path, newest;
   CachedCheckpoint checkpoint;
   std::shared_ptr<const RunFolder> folder;
 };
 
-constexpr size_t kMaxReadFolders = 8;
+constexpr size_t kMaxCachedFolders = 8;
 // Metadata with many class names or factor levels can be large.
 constexpr uint64_t kMaxCachedBytes = 1 << 20;
 // Records the current file versions unless the metadata are too large to cache. Errors are ignored
 // here, because reading the files reports them.
-bool record_file_versions(ReadFolder& folder) {
+bool record_file_versions(CachedFolder& folder) {
   try {
     const std::string record = join_path(folder.path, kRecordName);
     const bool is_small = !file_exists(record) || file_size(record) <= kMaxCachedBytes;
@@ -119,21 +120,22 @@ bool record_file_versions(ReadFolder& folder) {
   }
 }
 
-ReadFolder& read_folder(const std::string& path) {
-  static auto* all = new std::vector<ReadFolder>;
-  auto found = std::find_if(all->begin(), all->end(),
-                            [&path](const ReadFolder& one) { return one.path == path; });
-  if (found == all->end()) {
-    if (all->size() == kMaxReadFolders) all->pop_back();
-    found = all->emplace(all->end());
+CachedFolder& cached_folder(const std::string& path) {
+  static auto* folders = new std::vector<CachedFolder>;
+  auto found = std::find_if(folders->begin(), folders->end(),
+                            [&path](const CachedFolder& folder) { return folder.path == path; });
+  if (found == folders->end()) {
+    if (folders->size() == kMaxCachedFolders) folders->pop_back();
+    found = folders->emplace(folders->end());
     found->path = path;
   }
-  std::rotate(all->begin(), found, found + 1);
-  return all->front();
+  std::rotate(folders->begin(), found, found + 1);
+  return folders->front();
 }
 
 int64_t num_directory_reads = 0;
 
+// True if the state file cannot be read.
 bool has_checkpoint(const std::string& folder) {
   try {
     std::vector<std::string> warnings;
@@ -143,38 +145,33 @@ bool has_checkpoint(const std::string& folder) {
   }
 }
 
-std::string describe_owner(const LockOwner& holder) {
-  if (holder.process == 0) return "Another process";
-  const auto since = static_cast<std::time_t>(holder.since);
-  char time[40];
-  const size_t length =
-      std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", std::localtime(&since));
-  return str_cat("Process ", holder.process, " on ", holder.host, ", since ",
-                 std::string(time, length), ",");
+std::string describe_owner(const LockOwner& owner) {
+  if (owner.process == 0) return "Another process";
+  return str_cat("Process ", owner.process, " on ", owner.host, ", since ",
+                 local_time_text(owner.since, "%Y-%m-%d %H:%M:%S"), ",");
 }
 
 std::unique_ptr<DirectoryLock> acquire_lock(const std::string& folder) {
-  const std::string path = join_path(folder, kClaimName);
+  const std::string path = join_path(folder, kLockName);
   if (DirectoryLock::holds(path)) {
-    // The last checkpoint of the running training would replace what another one learns.
+    // The last checkpoint of the outer training would replace the weights of the inner training.
     throw Error(Code::kFailedPrecondition,
                 str_cat("A training in '", folder, "' is running in this process."),
                 {"A hook cannot train its own model. Use another `model_dir`."});
   }
   create_directories(folder);
-  LockOwner holder;
-  std::unique_ptr<DirectoryLock> lock = DirectoryLock::take(path, &holder);
+  LockOwner owner;
+  std::unique_ptr<DirectoryLock> lock = DirectoryLock::take(path, &owner);
   if (lock) return lock;
   std::vector<std::string> hints = {
       "Two trainings in one directory would overwrite each other's checkpoints. Wait until the "
-      "other "
-      "one ends, or use another `model_dir`."};
+      "other one ends, or use another `model_dir`."};
   // A file system without locks keeps the lock file of a process that was killed.
-  if (holder.host != host_name()) {
+  if (owner.host != host_name()) {
     hints.push_back(str_cat("If that process no longer runs, remove the file ", path, "."));
   }
   throw Error(Code::kFailedPrecondition,
-              str_cat("Another training runs in directory ", folder, ". ", describe_owner(holder),
+              str_cat("Another training runs in directory ", folder, ". ", describe_owner(owner),
                       " trains a model there."),
               hints);
 }
@@ -183,12 +180,12 @@ std::unique_ptr<DirectoryLock> acquire_lock(const std::string& folder) {
 
 NewestCheckpoint newest_checkpoint_in(const std::string& folder) {
   NewestCheckpoint newest;
-  newest.is_there = true;
+  newest.exists = true;
   try {
     std::vector<std::string> warnings;  // reported when the checkpoint is restored
     newest.path = latest_checkpoint(folder, &warnings);
-    newest.is_there = !newest.path.empty();
-    if (!newest.is_there) return newest;
+    newest.exists = !newest.path.empty();
+    if (!newest.exists) return newest;
     newest.step = step_in(newest.path);
     newest.checkpoint_id = checkpoint_id_of(newest.path, newest.step);
   } catch (const Error&) {  // reported when the checkpoint is restored
@@ -208,19 +205,19 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   newest_ = newest_checkpoint_in(path_);
 }
 
-std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
-  ReadFolder& last = read_folder(path);
+std::shared_ptr<const RunFolder> RunFolder::cached(const std::string& path) {
+  CachedFolder& last = cached_folder(path);
   if (last.folder && !last.checkpoint.in(path).empty()) {
     ++num_directory_reads;
     return last.folder;
   }
   last.folder.reset();
-  // Training asks once per checkpoint, so only repeated requests are worth caching.
+  // Training requests each checkpoint once, so only repeated requests are cached.
   const bool is_set = record_file_versions(last);
-  auto now = std::make_shared<const RunFolder>(path);
-  if (is_set && now->newest_.path == last.newest) last.folder = now;
-  last.newest = now->newest_.path;
-  return now;
+  auto current = std::make_shared<const RunFolder>(path);
+  if (is_set && current->newest_.path == last.newest) last.folder = current;
+  last.newest = current->newest_.path;
+  return current;
 }
 
 bool RunFolder::can_be_written() const {
@@ -229,7 +226,7 @@ bool RunFolder::can_be_written() const {
          parent_folder(existing) != existing) {
     existing = parent_folder(existing);
   }
-  return is_directory(existing) && can_write_in(existing);
+  return is_directory(existing) && is_writable_folder(existing);
 }
 
 void RunFolder::write_metadata(const std::string& path, const PlainData& metadata) {
@@ -239,25 +236,25 @@ void RunFolder::write_metadata(const std::string& path, const PlainData& metadat
 
 int64_t RunFolder::reads() { return num_directory_reads; }
 
-TrainingDirGuard::TrainingDirGuard(std::string folder, bool leaves_events)
+TrainingDirGuard::TrainingDirGuard(std::string folder, bool keeps_events)
     : folder_(std::move(folder)),
       existed_before_(file_exists(folder_)),
       had_runs_(file_exists(join_path(folder_, kRunsName))),
-      leaves_events_(leaves_events),
+      keeps_events_(keeps_events),
       lock_(acquire_lock(folder_)) {
   remove_stale_files(folder_, {kRecordName, kRunsName});
 }
 
 void TrainingDirGuard::clean_up() const {
   if (!is_directory(folder_)) return;
-  if (!leaves_events_) collect_event_files(folder_);
+  if (!keeps_events_) collect_event_files(folder_);
   if (has_checkpoint(folder_)) return;
   remove_file(join_path(folder_, kRecordName));
   if (!had_runs_) remove_file(join_path(folder_, kRunsName));
 }
 
 TrainingDirGuard::~TrainingDirGuard() {
-  // An error may already be in flight, so failures are ignored and files stay.
+  // Failures are ignored, because an exception may already be propagating. The files then remain.
   try {
     clean_up();
     lock_.reset();
@@ -271,7 +268,7 @@ TrainingDirGuard::~TrainingDirGuard() {
 Files pack_snapshot(const std::string& folder, uint64_t max_bytes, const std::string& checkpoint) {
   Files files;
   const std::string path =
-      checkpoint.empty() ? newest_weights(folder, CheckpointLook::kFiles) : checkpoint;
+      checkpoint.empty() ? newest_weights(folder, CheckpointCheck::kFiles) : checkpoint;
   if (path.empty()) return files;
   const std::string name = base_name(path), directory = parent_folder(path);
   const auto add = [&files](const std::string& from, const std::string& file) {
@@ -306,22 +303,22 @@ void unpack_snapshot(const std::string& folder, const Files& files, const std::s
 }
 
 SnapshotStatus compare_snapshot(const std::string& folder, const Files& files) {
-  SnapshotStatus answer;
+  SnapshotStatus status;
   const auto index = index_of(files);
   std::vector<std::string> warnings;
   std::string newest;
   try {
     if (is_directory(folder)) newest = latest_checkpoint(folder, &warnings);
-    if (!newest.empty()) answer.newest_step = step_in(newest);
+    if (!newest.empty()) status.newest_step = step_in(newest);
   } catch (const Error&) {  // reported when the checkpoint is read
   }
-  if (index == files.end()) return answer;
-  answer.checkpoint = snapshot_checkpoint(files);
-  answer.has_values = has_values(files);
+  if (index == files.end()) return status;
+  status.checkpoint = snapshot_checkpoint(files);
+  status.has_values = has_values(files);
   const std::string path = join_path(folder, index->first);
-  answer.is_there = file_exists(path) && read_whole_file(path) == index->second;
-  answer.is_newest = answer.is_there && base_name(newest) == answer.checkpoint;
-  return answer;
+  status.exists = file_exists(path) && read_whole_file(path) == index->second;
+  status.is_newest = status.exists && base_name(newest) == status.checkpoint;
+  return status;
 }
 
 }  // namespace runhooks

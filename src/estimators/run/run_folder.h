@@ -13,15 +13,15 @@
 namespace runhooks {
 
 constexpr const char* kRecordName = "runhooks.data";
-constexpr const char* kClaimName = ".runhooks.lock";
+constexpr const char* kLockName = ".runhooks.lock";
 
 struct NewestCheckpoint {
-  // Also true if the state file is unreadable; reading the checkpoint then reports the error.
-  bool is_there = false;
+  // Also true if the state file cannot be read; reading the checkpoint then reports the error.
+  bool exists = false;
   std::string path;
   int64_t step = 0;
-  // Identifies the checkpoint: "step:fingerprint of its index". The fingerprint distinguishes
-  // trainings with the same number of steps. "" if no checkpoint can be read.
+  // "<step>:<fingerprint of the index file>". The fingerprint distinguishes trainings with the same
+  // number of steps. "" if no checkpoint can be read.
   std::string checkpoint_id;
 };
 NewestCheckpoint newest_checkpoint_in(const std::string& folder);
@@ -30,9 +30,9 @@ NewestCheckpoint newest_checkpoint_in(const std::string& folder);
 class RunFolder {
  public:
   explicit RunFolder(std::string path);
-  // Cached: rereads the directory only if its files have changed.
-  static std::shared_ptr<const RunFolder> known(const std::string& path);
-  bool has_checkpoint() const { return newest_.is_there; }
+  // Rereads the directory only if its files have changed.
+  static std::shared_ptr<const RunFolder> cached(const std::string& path);
+  bool has_checkpoint() const { return newest_.exists; }
   int64_t step() const { return newest_.step; }
   const std::string& checkpoint_id() const { return newest_.checkpoint_id; }
   // Metadata of the trained model. The data are NULL if the file is damaged.
@@ -41,6 +41,7 @@ class RunFolder {
   // Whether training could write to the directory or create it. Leaves no files.
   bool can_be_written() const;
   static void write_metadata(const std::string& path, const PlainData& metadata);
+  // Number of constructions and cache hits in this process.
   static int64_t reads();
 
  private:
@@ -51,7 +52,7 @@ class RunFolder {
 };
 
 // Holds the training lock of a model directory. On destruction, moves event files to logs/ below
-// it, where TensorBoard finds them (unless `leaves_events`). If no checkpoint was written, removes
+// it, where TensorBoard finds them (unless `keeps_events`). If no checkpoint was written, removes
 // the files that training created.
 //
 //   .runhooks.lock   exists while a process trains here
@@ -61,7 +62,7 @@ class RunFolder {
 //   logs/            event files of finished runs
 class TrainingDirGuard {
  public:
-  explicit TrainingDirGuard(std::string folder, bool leaves_events = false);
+  explicit TrainingDirGuard(std::string folder, bool keeps_events = false);
   ~TrainingDirGuard();
   TrainingDirGuard(const TrainingDirGuard&) = delete;
   TrainingDirGuard& operator=(const TrainingDirGuard&) = delete;
@@ -69,28 +70,28 @@ class TrainingDirGuard {
  private:
   void clean_up() const;
   std::string folder_;
-  bool existed_before_, had_runs_, leaves_events_;
+  bool existed_before_, had_runs_, keeps_events_;
   std::unique_ptr<DirectoryLock> lock_;
 };
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
 // Packs the files that recreate the model in another directory: newest checkpoint, state file,
-// metadata and run log; empty without a checkpoint. Variable values beyond `max_bytes` are left
-// out; the rest still identifies the checkpoint. `checkpoint` selects another checkpoint, possibly
-// from elsewhere.
+// metadata and run log; empty without a checkpoint. Omits the variable values if they exceed
+// `max_bytes`; the other files still identify the checkpoint. `checkpoint` selects a checkpoint
+// other than the newest, possibly from another directory.
 Files pack_snapshot(const std::string& folder,
                     uint64_t max_bytes,
                     const std::string& checkpoint = "");
 // Writes the files to an existing directory. Throws before writing if a file name is not allowed.
-// Values that were left out are copied from the directory `from`.
+// Omitted values are copied from the directory `from`.
 void unpack_snapshot(const std::string& folder, const Files& files, const std::string& from);
 
 struct SnapshotStatus {
   std::string checkpoint;    // name of the packed checkpoint, or ""
   int64_t newest_step = -1;  // of the directory's newest checkpoint, if it has one
   bool is_newest = false;    // the packed checkpoint is still the newest
-  bool is_there = false;     // the directory still has the packed checkpoint
+  bool exists = false;       // the directory still has the packed checkpoint
   bool has_values = false;   // the snapshot contains the variable values
 };
 SnapshotStatus compare_snapshot(const std::string& folder, const Files& files);

@@ -19,9 +19,9 @@ std::string& foreign_error() {
   return *text;
 }
 
-std::string fresh_id() {
-  static int made = 0;
-  return str_cat(process_id(), "-", static_cast<long long>(now_seconds() * 1e6), "-", ++made);
+std::string unique_run_id() {
+  static int counter = 0;
+  return str_cat(process_id(), "-", static_cast<long long>(now_seconds() * 1e6), "-", ++counter);
 }
 
 PlainData named_numbers(const std::vector<std::pair<std::string, double>>& values) {
@@ -36,12 +36,13 @@ PlainData named_numbers(const std::vector<std::pair<std::string, double>>& value
   return data;
 }
 
-// --- reading: the file may contain anything, so each field is validated
+// --- Reading. Validates each field, because the file may contain anything.
 
-struct Row {
-  PlainData begun;
-  std::vector<PlainData> more, evaluations;
-  PlainData ended;
+// The entries of one run.
+struct RunEntries {
+  PlainData begin_entry;
+  std::vector<PlainData> additions, evaluations;
+  PlainData end_entry;
   std::string id;
 };
 
@@ -50,36 +51,36 @@ bool is_named_numbers(const PlainData* data) {
          plain_names(*data).size() == data->length();
 }
 
-// An evaluation belongs to the current or the last run.
-std::vector<Row> rows_of(const std::vector<PlainData>& entries) {
-  std::vector<Row> rows;
+// Groups entries by run. An evaluation belongs to the latest run that began before it.
+std::vector<RunEntries> group_by_run(const std::vector<PlainData>& entries) {
+  std::vector<RunEntries> runs;
   for (const PlainData& entry : entries) {
     const std::string kind = text_field(entry, "entry", ""), id = text_field(entry, "run", "");
     if (kind == "begin") {
-      rows.emplace_back();
-      rows.back().id = id;
-      rows.back().begun = entry;
+      runs.emplace_back();
+      runs.back().id = id;
+      runs.back().begin_entry = entry;
       continue;
     }
     if (kind == "evaluation") {
-      if (!rows.empty() && is_named_numbers(plain_field(entry, "metrics"))) {
-        rows.back().evaluations.push_back(entry);
+      if (!runs.empty() && is_named_numbers(plain_field(entry, "metrics"))) {
+        runs.back().evaluations.push_back(entry);
       }
       continue;
     }
-    const auto row =
-        std::find_if(rows.rbegin(), rows.rend(), [&id](const Row& one) { return one.id == id; });
-    if (row == rows.rend()) continue;
-    if (kind == "more") row->more.push_back(entry);
-    if (kind == "end") row->ended = entry;
+    const auto run = std::find_if(runs.rbegin(), runs.rend(),
+                                  [&id](const RunEntries& other) { return other.id == id; });
+    if (run == runs.rend()) continue;
+    if (kind == "more") run->additions.push_back(entry);
+    if (kind == "end") run->end_entry = entry;
   }
-  return rows;
+  return runs;
 }
 
-bool is_running(const Row& row, const LockOwner& holder, bool is_held) {
-  return is_held && number_field(row.begun, "process", 0) == holder.process &&
-         text_field(row.begun, "host", "") == holder.host &&
-         number_field(row.begun, "began", 0) >= holder.since;
+bool is_running(const RunEntries& run, const LockOwner& owner, bool is_locked) {
+  return is_locked && number_field(run.begin_entry, "process", 0) == owner.process &&
+         text_field(run.begin_entry, "host", "") == owner.host &&
+         number_field(run.begin_entry, "began", 0) >= owner.since;
 }
 
 void copy_field(PlainFields& to, const PlainData& from, const char* name, PlainData::Kind kind) {
@@ -87,10 +88,10 @@ void copy_field(PlainFields& to, const PlainData& from, const char* name, PlainD
   if (field && field->kind == kind) to.add(name, *field);
 }
 
-PlainData evaluations_of(const Row& row) {
+PlainData evaluations_of(const RunEntries& run) {
   PlainData list;
   list.kind = PlainData::Kind::kList;
-  for (const PlainData& entry : row.evaluations) {
+  for (const PlainData& entry : run.evaluations) {
     list.items.push_back(PlainFields()
                              .add("at", number_field(entry, "at", 0))
                              .add("step", number_field(entry, "step", 0))
@@ -101,43 +102,43 @@ PlainData evaluations_of(const Row& row) {
   return list;
 }
 
-PlainData shown_row(const Row& row, const LockOwner& holder, bool is_held) {
+PlainData run_row(const RunEntries& run, const LockOwner& owner, bool is_locked) {
   const double missing = -1;
-  const bool is_ended = row.ended.kind == PlainData::Kind::kList;
-  const bool runs = !is_ended && is_running(row, holder, is_held);
-  PlainFields shown;
-  shown.add("began", number_field(row.begun, "began", 0));
-  shown.add("ended", number_field(row.ended, "ended", missing));
-  shown.add("from", number_field(row.begun, "from", 0));
-  shown.add("to", number_field(row.ended, "to", missing));
+  const bool has_ended = run.end_entry.kind == PlainData::Kind::kList;
+  const bool is_active = !has_ended && is_running(run, owner, is_locked);
+  PlainFields fields;
+  fields.add("began", number_field(run.begin_entry, "began", 0));
+  fields.add("ended", number_field(run.end_entry, "ended", missing));
+  fields.add("from", number_field(run.begin_entry, "from", 0));
+  fields.add("to", number_field(run.end_entry, "to", missing));
   for (const char* name : {"rows", "seconds", "waited"}) {
-    shown.add(name, number_field(row.ended, name, missing));
+    fields.add(name, number_field(run.end_entry, name, missing));
   }
-  shown.add("why", text_field(row.ended, "why", runs ? "running" : "killed"));
-  shown.add("reason", text_field(row.ended, "reason",
-                                 runs ? str_cat("process ", static_cast<long>(holder.process))
-                                      : "the process ended without completing the run"));
+  fields.add("why", text_field(run.end_entry, "why", is_active ? "running" : "killed"));
+  fields.add("reason", text_field(run.end_entry, "reason",
+                                  is_active ? str_cat("process ", static_cast<long>(owner.process))
+                                            : "the process ended without completing the run"));
   for (const char* name : {"version", "machine", "host"}) {
-    shown.add(name, text_field(row.begun, name, ""));
+    fields.add(name, text_field(run.begin_entry, name, ""));
   }
-  shown.add("process", number_field(row.begun, "process", 0));
+  fields.add("process", number_field(run.begin_entry, "process", 0));
   for (const char* name : {"config", "arguments"}) {
-    copy_field(shown, row.begun, name, PlainData::Kind::kList);
+    copy_field(fields, run.begin_entry, name, PlainData::Kind::kList);
   }
-  copy_field(shown, row.begun, "seed", PlainData::Kind::kDouble);
-  copy_field(shown, row.ended, "seeds", PlainData::Kind::kDouble);
-  copy_field(shown, row.ended, "log", PlainData::Kind::kCharacter);
-  // All hooks of the loop if it has begun, else those passed by the caller.
-  const PlainData& hooks = row.more.empty() ? row.begun : row.more.front();
-  copy_field(shown, hooks, "hooks", PlainData::Kind::kCharacter);
-  return shown.add("evaluations", evaluations_of(row)).take();
+  copy_field(fields, run.begin_entry, "seed", PlainData::Kind::kDouble);
+  copy_field(fields, run.end_entry, "seeds", PlainData::Kind::kDouble);
+  copy_field(fields, run.end_entry, "log", PlainData::Kind::kCharacter);
+  // All hooks of the loop if the loop has begun; otherwise the hooks that the caller passed.
+  const PlainData& hooks = run.additions.empty() ? run.begin_entry : run.additions.front();
+  copy_field(fields, hooks, "hooks", PlainData::Kind::kCharacter);
+  return fields.add("evaluations", evaluations_of(run)).take();
 }
 
-// A run adds about 1.5 kB. Only a log of more than this is read to be shortened.
+// A log up to this size is not shortened. A run adds about 1.5 kB.
 constexpr uint64_t kMaxLogBytes = 200000;
 constexpr size_t kMaxRuns = 50;
 
-// Drops the records before the last kMaxRuns runs.
+// Drops all records before the last kMaxRuns runs.
 void shorten_log(const std::string& path) {
   if (!file_exists(path) || file_size(path) <= kMaxLogBytes) return;
   size_t damaged = 0;
@@ -145,7 +146,8 @@ void shorten_log(const std::string& path) {
   std::vector<size_t> begins;
   for (size_t i = 0; i < records.size(); ++i) {
     try {
-      if (text_field(read_plain_data(records[i], path), "entry", "") == "begin") begins.push_back(i);
+      if (text_field(read_plain_data(records[i], path), "entry", "") == "begin")
+        begins.push_back(i);
     } catch (const Error&) {  // run_rows() reports damaged records
     }
   }
@@ -165,19 +167,19 @@ std::string take_foreign_error() {
   return text;
 }
 
-RunRecord::RunRecord(const std::string& folder, int64_t from_step, PlainFields about)
-    : path_(join_path(folder, kRunsName)), id_(fresh_id()) {
-  take_foreign_error();  // discards that of an earlier run
+RunRecord::RunRecord(const std::string& folder, int64_t from_step, PlainFields fields)
+    : path_(join_path(folder, kRunsName)), id_(unique_run_id()) {
+  take_foreign_error();  // discards the error of an earlier run
   shorten_log(path_);
-  about.add("began", now_seconds())
+  fields.add("began", now_seconds())
       .add("from", static_cast<double>(from_step))
       .add("process", static_cast<double>(process_id()))
       .add("host", host_name())
       .add("machine", machine_description());
-  append("begin", std::move(about));
+  append("begin", std::move(fields));
 }
 
-void RunRecord::add(PlainFields more) { append("more", std::move(more)); }
+void RunRecord::add(PlainFields fields) { append("more", std::move(fields)); }
 
 void RunRecord::end(int64_t step,
                     const RunInput& input,
@@ -238,10 +240,11 @@ std::vector<PlainData> run_rows(const std::string& folder) {
     warn("data_loss", str_cat("'", path, "' is damaged: ", static_cast<unsigned long>(damaged),
                               " bytes are not readable as run records and were skipped."));
   }
-  LockOwner holder;
-  const bool is_held = DirectoryLock::is_held(join_path(folder, kClaimName), &holder);
+  LockOwner owner;
+  const bool is_locked = DirectoryLock::is_held(join_path(folder, kLockName), &owner);
   std::vector<PlainData> rows;
-  for (const Row& row : rows_of(entries)) rows.push_back(shown_row(row, holder, is_held));
+  for (const RunEntries& run : group_by_run(entries))
+    rows.push_back(run_row(run, owner, is_locked));
   return rows;
 }
 

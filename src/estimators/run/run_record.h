@@ -20,19 +20,21 @@ struct RunEnd {
   std::string why, reason;
 };
 
+// How a run read its input: number of rows (-1 if unknown), duration of the loop in seconds, and
+// the seconds in which it waited for input.
 struct RunInput {
   double rows = -1, seconds = 0, waited = 0;
 };
 
 // The entry of one run. The constructor begins it and end() completes it; an entry that is never
-// completed means that the process was killed. A write error is a warning of end(), so that the run
-// continues, unless the run has failed anyway.
+// completed means that the process was killed. Write errors do not stop the run: end() warns of
+// them, unless the run has failed anyway.
 class RunRecord {
  public:
-  RunRecord(const std::string& folder, int64_t from_step, PlainFields about);
+  RunRecord(const std::string& folder, int64_t from_step, PlainFields fields);
   RunRecord(const RunRecord&) = delete;
   RunRecord& operator=(const RunRecord&) = delete;
-  void add(PlainFields more);
+  void add(PlainFields fields);
   void end(int64_t step,
            const RunInput& input,
            const RunEnd& end,
@@ -54,8 +56,9 @@ void record_evaluation(const std::string& folder,
 // file are skipped with a warning.
 std::vector<PlainData> run_rows(const std::string& folder);
 
-// Passes on the message of an R error that is unwinding through the core.
+// Stores the message of an R error that is unwinding through the core, for RunEnd::reason.
 void record_foreign_error(const std::string& text);
+// Returns and clears the stored message.
 std::string take_foreign_error();
 
 }  // namespace runhooks

@@ -27,18 +27,21 @@ PlainData plain_config(const RunConfig& config) {
   return fields.take();
 }
 
-PlainFields begin_of(const RunConfig& config, const TrainOptions& options) {
-  PlainFields about = options.about;
-  about.add("config", plain_config(config)).add("hooks", plain_strings(names_of(options.hooks)));
-  if (config.has_seed) about.add("seed", static_cast<double>(config.tf_random_seed));
-  return about;
+PlainFields begin_fields(const RunConfig& config, const TrainOptions& options) {
+  PlainFields fields = options.about;
+  fields.add("config", plain_config(config)).add("hooks", plain_strings(names_of(options.hooks)));
+  if (config.has_seed) fields.add("seed", static_cast<double>(config.tf_random_seed));
+  return fields;
 }
 
-std::string count_of(int64_t steps) { return str_cat(steps, steps == 1 ? " step" : " steps"); }
+std::string step_count_text(int64_t steps) {
+  return str_cat(steps, steps == 1 ? " step" : " steps");
+}
 
 }  // namespace
 
-// Fetches nothing, so that it costs no time in a step.
+// Reads the global step and the input timing when the loop ends. Fetches nothing during steps,
+// which would cost time.
 class RunRecorder::StepObserver : public RunHook {
  public:
   explicit StepObserver(int64_t from_step) : step_(from_step) {}
@@ -89,7 +92,7 @@ RunRecorder::RunRecorder(const RunConfig& config, int64_t from_step, const Train
         if (lines_.size() == kMaxLines) lines_.pop_front();
         lines_.push_back(text.substr(0, kMaxLength));
       }),
-      record_(config.model_dir, from_step, begin_of(config, options)),
+      record_(config.model_dir, from_step, begin_fields(config, options)),
       observer_(std::make_shared<StepObserver>(from_step)) {}
 
 HookPtr RunRecorder::hook() const { return observer_; }
@@ -97,9 +100,9 @@ int64_t RunRecorder::step() const { return observer_->step(); }
 
 void RunRecorder::begin(const MonitoredSession& session, HookList limits) {
   limits_ = std::move(limits);
-  PlainFields more;
-  more.add("hooks", plain_strings(names_of(session.hooks())));
-  record_.add(std::move(more));
+  PlainFields fields;
+  fields.add("hooks", plain_strings(names_of(session.hooks())));
+  record_.add(std::move(fields));
 }
 
 RunEnd RunRecorder::requested_end(const StopCause& stop_cause) const {
@@ -107,7 +110,7 @@ RunEnd RunRecorder::requested_end(const StopCause& stop_cause) const {
   const bool is_limit =
       std::any_of(limits_.begin(), limits_.end(),
                   [&stop_cause](const HookPtr& limit) { return limit.get() == stop_cause.hook; });
-  if (is_limit && steps_ > 0) return {"steps", str_cat(count_of(steps_), " were asked for")};
+  if (is_limit && steps_ > 0) return {"steps", str_cat(step_count_text(steps_), " were requested")};
   if (is_limit) return {"steps", str_cat("max_steps = ", max_steps_, " was reached")};
   if (const auto* early = dynamic_cast<const EarlyStoppingHook*>(stop_cause.hook)) {
     return {"early_stopping", early->reason()};
@@ -117,8 +120,7 @@ RunEnd RunRecorder::requested_end(const StopCause& stop_cause) const {
 
 void RunRecorder::set_end(const StopCause& stop_cause, bool input_ended) {
   if (stop_cause.hook) {
-    hook_text_ =
-        str_cat(" (in ", stop_cause.method, "() of hook `", stop_cause.hook->name(), "`)");
+    hook_text_ = str_cat(" (in ", stop_cause.method, "() of hook `", stop_cause.hook->name(), "`)");
   }
   end_ = input_ended && !stop_cause.hook ? RunEnd{"data", "the input ended"}
                                          : requested_end(stop_cause);

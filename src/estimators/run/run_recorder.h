@@ -13,7 +13,7 @@
 
 namespace runhooks {
 
-// Lives from the start of a training to its end or to the exception that leaves it.
+// Construct it when the training starts, and destroy it when the training has ended or failed.
 class RunRecorder {
  public:
   RunRecorder(const RunConfig& config, int64_t from_step, const TrainOptions& options);
@@ -26,8 +26,11 @@ class RunRecorder {
   void begin(const MonitoredSession& session, HookList limits);
   // Records the cause of the end: a hook, or the input if `input_ended` and no hook stopped it.
   void set_end(const StopCause& stop_cause, bool input_ended);
+  // Records a run without steps, because max_steps has already been reached.
   void skip();
+  // Records the cause that set_end() received, and returns it.
   const RunEnd& end();
+  // Records the current exception; call in a handler.
   void fail();
   int64_t step() const;
 

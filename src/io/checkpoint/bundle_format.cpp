@@ -81,7 +81,8 @@ WireWriter write_slice(const TensorSlice& slice) {
   return out;
 }
 
-// A slice along a whole dimension may omit the length; -1 stands for it until the shape is known.
+// A slice that spans a whole dimension may omit its length. Such a length is -1 until
+// resolve_slices() sets it.
 TensorSlice read_slice(WireReader r) {
   TensorSlice slice;
   while (r.next()) {
@@ -97,7 +98,7 @@ TensorSlice read_slice(WireReader r) {
   return slice;
 }
 
-// Sets the keys and lengths of an entry's slices; FALSE if a slice exceeds the tensor.
+// Sets the keys and missing lengths of an entry's slices; FALSE if a slice exceeds the tensor.
 bool resolve_slices(const std::string& name, BundleEntry& entry) {
   for (TensorSlice& slice : entry.slices) {
     entry.slice_keys.push_back(bundle_slice_key(name, slice));
@@ -152,7 +153,7 @@ BundleEntry read_bundle_entry(std::string_view bytes,
 
 namespace {
 
-// An order-preserving code: encoded values compare bytewise as the values do.
+// Order-preserving encodings: the encoded bytes sort in the order of the values.
 void append_ordered_unsigned(std::string& out, uint64_t value) {
   std::string digits;
   for (; value; value >>= 8) digits.insert(digits.begin(), static_cast<char>(value & 0xff));
@@ -169,8 +170,8 @@ void append_ordered_string(std::string& out, std::string_view text) {
   out.append("\0\1", 2);
 }
 
-// n bytes hold the sign and 7 n - 1 bits. The header is n ones for a positive number, n zeros for a
-// negative one, xored with the number in two's complement.
+// Writes the number in two's complement with n bytes and inverts the first n bits. They encode the
+// sign and the length, so 7 n - 1 bits hold the value.
 void append_ordered_signed(std::string& out, int64_t value) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   int n = 1;
@@ -210,7 +211,7 @@ std::string bundle_data_path(const std::string& prefix, int shard, int num_shard
 
 namespace {
 
-// Uses fixed-width numbers, so that the checksum does not depend on the varint encoding.
+// The checksum of a length is that of a fixed-width number, although the file stores a varint.
 uint32_t extend_with_length(uint32_t crc, uint64_t length) {
   std::string bytes;
   if (length > std::numeric_limits<uint32_t>::max())

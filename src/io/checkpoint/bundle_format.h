@@ -1,4 +1,4 @@
-// The parts of a tensor bundle: index entries, keys of slices and encoded strings.
+// Encodes and decodes the parts of a tensor bundle: index entries, keys of slices, and strings.
 #pragma once
 
 #include <string>
@@ -16,6 +16,7 @@ struct TensorSlice {
   static TensorSlice whole(const Shape& shape);
   int rank() const { return static_cast<int>(start.size()); }
   int64_t num_elements() const;
+  // Whether the slice is the whole tensor.
   bool covers(const Shape& shape) const;
   bool lies_within(const Shape& shape) const;
   bool operator==(const TensorSlice& o) const { return start == o.start && length == o.length; }
@@ -30,7 +31,7 @@ struct BundleEntry {
   uint32_t masked_crc = 0;
   // Slices of a partitioned tensor; each has a separate entry.
   std::vector<TensorSlice> slices;
-  // Keys of the slices. A slice that was stored as "whole dimension" has length -1 in its key.
+  // Keys of the entries of the slices. A length that the file omits is -1 in the key.
   std::vector<std::string> slice_keys;
 };
 
@@ -56,8 +57,8 @@ std::string bundle_slice_key(const std::string& name, const TensorSlice& slice);
 std::string bundle_index_path(const std::string& prefix);
 std::string bundle_data_path(const std::string& prefix, int shard, int num_shards);
 
-// A string tensor is stored as the lengths followed by the strings. `crc` is not simply the
-// checksum of `bytes`.
+// A string tensor is stored as the lengths followed by the strings. `crc` is computed as TensorFlow
+// does, and differs from the checksum of `bytes`.
 struct EncodedStrings {
   std::string bytes;
   uint32_t crc = 0;

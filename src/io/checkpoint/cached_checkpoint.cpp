@@ -7,13 +7,13 @@ namespace runhooks {
 
 namespace {
 
-void add_files_of(const std::string& checkpoint, FileVersions& stamps) {
+void add_files_of(const std::string& checkpoint, FileVersions& versions) {
   const std::string folder = parent_folder(checkpoint), name = base_name(checkpoint);
   for (const std::string& file : {name, name + ".index"}) {
-    if (file_exists(join_path(folder, file))) stamps.add(join_path(folder, file));
+    if (file_exists(join_path(folder, file))) versions.add(join_path(folder, file));
   }
-  for (const std::string& file : names_beginning(folder, name + ".data-")) {
-    stamps.add(join_path(folder, file));
+  for (const std::string& file : list_names_with_prefix(folder, name + ".data-")) {
+    versions.add(join_path(folder, file));
   }
 }
 
@@ -27,24 +27,24 @@ bool is_newest(const std::string& folder, const std::string& checkpoint) {
 
 bool CachedCheckpoint::note(const std::string& folder,
                             const std::string& checkpoint,
-                            const std::vector<std::string>& besides) {
+                            const std::vector<std::string>& other_files) {
   checkpoint_.clear();
   if (checkpoint.empty()) return false;
   // Stat before reading, so that a concurrent write invalidates the entry.
-  FileVersions stamps;
-  stamps.add(join_path(folder, kCheckpointStateName));
-  for (const std::string& name : besides) stamps.add(join_path(folder, name));
-  add_files_of(checkpoint, stamps);
-  if (!is_newest(folder, checkpoint) || !stamps.unchanged()) return false;
+  FileVersions versions;
+  versions.add(join_path(folder, kCheckpointStateName));
+  for (const std::string& name : other_files) versions.add(join_path(folder, name));
+  add_files_of(checkpoint, versions);
+  if (!is_newest(folder, checkpoint) || !versions.unchanged()) return false;
   folder_ = folder;
   checkpoint_ = checkpoint;
-  stamps_ = std::move(stamps);
+  versions_ = std::move(versions);
   return true;
 }
 
 const std::string& CachedCheckpoint::in(const std::string& folder) const {
-  static const auto* none = new std::string;
-  return is_set() && folder == folder_ && stamps_.unchanged() ? checkpoint_ : *none;
+  static const auto* no_checkpoint = new std::string;
+  return is_set() && folder == folder_ && versions_.unchanged() ? checkpoint_ : *no_checkpoint;
 }
 
 }  // namespace runhooks

@@ -10,20 +10,20 @@ namespace runhooks {
 
 class CachedCheckpoint {
  public:
-  // Call before reading the checkpoint and the files `besides` of the directory; later writes
-  // invalidate the entry. FALSE, and no entry, if the checkpoint is not the newest or its state
-  // file has problems.
+  // Stores the checkpoint in the cache. Call it before reading the checkpoint and `other_files` of
+  // the directory, so that later writes invalidate the cache. Returns FALSE and clears the cache if
+  // the checkpoint is not the newest or the `checkpoint` file has problems.
   bool note(const std::string& folder,
             const std::string& checkpoint,
-            const std::vector<std::string>& besides);
-  // The cached checkpoint, or "" if there is no valid entry for `folder`.
+            const std::vector<std::string>& other_files);
+  // The cached checkpoint of `folder`, or "" if none is cached or a file has changed.
   const std::string& in(const std::string& folder) const;
   bool is_set() const { return !checkpoint_.empty(); }
-  uint64_t num_bytes() const { return stamps_.num_bytes(); }
+  uint64_t num_bytes() const { return versions_.num_bytes(); }
 
  private:
   std::string folder_, checkpoint_;
-  FileVersions stamps_;
+  FileVersions versions_;
 };
 
 }  // namespace runhooks

@@ -39,10 +39,10 @@ CheckpointState from_bytes(const std::string& bytes) {
 std::string relative_to(const std::string& path, const std::string& dir) {
   const fs::path to = fs::absolute(fs_path(path)).lexically_normal();
   const fs::path folder = fs::absolute(fs_path(dir.empty() ? "." : dir));
-  // Make "a/" and "a/." equal to "a".
+  // Treats "a/" and "a/." as "a".
   const fs::path from = (folder / "").lexically_normal().parent_path();
-  const fs::path way = to.lexically_relative(from);
-  return path_text(way.empty() ? to : way);  // there is no relative path to another drive
+  const fs::path result = to.lexically_relative(from);
+  return path_text(result.empty() ? to : result);  // there is no relative path to another drive
 }
 
 void warn(std::vector<std::string>* warnings, const std::string& text) {
@@ -64,19 +64,19 @@ bool parse_checkpoint_state(const std::string& text, CheckpointState* state, std
 
 CheckpointState make_checkpoint_state(const std::string& dir,
                                       const std::string& newest,
-                                      std::vector<std::string> all,
+                                      std::vector<std::string> paths,
                                       bool relative) {
   CheckpointState state;
-  if (all.empty() || all.back() != newest) all.push_back(newest);
+  if (paths.empty() || paths.back() != newest) paths.push_back(newest);
   const bool dir_is_absolute = is_absolute_path(dir);
-  for (std::string& path : all) {
+  for (std::string& path : paths) {
     // A relative path refers to the working directory, or to `dir` if that is absolute.
-    const bool changes = relative ? is_absolute_path(path) || !dir_is_absolute
-                                  : !is_absolute_path(path) && !dir_is_absolute;
-    if (changes) path = relative_to(path, dir);
+    const bool converts = relative ? is_absolute_path(path) || !dir_is_absolute
+                                   : !is_absolute_path(path) && !dir_is_absolute;
+    if (converts) path = relative_to(path, dir);
   }
-  state.model_checkpoint_path = all.back();
-  state.all_model_checkpoint_paths = std::move(all);
+  state.model_checkpoint_path = paths.back();
+  state.all_model_checkpoint_paths = std::move(paths);
   return state;
 }
 
@@ -116,14 +116,14 @@ std::optional<CheckpointState> read_checkpoint_state(const std::string& dir,
   return state;
 }
 
-std::string obsolete_state_after(const std::string& path) {
+std::string fallback_notice(const std::string& path) {
   return str_cat(" The checkpoint before it, ", path, ", is used.");
 }
 
-std::string checkpoint_problem(const std::string& prefix, CheckpointLook look) {
+std::string checkpoint_problem(const std::string& prefix, CheckpointCheck check) {
   const bool is_bundle = file_exists(prefix + ".index");
   // Version 1 has a single file without an index, which is not checked.
-  return is_bundle ? bundle_problem(prefix, look == CheckpointLook::kContent) : "";
+  return is_bundle ? bundle_problem(prefix, check == CheckpointCheck::kContent) : "";
 }
 
 bool checkpoint_exists(const std::string& prefix) {
@@ -131,38 +131,40 @@ bool checkpoint_exists(const std::string& prefix) {
 }
 
 std::vector<std::string> newest_first(const CheckpointState& state) {
-  std::vector<std::string> all = {state.model_checkpoint_path};
-  const auto& paths = state.all_model_checkpoint_paths;
-  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
-    if (std::find(all.begin(), all.end(), *path) == all.end()) all.push_back(*path);
+  std::vector<std::string> paths = {state.model_checkpoint_path};
+  const auto& listed = state.all_model_checkpoint_paths;
+  for (auto path = listed.rbegin(); path != listed.rend(); ++path) {
+    if (std::find(paths.begin(), paths.end(), *path) == paths.end()) paths.push_back(*path);
   }
-  return all;
+  return paths;
 }
 
 std::string latest_checkpoint(const std::string& dir,
                               std::vector<std::string>* warnings,
                               const std::string& name,
-                              CheckpointLook look) {
+                              CheckpointCheck check) {
   const auto state = read_checkpoint_state(dir, warnings, name);
   if (!state) return "";
-  std::vector<std::string> passed;
+  std::vector<std::string> skipped_messages;
   for (const std::string& path : newest_first(*state)) {
     if (!checkpoint_exists(path)) {
-      passed.push_back("Couldn't match files for checkpoint " + path);  // TensorFlow's message
+      skipped_messages.push_back("Couldn't match files for checkpoint " +
+                                 path);  // TensorFlow's message
       continue;
     }
-    const std::string problem = checkpoint_problem(path, look);
+    const std::string problem = checkpoint_problem(path, check);
     if (problem.empty()) {
-      for (const std::string& one : passed) {
-        warn(warnings, one + (one.back() == '.' ? "" : ".") + obsolete_state_after(path));
+      for (const std::string& message : skipped_messages) {
+        warn(warnings, message + (message.back() == '.' ? "" : ".") + fallback_notice(path));
       }
       return path;
     }
-    passed.push_back(str_cat("Checkpoint ", path, " cannot be read: ", problem));
+    skipped_messages.push_back(str_cat("Checkpoint ", path, " cannot be read: ", problem));
   }
-  // The newest checkpoint exists but is damaged: return it, so that reading it reports why.
+  // The newest checkpoint exists but is damaged. Returns it, so that reading it reports the
+  // problem.
   if (checkpoint_exists(state->model_checkpoint_path)) return state->model_checkpoint_path;
-  warn(warnings, passed.front());
+  warn(warnings, skipped_messages.front());
   return "";
 }
 

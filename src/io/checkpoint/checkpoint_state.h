@@ -20,8 +20,8 @@ std::string checkpoint_state_text(const CheckpointState& state);
 // FALSE and a reason in `*problem` if the text cannot be parsed.
 bool parse_checkpoint_state(const std::string& text, CheckpointState* state, std::string* problem);
 
-// A state for DIR/checkpoint with `newest` as the last checkpoint. With `relative`, paths within
-// `dir` are stored relative to it, as Estimator does. If `dir` itself is relative, they always are.
+// Makes the content of DIR/checkpoint, with `newest` as the last checkpoint. Paths are stored
+// relative to `dir` if `relative`, as Estimator does, or if `dir` itself is relative.
 CheckpointState make_checkpoint_state(const std::string& dir,
                                       const std::string& newest,
                                       std::vector<std::string> all,
@@ -30,9 +30,8 @@ void write_checkpoint_state(const std::string& dir,
                             const CheckpointState& state,
                             const std::string& name = kCheckpointStateName);
 
-// Reads the state and makes its paths independent of the directory. Without a file it returns
-// nothing. For an unreadable file it also adds to `*warnings`, which the caller logs. A state
-// without a checkpoint is an error.
+// Reads DIR/checkpoint; the paths of the result are joined to `dir`. Returns nothing if the file is
+// missing or, with a line in `*warnings`, unreadable. Throws if the file names no checkpoint.
 std::optional<CheckpointState> read_checkpoint_state(
     const std::string& dir,
     std::vector<std::string>* warnings,
@@ -41,12 +40,13 @@ std::optional<CheckpointState> read_checkpoint_state(
 // Whether the index, or the single file of version 1, exists.
 bool checkpoint_exists(const std::string& prefix);
 // kFiles checks that the files are complete; kContent also reads all tensors.
-enum class CheckpointLook { kFiles, kContent };
-// Why an existing checkpoint cannot be read; "" if it can.
-std::string checkpoint_problem(const std::string& prefix, CheckpointLook look);
-// The part of a warning that names the older checkpoint used instead.
-std::string obsolete_state_after(const std::string& path);
+enum class CheckpointCheck { kFiles, kContent };
+// The reason why an existing checkpoint cannot be read; "" if it can.
+std::string checkpoint_problem(const std::string& prefix, CheckpointCheck check);
+// The end of a warning: names the older checkpoint that is used instead.
+std::string fallback_notice(const std::string& path);
 
+// All checkpoints of the state without duplicates, newest first.
 std::vector<std::string> newest_first(const CheckpointState& state);
 
 // The prefix of the newest readable checkpoint, or "". Skipped checkpoints are reported in
@@ -54,6 +54,6 @@ std::vector<std::string> newest_first(const CheckpointState& state);
 std::string latest_checkpoint(const std::string& dir,
                               std::vector<std::string>* warnings,
                               const std::string& name = kCheckpointStateName,
-                              CheckpointLook look = CheckpointLook::kFiles);
+                              CheckpointCheck check = CheckpointCheck::kFiles);
 
 }  // namespace runhooks

@@ -12,22 +12,24 @@ namespace {
 constexpr uint64_t kTableMagic = 0xdb4775248b80fb57ull;
 constexpr size_t kTableFooterSize = 48, kTrailerSize = 5;
 
-size_t common_prefix(std::string_view a, std::string_view b) {
+size_t common_prefix_size(std::string_view a, std::string_view b) {
   const size_t n = std::min(a.size(), b.size());
   size_t i = 0;
   while (i < n && a[i] == b[i]) ++i;
   return i;
 }
 
-// A short key k with a <= k < b, which separates two blocks in the index.
+// A short key k with a <= k < b. In the index it separates a block that ends with a from a block
+// that begins with b.
 std::string shortest_separator(const std::string& a, std::string_view b) {
-  const size_t n = common_prefix(a, b);
+  const size_t n = common_prefix_size(a, b);
   if (n == a.size() || n == b.size()) return a;
   const auto byte = static_cast<uint8_t>(a[n]);
   if (byte == 0xff || byte + 1 >= static_cast<uint8_t>(b[n])) return a;
   return a.substr(0, n) + static_cast<char>(byte + 1);
 }
 
+// A short key that is not less than `a`.
 std::string short_successor(const std::string& a) {
   for (size_t i = 0; i < a.size(); ++i) {
     const auto byte = static_cast<uint8_t>(a[i]);
@@ -40,25 +42,25 @@ std::string short_successor(const std::string& a) {
 
 void BlockBuilder::add(std::string_view key, std::string_view value) {
   size_t shared = 0;
-  if (since_restart_ < interval_) {
-    shared = common_prefix(last_key_, key);
+  if (entries_since_restart_ < restart_interval_) {
+    shared = common_prefix_size(last_key_, key);
   } else {
-    restarts_.push_back(static_cast<uint32_t>(bytes_.size()));
-    since_restart_ = 0;
+    restart_offsets_.push_back(static_cast<uint32_t>(bytes_.size()));
+    entries_since_restart_ = 0;
   }
   append_varint(bytes_, shared);
   append_varint(bytes_, key.size() - shared);
   append_varint(bytes_, value.size());
   bytes_.append(key.substr(shared)).append(value);
   last_key_.assign(key);
-  ++since_restart_;
+  ++entries_since_restart_;
 }
 
 std::string BlockBuilder::finish() {
-  for (uint32_t restart : restarts_) append_fixed32(bytes_, restart);
-  append_fixed32(bytes_, static_cast<uint32_t>(restarts_.size()));
+  for (uint32_t restart : restart_offsets_) append_fixed32(bytes_, restart);
+  append_fixed32(bytes_, static_cast<uint32_t>(restart_offsets_.size()));
   std::string block = std::move(bytes_);
-  *this = BlockBuilder(interval_);
+  *this = BlockBuilder(restart_interval_);
   return block;
 }
 
@@ -71,13 +73,13 @@ TableBuilder::Handle TableBuilder::write_block(BlockBuilder& block) {
   return handle;
 }
 
-void TableBuilder::add_pending_to_index(const std::string& separator) {
-  if (!has_pending_) return;
+void TableBuilder::index_pending_block(const std::string& separator) {
+  if (!has_pending_block_) return;
   std::string handle;
-  append_varint(handle, pending_.offset);
-  append_varint(handle, pending_.size);
-  index_.add(separator, handle);
-  has_pending_ = false;
+  append_varint(handle, pending_block_.offset);
+  append_varint(handle, pending_block_.size);
+  index_block_.add(separator, handle);
+  has_pending_block_ = false;
 }
 
 void TableBuilder::add(std::string_view key, std::string_view value) {
@@ -85,25 +87,25 @@ void TableBuilder::add(std::string_view key, std::string_view value) {
     fail(Code::kInternal, "Table keys must be strictly increasing; got '", std::string(key),
          "' after '", last_key_, "'.");
   }
-  if (has_pending_) add_pending_to_index(shortest_separator(last_key_, key));
-  data_.add(key, value);
+  if (has_pending_block_) index_pending_block(shortest_separator(last_key_, key));
+  data_block_.add(key, value);
   last_key_.assign(key);
   has_entries_ = true;
-  if (data_.size() >= block_size_) {
-    pending_ = write_block(data_);
-    has_pending_ = true;
+  if (data_block_.size() >= block_size_) {
+    pending_block_ = write_block(data_block_);
+    has_pending_block_ = true;
   }
 }
 
 std::string TableBuilder::finish() {
-  if (!data_.empty()) {
-    pending_ = write_block(data_);
-    has_pending_ = true;
+  if (!data_block_.empty()) {
+    pending_block_ = write_block(data_block_);
+    has_pending_block_ = true;
   }
   BlockBuilder empty(16);
   const Handle metaindex = write_block(empty);
-  add_pending_to_index(short_successor(last_key_));
-  const Handle index = write_block(index_);
+  index_pending_block(short_successor(last_key_));
+  const Handle index = write_block(index_block_);
   std::string footer;
   for (const Handle& handle : {metaindex, index}) {
     append_varint(footer, handle.offset);
@@ -122,12 +124,13 @@ class TableReader {
 
   TableEntries read() {
     if (bytes_.size() < kTableFooterSize) {
-      damaged(str_cat("it has ", bytes_.size(), " bytes; a table has at least ", kTableFooterSize,
-                      ", so it may be truncated"));
+      throw_damaged(str_cat("it has ", bytes_.size(), " bytes; a table has at least ",
+                            kTableFooterSize, ", so it may be truncated"));
     }
     std::string_view footer = bytes_.substr(bytes_.size() - kTableFooterSize);
     if (load_fixed64(footer.data() + kTableFooterSize - 8) != kTableMagic) {
-      damaged("it does not end with a table's magic number, so it is not a table or is truncated");
+      throw_damaged(
+          "it does not end with a table's magic number, so it is not a table or is truncated");
     }
     read_block(footer, "metaindex");
     TableEntries entries;
@@ -135,7 +138,7 @@ class TableReader {
       std::string_view handle = item.second;
       for (auto& entry : read_block(handle, "data")) {
         if (!entries.empty() && entry.first <= entries.back().first)
-          damaged("its keys are not sorted");
+          throw_damaged("its keys are not sorted");
         entries.push_back(std::move(entry));
       }
     }
@@ -143,7 +146,7 @@ class TableReader {
   }
 
  private:
-  [[noreturn]] void damaged(const std::string& problem) const {
+  [[noreturn]] void throw_damaged(const std::string& problem) const {
     fail(Code::kDataLoss, "Damaged table '", path_, "': ", problem, ".");
   }
 
@@ -152,12 +155,12 @@ class TableReader {
     const uint64_t end = bytes_.size() - kTableFooterSize;
     if (!take_varint(handle, &offset) || !take_varint(handle, &size) || offset > end ||
         size > end - offset || end - offset - size < kTrailerSize || size < 4) {
-      damaged(str_cat("the handle of its ", kind, " block points outside the file"));
+      throw_damaged(str_cat("the handle of its ", kind, " block points outside the file"));
     }
     const std::string_view block = bytes_.substr(offset, size);
     const char* trailer = block.data() + size;
     if (mask_crc(crc32c(block.data(), size + 1)) != load_fixed32(trailer + 1)) {
-      damaged(str_cat("the checksum of the ", kind, " block at ", offset, " does not match"));
+      throw_damaged(str_cat("the checksum of the ", kind, " block at ", offset, " does not match"));
     }
     if (*trailer != 0) {
       fail(Code::kUnimplemented, "The table '", path_, "' is compressed (type ",
@@ -169,21 +172,21 @@ class TableReader {
   TableEntries parse_entries(std::string_view block, const char* kind) {
     const uint64_t restarts = load_fixed32(block.data() + block.size() - 4);
     if (restarts > (block.size() - 4) / 4)
-      damaged(str_cat("a ", kind, " block is too short for its restart points"));
-    std::string_view rest = block.substr(0, block.size() - 4 - 4 * restarts);
+      throw_damaged(str_cat("a ", kind, " block is too short for its restart points"));
+    std::string_view remaining = block.substr(0, block.size() - 4 - 4 * restarts);
     TableEntries entries;
     std::string key;
-    while (!rest.empty()) {
+    while (!remaining.empty()) {
       uint64_t shared, added, value_size;
-      if (!take_varint(rest, &shared) || !take_varint(rest, &added) ||
-          !take_varint(rest, &value_size) || shared > key.size() || added > rest.size() ||
-          value_size > rest.size() - added) {
-        damaged(str_cat("an entry of a ", kind, " block exceeds the block"));
+      if (!take_varint(remaining, &shared) || !take_varint(remaining, &added) ||
+          !take_varint(remaining, &value_size) || shared > key.size() || added > remaining.size() ||
+          value_size > remaining.size() - added) {
+        throw_damaged(str_cat("an entry of a ", kind, " block exceeds the block"));
       }
       key.resize(shared);
-      key.append(rest.substr(0, added));
-      entries.emplace_back(key, rest.substr(added, value_size));
-      rest.remove_prefix(added + value_size);
+      key.append(remaining.substr(0, added));
+      entries.emplace_back(key, remaining.substr(added, value_size));
+      remaining.remove_prefix(added + value_size);
     }
     return entries;
   }

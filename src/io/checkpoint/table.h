@@ -8,21 +8,23 @@
 
 namespace runhooks {
 
+// Builds a block of entries. A key is stored without the prefix that it shares with the previous
+// key, except at restart points.
 class BlockBuilder {
  public:
-  explicit BlockBuilder(int restart_interval) : interval_(restart_interval) {}
+  explicit BlockBuilder(int restart_interval) : restart_interval_(restart_interval) {}
 
   void add(std::string_view key, std::string_view value);
   bool empty() const { return bytes_.empty(); }
-  size_t size() const { return bytes_.size() + 4 * restarts_.size() + 4; }
+  size_t size() const { return bytes_.size() + 4 * restart_offsets_.size() + 4; }
   // Returns the block and resets the builder.
   std::string finish();
 
  private:
-  int interval_;
-  int since_restart_ = 0;
+  int restart_interval_;
+  int entries_since_restart_ = 0;
   std::string bytes_, last_key_;
-  std::vector<uint32_t> restarts_ = {0};
+  std::vector<uint32_t> restart_offsets_ = {0};
 };
 
 // Builds a table; keys must be strictly increasing in byte order.
@@ -40,19 +42,20 @@ class TableBuilder {
     uint64_t offset, size;
   };
   Handle write_block(BlockBuilder& block);
-  // Adds the finished block to the index; needs the next block's first key for a short separator.
-  void add_pending_to_index(const std::string& separator);
+  // Adds the last finished block to the index. `separator` is a key between its last key and the
+  // first key of the next block.
+  void index_pending_block(const std::string& separator);
 
   size_t block_size_;
   std::string bytes_, last_key_;
-  BlockBuilder data_{16}, index_{1};
-  bool has_pending_ = false, has_entries_ = false;
-  Handle pending_{0, 0};
+  BlockBuilder data_block_{16}, index_block_{1};
+  bool has_pending_block_ = false, has_entries_ = false;
+  Handle pending_block_{0, 0};
 };
 
 using TableEntries = std::vector<std::pair<std::string, std::string>>;
 
-// The entries of a file in order. Throws kDataLoss, naming `path`, if the file is damaged.
+// Reads all entries in order. Throws kDataLoss, naming `path`, if the file is damaged.
 TableEntries read_table(std::string_view bytes, const std::string& path);
 
 }  // namespace runhooks

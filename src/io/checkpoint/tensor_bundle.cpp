@@ -44,10 +44,10 @@ void BundleWriter::add_slice(const std::string& name,
     invalid_argument("Slice ", slice.to_string(), " does not lie in the shape ", full_shape,
                      " of tensor '", name, "'.");
   }
-  const auto known = sliced_.find(name);
-  const bool is_first = known == sliced_.end();
-  const DType dtype = is_first ? tensor.dtype() : known->second.dtype;
-  const Shape& shape = is_first ? full_shape : known->second.shape;
+  const auto previous = sliced_entries_.find(name);
+  const bool is_first = previous == sliced_entries_.end();
+  const DType dtype = is_first ? tensor.dtype() : previous->second.dtype;
+  const Shape& shape = is_first ? full_shape : previous->second.shape;
   if (dtype != tensor.dtype() || shape != full_shape || tensor.shape() != Shape(slice.length)) {
     invalid_argument("Slice ", slice.to_string(), " of tensor '", name, "' is ",
                      dtype_name(tensor.dtype()), " of shape ", tensor.shape(), "; expected ",
@@ -56,7 +56,7 @@ void BundleWriter::add_slice(const std::string& name,
   if (slice.covers(full_shape)) return add(name, tensor);
   if (is_first && keys_.count(name)) throw_duplicate(name);
   add_item(name, bundle_slice_key(name, slice), tensor);
-  BundleEntry& entry = sliced_[name];
+  BundleEntry& entry = sliced_entries_[name];
   entry.dtype = dtype;
   entry.shape = full_shape;
   entry.slices.push_back(slice);
@@ -84,9 +84,10 @@ void remove_data_files(const std::string& prefix, int num_shards) {
   }
 }
 
-// Builds the entry except its position, and passes the bytes to `use`.
-template <typename Use>
-BundleEntry describe(const Tensor& tensor, Use use) {
+// Builds the entry except its position in the file, and passes the encoded tensor to
+// `consume_bytes`.
+template <typename ConsumeBytes>
+BundleEntry describe_tensor(const Tensor& tensor, ConsumeBytes consume_bytes) {
   BundleEntry entry;
   entry.dtype = tensor.dtype();
   entry.shape = tensor.shape();
@@ -98,19 +99,20 @@ BundleEntry describe(const Tensor& tensor, Use use) {
     bytes = strings.bytes;
   } else {
     bytes = tensor_bytes(tensor, copy);
-    strings.crc = crc32c_of_large(bytes.data(), bytes.size());
+    strings.crc = crc32c_parallel(bytes.data(), bytes.size());
   }
   entry.size = static_cast<int64_t>(bytes.size());
   entry.masked_crc = mask_crc(strings.crc);
-  use(bytes);
+  consume_bytes(bytes);
   return entry;
 }
 
 }  // namespace
 
 std::map<std::string, BundleEntry> BundleWriter::entries() const {
-  std::map<std::string, BundleEntry> all = sliced_;
-  for (const Item& item : items_) all[item.key] = describe(item.tensor, [](std::string_view) {});
+  std::map<std::string, BundleEntry> all = sliced_entries_;
+  for (const Item& item : items_)
+    all[item.key] = describe_tensor(item.tensor, [](std::string_view) {});
   return all;
 }
 
@@ -119,15 +121,16 @@ void BundleWriter::finish() {
   // Same order as TensorFlow's Saver: sorted by name, slices in order.
   std::stable_sort(items_.begin(), items_.end(),
                    [](const Item& a, const Item& b) { return a.name < b.name; });
-  const bool stood = file_exists(bundle_index_path(prefix_));
+  const bool had_index = file_exists(bundle_index_path(prefix_));
   const std::unique_ptr<BundleReader> current = existing_bundle(prefix_);
-  // Read the existing data before trusting it.
-  const bool is_written =
-      current && current->has_same(entries()) && bundle_problem(prefix_, true).empty();
-  if (!is_written) {
-    const int now = current && current->num_shards() == 1 ? 2 : 1;
-    write(now);
-    if (stood || file_exists(bundle_data_path(prefix_, 0, 3 - now))) {
+  // An equal index is not enough: the data files could be damaged.
+  const bool is_up_to_date =
+      current && current->has_same_content(entries()) && bundle_problem(prefix_, true).empty();
+  if (!is_up_to_date) {
+    // Uses other names for the data files than the current bundle.
+    const int num_shards = current && current->num_shards() == 1 ? 2 : 1;
+    write(num_shards);
+    if (had_index || file_exists(bundle_data_path(prefix_, 0, 3 - num_shards))) {
       remove_unused_data_files(prefix_);
     }
   }
@@ -135,19 +138,21 @@ void BundleWriter::finish() {
   items_.clear();
 }
 
-// The data go to shard 0. If a file of that name is in use, the bundle has a second, empty shard,
-// which changes all file names.
+// Writes all data to shard 0. A second shard is empty; it only changes the file names, which
+// contain the number of shards. So the bundle does not overwrite the data of an existing bundle
+// with one shard.
 void BundleWriter::write(int num_shards) {
   AtomicFile data(bundle_data_path(prefix_, 0, num_shards)), index(bundle_index_path(prefix_));
   std::map<std::string, std::string> entries;
   for (const Item& item : items_) {
     const auto offset = static_cast<int64_t>(data.bytes_written());
     BundleEntry entry =
-        describe(item.tensor, [&data](std::string_view bytes) { data.write(bytes); });
+        describe_tensor(item.tensor, [&data](std::string_view bytes) { data.write(bytes); });
     entry.offset = offset;
     entries[item.key] = write_bundle_entry(entry);
   }
-  for (const auto& sliced : sliced_) entries[sliced.first] = write_bundle_entry(sliced.second);
+  for (const auto& sliced : sliced_entries_)
+    entries[sliced.first] = write_bundle_entry(sliced.second);
   TableBuilder table;
   BundleHeader header;
   header.num_shards = num_shards;
@@ -184,36 +189,36 @@ std::string bundle_problem(const std::string& prefix, bool reads_all) {
 }
 
 void remove_unused_data_files(const std::string& prefix) {
-  std::set<std::string> used;
+  std::set<std::string> used_names;
   try {
     const int num_shards = BundleReader(prefix).num_shards();
     for (int i = 0; i < num_shards; ++i) {
-      used.insert(base_name(bundle_data_path(prefix, i, num_shards)));
+      used_names.insert(base_name(bundle_data_path(prefix, i, num_shards)));
     }
   } catch (const Error&) {
-    return;  // unknown which files are used
+    return;  // without the index, the files in use are unknown
   }
   const std::string folder = parent_folder(prefix), begin = base_name(prefix) + ".data-";
-  for (const std::string& name : names_beginning(folder, begin)) {
-    const bool is_data = name.size() == used.begin()->size();
-    if (is_data && used.count(name) == 0) remove_file(join_path(folder, name));
+  for (const std::string& name : list_names_with_prefix(folder, begin)) {
+    const bool is_data = name.size() == used_names.begin()->size();
+    if (is_data && used_names.count(name) == 0) remove_file(join_path(folder, name));
   }
 }
 
-void BundleReader::damaged(const std::string& file,
-                           const std::string& name,
-                           const std::string& problem) const {
+void BundleReader::throw_damaged(const std::string& file,
+                                 const std::string& name,
+                                 const std::string& problem) const {
   fail(Code::kDataLoss, "Damaged checkpoint '", file, "': tensor '", name, "' ", problem, ".");
 }
 
-BundleReader::BundleReader(std::string prefix, FileAccessPolicy rights)
-    : prefix_(std::move(prefix)), rights_(std::move(rights)) {
+BundleReader::BundleReader(std::string prefix, FileAccessPolicy policy)
+    : prefix_(std::move(prefix)), policy_(std::move(policy)) {
   read_index();
 }
 
 void BundleReader::read_index() {
   const std::string path = bundle_index_path(prefix_);
-  const TableEntries table = read_table(read_whole_file(rights_.readable(path)), path);
+  const TableEntries table = read_table(read_whole_file(policy_.readable(path)), path);
   if (table.empty() || !table[0].first.empty()) {
     fail(Code::kDataLoss, "Damaged checkpoint '", path, "': its first entry is not a header.");
   }
@@ -226,9 +231,9 @@ void BundleReader::read_index() {
   }
   for (size_t i = 1; i < table.size(); ++i) {
     const std::string& key = table[i].first;
-    const bool is_part = key[0] == '\0';
-    const std::string name = is_part ? "(a slice)" : key;
-    (is_part ? parts_ : entries_)[key] = read_bundle_entry(table[i].second, name, path);
+    const bool is_slice = key[0] == '\0';
+    const std::string name = is_slice ? "(a slice)" : key;
+    (is_slice ? slice_entries_ : entries_)[key] = read_bundle_entry(table[i].second, name, path);
   }
   check_shard_files(header.num_shards);
 }
@@ -241,24 +246,25 @@ void BundleReader::check_shard_files(int num_shards) {
   }
   shards_.resize(static_cast<size_t>(num_shards));
   for (int i = 0; i < num_shards; ++i) {
-    const std::string path = rights_.readable(bundle_data_path(prefix_, i, num_shards));
+    const std::string path = policy_.readable(bundle_data_path(prefix_, i, num_shards));
     if (!file_exists(path)) throw_system("Cannot read", path, ENOENT);
   }
 }
 
-bool BundleReader::has_same(const std::map<std::string, BundleEntry>& entries) const {
-  std::map<std::string, BundleEntry> own = entries_;
-  own.insert(parts_.begin(), parts_.end());
-  return std::equal(
-      own.begin(), own.end(), entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return a.first == b.first && a.second.dtype == b.second.dtype &&
-               a.second.shape == b.second.shape && a.second.size == b.second.size &&
-               a.second.masked_crc == b.second.masked_crc && a.second.slices == b.second.slices;
-      });
+bool BundleReader::has_same_content(const std::map<std::string, BundleEntry>& entries) const {
+  std::map<std::string, BundleEntry> all_entries = entries_;
+  all_entries.insert(slice_entries_.begin(), slice_entries_.end());
+  return std::equal(all_entries.begin(), all_entries.end(), entries.begin(), entries.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first == b.first && a.second.dtype == b.second.dtype &&
+                             a.second.shape == b.second.shape && a.second.size == b.second.size &&
+                             a.second.masked_crc == b.second.masked_crc &&
+                             a.second.slices == b.second.slices;
+                    });
 }
 
 void BundleReader::check_data_files() const {
-  for (const auto* entries : {&entries_, &parts_}) {
+  for (const auto* entries : {&entries_, &slice_entries_}) {
     for (const auto& [name, entry] : *entries) {
       if (entry.slices.empty()) file_of(name, entry);
     }
@@ -272,13 +278,13 @@ std::vector<BundleReader::Info> BundleReader::tensors() const {
 }
 
 BundleReader::Info BundleReader::info(const std::string& name) const {
-  const BundleEntry& found = entry(name);
-  return {name, found.dtype, found.shape, !found.slices.empty(), found.slices};
+  const BundleEntry& tensor = entry(name);
+  return {name, tensor.dtype, tensor.shape, !tensor.slices.empty(), tensor.slices};
 }
 
 const BundleEntry& BundleReader::entry(const std::string& name) const {
-  const auto found = entries_.find(name);
-  if (found != entries_.end()) return found->second;
+  const auto entry = entries_.find(name);
+  if (entry != entries_.end()) return entry->second;
   std::vector<std::string> names;
   for (const auto& item : entries_) names.push_back(item.first);
   std::vector<std::string> hints = did_you_mean(name, names);
@@ -289,37 +295,38 @@ const BundleEntry& BundleReader::entry(const std::string& name) const {
               hints);
 }
 
-std::vector<BundleReader::Piece> BundleReader::pieces(const std::string& name,
-                                                      const BundleEntry& entry) const {
+std::vector<BundleReader::StoredSlice> BundleReader::stored_slices(const std::string& name,
+                                                                   const BundleEntry& entry) const {
   if (entry.slices.empty()) return {{TensorSlice::whole(entry.shape), &entry}};
-  std::vector<Piece> pieces;
+  std::vector<StoredSlice> stored_slices;
   for (size_t i = 0; i < entry.slices.size(); ++i) {
     const TensorSlice& slice = entry.slices[i];
-    const auto part = parts_.find(entry.slice_keys[i]);
-    if (part == parts_.end() || part->second.dtype != entry.dtype ||
-        part->second.shape.dims() != slice.length) {
-      damaged(bundle_index_path(prefix_), name, "has no entry for its slice " + slice.to_string());
+    const auto stored = slice_entries_.find(entry.slice_keys[i]);
+    if (stored == slice_entries_.end() || stored->second.dtype != entry.dtype ||
+        stored->second.shape.dims() != slice.length) {
+      throw_damaged(bundle_index_path(prefix_), name,
+                    "has no entry for its slice " + slice.to_string());
     }
-    pieces.push_back({slice, &part->second});
+    stored_slices.push_back({slice, &stored->second});
   }
-  return pieces;
+  return stored_slices;
 }
 
 InputFile& BundleReader::file_of(const std::string& name, const BundleEntry& entry) const {
   if (entry.shard < 0 || static_cast<size_t>(entry.shard) >= shards_.size()) {
-    damaged(bundle_index_path(prefix_), name,
-            str_cat("is in data file ", entry.shard, " of ", shards_.size()));
+    throw_damaged(bundle_index_path(prefix_), name,
+                  str_cat("is in data file ", entry.shard, " of ", shards_.size()));
   }
   std::unique_ptr<InputFile>& shard = shards_[static_cast<size_t>(entry.shard)];
   if (!shard) {
     const auto count = static_cast<int>(shards_.size());
     const std::string path = bundle_data_path(prefix_, entry.shard, count);
-    shard = std::make_unique<InputFile>(rights_.readable(path));
+    shard = std::make_unique<InputFile>(policy_.readable(path));
   }
   InputFile& file = *shard;
   const auto end = static_cast<uint64_t>(entry.offset + entry.size);
   if (end > file.size()) {
-    damaged(
+    throw_damaged(
         file.path(), name,
         str_cat("needs ", end, " bytes of the file, which has ", file.size(), ": it is truncated"));
   }
@@ -328,52 +335,55 @@ InputFile& BundleReader::file_of(const std::string& name, const BundleEntry& ent
 
 namespace {
 
-// Reads up to `size` bytes and computes their checksum. Each round reads its chunks on several
-// threads; between rounds it checks for interrupts.
+// Reads up to `size` bytes and computes their checksum. Reads several chunks in parallel, and
+// checks for interrupts between these rounds.
 size_t read_with_crc(InputFile& file, uint64_t offset, char* to, size_t size, uint32_t* crc) {
-  constexpr size_t kPart = size_t{1} << 20, kParts = 8;
-  struct Part {
-    int64_t got = 0;
+  constexpr size_t kChunkBytes = size_t{1} << 20, kMaxChunks = 8;
+  struct Chunk {
+    int64_t num_read = 0;
     int error = 0;
     uint32_t crc = 0;
   };
   *crc = 0;
-  size_t got = 0;
-  while (got < size) {
-    if (got > 0) check_interrupt();
-    const size_t begin = got, round = std::min(size - got, kParts * kPart);
-    const auto size_of = [=](size_t i) { return std::min(kPart, round - i * kPart); };
-    const size_t count = (round - 1) / kPart + 1;
-    std::array<Part, kParts> parts;
-    parallel_for(static_cast<int64_t>(count), [&](int64_t number) {
-      const auto i = static_cast<size_t>(number);
-      const size_t at = begin + i * kPart;
-      Part& part = parts[i];
-      part.got = file.read_part(offset + at, to + at, size_of(i));
-      if (part.got < 0) part.error = errno;
-      if (part.got > 0) part.crc = crc32c(to + at, static_cast<size_t>(part.got));
+  size_t num_read = 0;
+  while (num_read < size) {
+    if (num_read > 0) check_interrupt();
+    const size_t begin = num_read,
+                 round_bytes = std::min(size - num_read, kMaxChunks * kChunkBytes);
+    const auto size_of = [=](size_t i) {
+      return std::min(kChunkBytes, round_bytes - i * kChunkBytes);
+    };
+    const size_t count = (round_bytes - 1) / kChunkBytes + 1;
+    std::array<Chunk, kMaxChunks> chunks;
+    parallel_for(static_cast<int64_t>(count), [&](int64_t chunk_index) {
+      const auto i = static_cast<size_t>(chunk_index);
+      const size_t at = begin + i * kChunkBytes;
+      Chunk& chunk = chunks[i];
+      chunk.num_read = file.read_at_thread_safe(offset + at, to + at, size_of(i));
+      if (chunk.num_read < 0) chunk.error = errno;
+      if (chunk.num_read > 0) chunk.crc = crc32c(to + at, static_cast<size_t>(chunk.num_read));
     });
     for (size_t i = 0; i < count; ++i) {
-      if (parts[i].got < 0) throw_system("Cannot read", file.path(), parts[i].error);
-      const auto part = static_cast<size_t>(parts[i].got);
-      *crc = crc32c_joined(*crc, parts[i].crc, part);
-      got += part;
-      if (part < size_of(i)) return got;
+      if (chunks[i].num_read < 0) throw_system("Cannot read", file.path(), chunks[i].error);
+      const auto chunk_size = static_cast<size_t>(chunks[i].num_read);
+      *crc = crc32c_combine(*crc, chunks[i].crc, chunk_size);
+      num_read += chunk_size;
+      if (chunk_size < size_of(i)) return num_read;
     }
   }
-  return got;
+  return num_read;
 }
 
 Tensor read_numbers(InputFile& file, const BundleEntry& entry, uint32_t* crc) {
   Tensor tensor(entry.dtype, entry.shape);
-  const size_t got = read_with_crc(file, static_cast<uint64_t>(entry.offset),
-                                   static_cast<char*>(tensor.raw()), tensor.num_bytes(), crc);
+  const size_t num_read = read_with_crc(file, static_cast<uint64_t>(entry.offset),
+                                        static_cast<char*>(tensor.raw()), tensor.num_bytes(), crc);
   swap_on_big_endian(tensor.raw(), dtype_size(entry.dtype),
                      static_cast<size_t>(tensor.num_elements()));
   if (entry.dtype == DType::kBool) {
-    // A bool with another byte value than 0 or 1 is undefined behaviour.
+    // Reading a bool whose byte is neither 0 nor 1 would be undefined behaviour.
     auto* bytes = static_cast<uint8_t*>(tensor.raw());
-    for (size_t i = 0; i < got; ++i) bytes[i] = bytes[i] != 0;
+    for (size_t i = 0; i < num_read; ++i) bytes[i] = bytes[i] != 0;
   }
   return tensor;
 }
@@ -393,9 +403,9 @@ Tensor BundleReader::read_stored_slice(const std::string& name,
   const int64_t count = entry.shape.num_elements();
   const auto element = static_cast<int64_t>(dtype_size(entry.dtype));
   if (is_string ? entry.size < count : entry.size != count * element) {
-    damaged(bundle_index_path(prefix_), name,
-            str_cat("of type ", dtype_name(entry.dtype), " and shape ", entry.shape, " has ",
-                    entry.size, " bytes"));
+    throw_damaged(bundle_index_path(prefix_), name,
+                  str_cat("of type ", dtype_name(entry.dtype), " and shape ", entry.shape, " has ",
+                          entry.size, " bytes"));
   }
   InputFile& file = file_of(name, entry);
   uint32_t crc = 0;
@@ -404,12 +414,13 @@ Tensor BundleReader::read_stored_slice(const std::string& name,
     tensor = Tensor(entry.dtype, entry.shape);
     tensor.set_dictionary(dictionary);
     if (!read_strings(file, entry, tensor, &crc)) {
-      damaged(file.path(), name, "has strings that do not match their lengths");
+      throw_damaged(file.path(), name, "has strings that do not match their lengths");
     }
   } else {
     tensor = read_numbers(file, entry, &crc);
   }
-  if (mask_crc(crc) != entry.masked_crc) damaged(file.path(), name, "does not match its checksum");
+  if (mask_crc(crc) != entry.masked_crc)
+    throw_damaged(file.path(), name, "does not match its checksum");
   return tensor;
 }
 
@@ -431,22 +442,22 @@ bool intersect(const TensorSlice& a, const TensorSlice& b, TensorSlice* common) 
 // Copies the elements of `box`, in coordinates of the full tensor, between two slices.
 void copy_box(const TensorSlice& box,
               const Tensor& from,
-              const TensorSlice& from_place,
+              const TensorSlice& from_slice,
               Tensor& to,
-              const TensorSlice& to_place) {
+              const TensorSlice& to_slice) {
   const size_t element = dtype_size(from.dtype());
   const auto rank = box.start.size();
   const size_t row = rank ? static_cast<size_t>(box.length[rank - 1]) : 1;
   const int64_t rows = box.num_elements() / static_cast<int64_t>(row);
   std::vector<int64_t> at = box.start;
-  const auto offset_in = [&](const TensorSlice& place) {
+  const auto offset_in = [&](const TensorSlice& slice) {
     int64_t offset = 0;
-    for (size_t i = 0; i < rank; ++i) offset = offset * place.length[i] + at[i] - place.start[i];
+    for (size_t i = 0; i < rank; ++i) offset = offset * slice.length[i] + at[i] - slice.start[i];
     return static_cast<size_t>(offset) * element;
   };
   for (int64_t r = 0; r < rows; ++r) {
-    std::memcpy(static_cast<char*>(to.raw()) + offset_in(to_place),
-                static_cast<const char*>(from.raw()) + offset_in(from_place), row * element);
+    std::memcpy(static_cast<char*>(to.raw()) + offset_in(to_slice),
+                static_cast<const char*>(from.raw()) + offset_in(from_slice), row * element);
     for (size_t i = rank; i-- > 1;) {
       if (++at[i - 1] < box.start[i - 1] + box.length[i - 1]) break;
       at[i - 1] = box.start[i - 1];
@@ -460,47 +471,47 @@ Tensor BundleReader::read_box(const std::string& name,
                               const BundleEntry& entry,
                               const TensorSlice& box) const {
   const auto dictionary = std::make_shared<StringDictionary>();
-  const std::vector<Piece> all = pieces(name, entry);
-  for (const Piece& piece : all) {
-    if (piece.place == box) return read_stored_slice(name, *piece.entry, dictionary);
+  const std::vector<StoredSlice> all = stored_slices(name, entry);
+  for (const StoredSlice& stored_slice : all) {
+    if (stored_slice.slice == box) return read_stored_slice(name, *stored_slice.entry, dictionary);
   }
-  // Check first, so that a damaged file cannot cause a large allocation.
+  // Checks before allocating, so that a damaged file cannot cause a large allocation.
   int64_t missing = box.num_elements();
   TensorSlice common;
-  for (const Piece& piece : all) {
-    if (intersect(piece.place, box, &common)) missing -= common.num_elements();
+  for (const StoredSlice& stored_slice : all) {
+    if (intersect(stored_slice.slice, box, &common)) missing -= common.num_elements();
   }
   if (missing != 0) {
-    damaged(bundle_index_path(prefix_), name, "has slices that do not cover all of it");
+    throw_damaged(bundle_index_path(prefix_), name, "has slices that do not cover all of it");
   }
   Tensor tensor = Tensor::zeros(entry.dtype, Shape(box.length));
   if (entry.dtype == DType::kString) {
     dictionary->code("");
     tensor.set_dictionary(dictionary);
   }
-  for (const Piece& piece : all) {
-    if (!intersect(piece.place, box, &common)) continue;
-    copy_box(common, read_stored_slice(name, *piece.entry, dictionary), piece.place, tensor, box);
+  for (const StoredSlice& stored_slice : all) {
+    if (!intersect(stored_slice.slice, box, &common)) continue;
+    copy_box(common, read_stored_slice(name, *stored_slice.entry, dictionary), stored_slice.slice,
+             tensor, box);
   }
   return tensor;
 }
 
 Tensor BundleReader::read(const std::string& name) const {
-  const BundleEntry& found = entry(name);
-  return read_slice(name, TensorSlice::whole(found.shape));
+  return read_slice(name, TensorSlice::whole(entry(name).shape));
 }
 
 Tensor BundleReader::read_slice(const std::string& name, const TensorSlice& slice) const {
-  const BundleEntry& found = entry(name);
-  if (dtype_size(found.dtype) == 0) {
+  const BundleEntry& tensor = entry(name);
+  if (dtype_size(tensor.dtype) == 0) {
     fail(Code::kUnimplemented, "Tensor '", name, "' in checkpoint '", prefix_, "' has data type ",
-         static_cast<int>(found.dtype), ", which runhooks does not support.");
+         static_cast<int>(tensor.dtype), ", which runhooks does not support.");
   }
-  if (!slice.lies_within(found.shape)) {
-    invalid_argument("Slice ", slice.to_string(), " does not lie in the shape ", found.shape,
+  if (!slice.lies_within(tensor.shape)) {
+    invalid_argument("Slice ", slice.to_string(), " does not lie in the shape ", tensor.shape,
                      " of tensor '", name, "' in checkpoint '", prefix_, "'.");
   }
-  return read_box(name, found, slice);
+  return read_box(name, tensor, slice);
 }
 
 }  // namespace runhooks

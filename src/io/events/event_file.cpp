@@ -55,24 +55,24 @@ void read_content(const WireReader& r, Event& event) {
   }
 }
 
-// The first second from `now` whose file name is free. Earlier writers took consecutive seconds, so
-// doubling steps and bisection find it in logarithmic time.
+// The first second from `now` whose file name is free. Writers that start within one second use
+// consecutive seconds, so an exponential search finds it in logarithmic time.
 int64_t free_second(const std::string& logdir, const std::string& suffix, int64_t now) {
-  const auto is_taken = [&](int64_t second) {
+  const auto is_used = [&](int64_t second) {
     ++pass_work_count();
     return file_exists(join_path(logdir, event_file_name(second, suffix)));
   };
-  if (!is_taken(now)) return now;
-  int64_t taken = now, free = now + 1;
-  for (int64_t step = 1; is_taken(free); step *= 2) {
-    taken = free;
-    free += step;
+  if (!is_used(now)) return now;
+  int64_t last_used = now, first_free = now + 1;
+  for (int64_t step = 1; is_used(first_free); step *= 2) {
+    last_used = first_free;
+    first_free += step;
   }
-  while (free - taken > 1) {
-    const int64_t between = taken + (free - taken) / 2;
-    (is_taken(between) ? taken : free) = between;
+  while (first_free - last_used > 1) {
+    const int64_t middle = last_used + (first_free - last_used) / 2;
+    (is_used(middle) ? last_used : first_free) = middle;
   }
-  return free;
+  return first_free;
 }
 
 }  // namespace
@@ -133,12 +133,12 @@ EventFileWriter::EventFileWriter(const std::string& logdir, const std::string& s
       if (error.code() != Code::kAlreadyExists) throw;
     }
   }
-  Event first;
-  first.wall_time = now;
-  first.kind = Event::Kind::kFileVersion;
-  first.bytes = kFileVersion;
-  first.source_writer = kSourceWriter;
-  add_event(std::move(first));
+  Event version_event;
+  version_event.wall_time = now;
+  version_event.kind = Event::Kind::kFileVersion;
+  version_event.bytes = kFileVersion;
+  version_event.source_writer = kSourceWriter;
+  add_event(std::move(version_event));
 }
 
 EventFileWriter::EventFileWriter(AppendTag, const std::string& path, Clock clock)
@@ -179,10 +179,10 @@ void EventFileWriter::add_serialized_summary(std::string_view bytes, int64_t ste
 }
 
 void EventFileWriter::add_bytes(Event::Kind kind, std::string_view bytes, int64_t step) {
-  WireWriter head;
-  head.add_double(1, clock_()).add_int(2, step);
-  head.put_size(static_cast<int>(kind), bytes.size());
-  records_->write_parts({head.bytes(), bytes});
+  WireWriter header;
+  header.add_double(1, clock_()).add_int(2, step);
+  header.put_size(static_cast<int>(kind), bytes.size());
+  records_->write_parts({header.bytes(), bytes});
   records_->flush();
 }
 
@@ -207,8 +207,8 @@ void EventFileWriter::add_session_log(SessionLog::Status status,
 void EventFileWriter::add_run_metadata(const std::string& tag,
                                        std::string_view bytes,
                                        int64_t step) {
-  const WireWriter tagged = WireWriter().add_bytes(1, tag).add_bytes(2, bytes);
-  add_bytes(Event::Kind::kRunMetadata, tagged.bytes(), step);
+  const WireWriter tagged_metadata = WireWriter().add_bytes(1, tag).add_bytes(2, bytes);
+  add_bytes(Event::Kind::kRunMetadata, tagged_metadata.bytes(), step);
 }
 
 void EventFileWriter::flush() { records_->flush(); }
@@ -216,7 +216,7 @@ void EventFileWriter::close() { records_->close(); }
 
 std::vector<Event> read_events(const std::string& path, bool* truncated) {
   std::vector<Event> events;
-  const FilledBytes filled;
+  const ExpandedBytesLimit expanded_bytes_limit;
   InterruptPoll poll;
   for (const std::string& record : read_records(path, truncated)) {
     poll();

@@ -47,9 +47,9 @@ struct Event {
 std::string write_event(const Event& event);
 Event read_event(std::string_view bytes, std::string_view where);
 
-// Writes LOGDIR/events.out.tfevents.<seconds>.<host><suffix>. The constructor creates the file with
-// its first record. Each event is passed to the system before the call returns, so a killed process
-// loses none.
+// Writes LOGDIR/events.out.tfevents.<seconds>.<host><suffix>. The constructor creates the file and
+// writes its first record. Each call passes its event to the system, so a killed process loses
+// none.
 class EventFileWriter {
  public:
   using Clock = std::function<double()>;  // seconds since 1970
@@ -64,7 +64,7 @@ class EventFileWriter {
   const std::string& path() const { return records_->path(); }
 
   void add_scalars(const std::vector<std::pair<std::string, double>>& values, int64_t step);
-  // Drops the metadata of a tag that this writer has already written.
+  // Writes the metadata of a tag only the first time.
   void add_summary(Summary summary, int64_t step);
   void add_serialized_summary(std::string_view bytes, int64_t step);
   void add_graph_def(std::string_view bytes, int64_t step = 0);

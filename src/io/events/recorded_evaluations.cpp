@@ -9,12 +9,12 @@ namespace runhooks {
 
 namespace {
 
-std::atomic<uint64_t> evaluations{0};
+std::atomic<uint64_t> num_evaluations{0};
 
 }  // namespace
 
-void count_evaluation() { ++evaluations; }
-uint64_t evaluation_count() { return evaluations; }
+void count_evaluation() { ++num_evaluations; }
+uint64_t evaluation_count() { return num_evaluations; }
 
 void EvalMetricsReader::read_new(const std::string& path, File& file) {
   RecordReader reader(path);
@@ -58,15 +58,15 @@ const EvalMetrics& EvalMetricsReader::read() {
   for (const std::string& path : paths) changed = update(path, files_[path]) || changed;
   if (!changed) return metrics_;
   metrics_.clear();
-  std::map<std::string, File> present;
+  std::map<std::string, File> current_files;
   for (const std::string& path : paths) {
     File& file = files_[path];
     for (const auto& step : file.metrics) {
       for (const auto& metric : step.second) metrics_[step.first][metric.first] = metric.second;
     }
-    present[path] = std::move(file);
+    current_files[path] = std::move(file);
   }
-  files_ = std::move(present);
+  files_ = std::move(current_files);
   return metrics_;
 }
 

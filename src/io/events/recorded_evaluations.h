@@ -19,14 +19,16 @@ class EvalMetricsReader {
  public:
   explicit EvalMetricsReader(std::string eval_dir) : eval_dir_(std::move(eval_dir)) {}
   const EvalMetrics& read();
+  // Makes read() return only metrics that are appended from now on.
   void skip_existing();
   // lint: allow caller (for tests)
   uint64_t bytes_read() const { return bytes_read_; }
 
  private:
   struct File {
-    uint64_t size = 0, offset = 0;  // at the last read; start of the next record
-    double time = 0;
+    uint64_t size = 0;    // at the last read
+    double time = 0;      // modification time at the last read
+    uint64_t offset = 0;  // of the next record
     bool is_damaged = false;
     EvalMetrics metrics;
   };
@@ -39,7 +41,8 @@ class EvalMetricsReader {
   uint64_t bytes_read_ = 0;
 };
 
-// Counts evaluations written by this process, so that observers can skip a look at the files.
+// Counts the evaluations that this process has written. Observers read the files only if it
+// changed.
 void count_evaluation();
 uint64_t evaluation_count();
 

@@ -48,9 +48,9 @@ Histogram make_histogram(const double* values, size_t count) {
   }
   h.num = static_cast<double>(count);
   for (size_t i = 0; i < limits.size(); ++i) {
-    // Joins an empty bucket with the next one if that is empty too.
-    const bool goes_up = counts[i] <= 0 && i + 1 < limits.size() && counts[i + 1] <= 0;
-    if (goes_up) continue;
+    // Joins consecutive empty buckets.
+    const bool joins_next = counts[i] <= 0 && i + 1 < limits.size() && counts[i + 1] <= 0;
+    if (joins_next) continue;
     h.bucket_limit.push_back(limits[i]);
     h.bucket.push_back(counts[i]);
   }
@@ -78,7 +78,7 @@ SummaryValue histogram_summary(const std::string& tag, const Tensor& values) {
   return summary;
 }
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
+// lint: allow caller (only tests write text summaries)
 SummaryValue text_summary(const std::string& tag, const Tensor& strings) {
   SummaryValue summary;
   summary.tag = tag;
@@ -145,7 +145,7 @@ SummaryMetadata read_metadata(WireReader r) {
   return metadata;
 }
 
-// Writes the oneof member. Fields are ordered by number, so a tensor comes after the node name.
+// Writes the value. TensorFlow orders fields by number, so only a tensor comes after the node name.
 void write_content(WireWriter& out, const SummaryValue& value, bool after_node_name) {
   const auto* raw = std::get_if<RawSummary>(&value.value);
   if (value.tensor()) {
@@ -165,16 +165,6 @@ WireWriter write_summary_value(const SummaryValue& value) {
   write_content(out, value, true);
   if (value.metadata) out.put_message(kMetadata, write_metadata(*value.metadata));
   return out;
-}
-
-// Keeps a tensor of an unsupported type as raw bytes, so that the rest of the file is readable.
-decltype(SummaryValue::value) read_tensor_or_raw(const WireReader& r) {
-  try {
-    return read_tensor(r.message());
-  } catch (const Error& error) {
-    if (error.code() != Code::kUnimplemented) throw;
-    return RawSummary{r.field(), r.text()};
-  }
 }
 
 SummaryValue read_summary_value(WireReader r) {
@@ -199,7 +189,13 @@ SummaryValue read_summary_value(WireReader r) {
         value.node_name = r.text();
         break;
       case kValueTensor:
-        value.value = read_tensor_or_raw(r);
+        // A tensor of an unsupported type stays serialized, so that the rest of the file can be
+        // read.
+        if (auto tensor = read_supported_tensor(r.message())) {
+          value.value = std::move(*tensor);
+        } else {
+          value.value = RawSummary{r.field(), r.text()};
+        }
         break;
       case kMetadata:
         value.metadata = read_metadata(r.message());

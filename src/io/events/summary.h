@@ -18,8 +18,8 @@ struct Histogram {
   std::vector<double> bucket_limit, bucket;
 };
 
-// TensorFlow's histogram: 1551 fixed limits, with runs of empty buckets joined. NaN is counted in
-// the last bucket; callers must reject it if they need TensorFlow's behavior.
+// TensorFlow's histogram: 1551 fixed limits, with consecutive empty buckets joined. Counts NaN in
+// the last bucket. TensorFlow rejects NaN; callers that need this check first.
 Histogram make_histogram(const double* values, size_t count);
 Histogram make_histogram(const Tensor& values);
 
@@ -28,6 +28,7 @@ struct SummaryMetadata {
   int data_class = 0;
 };
 
+// A serialized value of a kind that runhooks does not decode, such as an image.
 struct RawSummary {
   int field = 0;
   std::string bytes;

@@ -12,17 +12,16 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kHeader = 12, kFooter = 4;
-
-size_t record_at(const std::string& bytes, size_t at) {
-  if (bytes.size() - at < kHeader + kFooter) return 0;
+// Size of the record at `at`, with header and footer; 0 if the bytes are not a valid record.
+size_t valid_record_size(const std::string& bytes, size_t at) {
+  if (bytes.size() - at < kRecordHeaderSize + kRecordFooterSize) return 0;
   const char* header = bytes.data() + at;
-  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return 0;
-  const uint64_t length = load_fixed64(header);
-  if (length > bytes.size() - at - kHeader - kFooter) return 0;
-  const char* data = header + kHeader;
+  uint64_t length = 0;
+  if (!parse_record_header(header, &length)) return 0;
+  if (length > bytes.size() - at - kRecordHeaderSize - kRecordFooterSize) return 0;
+  const char* data = header + kRecordHeaderSize;
   if (mask_crc(crc32c(data, length)) != load_fixed32(data + length)) return 0;
-  return kHeader + length + kFooter;
+  return kRecordHeaderSize + length + kRecordFooterSize;
 }
 
 }  // namespace
@@ -36,14 +35,14 @@ void append_record_to(const std::string& path, std::string_view data) {
   const int64_t size = seek_to_end(file);
   const int64_t written = write_descriptor(file, record.data(), record.size());
   const int reason = written < 0 ? errno : ENOSPC;
-  const bool is_whole = written == static_cast<int64_t>(record.size());
+  const bool is_complete = written == static_cast<int64_t>(record.size());
   // Truncates a partial record unless another process has appended after it. Readers skip a partial
   // record that remains.
-  if (!is_whole && written > 0 && seek_to_end(file) == size + written) {
+  if (!is_complete && written > 0 && seek_to_end(file) == size + written) {
     truncate_descriptor(file, size);
   }
   close_descriptor(file);
-  if (!is_whole) throw_system("Cannot write", path, reason);
+  if (!is_complete) throw_system("Cannot write", path, reason);
 }
 
 void write_appended_records(const std::string& path, const std::vector<std::string>& records) {
@@ -52,19 +51,20 @@ void write_appended_records(const std::string& path, const std::vector<std::stri
   write_file_atomically(path, bytes);
 }
 
-std::vector<std::string> read_appended_records(const std::string& path, size_t* damaged) {
+std::vector<std::string> read_appended_records(const std::string& path, size_t* num_skipped) {
   std::vector<std::string> records;
-  *damaged = 0;
+  *num_skipped = 0;
   if (!file_exists(path)) return records;
   const std::string bytes = read_whole_file(path);
   for (size_t at = 0; at < bytes.size();) {
-    const size_t size = record_at(bytes, at);
+    const size_t size = valid_record_size(bytes, at);
     if (size == 0) {
-      ++*damaged;
+      ++*num_skipped;
       ++at;
       continue;
     }
-    records.push_back(bytes.substr(at + kHeader, size - kHeader - kFooter));
+    records.push_back(
+        bytes.substr(at + kRecordHeaderSize, size - kRecordHeaderSize - kRecordFooterSize));
     at += size;
   }
   return records;

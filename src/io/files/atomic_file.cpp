@@ -44,7 +44,7 @@ namespace {
   throw_system(problem, path, error.default_error_condition().value());
 }
 
-constexpr size_t kPart = size_t{8} << 20;
+constexpr size_t kWriteChunk = size_t{8} << 20;
 
 #if defined(__linux__)
 // Preallocates large writes and starts write-back early, so that sync() has little left to do.
@@ -54,28 +54,28 @@ void preallocate(std::FILE* file, uint64_t at, size_t size) {
   (void)!fallocate(fileno(file), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
                    static_cast<off_t>(size));
 }
-void send_to_disk(std::FILE* file, uint64_t at, size_t size) {
+void start_write_back(std::FILE* file, uint64_t at, size_t size) {
   if (!feature_enabled(SystemFeature::kFallocate)) return;
   (void)!sync_file_range(fileno(file), static_cast<off_t>(at), static_cast<off_t>(size),
                          SYNC_FILE_RANGE_WRITE);
 }
 #else
 void preallocate(std::FILE*, uint64_t, size_t) {}
-void send_to_disk(std::FILE*, uint64_t, size_t) {}
+void start_write_back(std::FILE*, uint64_t, size_t) {}
 #endif
 
 #if !defined(_WIN32)
 // Returns -1 and sets errno on failure.
 int64_t read_all_at(int file, uint64_t offset, void* data, size_t size) {
-  size_t got = 0;
-  while (got < size) {
-    const ssize_t part =
-        pread(file, static_cast<char*>(data) + got, size - got, static_cast<off_t>(offset + got));
-    if (part == 0) break;
-    if (part < 0 && errno != EINTR) return -1;
-    if (part > 0) got += static_cast<size_t>(part);
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count = pread(file, static_cast<char*>(data) + done, size - done,
+                                static_cast<off_t>(offset + done));
+    if (count == 0) break;
+    if (count < 0 && errno != EINTR) return -1;
+    if (count > 0) done += static_cast<size_t>(count);
   }
-  return static_cast<int64_t>(got);
+  return static_cast<int64_t>(done);
 }
 #endif
 
@@ -84,7 +84,7 @@ std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, numb
 // Most file systems allow 255 bytes per name, encrypted directories (eCryptfs) 143. The suffix of a
 // temporary name (mark, process id, random number) takes up to 31.
 constexpr size_t kMaxStem = 143 - 31;
-constexpr size_t kFingerprintSize = 17;
+constexpr size_t kFingerprintSize = 17;  // "~" and 16 hexadecimal digits
 
 std::string temporary_stem(const std::string& name) {
   if (name.size() <= kMaxStem) return name;
@@ -94,8 +94,8 @@ std::string temporary_stem(const std::string& name) {
   return str_cat(name.substr(0, end), "~", hex_digits(fingerprint64(name)));
 }
 
-// Random, so that an attacker cannot create a link of that name first. The process id tells whether
-// a leftover file is stale.
+// The random number prevents an attacker from creating a link of that name first. The process id
+// tells whether a leftover file is stale.
 std::string temporary_name(const std::string& path) {
   const std::string name = base_name(path);
   return str_cat(path.substr(0, path.size() - name.size()), temporary_stem(name), kTemporaryMark,
@@ -123,13 +123,13 @@ TemporaryFile create_temporary(const std::string& sibling, const std::string& pa
 
 // Whether the path names an open descriptor of this process, such as "/dev/stdout".
 bool is_open_descriptor(const std::string& path) {
-  std::string place = path;
+  std::string resolved = path;
   for (int links = 0; links < 8; ++links) {
-    if (place.rfind("/proc/", 0) == 0 || place.rfind("/dev/fd/", 0) == 0) return true;
+    if (resolved.rfind("/proc/", 0) == 0 || resolved.rfind("/dev/fd/", 0) == 0) return true;
     std::error_code error;
-    const std::string target = path_text(fs::read_symlink(fs_path(place), error));
+    const std::string target = path_text(fs::read_symlink(fs_path(resolved), error));
     if (error) return false;
-    place = join_path(parent_folder(place), target);
+    resolved = join_path(parent_folder(resolved), target);
   }
   return false;
 }
@@ -140,7 +140,7 @@ bool is_written_directly(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::kFolder:
       throw_system("Cannot write", path, EISDIR);
-    case FileKind::kDisk:
+    case FileKind::kBlockDevice:
     case FileKind::kOther:
       fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ",
            file_kind_description(file_kind(path)), ", not a regular file.");
@@ -154,7 +154,7 @@ bool is_written_directly(const std::string& path) {
   return is_open_descriptor(path);
 }
 
-// Opening a pipe without a reader would block, so this polls and checks for interrupts.
+// Waits until the pipe has a reader. Polls instead of blocking in open(), so that Ctrl-C works.
 int open_stream(const std::string& path) {
   for (;;) {
     const int file = open_descriptor(path, Access::kStream);
@@ -175,11 +175,11 @@ int64_t write_some(int file, const char* data, size_t size) {
   return is_full ? 0 : written;
 }
 
-bool is_number(const std::string& text) {
+bool is_decimal(const std::string& text) {
   return !text.empty() && text.size() < 10 && std::all_of(text.begin(), text.end(), is_ascii_digit);
 }
 
-bool is_mark(const std::string& text) {
+bool is_hex_number(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
@@ -189,18 +189,19 @@ int pid_from_temp_name(const std::string& name) {
   if (mark == std::string::npos || dash == std::string::npos || dash < mark) return 0;
   const size_t begin = mark + std::strlen(kTemporaryMark);
   const std::string process = name.substr(begin, dash - begin);
-  const std::string mark_of = name.substr(dash + 1);
-  const bool is_ours = is_number(process) && (is_mark(mark_of) || is_number(mark_of));
+  const std::string unique_part = name.substr(dash + 1);
+  const bool is_ours =
+      is_decimal(process) && (is_hex_number(unique_part) || is_decimal(unique_part));
   return is_ours ? std::stoi(process) : 0;
 }
 
-// Whether `name` may be the temporary name of a file that starts with `prefix`. A shortened name
-// contains only the start of the original, so the answer can be a false positive.
-bool may_begin_with(const std::string& name, const std::string& prefix) {
+// Whether `name` may be the temporary name of a file whose name starts with `prefix`. A shortened
+// temporary name contains only the start of the original, so the answer can be a false positive.
+bool may_have_prefix(const std::string& name, const std::string& prefix) {
   if (name.rfind(prefix, 0) == 0) return true;
   const size_t stem = std::min(name.rfind(kTemporaryMark), name.size());
   if (stem <= kFingerprintSize || name[stem - kFingerprintSize] != '~') return false;
-  const bool is_shortened = is_mark(name.substr(stem - kFingerprintSize + 1, 16));
+  const bool is_shortened = is_hex_number(name.substr(stem - kFingerprintSize + 1, 16));
   return is_shortened &&
          prefix.compare(0, stem - kFingerprintSize, name, 0, stem - kFingerprintSize) == 0;
 }
@@ -226,20 +227,22 @@ std::string permission_key([[maybe_unused]] const std::string& folder) {
 #endif
 }
 
-const double kLoaded = now_seconds();
+const double kLoadTime = now_seconds();
 
-// Whether the process may still be writing the file. Errs on TRUE: a leftover file does no harm.
+// Whether the process may still be writing the file. TRUE in case of doubt, because a leftover file
+// does no harm.
 bool may_be_in_use(const std::string& path, int process) {
   // In a container every run may have the same process id, so files older than this process are
   // stale.
-  if (process == process_id()) return modification_time(path) + 1 >= kLoaded;
+  if (process == process_id()) return modification_time(path) + 1 >= kLoadTime;
   return process_exists(process);
 }
 
-// Renames the old file before. Windows removes it as soon as it is closed.
+// Windows cannot replace an open file. Renames the old file first and then removes it; Windows
+// deletes it when the last process closes it.
 bool replace_open_file(const std::string& from, const std::string& to) {
   const std::string aside = temporary_path(to);
-  if (!exchange_by_two(from, to, aside)) return false;
+  if (!replace_by_two_renames(from, to, aside)) return false;
   std::error_code ignored;
   fs::remove(fs_path(aside), ignored);
   return true;
@@ -260,7 +263,7 @@ bool is_directory(const std::string& path) {
 double modification_time(const std::string& path) {
   FileInfo info;
   if (!stat_path(path, &info)) throw_system("Cannot access", path, errno);
-  return static_cast<double>(info.written / 1000000000);
+  return static_cast<double>(info.modified / 1000000000);
 }
 
 uint64_t file_size(const std::string& path) {
@@ -290,24 +293,25 @@ std::vector<std::string> list_directory(const std::string& path) {
   return names;
 }
 
-std::vector<std::string> names_beginning(const std::string& folder, const std::string& prefix) {
+std::vector<std::string> list_names_with_prefix(const std::string& folder, const std::string& prefix) {
   std::vector<std::string> names;
-  const std::string place = folder.empty() ? "." : folder;
-  const std::string mark = prefix.substr(std::min(prefix.rfind('.'), prefix.size()));
-  const std::vector<std::string> all = list_directory(place);
+  const std::string directory = folder.empty() ? "." : folder;
+  const std::string extension = prefix.substr(std::min(prefix.rfind('.'), prefix.size()));
+  const std::vector<std::string> all = list_directory(directory);
   for (const std::string& name : all) {
     if (name.rfind(prefix, 0) == 0) {
       names.push_back(name);
       continue;
     }
-    const size_t at = mark.empty() ? std::string::npos : name.rfind(mark);
+    const size_t at = extension.empty() ? std::string::npos : name.rfind(extension);
     if (at == std::string::npos) continue;
-    const std::string ours = prefix + name.substr(at + mark.size());
-    if (!may_be_same_name(name, ours) || std::binary_search(all.begin(), all.end(), ours)) continue;
+    const std::string respelled = prefix + name.substr(at + extension.size());
+    if (!may_be_same_name(name, respelled)) continue;
+    if (std::binary_search(all.begin(), all.end(), respelled)) continue;
     std::error_code ignored;
-    const fs::path there = fs_path(join_path(place, name));
-    const fs::path wanted = fs_path(join_path(place, ours));
-    if (fs::equivalent(there, wanted, ignored)) names.push_back(ours);
+    const fs::path listed_path = fs_path(join_path(directory, name));
+    const fs::path respelled_path = fs_path(join_path(directory, respelled));
+    if (fs::equivalent(listed_path, respelled_path, ignored)) names.push_back(respelled);
   }
   return names;
 }
@@ -330,32 +334,32 @@ bool remove_file(const std::string& path) {
 void rename_file(const std::string& from, const std::string& to) {
   constexpr auto kDenied = std::errc::permission_denied;
   const bool is_file = file_kind(to) == FileKind::kRegular;
-  const bool tries = !is_file || feature_enabled(SystemFeature::kReplaceOpen);
-  const std::error_code error = tries ? rename_path(from, to) : std::make_error_code(kDenied);
+  const bool can_replace = !is_file || feature_enabled(SystemFeature::kReplaceOpen);
+  const std::error_code error = can_replace ? rename_path(from, to) : std::make_error_code(kDenied);
   if (!error || (is_file && error == kDenied && replace_open_file(from, to))) return;
   throw_error_code("Cannot replace", to, error);
 }
 
-bool can_write_in(const std::string& folder) {
+bool is_writable_folder(const std::string& folder) {
   constexpr const char* kProbe = ".runhooks";
-  static std::string last;  // permission key of the last directory that passed the probe
-  const std::string rights = permission_key(folder);
-  if (!rights.empty() && rights == last) return true;
+  static std::string last_writable_key;  // of the last directory that passed the probe
+  const std::string key = permission_key(folder);
+  if (!key.empty() && key == last_writable_key) return true;
   remove_stale_files(folder, {kProbe});
   const std::string probe = temporary_name(join_path(folder, kProbe));
   std::FILE* file = open_to_write(probe, Access::kNew);
   if (!file) return false;
   std::fclose(file);
   if (!remove_file(probe)) return false;
-  last = rights;
+  last_writable_key = key;
   return true;
 }
 
 std::string temporary_path(const std::string& path) { return temporary_name(path); }
 
 bool is_temporary_of(const std::string& temporary, const std::string& name) {
-  const std::string given = base_name(temporary);
-  return given.substr(0, given.rfind(kTemporaryMark)) == temporary_stem(name);
+  const std::string full_name = base_name(temporary);
+  return full_name.substr(0, full_name.rfind(kTemporaryMark)) == temporary_stem(name);
 }
 
 std::vector<std::string> stale_files(const std::string& folder,
@@ -365,7 +369,7 @@ std::vector<std::string> stale_files(const std::string& folder,
   for (const std::string& name : list_directory(folder)) {
     const bool is_ours =
         std::any_of(prefixes.begin(), prefixes.end(),
-                    [&name](const std::string& prefix) { return may_begin_with(name, prefix); });
+                    [&name](const std::string& prefix) { return may_have_prefix(name, prefix); });
     const int process = is_ours ? pid_from_temp_name(name) : 0;
     const std::string path = join_path(folder, name);
     if (process > 0 && !may_be_in_use(path, process)) stale.push_back(path);
@@ -377,7 +381,7 @@ void remove_stale_files(const std::string& folder, const std::vector<std::string
   for (const std::string& path : stale_files(folder, prefixes)) remove_file(path);
 }
 
-void remove_stale_of(const std::string& path) {
+void remove_stale_temporaries(const std::string& path) {
   const std::string folder = parent_folder(path);
   try {
     remove_stale_files(folder.empty() ? "." : folder, {base_name(path) + kTemporaryMark});
@@ -416,38 +420,38 @@ size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
   return read(data, size);
 }
 
-int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
+int64_t InputFile::read_at_thread_safe(uint64_t offset, void* data, size_t size) noexcept {
 #if !defined(_WIN32)
   if (feature_enabled(SystemFeature::kPread)) return read_all_at(fileno(file_), offset, data, size);
 #endif
-  static std::mutex one;  // the seek position is shared by all threads
-  const std::lock_guard<std::mutex> lock(one);
+  static std::mutex seek_mutex;  // all threads share the seek position
+  const std::lock_guard<std::mutex> lock(seek_mutex);
   if (!seek_stream(file_, offset)) return -1;
-  const size_t got = size ? std::fread(data, 1, size, file_) : 0;
-  return got < size && std::ferror(file_) ? -1 : static_cast<int64_t>(got);
+  const size_t num_read = size ? std::fread(data, 1, size, file_) : 0;
+  return num_read < size && std::ferror(file_) ? -1 : static_cast<int64_t>(num_read);
 }
 
 size_t InputFile::read(void* data, size_t size) {
-  const size_t got = size ? std::fread(data, 1, size, file_) : 0;
-  if (got < size && std::ferror(file_)) throw_system("Cannot read", path_, errno);
-  return got;
+  const size_t num_read = size ? std::fread(data, 1, size, file_) : 0;
+  if (num_read < size && std::ferror(file_)) throw_system("Cannot read", path_, errno);
+  return num_read;
 }
 
-OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_(path_) {
+OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), path_in_errors_(path_) {
   const bool is_new = at == At::kNew;
   if (!is_new) check_is_file(path_);
   file_ = open_to_write(path_, is_new ? Access::kNew : Access::kAppend);
-  if (!file_) throw_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
+  if (!file_) throw_system(is_new ? "Cannot create" : "Cannot write", path_in_errors_, errno);
 }
 
 OutputFile::OutputFile(SiblingTemp, const std::string& sibling, const std::string& path)
-    : shown_(path) {
-  TemporaryFile made = create_temporary(sibling, path);
-  path_ = std::move(made.path);
-  file_ = made.file;
+    : path_in_errors_(path) {
+  TemporaryFile temporary = create_temporary(sibling, path);
+  path_ = std::move(temporary.path);
+  file_ = temporary.file;
 }
 
-OutputFile::OutputFile(InPlace, const std::string& path) : path_(path), shown_(path) {
+OutputFile::OutputFile(InPlace, const std::string& path) : path_(path), path_in_errors_(path) {
   stream_ = open_stream(path);
 }
 
@@ -462,27 +466,28 @@ void OutputFile::throw_write() {
   if (stream_ >= 0) close_descriptor(stream_);
   file_ = nullptr;
   stream_ = -1;
-  throw_system("Cannot write", shown_, reason);
+  throw_system("Cannot write", path_in_errors_, reason);
 }
 
 void OutputFile::write(const void* data, size_t size) {
-  if (!is_open()) fail(Code::kFailedPrecondition, "Cannot write '", shown_, "': it is closed.");
+  if (!is_open())
+    fail(Code::kFailedPrecondition, "Cannot write '", path_in_errors_, "': it is closed.");
   if (stream_ >= 0) {
     write_to_stream(static_cast<const char*>(data), size);
     bytes_written_ += size;
     return;
   }
-  const bool is_large = size >= kPart;
+  const bool is_large = size >= kWriteChunk;
   if (is_large) preallocate(file_, bytes_written_, size);
   for (size_t done = 0; done < size;) {
-    const size_t part = std::min(size - done, kPart);
-    if (std::fwrite(static_cast<const char*>(data) + done, 1, part, file_) != part) throw_write();
+    const size_t chunk = std::min(size - done, kWriteChunk);
+    if (std::fwrite(static_cast<const char*>(data) + done, 1, chunk, file_) != chunk) throw_write();
     if (is_large) {
       flush();
-      send_to_disk(file_, bytes_written_, part);
+      start_write_back(file_, bytes_written_, chunk);
     }
-    done += part;
-    bytes_written_ += part;
+    done += chunk;
+    bytes_written_ += chunk;
   }
 }
 
@@ -513,7 +518,7 @@ void OutputFile::close() {
   if (!file_) return;
   std::FILE* file = file_;
   file_ = nullptr;
-  if (std::fclose(file) != 0) throw_system("Cannot write", shown_, errno);
+  if (std::fclose(file) != 0) throw_system("Cannot write", path_in_errors_, errno);
 }
 
 AtomicFile::AtomicFile(std::string path, const std::string& sibling)

@@ -19,16 +19,17 @@ double modification_time(const std::string& path);  // seconds since 1970
 // Creates missing parents too; an existing directory is no error.
 void create_directories(const std::string& path);
 std::vector<std::string> list_directory(const std::string& path);
-// Names that start with `prefix`, in the spelling of this process: file systems that ignore case or
-// normalize Unicode may list another spelling. An empty `folder` is the current directory.
-std::vector<std::string> names_beginning(const std::string& folder, const std::string& prefix);
+// Names of the folder that start with `prefix`. A file system that ignores case or normalizes
+// Unicode may list a name in another spelling; the result then has the spelling of `prefix`. An
+// empty `folder` is the current directory.
+std::vector<std::string> list_names_with_prefix(const std::string& folder, const std::string& prefix);
 // Throws if the path exists and is not a regular file. For writers that append or modify in place.
 void check_is_file(const std::string& path);
 bool remove_file(const std::string& path);
 void rename_file(const std::string& from, const std::string& to);
 // Whether files can be created in a directory. Probes by creating a file, because permission bits
 // are unreliable; caches the last positive answer.
-bool can_write_in(const std::string& folder);
+bool is_writable_folder(const std::string& folder);
 
 // Removes temporary files of dead processes if the original name starts with one of `prefixes`.
 void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes);
@@ -45,10 +46,10 @@ class InputFile {
 
   const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }  // at the time of opening
-  // Reads up to `size` bytes at `offset`; fewer only at the end of the file.
+  // Reads `size` bytes at `offset`, or fewer at the end of the file; returns the number of bytes.
   size_t read_at(uint64_t offset, void* data, size_t size);
   // Thread-safe variant of read_at(). Returns -1 and sets errno on failure.
-  int64_t read_part(uint64_t offset, void* data, size_t size) noexcept;
+  int64_t read_at_thread_safe(uint64_t offset, void* data, size_t size) noexcept;
   size_t read(void* data, size_t size);
 
  private:
@@ -57,14 +58,15 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-// An append-only file. A failed write closes it, because later data would follow a partial write.
+// A file that data are appended to. A failed write closes it, because later data would follow an
+// incomplete write.
 class OutputFile {
  public:
   // kNew: fails with kAlreadyExists if the path exists, even as a dangling link. kExisting: reopens
   // a file of this process and fails with kNotFound if it is missing.
   enum class At { kNew, kExisting };
   explicit OutputFile(std::string path, At at = At::kNew);
-  ~OutputFile();  // ignores errors; call close() to see them
+  ~OutputFile();  // ignores errors; close() throws them
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -86,15 +88,15 @@ class OutputFile {
   OutputFile(InPlace, const std::string& path);
   [[noreturn]] void throw_write();
   void write_to_stream(const char* data, size_t size);
-  std::string path_, shown_;
+  std::string path_, path_in_errors_;
   std::FILE* file_ = nullptr;
   int stream_ = -1;
   uint64_t bytes_written_ = 0;
 };
 
-// Writes to a temporary file next to `path`. commit() renames it to `path`; without commit() the
-// destructor removes it, so a killed process leaves the old file intact. Pipes and devices are
-// written to directly; directories and disks are rejected.
+// Writes to a temporary file next to `path`, which commit() renames to `path`; so an error or a
+// killed process leaves the old file intact. Without commit(), the destructor removes the temporary
+// file. Writes directly to pipes and devices; rejects directories and block devices.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path) : AtomicFile(path, path) {}

@@ -7,11 +7,12 @@
 namespace runhooks {
 
 namespace {
-constexpr size_t kBlock = 128 * 1024, kMaxRead = size_t{64} << 20;
-// Upper limit on a record. A longer one usually means a missing closing quote.
-constexpr size_t kLargest = size_t{1} << 28;
-constexpr std::string_view kMark = "\xef\xbb\xbf", kGzip = "\x1f\x8b";
-constexpr std::string_view kUtf16[] = {"\xff\xfe", "\xfe\xff"};  // byte order marks
+constexpr size_t kBlockBytes = 128 * 1024, kMaxRead = size_t{64} << 20;
+// A longer record usually means that a closing quote is missing.
+constexpr size_t kMaxRecordBytes = size_t{1} << 28;
+// Byte order marks and the first bytes of a gzip file.
+constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf", kGzipMagic = "\x1f\x8b";
+constexpr std::string_view kUtf16Marks[] = {"\xff\xfe", "\xfe\xff"};
 }  // namespace
 
 BufferedBytes::BufferedBytes(const ByteSource& source, Compression compression)
@@ -21,21 +22,23 @@ bool BufferedBytes::read_more() {
   buffer_.erase(0, begin_);
   begin_ = 0;
   const size_t size = buffer_.size();
-  if (size > kLargest) {
+  if (size > kMaxRecordBytes) {
     fail(Code::kDataLoss, "The record of '", path(), "' at byte ", offset(), " is longer than ",
-         static_cast<unsigned long>(kLargest), " bytes.");
+         static_cast<unsigned long>(kMaxRecordBytes), " bytes.");
   }
   // resize() zero-fills, so a small file must not cost a large block.
-  uint64_t wanted = std::min<uint64_t>(std::clamp(size, kBlock, kMaxRead), stream_.remaining());
-  buffer_.resize(size + static_cast<size_t>(wanted));
-  char* behind = buffer_.data() + size;
+  uint64_t num_bytes =
+      std::min<uint64_t>(std::clamp(size, kBlockBytes, kMaxRead), stream_.remaining());
+  buffer_.resize(size + static_cast<size_t>(num_bytes));
+  char* destination = buffer_.data() + size;
   // Callers rescan the view after each call, so a long record must grow by large reads. Only the
   // first block of a stream returns early.
-  const bool takes_what_has_come = !stream_.can_seek() && size < kBlock;
-  const size_t got = takes_what_has_come ? stream_.read_some(behind, static_cast<size_t>(wanted))
-                                         : stream_.read(behind, static_cast<size_t>(wanted));
-  buffer_.resize(size + got);
-  return got > 0;
+  const bool returns_early = !stream_.can_seek() && size < kBlockBytes;
+  const size_t num_read = returns_early
+                              ? stream_.read_some(destination, static_cast<size_t>(num_bytes))
+                              : stream_.read(destination, static_cast<size_t>(num_bytes));
+  buffer_.resize(size + num_read);
+  return num_read > 0;
 }
 
 void BufferedBytes::seek(uint64_t offset) {
@@ -44,20 +47,20 @@ void BufferedBytes::seek(uint64_t offset) {
   stream_.seek(offset);
 }
 
-void BufferedBytes::begin_text() {
-  while (view().size() < kMark.size() && read_more()) {
+void BufferedBytes::skip_byte_order_mark() {
+  while (view().size() < kUtf8Mark.size() && read_more()) {
   }
-  if (compression_ == Compression::kNone && view().substr(0, kGzip.size()) == kGzip) {
+  if (compression_ == Compression::kNone && view().substr(0, kGzipMagic.size()) == kGzipMagic) {
     throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is compressed."),
                 {"Use `compression_type = \"GZIP\"`."});
   }
-  for (const std::string_view mark : kUtf16) {
+  for (const std::string_view mark : kUtf16Marks) {
     if (view().substr(0, mark.size()) != mark) continue;
     throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is UTF-16."),
                 {"Convert it first: `lines <- readLines(file(path, encoding = \"UTF-16\"))`, then "
                  "`writeLines(lines, new_path, useBytes = TRUE)`."});
   }
-  if (view().substr(0, kMark.size()) == kMark) take(kMark.size());
+  if (view().substr(0, kUtf8Mark.size()) == kUtf8Mark) take(kUtf8Mark.size());
 }
 
 bool next_line(BufferedBytes& bytes, std::string* line) {
@@ -68,9 +71,9 @@ bool next_line(BufferedBytes& bytes, std::string* line) {
   }
   const std::string_view text = bytes.view().substr(0, end);
   if (end == std::string_view::npos && text.empty()) return false;
-  if (text.size() > kBlock) check_interrupt();
+  if (text.size() > kBlockBytes) check_interrupt();
   line->assign(text);
-  if (text.size() > kBlock) check_interrupt();
+  if (text.size() > kBlockBytes) check_interrupt();
   if (text.find('\r') != std::string_view::npos) {
     line->erase(std::remove(line->begin(), line->end(), '\r'), line->end());
   }

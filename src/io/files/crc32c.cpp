@@ -26,7 +26,8 @@ constexpr uint32_t kPolynomial = 0x82f63b78u;  // Castagnoli, bit-reversed
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// Table k advances the checksum of one byte over k zero bytes, so eight bytes take eight lookups.
+// Table k contains the checksums of a byte that k zero bytes follow. So the checksum of eight bytes
+// takes eight lookups.
 constexpr Tables make_tables() {
   Tables tables{};
   for (uint32_t i = 0; i < 256; ++i) {
@@ -58,10 +59,11 @@ uint32_t eight_bytes_step(uint32_t state, const uint8_t* p) {
          kTables[0][p[7]];
 }
 
-// Appending zeros maps a checksum linearly; element i is the image of bit i.
-using BitMap = std::array<uint32_t, 32>;
+// Appending zero bits to the data changes the checksum by a linear map. Element i of the map is the
+// image of bit i.
+using LinearMap = std::array<uint32_t, 32>;
 
-constexpr uint32_t apply_map(const BitMap& map, uint32_t crc) {
+constexpr uint32_t apply_map(const LinearMap& map, uint32_t crc) {
   uint32_t out = 0;
   for (size_t bit = 0; crc; ++bit, crc >>= 1) {
     if (crc & 1) out ^= map[bit];
@@ -69,30 +71,31 @@ constexpr uint32_t apply_map(const BitMap& map, uint32_t crc) {
   return out;
 }
 
-constexpr BitMap over_one_bit() {
-  BitMap map{};
+constexpr LinearMap append_one_zero_bit() {
+  LinearMap map{};
   map[0] = kPolynomial;
   for (size_t bit = 1; bit < 32; ++bit) map[bit] = uint32_t{1} << (bit - 1);
   return map;
 }
 
-constexpr BitMap squared(const BitMap& map) {
-  BitMap twice{};
+constexpr LinearMap applied_twice(const LinearMap& map) {
+  LinearMap twice{};
   for (size_t bit = 0; bit < 32; ++bit) twice[bit] = apply_map(map, map[bit]);
   return twice;
 }
 
 #if defined(RUNHOOKS_CRC_SSE42) || defined(RUNHOOKS_CRC_ARM)
 
-// Three interleaved streams hide the latency of the CRC instruction. To combine them, the earlier
-// checksums are advanced over the length of the later streams, a linear map stored as four tables.
-constexpr size_t kStream = 1024;
+// Three interleaved streams hide the latency of the CRC instruction. To combine their checksums, an
+// earlier checksum is shifted: it becomes that of the data followed by a stream of zeros. Four
+// tables store this linear map.
+constexpr size_t kStreamBytes = 1024;
 
 using ShiftTables = std::array<std::array<uint32_t, 256>, 4>;
 
 ShiftTables make_shift_tables(size_t bytes) {
-  BitMap map = over_one_bit();  // squared up to `bytes`, a power of two
-  for (size_t bits = 1; bits < 8 * bytes; bits *= 2) map = squared(map);
+  LinearMap map = append_one_zero_bit();  // squared up to `bytes`, a power of two
+  for (size_t bits = 1; bits < 8 * bytes; bits *= 2) map = applied_twice(map);
   ShiftTables tables{};
   for (size_t k = 0; k < 4; ++k) {
     for (uint32_t i = 0; i < 256; ++i) tables[k][i] = apply_map(map, i << (8 * k));
@@ -100,8 +103,8 @@ ShiftTables make_shift_tables(size_t bytes) {
   return tables;
 }
 
-const ShiftTables& shift_over_stream() {
-  static const ShiftTables tables = make_shift_tables(kStream);
+const ShiftTables& stream_shift_tables() {
+  static const ShiftTables tables = make_shift_tables(kStreamBytes);
   return tables;
 }
 
@@ -140,14 +143,14 @@ bool arm_has_crc() {
 RUNHOOKS_CRC_TARGET uint32_t extend_with_instruction(uint32_t crc, const uint8_t* p, size_t size) {
   uint32_t a = ~crc;
   uint64_t words[3];
-  if (size >= 3 * kStream) {
-    const ShiftTables& tables = shift_over_stream();
-    for (; size >= 3 * kStream; size -= 3 * kStream, p += 3 * kStream) {
+  if (size >= 3 * kStreamBytes) {
+    const ShiftTables& tables = stream_shift_tables();
+    for (; size >= 3 * kStreamBytes; size -= 3 * kStreamBytes, p += 3 * kStreamBytes) {
       uint32_t b = 0, c = 0;
-      for (size_t i = 0; i < kStream; i += 8) {
+      for (size_t i = 0; i < kStreamBytes; i += 8) {
         std::memcpy(&words[0], p + i, 8);
-        std::memcpy(&words[1], p + kStream + i, 8);
-        std::memcpy(&words[2], p + 2 * kStream + i, 8);
+        std::memcpy(&words[1], p + kStreamBytes + i, 8);
+        std::memcpy(&words[2], p + 2 * kStreamBytes + i, 8);
         a = RUNHOOKS_CRC_8(a, words[0]);
         b = RUNHOOKS_CRC_8(b, words[1]);
         c = RUNHOOKS_CRC_8(c, words[2]);
@@ -205,28 +208,28 @@ uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size) {
   return internal::crc32c_extend_hardware(crc, data, size);
 }
 
-uint32_t crc32c_joined(uint32_t crc, uint32_t next_crc, uint64_t size) {
-  BitMap map = squared(squared(squared(over_one_bit())));
-  for (; size > 0; size >>= 1) {
-    if (size & 1) crc = apply_map(map, crc);
-    if (size > 1) map = squared(map);
+uint32_t crc32c_combine(uint32_t crc, uint32_t next_crc, uint64_t next_size) {
+  LinearMap map = applied_twice(applied_twice(applied_twice(append_one_zero_bit())));
+  for (; next_size > 0; next_size >>= 1) {
+    if (next_size & 1) crc = apply_map(map, crc);
+    if (next_size > 1) map = applied_twice(map);
   }
   return crc ^ next_crc;
 }
 
-uint32_t crc32c_of_large(const void* data, size_t size) {
-  constexpr size_t kPart = size_t{1} << 20;
-  if (size < 2 * kPart) return crc32c(data, size);
-  const size_t count = (size - 1) / kPart + 1;
+uint32_t crc32c_parallel(const void* data, size_t size) {
+  constexpr size_t kChunkBytes = size_t{1} << 20;
+  if (size < 2 * kChunkBytes) return crc32c(data, size);
+  const size_t count = (size - 1) / kChunkBytes + 1;
   std::vector<uint32_t> crcs(count);
   const auto* bytes = static_cast<const char*>(data);
-  const auto size_of = [=](size_t i) { return std::min(kPart, size - i * kPart); };
-  parallel_for(static_cast<int64_t>(count), [&](int64_t part) {
-    const auto i = static_cast<size_t>(part);
-    crcs[i] = crc32c(bytes + i * kPart, size_of(i));
+  const auto size_of = [=](size_t i) { return std::min(kChunkBytes, size - i * kChunkBytes); };
+  parallel_for(static_cast<int64_t>(count), [&](int64_t chunk) {
+    const auto i = static_cast<size_t>(chunk);
+    crcs[i] = crc32c(bytes + i * kChunkBytes, size_of(i));
   });
   uint32_t crc = 0;
-  for (size_t i = 0; i < count; ++i) crc = crc32c_joined(crc, crcs[i], size_of(i));
+  for (size_t i = 0; i < count; ++i) crc = crc32c_combine(crc, crcs[i], size_of(i));
   return crc;
 }
 

@@ -9,23 +9,25 @@ namespace runhooks {
 struct LockOwner {
   int process = 0;  // 0: unknown
   std::string host;
-  double since = 0;
+  double since = 0;  // seconds since 1970
 };
 
-// A kernel lock on a file, which ends with the process even if it is killed. On a file system
-// without locks the existence of the file is the claim. A process on the same host detects a dead
-// owner; on other hosts the file must be removed by hand. A forked child does not inherit claims.
+// A kernel lock on a file in the directory, which ends with the process even if that is killed. On
+// a file system without locks, the existence of the file is the lock: a process on the same host
+// detects that its owner is dead; on other hosts a user has to remove it. A forked child inherits
+// no locks.
 class DirectoryLock {
  public:
-  // Returns NULL and sets `*holder` if the lock is taken, also if this process holds it.
-  static std::unique_ptr<DirectoryLock> take(const std::string& path, LockOwner* holder);
+  // Returns NULL and sets `*owner` if the lock is taken, also if this process holds it.
+  static std::unique_ptr<DirectoryLock> take(const std::string& path, LockOwner* owner);
+  // Whether this process holds the lock.
   static bool holds(const std::string& path);
-  // Whether any process holds the lock; sets `*holder` if so.
-  static bool is_held(const std::string& path, LockOwner* holder);
+  // Whether any process holds the lock; sets `*owner` if so.
+  static bool is_held(const std::string& path, LockOwner* owner);
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
-  const LockOwner& holder() const { return holder_; }
+  const LockOwner& holder() const { return owner_; }
   static void close_in_child();  // called after a fork
 
  private:
@@ -33,7 +35,7 @@ class DirectoryLock {
   static DirectoryLock* find(const std::string& path);
   std::string path_;
   int file_;
-  LockOwner holder_;
+  LockOwner owner_;
 };
 
 }  // namespace runhooks

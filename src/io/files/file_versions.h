@@ -3,31 +3,26 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "base/system_files.h"
 
 namespace runhooks {
 
 class FileVersions {
  public:
-  // Records the current state of the file; a missing file counts as a state.
+  // Records the identity, size and times of the file, or that it is missing.
   void add(const std::string& path);
   // Whether all files are as recorded. Also FALSE if a file was written so shortly before add()
-  // that a later write could have the same time stamp.
+  // that a later write could leave the same modification time.
   bool unchanged() const;
+  // Total size of the files.
   uint64_t num_bytes() const;
 
  private:
-  // Times in the finest unit of the system. Programs cannot set `changed`.
-  struct Stamp {
-    uint64_t device = 0, number = 0, size = 0;
-    int64_t written = 0, changed = 0;
-    bool is_there = false;
-    bool operator==(const Stamp& other) const;
-  };
-  static Stamp stamp_of(const std::string& path);
-  bool may_hide_writes_ = false;
-
-  std::vector<std::pair<std::string, Stamp>> files_;
+  bool may_miss_writes_ = false;
+  std::vector<std::pair<std::string, FileInfo>> files_;
 };
 
 }  // namespace runhooks

@@ -7,10 +7,14 @@ namespace runhooks {
 
 namespace {
 
-// Protocol buffer schema: Data { int32 kind = 1; bytes numbers = 2; repeated Text texts = 3;
-// repeated Data items = 4; repeated Attribute attributes = 5; }, Text { bytes bytes = 1; int32 mark
-// = 2; }, Attribute { string name = 1; Data value = 2; }. The top-level message starts with field
-// 15, the version.
+// The serialized form is a protocol buffer message of type Data:
+//
+//   message Data { int32 kind = 1; bytes numbers = 2; repeated Text texts = 3;
+//                  repeated Data items = 4; repeated Attribute attributes = 5; }
+//   message Text { bytes bytes = 1; int32 mark = 2; }
+//   message Attribute { string name = 1; Data value = 2; }
+//
+// The top-level message starts with field 15, the version of the format.
 constexpr int kVersionField = 15;
 constexpr int64_t kVersion = 1;
 const std::string kPlainMagic = "runhooks plain data\n";
@@ -18,8 +22,8 @@ const std::string kPlainMagic = "runhooks plain data\n";
 using Kind = PlainData::Kind;
 using Text = PlainData::Text;
 
-// Files are little-endian.
-void swap_numbers(Kind kind, std::string& numbers) {
+// Converts between native and little-endian byte order.
+void convert_byte_order(Kind kind, std::string& numbers) {
   const size_t size = kind == Kind::kComplex ? 8 : PlainData::element_size(kind);
   if (size > 1) swap_on_big_endian(numbers.data(), size, numbers.size() / size);
 }
@@ -31,7 +35,7 @@ WireWriter write_value(const PlainData& data, int depth) {
   WireWriter out;
   out.add_int(1, static_cast<int>(data.kind));
   std::string numbers = data.numbers;
-  swap_numbers(data.kind, numbers);
+  convert_byte_order(data.kind, numbers);
   out.add_bytes(2, numbers);
   for (const Text& text : data.texts) {
     WireWriter message;
@@ -75,11 +79,11 @@ std::pair<std::string, PlainData> read_attribute(WireReader r, int depth) {
 
 void check_value(const WireReader& r, const PlainData& data) {
   const size_t size = PlainData::element_size(data.kind);
-  const bool fits = (size ? data.numbers.size() % size == 0 : data.numbers.empty()) &&
-                    (data.texts.empty() || data.kind == Kind::kCharacter) &&
-                    (data.items.empty() || data.kind == Kind::kList) &&
-                    (data.attributes.empty() || data.kind != Kind::kNull);
-  if (!fits) r.damaged("a vector whose fields do not match its kind");
+  const bool is_consistent = (size ? data.numbers.size() % size == 0 : data.numbers.empty()) &&
+                             (data.texts.empty() || data.kind == Kind::kCharacter) &&
+                             (data.items.empty() || data.kind == Kind::kList) &&
+                             (data.attributes.empty() || data.kind != Kind::kNull);
+  if (!is_consistent) r.damaged("a vector whose fields do not match its kind");
 }
 
 PlainData read_value(WireReader r, int depth) {
@@ -108,7 +112,7 @@ PlainData read_value(WireReader r, int depth) {
     }
   }
   check_value(r, data);
-  swap_numbers(data.kind, data.numbers);
+  convert_byte_order(data.kind, data.numbers);
   return data;
 }
 
@@ -142,11 +146,12 @@ std::string write_plain_data(const PlainData& data) {
 }
 
 PlainData read_plain_data(std::string_view bytes, std::string_view where) {
-  WireReader first(bytes, where);
-  if (!first.next() || first.field() != kVersionField) first.damaged("not plain data");
-  if (first.integer() != kVersion) {
+  WireReader version_reader(bytes, where);
+  if (!version_reader.next() || version_reader.field() != kVersionField)
+    version_reader.damaged("not plain data");
+  if (version_reader.integer() != kVersion) {
     fail(Code::kDataLoss, "The plain data in '", std::string(where), "' are of version ",
-         first.integer(), "; this runhooks reads version ", kVersion, ".");
+         version_reader.integer(), "; this runhooks reads version ", kVersion, ".");
   }
   return read_value(WireReader(bytes, where), 0);
 }

@@ -1,4 +1,4 @@
-// PlainData: R values without code, and their serialized form.
+// PlainData: R vectors and lists, without functions and environments, and their serialized form.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct PlainData {
   struct Text {
     enum class Mark : int { kUtf8 = 0, kMissing = 1, kBytes = 2 };
     std::string bytes;
-    Mark mark = Mark::kUtf8;
+    Mark mark = Mark::kUtf8;  // encoding, or kMissing for NA
   };
 
   Kind kind = Kind::kNull;

@@ -9,16 +9,19 @@ namespace {
 using Kind = PlainData::Kind;
 
 template <typename T>
-PlainData of_numbers(Kind kind, const T* x, size_t n) {
+PlainData numeric_vector(Kind kind, const T* x, size_t n) {
   PlainData data;
   data.kind = kind;
   data.numbers.assign(reinterpret_cast<const char*>(x), n * sizeof(T));
   return data;
 }
 
-const PlainData* attribute(const PlainData& data, std::string_view name) {
-  for (const auto& one : data.attributes) {
-    if (one.first == name) return &one.second;
+// The names of the elements; NULL unless every element has one.
+const std::vector<PlainData::Text>* names_of(const PlainData& data) {
+  for (const auto& [attribute, value] : data.attributes) {
+    if (attribute != "names") continue;
+    const bool is_complete = value.kind == Kind::kCharacter && value.length() == data.length();
+    return is_complete ? &value.texts : nullptr;
   }
   return nullptr;
 }
@@ -26,12 +29,12 @@ const PlainData* attribute(const PlainData& data, std::string_view name) {
 }  // namespace
 
 PlainData plain_numbers(const std::vector<double>& x) {
-  return of_numbers(Kind::kDouble, x.data(), x.size());
+  return numeric_vector(Kind::kDouble, x.data(), x.size());
 }
-PlainData plain_number(double x) { return of_numbers(Kind::kDouble, &x, 1); }
+PlainData plain_number(double x) { return numeric_vector(Kind::kDouble, &x, 1); }
 PlainData plain_flag(bool x) {
   const auto flag = static_cast<int32_t>(x);
-  return of_numbers(Kind::kLogical, &flag, 1);
+  return numeric_vector(Kind::kLogical, &flag, 1);
 }
 PlainData plain_string(const std::string& x) { return plain_strings({x}); }
 
@@ -55,36 +58,35 @@ PlainData PlainFields::take() {
 }
 
 std::vector<std::string> plain_names(const PlainData& data) {
-  const PlainData* names = attribute(data, "names");
-  std::vector<std::string> texts;
-  if (!names || names->kind != Kind::kCharacter || names->length() != data.length()) return texts;
-  for (const PlainData::Text& text : names->texts) texts.push_back(text.bytes);
-  return texts;
+  std::vector<std::string> names;
+  const std::vector<PlainData::Text>* texts = names_of(data);
+  for (size_t i = 0; texts && i < texts->size(); ++i) names.push_back((*texts)[i].bytes);
+  return names;
 }
 
 const PlainData* plain_field(const PlainData& list, std::string_view name) {
-  if (list.kind != Kind::kList) return nullptr;
-  const PlainData* names = attribute(list, "names");
-  if (!names || names->kind != Kind::kCharacter || names->length() != list.length()) return nullptr;
-  for (size_t i = 0; i < list.items.size(); ++i) {
-    if (names->texts[i].bytes == name) return &list.items[i];
+  const std::vector<PlainData::Text>* names = list.kind == Kind::kList ? names_of(list) : nullptr;
+  for (size_t i = 0; names && i < list.items.size(); ++i) {
+    if ((*names)[i].bytes == name) return &list.items[i];
   }
   return nullptr;
 }
 
-double number_field(const PlainData& list, std::string_view name, double otherwise) {
+double number_field(const PlainData& list, std::string_view name, double default_value) {
   const PlainData* field = plain_field(list, name);
-  if (!field || field->kind != Kind::kDouble || field->length() != 1) return otherwise;
+  if (!field || field->kind != Kind::kDouble || field->length() != 1) return default_value;
   double number = 0;
   std::memcpy(&number, field->numbers.data(), sizeof number);
   return number;
 }
 
-std::string text_field(const PlainData& list, std::string_view name, const std::string& otherwise) {
+std::string text_field(const PlainData& list,
+                       std::string_view name,
+                       const std::string& default_value) {
   const PlainData* field = plain_field(list, name);
   const bool is_text = field && field->kind == Kind::kCharacter && field->texts.size() == 1 &&
                        field->texts[0].mark == PlainData::Text::Mark::kUtf8;
-  return is_text ? field->texts[0].bytes : otherwise;
+  return is_text ? field->texts[0].bytes : default_value;
 }
 
 }  // namespace runhooks

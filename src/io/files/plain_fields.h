@@ -15,6 +15,7 @@ PlainData plain_flag(bool x);
 PlainData plain_string(const std::string& x);
 PlainData plain_strings(const std::vector<std::string>& x);
 
+// Builds a named list.
 class PlainFields {
  public:
   PlainFields& add(const std::string& name, PlainData value);
@@ -29,6 +30,7 @@ class PlainFields {
   }
   PlainFields& add(const std::string& name, bool flag) { return add(name, plain_flag(flag)); }
   bool is_empty() const { return names_.empty(); }
+  // Returns the list; call it once.
   PlainData take();
 
  private:
@@ -36,11 +38,13 @@ class PlainFields {
   PlainData list_;
 };
 
-// Fields of an untrusted list. A missing field, or one of the wrong type, gives NULL or
-// `otherwise`.
+// Fields of a list that may come from a damaged file. A missing field, or a field of the wrong
+// type, gives NULL or `default_value`.
 const PlainData* plain_field(const PlainData& list, std::string_view name);
-double number_field(const PlainData& list, std::string_view name, double otherwise);
-std::string text_field(const PlainData& list, std::string_view name, const std::string& otherwise);
+double number_field(const PlainData& list, std::string_view name, double default_value);
+std::string text_field(const PlainData& list,
+                       std::string_view name,
+                       const std::string& default_value);
 // The names of a list or vector; empty unless every element has one.
 std::vector<std::string> plain_names(const PlainData& data);
 

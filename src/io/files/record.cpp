@@ -10,9 +10,8 @@
 namespace runhooks {
 
 namespace {
-constexpr size_t kHeaderSize = 12, kFooterSize = 4;
-// Limit where the file size is unknown: a small compressed file can expand to any length.
-constexpr uint64_t kMaxUnknownLength = uint64_t{1} << 28;
+// Limit if the file size is unknown, because a small compressed file can expand to any length.
+constexpr uint64_t kMaxLengthIfSizeUnknown = uint64_t{1} << 28;
 
 void append_header(std::string& out, uint64_t size) {
   const size_t begin = out.size();
@@ -20,6 +19,11 @@ void append_header(std::string& out, uint64_t size) {
   append_fixed32(out, mask_crc(crc32c(out.data() + begin, 8)));
 }
 }  // namespace
+
+bool parse_record_header(const char* header, uint64_t* length) {
+  *length = load_fixed64(header);
+  return mask_crc(crc32c(header, 8)) == load_fixed32(header + 8);
+}
 
 void append_record(std::string& out, std::string_view data) {
   append_header(out, data.size());
@@ -29,23 +33,26 @@ void append_record(std::string& out, std::string_view data) {
 
 RecordWriter::RecordWriter(const std::string& path, Compression compression, Mode mode) {
   if (mode == Mode::kReplace) {
-    remove_stale_of(path);
-    whole_.emplace(path);
+    remove_stale_temporaries(path);
+    atomic_file_.emplace(path);
   } else {
-    new_.emplace(path, mode == Mode::kNew ? OutputFile::At::kNew : OutputFile::At::kExisting);
+    plain_file_.emplace(path,
+                        mode == Mode::kNew ? OutputFile::At::kNew : OutputFile::At::kExisting);
   }
   output_.emplace(file(), compression);
 }
 
 RecordWriter::~RecordWriter() {
   try {
-    if (new_ && is_open()) close();
+    if (plain_file_ && is_open()) close();
   } catch (const Error&) {
     // A destructor must not throw; callers that need the error call close().
   }
 }
 
-const std::string& RecordWriter::path() const { return whole_ ? whole_->path() : new_->path(); }
+const std::string& RecordWriter::path() const {
+  return atomic_file_ ? atomic_file_->path() : plain_file_->path();
+}
 
 void RecordWriter::write_parts(const std::vector<std::string_view>& parts) {
   uint64_t size = 0;
@@ -66,35 +73,35 @@ void RecordWriter::flush() { output_->flush(); }
 
 void RecordWriter::close() {
   output_->finish();
-  if (whole_) {
-    whole_->commit();
+  if (atomic_file_) {
+    atomic_file_->commit();
   } else {
-    new_->close();
+    plain_file_->close();
   }
 }
 
-void RecordReader::corrupted(const char* what) const {
+void RecordReader::throw_checksum_mismatch(const char* part) const {
   fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': the checksum of its ",
-       what, " does not match.");
+       part, " does not match.");
 }
 
 RecordReader::Result RecordReader::read_header(uint64_t* length) {
-  char header[kHeaderSize];
-  const size_t got = stream_.read(header, sizeof header);
-  if (got == 0) return Result::kEnd;
-  if (got < sizeof header) return Result::kTruncated;
-  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) corrupted("length");
-  *length = load_fixed64(header);
+  char header[kRecordHeaderSize];
+  const size_t num_read = stream_.read(header, sizeof header);
+  if (num_read == 0) return Result::kEnd;
+  if (num_read < sizeof header) return Result::kTruncated;
+  if (!parse_record_header(header, length)) throw_checksum_mismatch("length");
   return Result::kRecord;
 }
 
 RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data) {
   if (length > stream_.remaining()) return Result::kTruncated;
-  if (length > kMaxUnknownLength && stream_.remaining() == stream_.kUnknown) {
+  if (length > kMaxLengthIfSizeUnknown && stream_.remaining() == stream_.kUnknown) {
     fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': its length is ",
-         length, " bytes; the limit for compressed files and streams is ", kMaxUnknownLength, ".");
+         length, " bytes; the limit for compressed files and streams is ", kMaxLengthIfSizeUnknown,
+         ".");
   }
-  // Grows in steps, because a wrong length in a compressed file must not allocate all memory.
+  // Grows in steps, so that a wrong length in a compressed file does not allocate all memory.
   constexpr uint64_t kStep = 16u << 20;
   data.clear();
   while (data.size() < length) {
@@ -104,10 +111,10 @@ RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data)
       return Result::kTruncated;
     }
   }
-  char footer[kFooterSize];
+  char footer[kRecordFooterSize];
   if (stream_.read(footer, sizeof footer) < sizeof footer) return Result::kTruncated;
-  behind_ = stream_.offset();
-  if (mask_crc(crc32c(data)) != load_fixed32(footer)) corrupted("data");
+  end_of_last_read_ = stream_.offset();
+  if (mask_crc(crc32c(data)) != load_fixed32(footer)) throw_checksum_mismatch("data");
   return Result::kRecord;
 }
 
@@ -134,18 +141,18 @@ bool RecordReader::next(std::string& data) {
 
 bool RecordReader::skip() {
   if (!stream_.can_seek()) {
-    const bool is_whole = behind_ > offset_;
-    offset_ = behind_;
-    return is_whole;
+    const bool is_read_in_full = end_of_last_read_ > offset_;
+    offset_ = end_of_last_read_;
+    return is_read_in_full;
   }
   stream_.seek(offset_);
-  char header[kHeaderSize];
+  char header[kRecordHeaderSize];
   if (stream_.read(header, sizeof header) < sizeof header) return false;
-  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return false;
-  const uint64_t length = load_fixed64(header);
-  constexpr uint64_t kLargest = uint64_t{1} << 62;
-  if (length > kLargest || length > stream_.remaining()) return false;
-  seek(stream_.offset() + length + kFooterSize);
+  uint64_t length = 0;
+  if (!parse_record_header(header, &length)) return false;
+  constexpr uint64_t kMaxLength = uint64_t{1} << 62;
+  if (length > kMaxLength || length > stream_.remaining()) return false;
+  seek(stream_.offset() + length + kRecordFooterSize);
   return true;
 }
 

@@ -10,12 +10,18 @@
 
 namespace runhooks {
 
+// Sizes of the length and its checksum before the data, and of the checksum after the data.
+constexpr size_t kRecordHeaderSize = 12, kRecordFooterSize = 4;
+
+// Reads the length of the data; FALSE if its checksum is wrong.
+bool parse_record_header(const char* header, uint64_t* length);
+// Appends the record, with length and checksums, to a buffer.
 void append_record(std::string& out, std::string_view data);
 
 class RecordWriter {
  public:
-  // kReplace: close() puts the file in place atomically (AtomicFile). kNew: creates the file
-  // directly and fails if it exists. kAppend: appends to a file that this process has written.
+  // kReplace: writes an AtomicFile, which close() commits. kNew: creates the file directly and
+  // fails if it exists. kAppend: appends to a file that this process has written.
   enum class Mode { kReplace, kNew, kAppend };
   explicit RecordWriter(const std::string& path,
                         Compression compression = Compression::kNone,
@@ -24,6 +30,7 @@ class RecordWriter {
   const std::string& path() const;
   bool is_open() const { return file().is_open(); }
   void write(std::string_view data) { write_parts({data}); }
+  // Writes one record, whose data are the concatenated parts.
   void write_parts(const std::vector<std::string_view>& parts);
   void flush();
   void close();
@@ -31,11 +38,11 @@ class RecordWriter {
   ~RecordWriter();
 
  private:
-  OutputFile& file() { return whole_ ? whole_->output() : *new_; }
+  OutputFile& file() { return atomic_file_ ? atomic_file_->output() : *plain_file_; }
   const OutputFile& file() const { return const_cast<RecordWriter*>(this)->file(); }
 
-  std::optional<AtomicFile> whole_;
-  std::optional<OutputFile> new_;
+  std::optional<AtomicFile> atomic_file_;
+  std::optional<OutputFile> plain_file_;
   std::optional<CompressedOutput> output_;
 };
 
@@ -51,8 +58,7 @@ class RecordReader {
   Result read(std::string& data);
   // Like read(), but throws for a truncated file and returns FALSE at the end.
   bool next(std::string& data);
-  // Skips a damaged record; FALSE if the next record cannot be located. After a damaged length, a
-  // stream cannot continue.
+  // Skips a damaged record; FALSE if the next record cannot be located, as after a damaged length.
   bool skip();
 
   const std::string& path() const { return stream_.path(); }
@@ -62,11 +68,11 @@ class RecordReader {
  private:
   Result read_header(uint64_t* length);
   Result read_data(uint64_t length, std::string& data);
-  [[noreturn]] void corrupted(const char* what) const;
+  [[noreturn]] void throw_checksum_mismatch(const char* part) const;
 
   ByteStream stream_;
   uint64_t offset_ = 0;
-  uint64_t behind_ = 0;  // end of the last record read in full
+  uint64_t end_of_last_read_ = 0;  // end of the last record read in full
 };
 
 // All records of a file. Drops a truncated record at the end and sets `*truncated`.

@@ -56,12 +56,12 @@ bool rename_exchange(const std::string& a, const std::string& b) {
 
 bool renames(const std::string& from, const std::string& to) { return !rename_path(from, to); }
 
-bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside) {
-  if (!renames(place, aside)) return false;
-  const std::error_code error = rename_path(from, place);
+bool replace_by_two_renames(const std::string& from, const std::string& to, const std::string& aside) {
+  if (!renames(to, aside)) return false;
+  const std::error_code error = rename_path(from, to);
   if (!error) return true;
-  renames(aside, place);
-  throw_system("Cannot replace", place, error.default_error_condition().value());
+  renames(aside, to);
+  throw_system("Cannot replace", to, error.default_error_condition().value());
 }
 
 }  // namespace runhooks

@@ -5,15 +5,16 @@
 
 namespace runhooks {
 
-// Both must be on one file system. Returns FALSE without any change if the system lacks the
-// operation; throws for other errors.
+// Exchanges two paths of one file system atomically. Returns FALSE without any change if the system
+// does not support it or denies permission; throws for other errors.
 bool rename_exchange(const std::string& a, const std::string& b);
 
-// Returns FALSE without any change if the rename fails.
+// Renames a path; FALSE without any change if that fails.
 bool renames(const std::string& from, const std::string& to);
 
-// Not atomic: first renames the old file to `aside`, and restores it if the second rename fails. A
-// crash in between leaves it at `aside`. Returns FALSE if the first rename fails.
-bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside);
+// Replaces `to` by `from` with two renames: `to` to `aside`, then `from` to `to`. Not atomic: a
+// crash in between leaves the old file at `aside`. Returns FALSE without any change if the first
+// rename fails. If the second one fails, restores the old file and throws.
+bool replace_by_two_renames(const std::string& from, const std::string& to, const std::string& aside);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Unpredictable temporary names, and the detection of leftovers of killed processes.
+// Unpredictable names for temporary files, and detection of temporary files of killed processes.
 #pragma once
 
 #include <string>
@@ -19,6 +19,7 @@ bool is_temporary_of(const std::string& temporary, const std::string& name);
 std::vector<std::string> stale_files(const std::string& folder,
                                      const std::vector<std::string>& prefixes);
 
-void remove_stale_of(const std::string& path);
+// Removes temporary files that dead processes left for `path`; ignores errors.
+void remove_stale_temporaries(const std::string& path);
 
 }  // namespace runhooks

@@ -20,7 +20,6 @@ int window_bits(Compression compression) {
 
 }  // namespace
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
 Compression compression_from_name(const std::string& name) {
   if (name.empty()) return Compression::kNone;
   if (name == "GZIP") return Compression::kGzip;
@@ -53,19 +52,19 @@ ByteStream::ByteStream(const ByteSource& source, Compression compression)
 ByteStream::~ByteStream() = default;
 
 size_t ByteStream::read(void* data, size_t size) {
-  size_t got = 0;
-  while (got < size) {
-    const size_t more = read_some(static_cast<char*>(data) + got, size - got);
-    if (more == 0) break;
-    got += more;
+  size_t num_read = 0;
+  while (num_read < size) {
+    const size_t count = read_some(static_cast<char*>(data) + num_read, size - num_read);
+    if (count == 0) break;
+    num_read += count;
   }
-  return got;
+  return num_read;
 }
 
 size_t ByteStream::read_some(void* data, size_t size) {
-  const size_t got = inflater_ ? inflate_some(data, size) : read_source(data, size);
-  offset_ += got;
-  return got;
+  const size_t num_read = inflater_ ? inflate_some(data, size) : read_source(data, size);
+  offset_ += num_read;
+  return num_read;
 }
 
 size_t ByteStream::read_source(void* data, size_t size) {
@@ -74,10 +73,10 @@ size_t ByteStream::read_source(void* data, size_t size) {
 
 size_t ByteStream::inflate_some(void* data, size_t size) {
   z_stream& stream = inflater_->stream;
-  const size_t wanted = std::min(size, static_cast<size_t>(1) << 30);
+  const size_t num_bytes = std::min(size, static_cast<size_t>(1) << 30);
   stream.next_out = static_cast<Bytef*>(data);
-  stream.avail_out = static_cast<uInt>(wanted);
-  while (stream.avail_out == wanted) {
+  stream.avail_out = static_cast<uInt>(num_bytes);
+  while (stream.avail_out == num_bytes) {
     check_interrupt();
     if (stream.avail_in == 0) {
       stream.avail_in = static_cast<uInt>(read_source(inflater_->input, kChunk));
@@ -93,7 +92,7 @@ size_t ByteStream::inflate_some(void* data, size_t size) {
            " bytes: ", stream.msg ? stream.msg : "unknown zlib error", ".");
     }
   }
-  return wanted - stream.avail_out;
+  return num_bytes - stream.avail_out;
 }
 
 void ByteStream::seek(uint64_t offset) {

@@ -16,10 +16,10 @@ enum class Compression { kNone, kGzip, kZlib };
 // Accepts "", "GZIP" and "ZLIB", as TensorFlow does; throws for other names.
 Compression compression_from_name(const std::string& name);
 
-// The path of a regular file, or of a pipe or device if `is_stream`.
+// The path of a regular file or, if `is_stream`, of a pipe or device.
 struct ByteSource {
-  ByteSource(std::string where, bool streams = false)
-      : path(std::move(where)), is_stream(streams) {}
+  ByteSource(std::string source_path, bool is_pipe_or_device = false)
+      : path(std::move(source_path)), is_stream(is_pipe_or_device) {}
   std::string path;
   bool is_stream;
 };

@@ -4,14 +4,16 @@
 #include <limits>
 #include <string_view>
 
+#include "io/proto/tensor_proto.h"
+
 namespace runhooks {
 
 namespace {
 
 template <typename T>
-struct Released {
+struct ReleasedAtExit {
   T value = {};
-  ~Released() {
+  ~ReleasedAtExit() {
     if (value.release) value.release(&value);
   }
 };
@@ -22,31 +24,35 @@ bool is_text(const std::string& format) {
   return format == "u" || format == "U" || format == "z" || format == "Z";
 }
 
-DType dtype_of_format(const std::string& format) {
-  if (is_text(format)) return DType::kString;
-  if (format.size() != 1) return DType::kInvalid;
-  switch (format[0]) {
-    case 'b':
-      return DType::kBool;
-    case 'c':
-      return DType::kInt8;
-    case 'C':
-      return DType::kUint8;
-    case 's':
-      return DType::kInt16;
-    case 'S':
-    case 'i':
-      return DType::kInt32;
-    case 'I':
-    case 'l':
-      return DType::kInt64;
-    case 'f':
-      return DType::kFloat32;
-    case 'g':
-      return DType::kFloat64;
-    default:
-      return DType::kInvalid;
+template <typename T>
+int64_t load_arrow_integer(const void* values, int64_t i) {
+  return static_cast<const T*>(values)[i];
+}
+
+struct ArrowFormat {
+  char name;
+  DType dtype;
+  int64_t (*load)(const void* values, int64_t i);  // NULL unless the values are integers
+};
+constexpr ArrowFormat kArrowFormats[] = {
+    {'b', DType::kBool, nullptr},
+    {'c', DType::kInt8, load_arrow_integer<int8_t>},
+    {'C', DType::kUint8, load_arrow_integer<uint8_t>},
+    {'s', DType::kInt16, load_arrow_integer<int16_t>},
+    {'S', DType::kInt32, load_arrow_integer<uint16_t>},
+    {'i', DType::kInt32, load_arrow_integer<int32_t>},
+    {'I', DType::kInt64, load_arrow_integer<uint32_t>},
+    {'l', DType::kInt64, load_arrow_integer<int64_t>},
+    {'f', DType::kFloat32, nullptr},
+    {'g', DType::kFloat64, nullptr},
+};
+
+// NULL for formats other than these fixed-width types.
+const ArrowFormat* find_arrow_format(const std::string& name) {
+  for (const ArrowFormat& format : kArrowFormats) {
+    if (name.size() == 1 && name[0] == format.name) return &format;
   }
+  return nullptr;
 }
 
 bool bit_at(const void* bits, int64_t i) {
@@ -54,8 +60,8 @@ bool bit_at(const void* bits, int64_t i) {
 }
 
 const void* buffer_of(const ArrowArray& array, int64_t k, const std::string& name) {
-  const bool is_there = k < array.n_buffers && array.buffers && array.buffers[k];
-  if (!is_there) fail(Code::kDataLoss, "Column '", name, "' of an Arrow stream has no values.");
+  const bool has_buffer = k < array.n_buffers && array.buffers && array.buffers[k];
+  if (!has_buffer) fail(Code::kDataLoss, "Column '", name, "' of an Arrow stream has no values.");
   return array.buffers[k];
 }
 
@@ -86,44 +92,6 @@ std::string_view text_at(const ArrowArray& array,
                                         : text_at<int32_t>(offsets, bytes, i);
 }
 
-int64_t whole_at(const void* values, char format, int64_t i) {
-  switch (format) {
-    case 'c':
-      return static_cast<const int8_t*>(values)[i];
-    case 'C':
-      return static_cast<const uint8_t*>(values)[i];
-    case 's':
-      return static_cast<const int16_t*>(values)[i];
-    case 'S':
-      return static_cast<const uint16_t*>(values)[i];
-    case 'i':
-      return static_cast<const int32_t*>(values)[i];
-    case 'I':
-      return static_cast<const uint32_t*>(values)[i];
-    default:
-      return static_cast<const int64_t*>(values)[i];
-  }
-}
-
-void put_whole(Tensor& tensor, int64_t row, int64_t value) {
-  switch (tensor.dtype()) {
-    case DType::kInt8:
-      tensor.data<int8_t>()[row] = static_cast<int8_t>(value);
-      break;
-    case DType::kUint8:
-      tensor.data<uint8_t>()[row] = static_cast<uint8_t>(value);
-      break;
-    case DType::kInt16:
-      tensor.data<int16_t>()[row] = static_cast<int16_t>(value);
-      break;
-    case DType::kInt32:
-      tensor.data<int32_t>()[row] = static_cast<int32_t>(value);
-      break;
-    default:
-      tensor.data<int64_t>()[row] = value;
-  }
-}
-
 }  // namespace
 
 ArrowReader::ArrowReader(ArrowArrayStream* stream) : stream_(*stream) {
@@ -143,15 +111,15 @@ ArrowReader::~ArrowReader() {
   if (stream_.release) stream_.release(&stream_);
 }
 
-void ArrowReader::check(int status, const char* what) {
+void ArrowReader::check(int status, const char* part) {
   if (status == 0) return;
-  const char* why = stream_.get_last_error(&stream_);
-  fail(Code::kDataLoss, "Cannot read the ", what,
-       " of an Arrow stream: ", why ? why : "unknown error", ".");
+  const char* last_error = stream_.get_last_error(&stream_);
+  fail(Code::kDataLoss, "Cannot read the ", part,
+       " of an Arrow stream: ", last_error ? last_error : "unknown error", ".");
 }
 
 void ArrowReader::read_schema() {
-  Released<ArrowSchema> schema;
+  ReleasedAtExit<ArrowSchema> schema;
   check(stream_.get_schema(&stream_, &schema.value), "schema");
   const bool has_columns = schema.value.format && std::string(schema.value.format) == "+s" &&
                            schema.value.n_children > 0 && schema.value.children;
@@ -167,13 +135,14 @@ void ArrowReader::read_schema() {
 
 void ArrowReader::add_column(const ArrowSchema& schema) {
   const std::string name = schema.name ? schema.name : "", format = schema.format;
-  std::string values;
-  DType dtype = dtype_of_format(format);
+  const std::string dictionary_format = schema.dictionary ? schema.dictionary->format : "";
+  const ArrowFormat* fixed_width = find_arrow_format(format);
+  DType dtype = is_text(format) ? DType::kString : DType::kInvalid;
   if (schema.dictionary) {
-    values = schema.dictionary->format;
-    const bool has_codes =
-        format.size() == 1 && std::string_view("cCsSiIl").find(format) != std::string_view::npos;
-    dtype = has_codes && is_text(values) ? DType::kString : DType::kInvalid;
+    const bool is_valid = fixed_width && fixed_width->load && is_text(dictionary_format);
+    dtype = is_valid ? DType::kString : DType::kInvalid;
+  } else if (fixed_width) {
+    dtype = fixed_width->dtype;
   }
   if (dtype == DType::kInvalid) {
     throw Error(Code::kInvalidArgument,
@@ -183,12 +152,12 @@ void ArrowReader::add_column(const ArrowSchema& schema) {
   }
   names_.push_back(name);
   formats_.push_back(format);
-  values_.push_back(values);
+  dictionary_formats_.push_back(dictionary_format);
   dtypes_.push_back(dtype);
 }
 
 bool ArrowReader::next(std::vector<Tensor>* columns) {
-  Released<ArrowArray> batch;
+  ReleasedAtExit<ArrowArray> batch;
   check(stream_.get_next(&stream_, &batch.value), "next batch");
   if (!batch.value.release) return false;
   const ArrowArray& array = batch.value;
@@ -208,7 +177,7 @@ bool ArrowReader::next(std::vector<Tensor>* columns) {
     }
     columns->push_back(read_column(k, child, child.offset + array.offset, array.length));
   }
-  rows_ += array.length;
+  num_rows_read_ += array.length;
   return true;
 }
 
@@ -222,12 +191,13 @@ Tensor ArrowReader::read_column(size_t k,
   }
   const bool is_float = tensor.dtype() == DType::kFloat32 || tensor.dtype() == DType::kFloat64;
   const std::string& format = formats_[k];
+  const ArrowFormat* fixed_width = find_arrow_format(format);
   for (int64_t row = 0; row < n; ++row) {
     const int64_t i = offset + row;
     const bool is_missing = is_null(array, i);
     if (is_missing && !is_float) {
       invalid_argument("Column '", names_[k], "' of an Arrow stream has no value in row ",
-                       rows_ + row + 1, "; only float columns may have missing values.");
+                       num_rows_read_ + row + 1, "; only float columns may have missing values.");
     }
     if (is_float) {
       const void* values = buffer_of(array, 1, names_[k]);
@@ -240,19 +210,20 @@ Tensor ArrowReader::read_column(size_t k,
       }
     } else if (tensor.dtype() == DType::kBool) {
       tensor.data<bool>()[row] = bit_at(buffer_of(array, 1, names_[k]), i);
-    } else if (!values_[k].empty()) {
-      const int64_t code = whole_at(buffer_of(array, 1, names_[k]), format[0], i);
-      const ArrowArray* words = array.dictionary;
-      if (!words || code < 0 || code >= words->length || is_null(*words, words->offset + code)) {
+    } else if (!dictionary_formats_[k].empty()) {
+      const int64_t code = fixed_width->load(buffer_of(array, 1, names_[k]), i);
+      const ArrowArray* dictionary = array.dictionary;
+      if (!dictionary || code < 0 || code >= dictionary->length ||
+          is_null(*dictionary, dictionary->offset + code)) {
         fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream has code ", code,
              ", which is not in its dictionary.");
       }
-      tensor.data<int32_t>()[row] =
-          tensor.dictionary()->code(text_at(*words, values_[k], names_[k], words->offset + code));
+      tensor.data<int32_t>()[row] = tensor.dictionary()->code(
+          text_at(*dictionary, dictionary_formats_[k], names_[k], dictionary->offset + code));
     } else if (tensor.dtype() == DType::kString) {
       tensor.data<int32_t>()[row] = tensor.dictionary()->code(text_at(array, format, names_[k], i));
     } else {
-      put_whole(tensor, row, whole_at(buffer_of(array, 1, names_[k]), format[0], i));
+      store_integer(tensor, row, fixed_width->load(buffer_of(array, 1, names_[k]), i));
     }
   }
   return tensor;

@@ -46,7 +46,7 @@ namespace runhooks {
 
 class ArrowReader {
  public:
-  // Takes ownership; marks the source as released, as the interface requires.
+  // Takes ownership of the stream and marks `*stream` as released, as Arrow's interface requires.
   explicit ArrowReader(ArrowArrayStream* stream);
   ~ArrowReader();
   ArrowReader(const ArrowReader&) = delete;
@@ -54,21 +54,21 @@ class ArrowReader {
 
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<DType>& dtypes() const { return dtypes_; }
-  // Reads the next batch; FALSE at the end. Missing values become NaN in float columns and are an
-  // error, naming column and row, in others.
+  // Reads the next batch; FALSE at the end. A missing value becomes NaN in a float column; in other
+  // columns it is an error that names column and row.
   bool next(std::vector<Tensor>* columns);
 
  private:
   void read_schema();
   void add_column(const ArrowSchema& schema);
-  void check(int status, const char* what);
+  void check(int status, const char* part);
   Tensor read_column(size_t k, const ArrowArray& array, int64_t offset, int64_t n) const;
 
   ArrowArrayStream stream_;
-  // `values_` holds the formats of dictionary values, "" for other columns.
-  std::vector<std::string> names_, formats_, values_;
+  // `dictionary_formats_` has the format of the values in the dictionary of a column, or "".
+  std::vector<std::string> names_, formats_, dictionary_formats_;
   std::vector<DType> dtypes_;
-  int64_t rows_ = 0;
+  int64_t num_rows_read_ = 0;
 };
 
 }  // namespace runhooks

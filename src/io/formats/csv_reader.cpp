@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/bit_cast.h"
 #include "base/number_text.h"
 #include "base/platform.h"
 
@@ -21,25 +22,25 @@ namespace {
 
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
-// Finds the ends of unquoted fields: delimiters, line ends, quotes and the end of the text. `quote`
-// equals the delimiter if the format has no quotes. Scans a block of characters per step,
-// independently of field boundaries.
-class Stops {
+// Finds the characters that can end an unquoted field: delimiters, line ends and quotes, and the
+// end of the text. Scans a block of characters per step, so short fields are fast. If the format
+// has no quotes, `quote` is the delimiter.
+class StopFinder {
  public:
-  Stops(std::string_view text, char delim, char quote)
+  StopFinder(std::string_view text, char delim, char quote)
       : text_(text), delim_(delim), quote_(quote) {}
-  void go_to(size_t at) {
+  void start_at(size_t at) {
     block_ = at;
-    look();
+    scan_block();
   }
   size_t next() {
-    while (found_ == 0) {
+    while (remaining_stops_ == 0) {
       if (block_ + kBlock > text_.size()) return next_in_tail();
       block_ += kBlock;
-      look();
+      scan_block();
     }
-    const size_t at = block_ + static_cast<size_t>(__builtin_ctz(found_));
-    found_ &= found_ - 1;
+    const size_t at = block_ + static_cast<size_t>(__builtin_ctz(remaining_stops_));
+    remaining_stops_ &= remaining_stops_ - 1;
     return at;
   }
 
@@ -50,20 +51,21 @@ class Stops {
     return block_ < text_.size() ? block_++ : block_;
   }
   static constexpr size_t kBlock = 32;
-  void look() {
-    found_ = 0;
+  void scan_block() {
+    remaining_stops_ = 0;
     if (block_ + kBlock > text_.size()) return;
     const char* at = text_.data() + block_;
 #if defined(RUNHOOKS_CSV_BY_32) || defined(__aarch64__)
-    if (by_vectors_) {
-      found_ = delimiter_mask(at) | delimiter_mask(at + 16) << 16;
+    if (uses_vectors_) {
+      remaining_stops_ = delimiter_mask(at) | delimiter_mask(at + 16) << 16;
       return;
     }
 #endif
-    for (size_t i = 0; i < kBlock; ++i) found_ |= static_cast<unsigned>(is_stop(at[i])) << i;
+    for (size_t i = 0; i < kBlock; ++i)
+      remaining_stops_ |= static_cast<unsigned>(is_stop(at[i])) << i;
   }
 #if defined(RUNHOOKS_CSV_BY_32) || defined(__aarch64__)
-  const bool by_vectors_ = feature_enabled(SystemFeature::kVectors);
+  const bool uses_vectors_ = feature_enabled(SystemFeature::kVectors);
   unsigned delimiter_mask(const char* part) const {
 #ifdef RUNHOOKS_CSV_BY_32
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(part));
@@ -75,7 +77,7 @@ class Stops {
     const auto are = [&all](char c) { return vceqq_u8(all, vdupq_n_u8(static_cast<uint8_t>(c))); };
     const uint8x16_t stops =
         vorrq_u8(vorrq_u8(are(delim_), are(quote_)), vorrq_u8(are('\n'), are('\r')));
-    // Keep one distinct bit per lane of eight; their sum is the mask.
+    // Keeps one bit in each byte, a different one for each of eight bytes; their sum is the mask.
     const uint8x16_t bits = vandq_u8(stops, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u)));
     return vaddv_u8(vget_low_u8(bits)) | unsigned{vaddv_u8(vget_high_u8(bits))} << 8;
 #endif
@@ -85,56 +87,53 @@ class Stops {
   std::string_view text_;
   char delim_, quote_;
   size_t block_ = 0;
-  unsigned found_ = 0;  // stops of the block that next() has not returned yet
+  unsigned remaining_stops_ = 0;  // bit mask: positions in the block that next() has not returned
 };
 
 }  // namespace
 
-CsvSplit CsvSplitter::split(std::string_view text, bool is_all) {
+CsvSplit CsvSplitter::split(std::string_view text, bool is_end_of_file) {
   fields_.clear();
-  unescaped_used_ = size_ = 0;
+  num_unescaped_ = size_ = 0;
   lines_ = 1;
-  CsvSplit result = CsvSplit::kRecord;
-  Stops stops(text, format_.delim, format_.has_quotes ? '"' : format_.delim);
-  stops.go_to(0);
+  StopFinder stop_finder(text, format_.delim, format_.has_quotes ? '"' : format_.delim);
+  stop_finder.start_at(0);
   for (;;) {
     if (format_.has_quotes && size_ < text.size() && text[size_] == '"') {
-      if (!quoted(text, is_all, &result)) return result;
-      stops.go_to(size_ + (size_ < text.size() ? 1 : 0));
+      const CsvSplit result = split_quoted_field(text, is_end_of_file);
+      if (result != CsvSplit::kRecord) return result;
+      stop_finder.start_at(size_ + (size_ < text.size() ? 1 : 0));
     } else {
       const size_t begin = size_;
-      size_ = stops.next();
+      size_ = stop_finder.next();
       if (format_.has_quotes && size_ < text.size() && text[size_] == '"') {
         return CsvSplit::kStrayQuote;
       }
-      if (size_ == text.size() && !is_all) return CsvSplit::kCutOff;
+      if (size_ == text.size() && !is_end_of_file) return CsvSplit::kIncompleteRecord;
       fields_.push_back(text.substr(begin, size_ - begin));
     }
     if (size_ < text.size() && text[size_] == format_.delim) {
       ++size_;
       continue;
     }
-    end_of_record(text, is_all, &result);
-    return result;
+    return end_record(text, is_end_of_file);
   }
 }
 
-bool CsvSplitter::quoted(std::string_view text, bool is_all, CsvSplit* result) {
+CsvSplit CsvSplitter::split_quoted_field(std::string_view text, bool is_end_of_file) {
   const size_t begin = ++size_;
   std::string* unescaped = nullptr;
   for (size_t from = begin;;) {
     const size_t quote = text.find('"', size_);
-    const bool is_known = quote != std::string_view::npos && (quote + 1 < text.size() || is_all);
-    if (!is_known) {
-      *result = CsvSplit::kCutOff;
-      return false;
-    }
+    const bool is_complete =
+        quote != std::string_view::npos && (quote + 1 < text.size() || is_end_of_file);
+    if (!is_complete) return CsvSplit::kIncompleteRecord;
     size_ = quote + 1;
     const bool is_escape = size_ < text.size() && text[size_] == '"';
     if (is_escape || unescaped) {
       if (!unescaped) {
-        if (unescaped_used_ >= unescaped_.size()) unescaped_.emplace_back();
-        unescaped = &unescaped_[unescaped_used_++];
+        if (num_unescaped_ >= unescaped_.size()) unescaped_.emplace_back();
+        unescaped = &unescaped_[num_unescaped_++];
         unescaped->clear();
       }
       unescaped->append(text.substr(from, quote - from + (is_escape ? 1 : 0)));
@@ -149,26 +148,22 @@ bool CsvSplitter::quoted(std::string_view text, bool is_all, CsvSplit* result) {
   }
   const bool is_end =
       size_ == text.size() || text[size_] == format_.delim || is_line_end(text[size_]);
-  if (!is_end) *result = CsvSplit::kAfterQuote;
-  return is_end;
+  return is_end ? CsvSplit::kRecord : CsvSplit::kTextAfterQuote;
 }
 
-bool CsvSplitter::end_of_record(std::string_view text, bool is_all, CsvSplit* result) {
+CsvSplit CsvSplitter::end_record(std::string_view text, bool is_end_of_file) {
   if (size_ < text.size() && text[size_] == '\r') {
-    if (size_ + 1 == text.size() && !is_all) {
-      *result = CsvSplit::kCutOff;  // a \n may follow
-      return false;
-    }
+    if (size_ + 1 == text.size() && !is_end_of_file) return CsvSplit::kIncompleteRecord;  // a \n may follow
     if (size_ + 1 < text.size() && text[size_ + 1] == '\n') ++size_;
   }
   if (size_ < text.size()) ++size_;
-  return true;
+  return CsvSplit::kRecord;
 }
 
 namespace {
 
-// The number of line ends, or -1 if the text has quotes and the format uses them.
-int64_t lines_without_quotes(std::string_view text, const CsvFormat& format) {
+// The number of line ends, or -1 if the text contains quotes that the format interprets.
+int64_t count_lines_without_quotes(std::string_view text, const CsvFormat& format) {
   int64_t lines = 0;
   size_t at = 0;
   bool has_quotes = false;
@@ -197,47 +192,47 @@ int64_t lines_without_quotes(std::string_view text, const CsvFormat& format) {
 
 }  // namespace
 
-int64_t CsvCutter::take(size_t end, int64_t lines, std::string_view* taken) {
-  *taken = text_.substr(0, end);
-  text_.remove_prefix(end);
-  return lines;
-}
-
-int64_t CsvCutter::next(size_t bytes, int64_t n, std::string_view* lines) {
-  const size_t far = bytes < text_.size() ? text_.find('\n', bytes) : std::string_view::npos;
-  const size_t line_end = far == std::string_view::npos ? text_.rfind('\n') : far;
+int64_t CsvChunker::next(size_t bytes, int64_t n, std::string_view* lines) {
+  const size_t next_line_end =
+      bytes < text_.size() ? text_.find('\n', bytes) : std::string_view::npos;
+  const size_t line_end =
+      next_line_end == std::string_view::npos ? text_.rfind('\n') : next_line_end;
   if (line_end == std::string_view::npos) return 0;
   const size_t end = line_end + 1;
-  const int64_t plain = lines_without_quotes(text_.substr(0, end), format_);
-  if (plain >= 0 && plain <= n) return take(end, plain, lines);
-  // Line by line: a newline ends a record only after an even number of quotes.
-  Stops stops(text_.substr(0, end), '\n', format_.has_quotes ? '"' : '\n');
-  stops.go_to(0);
-  int64_t found = 0;
-  size_t whole = 0;
-  bool is_quoted = false;
-  for (size_t at = stops.next(); found < n && at < end; at = stops.next()) {
-    is_quoted ^= text_[at] == '"';
-    if (is_quoted || text_[at] != '\n') continue;
-    ++found;
-    whole = at + 1;
+  size_t size = end;
+  int64_t num_lines = count_lines_without_quotes(text_.substr(0, end), format_);
+  if (num_lines < 0 || num_lines > n) {
+    // Line by line: a newline ends a record only after an even number of quotes.
+    StopFinder stop_finder(text_.substr(0, end), '\n', format_.has_quotes ? '"' : '\n');
+    stop_finder.start_at(0);
+    num_lines = 0;
+    size = 0;
+    bool is_quoted = false;
+    for (size_t at = stop_finder.next(); num_lines < n && at < end; at = stop_finder.next()) {
+      is_quoted ^= text_[at] == '"';
+      if (is_quoted || text_[at] != '\n') continue;
+      ++num_lines;
+      size = at + 1;
+    }
   }
-  return take(whole, found, lines);
+  *lines = text_.substr(0, size);
+  text_.remove_prefix(size);
+  return num_lines;
 }
 
 CsvReader::CsvReader(const ByteSource& source, Compression compression, const CsvFormat& format)
     : bytes_(source, compression), splitter_(format) {
-  bytes_.begin_text();
+  bytes_.skip_byte_order_mark();
 }
 
 bool CsvReader::next() {
-  bool is_all = false;
+  bool is_end_of_file = false;
   line_ = lines_ + 1;
   if (bytes_.view().empty() && !bytes_.read_more()) return false;
-  CsvSplit split = splitter_.split(bytes_.view(), is_all);
-  while (split == CsvSplit::kCutOff && !is_all) {
-    is_all = !bytes_.read_more();
-    split = splitter_.split(bytes_.view(), is_all);
+  CsvSplit split = splitter_.split(bytes_.view(), is_end_of_file);
+  while (split == CsvSplit::kIncompleteRecord && !is_end_of_file) {
+    is_end_of_file = !bytes_.read_more();
+    split = splitter_.split(bytes_.view(), is_end_of_file);
   }
   if (split != CsvSplit::kRecord) throw_quotes(split);
   bytes_.take(splitter_.size());  // the fields stay valid until more is read
@@ -246,13 +241,13 @@ bool CsvReader::next() {
 }
 
 void CsvReader::throw_quotes(CsvSplit split) {
-  const char* why = "a quote is not closed";
-  if (split == CsvSplit::kStrayQuote) why = "a quote inside an unquoted field";
-  if (split == CsvSplit::kAfterQuote) why = "a quote inside a quoted field is not doubled";
+  const char* problem = "a quote is not closed";
+  if (split == CsvSplit::kStrayQuote) problem = "a quote inside an unquoted field";
+  if (split == CsvSplit::kTextAfterQuote) problem = "a quote inside a quoted field is not doubled";
   fail(Code::kDataLoss, "Line ", line_, " of '", path(), "', field ",
        static_cast<unsigned long>(splitter_.field_number() +
-                                  (split == CsvSplit::kAfterQuote ? 0 : 1)),
-       ": ", why, ".");
+                                  (split == CsvSplit::kTextAfterQuote ? 0 : 1)),
+       ": ", problem, ".");
 }
 
 bool CsvReader::skip() {
@@ -275,7 +270,7 @@ void CsvReader::seek(uint64_t offset, int64_t lines) {
 
 namespace {
 
-std::string_view trimmed(std::string_view field) {
+std::string_view trim_spaces(std::string_view field) {
   const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   while (!field.empty() && is_space(field.front())) field.remove_prefix(1);
   while (!field.empty() && is_space(field.back())) field.remove_suffix(1);
@@ -283,8 +278,8 @@ std::string_view trimmed(std::string_view field) {
 }
 
 template <typename T>
-bool parse_whole(std::string_view field, T* value) {
-  field = trimmed(field);
+bool parse_integer(std::string_view field, T* value) {
+  field = trim_spaces(field);
   const bool is_negative = !field.empty() && field[0] == '-';
   if (is_negative) field.remove_prefix(1);  // TensorFlow accepts no leading +
   if (field.empty()) return false;
@@ -332,7 +327,7 @@ bool parse_exact(std::string_view field, double* value) {
 }
 
 template <typename T>
-bool parse_by_library(std::string_view field, T* value, T (*parse)(const char*, char**)) {
+bool parse_with_strtod(std::string_view field, T* value, T (*parse)(const char*, char**)) {
   char text[128];
   if (field.empty() || field.size() >= sizeof text) return false;
   // Excludes formats that only the C library accepts, such as hexadecimal numbers.
@@ -346,29 +341,28 @@ bool parse_by_library(std::string_view field, T* value, T (*parse)(const char*, 
 
 }  // namespace
 
-bool parse_field(std::string_view field, int32_t* value) { return parse_whole(field, value); }
-bool parse_field(std::string_view field, int64_t* value) { return parse_whole(field, value); }
+bool parse_field(std::string_view field, int32_t* value) { return parse_integer(field, value); }
+bool parse_field(std::string_view field, int64_t* value) { return parse_integer(field, value); }
 
 bool parse_field(std::string_view field, double* value) {
-  field = trimmed(field);
-  return parse_exact(field, value) || parse_by_library<double>(field, value, read_double);
+  field = trim_spaces(field);
+  return parse_exact(field, value) || parse_with_strtod<double>(field, value, read_double);
 }
 
 bool parse_field(std::string_view field, float* value) {
-  field = trimmed(field);
+  field = trim_spaces(field);
   double exact;
   if (parse_exact(field, &exact)) {
-    // Rounding twice is wrong only if the double is exactly midway between two floats.
-    uint64_t bits;
-    std::memcpy(&bits, &exact, sizeof bits);
-    constexpr uint64_t kMidway = uint64_t{1} << 28, kBelow = (uint64_t{1} << 29) - 1;
+    // Rounding to double and then to float is wrong only if the double is midway between two
+    // floats.
+    constexpr uint64_t kMidway = uint64_t{1} << 28, kDroppedBits = (uint64_t{1} << 29) - 1;
     const bool is_normal = std::fabs(exact) >= 1e-30 && std::fabs(exact) <= 1e30;
-    if ((is_normal && (bits & kBelow) != kMidway) || exact == 0) {
+    if ((is_normal && (bit_cast<uint64_t>(exact) & kDroppedBits) != kMidway) || exact == 0) {
       *value = static_cast<float>(exact);
       return true;
     }
   }
-  return parse_by_library<float>(field, value, read_float);
+  return parse_with_strtod<float>(field, value, read_float);
 }
 
 }  // namespace runhooks

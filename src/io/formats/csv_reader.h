@@ -17,9 +17,9 @@ struct CsvFormat {
 
 enum class CsvSplit {
   kRecord,
-  kCutOff,      // the text ends inside the record
+  kIncompleteRecord,      // the text ends inside the record
   kStrayQuote,  // a quote inside an unquoted field
-  kAfterQuote   // other text after a closing quote
+  kTextAfterQuote   // other text after a closing quote
 };
 
 // Splits the first record of a text, as RFC 4180 and TensorFlow do. A quoted field may contain any
@@ -27,37 +27,38 @@ enum class CsvSplit {
 class CsvSplitter {
  public:
   explicit CsvSplitter(const CsvFormat& format) : format_(format) {}
-  // `is_all`: no text follows, so the end of the text ends the record.
-  CsvSplit split(std::string_view text, bool is_all);
+  // `is_end_of_file`: the file ends after `text`, so the end of the text ends the record.
+  CsvSplit split(std::string_view text, bool is_end_of_file);
 
   const std::vector<std::string_view>& fields() const { return fields_; }
   size_t size() const { return size_; }  // bytes of the record, including its end
-  int64_t lines() const { return lines_; }
+  int64_t lines() const {
+    return lines_;
+  }  // lines of the record; quoted fields can contain several
   // Number of fields split so far; for errors, the zero-based index of the invalid field.
   size_t field_number() const { return fields_.size(); }
 
  private:
-  bool quoted(std::string_view text, bool is_all, CsvSplit* result);
-  bool end_of_record(std::string_view text, bool is_all, CsvSplit* result);
+  CsvSplit split_quoted_field(std::string_view text, bool is_end_of_file);
+  CsvSplit end_record(std::string_view text, bool is_end_of_file);
 
   CsvFormat format_;
   std::vector<std::string_view> fields_;
   std::deque<std::string> unescaped_;  // unescaped fields; a deque, because views point to them
-  size_t unescaped_used_ = 0, size_ = 0;
+  size_t num_unescaped_ = 0, size_ = 0;
   int64_t lines_ = 0;
 };
 
-// Cuts a text at line ends outside quotes, which are the ends of well-formed records.
-class CsvCutter {
+// Splits a text into chunks of complete lines, for parsing in parallel. Line ends inside quotes do
+// not count.
+class CsvChunker {
  public:
-  CsvCutter(std::string_view text, const CsvFormat& format) : text_(text), format_(format) {}
-  // The next lines, about `bytes` long and at most `n` of them. Returns their number, or 0 if the
-  // text has no further complete line.
+  CsvChunker(std::string_view text, const CsvFormat& format) : text_(text), format_(format) {}
+  // Sets `*lines` to the next lines, about `bytes` long and at most `n` of them. Returns their
+  // number, or 0 if the text has no further complete line.
   int64_t next(size_t bytes, int64_t n, std::string_view* lines);
 
  private:
-  int64_t take(size_t end, int64_t lines, std::string_view* taken);
-
   std::string_view text_;
   CsvFormat format_;
 };
@@ -69,21 +70,24 @@ class CsvReader {
   // Reads a record; FALSE at the end. Invalid quotes throw kDataLoss with file and line.
   bool next();
   void skip_lines(int64_t n);
-  // After an error, continues after the line on which the record started.
+  // Continues after an error: after the record if only the value of a field was invalid, otherwise
+  // after the first line of the record. FALSE at the end of the file.
   bool skip();
   const std::vector<std::string_view>& fields() const { return splitter_.fields(); }
   const std::string& path() const { return bytes_.path(); }
-  int64_t line() const { return line_; }  // on which the last record starts, from 1
-  int64_t lines() const { return lines_; }
+  int64_t line() const { return line_; }    // on which the last record starts, from 1
+  int64_t lines() const { return lines_; }  // read so far
   uint64_t offset() const { return bytes_.offset(); }
   // Buffered bytes after the last record.
   std::string_view view() const { return bytes_.view(); }
-  // Records at the start of view() that another thread has split.
-  struct Taken {
+  // Size of some records at the start of view() that the caller has split itself.
+  struct ConsumedRecords {
     size_t bytes = 0;
-    int64_t lines = 0, last_lines = 0;  // of all records; of the last one
+    int64_t lines = 0;       // of all these records
+    int64_t last_lines = 0;  // of the last of them
   };
-  void take(const Taken& taken) {
+  // Continues after these records.
+  void take(const ConsumedRecords& taken) {
     bytes_.take(taken.bytes);
     lines_ += taken.lines;
     line_ = lines_ - taken.last_lines + 1;

@@ -4,7 +4,7 @@ namespace runhooks {
 
 namespace {
 
-// A later member of the oneof replaces an earlier one.
+// A feature has one list; in damaged data the last one counts.
 FeatureView read_feature(WireReader r) {
   FeatureView feature;
   while (r.next()) {

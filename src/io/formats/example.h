@@ -1,4 +1,4 @@
-// Reads and writes tf.Example messages: named features.
+// Reads and writes tf.Example messages, which are lists of named features.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ const char* feature_kind_name(FeatureView::Kind kind);
 
 using ExampleView = std::vector<std::pair<std::string_view, FeatureView>>;
 
-// Replaces the content of `example` by the features in message order; of duplicate names the last
-// one counts. Throws kDataLoss, naming `where`, for damaged bytes.
+// Replaces the content of `example` by the features in message order. Throws kDataLoss, naming
+// `where`, for damaged bytes.
 void read_example(std::string_view bytes, std::string_view where, ExampleView& example);
-// NULL if the feature is missing or has no list.
+// The last feature of this name; NULL if it is missing or has no list.
 const FeatureView* find_feature(const ExampleView& example, std::string_view name);
 
 void read_bytes_list(const FeatureView& feature,
@@ -40,6 +40,7 @@ class ExampleWriter {
   void add_bytes(const std::string& name, const std::vector<std::string_view>& values);
   void add_floats(const std::string& name, const std::vector<float>& values);
   void add_ints(const std::string& name, const std::vector<int64_t>& values);
+  // Returns the serialized example and starts a new one.
   std::string take();
 
  private:

@@ -15,11 +15,13 @@ struct Image {
   std::vector<uint16_t> samples;
 };
 
-// Reads any PNG, including palettes, low bit depths and interlacing. `channels` 0 keeps the number
-// of the image. As in TensorFlow's op, unreadable data are kInvalidArgument. `max_samples` limits
-// the size.
+// Reads any PNG, including palettes, low bit depths and interlacing. Converts it to `channels`,
+// unless that is 0. Throws kInvalidArgument for damaged data, as TensorFlow's op does, and
+// kResourceExhausted for more than `max_samples` samples.
 Image read_png(std::string_view bytes, int channels, int64_t max_samples = int64_t{1} << 28);
+// `compression` is zlib's level; -1 is the default.
 std::string write_png(const Image& image, int compression = -1);
+// Writes 8-bit samples.
 std::string encode_png(const uint8_t* pixels, int64_t width, int64_t height, int channels);
 
 }  // namespace runhooks

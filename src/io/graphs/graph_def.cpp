@@ -17,11 +17,11 @@ namespace {
 
 constexpr const char* kOutputShapes = "_output_shapes";
 
-// An attribute to write: a decoded value, or its serialized message in `raw`.
-struct WrittenAttr {
+// An attribute to write: a value or, if `value` is NULL, a serialized message.
+struct AttrToWrite {
   std::string_view name;
   const AttrValue* value;
-  std::string_view raw;
+  std::string_view serialized;
 };
 
 std::vector<std::string> input_names(const Operation& op) {
@@ -30,9 +30,9 @@ std::vector<std::string> input_names(const Operation& op) {
     names.push_back(input.index == 0 ? input.op->name() : input.name());
   }
   // TensorFlow sorts control inputs by name.
-  const size_t data = names.size();
+  const size_t num_data_inputs = names.size();
   for (const Operation* control : op.control_inputs()) names.push_back("^" + control->name());
-  std::sort(names.begin() + static_cast<std::ptrdiff_t>(data), names.end());
+  std::sort(names.begin() + static_cast<std::ptrdiff_t>(num_data_inputs), names.end());
   return names;
 }
 
@@ -42,28 +42,30 @@ bool has_default_value(const OpDef& def, const std::string& name, const AttrValu
          attr_equal(attr->default_value, value);
 }
 
-class WrittenAttrs {
+class AttrsToWrite {
  public:
-  WrittenAttrs(const Operation& op, const GraphDefOptions& options) {
+  AttrsToWrite(const Operation& op, const GraphDefOptions& options) {
     for (const auto& attr : op.attrs().items()) {
-      const bool stripped =
+      const bool is_stripped =
           options.strip_default_attrs && has_default_value(op.def(), attr.first, attr.second);
-      if (!stripped) items_.push_back({attr.first, &attr.second, {}});
+      if (!is_stripped) items_.push_back({attr.first, &attr.second, {}});
     }
     if (!options.add_shapes || op.num_outputs() == 0) return;
     std::vector<Shape> shapes;
     for (int i = 0; i < op.num_outputs(); ++i) shapes.push_back(op.output_shape(i));
     shapes_ = std::move(shapes);
-    const auto is_of_shapes = [](const WrittenAttr& attr) { return attr.name == kOutputShapes; };
-    items_.erase(std::remove_if(items_.begin(), items_.end(), is_of_shapes), items_.end());
+    const auto is_output_shapes = [](const AttrToWrite& attr) {
+      return attr.name == kOutputShapes;
+    };
+    items_.erase(std::remove_if(items_.begin(), items_.end(), is_output_shapes), items_.end());
     items_.push_back({kOutputShapes, &shapes_, {}});
   }
-  WrittenAttrs(const WrittenAttrs&) = delete;  // items_ points to shapes_
-  WrittenAttrs& operator=(const WrittenAttrs&) = delete;
-  const std::vector<WrittenAttr>& items() const { return items_; }
+  AttrsToWrite(const AttrsToWrite&) = delete;  // items_ points to shapes_
+  AttrsToWrite& operator=(const AttrsToWrite&) = delete;
+  const std::vector<AttrToWrite>& items() const { return items_; }
 
  private:
-  std::vector<WrittenAttr> items_;
+  std::vector<AttrToWrite> items_;
   AttrValue shapes_;
 };
 
@@ -72,15 +74,16 @@ NodeDef make_node(const Operation& op, const GraphDefOptions& options) {
   node.name = op.name();
   node.op = op.type();
   node.inputs = input_names(op);
-  const WrittenAttrs attrs(op, options);
-  for (const WrittenAttr& attr : attrs.items()) {
+  const AttrsToWrite attrs(op, options);
+  for (const AttrToWrite& attr : attrs.items()) {
     node.attrs.set(std::string(attr.name), *attr.value);
   }
   return node;
 }
 
-// The output within the op definition, as "y:0" or "values:2": argument name and index.
-std::string output_of_definition(const Operation& op, int index) {
+// How other nodes of a function refer to the output: argument name of the op definition and index,
+// as in "y:0" or "values:2".
+std::string name_in_definition(const Operation& op, int index) {
   for (const ArgDef& arg : op.def().outputs) {
     int count = 1;
     if (!arg.number_attr.empty()) count = static_cast<int>(op.attr_int(arg.number_attr.c_str()));
@@ -100,12 +103,12 @@ std::string name_in_function(const FuncGraph& function, const Output& x) {
       return str_cat("arg", static_cast<unsigned long>(i));
     }
   }
-  return str_cat(x.op->name(), ":", output_of_definition(*x.op, x.index));
+  return str_cat(x.op->name(), ":", name_in_definition(*x.op, x.index));
 }
 
 WireWriter write_function(const FuncGraph& function, const GraphDefOptions& options);
 
-// Adds the functions that the graph calls, directly or indirectly, once each.
+// Adds the functions that the graph calls directly or indirectly.
 void add_functions(const Graph& graph,
                    const GraphDefOptions& options,
                    std::map<std::string, std::string>& library) {
@@ -118,24 +121,24 @@ void add_functions(const Graph& graph,
   }
 }
 
-// Attributes are sorted by name.
-void put_attrs(WireWriter& out, std::vector<WrittenAttr> attrs) {
-  const auto is_before = [](const auto& a, const auto& b) { return a.name < b.name; };
-  std::stable_sort(attrs.begin(), attrs.end(), is_before);
-  for (const WrittenAttr& attr : attrs) {
+// Writes the attributes in the order of their names.
+void put_attrs(WireWriter& out, std::vector<AttrToWrite> attrs) {
+  const auto has_smaller_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+  std::stable_sort(attrs.begin(), attrs.end(), has_smaller_name);
+  for (const AttrToWrite& attr : attrs) {
     out.put_nested(5, [&] {
       out.add_bytes(1, attr.name);
       if (attr.value) {
         put_attr(out, 2, *attr.value);
       } else {
-        out.put_bytes(2, attr.raw);
+        out.put_bytes(2, attr.serialized);
       }
     });
   }
 }
 
 void put_node(WireWriter& out, int field, const NodeDef& node) {
-  std::vector<WrittenAttr> attrs;
+  std::vector<AttrToWrite> attrs;
   for (const auto& attr : node.attrs.items()) attrs.push_back({attr.first, &attr.second, {}});
   for (const auto& attr : node.raw_attrs) attrs.push_back({attr.first, nullptr, attr.second});
   out.put_nested(field, [&] {
@@ -149,7 +152,7 @@ void put_node(WireWriter& out, int field, const NodeDef& node) {
 
 // Equivalent to writing make_node(op), without the intermediate NodeDef.
 void put_node(WireWriter& out, int field, const Operation& op, const GraphDefOptions& options) {
-  const WrittenAttrs attrs(op, options);
+  const AttrsToWrite attrs(op, options);
   out.put_nested(field, [&] {
     out.add_bytes(1, op.name()).add_bytes(2, op.type());
     for (const std::string& input : input_names(op)) out.put_bytes(3, input);
@@ -158,8 +161,8 @@ void put_node(WireWriter& out, int field, const Operation& op, const GraphDefOpt
 }
 
 WireWriter write_function(const FuncGraph& function, const GraphDefOptions& options) {
-  GraphDefOptions of_nodes = options;
-  of_nodes.add_shapes = false;
+  GraphDefOptions node_options = options;
+  node_options.add_shapes = false;
   WireWriter signature, nodes, results;
   signature.add_bytes(1, function.function_name());
   const auto write_arg = [](const std::string& name, DType dtype) {
@@ -181,7 +184,7 @@ WireWriter write_function(const FuncGraph& function, const GraphDefOptions& opti
   bool is_stateful = false;
   for (const Operation* op : needed_operations(function)) {
     if (arguments.count(op) > 0) continue;
-    NodeDef node = make_node(*op, of_nodes);
+    NodeDef node = make_node(*op, node_options);
     node.inputs.clear();
     for (const Output& input : op->inputs()) {
       node.inputs.push_back(name_in_function(function, input));
@@ -197,7 +200,7 @@ WireWriter write_function(const FuncGraph& function, const GraphDefOptions& opti
   return WireWriter().put_message(1, signature).append(nodes.bytes()).append(results.bytes());
 }
 
-std::string library_of(const Graph& graph, const GraphDefOptions& options) {
+std::string write_library(const Graph& graph, const GraphDefOptions& options) {
   std::map<std::string, std::string> library;
   add_functions(graph, options, library);
   WireWriter functions;
@@ -205,7 +208,10 @@ std::string library_of(const Graph& graph, const GraphDefOptions& options) {
   return functions.take();
 }
 
-void put_end(WireWriter& out, const std::string& library, int producer, int min_consumer) {
+void put_library_and_versions(WireWriter& out,
+                              const std::string& library,
+                              int producer,
+                              int min_consumer) {
   out.add_bytes(2, library);
   out.put_nested(4, [&] { out.add_int(1, producer).add_int(2, min_consumer); });
 }
@@ -250,36 +256,35 @@ NodeDef read_node(WireReader r) {
 GraphDef make_graph_def(const Graph& graph, const GraphDefOptions& options) {
   GraphDef def;
   for (const auto& op : graph.operations()) def.nodes.push_back(make_node(*op, options));
-  def.library = library_of(graph, options);
+  def.library = write_library(graph, options);
   return def;
 }
 
 std::string write_graph_def(const GraphDef& graph) {
   WireWriter out;
   for (const NodeDef& node : graph.nodes) put_node(out, 1, node);
-  put_end(out, graph.library, graph.producer, graph.min_consumer);
+  put_library_and_versions(out, graph.library, graph.producer, graph.min_consumer);
   return out.take();
 }
 
 void GraphDefWriter::put_new_nodes(WireWriter& out) {
-  constexpr size_t kUsualSize = 320;
+  constexpr size_t kTypicalNodeBytes = 320;
   const auto& operations = graph_.operations();
-  out.reserve(out.bytes().size() + kUsualSize * (operations.size() - written_));
-  for (; written_ < operations.size(); ++written_) {
+  out.reserve(out.bytes().size() + kTypicalNodeBytes * (operations.size() - num_written_));
+  for (; num_written_ < operations.size(); ++num_written_) {
     check_interrupt_throttled();
-    put_node(out, 1, *operations[written_], options_);
+    put_node(out, 1, *operations[num_written_], options_);
   }
 }
 
 void GraphDefWriter::put_end(WireWriter& out) const {
-  runhooks::put_end(out, library_of(graph_, options_), GraphDef::kProducer, 0);
+  put_library_and_versions(out, write_library(graph_, options_), GraphDef::kProducer, 0);
 }
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
 GraphDef read_graph_def(std::string_view bytes, const std::string& where) {
   GraphDef graph;
   graph.producer = 0;
-  const FilledBytes filled;
+  const ExpandedBytesLimit expanded_bytes_limit;
   for (WireReader r(bytes, where); r.next();) {
     check_interrupt();
     if (r.field() == 1) graph.nodes.push_back(read_node(r.message()));
@@ -293,7 +298,6 @@ GraphDef read_graph_def(std::string_view bytes, const std::string& where) {
   return graph;
 }
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
 std::string graph_def_text(const GraphDef& graph) {
   return proto_to_text(write_graph_def(graph), "GraphDef", "graph.pbtxt", FloatText::kAsDouble);
 }
@@ -331,11 +335,11 @@ WireWriter write_op_def(const OpDef& op) {
 }  // namespace
 
 std::string write_op_list(const Graph& graph) {
-  std::unordered_set<const OpDef*> known;
+  std::unordered_set<const OpDef*> seen_definitions;
   std::set<std::string> types;
   for (const auto& op : graph.operations()) {
-    any_inside(*op, [&](const Operation& inner) {
-      if (known.insert(&inner.def()).second) types.insert(inner.type());
+    any_nested_operation(*op, [&](const Operation& inner) {
+      if (seen_definitions.insert(&inner.def()).second) types.insert(inner.type());
       return false;
     });
   }
@@ -343,13 +347,14 @@ std::string write_op_list(const Graph& graph) {
 }
 
 std::string write_op_list(const std::set<std::string>& types) {
-  // Cached, because every training writes the same definitions.
-  static auto& written = *new std::map<std::string, WireWriter>;
+  // A cache, because each training run writes the same definitions.
+  static auto& cached_definitions = *new std::map<std::string, WireWriter>;
   WireWriter out;
   for (const std::string& type : types) {
-    auto found = written.find(type);
-    if (found == written.end()) found = written.emplace(type, write_op_def(find_op(type))).first;
-    out.put_message(1, found->second);
+    auto definition = cached_definitions.find(type);
+    if (definition == cached_definitions.end())
+      definition = cached_definitions.emplace(type, write_op_def(find_op(type))).first;
+    out.put_message(1, definition->second);
   }
   return out.take();
 }

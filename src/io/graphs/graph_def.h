@@ -24,19 +24,20 @@ struct NodeDef {
 };
 
 struct GraphDef {
-  // The graph version that this writer supports; min_consumer 0 allows all readers.
+  // The version of TensorFlow's graph format that we write. A min_consumer of 0 allows all readers.
   static constexpr int kProducer = 1087;
 
   std::vector<NodeDef> nodes;
   int producer = kProducer;
   int min_consumer = 0;
-  std::string library;
+  std::string library;  // serialized FunctionDefLibrary
 };
 
 struct GraphDefOptions {
   // Adds the inferred shapes as attribute "_output_shapes", for TensorBoard.
   bool add_shapes = false;
-  // Omits attributes with default values, so that older readers without them can read the graph.
+  // Omits attributes with default values, so that a reader that lacks such an attribute can read
+  // the graph.
   bool strip_default_attrs = false;
 };
 
@@ -51,13 +52,15 @@ class GraphDefWriter {
  public:
   GraphDefWriter(const Graph& graph, const GraphDefOptions& options)
       : graph_(graph), options_(options) {}
+  // Writes the operations that were added since the last call.
   void put_new_nodes(WireWriter& out);
+  // Writes the fields after the nodes: the functions and the versions.
   void put_end(WireWriter& out) const;
 
  private:
   const Graph& graph_;
   const GraphDefOptions options_;
-  size_t written_ = 0;  // operations
+  size_t num_written_ = 0;  // number of operations written so far
 };
 
 // An OpList of the graph's op definitions, sorted by name.

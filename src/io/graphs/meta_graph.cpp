@@ -92,7 +92,7 @@ WireWriter write_slice_info(const SaveSliceInfo& slice) {
   return out.add_packed_ints(3, slice.offset).add_packed_ints(4, slice.shape.dims());
 }
 
-// The collection kind for an item; nothing if TensorFlow has none.
+// The kind of a collection with this item; nothing if TensorFlow cannot serialize the item.
 std::optional<CollectionDef::Kind> kind_of(const CollectionItem& item) {
   if (std::holds_alternative<std::shared_ptr<Variable>>(item))
     return CollectionDef::Kind::kBytesList;
@@ -141,13 +141,13 @@ std::string write_meta_graph(const MetaGraphDef& meta_graph) {
 }
 
 std::string write_meta_graph(const MetaGraphDef& meta_graph,
-                             const std::vector<std::string_view>& graph_def) {
+                             const std::vector<std::string_view>& graph_def_parts) {
   size_t size = 0;
-  for (std::string_view part : graph_def) size += part.size();
+  for (std::string_view part : graph_def_parts) size += part.size();
   WireWriter out;
-  out.reserve(size + size / 4);  // collections add up to a quarter
+  out.reserve(size + size / 4);  // the collections add up to a quarter
   out.put_message(1, write_meta_info(meta_graph)).put_size(2, size);
-  for (std::string_view part : graph_def) out.append(part);
+  for (std::string_view part : graph_def_parts) out.append(part);
   if (meta_graph.saver_def) out.put_bytes(3, write_saver_def(*meta_graph.saver_def));
   for (const auto& item : meta_graph.collections) {
     out.put_message(4, map_entry(item.first, write_collection(item.second)));
@@ -159,7 +159,6 @@ std::string write_meta_graph(const MetaGraphDef& meta_graph,
   return out.take();
 }
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
 std::string write_saved_model(const std::vector<std::string>& meta_graphs) {
   constexpr int kSchemaVersion = 1;
   WireWriter out;
@@ -177,7 +176,6 @@ std::map<std::string, CollectionDef> collection_defs(const Graph& graph) {
   return collections;
 }
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
 CollectionDef node_list(std::vector<std::string> names) {
   CollectionDef collection;
   collection.kind = CollectionDef::Kind::kNodeList;
@@ -185,7 +183,6 @@ CollectionDef node_list(std::vector<std::string> names) {
   return collection;
 }
 
-// lint: allow caller (part of the format; tests with real TensorFlow call it)
 CollectionDef asset_collection(const std::vector<AssetFileDef>& assets) {
   CollectionDef collection;
   collection.kind = CollectionDef::Kind::kAnyList;

@@ -47,7 +47,7 @@ struct CollectionDef {
   std::vector<std::string> strings;
   std::vector<int64_t> ints;
   std::vector<float> floats;
-  std::vector<std::pair<std::string, std::string>> anys;
+  std::vector<std::pair<std::string, std::string>> anys;  // type URL and serialized message
 };
 
 struct MetaGraphDef {
@@ -63,9 +63,11 @@ struct MetaGraphDef {
 };
 
 std::string write_meta_graph(const MetaGraphDef& meta_graph);
+// Writes the concatenated parts in place of `meta_graph.graph_def`.
 std::string write_meta_graph(const MetaGraphDef& meta_graph,
-                             const std::vector<std::string_view>& graph_def);
+                             const std::vector<std::string_view>& graph_def_parts);
 MetaGraphDef read_meta_graph(std::string_view bytes, const std::string& where);
+// Returns the serialized MetaGraphDefs.
 std::vector<std::string> read_saved_model(std::string_view bytes, const std::string& where);
 
 struct VariableDef {
@@ -75,7 +77,7 @@ struct VariableDef {
 };
 VariableDef read_variable_def(std::string_view bytes, const std::string& where);
 SaverDef read_saver_def(std::string_view bytes, const std::string& where);
-// Assets of a SavedModel: from the field and from the collection "saved_model_assets".
+// Assets of a SavedModel: those of `asset_files` and of the collection "saved_model_assets".
 std::vector<AssetFileDef> asset_files(const MetaGraphDef& meta_graph, const std::string& where);
 std::string write_saved_model(const std::vector<std::string>& meta_graphs);
 

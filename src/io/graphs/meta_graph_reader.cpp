@@ -24,7 +24,7 @@ TensorInfo read_tensor_info(WireReader r) {
   return info;
 }
 
-std::pair<std::string, std::string_view> read_entry(WireReader r) {
+std::pair<std::string, std::string_view> read_map_entry(WireReader r) {
   std::pair<std::string, std::string_view> entry;
   while (r.next()) {
     if (r.field() == 1) entry.first = r.text();
@@ -37,7 +37,7 @@ SignatureDef read_signature(WireReader r) {
   SignatureDef signature;
   while (r.next()) {
     if (r.field() == 1 || r.field() == 2) {
-      const auto entry = read_entry(r.message());
+      const auto entry = read_map_entry(r.message());
       auto& infos = r.field() == 1 ? signature.inputs : signature.outputs;
       infos[entry.first] = read_tensor_info(WireReader(entry.second, r.where()));
     }
@@ -75,7 +75,7 @@ CollectionDef read_collection(WireReader r) {
           list.append_floats(collection.floats);
           break;
         case CollectionDef::Kind::kAnyList: {
-          const auto any = read_entry(list.message());
+          const auto any = read_map_entry(list.message());
           collection.anys.emplace_back(any.first, std::string(any.second));
         }
       }
@@ -97,24 +97,27 @@ void read_meta_info(WireReader r, MetaGraphDef& meta_graph) {
 
 SaveSliceInfo read_slice_info(WireReader r) {
   SaveSliceInfo slice;
-  std::vector<int64_t> full, lengths;
+  std::vector<int64_t> full_dims, slice_dims;
   while (r.next()) {
     if (r.field() == 1) slice.full_name = r.text();
-    if (r.field() == 2) r.append_ints(full);
+    if (r.field() == 2) r.append_ints(full_dims);
     if (r.field() == 3) r.append_ints(slice.offset);
-    if (r.field() == 4) r.append_ints(lengths);
+    if (r.field() == 4) r.append_ints(slice_dims);
   }
-  const bool fits = full.size() == slice.offset.size() && full.size() == lengths.size() &&
-                    full.size() <= static_cast<size_t>(Shape::kMaxRank);
-  bool is_inside = fits;
-  for (size_t i = 0; fits && i < full.size(); ++i) {
-    is_inside = is_inside && slice.offset[i] >= 0 && lengths[i] >= 0 && full[i] >= 0 &&
-                full[i] <= Shape::kMaxElements && lengths[i] <= full[i] &&
-                slice.offset[i] <= full[i] - lengths[i];
+  const bool has_equal_rank = full_dims.size() == slice.offset.size() &&
+                              full_dims.size() == slice_dims.size() &&
+                              full_dims.size() <= static_cast<size_t>(Shape::kMaxRank);
+  bool is_within_shape = has_equal_rank;
+  for (size_t i = 0; has_equal_rank && i < full_dims.size(); ++i) {
+    is_within_shape = is_within_shape && slice.offset[i] >= 0 && slice_dims[i] >= 0 &&
+                      full_dims[i] >= 0 && full_dims[i] <= Shape::kMaxElements &&
+                      slice_dims[i] <= full_dims[i] &&
+                      slice.offset[i] <= full_dims[i] - slice_dims[i];
   }
-  if (!is_inside) r.damaged("the slice of variable '" + slice.full_name + "' exceeds its shape");
-  slice.full_shape = Shape(full);
-  slice.shape = Shape(lengths);
+  if (!is_within_shape)
+    r.damaged("the slice of variable '" + slice.full_name + "' exceeds its shape");
+  slice.full_shape = Shape(full_dims);
+  slice.shape = Shape(slice_dims);
   return slice;
 }
 
@@ -160,11 +163,11 @@ MetaGraphDef read_meta_graph(std::string_view bytes, const std::string& where) {
     if (r.field() == 2) meta_graph.graph_def = r.text();
     if (r.field() == 3) meta_graph.saver_def = read_saver_def(r.bytes(), where);
     if (r.field() == 4) {
-      const auto entry = read_entry(r.message());
+      const auto entry = read_map_entry(r.message());
       meta_graph.collections[entry.first] = read_collection(WireReader(entry.second, where));
     }
     if (r.field() == 5) {
-      const auto entry = read_entry(r.message());
+      const auto entry = read_map_entry(r.message());
       meta_graph.signatures[entry.first] = read_signature(WireReader(entry.second, where));
     }
     if (r.field() == 6) meta_graph.asset_files.push_back(read_asset(r.message()));
@@ -182,12 +185,13 @@ std::vector<std::string> read_saved_model(std::string_view bytes, const std::str
 
 std::vector<AssetFileDef> asset_files(const MetaGraphDef& meta_graph, const std::string& where) {
   std::vector<AssetFileDef> assets = meta_graph.asset_files;
-  const auto found = meta_graph.collections.find("saved_model_assets");
-  if (found != meta_graph.collections.end()) {
-    for (const auto& any : found->second.anys) assets.push_back(read_asset({any.second, where}));
+  const auto assets_collection = meta_graph.collections.find("saved_model_assets");
+  if (assets_collection != meta_graph.collections.end()) {
+    for (const auto& any : assets_collection->second.anys)
+      assets.push_back(read_asset({any.second, where}));
   }
   for (const AssetFileDef& asset : assets) {
-    if (!stays_inside(asset.filename)) {
+    if (!is_path_within_folder(asset.filename)) {
       fail(Code::kDataLoss, "The asset '", asset.filename, "' of '", where,
            "' is outside its folder.");
     }

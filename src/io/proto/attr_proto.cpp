@@ -55,9 +55,9 @@ class AttrWriter {
   }
 
  private:
-  template <typename Write>
-  void put_list(const Write& write) const {
-    out_.put_nested(kAttrList, write);
+  template <typename WriteItems>
+  void put_list(const WriteItems& write_items) const {
+    out_.put_nested(kAttrList, write_items);
   }
   WireWriter& out_;
 };
@@ -107,15 +107,6 @@ std::optional<AttrValue> read_list(WireReader r, const std::string& type) {
   return dtypes;
 }
 
-std::optional<AttrValue> read_tensor_attr(const WireReader& r) {
-  try {
-    return read_tensor(r.message());
-  } catch (const Error& error) {
-    if (error.code() != Code::kUnimplemented) throw;
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 void put_attr(WireWriter& out, int field, const AttrValue& value) {
@@ -148,7 +139,7 @@ std::optional<AttrValue> read_attr(WireReader r, const std::string& type) {
         value = read_shape(r.message());
         break;
       case kAttrTensor:
-        value = read_tensor_attr(r);
+        value = read_supported_tensor(r.message());
         break;
       default:
         return std::nullopt;

@@ -12,8 +12,8 @@ namespace runhooks {
 void put_attr(WireWriter& out, int field, const AttrValue& value);
 
 // Returns nothing for a value that AttrValue cannot represent: functions, placeholders, lists of
-// booleans or tensors, and tensors of unsupported types. `type`, as in the op definition
-// ("list(string)"), determines the type of an empty list; the default is integer.
+// booleans or tensors, and tensors of unsupported types. An empty list has no type in the message;
+// it gets `type`, as in the op definition ("list(string)"), or is a list of integers.
 std::optional<AttrValue> read_attr(WireReader message, const std::string& type = "");
 
 }  // namespace runhooks

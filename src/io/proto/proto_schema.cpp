@@ -117,14 +117,14 @@ class Schema {
  public:
   Schema() {
     for (const char* line : kEnums) add_enum(line);
-    // Register all names first, because messages refer to each other.
+    // Registers all names before the fields, because messages refer to each other.
     for (const char* line : kMessages) messages_[name_of(line)].name = name_of(line);
     for (const char* line : kMessages) add_message(line);
   }
 
   const ProtoMessage* find(const std::string& name) const {
-    const auto found = messages_.find(name);
-    return found == messages_.end() ? nullptr : &found->second;
+    const auto message = messages_.find(name);
+    return message == messages_.end() ? nullptr : &message->second;
   }
 
  private:
@@ -141,9 +141,9 @@ class Schema {
       enumeration.numbers[name] = number;
     };
     for (const std::string& item : list_items(line)) {
-      const std::vector<std::string> words = split_text(item, ' ');  // "", name, number
-      const std::string& name = words[1];
-      const int number = std::stoi(words[2]);
+      const std::vector<std::string> parts = split_text(item, ' ');  // "", name, number
+      const std::string& name = parts[1];
+      const int number = std::stoi(parts[2]);
       add(name, number);
       if (name_of(line) == "DataType" && number) add(name + "_REF", number + kRefOffset);
     }
@@ -213,8 +213,8 @@ const ProtoField* ProtoMessage::find(const std::string& field_name) const {
 
 const ProtoField* ProtoMessage::find(int number) const {
   // Fast path: most messages have no gaps in their field numbers.
-  const auto place = static_cast<size_t>(number - 1);
-  if (place < fields.size() && fields[place].number == number) return &fields[place];
+  const auto index = static_cast<size_t>(number - 1);
+  if (index < fields.size() && fields[index].number == number) return &fields[index];
   for (const ProtoField& field : fields) {
     if (field.number == number) return &field;
   }

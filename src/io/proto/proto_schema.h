@@ -31,7 +31,7 @@ struct ProtoField {
   std::string name;
   ProtoType type = ProtoType::kInt32;
   bool is_repeated = false;
-  bool is_in_oneof = false;               // zero is written explicitly
+  bool is_in_oneof = false;               // then a zero is written, too
   const ProtoMessage* message = nullptr;  // for kMessage and kMap (its entry)
   const ProtoEnum* enumeration = nullptr;
 };
@@ -48,6 +48,7 @@ struct ProtoEnum {
   std::map<std::string, int> numbers;
 };
 
+// NULL if the schema lacks the message. A URL is "type.googleapis.com/tensorflow.<name>".
 const ProtoMessage* find_proto_message(const std::string& name);
 const ProtoMessage* find_proto_message_of_url(const std::string& url);
 

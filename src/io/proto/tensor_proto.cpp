@@ -22,79 +22,36 @@ enum TensorField : int {
   kUint64s = 17,
 };
 
-int field_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return kFloats;
-    case DType::kFloat64:
-      return kDoubles;
-    case DType::kInt32:
-    case DType::kInt16:
-    case DType::kInt8:
-    case DType::kUint16:
-    case DType::kUint8:
-      return kInts;
-    case DType::kInt64:
-      return kInt64s;
-    case DType::kBool:
-      return kBools;
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return kHalfs;
-    case DType::kUint32:
-      return kUint32s;
-    case DType::kUint64:
-      return kUint64s;
-    case DType::kString:
-      return kStrings;
-    default:
-      fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype), " cannot be written.");
-  }
-}
-
 template <typename T>
 int64_t load_as(const Tensor& tensor, int64_t i) {
   return static_cast<int64_t>(tensor.data<T>()[i]);
 }
 
-int64_t load_integer(const Tensor& tensor, int64_t i) {
-  switch (tensor.dtype()) {
-    case DType::kInt8:
-      return load_as<int8_t>(tensor, i);
-    case DType::kInt16:
-      return load_as<int16_t>(tensor, i);
-    case DType::kInt32:
-      return load_as<int32_t>(tensor, i);
-    case DType::kUint8:
-      return load_as<uint8_t>(tensor, i);
-    case DType::kBool:
-      return load_as<bool>(tensor, i);
-    case DType::kUint32:
-      return load_as<uint32_t>(tensor, i);
-    case DType::kUint16:
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return load_as<uint16_t>(tensor, i);
-    default:
-      return load_as<int64_t>(tensor, i);
-  }
-}
+// The field for the elements of a type.
+struct ElementField {
+  DType dtype;
+  int field;
+  int64_t (*load)(const Tensor& tensor, int64_t i);  // NULL if the field does not contain integers
+};
+constexpr ElementField kElementFields[] = {
+    {DType::kFloat32, kFloats, nullptr},           {DType::kFloat64, kDoubles, nullptr},
+    {DType::kString, kStrings, nullptr},           {DType::kInt8, kInts, load_as<int8_t>},
+    {DType::kInt16, kInts, load_as<int16_t>},      {DType::kInt32, kInts, load_as<int32_t>},
+    {DType::kUint8, kInts, load_as<uint8_t>},      {DType::kUint16, kInts, load_as<uint16_t>},
+    {DType::kInt64, kInt64s, load_as<int64_t>},    {DType::kBool, kBools, load_as<bool>},
+    {DType::kFloat16, kHalfs, load_as<uint16_t>},  {DType::kBfloat16, kHalfs, load_as<uint16_t>},
+    {DType::kUint32, kUint32s, load_as<uint32_t>}, {DType::kUint64, kUint64s, load_as<int64_t>},
+};
 
-// Works for all integer types, because the low bytes are the narrower value.
-void store_integer(Tensor& tensor, int64_t i, int64_t value) {
-  const size_t size = dtype_size(tensor.dtype());
-  char* place = static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * size;
-  const auto narrow8 = static_cast<uint8_t>(tensor.dtype() == DType::kBool ? value != 0 : value);
-  const auto narrow16 = static_cast<uint16_t>(value);
-  const auto narrow32 = static_cast<uint32_t>(value);
-  if (size == 1) std::memcpy(place, &narrow8, 1);
-  if (size == 2) std::memcpy(place, &narrow16, 2);
-  if (size == 4) std::memcpy(place, &narrow32, 4);
-  if (size == 8) std::memcpy(place, &value, 8);
+const ElementField& field_of(DType dtype) {
+  for (const ElementField& field : kElementFields) {
+    if (field.dtype == dtype) return field;
+  }
+  fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype), " cannot be written.");
 }
 
 void write_elements(WireWriter& out, const Tensor& tensor, int64_t count) {
-  const int field = field_of(tensor.dtype());
+  const auto& [dtype, field, load] = field_of(tensor.dtype());
   if (field == kFloats) {
     out.add_packed_floats(field, tensor.data<float>(), static_cast<size_t>(count));
   } else if (field == kDoubles) {
@@ -103,7 +60,7 @@ void write_elements(WireWriter& out, const Tensor& tensor, int64_t count) {
     for (int64_t i = 0; i < count; ++i) out.put_bytes(field, tensor.string_at(i));
   } else {
     std::vector<int64_t> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(load_integer(tensor, i));
+    for (int64_t i = 0; i < count; ++i) values.push_back(load(tensor, i));
     out.add_packed_ints(field, values);
   }
 }
@@ -115,17 +72,17 @@ bool all_elements_equal(const Tensor& tensor) {
          std::memcmp(bytes, bytes + size, tensor.num_bytes() - size) == 0;
 }
 
-// TensorFlow writes tf.zeros() and constant initializers as one element, tf.constant() in full. The
-// origin of a tensor is unknown here. Equal floats or many equal integers are usually the former, a
-// few integers (axes, sizes) the latter.
-bool is_written_once(const Tensor& tensor) {
-  constexpr int64_t kMinCompressed = 16;
-  return (is_floating(tensor.dtype()) || tensor.num_elements() > kMinCompressed) &&
+// TensorFlow writes tf.zeros() and constant initializers as one element, but tf.constant() in full.
+// Equal floats or many equal integers usually come from an initializer, a few equal integers (axes,
+// sizes) from tf.constant().
+bool writes_one_element(const Tensor& tensor) {
+  constexpr int64_t kMaxFullIntegers = 16;
+  return (is_floating(tensor.dtype()) || tensor.num_elements() > kMaxFullIntegers) &&
          all_elements_equal(tensor);
 }
 
 // Fields of a TensorProto before type and shape are validated.
-struct TensorParts {
+struct TensorFields {
   DType dtype = DType::kInvalid;
   Shape shape;
   std::string_view content;
@@ -137,27 +94,27 @@ struct TensorParts {
   size_t count() const { return ints.size() + floats.size() + doubles.size() + strings.size(); }
 };
 
-TensorParts read_parts(WireReader& r) {
-  TensorParts parts;
+TensorFields read_fields(WireReader& r) {
+  TensorFields fields;
   while (r.next()) {
     switch (r.field()) {
       case kDType:
-        parts.dtype = static_cast<DType>(r.int32());
+        fields.dtype = static_cast<DType>(r.int32());
         break;
       case kTensorShape:
-        parts.shape = read_shape(r.message());
+        fields.shape = read_shape(r.message());
         break;
       case kContent:
-        parts.content = r.bytes();
+        fields.content = r.bytes();
         break;
       case kFloats:
-        r.append_floats(parts.floats);
+        r.append_floats(fields.floats);
         break;
       case kDoubles:
-        r.append_doubles(parts.doubles);
+        r.append_doubles(fields.doubles);
         break;
       case kStrings:
-        parts.strings.push_back(r.bytes());
+        fields.strings.push_back(r.bytes());
         break;
       case kInts:
       case kInt64s:
@@ -165,77 +122,90 @@ TensorParts read_parts(WireReader& r) {
       case kHalfs:
       case kUint32s:
       case kUint64s:
-        r.append_ints(parts.ints);
+        r.append_ints(fields.ints);
         break;
     }
   }
-  return parts;
+  return fields;
 }
 
-// Builds a tensor from single elements. The last one fills the rest; without any, all are zero.
-Tensor tensor_of_elements(const TensorParts& parts) {
-  Tensor tensor = Tensor::zeros(parts.dtype, parts.shape);
-  const auto last = static_cast<int64_t>(parts.count()) - 1;
-  for (int64_t i = 0; last >= 0 && i < tensor.num_elements(); ++i) {
-    const auto from = static_cast<size_t>(std::min(i, last));
-    if (!parts.strings.empty()) {
-      tensor.data<int32_t>()[i] = tensor.dictionary()->code(parts.strings[from]);
-    } else if (!parts.floats.empty()) {
-      tensor.data<float>()[i] = parts.floats[from];
-    } else if (!parts.doubles.empty()) {
-      tensor.data<double>()[i] = parts.doubles[from];
+// Builds a tensor from single elements. The last one is repeated; without elements, all are zero.
+Tensor tensor_from_elements(const TensorFields& fields) {
+  Tensor tensor = Tensor::zeros(fields.dtype, fields.shape);
+  const auto last_index = static_cast<int64_t>(fields.count()) - 1;
+  for (int64_t i = 0; last_index >= 0 && i < tensor.num_elements(); ++i) {
+    const auto source_index = static_cast<size_t>(std::min(i, last_index));
+    if (!fields.strings.empty()) {
+      tensor.data<int32_t>()[i] = tensor.dictionary()->code(fields.strings[source_index]);
+    } else if (!fields.floats.empty()) {
+      tensor.data<float>()[i] = fields.floats[source_index];
+    } else if (!fields.doubles.empty()) {
+      tensor.data<double>()[i] = fields.doubles[source_index];
     } else {
-      store_integer(tensor, i, parts.ints[from]);
+      store_integer(tensor, i, fields.ints[source_index]);
     }
   }
   return tensor;
 }
 
-void check_parts(const TensorParts& parts, const WireReader& r) {
-  if (!parts.shape.is_fully_defined()) r.damaged(str_cat("a tensor has shape ", parts.shape));
-  const int64_t count = checked_num_elements(parts.shape, r);
-  const bool is_filled = parts.content.empty() && static_cast<int64_t>(parts.count()) < count;
-  if (is_filled && count > kMaxFilledBytes / static_cast<int64_t>(dtype_size(parts.dtype))) {
+void check_fields(const TensorFields& fields, const WireReader& r) {
+  if (!fields.shape.is_fully_defined()) r.damaged(str_cat("a tensor has shape ", fields.shape));
+  const int64_t count = checked_num_elements(fields.shape, r);
+  const bool is_expanded = fields.content.empty() && static_cast<int64_t>(fields.count()) < count;
+  if (is_expanded && count > kMaxExpandedTensorBytes / static_cast<int64_t>(dtype_size(fields.dtype))) {
     fail(Code::kResourceExhausted, "A tensor in '", std::string(r.where()), "' has shape ",
-         parts.shape, ", but ", parts.count(), " elements. One element may stand for at most ",
-         kMaxFilledBytes >> 20, " MB.");
+         fields.shape, ", but ", fields.count(),
+         " elements. Repeating an element may fill at most ", kMaxExpandedTensorBytes >> 20, " MB.");
   }
-  if (is_filled) {
-    FilledBytes::add(count * static_cast<int64_t>(dtype_size(parts.dtype)), std::string(r.where()));
+  if (is_expanded) {
+    ExpandedBytesLimit::add(count * static_cast<int64_t>(dtype_size(fields.dtype)),
+                            std::string(r.where()));
   }
-  const int field = field_of(parts.dtype);
-  const size_t of_kind = field == kFloats    ? parts.floats.size()
-                         : field == kDoubles ? parts.doubles.size()
-                         : field == kStrings ? parts.strings.size()
-                                             : parts.ints.size();
-  if (of_kind != parts.count()) {
+  const int field = field_of(fields.dtype).field;
+  const size_t num_elements_of_type = field == kFloats    ? fields.floats.size()
+                                      : field == kDoubles ? fields.doubles.size()
+                                      : field == kStrings ? fields.strings.size()
+                                                          : fields.ints.size();
+  if (num_elements_of_type != fields.count()) {
     r.damaged(
-        str_cat("a tensor of type ", dtype_name(parts.dtype), " has elements of another type"));
+        str_cat("a tensor of type ", dtype_name(fields.dtype), " has elements of another type"));
   }
-  if (static_cast<int64_t>(parts.count()) > count) {
-    r.damaged(str_cat("a tensor of shape ", parts.shape, " has ", parts.count(), " elements"));
+  if (static_cast<int64_t>(fields.count()) > count) {
+    r.damaged(str_cat("a tensor of shape ", fields.shape, " has ", fields.count(), " elements"));
   }
 }
 
 }  // namespace
 
 namespace {
-thread_local FilledBytes* current_filled = nullptr;
+thread_local ExpandedBytesLimit* outermost_limit = nullptr;
 }
 
-FilledBytes::FilledBytes() : outer_(current_filled) {
-  if (!outer_) current_filled = this;
+ExpandedBytesLimit::ExpandedBytesLimit() : outer_(outermost_limit) {
+  if (!outer_) outermost_limit = this;
 }
-FilledBytes::~FilledBytes() {
-  if (!outer_) current_filled = nullptr;
+ExpandedBytesLimit::~ExpandedBytesLimit() {
+  if (!outer_) outermost_limit = nullptr;
 }
 
-void FilledBytes::add(int64_t bytes, const std::string& where) {
-  if (!current_filled) return;
-  current_filled->bytes_ += bytes;
-  if (current_filled->bytes_ <= kMost) return;
-  fail(Code::kResourceExhausted, "The tensors of '", where, "' take more than ", kMost >> 20,
-       " MB in expanded form: single elements stand for many.");
+void ExpandedBytesLimit::add(int64_t bytes, const std::string& where) {
+  if (!outermost_limit) return;
+  outermost_limit->bytes_ += bytes;
+  if (outermost_limit->bytes_ <= kMaxBytes) return;
+  fail(Code::kResourceExhausted, "The tensors of '", where, "' take more than ", kMaxBytes >> 20,
+       " MB, because the file stores one element for many equal ones.");
+}
+
+void store_integer(Tensor& tensor, int64_t i, int64_t value) {
+  const size_t size = dtype_size(tensor.dtype());
+  char* element = static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * size;
+  const auto narrow8 = static_cast<uint8_t>(tensor.dtype() == DType::kBool ? value != 0 : value);
+  const auto narrow16 = static_cast<uint16_t>(value);
+  const auto narrow32 = static_cast<uint32_t>(value);
+  if (size == 1) std::memcpy(element, &narrow8, 1);
+  if (size == 2) std::memcpy(element, &narrow16, 2);
+  if (size == 4) std::memcpy(element, &narrow32, 4);
+  if (size == 8) std::memcpy(element, &value, 8);
 }
 
 void put_shape(WireWriter& out, int field, const Shape& shape) {
@@ -249,9 +219,9 @@ void put_shape(WireWriter& out, int field, const Shape& shape) {
 
 Shape read_shape(WireReader r) {
   std::vector<int64_t> dims;
-  bool unknown = false;
+  bool has_unknown_rank = false;
   while (r.next()) {
-    if (r.field() == 3) unknown = r.boolean();
+    if (r.field() == 3) has_unknown_rank = r.boolean();
     if (r.field() != 2) continue;
     int64_t size = 0;
     for (WireReader dim = r.message(); dim.next();) {
@@ -267,7 +237,7 @@ Shape read_shape(WireReader r) {
     fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has ", dims.size(),
          " dimensions; runhooks supports at most ", Shape::kMaxRank, ".");
   }
-  return unknown ? Shape::unknown() : Shape(dims);
+  return has_unknown_rank ? Shape::unknown() : Shape(dims);
 }
 
 std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy) {
@@ -302,11 +272,11 @@ WireWriter write_tensor(const Tensor& tensor) {
   out.put_int(kDType, static_cast<int>(tensor.dtype()));
   put_shape(out, kTensorShape, tensor.shape());
   const int64_t count = tensor.num_elements();
-  const bool one_by_one =
+  const bool writes_single_elements =
       count <= 1 || tensor.dtype() == DType::kString || tensor.dtype() == DType::kBool;
-  if (tensor.dtype() != DType::kString && is_written_once(tensor)) {
+  if (tensor.dtype() != DType::kString && writes_one_element(tensor)) {
     write_elements(out, tensor, 1);
-  } else if (one_by_one) {
+  } else if (writes_single_elements) {
     write_elements(out, tensor, count);
   } else {
     field_of(tensor.dtype());  // throws if the type cannot be written
@@ -317,27 +287,36 @@ WireWriter write_tensor(const Tensor& tensor) {
 }
 
 Tensor read_tensor(WireReader r) {
-  const TensorParts parts = read_parts(r);
-  if (dtype_size(parts.dtype) == 0) {
+  const TensorFields fields = read_fields(r);
+  if (dtype_size(fields.dtype) == 0) {
     fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has data type ",
-         static_cast<int>(parts.dtype), ", which runhooks does not support.");
+         static_cast<int>(fields.dtype), ", which runhooks does not support.");
   }
-  check_parts(parts, r);
-  if (parts.content.empty() || parts.dtype == DType::kString) return tensor_of_elements(parts);
-  const auto count = static_cast<size_t>(parts.shape.num_elements());
-  if (parts.content.size() != count * dtype_size(parts.dtype)) {
-    r.damaged(str_cat("a ", dtype_name(parts.dtype), " tensor of shape ", parts.shape, " has ",
-                      parts.content.size(), " bytes"));
+  check_fields(fields, r);
+  if (fields.content.empty() || fields.dtype == DType::kString) return tensor_from_elements(fields);
+  const auto count = static_cast<size_t>(fields.shape.num_elements());
+  if (fields.content.size() != count * dtype_size(fields.dtype)) {
+    r.damaged(str_cat("a ", dtype_name(fields.dtype), " tensor of shape ", fields.shape, " has ",
+                      fields.content.size(), " bytes"));
   }
-  Tensor tensor(parts.dtype, parts.shape);
-  std::memcpy(tensor.raw(), parts.content.data(), parts.content.size());
-  if (parts.dtype == DType::kBool) {
-    // A bool with another byte value than 0 or 1 is undefined behavior.
+  Tensor tensor(fields.dtype, fields.shape);
+  std::memcpy(tensor.raw(), fields.content.data(), fields.content.size());
+  if (fields.dtype == DType::kBool) {
+    // Reading a bool whose byte is neither 0 nor 1 would be undefined behaviour.
     auto* bytes = static_cast<unsigned char*>(tensor.raw());
     for (size_t i = 0; i < count; ++i) bytes[i] = bytes[i] != 0;
   }
-  swap_on_big_endian(tensor.raw(), dtype_size(parts.dtype), count);
+  swap_on_big_endian(tensor.raw(), dtype_size(fields.dtype), count);
   return tensor;
+}
+
+std::optional<Tensor> read_supported_tensor(const WireReader& message) {
+  try {
+    return read_tensor(message);
+  } catch (const Error& error) {
+    if (error.code() != Code::kUnimplemented) throw;
+    return std::nullopt;
+  }
 }
 
 }  // namespace runhooks

@@ -1,6 +1,7 @@
 // TensorProto and TensorShapeProto: tensors and shapes inside other messages.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,31 +13,39 @@ namespace runhooks {
 void put_shape(WireWriter& out, int field, const Shape& shape);
 Shape read_shape(WireReader message);
 
-// Follows TensorFlow's encoding of constants: strings, booleans and single elements one by one,
-// other numbers as raw bytes. Equal numbers are written once, as for tf.zeros() and constant
-// initializers.
+// Encodes a tensor as TensorFlow encodes constants: strings, booleans and single numbers as
+// elements, other numbers as raw bytes. Equal numbers are written once, as for tf.zeros() and
+// constant initializers.
 WireWriter write_tensor(const Tensor& tensor);
-// Reads any form of TensorProto. A type that Tensor does not support is kUnimplemented. One element
-// may stand for many; a tensor that expands beyond this size is kResourceExhausted.
-constexpr int64_t kMaxFilledBytes = int64_t{1} << 28;
+// A TensorProto may store one element for many equal ones. read_tensor() expands it up to this
+// size.
+constexpr int64_t kMaxExpandedTensorBytes = int64_t{1} << 28;
 
-// In its scope, limits the total size of tensors that this thread expands from a few stored
-// elements. Without the limit, a small file could exhaust the memory.
-class FilledBytes {
+// Inside this scope, limits the total size of the tensors that this thread expands. Without the
+// limit, a small file could exhaust the memory.
+class ExpandedBytesLimit {
  public:
-  FilledBytes();
-  ~FilledBytes();
-  FilledBytes(const FilledBytes&) = delete;
-  FilledBytes& operator=(const FilledBytes&) = delete;
+  ExpandedBytesLimit();
+  ~ExpandedBytesLimit();
+  ExpandedBytesLimit(const ExpandedBytesLimit&) = delete;
+  ExpandedBytesLimit& operator=(const ExpandedBytesLimit&) = delete;
 
-  static constexpr int64_t kMost = int64_t{1} << 29;
+  static constexpr int64_t kMaxBytes = int64_t{1} << 29;
+  // Throws kResourceExhausted if the sum exceeds the limit.
   static void add(int64_t bytes, const std::string& where);
 
  private:
   int64_t bytes_ = 0;
-  FilledBytes* outer_;
+  ExpandedBytesLimit* outer_;
 };
+
+// Reads any form of TensorProto. Throws kUnimplemented for a type that Tensor does not support.
 Tensor read_tensor(WireReader message);
+// Like read_tensor(), but returns nothing for a type that Tensor does not support.
+std::optional<Tensor> read_supported_tensor(const WireReader& message);
+
+// Stores an integer in element i of a tensor of any integer type or bool; drops the high bytes.
+void store_integer(Tensor& tensor, int64_t i, int64_t value);
 
 // The little-endian bytes of a numeric tensor; big-endian hosts convert them in `copy`.
 std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy);

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/bit_cast.h"
 #include "base/number_text.h"
 #include "io/proto/proto_schema.h"
 #include "io/proto/wire.h"
@@ -48,7 +49,7 @@ std::string double_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   std::string text;
-  // Use the fewest digits that round-trip.
+  // Uses the fewest digits that identify the number.
   int digits = 1;
   for (; digits <= 17; ++digits) {
     text = format_text("%.*e", digits - 1, value);
@@ -63,17 +64,17 @@ std::string double_text(double value) {
   return format_text("%.*f", std::max(digits - 1 - exponent, 1), value);
 }
 
-static double rounded(float value, int digits) {
+static double round_to_digits(float value, int digits) {
   return read_double(format_text("%.*g", digits, static_cast<double>(value)).c_str(), nullptr);
 }
 
 std::string float_text(float value) {
   if (!std::isfinite(value)) return double_text(value);
   for (int digits = 6; digits < 9; ++digits) {
-    const double shorter = rounded(value, digits);
+    const double shorter = round_to_digits(value, digits);
     if (static_cast<float>(shorter) == value) return double_text(shorter);
   }
-  return double_text(rounded(value, 9));
+  return double_text(round_to_digits(value, 9));
 }
 
 namespace {
@@ -98,33 +99,25 @@ class TextWriter {
     size_t begin, end;
   };
 
-  static bool is_text(ProtoType type) {
+  static bool has_bytes(ProtoType type) {
     return type == ProtoType::kString || type == ProtoType::kBytes || type == ProtoType::kMessage ||
            type == ProtoType::kMap;
   }
 
-  template <typename Bits, typename T>
-  static Bits bits_of(T value) {
-    static_assert(sizeof(Bits) == sizeof(T));
-    Bits bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
-
-  void collect(const WireReader& r, const ProtoField& field) {
+  void collect_values(const WireReader& r, const ProtoField& field) {
     const auto add_bits = [&](uint64_t bits) { values_.push_back({&field, bits, {}}); };
-    if (is_text(field.type)) {
+    if (has_bytes(field.type)) {
       values_.push_back({&field, 0, r.bytes()});
     } else if (field.type == ProtoType::kFixed32) {
       add_bits(r.fixed32());
     } else if (field.type == ProtoType::kFloat) {
       std::vector<float> floats;
       r.append_floats(floats);
-      for (float value : floats) add_bits(bits_of<uint32_t>(value));
+      for (float value : floats) add_bits(bit_cast<uint32_t>(value));
     } else if (field.type == ProtoType::kDouble) {
       std::vector<double> doubles;
       r.append_doubles(doubles);
-      for (double value : doubles) add_bits(bits_of<uint64_t>(value));
+      for (double value : doubles) add_bits(bit_cast<uint64_t>(value));
     } else if (r.type() == WireType::kVarint) {
       add_bits(r.uint());
     } else {
@@ -134,19 +127,19 @@ class TextWriter {
     }
   }
 
-  // Sorts fields by number and keeps the file order of repeated values.
+  // Sorts fields by number and keeps the order of repeated values.
   void write_message(std::string_view bytes, const ProtoMessage& message) {
     if (message.name == "Any" && write_any(bytes)) return;
     const size_t begin = values_.size();
     for (WireReader r(bytes, where_); r.next();) {
-      if (const ProtoField* field = message.find(r.field())) collect(r, *field);
+      if (const ProtoField* field = message.find(r.field())) collect_values(r, *field);
     }
-    const auto first = values_.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto is_before = [](const Value& a, const Value& b) {
+    const auto first_value = values_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto has_smaller_number = [](const Value& a, const Value& b) {
       return a.field->number < b.field->number;
     };
-    if (!std::is_sorted(first, values_.end(), is_before)) {
-      std::stable_sort(first, values_.end(), is_before);
+    if (!std::is_sorted(first_value, values_.end(), has_smaller_number)) {
+      std::stable_sort(first_value, values_.end(), has_smaller_number);
     }
     const size_t end = values_.size();
     for (Span span{begin, begin}; span.begin < end; span.begin = span.end) {
@@ -174,11 +167,11 @@ class TextWriter {
     if (field.type == ProtoType::kMessage) return write_messages(field, span);
     for (size_t i = field.is_repeated ? span.begin : span.end - 1; i < span.end; ++i) {
       const Value& value = values_[i];
-      const bool is_default = is_text(field.type) ? value.bytes.empty() : value.bits == 0;
+      const bool is_default = has_bytes(field.type) ? value.bytes.empty() : value.bits == 0;
       if (is_default && !field.is_repeated && !field.is_in_oneof) continue;
       indent();
       out_.append(field.name).append(": ");
-      if (is_text(field.type)) {
+      if (has_bytes(field.type)) {
         append_quoted(out_, value.bytes);
       } else if (field.type == ProtoType::kEnum) {
         write_enum(field, static_cast<int32_t>(value.bits));
@@ -196,18 +189,18 @@ class TextWriter {
       }
       return;
     }
-    // A non-repeated message that occurs several times is merged; concatenation does that.
+    // Parsers merge a non-repeated message that occurs several times; so does concatenation.
     std::string joined;
     for (size_t i = span.begin; i < span.end; ++i) joined.append(values_[i].bytes);
     write_block(field.name, joined, *field.message);
   }
 
   void write_enum(const ProtoField& field, int32_t value) {
-    const auto found = field.enumeration->names.find(value);
-    if (found == field.enumeration->names.end()) {
+    const auto name = field.enumeration->names.find(value);
+    if (name == field.enumeration->names.end()) {
       out_ += str_cat(value);
     } else {
-      out_ += found->second;
+      out_ += name->second;
     }
   }
 
@@ -222,17 +215,12 @@ class TextWriter {
       case ProtoType::kUint32:
         return str_cat(static_cast<uint32_t>(bits));
       case ProtoType::kFloat: {
-        const auto low = static_cast<uint32_t>(bits);
-        float value;
-        std::memcpy(&value, &low, sizeof value);
+        const auto value = bit_cast<float>(static_cast<uint32_t>(bits));
         return floats_ == FloatText::kShortest ? float_text(value)
                                                : double_text(static_cast<double>(value));
       }
-      case ProtoType::kDouble: {
-        double value;
-        std::memcpy(&value, &bits, sizeof value);
-        return double_text(value);
-      }
+      case ProtoType::kDouble:
+        return double_text(bit_cast<double>(bits));
       default:
         return str_cat(bits);
     }
@@ -248,13 +236,13 @@ class TextWriter {
         return std::tie(text, number) < std::tie(other.text, other.number);
       }
     };
-    const bool text_keys = is_text(field.message->fields[0].type);
+    const bool has_text_keys = has_bytes(field.message->fields[0].type);
     std::vector<Entry> entries;
     for (size_t i = span.begin; i < span.end; ++i) {
       Entry entry{{}, 0, values_[i].bytes};
       for (WireReader r(entry.bytes, where_); r.next();) {
         if (r.field() != 1) continue;
-        if (text_keys) {
+        if (has_text_keys) {
           entry.text = r.bytes();
         } else {
           entry.number = r.uint();
@@ -284,7 +272,7 @@ class TextWriter {
     out_.append(name).append(" {\n");
     ++depth_;
     write_message(bytes, message);
-    // Text format shows a message value even if the entry omits it.
+    // The text format contains a message value even if the map entry omits it.
     const ProtoField* value = is_map_entry ? &message.fields[1] : nullptr;
     if (value && value->type == ProtoType::kMessage) {
       bool has_value = false;
@@ -299,7 +287,7 @@ class TextWriter {
   std::string_view where_;
   FloatText floats_;
   std::string out_;
-  std::vector<Value> values_;  // stack of the messages being written
+  std::vector<Value> values_;  // a stack: fields of the messages that are being written
   int depth_ = 0;
 };
 
@@ -309,9 +297,9 @@ std::string proto_to_text(std::string_view bytes,
                           const std::string& message,
                           std::string_view where,
                           FloatText floats) {
-  const ProtoMessage* found = find_proto_message(message);
-  if (!found) fail(Code::kInternal, "No message '", message, "' in the schema.");
-  return TextWriter(where, floats).write(bytes, *found);
+  const ProtoMessage* type = find_proto_message(message);
+  if (!type) fail(Code::kInternal, "No message '", message, "' in the schema.");
+  return TextWriter(where, floats).write(bytes, *type);
 }
 
 }  // namespace runhooks

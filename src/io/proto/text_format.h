@@ -6,8 +6,8 @@
 
 namespace runhooks {
 
-// Format of floats: the shortest text that round-trips (protobuf's default, 0.05), or the value as
-// a double (tf.train.write_graph(), 0.05000000074505806).
+// Format of floats: the shortest text that identifies the float, as protobuf's default (0.05), or
+// the same value as a double, as tf.train.write_graph() (0.05000000074505806).
 enum class FloatText { kShortest, kAsDouble };
 
 // The text of a serialized message, exactly as Python's protobuf writes it: fields by number, maps
@@ -24,6 +24,7 @@ bool text_to_proto(std::string_view text,
                    std::string* bytes,
                    std::string* problem);
 
+// Appends the bytes as a quoted string with escapes.
 void append_quoted(std::string& out, std::string_view bytes);
 // A number in Python's format: "0.1", "1e-07", "100.0", "inf".
 std::string float_text(float value);

@@ -12,13 +12,13 @@ namespace runhooks {
 
 namespace {
 
-[[noreturn]] void problem_at(const std::string& place, const std::string& problem) {
-  throw Error(Code::kInvalidArgument, place + problem);
+[[noreturn]] void throw_at(const std::string& position, const std::string& problem) {
+  throw Error(Code::kInvalidArgument, position + problem);
 }
 
 bool is_letter(char c) { return is_ascii_alpha(c) || c == '_'; }
 
-// Splits text into words, numbers, strings and single characters; skips comments and blanks.
+// Splits text into words, numbers, strings and single characters. Skips comments and white space.
 class Tokenizer {
  public:
   explicit Tokenizer(std::string_view text) : text_(text) { advance(); }
@@ -37,17 +37,17 @@ class Tokenizer {
     token_ = std::string(text_.substr(begin_, at_ - begin_));
   }
 
-  bool take(char mark) {
-    if (token_.size() != 1 || token_[0] != mark) return false;
+  bool consume(char character) {
+    if (token_.size() != 1 || token_[0] != character) return false;
     advance();
     return true;
   }
 
-  void expect(char mark) {
-    if (!take(mark)) throw_here(str_cat("Expected \"", mark, "\"."));
+  void expect(char character) {
+    if (!consume(character)) throw_here(str_cat("Expected \"", character, "\"."));
   }
 
-  std::string place() const {
+  std::string position() const {
     size_t line = 1, start = 0;
     for (size_t i = 0; i < begin_; ++i) {
       if (text_[i] == '\n') {
@@ -62,7 +62,7 @@ class Tokenizer {
     const size_t start = begin_ == 0 ? 0 : text_.rfind('\n', begin_ - 1) + 1;  // npos + 1 is 0
     const std::string_view rest = text_.substr(start);
     const std::string line(at_end() ? std::string_view() : rest.substr(0, rest.find('\n')));
-    problem_at(place(), str_cat("'", line, "': ", problem));
+    throw_at(position(), str_cat("'", line, "': ", problem));
   }
 
  private:
@@ -84,7 +84,7 @@ class Tokenizer {
     if (c == '"' || c == '\'') return read_string(c);
     const bool is_number =
         is_ascii_digit(c) || ((c == '-' || c == '+' || c == '.') && at_ + 1 < text_.size() &&
-                        (is_ascii_digit(text_[at_ + 1]) || text_[at_ + 1] == '.'));
+                              (is_ascii_digit(text_[at_ + 1]) || text_[at_ + 1] == '.'));
     const bool is_negative_word = c == '-' && at_ + 1 < text_.size() && is_letter(text_[at_ + 1]);
     ++at_;
     if (!is_letter(c) && !is_number && !is_negative_word) return;
@@ -122,32 +122,20 @@ class Tokenizer {
 void append_utf8(std::string& out, unsigned code) {
   if (code < 0x80) {
     out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | (code >> 18 & 7));
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
+    return;
   }
+  // The first byte starts with a one for each byte of the character.
+  const int num_more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  const unsigned marker = 0xff & ~(0x7fu >> num_more);
+  out += static_cast<char>(marker | (code >> (6 * num_more) & (0x3fu >> num_more)));
+  for (int i = num_more; i-- > 0;) out += static_cast<char>(0x80 | (code >> (6 * i) & 0x3f));
 }
 
-int digit_value(char c) {
-  if (is_ascii_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return 99;
-}
-
-unsigned take_digits(const std::string& text, size_t& at, int base, int most) {
+unsigned parse_digits(const std::string& text, size_t& at, int base, int max_digits) {
   unsigned value = 0;
-  for (int n = 0; n < most && at < text.size() && digit_value(text[at]) < base; ++n, ++at) {
-    value = value * static_cast<unsigned>(base) + static_cast<unsigned>(digit_value(text[at]));
+  for (int n = 0; n < max_digits && at < text.size() && hex_digit_value(text[at]) < base;
+       ++n, ++at) {
+    value = value * static_cast<unsigned>(base) + static_cast<unsigned>(hex_digit_value(text[at]));
   }
   return value;
 }
@@ -163,16 +151,16 @@ std::string unquote(const std::string& token) {
     }
     const char c = token[i + 1];
     const std::string_view names = "abfnrtv\\'\"", values = "\a\b\f\n\r\t\v\\'\"";
-    const size_t known = names.find(c);
+    const size_t index = names.find(c);
     i += 2;
-    if (known != std::string_view::npos) {
-      out += values[known];
-    } else if (digit_value(c) < 8) {
-      out += static_cast<char>(take_digits(token, --i, 8, 3));
-    } else if ((c == 'x' || c == 'X') && i < end && digit_value(token[i]) < 16) {
-      out += static_cast<char>(take_digits(token, i, 16, 2));
+    if (index != std::string_view::npos) {
+      out += values[index];
+    } else if (hex_digit_value(c) < 8) {
+      out += static_cast<char>(parse_digits(token, --i, 8, 3));
+    } else if ((c == 'x' || c == 'X') && i < end && hex_digit_value(token[i]) < 16) {
+      out += static_cast<char>(parse_digits(token, i, 16, 2));
     } else if (c == 'u' || c == 'U') {
-      append_utf8(out, take_digits(token, i, 16, c == 'u' ? 4 : 8));
+      append_utf8(out, parse_digits(token, i, 16, c == 'u' ? 4 : 8));
     } else {
       out += '\\';
       out += c;
@@ -199,24 +187,24 @@ class TextParser {
     }
     const ProtoField* field = message.find(tokens_.token());
     if (!field) {
-      problem_at(tokens_.place(), str_cat("Message type \"tensorflow.", message.name,
-                                          "\" has no field named \"", tokens_.token(), "\"."));
+      throw_at(tokens_.position(), str_cat("Message type \"tensorflow.", message.name,
+                                           "\" has no field named \"", tokens_.token(), "\"."));
     }
     tokens_.advance();
     if (field->message)
-      tokens_.take(':');
+      tokens_.consume(':');
     else
       tokens_.expect(':');
-    if (tokens_.take('[')) {
-      if (!tokens_.take(']')) {
+    if (tokens_.consume('[')) {
+      if (!tokens_.consume(']')) {
         do parse_value(*field, out);
-        while (tokens_.take(','));
+        while (tokens_.consume(','));
         tokens_.expect(']');
       }
     } else {
       parse_value(*field, out);
     }
-    if (!tokens_.take(',')) tokens_.take(';');
+    if (!tokens_.consume(',')) tokens_.consume(';');
   }
 
   // Parses "[type.googleapis.com/tensorflow.X] { ... }" within an Any.
@@ -226,20 +214,20 @@ class TextParser {
     for (; !tokens_.at_end() && tokens_.token() != "]"; tokens_.advance()) url += tokens_.token();
     const ProtoMessage* type = find_proto_message_of_url(url);
     if (message.name != "Any" || !type) {
-      problem_at(tokens_.place(), str_cat("Message type \"tensorflow.", message.name,
-                                          "\" does not have extensions."));
+      throw_at(tokens_.position(),
+               str_cat("Message type \"tensorflow.", message.name, "\" does not have extensions."));
     }
     tokens_.expect(']');
-    tokens_.take(':');
+    tokens_.consume(':');
     out.add_bytes(1, url).add_bytes(2, parse_block(*type));
   }
 
   std::string parse_block(const ProtoMessage& message) {
     const char end = tokens_.token() == "<" ? '>' : '}';
-    if (!tokens_.take('<')) tokens_.expect('{');
+    if (!tokens_.consume('<')) tokens_.expect('{');
     if (++depth_ > kMaxProtoDepth) tokens_.throw_here("Nested too deeply.");
     WireWriter out;
-    while (!tokens_.take(end)) {
+    while (!tokens_.consume(end)) {
       if (tokens_.at_end()) tokens_.throw_here(str_cat("Expected \"", end, "\"."));
       parse_field(message, out);
     }
@@ -312,21 +300,21 @@ class TextParser {
 
   bool parse_bool() {
     const std::string token = tokens_.token();
-    const bool yes = token == "true" || token == "t" || token == "1" || token == "True";
-    if (!yes && token != "false" && token != "f" && token != "0" && token != "False") {
+    const bool is_true = token == "true" || token == "t" || token == "1" || token == "True";
+    if (!is_true && token != "false" && token != "f" && token != "0" && token != "False") {
       tokens_.throw_here("Expected \"true\" or \"false\".");
     }
     tokens_.advance();
-    return yes;
+    return is_true;
   }
 
   int parse_enum(const ProtoEnum& enumeration) {
-    const auto found = enumeration.numbers.find(tokens_.token());
-    if (found == enumeration.numbers.end()) {
+    const auto number = enumeration.numbers.find(tokens_.token());
+    if (number == enumeration.numbers.end()) {
       tokens_.throw_here(str_cat("Enum type has no value named ", tokens_.token(), "."));
     }
     tokens_.advance();
-    return found->second;
+    return number->second;
   }
 
   Tokenizer tokens_;
@@ -339,13 +327,13 @@ bool text_to_proto(std::string_view text,
                    const std::string& message,
                    std::string* bytes,
                    std::string* problem) {
-  const ProtoMessage* found = find_proto_message(message);
-  if (!found) fail(Code::kInternal, "No message '", message, "' in the schema.");
+  const ProtoMessage* type = find_proto_message(message);
+  if (!type) fail(Code::kInternal, "No message '", message, "' in the schema.");
   try {
-    *bytes = TextParser(text).parse(*found);
+    *bytes = TextParser(text).parse(*type);
     return true;
-  } catch (const Error& caught) {
-    *problem = caught.message();
+  } catch (const Error& error) {
+    *problem = error.message();
     return false;
   }
 }

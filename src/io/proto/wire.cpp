@@ -2,33 +2,11 @@
 
 #include <algorithm>
 
+#include "base/bit_cast.h"
+
 namespace runhooks {
 
 namespace {
-
-uint32_t bits_of(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-uint64_t bits_of(double value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-float float_of(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-double double_of(uint64_t bits) {
-  double value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 const char* type_name(WireType type) {
   switch (type) {
@@ -88,33 +66,33 @@ bool take_varint(std::string_view& bytes, uint64_t* value) {
 }
 
 WireWriter& WireWriter::put_varint(int field, uint64_t value) {
-  key(field, WireType::kVarint);
+  put_key(field, WireType::kVarint);
   append_varint(bytes_, value);
   return *this;
 }
 
 WireWriter& WireWriter::put_fixed32(int field, uint32_t value) {
-  key(field, WireType::kFixed32);
+  put_key(field, WireType::kFixed32);
   append_fixed32(bytes_, value);
   return *this;
 }
 
 WireWriter& WireWriter::put_fixed64(int field, uint64_t value) {
-  key(field, WireType::kFixed64);
+  put_key(field, WireType::kFixed64);
   append_fixed64(bytes_, value);
   return *this;
 }
 
 WireWriter& WireWriter::put_float(int field, float value) {
-  return put_fixed32(field, bits_of(value));
+  return put_fixed32(field, bit_cast<uint32_t>(value));
 }
 
 WireWriter& WireWriter::put_double(int field, double value) {
-  return put_fixed64(field, bits_of(value));
+  return put_fixed64(field, bit_cast<uint64_t>(value));
 }
 
 WireWriter& WireWriter::put_size(int field, size_t size) {
-  key(field, WireType::kBytes);
+  put_key(field, WireType::kBytes);
   append_varint(bytes_, size);
   return *this;
 }
@@ -131,24 +109,24 @@ void WireWriter::set_length(size_t start) {
 }
 
 WireWriter& WireWriter::add_float(int field, float value) {
-  return bits_of(value) ? put_float(field, value) : *this;
+  return bit_cast<uint32_t>(value) ? put_float(field, value) : *this;
 }
 
 WireWriter& WireWriter::add_double(int field, double value) {
-  return bits_of(value) ? put_double(field, value) : *this;
+  return bit_cast<uint64_t>(value) ? put_double(field, value) : *this;
 }
 
 WireWriter& WireWriter::add_packed_floats(int field, const float* values, size_t count) {
   std::string packed;
   packed.reserve(4 * count);
-  for (size_t i = 0; i < count; ++i) append_fixed32(packed, bits_of(values[i]));
+  for (size_t i = 0; i < count; ++i) append_fixed32(packed, bit_cast<uint32_t>(values[i]));
   return add_bytes(field, packed);
 }
 
 WireWriter& WireWriter::add_packed_doubles(int field, const double* values, size_t count) {
   std::string packed;
   packed.reserve(8 * count);
-  for (size_t i = 0; i < count; ++i) append_fixed64(packed, bits_of(values[i]));
+  for (size_t i = 0; i < count; ++i) append_fixed64(packed, bit_cast<uint64_t>(values[i]));
   return add_bytes(field, packed);
 }
 
@@ -157,38 +135,38 @@ void WireReader::damaged(const std::string& problem) const {
 }
 
 bool WireReader::next() {
-  if (rest_.empty()) return false;
+  if (remaining_.empty()) return false;
   uint64_t key;
-  if (!take_varint(rest_, &key)) damaged("it ends inside the key of a field");
+  if (!take_varint(remaining_, &key)) damaged("it ends inside the key of a field");
   if (key >> 3 == 0 || key >> 3 >= (uint64_t{1} << 29)) damaged(str_cat("field number ", key >> 3));
   field_ = static_cast<int>(key >> 3);
   type_ = static_cast<WireType>(key & 7);
   size_t size = 0;
   switch (type_) {
     case WireType::kVarint:
-      if (!take_varint(rest_, &number_))
+      if (!take_varint(remaining_, &varint_or_size_))
         damaged(str_cat("field ", field_, " ends inside a varint"));
       return true;
     case WireType::kBytes:
-      if (!take_varint(rest_, &number_))
+      if (!take_varint(remaining_, &varint_or_size_))
         damaged(str_cat("field ", field_, " ends inside its length"));
       break;
     case WireType::kFixed64:
-      number_ = 8;
+      varint_or_size_ = 8;
       break;
     case WireType::kFixed32:
-      number_ = 4;
+      varint_or_size_ = 4;
       break;
     default:
       damaged(str_cat("field ", field_, " has wire type ", key & 7));
   }
-  if (number_ > rest_.size()) {
-    damaged(
-        str_cat("field ", field_, " has ", number_, " bytes, but only ", rest_.size(), " follow"));
+  if (varint_or_size_ > remaining_.size()) {
+    damaged(str_cat("field ", field_, " has ", varint_or_size_, " bytes, but only ",
+                    remaining_.size(), " follow"));
   }
-  size = static_cast<size_t>(number_);
-  bytes_ = rest_.substr(0, size);
-  rest_.remove_prefix(size);
+  size = static_cast<size_t>(varint_or_size_);
+  bytes_ = remaining_.substr(0, size);
+  remaining_.remove_prefix(size);
   return true;
 }
 
@@ -199,7 +177,7 @@ void WireReader::expect(WireType type) const {
 
 uint64_t WireReader::uint() const {
   expect(WireType::kVarint);
-  return number_;
+  return varint_or_size_;
 }
 
 uint32_t WireReader::fixed32() const {
@@ -212,8 +190,8 @@ uint64_t WireReader::fixed64() const {
   return load_fixed64(bytes_.data());
 }
 
-float WireReader::float32() const { return float_of(fixed32()); }
-double WireReader::float64() const { return double_of(fixed64()); }
+float WireReader::float32() const { return bit_cast<float>(fixed32()); }
+double WireReader::float64() const { return bit_cast<double>(fixed64()); }
 
 std::string_view WireReader::bytes() const {
   expect(WireType::kBytes);
@@ -240,7 +218,7 @@ void WireReader::append_floats(std::vector<float>& out) const {
   const std::string_view packed = bytes();
   if (packed.size() % 4) damaged(str_cat("field ", field_, " is not a list of floats"));
   for (size_t i = 0; i < packed.size(); i += 4) {
-    out.push_back(float_of(load_fixed32(packed.data() + i)));
+    out.push_back(bit_cast<float>(load_fixed32(packed.data() + i)));
   }
 }
 
@@ -252,7 +230,7 @@ void WireReader::append_doubles(std::vector<double>& out) const {
   const std::string_view packed = bytes();
   if (packed.size() % 8) damaged(str_cat("field ", field_, " is not a list of doubles"));
   for (size_t i = 0; i < packed.size(); i += 8) {
-    out.push_back(double_of(load_fixed64(packed.data() + i)));
+    out.push_back(bit_cast<double>(load_fixed64(packed.data() + i)));
   }
 }
 

@@ -13,7 +13,7 @@ namespace runhooks {
 
 enum class WireType : int { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// Little-endian numbers outside messages, for tables and records.
+// Numbers outside messages, in tables and records. All numbers in files are little-endian.
 void append_varint(std::string& out, uint64_t value);
 void append_fixed32(std::string& out, uint32_t value);
 void append_fixed64(std::string& out, uint64_t value);
@@ -25,7 +25,7 @@ inline uint32_t load_fixed32(const char* p) {
 inline uint64_t load_fixed64(const char* p) {
   return load_fixed32(p) | static_cast<uint64_t>(load_fixed32(p + 4)) << 32;
 }
-// Converts numbers between memory and the little-endian file order; a no-op on most hosts.
+// Converts numbers between native and little-endian byte order; does nothing on most machines.
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 constexpr bool kIsBigEndianHost = true;
 #else
@@ -36,8 +36,8 @@ void swap_on_big_endian(void* numbers, size_t element_size, size_t count);
 // Consumes a varint from the front of `bytes`; FALSE if it is incomplete.
 bool take_varint(std::string_view& bytes, uint64_t* value);
 
-// Writes the fields of a message. put_* always writes the field, for oneof members and repeated
-// items; add_* omits zero and empty values, as proto3 does.
+// Writes the fields of a message. put_*() always writes the field, which members of a oneof and
+// repeated fields need; add_*() omits zero and empty values, as proto3 does.
 class WireWriter {
  public:
   WireWriter& put_varint(int field, uint64_t value);
@@ -51,17 +51,17 @@ class WireWriter {
   WireWriter& put_bytes(int field, std::string_view value) {
     return put_size(field, value.size()).append(value);
   }
-  // Writes only key and size; the caller appends the bytes.
+  // Writes the key and the size of a field of bytes; the caller appends the bytes.
   WireWriter& put_size(int field, size_t size);
   WireWriter& put_message(int field, const WireWriter& message) {
     return put_bytes(field, message.bytes());
   }
-  // `write` adds the fields of the nested message directly to this writer, which avoids a copy.
+  // write() adds the fields of the nested message directly to this writer, which avoids a copy.
   template <typename Write>
   WireWriter& put_nested(int field, const Write& write) {
-    key(field, WireType::kBytes);
+    put_key(field, WireType::kBytes);
     const size_t start = bytes_.size();
-    bytes_.push_back(0);  // placeholder; the length usually takes one byte
+    bytes_.push_back(0);  // reserves a byte for the length, which usually suffices
     write();
     set_length(start);
     return *this;
@@ -101,7 +101,7 @@ class WireWriter {
   void truncate(size_t size) { bytes_.resize(size); }
 
  private:
-  void key(int field, WireType type) {
+  void put_key(int field, WireType type) {
     append_varint(bytes_, static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(type));
   }
   void set_length(size_t start);
@@ -113,7 +113,7 @@ class WireWriter {
 // `where` must outlive the reader.
 class WireReader {
  public:
-  WireReader(std::string_view bytes, std::string_view where) : rest_(bytes), where_(where) {}
+  WireReader(std::string_view bytes, std::string_view where) : remaining_(bytes), where_(where) {}
 
   bool next();
   int field() const { return field_; }
@@ -133,7 +133,7 @@ class WireReader {
   std::string text() const { return std::string(bytes()); }
   WireReader message() const { return WireReader(bytes(), where_); }
 
-  // Append repeated numbers, packed or not.
+  // Append the numbers of a repeated field, packed or not.
   void append_ints(std::vector<int64_t>& out) const;
   void append_floats(std::vector<float>& out) const;
   void append_doubles(std::vector<double>& out) const;
@@ -143,10 +143,10 @@ class WireReader {
  private:
   void expect(WireType type) const;
 
-  std::string_view rest_, where_, bytes_;
+  std::string_view remaining_, where_, bytes_;
   int field_ = 0;
   WireType type_ = WireType::kVarint;
-  uint64_t number_ = 0;
+  uint64_t varint_or_size_ = 0;  // the value of a varint, or the size of bytes_
 };
 
 }  // namespace runhooks

@@ -9,9 +9,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 class ConstKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override { c.alias_output(0, c.op().attr<Tensor>("value")); }
@@ -19,7 +16,7 @@ class ConstKernel : public Kernel {
   bool computes() const override { return false; }
 };
 
-// Copies, because an op definition can name only one input that an output aliases.
+// Copies the inputs, because OpDef::forwards lets only output 0 share the buffer of input 0.
 class IdentityNKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -61,9 +58,9 @@ Shape shape_from(const Tensor& dims) {
   return shape;
 }
 
-// Infers parts of a shape whose value is unknown: it may be the shape of a tensor, or stacked from
-// numbers.
-Shape partial_shape(const Output& dims) {
+// Infers what is known about a shape that is not a constant: it may be the shape of a tensor, or
+// stacked from constants (Pack).
+Shape shape_from_op(const Output& dims) {
   const Operation& op = *dims.op;
   if (op.type() == "Shape") return op.input(0).shape();
   const Shape& vector = dims.shape();
@@ -82,10 +79,10 @@ Shape partial_shape(const Output& dims) {
 void reshape_shape(ShapeContext& c) {
   const Tensor* dims = c.value(1);
   if (!dims) {
-    c.set_output(0, partial_shape(c.op().input(1)));
+    c.set_output(0, shape_from_op(c.op().input(1)));
     return;
   }
-  Shape out = shape_from(*dims), rest = out;
+  Shape out = shape_from(*dims), known_dims = out;
   int unknown = -1;
   for (int i = 0; i < out.rank(); ++i) {
     if (out.dim(i) >= 0) continue;
@@ -93,9 +90,9 @@ void reshape_shape(ShapeContext& c) {
       invalid_argument("Only one dimension of a new shape may be -1; got ", out, ".");
     }
     unknown = i;
-    rest.set_dim(i, 1);
+    known_dims.set_dim(i, 1);
   }
-  const int64_t known = rest.num_elements();
+  const int64_t known = known_dims.num_elements();
   if (c.input(0).is_fully_defined()) {
     const int64_t n = c.input(0).num_elements();
     if (unknown >= 0 && known > 0 && n % known == 0) out.set_dim(unknown, n / known);
@@ -117,10 +114,10 @@ void expand_dims_shape(ShapeContext& c) {
   if (dim->num_elements() != 1) {
     invalid_argument("The dimension to insert must be one number; got shape ", dim->shape(), ".");
   }
-  const int64_t given = dim->integers()[0];
-  const int64_t axis = given < 0 ? given + x.rank() + 1 : given;
+  const int64_t dim_argument = dim->integers()[0];
+  const int64_t axis = dim_argument < 0 ? dim_argument + x.rank() + 1 : dim_argument;
   if (axis < 0 || axis > x.rank()) {
-    invalid_argument("Cannot insert dimension ", given, " in a tensor of ", x.rank(),
+    invalid_argument("Cannot insert dimension ", dim_argument, " in a tensor of ", x.rank(),
                      " dimensions.");
   }
   Shape out;
@@ -138,7 +135,7 @@ void squeeze_shape(ShapeContext& c) {
     c.set_output(0, Shape::unknown());
     return;
   }
-  std::vector<bool> dropped(static_cast<size_t>(x.rank()), false);
+  std::vector<bool> is_dropped(static_cast<size_t>(x.rank()), false);
   for (int64_t axis : axes) {
     const int64_t positive = axis < 0 ? axis + x.rank() : axis;
     if (positive < 0 || positive >= x.rank()) {
@@ -149,7 +146,7 @@ void squeeze_shape(ShapeContext& c) {
       invalid_argument("Can not squeeze dim[", axis, "], expected a dimension of 1, got ", size,
                        ".");
     }
-    dropped[static_cast<size_t>(positive)] = true;
+    is_dropped[static_cast<size_t>(positive)] = true;
   }
   if (axes.empty()) {
     for (int i = 0; i < x.rank(); ++i) {
@@ -157,17 +154,17 @@ void squeeze_shape(ShapeContext& c) {
         c.set_output(0, Shape::unknown());
         return;
       }
-      dropped[static_cast<size_t>(i)] = x.dim(i) == 1;
+      is_dropped[static_cast<size_t>(i)] = x.dim(i) == 1;
     }
   }
   Shape out;
   for (int i = 0; i < x.rank(); ++i) {
-    if (!dropped[static_cast<size_t>(i)]) out.append(x.dim(i));
+    if (!is_dropped[static_cast<size_t>(i)]) out.append(x.dim(i));
   }
   c.set_output(0, out);
 }
 
-void shape_given_by(ShapeContext& c, int input) {
+void set_shape_from_input(ShapeContext& c, int input) {
   const Tensor* dims = c.value(input);
   const Shape& vector = c.input(input);
   if (dims) {
@@ -180,7 +177,7 @@ void shape_given_by(ShapeContext& c, int input) {
 }
 
 void broadcast_to_shape(ShapeContext& c) {
-  shape_given_by(c, 1);
+  set_shape_from_input(c, 1);
   const Shape &from = c.input(0), &to = c.outputs()[0];
   if (!from.has_rank() || !to.has_rank()) return;
   if (from.rank() > to.rank() || !broadcast_shapes(from, to).is_compatible_with(to)) {
@@ -188,7 +185,7 @@ void broadcast_to_shape(ShapeContext& c) {
   }
 }
 
-Grads reshape_back(Graph& g, Operation& op, const Outputs& dy) {
+Grads reshape_gradient(Graph& g, Operation& op, const Outputs& dy) {
   Grads grads(op.inputs().size());
   grads[0] = g.op("Reshape", {dy[0], shape_of(g, op.input(0))});
   return grads;
@@ -208,18 +205,18 @@ class FillKernel : public Kernel {
 
 class ZerosLikeKernel : public Kernel {
  public:
-  // No other op writes the output, so it is filled once. Zeros of strings are empty strings.
+  // No other op writes the output, so it is filled only once, in prepare(). Strings become empty.
   void prepare(KernelContext& c) override {
     Tensor& out = c.output(0);
-    ElementCopier nothing;
-    nothing.begin(out, 0, [&out](int) -> const Tensor& { return out; });
-    nothing.fill_default(0, out.num_elements());
+    ElementCopier copier;
+    copier.begin(out, 0, [&out](int) -> const Tensor& { return out; });
+    copier.fill_default(0, out.num_elements());
   }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
 };
 
-// Repeats the input along dimensions where its size is 1 and the output's is not.
+// Repeats the input along the dimensions in which it has size 1 and the output is larger.
 class BroadcastToKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -243,35 +240,35 @@ class BroadcastToKernel : public Kernel {
     if (size_ == sizeof(float)) {
       uint32_t bits;
       std::memcpy(&bits, from_->raw(), sizeof bits);
-      auto* words = reinterpret_cast<uint32_t*>(out);
-      for (int64_t i = 0; i < n; ++i) words[i] = bits;
+      auto* elements = reinterpret_cast<uint32_t*>(out);
+      for (int64_t i = 0; i < n; ++i) elements[i] = bits;
       return;
     }
     for (int64_t i = 0; i < n; ++i)
       std::memcpy(out + static_cast<size_t>(i) * size_, from_->raw(), size_);
   }
 
-  // Writes the block of the output from axis on and returns its end.
+  // Writes the output for the dimensions from `axis` on, recursively. Returns the end of the block.
   char* copy(const char* from, char* to, int axis) {
     const Shape& out = to_->shape();
-    const int lead = out.rank() - from_->shape().rank();
+    const int added_dims = out.rank() - from_->shape().rank();
     if (axis == out.rank()) {
       std::memcpy(to, from, size_);
       return to + size_;
     }
-    const int64_t own = axis < lead ? 1 : from_->shape().dim(axis - lead);
+    const int64_t input_dim = axis < added_dims ? 1 : from_->shape().dim(axis - added_dims);
     int64_t stride = static_cast<int64_t>(size_);
-    for (int i = std::max(axis - lead + 1, 0); i < from_->shape().rank(); ++i) {
+    for (int i = std::max(axis - added_dims + 1, 0); i < from_->shape().rank(); ++i) {
       stride *= from_->shape().dim(i);
     }
     char* const begin = to;
     for (int64_t i = 0; i < out.dim(axis); ++i) {
-      if (own == 1 && i > 0) {
+      if (input_dim == 1 && i > 0) {
         const auto block = static_cast<size_t>(to - begin) / static_cast<size_t>(i);
         std::memcpy(to, begin, block);
         to += block;
       } else {
-        to = copy(from + (own == 1 ? 0 : i * stride), to, axis + 1);
+        to = copy(from + (input_dim == 1 ? 0 : i * stride), to, axis + 1);
       }
     }
     return to;
@@ -390,7 +387,7 @@ RUNHOOKS_REGISTER_OP("Reshape")
     .attr("Tshape: {int32, int64} = DT_INT32")
     .shape(reshape_shape)
     .forwards()
-    .gradient(reshape_back)
+    .gradient(reshape_gradient)
     .summary("Changes the shape; one dimension may be -1.")
     .example("f[2,3] i{3,2}")
     .example("f[2,3] i{-1}");
@@ -403,7 +400,7 @@ RUNHOOKS_REGISTER_OP("ExpandDims")
     .attr("Tdim: {int32, int64} = DT_INT32")
     .shape(expand_dims_shape)
     .forwards()
-    .gradient(reshape_back)
+    .gradient(reshape_gradient)
     .endpoint("raw_ops.ExpandDims")
     .r("expand_dims(input, axis as dim = NULL, name = NULL, dim = NULL)")
     .r("raw_ops.ExpandDims(input, axis as dim, name = NULL)")
@@ -417,7 +414,7 @@ RUNHOOKS_REGISTER_OP("Squeeze")
     .attr("squeeze_dims: list(int) = []")
     .shape(squeeze_shape)
     .forwards()
-    .gradient(reshape_back)
+    .gradient(reshape_gradient)
     .endpoint("raw_ops.Squeeze")
     .r("squeeze(input, axis as squeeze_dims = NULL, name = NULL, squeeze_dims = NULL)")
     .r("raw_ops.Squeeze(input, axis as squeeze_dims = list(), name = NULL)")
@@ -430,7 +427,7 @@ RUNHOOKS_REGISTER_OP("Fill")
     .output("output: T")
     .attr("T: type")
     .attr("index_type: {int32, int64} = DT_INT32")
-    .shape([](ShapeContext& c) { shape_given_by(c, 0); })
+    .shape([](ShapeContext& c) { set_shape_from_input(c, 0); })
     .kernel(kernel_of<FillKernel>())
     .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads {
       const Output axes = g.op(

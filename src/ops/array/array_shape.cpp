@@ -10,9 +10,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 void set_integer(Tensor& out, int64_t i, int64_t value) {
   if (out.dtype() == DType::kInt32) {
     out.data<int32_t>()[i] = static_cast<int32_t>(value);
@@ -43,18 +40,18 @@ class RankKernel : public Kernel {
   }
 };
 
-// The axes of a broadcast result over which to sum each operand's gradient.
+// For each of two broadcast operands, the axes over which its gradient must be summed.
 class BroadcastGradientArgsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const std::vector<int64_t> a = c.input(0).integers(), b = c.input(1).integers();
     const size_t rank = std::max(a.size(), b.size());
     for (int k = 0; k < 2; ++k) {
-      const std::vector<int64_t>&own = k == 0 ? a : b, &other = k == 0 ? b : a;
+      const std::vector<int64_t>&dims = k == 0 ? a : b, &other = k == 0 ? b : a;
       std::vector<int64_t> axes;
       for (size_t i = 0; i < rank; ++i) {
-        const int64_t d = dim_from_end(own, rank - 1 - i), e = dim_from_end(other, rank - 1 - i);
-        if (d == 1 && (e != 1 || rank - i > own.size())) axes.push_back(static_cast<int64_t>(i));
+        const int64_t d = dim_from_end(dims, rank - 1 - i), e = dim_from_end(other, rank - 1 - i);
+        if (d == 1 && (e != 1 || rank - i > dims.size())) axes.push_back(static_cast<int64_t>(i));
       }
       Tensor& out =
           c.allocate_output(k, c.input(0).dtype(), Shape{static_cast<int64_t>(axes.size())});
@@ -154,16 +151,16 @@ void concat_shape(ShapeContext& c) {
       c.set_output(0, Shape::unknown());
       return;
     }
-    Shape rest = c.input(i);
-    if (i == 0 && axis < 0) axis += rest.rank();
-    if (axis < 0 || axis >= rest.rank()) {
+    Shape other_dims = c.input(i);
+    if (i == 0 && axis < 0) axis += other_dims.rank();
+    if (axis < 0 || axis >= other_dims.rank()) {
       invalid_argument("Cannot concatenate along axis ", axis_value->integers()[0], " of shape ",
-                       rest, ".");
+                       other_dims, ".");
     }
-    const int64_t d = rest.dim(static_cast<int>(axis));
+    const int64_t d = other_dims.dim(static_cast<int>(axis));
     total = sum_of_dims(total, d);
-    rest.set_dim(static_cast<int>(axis), -1);
-    out = out.merge_with(rest);
+    other_dims.set_dim(static_cast<int>(axis), -1);
+    out = out.merge_with(other_dims);
   }
   out.set_dim(static_cast<int>(axis), total);
   c.set_output(0, out);
@@ -179,13 +176,13 @@ class RangeKernel : public Kernel {
   }
 
  private:
-  // By repeated addition, as TensorFlow does.
+  // TensorFlow also adds the step repeatedly, which determines the last bits.
   static void fill_floats(KernelContext& c, Tensor& out) {
-    if (out.dtype() == DType::kFloat32) return metrics_are_sums<float>(c, out);
-    metrics_are_sums<double>(c, out);
+    if (out.dtype() == DType::kFloat32) return fill_by_addition<float>(c, out);
+    fill_by_addition<double>(c, out);
   }
   template <typename T>
-  static void metrics_are_sums(KernelContext& c, Tensor& out) {
+  static void fill_by_addition(KernelContext& c, Tensor& out) {
     T x = *c.input(0).data<T>();
     const T delta = *c.input(2).data<T>();
     for (int64_t i = 0; i < out.num_elements(); ++i, x += delta) out.data<T>()[i] = x;
@@ -207,8 +204,9 @@ int64_t range_length(int64_t start, int64_t limit, int64_t step) {
   // Unsigned, because the distance of two int64 values may exceed the range of int64.
   const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
   const uint64_t distance = step > 0 ? to - from : from - to;
-  const uint64_t pace = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
-  const uint64_t n = distance / pace + (distance % pace != 0 ? 1 : 0);
+  const uint64_t step_size =
+      step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
+  const uint64_t n = distance / step_size + (distance % step_size != 0 ? 1 : 0);
   return n > static_cast<uint64_t>(Shape::kMaxElements) ? Shape::kMaxElements
                                                         : static_cast<int64_t>(n);
 }
@@ -229,8 +227,8 @@ void range_shape(ShapeContext& c) {
   c.set_output(0, Shape{range_length(start->integers()[0], limit->integers()[0], step)});
 }
 
-// Copies rows to the positions given by the indices; later rows win. Positions without an index are
-// zero.
+// Copies rows to the positions that the indices specify. If several rows have the same position,
+// the last one is used; positions without a row are zero.
 class DynamicStitchKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -241,9 +239,9 @@ class DynamicStitchKernel : public Kernel {
     copier_.fill_default(0, out.num_elements());
     const int64_t row = out.num_elements() / out.shape().dim(0);
     for (int k = 0; k < n; ++k) {
-      const Indices places(c.input(k));
-      for (int64_t i = 0; i < places.size(); ++i) {
-        copier_.copy(c.input(n + k), i * row, places.checked(i, out.shape().dim(0)) * row, row);
+      const Indices positions(c.input(k));
+      for (int64_t i = 0; i < positions.size(); ++i) {
+        copier_.copy(c.input(n + k), i * row, positions.checked(i, out.shape().dim(0)) * row, row);
       }
     }
   }
@@ -252,13 +250,13 @@ class DynamicStitchKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// The row shape is the data's shape without the leading dimensions of the indices.
-Shape stitched_row(const Shape& index, const Shape& data) {
-  bool begins_with_index = data.rank() >= index.rank();
-  for (int i = 0; begins_with_index && i < index.rank(); ++i) {
-    begins_with_index = Shape{data.dim(i)}.is_compatible_with(Shape{index.dim(i)});
+// The shape of the data without the leading dimensions, which are the dimensions of the indices.
+Shape stitched_row_shape(const Shape& index, const Shape& data) {
+  bool has_index_dims = data.rank() >= index.rank();
+  for (int i = 0; has_index_dims && i < index.rank(); ++i) {
+    has_index_dims = Shape{data.dim(i)}.is_compatible_with(Shape{index.dim(i)});
   }
-  if (!begins_with_index) {
+  if (!has_index_dims) {
     invalid_argument("The shape of data, ", data, ", must begin with that of its indices, ", index,
                      ".");
   }
@@ -272,14 +270,14 @@ void dynamic_stitch_shape(ShapeContext& c) {
   Shape out = Shape::unknown();
   int64_t rows = 0;
   for (int k = 0; k < n; ++k) {
-    const Tensor* places = c.value(k);
-    if (!places || rows < 0) {
+    const Tensor* positions = c.value(k);
+    if (!positions || rows < 0) {
       rows = -1;
     } else {
-      for (int64_t place : places->integers()) rows = std::max(rows, place + 1);
+      for (int64_t position : positions->integers()) rows = std::max(rows, position + 1);
     }
     const Shape &data = c.input(n + k), &index = c.input(k);
-    if (data.has_rank() && index.has_rank()) out = out.merge_with(stitched_row(index, data));
+    if (data.has_rank() && index.has_rank()) out = out.merge_with(stitched_row_shape(index, data));
   }
   if (out.has_rank()) out.set_dim(0, rows);
   c.set_output(0, out);
@@ -392,7 +390,7 @@ RUNHOOKS_REGISTER_OP("ConcatV2")
       const Output axis = op.input(static_cast<int>(n));
       const Output rank = g.op("Rank", {op.input(0)});
       const Output positive = g.op("FloorMod", {add(g, axis, rank), rank});
-      std::vector<Output> inputs = {positive};
+      Outputs inputs = {positive};
       for (size_t i = 0; i < n; ++i) inputs.push_back(shape_of(g, op.inputs()[i]));
       Operation* offsets = g.op("ConcatOffset", inputs);
       Grads grads;

@@ -8,9 +8,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 class SliceKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -39,9 +36,9 @@ void slice_shape(ShapeContext& c) {
   Shape out;
   for (size_t i = 0; i < begins.size(); ++i) {
     const int64_t d = x.dim(static_cast<int>(i));
-    const bool begins_inside = begins[i] >= 0 && (d < 0 || begins[i] <= d);
-    const int64_t n = sizes[i] >= 0 ? sizes[i] : (d < 0 || !begins_inside ? -1 : d - begins[i]);
-    if (!begins_inside || (d >= 0 && n > d - begins[i])) {
+    const bool begin_is_valid = begins[i] >= 0 && (d < 0 || begins[i] <= d);
+    const int64_t n = sizes[i] >= 0 ? sizes[i] : (d < 0 || !begin_is_valid ? -1 : d - begins[i]);
+    if (!begin_is_valid || (d >= 0 && n > d - begins[i])) {
       invalid_argument("Expected begin[", i, "] in [0, ", d,
                        "] and begin + size within it; got begin ", begins[i], ", size ", sizes[i],
                        ".");
@@ -51,7 +48,7 @@ void slice_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The sizes before and after a slice, which Pad needs to invert it.
+// The paddings with which Pad inverts a slice: the sizes before and after it.
 Output paddings_of_slice(Graph& g, Output x, Output begin, Output slice) {
   const Output after = subtract(g, subtract(g, shape_of(g, x), shape_of(g, slice)), begin);
   return g.op("Pack", {begin, after}).attr("axis", 1);
@@ -98,22 +95,23 @@ void unpack_shape(ShapeContext& c) {
   for (int64_t i = 0; i < c.op().attr_int("num"); ++i) c.set_output(static_cast<int>(i), out);
 }
 
-int64_t axis_in(const Shape& x, int64_t given) {
-  const int64_t axis = given < 0 ? given + x.rank() : given;
+int64_t checked_axis(const Shape& x, int64_t axis_value) {
+  const int64_t axis = axis_value < 0 ? axis_value + x.rank() : axis_value;
   if (axis < 0 || axis >= x.rank()) {
     invalid_argument("-input rank(-", x.rank(), ") <= split_dim < input rank (", x.rank(),
-                     "), but got ", given, ".");
+                     "), but got ", axis_value, ".");
   }
   return axis;
 }
 
-// Consecutive slices along an axis, with the sizes of the outputs; input `kAxis` is the axis.
+// Splits a tensor along an axis into slices with the sizes of the outputs. Input `kAxis` has the
+// axis.
 template <int kAxis>
 class SplitKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(kAxis == 0 ? 1 : 0);
-    const auto axis = static_cast<size_t>(axis_in(x.shape(), c.input(kAxis).integers()[0]));
+    const auto axis = static_cast<size_t>(checked_axis(x.shape(), c.input(kAxis).integers()[0]));
     std::vector<int64_t> begin(static_cast<size_t>(x.shape().rank()), 0), zero = begin;
     for (int i = 0; i < c.num_outputs(); ++i) {
       const Shape& box = c.output(i).shape();
@@ -128,12 +126,12 @@ class SplitKernel : public Kernel {
 };
 
 void split_shape(ShapeContext& c) {
-  const Tensor* given = c.value(0);
+  const Tensor* axis_value = c.value(0);
   Shape out = c.input(1);
   const int64_t n = c.op().attr_int("num_split");
-  if (out.has_rank() && !given) out = Shape::unknown_of_rank(out.rank());
-  if (out.has_rank() && given) {
-    const auto axis = static_cast<int>(axis_in(out, given->integers()[0]));
+  if (out.has_rank() && !axis_value) out = Shape::unknown_of_rank(out.rank());
+  if (out.has_rank() && axis_value) {
+    const auto axis = static_cast<int>(checked_axis(out, axis_value->integers()[0]));
     if (out.dim(axis) >= 0 && out.dim(axis) % n != 0) {
       invalid_argument("Dimension size must be evenly divisible by ", n, " but is ", out.dim(axis),
                        " for shape ", out, ".");
@@ -144,34 +142,36 @@ void split_shape(ShapeContext& c) {
 }
 
 void split_v_shape(ShapeContext& c) {
-  const Tensor *given = c.value(2), *sizes = c.value(1);
+  const Tensor *axis_value = c.value(2), *sizes = c.value(1);
   const Shape& x = c.input(0);
   const int64_t n = c.op().attr_int("num_split");
   if (!Shape{n}.is_compatible_with(c.input(1))) {
     invalid_argument("size_splits must have ", n, " elements, but has shape ", c.input(1), ".");
   }
   if (!x.has_rank()) return;
-  if (!given || !sizes) {
+  if (!axis_value || !sizes) {
     for (int i = 0; i < n; ++i) c.set_output(i, Shape::unknown_of_rank(x.rank()));
     return;
   }
-  const auto axis = static_cast<int>(axis_in(x, given->integers()[0]));
+  const auto axis = static_cast<int>(checked_axis(x, axis_value->integers()[0]));
   std::vector<int64_t> parts = sizes->integers();
-  int64_t sum = 0, rest = -1;
+  int64_t sum = 0, inferred_part = -1;
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i] < 0 && rest >= 0) invalid_argument("There can only be one -1 in size_splits.");
-    if (parts[i] < 0) rest = static_cast<int64_t>(i);
+    if (parts[i] < 0 && inferred_part >= 0)
+      invalid_argument("There can only be one -1 in size_splits.");
+    if (parts[i] < 0) inferred_part = static_cast<int64_t>(i);
     if (parts[i] >= 0) sum += parts[i];
   }
-  const bool fits = rest < 0 ? sum == x.dim(axis) : sum <= x.dim(axis);
-  if (x.dim(axis) >= 0 && !fits) {
+  const bool sizes_match = inferred_part < 0 ? sum == x.dim(axis) : sum <= x.dim(axis);
+  if (x.dim(axis) >= 0 && !sizes_match) {
     invalid_argument(
         "Determined shape must either match input shape along split_dim exactly if "
         "fully specified, or be less than the size of the input along split_dim if "
         "not fully specified. Got: ",
         sum, " for shape ", x, ".");
   }
-  if (rest >= 0) parts[static_cast<size_t>(rest)] = x.dim(axis) < 0 ? -1 : x.dim(axis) - sum;
+  if (inferred_part >= 0)
+    parts[static_cast<size_t>(inferred_part)] = x.dim(axis) < 0 ? -1 : x.dim(axis) - sum;
   for (int i = 0; i < n; ++i) {
     Shape out = x;
     out.set_dim(axis, parts[static_cast<size_t>(i)]);
@@ -179,7 +179,7 @@ void split_v_shape(ShapeContext& c) {
   }
 }
 
-Output concatenated(Graph& g, Outputs parts, Output axis) {
+Output concatenate(Graph& g, Outputs parts, Output axis) {
   parts.push_back(axis);
   return g.op("ConcatV2", parts);
 }
@@ -187,18 +187,18 @@ Output concatenated(Graph& g, Outputs parts, Output axis) {
 class ConcatOffsetKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const int64_t rank = c.input(1).num_elements(), given = *c.input(0).data<int32_t>();
-    const int64_t axis = given < 0 ? given + rank : given;
+    const int64_t rank = c.input(1).num_elements(), axis_value = *c.input(0).data<int32_t>();
+    const int64_t axis = axis_value < 0 ? axis_value + rank : axis_value;
     if (axis < 0 || axis >= rank) {
-      invalid_argument("Concat dim is out of range: ", given, " for shapes of ", rank,
+      invalid_argument("Concat dim is out of range: ", axis_value, " for shapes of ", rank,
                        " dimensions.");
     }
-    int64_t at = 0;
+    int64_t offset = 0;
     for (int i = 0; i < c.num_outputs(); ++i) {
       Tensor& out = c.output(i);
       std::memset(out.raw(), 0, out.num_bytes());
-      out.data<int32_t>()[axis] = static_cast<int32_t>(at);
-      at += c.input(i + 1).data<int32_t>()[axis];
+      out.data<int32_t>()[axis] = static_cast<int32_t>(offset);
+      offset += c.input(i + 1).data<int32_t>()[axis];
     }
   }
 };
@@ -257,7 +257,7 @@ RUNHOOKS_REGISTER_OP("Split")
     .shape(split_shape)
     .kernel(kernel_of<SplitKernel<0>>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {Gradient(), concatenated(g, dy, op.input(0))};
+      return {Gradient(), concatenate(g, dy, op.input(0))};
     })
     .r("raw_ops.Split(axis as split_dim, value, num_split, name = NULL)")
     .summary("Splits a dimension into equal parts.")
@@ -274,7 +274,7 @@ RUNHOOKS_REGISTER_OP("SplitV")
     .shape(split_v_shape)
     .kernel(kernel_of<SplitKernel<2>>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {concatenated(g, dy, op.input(2)), Gradient(), Gradient()};
+      return {concatenate(g, dy, op.input(2)), Gradient(), Gradient()};
     })
     .r("raw_ops.SplitV(value, size_splits, axis as split_dim, num_split, name = NULL)")
     .summary("Splits a dimension into parts of the given sizes.")

@@ -1,4 +1,4 @@
-// copy_box(): copies a box of one tensor into another.
+// copy_box(): copies a box (a contiguous range of each dimension) of one tensor into another.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// Copies the box at `from_begin` in `from` to `to_begin` in a tensor of shape `to`, the copier's
-// output.
+// Copies a box of shape `box` that begins at `from_begin` in `from`. It begins at `to_begin` in the
+// output of `copier`, which has shape `to`.
 inline void copy_box(ElementCopier& copier,
                      const Tensor& from,
                      const std::vector<int64_t>& from_begin,
@@ -23,12 +23,12 @@ inline void copy_box(ElementCopier& copier,
   const auto stride = [rank](const Shape& shape) { return rank == 0 ? 0 : shape.dim(rank - 1); };
   std::vector<int64_t> index(static_cast<size_t>(rank), 0);
   auto offset = [&index, rank](const Shape& shape, const std::vector<int64_t>& begin) {
-    int64_t at = 0;
+    int64_t position = 0;
     for (int i = 0; i < rank; ++i) {
       const auto k = static_cast<size_t>(i);
-      at = at * shape.dim(i) + begin[k] + index[k];
+      position = position * shape.dim(i) + begin[k] + index[k];
     }
-    return at;
+    return position;
   };
   for (int64_t group = 0; group < groups; ++group) {
     copier.copy_rows(from, offset(from.shape(), from_begin), stride(from.shape()),

@@ -11,13 +11,11 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-// The first `batch_dims` dimensions are shared: each batch has its own indices.
+// Gathers slices along `axis`. The first `batch_dims` dimensions are batches, which params and
+// indices have in common: each batch has its own indices.
 void copy_slices(ElementCopier& copier,
                  const Tensor& params,
-                 const Tensor& at,
+                 const Tensor& indices_tensor,
                  int axis,
                  int batch_dims,
                  Tensor& out) {
@@ -26,7 +24,7 @@ void copy_slices(ElementCopier& copier,
   for (int i = batch_dims; i < axis; ++i) outer *= params.shape().dim(i);
   for (int i = axis + 1; i < params.shape().rank(); ++i) inner *= params.shape().dim(i);
   const int64_t rows = params.shape().dim(axis);
-  const Indices indices(at);
+  const Indices indices(indices_tensor);
   const int64_t n = batches == 0 ? 0 : indices.size() / batches;
   copier.begin(out, params);
   int64_t to = 0;
@@ -38,40 +36,42 @@ void copy_slices(ElementCopier& copier,
   }
 }
 
-int axis_of(const Tensor& axis, int rank) {
-  const int64_t given = axis.integers()[0];
-  const int64_t positive = given < 0 ? given + rank : given;
-  if (positive < 0 || positive >= rank) {
-    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", given, ".");
+int checked_gather_axis(const Tensor& axis, int rank) {
+  const int64_t argument = axis.integers()[0];
+  const int64_t nonnegative = argument < 0 ? argument + rank : argument;
+  if (nonnegative < 0 || nonnegative >= rank) {
+    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", argument,
+                     ".");
   }
-  return static_cast<int>(positive);
+  return static_cast<int>(nonnegative);
 }
 
-// Converts a negative value; throws if the leading dimensions of the shapes differ.
-int batch_dims_of(const Operation& op, const Shape& params, const Shape& indices, int axis) {
-  const int64_t given = op.attr<int64_t>("batch_dims");
-  const int64_t positive = given < 0 ? given + indices.rank() : given;
-  if (positive < 0 || positive > std::min(axis, indices.rank())) {
+// The attribute batch_dims as a nonnegative number. Throws if the batch dimensions of params and
+// indices differ.
+int checked_batch_dims(const Operation& op, const Shape& params, const Shape& indices, int axis) {
+  const int64_t argument = op.attr<int64_t>("batch_dims");
+  const int64_t nonnegative = argument < 0 ? argument + indices.rank() : argument;
+  if (nonnegative < 0 || nonnegative > std::min(axis, indices.rank())) {
     invalid_argument("batch_dims must be in [", -indices.rank(), ", ",
-                     std::min(axis, indices.rank()), "], but got ", given, ".");
+                     std::min(axis, indices.rank()), "], but got ", argument, ".");
   }
-  for (int i = 0; i < positive; ++i) {
+  for (int i = 0; i < nonnegative; ++i) {
     const int64_t a = params.dim(i), b = indices.dim(i);
     if (a >= 0 && b >= 0 && a != b) {
-      invalid_argument("The first ", positive, " dimensions of shapes ", params, " and ", indices,
-                       " must be the same for batch_dims = ", given, ".");
+      invalid_argument("The first ", nonnegative, " dimensions of shapes ", params, " and ",
+                       indices, " must be the same for batch_dims = ", argument, ".");
     }
   }
-  return static_cast<int>(positive);
+  return static_cast<int>(nonnegative);
 }
 
 class GatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Shape &params = c.input(0).shape(), &indices = c.input(1).shape();
-    const int axis = axis_of(c.input(2), params.rank());
-    copy_slices(copier_, c.input(0), c.input(1), axis, batch_dims_of(c.op(), params, indices, axis),
-                c.output(0));
+    const int axis = checked_gather_axis(c.input(2), params.rank());
+    copy_slices(copier_, c.input(0), c.input(1), axis,
+                checked_batch_dims(c.op(), params, indices, axis), c.output(0));
   }
 
  private:
@@ -82,34 +82,35 @@ void gather_shape(ShapeContext& c) {
   const Shape &params = c.input(0), &indices = c.input(1);
   const Tensor* axis = c.value(2);
   if (!params.has_rank() || !indices.has_rank() || !axis) return c.set_output(0, Shape::unknown());
-  const int at = axis_of(*axis, params.rank());
-  const int batch_dims = batch_dims_of(c.op(), params, indices, at);
+  const int gather_axis = checked_gather_axis(*axis, params.rank());
+  const int batch_dims = checked_batch_dims(c.op(), params, indices, gather_axis);
   Shape out;
-  for (int i = 0; i < at; ++i) out.append(params.dim(i));
+  for (int i = 0; i < gather_axis; ++i) out.append(params.dim(i));
   for (int i = batch_dims; i < indices.rank(); ++i) out.append(indices.dim(i));
-  for (int i = at + 1; i < params.rank(); ++i) out.append(params.dim(i));
+  for (int i = gather_axis + 1; i < params.rank(); ++i) out.append(params.dim(i));
   c.set_output(0, out);
 }
 
-// The sparse gradient as IndexedSlices: values have shape [number of indices, rest of the shape].
-Gradient row_slices(Graph& g, Output params_shape, Output indices, Output dy) {
+// The gradient as IndexedSlices. The values have shape [number of indices, row shape].
+Gradient rows_as_slices(Graph& g, Output params_shape, Output indices, Output dy) {
   const Output count = g.op("Reshape", {g.op("Size", {indices}), g.int_vector({1})});
-  const Output rest = g.op("Slice", {params_shape, g.int_vector({1}), g.int_vector({-1})});
+  const Output row_shape = g.op("Slice", {params_shape, g.int_vector({1}), g.int_vector({-1})});
   Gradient slices;
   slices.values =
-      g.op("Reshape", {dy, g.op("ConcatV2", {count, rest, g.scalar(DType::kInt32, 0)})});
+      g.op("Reshape", {dy, g.op("ConcatV2", {count, row_shape, g.scalar(DType::kInt32, 0)})});
   slices.indices = g.op("Reshape", {indices, g.int_vector({-1})});
   slices.dense_shape = params_shape;
   return slices;
 }
 
-std::vector<int32_t> from_to(int begin, int end) {
+std::vector<int32_t> integers_between(int begin, int end) {
   std::vector<int32_t> numbers;
   for (int i = begin; i < end; ++i) numbers.push_back(i);
   return numbers;
 }
 
-// For an axis other than the first: moves the axis to the front, sums slices, and moves it back.
+// The gradient for an axis other than the first. Moves the axis to the front, sums the slices, and
+// moves it back.
 Output gradient_along_axis(Graph& g, Operation& op, Output dy) {
   const Shape &params = op.input(0).shape(), &indices = op.input(1).shape();
   const Operation& axis_op = *op.input(2).op;
@@ -120,23 +121,23 @@ Output gradient_along_axis(Graph& g, Operation& op, Output dy) {
          op.name(), "' differs.");
   }
   const int rank = params.rank(), width = indices.rank();
-  const auto given = static_cast<int>(axis_op.attr<Tensor>("value").integers()[0]);
-  const int axis = given < 0 ? given + rank : given;
-  auto joined = [](std::vector<int32_t> a, const std::vector<int32_t>& b) {
+  const auto argument = static_cast<int>(axis_op.attr<Tensor>("value").integers()[0]);
+  const int axis = argument < 0 ? argument + rank : argument;
+  auto concatenated = [](std::vector<int32_t> a, const std::vector<int32_t>& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
   };
-  const std::vector<int32_t> to_front =
-      joined(joined(from_to(axis, axis + width), from_to(0, axis)),
-             from_to(axis + width, rank - 1 + width));
-  const Output slices = g.op("Transpose", {dy, g.int_vector(to_front)});
+  const std::vector<int32_t> axis_first =
+      concatenated(concatenated(integers_between(axis, axis + width), integers_between(0, axis)),
+                   integers_between(axis + width, rank - 1 + width));
+  const Output slices = g.op("Transpose", {dy, g.int_vector(axis_first)});
   const Output size = g.op("StridedSlice", {shape_of(g, op.input(0)), g.int_vector({axis}),
                                             g.int_vector({axis + 1}), g.int_vector({1})})
                           .attr("shrink_axis_mask", 1);
   const Output sums = g.op("UnsortedSegmentSum", {slices, op.input(1), size});
-  const std::vector<int32_t> back =
-      joined(joined(from_to(1, axis + 1), {0}), from_to(axis + 1, rank));
-  return g.op("Transpose", {sums, g.int_vector(back)});
+  const std::vector<int32_t> from_front = concatenated(
+      concatenated(integers_between(1, axis + 1), {0}), integers_between(axis + 1, rank));
+  return g.op("Transpose", {sums, g.int_vector(from_front)});
 }
 
 Grads gather_gradient(Graph& g, Operation& op, const Outputs& dy) {
@@ -145,10 +146,10 @@ Grads gather_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const bool is_first =
       axis_op.type() == "Const" && axis_op.attr<Tensor>("value").integers()[0] == 0;
   if (!is_first) return {gradient_along_axis(g, op, dy[0]), Gradient(), Gradient()};
-  return {row_slices(g, shape_of(g, op.input(0)), op.input(1), dy[0]), Gradient(), Gradient()};
+  return {rows_as_slices(g, shape_of(g, op.input(0)), op.input(1), dy[0]), Gradient(), Gradient()};
 }
 
-VariableState& state_of(KernelContext& c) {
+VariableState& initialized_state(KernelContext& c) {
   auto& state = c.input_resource<VariableState>(0);
   if (!state.is_initialized()) {
     fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", state.name(), ".");
@@ -159,7 +160,7 @@ VariableState& state_of(KernelContext& c) {
 class ResourceGatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor& params = state_of(c).value();
+    const Tensor& params = initialized_state(c).value();
     if (c.op().attr<int64_t>("batch_dims") != 0) {
       fail(Code::kUnimplemented,
            "ResourceGather does not support batch_dims; gather from the variable's value.");
@@ -176,12 +177,12 @@ class ResourceGatherKernel : public Kernel {
 
 Shape variable_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
-// Adds to or subtracts from the rows; sign 0 assigns.
+// Updates rows of a variable: adds if kSign is 1, subtracts if it is -1, assigns if it is 0.
 template <typename T, int kSign>
 class ScatterKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    VariableState& state = state_of(c);
+    VariableState& state = initialized_state(c);
     const Tensor& updates = c.input(2);
     const Indices indices(c.input(1));
     const int64_t rows = state.value().shape().rank() > 0 ? state.value().shape().dim(0) : 0;
@@ -258,7 +259,7 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
       std::vector<int32_t> dims;
       const auto& shape = op.input(0).op->attr<Shape>("shape");
       for (int i = 0; i < shape.rank(); ++i) dims.push_back(static_cast<int32_t>(shape.dim(i)));
-      return {row_slices(g, g.int_vector(dims), op.input(1), dy[0]), Gradient()};
+      return {rows_as_slices(g, g.int_vector(dims), op.input(1), dy[0]), Gradient()};
     })
     .endpoint("raw_ops.ResourceGather")
     .summary("Gathers rows of a resource variable by index.");

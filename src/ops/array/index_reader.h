@@ -8,10 +8,10 @@ namespace runhooks {
 class Indices {
  public:
   explicit Indices(const Tensor& tensor)
-      : narrow_(tensor.dtype() == DType::kInt32 ? tensor.data<int32_t>() : nullptr),
-        wide_(tensor.dtype() == DType::kInt32 ? nullptr : tensor.data<int64_t>()),
+      : int32_data_(tensor.dtype() == DType::kInt32 ? tensor.data<int32_t>() : nullptr),
+        int64_data_(tensor.dtype() == DType::kInt32 ? nullptr : tensor.data<int64_t>()),
         size_(tensor.num_elements()) {}
-  int64_t operator[](int64_t i) const { return narrow_ ? narrow_[i] : wide_[i]; }
+  int64_t operator[](int64_t i) const { return int32_data_ ? int32_data_[i] : int64_data_[i]; }
   int64_t size() const { return size_; }
   // Element i; throws unless it is in [0, limit).
   int64_t checked(int64_t i, int64_t limit) const {
@@ -23,8 +23,8 @@ class Indices {
   }
 
  private:
-  const int32_t* narrow_;
-  const int64_t* wide_;
+  const int32_t* int32_data_;
+  const int64_t* int64_data_;
   int64_t size_;
 };
 

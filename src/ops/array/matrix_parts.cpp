@@ -7,20 +7,13 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-struct Dims {
-  int64_t m, n;
-};
-Dims last_dims(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
-
-// Sets elements outside a band around the diagonal to 0; a negative width keeps the whole triangle.
+// Sets the elements outside a band around the diagonal to 0. A negative width includes the whole
+// triangle.
 template <typename T>
 class BandPartKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Dims d = last_dims(c.input(0).shape());
+    const MatrixSize d = matrix_size(c.input(0).shape());
     const int64_t lower = c.input(1).integers()[0];
     const int64_t upper = c.input(2).integers()[0];
     const T* x = c.input(0).template data<T>();
@@ -28,8 +21,8 @@ class BandPartKernel : public Kernel {
     for (int64_t k = count_matrices(c.input(0).shape()); k > 0; --k) {
       for (int64_t i = 0; i < d.m; ++i) {
         for (int64_t j = 0; j < d.n; ++j, ++x, ++y) {
-          const bool inside = (lower < 0 || i - j <= lower) && (upper < 0 || j - i <= upper);
-          *y = inside ? *x : T(0);
+          const bool is_in_band = (lower < 0 || i - j <= lower) && (upper < 0 || j - i <= upper);
+          *y = is_in_band ? *x : T(0);
         }
       }
     }
@@ -56,7 +49,7 @@ template <typename T>
 class DiagPartKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Dims d = last_dims(c.input(0).shape());
+    const MatrixSize d = matrix_size(c.input(0).shape());
     const T* x = c.input(0).template data<T>();
     T* y = c.output(0).template data<T>();
     for (int64_t k = count_matrices(c.input(0).shape()); k > 0; --k, x += d.m * d.n) {
@@ -69,7 +62,7 @@ template <typename T>
 class SetDiagKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Dims d = last_dims(c.input(0).shape());
+    const MatrixSize d = matrix_size(c.input(0).shape());
     const T *x = c.input(0).template data<T>(), *diagonal = c.input(1).template data<T>();
     T* y = c.output(0).template data<T>();
     std::copy_n(x, c.input(0).num_elements(), y);
@@ -79,15 +72,13 @@ class SetDiagKernel : public Kernel {
   }
 };
 
-Shape diagonal_of(const Shape& x) {
-  const Dims d = last_dims(x);
-  const int64_t n = d.m < 0 || d.n < 0 ? Shape::kUnknownDim : std::min(d.m, d.n);
-  return with_dims(outer_dims(x, 2), {n});
+Shape diagonal_shape(const Shape& x) {
+  return with_dims(outer_dims(x, 2), {matrix_size(x).min_dim()});
 }
 
 void set_diag_shape(ShapeContext& c) {
   const Shape &x = c.input(0), &diagonal = c.input(1);
-  if (x.has_rank() && !diagonal_of(x).is_compatible_with(diagonal)) {
+  if (x.has_rank() && !diagonal_shape(x).is_compatible_with(diagonal)) {
     invalid_argument("A diagonal of shape ", diagonal, " does not fit matrices of shape ", x, ".");
   }
   c.set_output(0, x);
@@ -115,7 +106,7 @@ RUNHOOKS_REGISTER_OP("MatrixBandPart")
     .output("band: T")
     .attr("T: numbertype")
     .attr("Tindex: {int32, int64} = DT_INT64")
-    .shape([](ShapeContext& c) { c.set_output(0, c.input(0)); })
+    .shape(unchanged_shape)
     .kernel(kernel_by_type<BandPartKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {g.op("MatrixBandPart", {dy[0], op.input(1), op.input(2)}), Gradient(), Gradient()};
@@ -151,7 +142,7 @@ RUNHOOKS_REGISTER_OP("MatrixDiagPart")
     .attr("T: numbertype")
     .shape([](ShapeContext& c) {
       const Shape& x = c.input(0);
-      c.set_output(0, x.has_rank() ? diagonal_of(x) : Shape::unknown());
+      c.set_output(0, x.has_rank() ? diagonal_shape(x) : Shape::unknown());
     })
     .kernel(kernel_by_type<DiagPartKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {

@@ -51,32 +51,33 @@ void pad_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The constant has no gradient, as in TensorFlow.
-std::vector<Gradient> pad_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
-  Operation* columns = g.op("Unpack", {op.input(1)}).attr("num", 2).attr("axis", 1);
-  const Output inside = g.op("Slice", {dy[0], columns->output(0), shape_of(g, op.input(0))});
-  std::vector<Gradient> dx = {inside, Gradient()};
+// As in TensorFlow, the constant of PadV2 gets no gradient.
+Grads pad_gradient(Graph& g, Operation& op, const Outputs& dy) {
+  Operation* before_and_after = g.op("Unpack", {op.input(1)}).attr("num", 2).attr("axis", 1);
+  const Output unpadded =
+      g.op("Slice", {dy[0], before_and_after->output(0), shape_of(g, op.input(0))});
+  Grads dx = {unpadded, Gradient()};
   dx.resize(op.inputs().size());
   return dx;
 }
 
-// Maps elements of the padded tensor to elements of the input. REFLECT does not repeat the edge
-// element, SYMMETRIC does.
-class Mirror {
+// Maps each element of a tensor that MirrorPad has padded to an element of the input. The mode
+// SYMMETRIC repeats the element at the edge, REFLECT does not.
+class MirrorMap {
  public:
-  Mirror(const Operation& op, const Shape& inside, const std::vector<int64_t>& paddings) {
+  MirrorMap(const Operation& op, const Shape& unpadded, const std::vector<int64_t>& paddings) {
     const bool reflects = op.attr<std::string>("mode") == "REFLECT";
     int64_t stride = 1;
-    places_.resize(static_cast<size_t>(inside.rank()));
-    for (int d = inside.rank(); d-- > 0;) {
+    offsets_.resize(static_cast<size_t>(unpadded.rank()));
+    for (int d = unpadded.rank(); d-- > 0;) {
       const auto k = static_cast<size_t>(2 * d);
-      const int64_t n = inside.dim(d), before = paddings[k], after = paddings[k + 1];
+      const int64_t n = unpadded.dim(d), before = paddings[k], after = paddings[k + 1];
       check(reflects, n, before, after);
-      std::vector<int64_t>& own = places_[static_cast<size_t>(d)];
+      std::vector<int64_t>& dim_offsets = offsets_[static_cast<size_t>(d)];
       for (int64_t i = -before; i < n + after; ++i) {
         const int64_t edge = reflects ? 0 : 1;
-        const int64_t at = i < 0 ? -i - edge : (i < n ? i : 2 * n - 2 + edge - i);
-        own.push_back(at * stride);
+        const int64_t source = i < 0 ? -i - edge : (i < n ? i : 2 * n - 2 + edge - i);
+        dim_offsets.push_back(source * stride);
       }
       stride *= n;
     }
@@ -85,35 +86,36 @@ class Mirror {
   template <typename Visit>
   void for_each(Visit visit) const {
     int64_t to = 0;
-    go(0, 0, &to, visit);
+    visit_dims(0, 0, &to, visit);
   }
 
  private:
   static void check(bool reflects, int64_t n, int64_t before, int64_t after) {
-    const int64_t most = reflects ? n - 1 : n;
-    if (std::max(before, after) <= most) return;
+    const int64_t max_padding = reflects ? n - 1 : n;
+    if (std::max(before, after) <= max_padding) return;
     invalid_argument("Paddings must be ", reflects ? "less" : "no greater",
                      " than the dimension size: ", before, ", ", after,
                      reflects ? " not less than " : " greater than ", n, ".");
   }
   template <typename Visit>
-  void go(size_t d, int64_t from, int64_t* to, Visit visit) const {
-    if (d == places_.size()) {
+  void visit_dims(size_t d, int64_t from, int64_t* to, Visit visit) const {
+    if (d == offsets_.size()) {
       visit((*to)++, from);
       return;
     }
-    for (const int64_t at : places_[d]) go(d + 1, from + at, to, visit);
+    for (const int64_t source : offsets_[d]) visit_dims(d + 1, from + source, to, visit);
   }
 
-  std::vector<std::vector<int64_t>> places_;  // by dimension
+  // For each dimension and each padded index, the offset of the input element.
+  std::vector<std::vector<int64_t>> offsets_;
 };
 
 class MirrorPadKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Mirror mirror(c.op(), c.input(0).shape(), c.input(1).integers());
+    const MirrorMap map(c.op(), c.input(0).shape(), c.input(1).integers());
     copier_.begin(c.output(0), c.input(0));
-    mirror.for_each([&](int64_t to, int64_t from) { copier_.copy(c.input(0), from, to, 1); });
+    map.for_each([&](int64_t to, int64_t from) { copier_.copy(c.input(0), from, to, 1); });
   }
 
  private:
@@ -125,11 +127,11 @@ class MirrorPadGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     Tensor& dx = c.output(0);
-    const Mirror mirror(c.op(), dx.shape(), c.input(1).integers());
+    const MirrorMap map(c.op(), dx.shape(), c.input(1).integers());
     const T* dy = c.input(0).data<T>();
     T* to = dx.data<T>();
     std::fill(to, to + dx.num_elements(), T(0));
-    mirror.for_each([=](int64_t padded, int64_t inside) { to[inside] += dy[padded]; });
+    map.for_each([=](int64_t padded, int64_t unpadded) { to[unpadded] += dy[padded]; });
   }
 };
 
@@ -137,7 +139,7 @@ void unpad_shape(ShapeContext& c) {
   const Tensor* paddings = c.value(1);
   const Shape& padded = c.input(0);
   if (!padded.has_rank()) return;
-  Shape inside = Shape::unknown_of_rank(padded.rank());
+  Shape unpadded = Shape::unknown_of_rank(padded.rank());
   if (paddings) {
     const std::vector<int64_t> sizes = paddings->integers();
     if (paddings->num_elements() != 2 * padded.rank()) {
@@ -148,16 +150,13 @@ void unpad_shape(ShapeContext& c) {
       if (padded.dim(d) < 0) continue;
       const int64_t n = padded.dim(d) - sizes[k] - sizes[k + 1];
       if (n < 0) invalid_argument("paddings are larger than dimension ", d, " of ", padded, ".");
-      inside.set_dim(d, n);
+      unpadded.set_dim(d, n);
     }
   }
-  c.set_output(0, inside);
+  c.set_output(0, unpadded);
 }
 
-std::vector<Gradient> mirror_gradient(Graph& g,
-                                      Operation& op,
-                                      const std::vector<Output>& dy,
-                                      const char* type) {
+Grads mirror_gradient(Graph& g, Operation& op, const Outputs& dy, const char* type) {
   return {g.op(type, {dy[0], op.input(1)}).attr("mode", op.attr<std::string>("mode")), Gradient()};
 }
 
@@ -204,7 +203,7 @@ RUNHOOKS_MIRROR_OP("MirrorPad")
     .attr("T: type")
     .shape(pad_shape)
     .kernel(kernel_of<MirrorPadKernel>())
-    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) {
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) {
       return mirror_gradient(g, op, dy, "MirrorPadGrad");
     })
     .summary("Pads a tensor by reflection.");
@@ -213,7 +212,7 @@ RUNHOOKS_MIRROR_OP("MirrorPadGrad")
     .attr("T: {float, double}")
     .shape(unpad_shape)
     .kernel(kernel_by_type<MirrorPadGradKernel, float, double>())
-    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) {
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) {
       return mirror_gradient(g, op, dy, "MirrorPad");
     })
     .summary("The gradient of MirrorPad.");

@@ -7,21 +7,18 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-// The range of each input dimension that a slice selects, and the resulting shape.
+// The elements of each input dimension that a slice selects, and the shape of the result.
 struct SliceSpec {
-  struct Part {
+  struct DimRange {
     int64_t begin = 0, stride = 1, size = -1;
   };
-  std::vector<Part> parts;  // one per input dimension
+  std::vector<DimRange> dims;  // one per input dimension
   Shape out;
 };
 
 struct SliceArguments {
   std::vector<int64_t> begin, end, strides;
-  bool is_known = true;  // if false, only their number and perhaps the strides are known
+  bool is_known = true;  // if FALSE, only the lengths and perhaps the strides are known
   bool has_strides = true;
 };
 
@@ -29,37 +26,37 @@ bool has_bit(const Operation& op, const char* mask, size_t i) {
   return (op.attr_int(mask) >> i & 1) != 0;
 }
 
-int64_t clamped(int64_t x, int64_t n, int64_t low, int64_t high) {
+int64_t clamp_index(int64_t x, int64_t n, int64_t low, int64_t high) {
   return std::min(std::max(x < 0 ? x + n : x, low), high);
 }
 
-SliceSpec::Part single_index(int64_t begin, int64_t n, size_t place) {
-  SliceSpec::Part part;
-  part.begin = begin < 0 && n >= 0 ? begin + n : begin;
-  part.size = 1;
-  if (n >= 0 && (part.begin < 0 || part.begin >= n)) {
-    invalid_argument("slice index ", begin, " of dimension ", place, " out of bounds: it has ", n,
+SliceSpec::DimRange single_index(int64_t begin, int64_t n, size_t dim) {
+  SliceSpec::DimRange range;
+  range.begin = begin < 0 && n >= 0 ? begin + n : begin;
+  range.size = 1;
+  if (n >= 0 && (range.begin < 0 || range.begin >= n)) {
+    invalid_argument("slice index ", begin, " of dimension ", dim, " out of bounds: it has ", n,
                      " elements.");
   }
-  return part;
+  return range;
 }
 
-SliceSpec::Part range_of(const Operation& op, const SliceArguments& a, size_t i, int64_t n) {
-  SliceSpec::Part part;
-  part.stride = a.strides[i];
-  if (part.stride == 0) invalid_argument("strides[", i, "] must be non-zero.");
-  const bool all_before = has_bit(op, "begin_mask", i), all_behind = has_bit(op, "end_mask", i);
-  if (n < 0) return part;
-  // A longer stride selects nothing more, and could overflow when multiplied.
-  part.stride = std::clamp(part.stride, -n - 1, n + 1);
-  const bool forward = part.stride > 0;
+SliceSpec::DimRange dim_range(const Operation& op, const SliceArguments& a, size_t i, int64_t n) {
+  SliceSpec::DimRange range;
+  range.stride = a.strides[i];
+  if (range.stride == 0) invalid_argument("strides[", i, "] must be non-zero.");
+  const bool has_no_begin = has_bit(op, "begin_mask", i), has_no_end = has_bit(op, "end_mask", i);
+  if (n < 0) return range;
+  // Any stride longer than n selects one element; the original could overflow in a product.
+  range.stride = std::clamp(range.stride, -n - 1, n + 1);
+  const bool forward = range.stride > 0;
   const int64_t low = forward ? 0 : -1, high = forward ? n : n - 1;
-  part.begin = all_before ? (forward ? low : high) : clamped(a.begin[i], n, low, high);
-  const int64_t end = all_behind ? (forward ? high : low) : clamped(a.end[i], n, low, high);
-  const int64_t reach = forward ? end - part.begin : part.begin - end;
-  const int64_t step = forward ? part.stride : -part.stride;
-  part.size = reach <= 0 ? 0 : (reach - 1) / step + 1;
-  return part;
+  range.begin = has_no_begin ? (forward ? low : high) : clamp_index(a.begin[i], n, low, high);
+  const int64_t end = has_no_end ? (forward ? high : low) : clamp_index(a.end[i], n, low, high);
+  const int64_t extent = forward ? end - range.begin : range.begin - end;
+  const int64_t step = forward ? range.stride : -range.stride;
+  range.size = extent <= 0 ? 0 : (extent - 1) / step + 1;
+  return range;
 }
 
 SliceSpec slice_spec(const Operation& op, const Shape& in, const SliceArguments& a) {
@@ -68,66 +65,67 @@ SliceSpec slice_spec(const Operation& op, const Shape& in, const SliceArguments&
     invalid_argument("begin, end and strides must have the same length.");
   }
   if (n > 32) invalid_argument("A slice takes at most 32 indices, not ", n, ".");
-  size_t used = 0;
+  size_t num_indexed = 0;
   bool has_ellipsis = false;
   for (size_t i = 0; i < n; ++i) {
     const bool is_ellipsis = has_bit(op, "ellipsis_mask", i);
     if (is_ellipsis && has_ellipsis)
       invalid_argument("Multiple ellipses in slice spec not allowed.");
     has_ellipsis = has_ellipsis || is_ellipsis;
-    used += !is_ellipsis && !has_bit(op, "new_axis_mask", i);
+    num_indexed += !is_ellipsis && !has_bit(op, "new_axis_mask", i);
   }
   const auto rank = static_cast<size_t>(in.rank());
-  if (used > rank) {
-    invalid_argument("Index out of range: ", used, " indices are given, but the input of shape ",
-                     in, " has ", rank, " dimensions.");
+  if (num_indexed > rank) {
+    invalid_argument("Index out of range: ", num_indexed,
+                     " indices are given, but the input of shape ", in, " has ", rank,
+                     " dimensions.");
   }
   SliceSpec spec;
-  auto dim = [&] { return in.dim(static_cast<int>(spec.parts.size())); };
-  auto take_all = [&](size_t up_to) {
-    while (spec.parts.size() < up_to) {
-      spec.out.append(dim());
-      SliceSpec::Part part;
-      part.size = dim();
-      spec.parts.push_back(part);
+  auto next_dim = [&] { return in.dim(static_cast<int>(spec.dims.size())); };
+  auto append_full_dims = [&](size_t count) {
+    while (spec.dims.size() < count) {
+      spec.out.append(next_dim());
+      SliceSpec::DimRange range;
+      range.size = next_dim();
+      spec.dims.push_back(range);
     }
   };
   for (size_t i = 0; i < n; ++i) {
     if (has_bit(op, "ellipsis_mask", i)) {
-      take_all(spec.parts.size() + rank - used);
+      append_full_dims(spec.dims.size() + rank - num_indexed);
     } else if (has_bit(op, "new_axis_mask", i)) {
       spec.out.append(1);
     } else if (has_bit(op, "shrink_axis_mask", i)) {
-      const int64_t n = a.is_known ? dim() : -1;
-      spec.parts.push_back(single_index(a.begin[i], n, spec.parts.size()));
+      const int64_t n = a.is_known ? next_dim() : -1;
+      spec.dims.push_back(single_index(a.begin[i], n, spec.dims.size()));
     } else {
       const bool is_all = has_bit(op, "begin_mask", i) && has_bit(op, "end_mask", i);
       const bool is_known = a.is_known || (is_all && a.has_strides);
-      spec.parts.push_back(range_of(op, a, i, is_known ? dim() : -1));
-      spec.out.append(spec.parts.back().size);
+      spec.dims.push_back(dim_range(op, a, i, is_known ? next_dim() : -1));
+      spec.out.append(spec.dims.back().size);
     }
   }
-  take_all(rank);
+  append_full_dims(rank);
   return spec;
 }
 
-// Calls visit(offset in the input, element index) for each element of the slice.
+// Calls visit(offset in the input, index in the result) for each element of the slice.
 template <typename Visit>
-void each_element(const SliceSpec& spec, const Shape& in, Visit visit) {
-  const size_t rank = spec.parts.size();
+void for_each_element(const SliceSpec& spec, const Shape& in, Visit visit) {
+  const size_t rank = spec.dims.size();
   std::vector<int64_t> strides(rank, 1), index(rank, 0);
-  int64_t total = 1, at = 0;
+  int64_t num_elements = 1, offset = 0;
   for (size_t k = rank; k-- > 0;) {
     if (k + 1 < rank) strides[k] = strides[k + 1] * in.dim(static_cast<int>(k) + 1);
-    total *= spec.parts[k].size;
-    at += spec.parts[k].begin * strides[k];
+    num_elements *= spec.dims[k].size;
+    offset += spec.dims[k].begin * strides[k];
   }
-  for (int64_t i = 0; i < total; ++i) {
-    visit(at, i);
+  for (int64_t i = 0; i < num_elements; ++i) {
+    visit(offset, i);
     for (size_t k = rank; k-- > 0;) {
-      at += spec.parts[k].stride * strides[k];
-      if (++index[k] < spec.parts[k].size) break;
-      at -= spec.parts[k].size * spec.parts[k].stride * strides[k];
+      offset += spec.dims[k].stride * strides[k];
+      if (++index[k] < spec.dims[k].size) break;
+      offset -= spec.dims[k].size * spec.dims[k].stride * strides[k];
       index[k] = 0;
     }
   }
@@ -167,8 +165,8 @@ class StridedSliceKernel : public Kernel {
         1, [&](int i) { return &c.input(i); }, &a);
     const Tensor& in = c.input(0);
     copier_.begin(c.output(0), in);
-    each_element(slice_spec(c.op(), in.shape(), a), in.shape(),
-                 [&](int64_t from, int64_t to) { copier_.copy(in, from, to, 1); });
+    for_each_element(slice_spec(c.op(), in.shape(), a), in.shape(),
+                     [&](int64_t from, int64_t to) { copier_.copy(in, from, to, 1); });
   }
 
  private:
@@ -200,8 +198,8 @@ class StridedSliceGradKernel : public Kernel {
     Tensor& out = c.output(0);
     copier_.begin(out, dy);
     copier_.fill_default(0, out.num_elements());
-    each_element(slice_spec(c.op(), out.shape(), a), out.shape(),
-                 [&](int64_t to, int64_t from) { copier_.copy(dy, from, to, 1); });
+    for_each_element(slice_spec(c.op(), out.shape(), a), out.shape(),
+                     [&](int64_t to, int64_t from) { copier_.copy(dy, from, to, 1); });
   }
 
  private:
@@ -211,7 +209,7 @@ class StridedSliceGradKernel : public Kernel {
 constexpr const char* kMasks[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
                                   "shrink_axis_mask"};
 
-Output op_with_attrs_of(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
+Output op_with_masks_of(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
   auto node = g.op(type, inputs);
   for (const char* mask : kMasks) node.attr(mask, op.attr_int(mask));
   return node;
@@ -227,8 +225,8 @@ void tile_shape(ShapeContext& c) {
   if (!x.has_rank()) return;
   Shape out = Shape::unknown_of_rank(x.rank());
   for (int i = 0; multiples && i < x.rank(); ++i) {
-    const int64_t times = multiples->integers()[static_cast<size_t>(i)];
-    out.set_dim(i, product_of_dims(x.dim(i), times));
+    const int64_t multiple = multiples->integers()[static_cast<size_t>(i)];
+    out.set_dim(i, product_of_dims(x.dim(i), multiple));
   }
   c.set_output(0, out);
 }
@@ -241,7 +239,7 @@ class TileKernel : public Kernel {
     if (out.num_elements() == 0) return;
     copier_.begin(out, x);
     const int rank = x.shape().rank();
-    const int64_t run = rank == 0 ? 1 : x.shape().dim(rank - 1);
+    const int64_t row_length = rank == 0 ? 1 : x.shape().dim(rank - 1);
     const int64_t width = rank == 0 ? 1 : out.shape().dim(rank - 1);
     std::vector<int64_t> index(static_cast<size_t>(std::max(rank, 1)), 0);
     for (int64_t to = 0; to < out.num_elements(); to += width) {
@@ -249,7 +247,8 @@ class TileKernel : public Kernel {
       for (int i = 0; i + 1 < rank; ++i) {
         from = from * x.shape().dim(i) + index[static_cast<size_t>(i)] % x.shape().dim(i);
       }
-      for (int64_t at = 0; at < width; at += run) copier_.copy(x, from * run, to + at, run);
+      for (int64_t offset = 0; offset < width; offset += row_length)
+        copier_.copy(x, from * row_length, to + offset, row_length);
       for (int i = rank - 2; i >= 0; --i) {
         if (++index[static_cast<size_t>(i)] < out.shape().dim(i)) break;
         index[static_cast<size_t>(i)] = 0;
@@ -261,30 +260,32 @@ class TileKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// Reshapes so that the copies have their own dimensions, and sums over these.
+// Reshapes so that the repetitions of a dimension become a dimension, and sums over these
+// dimensions.
 Grads tile_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output dims =
       g.op("Pack", {cast(g, op.input(1), DType::kInt32), shape_of(g, op.input(0))}).attr("axis", 1);
-  const Output split = g.op("Reshape", {dims, g.int_vector({-1})});
-  const Output axes = g.op(
-      "Range", {g.scalar(DType::kInt32, 0), g.op("Size", {split}), g.scalar(DType::kInt32, 2)});
-  return {g.op("Sum", {g.op("Reshape", {dy[0], split}), axes}), Gradient()};
+  const Output split_shape = g.op("Reshape", {dims, g.int_vector({-1})});
+  const Output axes = g.op("Range", {g.scalar(DType::kInt32, 0), g.op("Size", {split_shape}),
+                                     g.scalar(DType::kInt32, 2)});
+  return {g.op("Sum", {g.op("Reshape", {dy[0], split_shape}), axes}), Gradient()};
 }
 
 void reverse_shape(ShapeContext& c) {
   const Tensor* axes = c.value(1);
   const Shape& x = c.input(0);
   if (axes && x.has_rank()) {
-    std::vector<bool> seen(static_cast<size_t>(x.rank()), false);
-    for (const int64_t given : axes->integers()) {
-      const int64_t axis = given < 0 ? given + x.rank() : given;
+    std::vector<bool> is_reversed(static_cast<size_t>(x.rank()), false);
+    for (const int64_t axis_argument : axes->integers()) {
+      const int64_t axis = axis_argument < 0 ? axis_argument + x.rank() : axis_argument;
       if (axis < 0 || axis >= x.rank()) {
-        invalid_argument("'axis' ", given, " is out of bounds: the tensor has shape ", x, ".");
+        invalid_argument("'axis' ", axis_argument, " is out of bounds: the tensor has shape ", x,
+                         ".");
       }
-      if (seen[static_cast<size_t>(axis)]) {
+      if (is_reversed[static_cast<size_t>(axis)]) {
         invalid_argument("axis ", axis, " specified more than once.");
       }
-      seen[static_cast<size_t>(axis)] = true;
+      is_reversed[static_cast<size_t>(axis)] = true;
     }
   }
   c.set_output(0, x);
@@ -297,19 +298,19 @@ class ReverseKernel : public Kernel {
     const Shape& shape = x.shape();
     SliceSpec spec;
     for (int i = 0; i < shape.rank(); ++i) {
-      SliceSpec::Part part;
-      part.size = shape.dim(i);
-      spec.parts.push_back(part);
+      SliceSpec::DimRange range;
+      range.size = shape.dim(i);
+      spec.dims.push_back(range);
     }
     for (int64_t axis : c.input(1).integers()) {
-      SliceSpec::Part& part =
-          spec.parts[static_cast<size_t>(axis < 0 ? axis + shape.rank() : axis)];
-      part.begin = part.size - 1;
-      part.stride = -1;
+      SliceSpec::DimRange& range =
+          spec.dims[static_cast<size_t>(axis < 0 ? axis + shape.rank() : axis)];
+      range.begin = range.size - 1;
+      range.stride = -1;
     }
     copier_.begin(c.output(0), x);
     if (x.num_elements() == 0) return;
-    each_element(spec, shape, [&](int64_t from, int64_t to) { copier_.copy(x, from, to, 1); });
+    for_each_element(spec, shape, [&](int64_t from, int64_t to) { copier_.copy(x, from, to, 1); });
   }
 
  private:
@@ -338,7 +339,7 @@ RUNHOOKS_REGISTER_OP("StridedSlice")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       Output dims = shape_of(g, op.input(0));
       dims = cast(g, dims, op.input(1).dtype());
-      return {op_with_attrs_of(g, op, "StridedSliceGrad",
+      return {op_with_masks_of(g, op, "StridedSliceGrad",
                                {dims, op.input(1), op.input(2), op.input(3), dy[0]}),
               Gradient(), Gradient(), Gradient()};
     })
@@ -362,7 +363,7 @@ RUNHOOKS_REGISTER_OP("StridedSliceGrad")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Outputs inputs = {dy[0], op.input(1), op.input(2), op.input(3)};
       return {Gradient(), Gradient(), Gradient(), Gradient(),
-              op_with_attrs_of(g, op, "StridedSlice", inputs)};
+              op_with_masks_of(g, op, "StridedSlice", inputs)};
     })
     .endpoint("raw_ops.StridedSliceGrad")
     .summary("The gradient of StridedSlice: zeros, with dy in the slice.")

@@ -8,35 +8,32 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-int64_t positive_axis(const Tensor& axis, int rank) {
-  const int64_t given = axis.integers()[0];
-  const int64_t positive = given < 0 ? given + rank : given;
-  if (positive < 0 || positive >= rank) {
-    invalid_argument("Expected dimension in the range [", -rank, ", ", rank, "), but got ", given,
-                     ".");
+int64_t checked_reduction_axis(const Tensor& axis, int rank) {
+  const int64_t argument = axis.integers()[0];
+  const int64_t axis_index = argument < 0 ? argument + rank : argument;
+  if (axis_index < 0 || axis_index >= rank) {
+    invalid_argument("Expected dimension in the range [", -rank, ", ", rank, "), but got ",
+                     argument, ".");
   }
-  return positive;
+  return axis_index;
 }
 
 template <typename T, bool kLargest>
-class ArgKernel : public Kernel {
+class ArgExtremumKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     if (c.output(0).dtype() == DType::kInt64) {
-      run(c, c.output(0).template data<int64_t>());
+      find_indices(c, c.output(0).template data<int64_t>());
     } else {
-      run(c, c.output(0).template data<int32_t>());
+      find_indices(c, c.output(0).template data<int32_t>());
     }
   }
 
  private:
   template <typename Index>
-  void run(KernelContext& c, Index* y) {
+  void find_indices(KernelContext& c, Index* y) {
     const Shape& shape = c.input(0).shape();
-    const auto axis = static_cast<int>(positive_axis(c.input(1), shape.rank()));
+    const auto axis = static_cast<int>(checked_reduction_axis(c.input(1), shape.rank()));
     int64_t inner = 1, outer = 1;
     for (int i = 0; i < axis; ++i) outer *= shape.dim(i);
     for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
@@ -46,44 +43,45 @@ class ArgKernel : public Kernel {
     }
     const T* x = c.input(0).data<T>();
     for (int64_t o = 0; o < outer; ++o, x += n * inner) {
-      for (int64_t i = 0; i < inner; ++i) *y++ = static_cast<Index>(place(x + i, n, inner));
+      for (int64_t i = 0; i < inner; ++i)
+        *y++ = static_cast<Index>(extremum_index(x + i, n, inner));
     }
   }
-  // As in TensorFlow, NaN never wins; returns 0 if all elements are NaN.
-  static int64_t place(const T* x, int64_t n, int64_t stride) {
+  // As in TensorFlow, NaN is never selected; the result is 0 if all elements are NaN.
+  static int64_t extremum_index(const T* x, int64_t n, int64_t stride) {
     int64_t best = 0;
     T value = kLargest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
     for (int64_t j = 0; j < n; ++j) {
-      const T next = x[j * stride];
-      if (kLargest ? next > value : next < value) {
+      const T candidate = x[j * stride];
+      if (kLargest ? candidate > value : candidate < value) {
         best = j;
-        value = next;
+        value = candidate;
       }
     }
     return best;
   }
 };
 template <typename T>
-using ArgMaxKernel = ArgKernel<T, true>;
+using ArgMaxKernel = ArgExtremumKernel<T, true>;
 template <typename T>
-using ArgMinKernel = ArgKernel<T, false>;
+using ArgMinKernel = ArgExtremumKernel<T, false>;
 
 void arg_shape(ShapeContext& c) {
   const Shape& input = c.input(0);
   const Tensor* axis = c.value(1);
   if (!input.has_rank()) return c.set_output(0, Shape::unknown());
   if (!axis) return c.set_output(0, Shape::unknown_of_rank(std::max(input.rank() - 1, 0)));
-  const int64_t skipped = positive_axis(*axis, input.rank());
+  const int64_t reduced_axis = checked_reduction_axis(*axis, input.rank());
   Shape out;
   for (int i = 0; i < input.rank(); ++i) {
-    if (i != skipped) out.append(input.dim(i));
+    if (i != reduced_axis) out.append(input.dim(i));
   }
   c.set_output(0, out);
 }
 
 // NaN sorts below all numbers, because sorting needs a total order.
 template <typename T>
-bool is_above(T a, T b) {
+bool sorts_before(T a, T b) {
   return a > b || (b != b && a == a);
 }
 
@@ -99,14 +97,14 @@ class TopKKernel : public Kernel {
     T* values = c.output(0).template data<T>();
     int32_t* indices = c.output(1).template data<int32_t>();
     order_.resize(static_cast<size_t>(n));
-    uint32_t compared = 0;
+    uint32_t comparisons = 0;
     for (int64_t r = 0; r < rows; ++r, x += n, values += k, indices += k) {
       for (int64_t j = 0; j < n; ++j) order_[static_cast<size_t>(j)] = static_cast<int32_t>(j);
       // On ties the lower index comes first.
       std::partial_sort(order_.begin(), order_.begin() + k, order_.end(),
-                        [x, &compared](int32_t a, int32_t b) {
-                          if (++compared % (1 << 16) == 0) check_cancelled();
-                          return is_above(x[a], x[b]) || (!is_above(x[b], x[a]) && a < b);
+                        [x, &comparisons](int32_t a, int32_t b) {
+                          if (++comparisons % (1 << 16) == 0) check_cancelled();
+                          return sorts_before(x[a], x[b]) || (!sorts_before(x[b], x[a]) && a < b);
                         });
       for (int64_t j = 0; j < k; ++j) {
         indices[j] = order_[static_cast<size_t>(j)];
@@ -134,15 +132,15 @@ void top_k_shape(ShapeContext& c) {
   c.set_output(1, out);
 }
 
-// Scatters the gradients of the values back to their positions.
+// Adds the gradients of the values at their positions in the input.
 Grads top_k_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), one = g.scalar(x.dtype(), 1), zero = g.scalar(x.dtype(), 0);
   const int rank = x.shape().rank();
   const Output width = g.op("Slice", {shape_of(g, x), g.int_vector({rank - 1}), g.int_vector({1})});
   const Output depth = g.op("Reshape", {width, g.int_vector({})});
-  const Output places = g.op("OneHot", {op.output(1), depth, one, zero});
+  const Output one_hot = g.op("OneHot", {op.output(1), depth, one, zero});
   const Output column = g.op("ExpandDims", {dy[0], g.scalar(DType::kInt32, -1)});
-  return {g.op("Sum", {multiply(g, places, column), g.int_vector({-2})}), Gradient()};
+  return {g.op("Sum", {multiply(g, one_hot, column), g.int_vector({-2})}), Gradient()};
 }
 
 class InTopKKernel : public Kernel {
@@ -156,12 +154,12 @@ class InTopKKernel : public Kernel {
     for (int64_t r = 0; r < rows; ++r, x += n) {
       const int64_t target = targets[static_cast<size_t>(r)];
       bool is_valid = target >= 0 && target < n;
-      int64_t above = 0;
+      int64_t num_greater = 0;
       for (int64_t j = 0; is_valid && j < n; ++j) {
         is_valid = x[j] - x[j] == 0;  // neither NaN nor infinite
-        if (x[j] > x[target]) ++above;
+        if (x[j] > x[target]) ++num_greater;
       }
-      y[r] = is_valid && above < k;
+      y[r] = is_valid && num_greater < k;
     }
   }
 };

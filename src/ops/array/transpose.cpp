@@ -8,11 +8,8 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 // The inverse of a permutation of 0 ... n - 1; throws if it is not a permutation.
-std::vector<int64_t> inverse_of(const std::vector<int64_t>& perm) {
+std::vector<int64_t> inverse_permutation(const std::vector<int64_t>& perm) {
   const auto n = static_cast<int64_t>(perm.size());
   std::vector<int64_t> inverse(perm.size(), -1);
   for (int64_t i = 0; i < n; ++i) {
@@ -26,15 +23,16 @@ std::vector<int64_t> inverse_of(const std::vector<int64_t>& perm) {
   return inverse;
 }
 
-// The input axis for each axis of the output; negative axes count from the end.
-std::vector<int64_t> axis_order(const Tensor& perm, int rank) {
+// The input axis for each axis of the output; a negative axis in `perm` counts from the end. Throws
+// unless the axes are a permutation.
+std::vector<int64_t> checked_permutation(const Tensor& perm, int rank) {
   std::vector<int64_t> order = perm.integers();
   if (static_cast<int>(order.size()) != rank) {
     invalid_argument("perm must have one entry for each of the ", rank, " dimensions; it has ",
                      order.size(), ".");
   }
   for (int64_t& axis : order) axis += axis < 0 ? rank : 0;
-  inverse_of(order);
+  inverse_permutation(order);
   return order;
 }
 
@@ -44,7 +42,8 @@ void transpose_shape(ShapeContext& c) {
   if (!x.has_rank()) return c.set_output(0, Shape::unknown());
   if (!perm) return c.set_output(0, Shape::unknown_of_rank(x.rank()));
   Shape out;
-  for (int64_t axis : axis_order(*perm, x.rank())) out.append(x.dim(static_cast<int>(axis)));
+  for (int64_t axis : checked_permutation(*perm, x.rank()))
+    out.append(x.dim(static_cast<int>(axis)));
   c.set_output(0, out);
 }
 
@@ -52,15 +51,15 @@ class TransposeKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     const Shape& x = c.input(0).shape();
-    std::vector<int64_t> steps(static_cast<size_t>(x.rank()), 1);
+    std::vector<int64_t> strides(static_cast<size_t>(x.rank()), 1);
     for (int i = x.rank() - 2; i >= 0; --i) {
-      steps[static_cast<size_t>(i)] = steps[static_cast<size_t>(i) + 1] * x.dim(i + 1);
+      strides[static_cast<size_t>(i)] = strides[static_cast<size_t>(i) + 1] * x.dim(i + 1);
     }
-    steps_.clear();
-    for (int64_t axis : axis_order(c.read_at_prepare(1), x.rank())) {
-      steps_.push_back(steps[static_cast<size_t>(axis)]);
+    strides_.clear();
+    for (int64_t axis : checked_permutation(c.read_at_prepare(1), x.rank())) {
+      strides_.push_back(strides[static_cast<size_t>(axis)]);
     }
-    bytes_ = dtype_size(c.input(0).dtype());
+    element_size_ = dtype_size(c.input(0).dtype());
   }
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
@@ -71,31 +70,31 @@ class TransposeKernel : public Kernel {
   }
 
  private:
-  // Writes the block of the output from `axis` on and returns its end.
+  // Writes the output for the dimensions from `axis` on, recursively. Returns the end of the block.
   char* copy(const char* from, char* to, const Shape& out, int axis) const {
     if (axis == out.rank()) {
-      std::memcpy(to, from, bytes_);
-      return to + bytes_;
+      std::memcpy(to, from, element_size_);
+      return to + element_size_;
     }
     const auto n = static_cast<size_t>(out.dim(axis));
-    const size_t step = static_cast<size_t>(steps_[static_cast<size_t>(axis)]) * bytes_;
+    const size_t stride = static_cast<size_t>(strides_[static_cast<size_t>(axis)]) * element_size_;
     if (axis + 1 == out.rank()) {
-      copy_rows(n, bytes_, from, step, to, bytes_);
-      return to + n * bytes_;
+      copy_rows(n, element_size_, from, stride, to, element_size_);
+      return to + n * element_size_;
     }
-    for (size_t i = 0; i < n; ++i) to = copy(from + i * step, to, out, axis + 1);
+    for (size_t i = 0; i < n; ++i) to = copy(from + i * stride, to, out, axis + 1);
     return to;
   }
 
-  std::vector<int64_t> steps_;
-  size_t bytes_ = 0;
+  std::vector<int64_t> strides_;
+  size_t element_size_ = 0;
 };
 
 template <typename T>
 class InvertPermutationKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const std::vector<int64_t> inverse = inverse_of(c.input(0).integers());
+    const std::vector<int64_t> inverse = inverse_permutation(c.input(0).integers());
     T* y = c.output(0).template data<T>();
     for (size_t i = 0; i < inverse.size(); ++i) y[i] = static_cast<T>(inverse[i]);
   }
@@ -108,16 +107,16 @@ class ListDiffKernel : public Kernel {
   void compute(KernelContext& c) override {
     const T *x = c.input(0).data<T>(), *y = c.input(1).data<T>();
     const T* y_end = y + c.input(1).num_elements();
-    std::vector<int64_t> kept;
+    std::vector<int64_t> remaining;
     for (int64_t i = 0; i < c.input(0).num_elements(); ++i) {
-      if (std::find(y, y_end, x[i]) == y_end) kept.push_back(i);
+      if (std::find(y, y_end, x[i]) == y_end) remaining.push_back(i);
     }
-    const Shape shape{static_cast<int64_t>(kept.size())};
+    const Shape shape{static_cast<int64_t>(remaining.size())};
     T* out = c.allocate_output(0, dtype_of<T>(), shape).template data<T>();
     auto* idx = c.allocate_output(1, DType::kInt32, shape).template data<int32_t>();
-    for (size_t i = 0; i < kept.size(); ++i) {
-      out[i] = x[kept[i]];
-      idx[i] = static_cast<int32_t>(kept[i]);
+    for (size_t i = 0; i < remaining.size(); ++i) {
+      out[i] = x[remaining[i]];
+      idx[i] = static_cast<int32_t>(remaining[i]);
     }
   }
 };

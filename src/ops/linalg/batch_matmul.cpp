@@ -1,3 +1,4 @@
+#include "ops/linalg/linalg.h"
 #include "ops/linalg/matrix_product.h"
 #include "ops/math/elementwise.h"
 #include "ops/state/gradient_helpers.h"
@@ -6,16 +7,7 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-Shape batch_of(const Shape& shape) {
-  Shape batch;
-  for (int i = 0; i + 2 < shape.rank(); ++i) batch.append(shape.dim(i));
-  return batch;
-}
-
-int64_t from_end(const Shape& shape, int i) { return shape.dim(shape.rank() - i); }
+int64_t dim_from_end(const Shape& shape, int i) { return shape.dim(shape.rank() - i); }
 
 void batch_matmul_shape(ShapeContext& c) {
   const Shape &x = c.input(0), &y = c.input(1);
@@ -26,14 +18,14 @@ void batch_matmul_shape(ShapeContext& c) {
   }
   if (!x.has_rank() || !y.has_rank()) return c.set_output(0, Shape::unknown());
   const bool adj_x = c.op().attr_bool("adj_x"), adj_y = c.op().attr_bool("adj_y");
-  const int64_t inner_x = from_end(x, adj_x ? 2 : 1), inner_y = from_end(y, adj_y ? 1 : 2);
+  const int64_t inner_x = dim_from_end(x, adj_x ? 2 : 1), inner_y = dim_from_end(y, adj_y ? 1 : 2);
   if (inner_x >= 0 && inner_y >= 0 && inner_x != inner_y) {
     invalid_argument("Dimensions must be equal, but are ", inner_x, " and ", inner_y,
                      " for the product of shapes ", x, " and ", y, ".");
   }
-  Shape out = broadcast_shapes(batch_of(x), batch_of(y));
-  out.append(from_end(x, adj_x ? 1 : 2));
-  out.append(from_end(y, adj_y ? 2 : 1));
+  Shape out = broadcast_shapes(outer_dims(x, 2), outer_dims(y, 2));
+  out.append(dim_from_end(x, adj_x ? 1 : 2));
+  out.append(dim_from_end(y, adj_y ? 2 : 1));
   c.set_output(0, out);
 }
 
@@ -45,10 +37,10 @@ class BatchMatMulKernel : public Kernel {
     const Shape &x = c.input(0).shape(), &y = c.input(1).shape(), &out = c.output(0).shape();
     adj_x_ = c.op().attr_bool("adj_x");
     adj_y_ = c.op().attr_bool("adj_y");
-    m_ = from_end(out, 2);
-    n_ = from_end(out, 1);
-    k_ = from_end(x, adj_x_ ? 2 : 1);
-    layout_ = broadcast_layout(batch_of(x), batch_of(y), batch_of(out));
+    m_ = dim_from_end(out, 2);
+    n_ = dim_from_end(out, 1);
+    k_ = dim_from_end(x, adj_x_ ? 2 : 1);
+    layout_ = broadcast_layout(outer_dims(x, 2), outer_dims(y, 2), outer_dims(out, 2));
   }
   void compute(KernelContext& c) override {
     if (layout_.n == 0) return;
@@ -56,9 +48,9 @@ class BatchMatMulKernel : public Kernel {
     T* z = c.output(0).template data<T>();
     const int64_t blocks = layout_.n / layout_.inner;
     for (int64_t block = 0; block < blocks; ++block) {
-      const auto at = static_cast<size_t>(block);
-      int64_t i = layout_.a_offsets.empty() ? 0 : layout_.a_offsets[at];
-      int64_t j = layout_.b_offsets.empty() ? 0 : layout_.b_offsets[at];
+      const auto block_index = static_cast<size_t>(block);
+      int64_t i = layout_.a_offsets.empty() ? 0 : layout_.a_offsets[block_index];
+      int64_t j = layout_.b_offsets.empty() ? 0 : layout_.b_offsets[block_index];
       for (int64_t b = 0; b < layout_.inner; ++b, i += layout_.a_step, j += layout_.b_step) {
         if (b % 64 == 0) check_cancelled_throttled();
         matrix_product(adj_x_, adj_y_, m_, n_, k_, x + i * m_ * k_, y + j * k_ * n_, z);
@@ -73,24 +65,22 @@ class BatchMatMulKernel : public Kernel {
   BroadcastLayout layout_;
 };
 
-Output product(Graph& g, Output x, bool adj_x, Output y, bool adj_y) {
-  return g.op("BatchMatMulV2", {x, y}).attr("adj_x", adj_x).attr("adj_y", adj_y);
-}
-
-// The gradients, summed over broadcast dimensions.
+// The gradients of both operands, summed over the batch dimensions that were broadcast.
 Grads batch_matmul_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  const bool tx = op.attr_bool("adj_x"), ty = op.attr_bool("adj_y");
-  const Output x = op.input(0), y = op.input(1), d = dy[0];
-  const Output dx = tx ? product(g, y, ty, d, true) : product(g, d, false, y, !ty);
-  const Output dz = ty ? product(g, d, true, x, tx) : product(g, x, !tx, d, false);
+  const bool transposes_x = op.attr_bool("adj_x"), transposes_y = op.attr_bool("adj_y");
+  const Output x = op.input(0), y = op.input(1), grad = dy[0];
+  const Output dx = transposes_x ? matrix_product(g, y, transposes_y, grad, true)
+                                 : matrix_product(g, grad, false, y, !transposes_y);
+  const Output dy_operand = transposes_y ? matrix_product(g, grad, true, x, transposes_x)
+                                         : matrix_product(g, x, !transposes_x, grad, false);
   const Output shape_x = shape_of(g, x), shape_y = shape_of(g, y);
-  auto batch = [&](Output shape, Output of) -> Output {
-    const Output n = subtract(g, g.op("Rank", {of}), g.scalar(DType::kInt32, 2));
+  auto batch_dims = [&](Output shape, Output x) -> Output {
+    const Output n = subtract(g, g.op("Rank", {x}), g.scalar(DType::kInt32, 2));
     return g.op("Slice", {shape, g.int_vector({0}), g.op("Reshape", {n, g.int_vector({1})})});
   };
-  Operation* args = g.op("BroadcastGradientArgs", {batch(shape_x, x), batch(shape_y, y)});
+  Operation* args = g.op("BroadcastGradientArgs", {batch_dims(shape_x, x), batch_dims(shape_y, y)});
   return {g.op("Reshape", {g.op("Sum", {dx, args->output(0)}), shape_x}),
-          g.op("Reshape", {g.op("Sum", {dz, args->output(1)}), shape_y})};
+          g.op("Reshape", {g.op("Sum", {dy_operand, args->output(1)}), shape_y})};
 }
 
 }  // namespace

@@ -5,9 +5,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 void cross_shape(ShapeContext& c) {
   const Shape merged = c.input(0).merge_with(c.input(1));
   const int last = merged.has_rank() ? merged.rank() - 1 : 0;

@@ -1,5 +1,5 @@
-// Iterates over the matrices in the last two dimensions of a tensor, and infers the shapes of such
-// tensors. Independent of Eigen, so files that do not need Eigen compile fast.
+// Helpers for tensors whose last two dimensions are matrices: iteration and shape inference. Does
+// not include Eigen, so that files without Eigen compile fast.
 #pragma once
 
 #include <algorithm>
@@ -8,28 +8,27 @@
 
 namespace runhooks {
 
-// All dimensions except the last `inner` ones.
+// The dimensions of a shape without the last `inner` ones.
 inline Shape outer_dims(const Shape& shape, int inner) {
   Shape outer;
   for (int i = 0; i + inner < shape.rank(); ++i) outer.append(shape.dim(i));
   return outer;
 }
 
+// Appends dimensions to a shape.
 inline Shape with_dims(Shape outer, std::initializer_list<int64_t> inner) {
   for (int64_t dim : inner) outer.append(dim);
   return outer;
 }
 
-// The last two dimensions, and the smaller one; -1 if unknown.
+// The size m x n of the matrices, -1 if unknown, and the smaller of both dimensions.
 struct MatrixSize {
   int64_t m = -1, n = -1;
-  int64_t least() const { return m < 0 || n < 0 ? Shape::kUnknownDim : std::min(m, n); }
+  int64_t min_dim() const { return m < 0 || n < 0 ? Shape::kUnknownDim : std::min(m, n); }
 };
-inline MatrixSize matrix_size(const Shape& x) {
-  return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)};
-}
+inline MatrixSize matrix_size(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
 
-// Checks that the matrices of input i, whose rank is at least 2, are square.
+// The shape of input i. Throws unless its matrices are square.
 inline const Shape& square_matrices(const ShapeContext& c, int i) {
   const Shape& x = c.input(i);
   if (!x.has_rank()) return x;
@@ -40,8 +39,8 @@ inline const Shape& square_matrices(const ShapeContext& c, int i) {
   return x;
 }
 
-// Calls `solve` for each index with functions that return the matrix of an input or output as a
-// pointer.
+// Calls `solve(input, output)` for each matrix, where `input(i)` and `output(i)` return a pointer
+// to the matrix of input or output i.
 template <typename T, typename Solve>
 void for_each_matrix(KernelContext& c, int64_t count, Solve solve) {
   auto stride = [count](const Tensor& x) { return count == 0 ? 0 : x.num_elements() / count; };
@@ -51,7 +50,8 @@ void for_each_matrix(KernelContext& c, int64_t count, Solve solve) {
   }
 }
 
-// For gradients: matrix product, band (see MatrixBandPart), and identity matrices of a shape.
+// Ops that gradients add: a matrix product, a band (see MatrixBandPart), and identity matrices with
+// the shape of `square`.
 Output matrix_product(Graph& g, Output x, bool transpose_x, Output y, bool transpose_y);
 Output band_part(Graph& g, Output x, int64_t lower, int64_t upper);
 Output identity_like(Graph& g, Output square);

@@ -1,5 +1,5 @@
 // QR decomposition.
-// clang-format off: it comes before Eigen
+// clang-format off: linalg_matrix.h must be included before Eigen
 #include "ops/linalg/linalg_matrix.h"
 // clang-format on
 #include <Eigen/QR>
@@ -16,7 +16,7 @@ void qr_shape(ShapeContext& c) {
   if (!x.has_rank()) return;
   const MatrixSize d = matrix_size(x);
   const Shape outer = outer_dims(x, 2);
-  const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.least();
+  const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.min_dim();
   c.set_output(0, with_dims(outer, {d.m, k}));
   c.set_output(1, with_dims(outer, {k, d.n}));
 }
@@ -27,14 +27,14 @@ class QrKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
     const MatrixSize d = matrix_size(shape);
-    const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.least();
+    const int64_t k = c.op().attr_bool("full_matrices") ? d.m : d.min_dim();
     if (k == 0) return;
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const Eigen::HouseholderQR<Matrix> qr(read(input(0), d.m, d.n));
-      write<T>(qr.householderQ() * Matrix::Identity(d.m, k), output(0));
+      const Eigen::HouseholderQR<Matrix> qr(to_matrix(input(0), d.m, d.n));
+      write_matrix<T>(qr.householderQ() * Matrix::Identity(d.m, k), output(0));
       Matrix r = qr.matrixQR().topRows(k);
       for (int64_t i = 1; i < k; ++i) r.row(i).head(std::min(i, d.n)).setZero();
-      write<T>(r, output(1));
+      write_matrix<T>(r, output(1));
     });
   }
 };
@@ -44,20 +44,20 @@ Grads qr_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output q = op.output(0), r = op.output(1), dq = dy[0], dr = dy[1];
   const Shape& x = op.input(0).shape();
   const MatrixSize d = x.has_rank() ? matrix_size(x) : MatrixSize();
-  if (d.least() < 0 || d.m < d.n || (op.attr_bool("full_matrices") && d.m != d.n)) {
+  if (d.min_dim() < 0 || d.m < d.n || (op.attr_bool("full_matrices") && d.m != d.n)) {
     fail(Code::kUnimplemented, "The gradient of Qr needs matrices of known shape with at least as ",
          "many rows as columns, without full_matrices; got shape ", x, ".");
   }
-  const Output qdq = matrix_product(g, q, true, dq, false);
-  const Output rdr = matrix_product(g, r, false, dr, true);
-  const Output dq_q = matrix_product(g, dq, true, q, false);
-  const Output dr_r = matrix_product(g, dr, false, r, true);
-  const Output skew = add(g, subtract(g, qdq, dq_q), subtract(g, rdr, dr_r));
+  const Output qt_dq = matrix_product(g, q, true, dq, false);
+  const Output r_drt = matrix_product(g, r, false, dr, true);
+  const Output dqt_q = matrix_product(g, dq, true, q, false);
+  const Output dr_rt = matrix_product(g, dr, false, r, true);
+  const Output skew = add(g, subtract(g, qt_dq, dqt_q), subtract(g, r_drt, dr_rt));
   const Output inverse =
       g.op("MatrixTriangularSolve", {r, identity_like(g, r)}).attr("lower", false);
   const Output lower = matrix_product(g, band_part(g, skew, -1, 0), false, inverse, true);
   const Output inside = matrix_product(g, q, false, add(g, dr, lower), false);
-  const Output outside = subtract(g, dq, matrix_product(g, q, false, qdq, false));
+  const Output outside = subtract(g, dq, matrix_product(g, q, false, qt_dq, false));
   return {add(g, inside, matrix_product(g, outside, false, inverse, true))};
 }
 

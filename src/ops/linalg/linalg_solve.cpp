@@ -1,5 +1,5 @@
 // Cholesky decomposition, inverse, determinant and linear solvers.
-// clang-format off: it comes before Eigen
+// clang-format off: linalg_matrix.h must be included before Eigen
 #include "ops/linalg/linalg_matrix.h"
 // clang-format on
 #include <Eigen/Cholesky>
@@ -20,23 +20,23 @@ class CholeskyKernel : public Kernel {
     const Shape& shape = c.input(0).shape();
     const int64_t n = shape.dim(shape.rank() - 1);
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const Eigen::LLT<Matrix> llt(read(input(0), n, n));
+      const Eigen::LLT<Matrix> llt(to_matrix(input(0), n, n));
       if (llt.info() != Eigen::Success) {
         invalid_argument(
             "Cholesky decomposition was not successful. The input might not be valid.");
       }
-      write<T>(llt.matrixL(), output(0));
+      write_matrix<T>(llt.matrixL(), output(0));
     });
   }
 };
 
 using Lu = Eigen::PartialPivLU<Matrix>;
 
-Lu lu_of(const Matrix& a, const char* what) {
+Lu checked_lu(const Matrix& a, const char* matrix_name) {
   Lu lu(a);
   // Only an exactly zero pivot is detected; nearly singular matrices are not.
   if (a.rows() > 0 && !(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > 0)) {
-    invalid_argument(what, " is not invertible.");
+    invalid_argument(matrix_name, " is not invertible.");
   }
   return lu;
 }
@@ -49,9 +49,9 @@ class InverseKernel : public Kernel {
     const int64_t n = shape.dim(shape.rank() - 1);
     const bool adjoint = c.op().attr_bool("adjoint");
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      Matrix a = read(input(0), n, n);
+      Matrix a = to_matrix(input(0), n, n);
       if (adjoint) a.transposeInPlace();
-      if (n > 0) write<T>(lu_of(a, "Input").inverse(), output(0));
+      if (n > 0) write_matrix<T>(checked_lu(a, "Input").inverse(), output(0));
     });
   }
 };
@@ -64,10 +64,10 @@ class SolveKernel : public Kernel {
     const int64_t n = shape.dim(shape.rank() - 1), k = rhs.dim(rhs.rank() - 1);
     const bool adjoint = c.op().attr_bool("adjoint");
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      Matrix a = read(input(0), n, n);
+      Matrix a = to_matrix(input(0), n, n);
       if (adjoint) a.transposeInPlace();
       if (n > 0 && k > 0) {
-        write<T>(lu_of(a, "Input matrix").solve(read(input(1), n, k)), output(0));
+        write_matrix<T>(checked_lu(a, "Input matrix").solve(to_matrix(input(1), n, k)), output(0));
       }
     });
   }
@@ -81,7 +81,7 @@ class TriangularSolveKernel : public Kernel {
     const int64_t n = shape.dim(shape.rank() - 1), k = rhs.dim(rhs.rank() - 1);
     const bool lower = c.op().attr_bool("lower"), adjoint = c.op().attr_bool("adjoint");
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      Matrix a = read(input(0), n, n), x = read(input(1), n, k);
+      Matrix a = to_matrix(input(0), n, n), x = to_matrix(input(1), n, k);
       if (n > 0 && !(a.diagonal().cwiseAbs().minCoeff() > 0)) {
         invalid_argument("Input matrix is not invertible.");
       }
@@ -92,7 +92,7 @@ class TriangularSolveKernel : public Kernel {
       } else {
         a.triangularView<Eigen::Upper>().solveInPlace(x);
       }
-      write<T>(x, output(0));
+      write_matrix<T>(x, output(0));
     });
   }
 };
@@ -104,13 +104,13 @@ class DeterminantKernel : public Kernel {
     const Shape& shape = c.input(0).shape();
     const int64_t n = shape.dim(shape.rank() - 1);
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
-      const double value = n == 0 ? 1 : Lu(read(input(0), n, n)).determinant();
+      const double value = n == 0 ? 1 : Lu(to_matrix(input(0), n, n)).determinant();
       *output(0) = static_cast<T>(value);
     });
   }
 };
 
-// The sign and the log of the absolute determinant, which does not overflow.
+// The sign and the logarithm of the absolute value of the determinant, which cannot overflow.
 template <typename T>
 class LogDeterminantKernel : public Kernel {
  public:
@@ -120,7 +120,7 @@ class LogDeterminantKernel : public Kernel {
     for_each_matrix<T>(c, count_matrices(shape), [&](auto input, auto output) {
       double sign = 1, log = 0;
       if (n > 0) {
-        const Lu lu(read(input(0), n, n));
+        const Lu lu(to_matrix(input(0), n, n));
         sign = static_cast<double>(lu.permutationP().determinant());
         for (int64_t i = 0; i < n; ++i) {
           const double pivot = lu.matrixLU()(i, i);
@@ -134,19 +134,20 @@ class LogDeterminantKernel : public Kernel {
   }
 };
 
-// Murray (2016), "Differentiation of the Cholesky decomposition"; symmetric, as in TensorFlow.
+// Murray (2016), "Differentiation of the Cholesky decomposition". As in TensorFlow, the gradient is
+// symmetric.
 Grads cholesky_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output l = op.output(0), half = g.scalar(l.dtype(), 0.5);
   const Output full = matrix_product(g, l, true, dy[0], false);
   // The lower triangle with half of the diagonal.
-  const Output middle = multiply(
+  const Output inner_grad = multiply(
       g, half, add(g, band_part(g, full, -1, 0), subtract(g, full, band_part(g, full, 0, -1))));
   const Output inverse = g.op("MatrixTriangularSolve", {l, identity_like(g, l)});
-  const Output left = matrix_product(g, inverse, true, middle, false);
+  const Output left = matrix_product(g, inverse, true, inner_grad, false);
   const Output grad = matrix_product(g, left, false, inverse, false);
-  const Output other =
-      matrix_product(g, matrix_product(g, inverse, true, middle, true), false, inverse, false);
-  return {multiply(g, half, add(g, grad, other))};
+  const Output transposed_grad =
+      matrix_product(g, matrix_product(g, inverse, true, inner_grad, true), false, inverse, false);
+  return {multiply(g, half, add(g, grad, transposed_grad))};
 }
 
 Grads inverse_gradient(Graph& g, Operation& op, const Outputs& dy) {
@@ -178,15 +179,16 @@ Grads triangular_solve_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {lower ? band_part(g, full, -1, 0) : band_part(g, full, 0, -1), d_rhs};
 }
 
-// d det(A) = det(A) inv(A)' and d log|det(A)| = inv(A)', times the incoming gradient.
-Output times_inverse(Graph& g, Operation& op, Output factor) {
+// The derivative of det(A) is det(A) inv(A)', that of log|det(A)| is inv(A)'. Multiplies inv(A)' by
+// one factor per matrix.
+Output multiply_by_inverse(Graph& g, Operation& op, Output factor) {
   const Output inverse = g.op("MatrixInverse", {op.input(0)}).attr("adjoint", true);
   const Output minus_one = g.scalar(DType::kInt32, -1);
   const Output column = g.op("ExpandDims", {factor, minus_one});
   return multiply(g, g.op("ExpandDims", {column, minus_one}), inverse);
 }
 
-void equation_shape(ShapeContext& c) {
+void solution_shape(ShapeContext& c) {
   const Shape &a = square_matrices(c, 0), &rhs = c.input(1);
   if (!a.has_rank() || !rhs.has_rank()) return c.set_output(0, rhs);
   const int64_t n = a.dim(a.rank() - 1), rows = rhs.dim(rhs.rank() - 2);
@@ -197,9 +199,9 @@ void equation_shape(ShapeContext& c) {
   c.set_output(0, rhs);
 }
 
-void square_shape(ShapeContext& c) { c.set_output(0, square_matrices(c, 0)); }
+void square_matrices_shape(ShapeContext& c) { c.set_output(0, square_matrices(c, 0)); }
 
-void one_by_matrix(ShapeContext& c) {
+void one_per_matrix_shape(ShapeContext& c) {
   const Shape& x = square_matrices(c, 0);
   for (size_t i = 0; i < c.outputs().size(); ++i) {
     c.set_output(static_cast<int>(i), x.has_rank() ? outer_dims(x, 2) : Shape::unknown());
@@ -212,7 +214,7 @@ RUNHOOKS_REGISTER_OP("Cholesky")
     .input("input: T, rank >= 2")
     .output("output: T")
     .attr("T: {float, double}")
-    .shape(square_shape)
+    .shape(square_matrices_shape)
     .kernel(kernel_by_type<CholeskyKernel, float, double>())
     .gradient(cholesky_gradient)
     .endpoint("cholesky")
@@ -226,7 +228,7 @@ RUNHOOKS_REGISTER_OP("MatrixInverse")
     .output("output: T")
     .attr("adjoint: bool = false")
     .attr("T: {float, double}")
-    .shape(square_shape)
+    .shape(square_matrices_shape)
     .kernel(kernel_by_type<InverseKernel, float, double>())
     .gradient(inverse_gradient)
     .endpoint("matrix_inverse")
@@ -241,7 +243,7 @@ RUNHOOKS_REGISTER_OP("MatrixSolve")
     .output("output: T")
     .attr("adjoint: bool = false")
     .attr("T: {float, double}")
-    .shape(equation_shape)
+    .shape(solution_shape)
     .kernel(kernel_by_type<SolveKernel, float, double>())
     .gradient(solve_gradient)
     .endpoint("matrix_solve")
@@ -257,7 +259,7 @@ RUNHOOKS_REGISTER_OP("MatrixTriangularSolve")
     .attr("lower: bool = true")
     .attr("adjoint: bool = false")
     .attr("T: {float, double}")
-    .shape(equation_shape)
+    .shape(solution_shape)
     .kernel(kernel_by_type<TriangularSolveKernel, float, double>())
     .gradient(triangular_solve_gradient)
     .endpoint("matrix_triangular_solve")
@@ -272,10 +274,10 @@ RUNHOOKS_REGISTER_OP("MatrixDeterminant")
     .input("input: T, rank >= 2")
     .output("output: T")
     .attr("T: {float, double}")
-    .shape(one_by_matrix)
+    .shape(one_per_matrix_shape)
     .kernel(kernel_by_type<DeterminantKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {times_inverse(g, op, multiply(g, dy[0], op.output(0)))};
+      return {multiply_by_inverse(g, op, multiply(g, dy[0], op.output(0)))};
     })
     .endpoint("matrix_determinant")
     .endpoint("linalg.det")
@@ -288,10 +290,10 @@ RUNHOOKS_REGISTER_OP("LogMatrixDeterminant")
     .output("sign: T")
     .output("log_abs_determinant: T")
     .attr("T: {float, double}")
-    .shape(one_by_matrix)
+    .shape(one_per_matrix_shape)
     .kernel(kernel_by_type<LogDeterminantKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {times_inverse(g, op, dy[1])};
+      return {multiply_by_inverse(g, op, dy[1])};
     })
     .endpoint("linalg.slogdet")
     .summary("The signs of determinants and the logarithms of their absolute values.")

@@ -11,9 +11,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 void matmul_shape(ShapeContext& c) {
   const Shape a = c.with_rank(0, 2), b = c.with_rank(1, 2);
   const bool ta = c.op().attr_bool("transpose_a"), tb = c.op().attr_bool("transpose_b");
@@ -64,18 +61,18 @@ class MatMulKernel : public Kernel {
   }
   void compute(KernelContext&) override { matrix_product(ta_, tb_, m_, n_, k_, a_, b_, y_); }
   bool can_batch_with(const KernelContext&, const GroupMember& other) const override {
-    const auto& its = static_cast<const MatMulKernel&>(*other.kernel);
-    return std::is_floating_point_v<T> && ta_ == its.ta_ && tb_ == its.tb_ && m_ == its.m_ &&
-           n_ == its.n_ && k_ == its.k_;
+    const auto& other_kernel = static_cast<const MatMulKernel&>(*other.kernel);
+    return std::is_floating_point_v<T> && ta_ == other_kernel.ta_ && tb_ == other_kernel.tb_ &&
+           m_ == other_kernel.m_ && n_ == other_kernel.n_ && k_ == other_kernel.k_;
   }
   std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& members) override {
     if constexpr (std::is_floating_point_v<T>) {
-      auto all = std::make_unique<MatMulGroup<T>>(ta_, tb_, m_, n_, k_);
+      auto group = std::make_unique<MatMulGroup<T>>(ta_, tb_, m_, n_, k_);
       for (const GroupMember& member : members) {
-        const auto& one = static_cast<const MatMulKernel&>(*member.kernel);
-        all->add(one.a_, one.b_, one.y_);
+        const auto& kernel = static_cast<const MatMulKernel&>(*member.kernel);
+        group->add(kernel.a_, kernel.b_, kernel.y_);
       }
-      return all;
+      return group;
     }
     return nullptr;
   }
@@ -141,14 +138,14 @@ int channel_axis(const Operation& op, const Shape& x) {
   return 1;
 }
 
-// The number of contiguous elements per channel for NCHW.
-int64_t elements_of_channel(const Shape& x) {
+// The number of elements per channel of an image, contiguous in memory (NCHW).
+int64_t elements_per_channel(const Shape& x) {
   int64_t n = 1;
   for (int i = 2; i < x.rank(); ++i) n *= x.dim(i);
   return n;
 }
 
-// Adds a vector to the last dimension of each row, or one of its elements to each channel.
+// Adds a vector to each row. With channels first, adds one of its elements to each channel.
 template <typename T>
 class BiasAddKernel : public Kernel {
  public:
@@ -163,7 +160,7 @@ class BiasAddKernel : public Kernel {
 
  private:
   static void add_to_channels(const Tensor& x, const Tensor& bias, Tensor& out) {
-    const int64_t n = elements_of_channel(x.shape()), channels = bias.num_elements();
+    const int64_t n = elements_per_channel(x.shape()), channels = bias.num_elements();
     const T *from = x.data<T>(), *b = bias.data<T>();
     T* y = out.data<T>();
     for (int64_t block = 0; block * n < x.num_elements(); ++block, from += n, y += n) {
@@ -190,7 +187,7 @@ class BiasAddGradKernel : public Kernel {
 
  private:
   static void sum_channels(const Tensor& dy, Tensor& sums) {
-    const int64_t n = elements_of_channel(dy.shape()), channels = sums.num_elements();
+    const int64_t n = elements_per_channel(dy.shape()), channels = sums.num_elements();
     const T* from = dy.data<T>();
     T* y = sums.data<T>();
     std::fill(y, y + channels, T(0));
@@ -292,13 +289,13 @@ RUNHOOKS_REGISTER_OP("BiasAddGrad")
     })
     .kernel(kernel_by_type<BiasAddGradKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      Output by_channel = dy[0];
+      Output grad_by_channel = dy[0];
       if (has_channels_first(op)) {
         std::vector<int32_t> dims(static_cast<size_t>(op.input(0).shape().rank()) - 1, 1);
         dims[0] = -1;
-        by_channel = g.op("Reshape", {dy[0], g.int_vector(dims)});
+        grad_by_channel = g.op("Reshape", {dy[0], g.int_vector(dims)});
       }
-      return {g.op("BroadcastTo", {by_channel, shape_of(g, op.input(0))})};
+      return {g.op("BroadcastTo", {grad_by_channel, shape_of(g, op.input(0))})};
     })
     .endpoint("raw_ops.BiasAddGrad")
     .summary("The sum over all but the last dimension.")

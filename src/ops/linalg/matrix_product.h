@@ -12,15 +12,15 @@
 
 namespace runhooks {
 
-// Multiplies blocks of rows, with a cancellation point between blocks. Blocks are large enough that
-// the result is the same as for the whole product.
+// Multiplies blocks of rows and polls for cancellation between blocks. Blocks are so large that the
+// result has the same bits as the whole product.
 template <typename T>
 void product_in_blocks(
     bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* y) {
   const GemmFunctions<T>& gemm = kernels().gemm->of<T>();
-  constexpr int64_t kProducts = int64_t{1} << 29, kMinRows = 256;
+  constexpr int64_t kMultiplicationsPerBlock = int64_t{1} << 29, kMinRows = 256;
   const int64_t width = std::max<int64_t>(1, n * k);
-  const int64_t rows = std::max(kMinRows, kProducts / width / kMinRows * kMinRows);
+  const int64_t rows = std::max(kMinRows, kMultiplicationsPerBlock / width / kMinRows * kMinRows);
   if (m < 2 * rows || !CancellableScope::is_active()) {
     gemm.product(ta, tb, m, n, k, a, b, y, false, kernel_threads());
     return;
@@ -38,8 +38,8 @@ void product_in_blocks(
   }
 }
 
-// y[m, n] = a b; `ta` and `tb` transpose an operand. Floating-point types have optimized kernels,
-// integers use a plain loop.
+// y[m, n] = a b. `ta` and `tb` tell whether an operand is transposed. Floating-point types have
+// optimized kernels; integers use a plain loop.
 template <typename T>
 void matrix_product(
     bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* y) {

@@ -1,5 +1,4 @@
-// Encoding of categorical ids: a dense int64 tensor with special values for missing and unknown
-// ids.
+// The encoding of categorical ids: special values for missing and unknown ids.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +6,9 @@
 
 namespace runhooks {
 
-// Ids [batch, k] correspond to TensorFlow's sparse tensor. kAbsentId marks a missing value ("" or
-// -1); any other negative number is a value outside all buckets. Look-ups skip both, crosses skip
-// only missing values.
+// A dense int64 tensor [batch, k] replaces TensorFlow's sparse tensor of ids. kAbsentId marks a
+// missing value ("" or -1). Any other negative number is a value outside of all buckets, such as
+// kUnknownId. Look-ups skip all negative ids; crosses skip only missing values.
 constexpr int64_t kAbsentId = std::numeric_limits<int64_t>::min();
 constexpr int64_t kUnknownId = -1;
 

@@ -1,5 +1,4 @@
-// Maps features to categorical ids, hashing or looking up each distinct value once. Ids are dense
-// (see categorical.h), while TensorFlow uses sparse tensors.
+// Ops that convert features to categorical ids (see categorical.h).
 #include <algorithm>
 #include <memory>
 
@@ -15,55 +14,57 @@ namespace runhooks {
 
 namespace {
 
-// Calls number(x) or text(s) once per distinct value of a string, int32 or int64 feature. With
-// `drop_missing`, "" and -1 are missing.
-template <typename OfNumber, typename OfText>
+// Converts the values of a string, int32 or int64 feature to ids. Calls the conversion functions
+// once per distinct value and caches the results. With `drop_missing`, "" and -1 are missing
+// values.
+template <typename NumberToId, typename TextToId>
 class DistinctIds {
  public:
-  DistinctIds(OfNumber of_number, OfText of_text, bool drop_missing)
-      : of_number_(of_number), of_text_(of_text), drop_missing_(drop_missing) {}
+  DistinctIds(NumberToId number_to_id, TextToId text_to_id, bool drop_missing)
+      : number_to_id_(number_to_id), text_to_id_(text_to_id), drop_missing_(drop_missing) {}
   void compute(const Tensor& x, int64_t* out) {
     const int64_t n = x.num_elements();
     if (x.dtype() == DType::kString) {
-      const int64_t* table = texts_.table(x.dictionary(), [this](const std::string& text) {
-        return drop_missing_ && text.empty() ? kAbsentId : of_text_(text);
-      });
+      const int64_t* table =
+          string_ids_.values_by_code(x.dictionary(), [this](const std::string& text) {
+            return drop_missing_ && text.empty() ? kAbsentId : text_to_id_(text);
+          });
       const auto* codes = x.data<int32_t>();
       for (int64_t i = 0; i < n; ++i) out[i] = table[codes[i]];
     } else if (x.dtype() == DType::kInt32) {
-      numbers(x.data<int32_t>(), n, out);
+      compute_integers(x.data<int32_t>(), n, out);
     } else {
-      numbers(x.data<int64_t>(), n, out);
+      compute_integers(x.data<int64_t>(), n, out);
     }
   }
 
  private:
   template <typename T>
-  void numbers(const T* x, int64_t n, int64_t* out) {
+  void compute_integers(const T* x, int64_t n, int64_t* out) {
     constexpr int64_t kPrefetchDistance = 16;
     for (int64_t i = 0; i < n; ++i) {
-      if (i + kPrefetchDistance < n) integers_.prefetch(x[i + kPrefetchDistance]);
-      if (integers_.known(x[i], &out[i])) continue;
+      if (i + kPrefetchDistance < n) integer_ids_.prefetch(x[i + kPrefetchDistance]);
+      if (integer_ids_.find_small(x[i], &out[i])) continue;
       const bool is_absent = drop_missing_ && x[i] == T(-1);
-      out[i] = is_absent ? kAbsentId : integers_.get(x[i], of_number_);
+      out[i] = is_absent ? kAbsentId : integer_ids_.get(x[i], number_to_id_);
     }
   }
-  OfNumber of_number_;
-  OfText of_text_;
+  NumberToId number_to_id_;
+  TextToId text_to_id_;
   bool drop_missing_;
-  PerString<int64_t> texts_;
-  PerInteger integers_;
+  PerString<int64_t> string_ids_;
+  PerInteger integer_ids_;
 };
 
-template <typename OfNumber, typename OfText>
-std::unique_ptr<DistinctIds<OfNumber, OfText>> distinct_ids(const Operation& op,
-                                                            OfNumber number,
-                                                            OfText text) {
-  return std::make_unique<DistinctIds<OfNumber, OfText>>(number, text,
-                                                         op.attr<bool>("drop_missing"));
+template <typename NumberToId, typename TextToId>
+std::unique_ptr<DistinctIds<NumberToId, TextToId>> distinct_ids(const Operation& op,
+                                                                NumberToId number_to_id,
+                                                                TextToId text_to_id) {
+  return std::make_unique<DistinctIds<NumberToId, TextToId>>(number_to_id, text_to_id,
+                                                             op.attr<bool>("drop_missing"));
 }
 
-struct HashBucket {
+struct HashToBucket {
   uint64_t buckets;
   template <typename Key>
   int64_t operator()(const Key& key) const {
@@ -74,7 +75,7 @@ struct HashBucket {
 class HashIdsKernel : public Kernel {
  public:
   explicit HashIdsKernel(const Operation& op) {
-    const HashBucket hash{static_cast<uint64_t>(op.attr_int("num_buckets"))};
+    const HashToBucket hash{static_cast<uint64_t>(op.attr_int("num_buckets"))};
     ids_ = distinct_ids(op, hash, hash);
   }
   void compute(KernelContext& c) override {
@@ -82,32 +83,32 @@ class HashIdsKernel : public Kernel {
   }
 
  private:
-  std::unique_ptr<DistinctIds<HashBucket, HashBucket>> ids_;
+  std::unique_ptr<DistinctIds<HashToBucket, HashToBucket>> ids_;
 };
 
 class Vocabulary {
  public:
-  Vocabulary(int64_t num_oov, int64_t otherwise) : num_oov_(num_oov), otherwise_(otherwise) {}
-  void add(const std::string& word) { texts_.emplace(word, size_++); }
-  void add(int64_t word) { numbers_.emplace(word, size_++); }
+  Vocabulary(int64_t num_oov, int64_t default_id) : num_oov_(num_oov), default_id_(default_id) {}
+  void add(const std::string& entry) { string_ids_.emplace(entry, size_++); }
+  void add(int64_t entry) { integer_ids_.emplace(entry, size_++); }
   int64_t size() const { return size_; }
-  int64_t id(const std::string& word) const { return id_in(texts_, word); }
-  int64_t id(int64_t word) const { return id_in(numbers_, word); }
+  int64_t id(const std::string& entry) const { return find_id(string_ids_, entry); }
+  int64_t id(int64_t entry) const { return find_id(integer_ids_, entry); }
 
  private:
   template <typename Map, typename Word>
-  int64_t id_in(const Map& map, const Word& word) const {
-    auto found = map.find(word);
+  int64_t find_id(const Map& map, const Word& entry) const {
+    auto found = map.find(entry);
     if (found != map.end()) return found->second;
-    if (num_oov_ == 0) return otherwise_;
-    return size_ + static_cast<int64_t>(fingerprint64(word) % static_cast<uint64_t>(num_oov_));
+    if (num_oov_ == 0) return default_id_;
+    return size_ + static_cast<int64_t>(fingerprint64(entry) % static_cast<uint64_t>(num_oov_));
   }
-  std::unordered_map<std::string, int64_t> texts_;
-  std::unordered_map<int64_t, int64_t> numbers_;
-  int64_t size_ = 0, num_oov_, otherwise_;
+  std::unordered_map<std::string, int64_t> string_ids_;
+  std::unordered_map<int64_t, int64_t> integer_ids_;
+  int64_t size_ = 0, num_oov_, default_id_;
 };
 
-struct InVocabulary {
+struct VocabularyLookup {
   const Vocabulary* vocabulary;
   template <typename Key>
   int64_t operator()(const Key& key) const {
@@ -123,7 +124,8 @@ class VocabularyIdsKernel : public Kernel {
     vocabulary_ =
         std::make_unique<Vocabulary>(op.attr_int("num_oov_buckets"), op.attr_int("default_value"));
     add_vocabulary_entries(c, *vocabulary_);
-    ids_ = distinct_ids(op, InVocabulary{vocabulary_.get()}, InVocabulary{vocabulary_.get()});
+    ids_ =
+        distinct_ids(op, VocabularyLookup{vocabulary_.get()}, VocabularyLookup{vocabulary_.get()});
   }
   void compute(KernelContext& c) override {
     ids_->compute(c.input(0), c.output(0).data<int64_t>());
@@ -131,25 +133,25 @@ class VocabularyIdsKernel : public Kernel {
 
  private:
   virtual void add_vocabulary_entries(KernelContext& c, Vocabulary& vocabulary) const {
-    const Tensor& words = c.input(1);
-    for (int64_t i = 0; i < words.num_elements(); ++i) {
-      if (words.dtype() == DType::kString) {
-        vocabulary.add(words.string_at(i));
+    const Tensor& entries = c.input(1);
+    for (int64_t i = 0; i < entries.num_elements(); ++i) {
+      if (entries.dtype() == DType::kString) {
+        vocabulary.add(entries.string_at(i));
       } else {
-        vocabulary.add(words.data<int64_t>()[i]);
+        vocabulary.add(entries.data<int64_t>()[i]);
       }
     }
   }
 
   std::unique_ptr<Vocabulary> vocabulary_;
-  std::unique_ptr<DistinctIds<InVocabulary, InVocabulary>> ids_;
+  std::unique_ptr<DistinctIds<VocabularyLookup, VocabularyLookup>> ids_;
 };
 
 class VocabularyFileIdsKernel : public VocabularyIdsKernel {
   void add_vocabulary_entries(KernelContext& c, Vocabulary& vocabulary) const override {
     const Operation& op = c.op();
     const auto& path = op.attr<std::string>("filename");
-    TextFile file(c.file_rights().readable(path));
+    TextFile file(c.file_access_policy().readable(path));
     const int64_t size = op.attr_int("vocab_size");
     const bool is_number = op.attr_type("key_dtype") != DType::kString;
     for (std::string line; vocabulary.size() < size && file.next(&line);) {
@@ -171,17 +173,17 @@ class IdentityIdsKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
     if (x.dtype() == DType::kInt32) {
-      ids(c, x.data<int32_t>());
+      assign_ids(c, x.data<int32_t>());
     } else {
-      ids(c, x.data<int64_t>());
+      assign_ids(c, x.data<int64_t>());
     }
   }
 
  private:
   template <typename T>
-  void ids(KernelContext& c, const T* x) const {
+  void assign_ids(KernelContext& c, const T* x) const {
     const int64_t buckets = c.op().attr_int("num_buckets");
-    const int64_t otherwise = c.op().attr_int("default_value");
+    const int64_t default_id = c.op().attr_int("default_value");
     const bool drop_missing = c.op().attr<bool>("drop_missing");
     auto* out = c.output(0).data<int64_t>();
     const int64_t n = c.output(0).num_elements(), width = c.output(0).shape().dim(1);
@@ -191,8 +193,8 @@ class IdentityIdsKernel : public Kernel {
         out[i] = kAbsentId;
       } else if (id >= 0 && id < buckets) {
         out[i] = id;
-      } else if (otherwise >= 0) {
-        out[i] = otherwise;
+      } else if (default_id >= 0) {
+        out[i] = default_id;
       } else {
         throw Error(Code::kInvalidArgument,
                     str_cat("Column '", c.op().attr<std::string>("column"), "' has the value ", id,
@@ -205,26 +207,28 @@ class IdentityIdsKernel : public Kernel {
   }
 };
 
-// The number of boundaries <= x. Each further element of a row has its own range of buckets.
+// The bucket of x is the number of boundaries <= x. Each column of the input has a separate range
+// of buckets.
 template <typename T>
 class BucketIdsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const auto& edges = c.op().attr<std::vector<float>>("boundaries");
+    const auto& boundaries = c.op().attr<std::vector<float>>("boundaries");
     const Tensor& x = c.input(0);
     const int64_t n = x.num_elements(), width = c.output(0).shape().dim(1);
-    const auto buckets = static_cast<int64_t>(edges.size()) + 1;
+    const auto buckets = static_cast<int64_t>(boundaries.size()) + 1;
     auto* out = c.output(0).template data<int64_t>();
     const T* values = x.data<T>();
     for (int64_t i = 0; i < n; ++i) {
-      const auto above = std::upper_bound(edges.begin(), edges.end(), values[i],
-                                          [](T value, float edge) { return value < T(edge); });
-      out[i] = above - edges.begin() + (i % width) * buckets;
+      const auto first_greater =
+          std::upper_bound(boundaries.begin(), boundaries.end(), values[i],
+                           [](T value, float edge) { return value < T(edge); });
+      out[i] = first_greater - boundaries.begin() + (i % width) * buckets;
     }
   }
 };
 
-void two_dimensional(ShapeContext& c) {
+void matrix_shape(ShapeContext& c) {
   const Shape& x = c.input(0);
   if (!x.has_rank()) return c.set_output(0, Shape::unknown_of_rank(2));
   int64_t width = 1;
@@ -245,7 +249,7 @@ RUNHOOKS_REGISTER_OP("HashIds")
     .attr("T: {string, int32, int64}")
     .attr("num_buckets: int >= 1")
     .attr("drop_missing: bool = true")
-    .shape(two_dimensional)
+    .shape(matrix_shape)
     .kernel(kernel_with_op<HashIdsKernel>())
     .not_differentiable()
     .lower(lower_hash_ids)
@@ -264,7 +268,7 @@ RUNHOOKS_REGISTER_OP("VocabularyIds")
     .attr("num_oov_buckets: int >= 0 = 0")
     .attr("default_value: int = -1")
     .attr("drop_missing: bool = true")
-    .shape(two_dimensional)
+    .shape(matrix_shape)
     .kernel(kernel_of<VocabularyIdsKernel>())
     .not_differentiable()
     .lower(lower_vocabulary_ids)
@@ -284,7 +288,7 @@ RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .attr("num_oov_buckets: int >= 0 = 0")
     .attr("default_value: int = -1")
     .attr("drop_missing: bool = true")
-    .shape(two_dimensional)
+    .shape(matrix_shape)
     .kernel(kernel_of<VocabularyFileIdsKernel>())
     .stateful()
     .reads_files()
@@ -302,7 +306,7 @@ RUNHOOKS_REGISTER_OP("IdentityIds")
     .attr("default_value: int = -1")
     .attr("column: string = ''")
     .attr("drop_missing: bool = true")
-    .shape(two_dimensional)
+    .shape(matrix_shape)
     .kernel(kernel_of<IdentityIdsKernel>())
     .not_differentiable()
     .lower(lower_identity_ids)
@@ -316,7 +320,7 @@ RUNHOOKS_REGISTER_OP("BucketIds")
     .output("ids: int64")
     .attr("T: {int32, int64, float, double}")
     .attr("boundaries: list(float)")
-    .shape(two_dimensional)
+    .shape(matrix_shape)
     .kernel(kernel_by_type<BucketIdsKernel, int32_t, int64_t, float, double>())
     .not_differentiable()
     .lower(lower_bucket_ids)

@@ -1,5 +1,5 @@
-// Hashes every combination of an example's feature values (TensorFlow's SparseCross with
-// hashed_output) on dense ids.
+// Ops that hash every combination of the feature values of an example, like TensorFlow's
+// SparseCross with hashed_output, but on dense ids (see categorical.h).
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -16,7 +16,8 @@ namespace {
 
 class CrossKey {
  public:
-  // `present` masks the values of a sparse key; NULL for dense keys and ids.
+  // Reads the values of a key. `present` tells which values of a sparse key exist; NULL for dense
+  // keys and for ids.
   void read(const Tensor& x, const Tensor* present) {
     const bool* has_value = present ? present->data<bool>() : nullptr;
     if (present && present->num_elements() != x.num_elements()) {
@@ -27,14 +28,14 @@ class CrossKey {
     const int64_t rows = x.shape().rank() > 0 ? x.shape().dim(0) : 1;
     width = rows > 0 ? x.num_elements() / rows : 0;
     hashes.resize(n);
-    absent.assign(n, false);
+    is_absent.assign(n, false);
     if (x.dtype() == DType::kString) {
-      const uint64_t* table =
-          texts_.table(x.dictionary(), [](const std::string& text) { return fingerprint64(text); });
+      const uint64_t* table = string_hashes_.values_by_code(
+          x.dictionary(), [](const std::string& text) { return fingerprint64(text); });
       const auto* codes = x.data<int32_t>();
       for (size_t i = 0; i < n; ++i) {
         hashes[i] = table[codes[i]];
-        absent[i] = has_value && !has_value[i];
+        is_absent[i] = has_value && !has_value[i];
       }
       return;
     }
@@ -42,19 +43,19 @@ class CrossKey {
       const int64_t value =
           x.dtype() == DType::kInt32 ? x.data<int32_t>()[i] : x.data<int64_t>()[i];
       hashes[i] = static_cast<uint64_t>(value);
-      absent[i] = has_value ? !has_value[i] : value == kAbsentId;
+      is_absent[i] = has_value ? !has_value[i] : value == kAbsentId;
     }
   }
   int64_t width = 0;
   std::vector<uint64_t> hashes;
-  std::vector<bool> absent;
+  std::vector<bool> is_absent;
 
  private:
-  PerString<uint64_t> texts_;
+  PerString<uint64_t> string_hashes_;
 };
 
-// Inputs are the keys, followed by a bool mask for each sparse key.
-int number_of_keys(const Operation& op) {
+// The number of keys. The inputs are the keys, followed by a bool mask for each sparse key.
+int num_keys_of(const Operation& op) {
   const auto& is_sparse = op.attr<std::vector<int64_t>>("is_sparse");
   const auto masks = static_cast<int>(
       std::count_if(is_sparse.begin(), is_sparse.end(), [](int64_t x) { return x != 0; }));
@@ -62,8 +63,7 @@ int number_of_keys(const Operation& op) {
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     const bool is_mask = static_cast<int>(i) >= keys;
     if (keys > 0 && is_mask == (op.inputs()[i].dtype() == DType::kBool)) continue;
-    invalid_argument(
-        "A cross takes its keys, then a bool mask for each sparse key.");
+    invalid_argument("A cross takes its keys, then a bool mask for each sparse key.");
   }
   return keys;
 }
@@ -72,45 +72,46 @@ class CrossIdsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const auto& is_sparse = c.op().attr<std::vector<int64_t>>("is_sparse");
-    int next_mask = number_of_keys(c.op());
+    int next_mask = num_keys_of(c.op());
     keys_.resize(static_cast<size_t>(next_mask));
     for (size_t k = 0; k < keys_.size(); ++k) {
       const bool has_mask = k < is_sparse.size() && is_sparse[k] != 0;
       keys_[k].read(c.input(static_cast<int>(k)), has_mask ? &c.input(next_mask++) : nullptr);
     }
     const auto buckets = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
-    limit_ = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
+    modulus_ = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
     // TensorFlow's hash keys use all 64 bits, so the attribute may be negative.
     hash_key_ = static_cast<uint64_t>(c.op().attr_int("hash_key"));
     Tensor& out = c.output(0);
     const int64_t rows = out.shape().dim(0), width = out.shape().dim(1);
     auto* ids = out.data<int64_t>();
     for (int64_t r = 0; r < rows; ++r, ids += width) {
-      int64_t* end = combine(0, r, hash_key_, ids);
+      int64_t* end = append_crosses(0, r, hash_key_, ids);
       std::fill(end, ids + width, kAbsentId);
     }
   }
 
  private:
-  // Appends the ids of row r, given the `hash` of its first `k` values; the last key varies
-  // fastest.
-  int64_t* combine(size_t k, int64_t r, uint64_t hash, int64_t* out) const {
+  // Appends the ids of all crosses of row r that begin with one choice of values for the first `k`
+  // keys, whose hash is `hash`. The last key varies fastest. Returns the end of the ids.
+  int64_t* append_crosses(size_t k, int64_t r, uint64_t hash, int64_t* out) const {
     if (k == keys_.size()) {
-      *out = static_cast<int64_t>(hash % limit_);
+      *out = static_cast<int64_t>(hash % modulus_);
       return out + 1;
     }
     const CrossKey& key = keys_[k];
     for (int64_t i = r * key.width; i < (r + 1) * key.width; ++i) {
-      const auto at = static_cast<size_t>(i);
-      if (!key.absent[at]) out = combine(k + 1, r, fingerprint_cat64(hash, key.hashes[at]), out);
+      const auto index = static_cast<size_t>(i);
+      if (!key.is_absent[index])
+        out = append_crosses(k + 1, r, fingerprint_cat64(hash, key.hashes[index]), out);
     }
     return out;
   }
   std::vector<CrossKey> keys_;
-  uint64_t limit_ = 0, hash_key_ = 0;
+  uint64_t modulus_ = 0, hash_key_ = 0;
 };
 
-// Per example, the count of each id, or the sum of its weights.
+// Counts the ids of each example, or sums their weights.
 template <typename T>
 class MultiHotKernel : public Kernel {
  public:
@@ -148,7 +149,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .attr("is_sparse: list(int)")
     .shape([](ShapeContext& c) {
       int64_t rows = -1, width = 1;
-      const int keys = number_of_keys(c.op());
+      const int keys = num_keys_of(c.op());
       for (int i = 0; i < keys; ++i) {
         const Shape& key = c.input(i);
         check_key_type(c.op().input(i).dtype());

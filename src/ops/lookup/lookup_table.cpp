@@ -9,14 +9,15 @@ namespace runhooks {
 
 namespace {
 
-// A key as text, unique because all keys of a table have one type.
+// A key as text. All keys of a table have the same type, so different keys have different texts.
 std::string key_text(const Tensor& x, int64_t i) {
   if (x.dtype() == DType::kString) return x.string_at(i);
   if (x.dtype() == DType::kInt64) return str_cat(x.data<int64_t>()[i]);
   return str_cat(x.data<int32_t>()[i]);
 }
 
-// A value in the field for its type; a double cannot represent every int64.
+// A value, in the member for its type. int64 needs its own member, because a double cannot
+// represent all of its values.
 struct TableValue {
   double number = 0;
   int64_t integer = 0;
@@ -39,7 +40,7 @@ TableValue value_at(const Tensor& x, int64_t i) {
   return value;
 }
 
-TableValue value_of(const std::string& text, DType dtype) {
+TableValue parse_value(const std::string& text, DType dtype) {
   TableValue value;
   if (dtype == DType::kString) {
     value.text = text;
@@ -66,19 +67,19 @@ class LookupTable : public Resource {
     }
   }
   void insert(const std::string& key, const TableValue& value) {
-    const auto added = places_.emplace(key, static_cast<int64_t>(values_.size()));
-    if (added.second) {
+    const auto inserted = index_of_key_.emplace(key, static_cast<int64_t>(values_.size()));
+    if (inserted.second) {
       values_.push_back(value);
-    } else if (!(this->value(added.first->second) == value)) {
+    } else if (!(this->value(inserted.first->second) == value)) {
       fail(Code::kFailedPrecondition, "HashTable has different value for same key. Key '", key,
            "'.");
     }
   }
   int64_t find(const std::string& key) const {
-    auto found = places_.find(key);
-    return found == places_.end() ? -1 : found->second;
+    auto found = index_of_key_.find(key);
+    return found == index_of_key_.end() ? -1 : found->second;
   }
-  const TableValue& value(int64_t place) const { return values_[static_cast<size_t>(place)]; }
+  const TableValue& value(int64_t index) const { return values_[static_cast<size_t>(index)]; }
   int64_t size() const { return static_cast<int64_t>(values_.size()); }
   // Throws if the types of keys or values differ from the table's.
   void check_types(DType key, DType value) const {
@@ -92,7 +93,7 @@ class LookupTable : public Resource {
 
  private:
   DType key_dtype_, value_dtype_;
-  std::unordered_map<std::string, int64_t> places_;
+  std::unordered_map<std::string, int64_t> index_of_key_;
   std::vector<TableValue> values_;
 };
 
@@ -111,7 +112,7 @@ class HashTableKernel : public Kernel {
   bool computes() const override { return false; }
 };
 
-class ImportKernel : public Kernel {
+class TableImportKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     auto& table = c.input_resource<LookupTable>(0);
@@ -121,43 +122,44 @@ class ImportKernel : public Kernel {
   }
 };
 
-// Reads one entry per line. Index -2 selects the whole line, -1 the line number, others a delimited
-// field.
-class InitializeFromFileKernel : public Kernel {
+// Reads one key and one value from each line of a file. Index -2 selects the whole line, -1 the
+// line number, and other indices a field of the line.
+class TableFileImportKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     auto& table = c.input_resource<LookupTable>(0);
     if (table.is_initialized) return;
     const std::string& path = c.input(1).string_at(0);
-    TextFile file(c.file_rights().readable(path));
+    TextFile file(c.file_access_policy().readable(path));
     const int64_t key = c.op().attr_int("key_index"), value = c.op().attr_int("value_index");
-    const int64_t limit = c.op().attr_int("vocab_size");
-    int64_t number = 0;
-    for (std::string line; (limit < 0 || number < limit) && file.next(&line); ++number) {
-      table.insert(part(c, line, key, number),
-                   value_of(part(c, line, value, number), table.value_dtype()));
+    const int64_t max_lines = c.op().attr_int("vocab_size");
+    int64_t line_number = 0;
+    for (std::string line; (max_lines < 0 || line_number < max_lines) && file.next(&line);
+         ++line_number) {
+      table.insert(field_of_line(c, line, key, line_number),
+                   parse_value(field_of_line(c, line, value, line_number), table.value_dtype()));
     }
-    if (number < limit) {
-      invalid_argument("Invalid vocab_size in ", path, ": expected ", limit, " but got ", number,
-                       ".");
+    if (line_number < max_lines) {
+      invalid_argument("Invalid vocab_size in ", path, ": expected ", max_lines, " but got ",
+                       line_number, ".");
     }
     table.is_initialized = true;
   }
 
  private:
-  static std::string part(KernelContext& c,
-                          const std::string& line,
-                          int64_t index,
-                          int64_t number) {
+  static std::string field_of_line(KernelContext& c,
+                                   const std::string& line,
+                                   int64_t index,
+                                   int64_t line_number) {
     if (index == -2) return line;
-    if (index == -1) return str_cat(number);
+    if (index == -1) return str_cat(line_number);
     const auto& delimiter = c.op().attr<std::string>("delimiter");
     if (delimiter.empty()) invalid_argument("The delimiter between fields must not be empty.");
     size_t begin = 0;
     for (int64_t i = 0; i < index; ++i) {
       begin = line.find(delimiter, begin);
       if (begin == std::string::npos) {
-        invalid_argument("Line ", number + 1, " has no field ", index, ".");
+        invalid_argument("Line ", line_number + 1, " has no field ", index, ".");
       }
       begin += delimiter.size();
     }
@@ -165,22 +167,22 @@ class InitializeFromFileKernel : public Kernel {
   }
 };
 
-class FindKernel : public Kernel {
+class TableFindKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const auto& table = c.input_resource<LookupTable>(0);
     if (!table.is_initialized) {
       fail(Code::kFailedPrecondition, "Table not initialized.");
     }
-    const Tensor &keys = c.input(1), &otherwise = c.input(2);
-    table.check_types(keys.dtype(), otherwise.dtype());
-    Tensor& out = c.allocate_output(0, otherwise.dtype(), keys.shape());
+    const Tensor &keys = c.input(1), &default_value = c.input(2);
+    table.check_types(keys.dtype(), default_value.dtype());
+    Tensor& out = c.allocate_output(0, default_value.dtype(), keys.shape());
     if (out.dtype() == DType::kString) {
       out.set_dictionary(dictionary_.for_elements(keys.num_elements()));
     }
     for (int64_t i = 0; i < keys.num_elements(); ++i) {
-      const int64_t place = table.find(key_text(keys, i));
-      set(out, i, place < 0 ? value_at(otherwise, 0) : table.value(place));
+      const int64_t index = table.find(key_text(keys, i));
+      set(out, i, index < 0 ? value_at(default_value, 0) : table.value(index));
     }
   }
 
@@ -231,7 +233,7 @@ RUNHOOKS_REGISTER_OP("HashTableV2")
       .attr(Tkey ": " RUNHOOKS_KEY_TYPES)                  \
       .attr(Tvalue ": " RUNHOOKS_VALUE_TYPES)              \
       .shape(no_outputs)                                   \
-      .kernel(kernel_of<ImportKernel>())                   \
+      .kernel(kernel_of<TableImportKernel>())              \
       .stateful()                                          \
       .not_differentiable()                                \
       .endpoint("raw_ops." type)                           \
@@ -248,7 +250,7 @@ RUNHOOKS_REGISTER_OP("InitializeTableFromTextFileV2")
     .attr("vocab_size: int = -1")
     .attr("delimiter: string = '\t'")
     .shape(no_outputs)
-    .kernel(kernel_of<InitializeFromFileKernel>())
+    .kernel(kernel_of<TableFileImportKernel>())
     .stateful()
     .reads_files()
     .not_differentiable()
@@ -263,7 +265,7 @@ RUNHOOKS_REGISTER_OP("LookupTableFindV2")
     .attr("Tin: " RUNHOOKS_KEY_TYPES)
     .attr("Tout: " RUNHOOKS_VALUE_TYPES)
     .shape([](ShapeContext& c) { c.set_output(0, c.input(1)); })
-    .kernel(kernel_of<FindKernel>())
+    .kernel(kernel_of<TableFindKernel>())
     .stateful()
     .allocates_outputs()
     .not_differentiable()

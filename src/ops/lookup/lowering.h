@@ -1,4 +1,4 @@
-// Lowering of this package's own ops to TensorFlow's ops, one function per op.
+// Functions that lower this package's own ops to TensorFlow's ops (see graph/lowering.h).
 #pragma once
 
 #include <string>
@@ -16,26 +16,24 @@ inline Output int64_scalar(Graph& g, int64_t x, const char* name = "Const") {
 }
 // Dimension i of x as an int32 scalar, constant if known.
 Output dimension(Graph& g, Output x, int i);
-// Reshapes to [batch, everything else].
+// Reshapes to two dimensions; the first one is unchanged.
 Output as_matrix(Graph& g, Output x);
 
-// Features to ids (categorical_ids.cpp, cross_ids.cpp).
-void lower_hash_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_vocabulary_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_vocabulary_file_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_identity_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_bucket_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_cross_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_multi_hot(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+// Conversion of features to ids (categorical_ids.cpp, cross_ids.cpp).
+void lower_hash_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_vocabulary_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_vocabulary_file_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_identity_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_bucket_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_cross_ids(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_multi_hot(Graph& g, const Operation& op, const Outputs& inputs);
 
 // Look-ups and their gradients (embedding_lookup.cpp, sum_duplicate_rows.cpp).
-void lower_lookup(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_lookup_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);
-void lower_lookup_weights_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_lookup(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_lookup_grad(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_lookup_weights_grad(Graph& g, const Operation& op, const Outputs& inputs);
 // TensorFlow 1 has no op for this gradient (segment.cpp).
-void lower_sparse_segment_sum_grad(Graph& g,
-                                   const Operation& op,
-                                   const std::vector<Output>& inputs);
-void lower_sum_duplicate_rows(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_sparse_segment_sum_grad(Graph& g, const Operation& op, const Outputs& inputs);
+void lower_sum_duplicate_rows(Graph& g, const Operation& op, const Outputs& inputs);
 
 }  // namespace runhooks

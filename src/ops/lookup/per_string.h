@@ -1,4 +1,4 @@
-// PerString: a cache of a value for each distinct string of a dictionary.
+// PerString: caches a value for each string of a dictionary.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,17 @@ namespace runhooks {
 template <typename T>
 class PerString {
  public:
-  // The values of all strings by code. Calls `of(text)` for strings added since the last call.
-  template <typename Of>
-  const T* table(const std::shared_ptr<StringDictionary>& dictionary, Of of) {
+  // The values of all strings, by code. Calls `compute(text)` for strings that were added to the
+  // dictionary since the last call.
+  template <typename Compute>
+  const T* values_by_code(const std::shared_ptr<StringDictionary>& dictionary, Compute compute) {
     if (dictionary != dictionary_) {
       dictionary_ = dictionary;
       values_.clear();
     }
     const auto size = static_cast<size_t>(dictionary ? dictionary->size() : 0);
     while (values_.size() < size) {
-      values_.push_back(of(dictionary->at(static_cast<int32_t>(values_.size()))));
+      values_.push_back(compute(dictionary->at(static_cast<int32_t>(values_.size()))));
     }
     return values_.data();
   }

@@ -16,23 +16,23 @@ class SumDuplicateRowsKernel : public Kernel {
     const Tensor& values = c.input(0);
     const Indices indices(c.input(1));
     check_indices(indices);
-    distinct_.clear();
-    places_.clear();
-    for (int64_t i = 0; i < indices.size(); ++i) places_.push_back(place(indices[i]));
-    for (int64_t index : distinct_) place_[static_cast<size_t>(index)] = -1;
+    distinct_rows_.clear();
+    slot_of_value_.clear();
+    for (int64_t i = 0; i < indices.size(); ++i) slot_of_value_.push_back(slot_for(indices[i]));
+    for (int64_t index : distinct_rows_) slot_of_row_[static_cast<size_t>(index)] = -1;
     Shape shape = values.shape();
     const int64_t rows = shape.dim(0), width = rows > 0 ? values.num_elements() / rows : 0;
-    shape.set_dim(0, static_cast<int64_t>(distinct_.size()));
+    shape.set_dim(0, static_cast<int64_t>(distinct_rows_.size()));
     Tensor& sums = c.allocate_output(0, values.dtype(), shape);
     if (sums.num_elements() > 0) std::memset(sums.raw(), 0, sums.num_bytes());
     for (int64_t i = 0; i < rows; ++i) {
-      T* to = sums.data<T>() + places_[static_cast<size_t>(i)] * width;
+      T* to = sums.data<T>() + slot_of_value_[static_cast<size_t>(i)] * width;
       const T* from = values.data<T>() + i * width;
       for (int64_t j = 0; j < width; ++j) to[j] += from[j];
     }
     Tensor& out = c.allocate_output(1, c.input(1).dtype(), Shape{shape.dim(0)});
     for (int64_t i = 0; i < shape.dim(0); ++i) {
-      const int64_t index = distinct_[static_cast<size_t>(i)];
+      const int64_t index = distinct_rows_[static_cast<size_t>(i)];
       if (out.dtype() == DType::kInt64) {
         out.data<int64_t>()[i] = index;
       } else {
@@ -42,30 +42,31 @@ class SumDuplicateRowsKernel : public Kernel {
   }
 
  private:
-  // Validates all indices before the update, so that an error leaves no partial result.
+  // Checks all indices first, so that an error leaves slot_of_row_ unchanged.
   void check_indices(const Indices& indices) {
-    int64_t largest = -1;
+    int64_t max_index = -1;
     for (int64_t i = 0; i < indices.size(); ++i) {
       if (indices[i] < 0) {
         invalid_argument("A sparse gradient has a negative row index: ", indices[i], ".");
       }
-      largest = std::max(largest, indices[i]);
+      max_index = std::max(max_index, indices[i]);
     }
-    if (largest < 0) return;
-    const int64_t rows = sum_of_dims(largest, 1);
+    if (max_index < 0) return;
+    const int64_t rows = sum_of_dims(max_index, 1);
     check_memory(rows, sizeof(int32_t));
-    if (static_cast<size_t>(rows) > place_.size()) place_.resize(static_cast<size_t>(rows), -1);
+    if (static_cast<size_t>(rows) > slot_of_row_.size())
+      slot_of_row_.resize(static_cast<size_t>(rows), -1);
   }
-  int32_t place(int64_t index) {
-    const auto at = static_cast<size_t>(index);
-    if (place_[at] < 0) {
-      place_[at] = static_cast<int32_t>(distinct_.size());
-      distinct_.push_back(index);
+  int32_t slot_for(int64_t index) {
+    const auto row = static_cast<size_t>(index);
+    if (slot_of_row_[row] < 0) {
+      slot_of_row_[row] = static_cast<int32_t>(distinct_rows_.size());
+      distinct_rows_.push_back(index);
     }
-    return place_[at];
+    return slot_of_row_[row];
   }
-  std::vector<int32_t> place_, places_;
-  std::vector<int64_t> distinct_;
+  std::vector<int32_t> slot_of_row_, slot_of_value_;
+  std::vector<int64_t> distinct_rows_;
 };
 
 }  // namespace

@@ -9,18 +9,19 @@ namespace {
 
 template <typename T>
 class BucketizeKernel : public Kernel {
-  // Integers are compared with boundaries in double, which is exact.
-  using Edge = std::conditional_t<std::is_integral_v<T>, double, T>;
+  // Integers are compared with boundaries as doubles; float could not represent them exactly.
+  using BoundaryType = std::conditional_t<std::is_integral_v<T>, double, T>;
 
  public:
   void compute(KernelContext& c) override {
-    const auto& edges = c.op().attr<std::vector<float>>("boundaries");
+    const auto& boundaries = c.op().attr<std::vector<float>>("boundaries");
     const T* x = c.input(0).data<T>();
     auto* out = c.output(0).template data<int32_t>();
     for (int64_t i = 0; i < c.input(0).num_elements(); ++i) {
-      const auto above = std::upper_bound(edges.begin(), edges.end(), x[i],
-                                          [](T value, float edge) { return value < Edge(edge); });
-      out[i] = static_cast<int32_t>(above - edges.begin());
+      const auto first_greater =
+          std::upper_bound(boundaries.begin(), boundaries.end(), x[i],
+                           [](T value, float boundary) { return value < BoundaryType(boundary); });
+      out[i] = static_cast<int32_t>(first_greater - boundaries.begin());
     }
   }
 };

@@ -7,8 +7,8 @@ namespace runhooks {
 
 namespace {
 
-// Strides of an operand along the output axes, 0 where it is repeated.
-std::vector<int64_t> strides_in(const Shape& operand, const Shape& out) {
+// The strides of an operand along the axes of the output; 0 along axes where it is repeated.
+std::vector<int64_t> broadcast_strides(const Shape& operand, const Shape& out) {
   std::vector<int64_t> strides(static_cast<size_t>(out.rank()), 0);
   int64_t stride = 1;
   for (int i = operand.rank() - 1; i >= 0; --i) {
@@ -19,8 +19,8 @@ std::vector<int64_t> strides_in(const Shape& operand, const Shape& out) {
   return strides;
 }
 
-// True if the operand is contiguous along axes first...rank-1.
-bool is_dense_from(const Shape& out, const std::vector<int64_t>& strides, int first) {
+// Whether the operand is contiguous along the axes from `first` on.
+bool is_contiguous_from(const Shape& out, const std::vector<int64_t>& strides, int first) {
   int64_t expected = 1;
   for (int axis = out.rank() - 1; axis >= first; --axis) {
     if (out.dim(axis) != 1 && strides[static_cast<size_t>(axis)] != expected) return false;
@@ -29,6 +29,7 @@ bool is_dense_from(const Shape& out, const std::vector<int64_t>& strides, int fi
   return true;
 }
 
+// Whether the operand is one element that is repeated along the axes from `first` on.
 bool is_repeated_from(const Shape& out, const std::vector<int64_t>& strides, int first) {
   for (int axis = first; axis < out.rank(); ++axis) {
     if (out.dim(axis) != 1 && strides[static_cast<size_t>(axis)] != 0) return false;
@@ -36,17 +37,17 @@ bool is_repeated_from(const Shape& out, const std::vector<int64_t>& strides, int
   return true;
 }
 
-// Size of the buffer for a repeated operand. Several blocks of at most a quarter of it share one
-// call of the loop, because calls with few elements are slow.
+// The size of the buffer for a repeated operand. One call of the loop processes several blocks that
+// are smaller than a quarter of the buffer, because calls for few elements are slow.
 constexpr int64_t kBufferElements = 256;
-constexpr size_t kLargestElement = 8;
+constexpr size_t kMaxElementSize = 8;
 
 struct ElementBuffer {
-  alignas(32) char bytes[static_cast<size_t>(kBufferElements) * kLargestElement];
+  alignas(32) char bytes[static_cast<size_t>(kBufferElements) * kMaxElementSize];
 };
 
-// Copies blocks of `inner` elements, `step` apart, from their offsets. By memcpy(), since elements
-// of all types of one size are copied by the same code.
+// Copies blocks of `inner` elements, which are `step` apart, from their offsets to a buffer. Uses
+// memcpy(), so that all types of one size share this code.
 template <size_t kSize>
 void copy_blocks(
     const char* x, const int64_t* offsets, int64_t blocks, int64_t inner, int64_t step, char* to) {
@@ -58,13 +59,13 @@ void copy_blocks(
   }
 }
 
-const char* copied_blocks(size_t size,
-                          const char* x,
-                          const int64_t* offsets,
-                          int64_t blocks,
-                          int64_t inner,
-                          int64_t step,
-                          ElementBuffer& buffer) {
+const char* copy_to_buffer(size_t size,
+                           const char* x,
+                           const int64_t* offsets,
+                           int64_t blocks,
+                           int64_t inner,
+                           int64_t step,
+                           ElementBuffer& buffer) {
   switch (size) {
     case 1:
       copy_blocks<1>(x, offsets, blocks, inner, step, buffer.bytes);
@@ -81,10 +82,10 @@ const char* copied_blocks(size_t size,
   return buffer.bytes;
 }
 
-// run(first, count) for all n elements, by several threads where they may be shared.
+// Calls run(first, count) for chunks of n elements, in parallel if `may_parallelize`.
 template <typename Run>
-void maybe_parallel_for_range(bool is_shared, int64_t n, const Run& run) {
-  if (is_shared) {
+void maybe_parallel_for_range(bool may_parallelize, int64_t n, const Run& run) {
+  if (may_parallelize) {
     parallel_for_range(n, run);
   } else {
     run(int64_t{0}, n);
@@ -107,9 +108,9 @@ void UnaryLoopKernel::prepare(KernelContext& c) {
 }
 
 void UnaryLoopKernel::compute(KernelContext&) {
-  maybe_parallel_for_range(is_shared_, n_, [this](int64_t first, int64_t count) {
-    const auto at = static_cast<size_t>(first);
-    loop_(x_ + at * in_size_, y_ + at * out_size_, count);
+  maybe_parallel_for_range(may_parallelize_, n_, [this](int64_t first, int64_t count) {
+    const auto offset = static_cast<size_t>(first);
+    loop_(x_ + offset * in_size_, y_ + offset * out_size_, count);
   });
 }
 
@@ -134,45 +135,45 @@ void BinaryLoopKernel::compute(KernelContext&) {
 }
 
 void BinaryLoopKernel::run_block(const char* a, const char* b, char* y) const {
-  maybe_parallel_for_range(is_shared_, layout_.inner, [=](int64_t first, int64_t count) {
-    const char* a_part = a + static_cast<size_t>(first * layout_.a_step) * in_size_;
-    const char* b_part = b + static_cast<size_t>(first * layout_.b_step) * in_size_;
-    char* y_part = y + static_cast<size_t>(first) * out_size_;
+  maybe_parallel_for_range(may_parallelize_, layout_.inner, [=](int64_t first, int64_t count) {
+    const char* a_chunk = a + static_cast<size_t>(first * layout_.a_step) * in_size_;
+    const char* b_chunk = b + static_cast<size_t>(first * layout_.b_step) * in_size_;
+    char* y_chunk = y + static_cast<size_t>(first) * out_size_;
     if (layout_.a_step == 1 && layout_.b_step == 1) {
-      loop_(a_part, b_part, y_part, count);
+      loop_(a_chunk, b_chunk, y_chunk, count);
     } else {
-      run_repeated(a_part, b_part, y_part, count);
+      run_repeated(a_chunk, b_chunk, y_chunk, count);
     }
   });
 }
 
 void BinaryLoopKernel::run_repeated(const char* a, const char* b, char* y, int64_t n) const {
   ElementBuffer a_buffer, b_buffer;
-  const int64_t at_once = std::min(n, kBufferElements), offset = 0;
-  if (layout_.a_step == 0) a = copied_blocks(in_size_, a, &offset, 1, at_once, 0, a_buffer);
-  if (layout_.b_step == 0) b = copied_blocks(in_size_, b, &offset, 1, at_once, 0, b_buffer);
-  for (int64_t left = n; left > 0; left -= at_once) {
-    loop_(a, b, y, std::min(left, at_once));
-    a += static_cast<size_t>(at_once * layout_.a_step) * in_size_;
-    b += static_cast<size_t>(at_once * layout_.b_step) * in_size_;
-    y += static_cast<size_t>(at_once) * out_size_;
+  const int64_t chunk = std::min(n, kBufferElements), offset = 0;
+  if (layout_.a_step == 0) a = copy_to_buffer(in_size_, a, &offset, 1, chunk, 0, a_buffer);
+  if (layout_.b_step == 0) b = copy_to_buffer(in_size_, b, &offset, 1, chunk, 0, b_buffer);
+  for (int64_t remaining = n; remaining > 0; remaining -= chunk) {
+    loop_(a, b, y, std::min(remaining, chunk));
+    a += static_cast<size_t>(chunk * layout_.a_step) * in_size_;
+    b += static_cast<size_t>(chunk * layout_.b_step) * in_size_;
+    y += static_cast<size_t>(chunk) * out_size_;
   }
 }
 
 void BinaryLoopKernel::run_small_blocks() const {
   ElementBuffer a_buffer, b_buffer;
   const BroadcastLayout& l = layout_;
-  const auto blocks = static_cast<int64_t>(l.a_offsets.size()), at_once = kBufferElements / l.inner;
+  const auto blocks = static_cast<int64_t>(l.a_offsets.size()), chunk = kBufferElements / l.inner;
   char* y = y_;
-  for (int64_t k = 0; k < blocks; k += at_once) {
-    const int64_t count = std::min(at_once, blocks - k);
+  for (int64_t k = 0; k < blocks; k += chunk) {
+    const int64_t count = std::min(chunk, blocks - k);
     const auto bytes = static_cast<size_t>(k * l.inner) * in_size_;
     const char* a = a_is_dense_ ? a_ + bytes
-                                : copied_blocks(in_size_, a_, &l.a_offsets[static_cast<size_t>(k)],
-                                                count, l.inner, l.a_step, a_buffer);
+                                : copy_to_buffer(in_size_, a_, &l.a_offsets[static_cast<size_t>(k)],
+                                                 count, l.inner, l.a_step, a_buffer);
     const char* b = b_is_dense_ ? b_ + bytes
-                                : copied_blocks(in_size_, b_, &l.b_offsets[static_cast<size_t>(k)],
-                                                count, l.inner, l.b_step, b_buffer);
+                                : copy_to_buffer(in_size_, b_, &l.b_offsets[static_cast<size_t>(k)],
+                                                 count, l.inner, l.b_step, b_buffer);
     loop_(a, b, y, count * l.inner);
     y += static_cast<size_t>(count * l.inner) * out_size_;
   }
@@ -182,13 +183,15 @@ BroadcastLayout broadcast_layout(const Shape& a, const Shape& b, const Shape& ou
   BroadcastLayout layout;
   layout.n = layout.inner = out.num_elements();
   if (layout.n == 0) return layout;
-  const std::vector<int64_t> sa = strides_in(a, out), sb = strides_in(b, out);
-  // The longest suffix of axes along which each operand is contiguous or a single element.
+  const std::vector<int64_t> sa = broadcast_strides(a, out), sb = broadcast_strides(b, out);
+  // Finds the longest suffix of axes along which each operand is contiguous or one element.
   int first = out.rank();
   while (first > 0) {
-    const bool a_simple = is_dense_from(out, sa, first - 1) || is_repeated_from(out, sa, first - 1);
-    const bool b_simple = is_dense_from(out, sb, first - 1) || is_repeated_from(out, sb, first - 1);
-    if (!a_simple || !b_simple) break;
+    const bool a_is_simple =
+        is_contiguous_from(out, sa, first - 1) || is_repeated_from(out, sa, first - 1);
+    const bool b_is_simple =
+        is_contiguous_from(out, sb, first - 1) || is_repeated_from(out, sb, first - 1);
+    if (!a_is_simple || !b_is_simple) break;
     --first;
   }
   layout.inner = 1;

@@ -4,21 +4,20 @@
 #include <type_traits>
 
 #include "base/parallel_for.h"
-#include "graph/kernel.h"
+#include "graph/op_registry.h"
 #include "ops/math/vector_math.h"
 
 namespace runhooks {
 
-// Tells the compiler that the calls of f are independent.
+// Tells the compiler that the iterations of a loop are independent.
 #if defined(__GNUC__) && !defined(__clang__)
 #define RUNHOOKS_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define RUNHOOKS_INDEPENDENT
 #endif
 
-// Calls f(0) ... f(n - 1), vectorized for floating point; integer functions may throw, which a
-// vectorized loop must not. Uses blocks, because at -O2 GCC vectorizes only loops of constant
-// length.
+// Calls f(0) ... f(n - 1). Vectorizes only floating-point functions, because integer functions may
+// throw. Uses blocks, because GCC at -O2 vectorizes only loops of constant length.
 template <typename T, typename F>
 inline void for_elements(int64_t n, F f) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -34,46 +33,46 @@ inline void for_elements(int64_t n, F f) {
   }
 }
 
-// Calls f(i) for whole vectors of eight floats, as TensorFlow does, and rest(i) for the remainder,
-// which TensorFlow computes one by one with different last bits.
-template <typename F, typename Rest>
-inline void share_vectors(int64_t n, F f, Rest rest) {
+// Calls f(i) for the elements of whole vectors of eight floats, and scalar_f(i) for the remainder.
+// TensorFlow also computes the remainder by other code, with different last bits.
+template <typename F, typename ScalarF>
+inline void parallel_for_vectors(int64_t n, F f, ScalarF scalar_f) {
   constexpr int64_t kVector = 8;
-  parallel_for_range(n, [f, rest](int64_t first, int64_t count) {  // chunks start at a vector
+  parallel_for_range(n, [f, scalar_f](int64_t first, int64_t count) {  // chunks start at a vector
     int64_t i = first;
     for (; i + kVector <= first + count; i += kVector) {
       RUNHOOKS_INDEPENDENT
       for (int64_t k = 0; k < kVector; ++k) f(i + k);
     }
-    for (; i < first + count; ++i) rest(i);
+    for (; i < first + count; ++i) scalar_f(i);
   });
 }
 template <typename T>
-inline bool shares_elements(int64_t n) {
-  return std::is_floating_point_v<T> && is_worth_sharing(n);
+inline bool is_parallel_loop(int64_t n) {
+  return std::is_floating_point_v<T> && is_worth_parallelizing(n);
 }
 
-// Everything but the loop is compiled once for all functions and types: each function costs the
-// compiler one loop per type. A loop of floating-point numbers may be split among threads.
+// A kernel that applies a loop to one tensor. Only the loop is a template argument of the derived
+// classes, so that this code is compiled once for all functions and types.
 class UnaryLoopKernel : public Kernel {
  public:
   using Loop = void (*)(const void* x, void* y, int64_t n);
-  UnaryLoopKernel(Loop loop, size_t in_size, size_t out_size, bool is_shared)
-      : loop_(loop), in_size_(in_size), out_size_(out_size), is_shared_(is_shared) {}
-  bool uses_threads() const final { return is_shared_ && is_worth_sharing(n_); }
+  UnaryLoopKernel(Loop loop, size_t in_size, size_t out_size, bool may_parallelize)
+      : loop_(loop), in_size_(in_size), out_size_(out_size), may_parallelize_(may_parallelize) {}
+  bool uses_threads() const final { return may_parallelize_ && is_worth_parallelizing(n_); }
   void prepare(KernelContext& c) final;
   void compute(KernelContext&) final;
 
  private:
   const Loop loop_;
   const size_t in_size_, out_size_;
-  const bool is_shared_;
+  const bool may_parallelize_;
   const char* x_ = nullptr;
   char* y_ = nullptr;
   int64_t n_ = 0;
 };
 
-// F has `static R apply(T x)`.
+// Applies F::apply(T), which returns R, to each element.
 template <typename T, typename R, typename F>
 class UnaryKernel final : public UnaryLoopKernel {
  public:
@@ -87,25 +86,25 @@ class UnaryKernel final : public UnaryLoopKernel {
   }
 };
 
-// How two operands align with the output. `*_step` is 0 for a single element. The general case
-// iterates over `outer` blocks of `inner` elements, with an offset per operand and block.
+// How a binary loop reads two broadcast operands. The output consists of blocks of `inner`
+// elements. In each block, an operand is contiguous (step 1) or one repeated element (step 0).
 struct BroadcastLayout {
   int64_t n = 0;
   int64_t inner = 0;
   int64_t a_step = 1, b_step = 1;
-  // Offsets of each block; empty if there is only one.
+  // For each block, the offset of its first element in the operand; empty if there is one block.
   std::vector<int64_t> a_offsets, b_offsets;
 };
 BroadcastLayout broadcast_layout(const Shape& a, const Shape& b, const Shape& out);
 
-// As UnaryLoopKernel. The loop sees two operands without gaps or repeats: a repeated one is copied
-// into a small buffer, whose length is a multiple of what a loop computes at once.
+// Like UnaryLoopKernel, for two tensors with broadcasting. The loop needs contiguous operands, so a
+// repeated operand is copied to a small buffer. Its length is a multiple of the vector length.
 class BinaryLoopKernel : public Kernel {
  public:
   using Loop = void (*)(const void* a, const void* b, void* y, int64_t n);
-  BinaryLoopKernel(Loop loop, size_t in_size, size_t out_size, bool is_shared)
-      : loop_(loop), in_size_(in_size), out_size_(out_size), is_shared_(is_shared) {}
-  bool uses_threads() const final { return is_shared_ && is_worth_sharing(layout_.inner); }
+  BinaryLoopKernel(Loop loop, size_t in_size, size_t out_size, bool may_parallelize)
+      : loop_(loop), in_size_(in_size), out_size_(out_size), may_parallelize_(may_parallelize) {}
+  bool uses_threads() const final { return may_parallelize_ && is_worth_parallelizing(layout_.inner); }
   void prepare(KernelContext& c) final;
   void compute(KernelContext&) final;
 
@@ -116,15 +115,15 @@ class BinaryLoopKernel : public Kernel {
 
   const Loop loop_;
   const size_t in_size_, out_size_;
-  const bool is_shared_;
+  const bool may_parallelize_;
   const char *a_ = nullptr, *b_ = nullptr;
   char* y_ = nullptr;
   BroadcastLayout layout_;
-  // Whether the blocks of an operand follow each other in memory.
+  // Whether all blocks of an operand are contiguous in memory.
   bool a_is_dense_ = false, b_is_dense_ = false;
 };
 
-// F has `static R apply(T a, T b)`.
+// Applies F::apply(T, T), which returns R, to each pair of elements.
 template <typename T, typename R, typename F>
 class BinaryKernel final : public BinaryLoopKernel {
  public:
@@ -137,5 +136,40 @@ class BinaryKernel final : public BinaryLoopKernel {
     for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b[i]); });
   }
 };
+
+// The kernels of a function whose operands and result have one type.
+template <typename F>
+struct Elementwise {
+  template <typename T>
+  using Unary = UnaryKernel<T, T, F>;
+  template <typename T>
+  using Binary = BinaryKernel<T, T, F>;
+};
+
+template <typename F>
+KernelFactory float_unary_kernel() {
+  return kernel_by_type<Elementwise<F>::template Unary, float, double>();
+}
+
+template <typename F>
+KernelFactory float_binary_kernel() {
+  return kernel_by_type<Elementwise<F>::template Binary, float, double>();
+}
+
+// Defines a function of x, or of a and b, for these kernels.
+#define RUNHOOKS_UNARY_FN(name, expression) \
+  struct name {                             \
+    template <typename T>                   \
+    static T apply(T x) {                   \
+      return static_cast<T>(expression);    \
+    }                                       \
+  }
+#define RUNHOOKS_BINARY_FN(name, expression) \
+  struct name {                              \
+    template <typename T>                    \
+    static T apply(T a, T b) {               \
+      return static_cast<T>(expression);     \
+    }                                        \
+  }
 
 }  // namespace runhooks

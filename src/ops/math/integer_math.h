@@ -5,7 +5,8 @@
 
 namespace runhooks {
 
-// Signed overflow is undefined in C++, but TensorFlow's integers wrap around.
+// Computes f in unsigned arithmetic, because signed overflow is undefined behaviour in C++.
+// TensorFlow's integers wrap around.
 template <typename T, typename F>
 constexpr T wrapping(T a, T b, F f) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {

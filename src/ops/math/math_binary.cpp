@@ -10,49 +10,15 @@ namespace runhooks {
 
 namespace {
 
-struct AddFn {
-  template <typename T>
-  static T apply(T a, T b) {
-    return wrapping_add(a, b);
-  }
-};
-struct SubFn {
-  template <typename T>
-  static T apply(T a, T b) {
-    return wrapping_subtract(a, b);
-  }
-};
-struct MulFn {
-  template <typename T>
-  static T apply(T a, T b) {
-    return wrapping_multiply(a, b);
-  }
-};
-struct DivFn {
-  template <typename T>
-  static T apply(T a, T b) {
-    return a / b;
-  }
-};
-struct DivNoNanFn {
-  template <typename T>
-  static T apply(T a, T b) {
-    return b == T(0) ? T(0) : a / b;
-  }
-};
-// NaN if either is NaN, as in TensorFlow 2; 1.x returns the first operand, which can hide a NaN.
-struct MaximumFn {
-  template <typename T>
-  static T apply(T a, T b) {
-    return a < b || b != b ? b : a;
-  }
-};
-struct MinimumFn {
-  template <typename T>
-  static T apply(T a, T b) {
-    return b < a || b != b ? b : a;
-  }
-};
+RUNHOOKS_BINARY_FN(AddFn, wrapping_add(a, b));
+RUNHOOKS_BINARY_FN(SubFn, wrapping_subtract(a, b));
+RUNHOOKS_BINARY_FN(MulFn, wrapping_multiply(a, b));
+RUNHOOKS_BINARY_FN(DivFn, a / b);
+RUNHOOKS_BINARY_FN(DivNoNanFn, b == T(0) ? T(0) : a / b);
+// NaN if one operand is NaN, as in TensorFlow 2. TensorFlow 1 returns the first operand, which can
+// hide a NaN.
+RUNHOOKS_BINARY_FN(MaximumFn, a < b || b != b ? b : a);
+RUNHOOKS_BINARY_FN(MinimumFn, b < a || b != b ? b : a);
 struct PowFn {
   static float apply(float a, float b) { return std::pow(a, b); }
   static double apply(double a, double b) { return std::pow(a, b); }
@@ -79,7 +45,7 @@ struct FloorDivFn {
   template <typename T>
   static T apply(T a, T b) {
     if (b == 0) invalid_argument("Integer division by zero.");
-    if (b == -1) return wrapping_negative(a);  // the smallest integer has no negative
+    if (b == -1) return wrapping_negative(a);  // avoids overflow of the smallest integer
     const T quotient = a / b;
     return quotient - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
   }
@@ -91,29 +57,15 @@ struct FloorModFn {
   static T apply(T a, T b) {
     if (b == 0) invalid_argument("Integer division by zero.");
     if (b == -1) return 0;
-    const T rest = a % b;
-    return rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0);
+    const T remainder = a % b;
+    return remainder + (remainder != 0 && (remainder < 0) != (b < 0) ? b : 0);
   }
 };
 
 template <typename F>
-struct Arithmetic {
-  template <typename T>
-  using Kernel = BinaryKernel<T, T, F>;
-};
-
-template <typename F>
-KernelFactory binary_of_numbers() {
-  return kernel_by_type<Arithmetic<F>::template Kernel, float, double, int32_t, int64_t>();
+KernelFactory numeric_binary_kernel() {
+  return kernel_by_type<Elementwise<F>::template Binary, float, double, int32_t, int64_t>();
 }
-
-template <typename F>
-KernelFactory binary_of_floats() {
-  return kernel_by_type<Arithmetic<F>::template Kernel, float, double>();
-}
-
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
 
 Grads add_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, dy[0], dy[0]);
@@ -140,12 +92,12 @@ Grads div_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, da, db);
 }
 
-// The gradient goes to the selected operand, on ties to the first.
-Grads selection_gradient(Graph& g, Operation& op, const Outputs& dy, const char* takes_first) {
-  const Output first = g.op(takes_first, {op.input(0), op.input(1)});
+// The gradient of Maximum and Minimum: the selected operand gets it; on ties, the first operand.
+Grads selection_gradient(Graph& g, Operation& op, const Outputs& dy, const char* comparison) {
+  const Output is_first_selected = g.op(comparison, {op.input(0), op.input(1)});
   const Output zeros = g.op("ZerosLike", {dy[0]});
-  const Output da = g.op("SelectV2", {first, dy[0], zeros});
-  const Output db = g.op("SelectV2", {first, zeros, dy[0]});
+  const Output da = g.op("SelectV2", {is_first_selected, dy[0], zeros});
+  const Output db = g.op("SelectV2", {is_first_selected, zeros, dy[0]});
   return sum_to_operands(g, op, da, db);
 }
 
@@ -154,11 +106,10 @@ Grads pow_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output one = g.scalar(a.dtype(), 1), zero = g.scalar(a.dtype(), 0);
   const Output lower = g.op("Pow", {a, subtract(g, b, one)});
   const Output da = multiply(g, dy[0], multiply(g, b, lower));
-  // Takes log(a) only where it is defined, so that the exponent's gradient elsewhere is 0 instead
-  // of NaN.
-  const Output positive = g.op("Greater", {a, zero});
-  const Output safe = g.op("SelectV2", {positive, a, one});
-  const Output logs = g.op("SelectV2", {positive, g.op("Log", {safe}), zero});
+  // Computes log(a) only where a > 0, so that the gradient of the exponent is 0 elsewhere, not NaN.
+  const Output is_positive = g.op("Greater", {a, zero});
+  const Output positive_base = g.op("SelectV2", {is_positive, a, one});
+  const Output logs = g.op("SelectV2", {is_positive, g.op("Log", {positive_base}), zero});
   const Output db = multiply(g, dy[0], multiply(g, op.output(0), logs));
   return sum_to_operands(g, op, da, db);
 }
@@ -176,7 +127,7 @@ Grads squared_difference_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 RUNHOOKS_BINARY_OP("AddV2")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<AddFn>())
+    .kernel(numeric_binary_kernel<AddFn>())
     .gradient(add_gradient)
     .endpoint("add")
     .summary("x + y, elementwise.")
@@ -187,7 +138,7 @@ RUNHOOKS_BINARY_OP("AddV2")
 
 RUNHOOKS_BINARY_OP("Add")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<AddFn>())
+    .kernel(numeric_binary_kernel<AddFn>())
     .gradient(add_gradient)
     .endpoint("raw_ops.Add")
     .summary("x + y, elementwise.")
@@ -195,7 +146,7 @@ RUNHOOKS_BINARY_OP("Add")
 
 RUNHOOKS_BINARY_OP("Sub")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<SubFn>())
+    .kernel(numeric_binary_kernel<SubFn>())
     .gradient(sub_gradient)
     .endpoint("subtract")
     .summary("x - y, elementwise.")
@@ -204,7 +155,7 @@ RUNHOOKS_BINARY_OP("Sub")
 
 RUNHOOKS_BINARY_OP("Mul")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<MulFn>())
+    .kernel(numeric_binary_kernel<MulFn>())
     .gradient(mul_gradient)
     .endpoint("multiply")
     .summary("x * y, elementwise.")
@@ -214,7 +165,7 @@ RUNHOOKS_BINARY_OP("Mul")
 
 RUNHOOKS_BINARY_OP("RealDiv")
     .attr("T: {float, double}")
-    .kernel(binary_of_floats<DivFn>())
+    .kernel(float_binary_kernel<DivFn>())
     .gradient(div_gradient)
     .endpoint("realdiv")
     .summary("x / y for floating-point numbers, elementwise.")
@@ -222,7 +173,7 @@ RUNHOOKS_BINARY_OP("RealDiv")
 
 RUNHOOKS_BINARY_OP("DivNoNan")
     .attr("T: {float, double}")
-    .kernel(binary_of_floats<DivNoNanFn>())
+    .kernel(float_binary_kernel<DivNoNanFn>())
     .gradient(div_no_nan_gradient)
     .endpoint("div_no_nan")
     .endpoint("math.divide_no_nan")
@@ -231,7 +182,7 @@ RUNHOOKS_BINARY_OP("DivNoNan")
 
 RUNHOOKS_BINARY_OP("Maximum")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<MaximumFn>())
+    .kernel(numeric_binary_kernel<MaximumFn>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) {
       return selection_gradient(g, op, dy, "GreaterEqual");
     })
@@ -240,7 +191,7 @@ RUNHOOKS_BINARY_OP("Maximum")
 
 RUNHOOKS_BINARY_OP("Minimum")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<MinimumFn>())
+    .kernel(numeric_binary_kernel<MinimumFn>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) {
       return selection_gradient(g, op, dy, "LessEqual");
     })
@@ -249,14 +200,14 @@ RUNHOOKS_BINARY_OP("Minimum")
 
 RUNHOOKS_BINARY_OP("Pow")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<PowFn>())
+    .kernel(numeric_binary_kernel<PowFn>())
     .gradient(pow_gradient)
     .summary("x to the power of y, elementwise.")
     .example("p[2,3] p[3]");
 
 RUNHOOKS_BINARY_OP("SquaredDifference")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<SquaredDifferenceFn>())
+    .kernel(numeric_binary_kernel<SquaredDifferenceFn>())
     .gradient(squared_difference_gradient)
     .summary("(x - y)^2, elementwise.")
     .example("f[2,3] f[2,3]")
@@ -264,7 +215,7 @@ RUNHOOKS_BINARY_OP("SquaredDifference")
 
 RUNHOOKS_BINARY_OP("FloorDiv")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<FloorDivFn>())
+    .kernel(numeric_binary_kernel<FloorDivFn>())
     .not_differentiable()
     .endpoint("floordiv")
     .summary("The largest integer not above x / y, elementwise.")
@@ -272,10 +223,10 @@ RUNHOOKS_BINARY_OP("FloorDiv")
 
 RUNHOOKS_BINARY_OP("FloorMod")
     .attr("T: numbertype")
-    .kernel(binary_of_numbers<FloorModFn>())
+    .kernel(numeric_binary_kernel<FloorModFn>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) {
-      const Output whole = g.op("FloorDiv", {op.input(0), op.input(1)});
-      return sum_to_operands(g, op, dy[0], negative(g, multiply(g, dy[0], whole)));
+      const Output quotient = g.op("FloorDiv", {op.input(0), op.input(1)});
+      return sum_to_operands(g, op, dy[0], negative(g, multiply(g, dy[0], quotient)));
     })
     .endpoint("floormod")
     .endpoint("mod")

@@ -56,17 +56,17 @@ struct Comparison {
   using Kernel = BinaryKernel<T, bool, F>;
 };
 template <typename F>
-struct Test {
+struct Predicate {
   template <typename T>
   using Kernel = UnaryKernel<T, bool, F>;
 };
 
 template <typename F>
-KernelFactory compare() {
+KernelFactory comparison_kernel() {
   return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>();
 }
 
-// Compares codes if both tensors share a dictionary.
+// Compares strings. If both tensors have the same dictionary, compares codes.
 template <bool kEqual>
 class StringEqualKernel : public Kernel {
  public:
@@ -86,8 +86,8 @@ class StringEqualKernel : public Kernel {
   }
 
  private:
-  template <typename Same>
-  void run(KernelContext& c, Same same) const {
+  template <typename IsEqual>
+  void run(KernelContext& c, IsEqual is_equal) const {
     bool* z = c.output(0).template data<bool>();
     const int64_t blocks = layout_.n / layout_.inner;
     for (int64_t block = 0; block < blocks; ++block) {
@@ -95,7 +95,7 @@ class StringEqualKernel : public Kernel {
       int64_t i = layout_.a_offsets.empty() ? 0 : layout_.a_offsets[k];
       int64_t j = layout_.b_offsets.empty() ? 0 : layout_.b_offsets[k];
       for (int64_t n = layout_.inner; n > 0; --n, i += layout_.a_step, j += layout_.b_step) {
-        *z++ = same(i, j) == kEqual;
+        *z++ = is_equal(i, j) == kEqual;
       }
     }
   }
@@ -104,25 +104,25 @@ class StringEqualKernel : public Kernel {
 };
 
 template <typename F, bool kEqual>
-KernelFactory compare_with_strings() {
-  return [numbers = compare<F>()](const Operation& op) -> std::unique_ptr<Kernel> {
+KernelFactory equality_kernel() {
+  return [numbers = comparison_kernel<F>()](const Operation& op) -> std::unique_ptr<Kernel> {
     if (op.attr_type("T") != DType::kString) return numbers(op);
     return std::make_unique<StringEqualKernel<kEqual>>();
   };
 }
 
 template <typename F>
-KernelFactory compare_order() {
+KernelFactory ordering_kernel() {
   return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t>();
 }
 
 template <typename F>
-KernelFactory test() {
-  return kernel_by_type<Test<F>::template Kernel, float, double>();
+KernelFactory predicate_kernel() {
+  return kernel_by_type<Predicate<F>::template Kernel, float, double>();
 }
 
-// The condition of Select has the operands' shape, or is a scalar or a vector that selects rows;
-// SelectV2 broadcasts it.
+// The condition of Select has the shape of the operands, or is a scalar, or a vector with one
+// element per row. SelectV2 broadcasts its condition.
 Shape condition_shape(const Operation& op, const Shape& condition, int rank) {
   Shape shape = condition;
   if (op.type() != "Select" || shape.rank() != 1) return shape;
@@ -154,8 +154,8 @@ class SelectKernel : public Kernel {
       parallel_for_range(n, [&](int64_t first, int64_t count) {
         for (int64_t i = first; i < first + count; ++i) {
           // Branch-free, because the condition is unpredictable.
-          const T either[] = {y[i], x[i]};
-          z[i] = either[condition[i] ? 1 : 0];
+          const T choices[] = {y[i], x[i]};
+          z[i] = choices[condition[i] ? 1 : 0];
         }
       });
       return;
@@ -167,16 +167,17 @@ class SelectKernel : public Kernel {
   }
 
  private:
-  // The operand element for each output element.
+  // For each element of the output, the position of its element in the operand.
   static std::vector<int64_t> positions(const Shape& operand, const Shape& out) {
     const BroadcastLayout layout = broadcast_layout(operand, out, out);
-    std::vector<int64_t> all;
+    std::vector<int64_t> positions_of_operand;
     for (int64_t block = 0; block < layout.n / std::max<int64_t>(layout.inner, 1); ++block) {
       const int64_t offset =
           layout.a_offsets.empty() ? 0 : layout.a_offsets[static_cast<size_t>(block)];
-      for (int64_t i = 0; i < layout.inner; ++i) all.push_back(offset + i * layout.a_step);
+      for (int64_t i = 0; i < layout.inner; ++i)
+        positions_of_operand.push_back(offset + i * layout.a_step);
     }
-    return all;
+    return positions_of_operand;
   }
   std::vector<std::vector<int64_t>> positions_;
 };
@@ -190,14 +191,16 @@ class StringSelectKernel : public SelectKernel<int32_t> {
       select(c, x.data<int32_t>(), y.data<int32_t>());
     } else {
       dictionary = std::make_shared<StringDictionary>();
-      const std::vector<int32_t> xs = codes_in(*dictionary, x), ys = codes_in(*dictionary, y);
-      select(c, xs.data(), ys.data());
+      const std::vector<int32_t> x_codes = codes_in_dictionary(*dictionary, x),
+                                 y_codes = codes_in_dictionary(*dictionary, y);
+      select(c, x_codes.data(), y_codes.data());
     }
     c.output(0).set_dictionary(dictionary);
   }
 
  private:
-  static std::vector<int32_t> codes_in(StringDictionary& dictionary, const Tensor& strings) {
+  static std::vector<int32_t> codes_in_dictionary(StringDictionary& dictionary,
+                                                  const Tensor& strings) {
     std::vector<int32_t> codes;
     for (int64_t i = 0; i < strings.num_elements(); ++i) {
       codes.push_back(dictionary.code(strings.string_at(i)));
@@ -240,31 +243,31 @@ void select_shape(ShapeContext& c) {
 
 RUNHOOKS_COMPARISON_OP("Equal")
     .attr("T: {float, double, int32, int64, bool, string}")
-    .kernel(compare_with_strings<EqualFn, true>())
+    .kernel(equality_kernel<EqualFn, true>())
     .example("s{a,b,} s{b,b,}")
     .example("s{a,b} s:b")
     .summary("x == y, elementwise.");
 RUNHOOKS_COMPARISON_OP("NotEqual")
     .attr("T: {float, double, int32, int64, bool, string}")
-    .kernel(compare_with_strings<NotEqualFn, false>())
+    .kernel(equality_kernel<NotEqualFn, false>())
     .example("s{a,b,} s{b,b,}")
     .example("s{a,b} s:b")
     .summary("x != y, elementwise.");
 RUNHOOKS_COMPARISON_OP("Less")
     .attr("T: numbertype")
-    .kernel(compare_order<LessFn>())
+    .kernel(ordering_kernel<LessFn>())
     .summary("x < y, elementwise.");
 RUNHOOKS_COMPARISON_OP("LessEqual")
     .attr("T: numbertype")
-    .kernel(compare_order<LessEqualFn>())
+    .kernel(ordering_kernel<LessEqualFn>())
     .summary("x <= y, elementwise.");
 RUNHOOKS_COMPARISON_OP("Greater")
     .attr("T: numbertype")
-    .kernel(compare_order<GreaterFn>())
+    .kernel(ordering_kernel<GreaterFn>())
     .summary("x > y, elementwise.");
 RUNHOOKS_COMPARISON_OP("GreaterEqual")
     .attr("T: numbertype")
-    .kernel(compare_order<GreaterEqualFn>())
+    .kernel(ordering_kernel<GreaterEqualFn>())
     .summary("x >= y, elementwise.");
 
 RUNHOOKS_REGISTER_OP("LogicalAnd")
@@ -296,19 +299,23 @@ RUNHOOKS_REGISTER_OP("LogicalNot")
     .summary("not x, elementwise.")
     .example("b[2,3]");
 
-#define RUNHOOKS_TEST_OP(type)    \
-  RUNHOOKS_REGISTER_OP(type)      \
-      .input("x: T")              \
-      .output("y: bool")          \
-      .attr("T: {float, double}") \
-      .shape(unchanged_shape)     \
-      .not_differentiable()       \
+#define RUNHOOKS_PREDICATE_OP(type) \
+  RUNHOOKS_REGISTER_OP(type)        \
+      .input("x: T")                \
+      .output("y: bool")            \
+      .attr("T: {float, double}")   \
+      .shape(unchanged_shape)       \
+      .not_differentiable()         \
       .example("f[2,3]")
 
-RUNHOOKS_TEST_OP("IsNan").kernel(test<IsNanFn>()).summary("Whether x is NaN, elementwise.");
-RUNHOOKS_TEST_OP("IsInf").kernel(test<IsInfFn>()).summary("Whether x is infinite, elementwise.");
-RUNHOOKS_TEST_OP("IsFinite")
-    .kernel(test<IsFiniteFn>())
+RUNHOOKS_PREDICATE_OP("IsNan")
+    .kernel(predicate_kernel<IsNanFn>())
+    .summary("Whether x is NaN, elementwise.");
+RUNHOOKS_PREDICATE_OP("IsInf")
+    .kernel(predicate_kernel<IsInfFn>())
+    .summary("Whether x is infinite, elementwise.");
+RUNHOOKS_PREDICATE_OP("IsFinite")
+    .kernel(predicate_kernel<IsFiniteFn>())
     .summary("Whether x is finite, elementwise.");
 
 RUNHOOKS_REGISTER_OP("Select")
@@ -319,7 +326,7 @@ RUNHOOKS_REGISTER_OP("Select")
     .attr("T: type")
     .shape(select_shape)
     .kernel(make_select_kernel)
-    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) -> std::vector<Gradient> {
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output zeros = g.op("ZerosLike", {dy[0]});
       return {Gradient(), g.op("Select", {op.input(0), dy[0], zeros}),
               g.op("Select", {op.input(0), zeros, dy[0]})};
@@ -340,7 +347,7 @@ RUNHOOKS_REGISTER_OP("SelectV2")
       c.set_output(0, broadcast_shapes(c.input(0), broadcast_shapes(c.input(1), c.input(2))));
     })
     .kernel(make_select_kernel)
-    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) -> std::vector<Gradient> {
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output zeros = g.op("ZerosLike", {dy[0]});
       const Output dx = g.op("SelectV2", {op.input(0), dy[0], zeros});
       const Output dz = g.op("SelectV2", {op.input(0), zeros, dy[0]});

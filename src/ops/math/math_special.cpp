@@ -1,5 +1,5 @@
-// Elementwise functions not in math_unary.cpp: trigonometric and hyperbolic functions, their
-// inverses, and the gamma function and its relatives.
+// Less common elementwise functions: trigonometric and hyperbolic functions, their inverses, and
+// the gamma function with related functions. The other functions are in math_unary.cpp.
 #include "ops/math/quiet_math.h"
 
 #include <array>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// The derivative of log(gamma): an asymptotic series above 6, below it the recurrence digamma(x +
-// 1) - 1 / x.
+// The derivative of log(gamma(x)). Uses an asymptotic series for x >= 10. The recurrence digamma(x)
+// = digamma(x + 1) - 1 / x extends it to smaller x.
 double digamma(double x) {
   if (std::isnan(x)) return x;
   if (std::isinf(x)) return x > 0 ? x : std::numeric_limits<double>::quiet_NaN();
@@ -41,7 +41,7 @@ double zeta(double x, double q) {
     if (q == std::floor(q)) return std::numeric_limits<double>::infinity();
     if (x != std::floor(x)) return nan;
   }
-  // B(2k) / (2k)!
+  // B(2k) / (2k)!, where B are the Bernoulli numbers.
   constexpr std::array<double, 8> kBernoulli = {0.08333333333333333,    -0.001388888888888889,
                                                 3.306878306878307e-05,  -8.267195767195768e-07,
                                                 2.08767569878681e-08,   -5.284190138687493e-10,
@@ -68,14 +68,6 @@ double polygamma(double n, double x) {
   return sign * std::exp(std::lgamma(n + 1)) * zeta(n + 1, x);
 }
 
-#define RUNHOOKS_UNARY_FN(name, expression) \
-  struct name {                             \
-    template <typename T>                   \
-    static T apply(T x) {                   \
-      return static_cast<T>(expression);    \
-    }                                       \
-  }
-
 RUNHOOKS_UNARY_FN(TanFn, std::tan(x));
 RUNHOOKS_UNARY_FN(AsinFn, std::asin(x));
 RUNHOOKS_UNARY_FN(AcosFn, std::acos(x));
@@ -89,9 +81,8 @@ RUNHOOKS_UNARY_FN(Expm1Fn, std::expm1(x));
 RUNHOOKS_UNARY_FN(RintFn, std::nearbyint(x));
 RUNHOOKS_UNARY_FN(DigammaFn, digamma(static_cast<double>(x)));
 
-#undef RUNHOOKS_UNARY_FN
-
-// std::lgamma() writes the sign to a global. This race is harmless, because the sign is never read.
+// std::lgamma() writes the sign to a global variable. The data race is harmless, because nothing
+// reads the sign.
 struct LgammaFn {
   template <typename T>
   static T apply(T x) {
@@ -99,39 +90,12 @@ struct LgammaFn {
   }
 };
 
-#define RUNHOOKS_BINARY_FN(name, expression) \
-  struct name {                              \
-    template <typename T>                    \
-    static T apply(T x, T y) {               \
-      return static_cast<T>(expression);     \
-    }                                        \
-  }
-
-RUNHOOKS_BINARY_FN(Atan2Fn, std::atan2(x, y));
-RUNHOOKS_BINARY_FN(ZetaFn, zeta(static_cast<double>(x), static_cast<double>(y)));
-RUNHOOKS_BINARY_FN(PolygammaFn, polygamma(static_cast<double>(x), static_cast<double>(y)));
-RUNHOOKS_BINARY_FN(XlogyFn, x == T(0) ? T(0) : x * std::log(y));
-RUNHOOKS_BINARY_FN(XdivyFn, x == T(0) ? T(0) : x / y);
-RUNHOOKS_BINARY_FN(MulNoNanFn, y == T(0) ? T(0) : x * y);
-
-#undef RUNHOOKS_BINARY_FN
-
-template <typename F>
-struct OfNumbers {
-  template <typename T>
-  using Unary = UnaryKernel<T, T, F>;
-  template <typename T>
-  using Binary = BinaryKernel<T, T, F>;
-};
-
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-GradientFn times_slope(std::function<Output(Graph&, Output x, Output y)> slope) {
-  return [slope](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-    return {multiply(g, dy[0], slope(g, op.input(0), op.output(0)))};
-  };
-}
+RUNHOOKS_BINARY_FN(Atan2Fn, std::atan2(a, b));
+RUNHOOKS_BINARY_FN(ZetaFn, zeta(static_cast<double>(a), static_cast<double>(b)));
+RUNHOOKS_BINARY_FN(PolygammaFn, polygamma(static_cast<double>(a), static_cast<double>(b)));
+RUNHOOKS_BINARY_FN(XlogyFn, a == T(0) ? T(0) : a * std::log(b));
+RUNHOOKS_BINARY_FN(XdivyFn, a == T(0) ? T(0) : a / b);
+RUNHOOKS_BINARY_FN(MulNoNanFn, b == T(0) ? T(0) : a * b);
 
 Output square(Graph& g, Output x) { return g.op("Square", {x}); }
 Output inverse(Graph& g, Output x) { return g.op("Reciprocal", {x}); }
@@ -141,37 +105,38 @@ Output one_plus(Graph& g, Output x) { return add(g, number(g, x, 1), x); }
 
 Grads atan2_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output y = op.input(0), x = op.input(1);
-  const Output scaled = divide(g, dy[0], add(g, square(g, x), square(g, y)));
-  return sum_to_operands(g, op, multiply(g, x, scaled), multiply(g, negative(g, y), scaled));
+  const Output grad_over_norm = divide(g, dy[0], add(g, square(g, x), square(g, y)));
+  return sum_to_operands(g, op, multiply(g, x, grad_over_norm),
+                         multiply(g, negative(g, y), grad_over_norm));
 }
 
 Grads zeta_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), q = op.input(1);
-  const Output slope = multiply(g, negative(g, x), g.op("Zeta", {one_plus(g, x), q}));
-  return sum_to_operands(g, op, Gradient(), multiply(g, dy[0], slope));
+  const Output derivative = multiply(g, negative(g, x), g.op("Zeta", {one_plus(g, x), q}));
+  return sum_to_operands(g, op, Gradient(), multiply(g, dy[0], derivative));
 }
 
 Grads polygamma_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  const Output slope = g.op("Polygamma", {one_plus(g, op.input(0)), op.input(1)});
-  return sum_to_operands(g, op, Gradient(), multiply(g, dy[0], slope));
+  const Output derivative = g.op("Polygamma", {one_plus(g, op.input(0)), op.input(1)});
+  return sum_to_operands(g, op, Gradient(), multiply(g, dy[0], derivative));
 }
 
-// 1 where x is not 0, otherwise 0, so that 0 * NaN does not propagate.
-Output not_zero(Graph& g, Output x) {
+// 1 where x is not 0, else 0. Used as the x of Xlogy and Xdivy, whose result is 0 where it is 0.
+Output is_nonzero(Graph& g, Output x) {
   return cast(g, g.op("NotEqual", {x, number(g, x, 0)}), x.dtype());
 }
 
 Grads xlogy_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), y = op.input(1);
-  const Output dx = g.op("Xlogy", {not_zero(g, x), y}), slope = g.op("Xdivy", {x, y});
-  return sum_to_operands(g, op, multiply(g, dy[0], dx), multiply(g, dy[0], slope));
+  const Output dx = g.op("Xlogy", {is_nonzero(g, x), y}), derivative = g.op("Xdivy", {x, y});
+  return sum_to_operands(g, op, multiply(g, dy[0], dx), multiply(g, dy[0], derivative));
 }
 
 Grads xdivy_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), y = op.input(1);
-  const Output dx = g.op("Xdivy", {not_zero(g, x), y});
-  const Output slope = g.op("Xdivy", {negative(g, x), square(g, y)});
-  return sum_to_operands(g, op, multiply(g, dy[0], dx), multiply(g, dy[0], slope));
+  const Output dx = g.op("Xdivy", {is_nonzero(g, x), y});
+  const Output derivative = g.op("Xdivy", {negative(g, x), square(g, y)});
+  return sum_to_operands(g, op, multiply(g, dy[0], dx), multiply(g, dy[0], derivative));
 }
 
 Grads mul_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
@@ -187,67 +152,67 @@ Grads mul_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
       .output("y: T")                   \
       .attr("T: {float, double}")       \
       .shape(unchanged_shape)           \
-      .kernel(kernel_by_type<OfNumbers<type##Fn>::Unary, float, double>())
+      .kernel(float_unary_kernel<type##Fn>())
 
 RUNHOOKS_SPECIAL_UNARY_OP(Tan)
-    .gradient(times_slope([](Graph& g, Output, Output y) { return one_plus(g, square(g, y)); }))
+    .gradient(chain_rule([](Graph& g, Output, Output y) { return one_plus(g, square(g, y)); }))
     .summary("The tangent of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Asin)
-    .gradient(times_slope([](Graph& g, Output x, Output) {
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
       return rsqrt(g, one_minus(g, square(g, x)));
     }))
     .summary("The arc sine of x, elementwise.")
     .example("u[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Acos)
-    .gradient(times_slope([](Graph& g, Output x, Output) {
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
       return negative(g, rsqrt(g, one_minus(g, square(g, x))));
     }))
     .summary("The arc cosine of x, elementwise.")
     .example("u[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Atan)
-    .gradient(times_slope([](Graph& g, Output x, Output) {
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
       return inverse(g, one_plus(g, square(g, x)));
     }))
     .summary("The arc tangent of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Sinh)
-    .gradient(times_slope([](Graph& g, Output x, Output) -> Output { return g.op("Cosh", {x}); }))
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output { return g.op("Cosh", {x}); }))
     .summary("The hyperbolic sine of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Cosh)
-    .gradient(times_slope([](Graph& g, Output x, Output) -> Output { return g.op("Sinh", {x}); }))
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output { return g.op("Sinh", {x}); }))
     .summary("The hyperbolic cosine of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Asinh)
-    .gradient(times_slope([](Graph& g, Output x, Output) {
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
       return rsqrt(g, one_plus(g, square(g, x)));
     }))
     .summary("The inverse hyperbolic sine of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Acosh)
-    .gradient(times_slope([](Graph& g, Output x, Output) {
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
       return rsqrt(g, subtract(g, square(g, x), number(g, x, 1)));
     }))
     .summary("The inverse hyperbolic cosine of x, elementwise.")
     .example("o[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Atanh)
-    .gradient(times_slope([](Graph& g, Output x, Output) {
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
       return inverse(g, one_minus(g, square(g, x)));
     }))
     .summary("The inverse hyperbolic tangent of x, elementwise.")
     .example("u[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Expm1)
-    .gradient(times_slope([](Graph& g, Output, Output y) { return one_plus(g, y); }))
+    .gradient(chain_rule([](Graph& g, Output, Output y) { return one_plus(g, y); }))
     .summary("exp(x) - 1, elementwise, accurate for x near 0.")
     .example("f[2,3]");
 
@@ -257,14 +222,12 @@ RUNHOOKS_SPECIAL_UNARY_OP(Rint)
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Lgamma)
-    .gradient(times_slope([](Graph& g, Output x, Output) -> Output {
-      return g.op("Digamma", {x});
-    }))
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output { return g.op("Digamma", {x}); }))
     .summary("The logarithm of the absolute value of the gamma function, elementwise.")
     .example("p[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Digamma)
-    .gradient(times_slope([](Graph& g, Output x, Output) -> Output {
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output {
       return g.op("Polygamma", {number(g, x, 1), x});
     }))
     .summary("The derivative of Lgamma, elementwise.")
@@ -277,7 +240,7 @@ RUNHOOKS_SPECIAL_UNARY_OP(Digamma)
       .output("z: T")                          \
       .attr("T: {float, double}")              \
       .shape(broadcast_shape)                  \
-      .kernel(kernel_by_type<OfNumbers<type##Fn>::Binary, float, double>())
+      .kernel(float_binary_kernel<type##Fn>())
 
 RUNHOOKS_SPECIAL_BINARY_OP(Atan2, "y", "x")
     .gradient(atan2_gradient)

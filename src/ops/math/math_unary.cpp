@@ -10,14 +10,6 @@ namespace runhooks {
 
 namespace {
 
-#define RUNHOOKS_UNARY_FN(name, expression) \
-  struct name {                             \
-    template <typename T>                   \
-    static T apply(T x) {                   \
-      return expression;                    \
-    }                                       \
-  }
-
 RUNHOOKS_UNARY_FN(NegFn, wrapping_negative(x));
 RUNHOOKS_UNARY_FN(SquareFn, wrapping_multiply(x, x));
 RUNHOOKS_UNARY_FN(AbsFn, x < 0 ? wrapping_negative(x) : x);
@@ -34,29 +26,17 @@ RUNHOOKS_UNARY_FN(SinFn, std::sin(x));
 RUNHOOKS_UNARY_FN(CosFn, std::cos(x));
 RUNHOOKS_UNARY_FN(FloorFn, std::floor(x));
 RUNHOOKS_UNARY_FN(CeilFn, std::ceil(x));
-// Rounds half to even, as R and TensorFlow do.
+// Rounds half to even, like R and TensorFlow.
 RUNHOOKS_UNARY_FN(RoundFn, std::nearbyint(x));
 RUNHOOKS_UNARY_FN(SigmoidFn, sigmoid_of(x));
 
-#undef RUNHOOKS_UNARY_FN
-
 template <typename F>
-struct Same {
-  template <typename T>
-  using Kernel = UnaryKernel<T, T, F>;
-};
-
-template <typename F>
-KernelFactory unary_of_numbers() {
-  return kernel_by_type<Same<F>::template Kernel, float, double, int32_t, int64_t>();
+KernelFactory numeric_unary_kernel() {
+  return kernel_by_type<Elementwise<F>::template Unary, float, double, int32_t, int64_t>();
 }
 
-template <typename F>
-KernelFactory unary_of_floats() {
-  return kernel_by_type<Same<F>::template Kernel, float, double>();
-}
-
-// Gradients of functions with infinite slope at 0: returns 0 if the incoming gradient `dy` is 0.
+// Gradients of functions whose derivative is infinite at 0. Where the incoming gradient `dy` is 0,
+// the result is 0, not NaN.
 #define RUNHOOKS_GRADIENT_FN(name, expression) \
   struct name {                                \
     template <typename T>                      \
@@ -66,37 +46,23 @@ KernelFactory unary_of_floats() {
   }
 
 RUNHOOKS_GRADIENT_FN(SqrtGradFn, T(0.5) * dy / y);
-// Rounds once: sums with cancellation, as in batch normalization, depend on the last bits.
+// Computes in double and rounds once. The last bits matter in sums with cancellation, as in batch
+// normalization.
 RUNHOOKS_GRADIENT_FN(RsqrtGradFn, static_cast<T>(-0.5 * dy * y * y * y));
 RUNHOOKS_GRADIENT_FN(ReciprocalGradFn, -dy*(y* y));
 
 #undef RUNHOOKS_GRADIENT_FN
 
-template <typename F>
-struct OfOutput {
-  template <typename T>
-  using Kernel = BinaryKernel<T, T, F>;
-};
-
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-// The gradient is an op on the output: `type`(y, dy).
-GradientFn through_output(const char* type) {
+// A gradient function that adds the op `type`, whose inputs are the output y and its gradient.
+GradientFn gradient_from_output(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {op.output(0), dy[0]})};
   };
 }
 
-GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
-  return [factor](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-    return {multiply(g, dy[0], factor(g, op.input(0), op.output(0)))};
-  };
-}
-
-// height * exp(-x^2), the derivative of the error functions; Erf has height 2 / sqrt(pi).
-Output gaussian_times(Graph& g, Output x, double height) {
-  return multiply(g, number(g, x, height), g.op("Exp", {negative(g, g.op("Square", {x}))}));
+// scale * exp(-x^2), the derivative of Erf and Erfc. The scale of Erf is 2 / sqrt(pi).
+Output scaled_gaussian(Graph& g, Output x, double scale) {
+  return multiply(g, number(g, x, scale), g.op("Exp", {negative(g, g.op("Square", {x}))}));
 }
 
 template <typename From, typename To>
@@ -148,7 +114,7 @@ double exp_of_vector(double x) { return std::exp(x); }
 template <typename T>
 class ExpKernel : public Kernel {
  public:
-  bool uses_threads() const override { return shares_elements<T>(n_); }
+  bool uses_threads() const override { return is_parallel_loop<T>(n_); }
   void prepare(KernelContext& c) override {
     x_ = c.input(0).data<T>();
     y_ = c.output(0).template data<T>();
@@ -157,7 +123,7 @@ class ExpKernel : public Kernel {
   void compute(KernelContext&) override {
     const T* x = x_;
     T* y = y_;
-    share_vectors(
+    parallel_for_vectors(
         n_, [=](int64_t i) { y[i] = exp_of_vector(x[i]); },
         [=](int64_t i) { y[i] = std::exp(x[i]); });
   }
@@ -173,7 +139,7 @@ class ExpKernel : public Kernel {
 
 RUNHOOKS_UNARY_OP("Neg")
     .attr("T: numbertype")
-    .kernel(unary_of_numbers<NegFn>())
+    .kernel(numeric_unary_kernel<NegFn>())
     .gradient([](Graph& g, Operation&, const Outputs& dy) -> Grads { return {negative(g, dy[0])}; })
     .endpoint("negative")
     .summary("-x, elementwise.")
@@ -181,21 +147,23 @@ RUNHOOKS_UNARY_OP("Neg")
 
 RUNHOOKS_UNARY_OP("Square")
     .attr("T: numbertype")
-    .kernel(unary_of_numbers<SquareFn>())
-    .gradient(times([](Graph& g, Output x, Output) { return multiply(g, x, number(g, x, 2)); }))
+    .kernel(numeric_unary_kernel<SquareFn>())
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
+      return multiply(g, x, number(g, x, 2));
+    }))
     .summary("x^2, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Abs")
     .attr("T: numbertype")
-    .kernel(unary_of_numbers<AbsFn>())
-    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Sign", {x}); }))
+    .kernel(numeric_unary_kernel<AbsFn>())
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output { return g.op("Sign", {x}); }))
     .summary("The absolute value, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Sign")
     .attr("T: numbertype")
-    .kernel(unary_of_numbers<SignFn>())
+    .kernel(numeric_unary_kernel<SignFn>())
     .gradient([](Graph& g, Operation& op, const Outputs&) -> Grads {
       return {g.op("ZerosLike", {op.input(0)})};
     })
@@ -204,19 +172,20 @@ RUNHOOKS_UNARY_OP("Sign")
 
 RUNHOOKS_UNARY_OP("Sqrt")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<SqrtFn>())
-    .gradient(through_output("SqrtGrad"))
+    .kernel(float_unary_kernel<SqrtFn>())
+    .gradient(gradient_from_output("SqrtGrad"))
     .summary("The square root of x, elementwise.")
     .example("p[2,3]");
 
 RUNHOOKS_UNARY_OP("Rsqrt")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<RsqrtFn>())
-    .gradient(through_output("RsqrtGrad"))
+    .kernel(float_unary_kernel<RsqrtFn>())
+    .gradient(gradient_from_output("RsqrtGrad"))
     .summary("1 / sqrt(x), elementwise.")
     .example("p[2,3]");
 
-// Second derivatives: of d with respect to y, and `type`(y, d) with respect to dy.
+// Ops that compute the gradient of a function from its output y. They have a gradient, too, for
+// second derivatives.
 #define RUNHOOKS_OUTPUT_GRAD_OP(type, Fn)                                                 \
   RUNHOOKS_REGISTER_OP(type)                                                              \
       .input("y: T")                                                                      \
@@ -224,7 +193,7 @@ RUNHOOKS_UNARY_OP("Rsqrt")
       .output("z: T")                                                                     \
       .attr("T: {float, double}")                                                         \
       .shape([](ShapeContext& c) { c.set_output(0, c.input(0).merge_with(c.input(1))); }) \
-      .kernel(kernel_by_type<OfOutput<Fn>::Kernel, float, double>())                      \
+      .kernel(float_binary_kernel<Fn>())                                                  \
       .endpoint("raw_ops." type)                                                          \
       .example("p[2,3] f[2,3]")
 
@@ -255,21 +224,23 @@ RUNHOOKS_OUTPUT_GRAD_OP("ReciprocalGrad", ReciprocalGradFn)
 RUNHOOKS_UNARY_OP("Exp")
     .attr("T: {float, double}")
     .kernel(kernel_by_type<ExpKernel, float, double>())
-    .gradient(times([](Graph&, Output, Output y) { return y; }))
+    .gradient(chain_rule([](Graph&, Output, Output y) { return y; }))
     .summary("e to the power of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Log")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<LogFn>())
-    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Reciprocal", {x}); }))
+    .kernel(float_unary_kernel<LogFn>())
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output {
+      return g.op("Reciprocal", {x});
+    }))
     .summary("The natural logarithm of x, elementwise.")
     .example("p[2,3]");
 
 RUNHOOKS_UNARY_OP("Log1p")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<Log1pFn>())
-    .gradient(times([](Graph& g, Output x, Output) -> Output {
+    .kernel(float_unary_kernel<Log1pFn>())
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output {
       return g.op("Reciprocal", {add(g, number(g, x, 1), x)});
     }))
     .summary("log(1 + x), elementwise.")
@@ -277,15 +248,15 @@ RUNHOOKS_UNARY_OP("Log1p")
 
 RUNHOOKS_UNARY_OP("Reciprocal")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<ReciprocalFn>())
-    .gradient(through_output("ReciprocalGrad"))
+    .kernel(float_unary_kernel<ReciprocalFn>())
+    .gradient(gradient_from_output("ReciprocalGrad"))
     .summary("1 / x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Tanh")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<TanhFn>())
-    .gradient(through_output("TanhGrad"))
+    .kernel(float_unary_kernel<TanhFn>())
+    .gradient(gradient_from_output("TanhGrad"))
     .endpoint("tanh")
     .endpoint("nn.tanh")
     .endpoint("math.tanh")
@@ -294,8 +265,8 @@ RUNHOOKS_UNARY_OP("Tanh")
 
 RUNHOOKS_UNARY_OP("Sigmoid")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<SigmoidFn>())
-    .gradient(through_output("SigmoidGrad"))
+    .kernel(float_unary_kernel<SigmoidFn>())
+    .gradient(gradient_from_output("SigmoidGrad"))
     .endpoint("sigmoid")
     .endpoint("nn.sigmoid")
     .endpoint("math.sigmoid")
@@ -304,9 +275,9 @@ RUNHOOKS_UNARY_OP("Sigmoid")
 
 RUNHOOKS_UNARY_OP("Erf")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<ErfFn>())
-    .gradient(times([](Graph& g, Output x, Output) {
-      return gaussian_times(g, x, 1.1283791670955126);
+    .kernel(float_unary_kernel<ErfFn>())
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
+      return scaled_gaussian(g, x, 1.1283791670955126);
     }))
     .endpoint("erf")
     .endpoint("math.erf")
@@ -315,9 +286,9 @@ RUNHOOKS_UNARY_OP("Erf")
 
 RUNHOOKS_UNARY_OP("Erfc")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<ErfcFn>())
-    .gradient(times([](Graph& g, Output x, Output) {
-      return gaussian_times(g, x, -1.1283791670955126);
+    .kernel(float_unary_kernel<ErfcFn>())
+    .gradient(chain_rule([](Graph& g, Output x, Output) {
+      return scaled_gaussian(g, x, -1.1283791670955126);
     }))
     .endpoint("erfc")
     .endpoint("math.erfc")
@@ -326,15 +297,15 @@ RUNHOOKS_UNARY_OP("Erfc")
 
 RUNHOOKS_UNARY_OP("Sin")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<SinFn>())
-    .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Cos", {x}); }))
+    .kernel(float_unary_kernel<SinFn>())
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output { return g.op("Cos", {x}); }))
     .summary("The sine of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Cos")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<CosFn>())
-    .gradient(times([](Graph& g, Output x, Output) -> Output {
+    .kernel(float_unary_kernel<CosFn>())
+    .gradient(chain_rule([](Graph& g, Output x, Output) -> Output {
       return negative(g, g.op("Sin", {x}));
     }))
     .summary("The cosine of x, elementwise.")
@@ -342,21 +313,21 @@ RUNHOOKS_UNARY_OP("Cos")
 
 RUNHOOKS_UNARY_OP("Floor")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<FloorFn>())
+    .kernel(float_unary_kernel<FloorFn>())
     .not_differentiable()
     .summary("The largest integer not above x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Ceil")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<CeilFn>())
+    .kernel(float_unary_kernel<CeilFn>())
     .not_differentiable()
     .summary("The smallest integer not below x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Round")
     .attr("T: {float, double}")
-    .kernel(unary_of_floats<RoundFn>())
+    .kernel(float_unary_kernel<RoundFn>())
     .not_differentiable()
     .summary("The nearest integer, rounding half to even, elementwise.")
     .example("f[2,3]");

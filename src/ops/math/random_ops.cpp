@@ -1,5 +1,5 @@
-// TensorFlow's random number generator, bit for bit. The session stores a position in the stream of
-// each op's two seeds; each number drawn advances it by 256.
+// Random ops with the same bits as TensorFlow's. The two seeds of an op define a stream of blocks
+// of four words. The session stores a position in this stream, and each number advances it by 256.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -39,17 +39,17 @@ class Generator : public StatefulResource {
     seed2_ = static_cast<uint64_t>(seed2);
     philox_ = Philox(seed_, seed2_);
   }
-  // Reserves n numbers and returns their start position.
+  // Reserves the blocks of n numbers and returns the position of the first.
   uint64_t reserve(int64_t n) {
-    const uint64_t from = position_;
+    const uint64_t start = position_;
     position_ += static_cast<uint64_t>(n) * 256;
-    return from;
+    return start;
   }
-  // Reserves n blocks of four words and returns their start position.
+  // Reserves n blocks and returns the position of the first.
   uint64_t reserve_blocks(int64_t n) {
-    const uint64_t from = position_;
+    const uint64_t start = position_;
     position_ += static_cast<uint64_t>(n);
-    return from;
+    return start;
   }
   const Philox& philox() const { return philox_; }
 
@@ -73,9 +73,9 @@ double uniform_double(uint32_t high, uint32_t low) {
 }
 
 void box_muller(const uint32_t* x, float out[2]) {
-  const float least = 1.0e-7f;
+  const float min_uniform = 1.0e-7f;
   float u1 = uniform_float(x[0]);
-  if (u1 < least) u1 = least;
+  if (u1 < min_uniform) u1 = min_uniform;
   const auto v1 = static_cast<float>(2 * 3.14159265358979323846 * uniform_float(x[1]));
   const float u2 = std::sqrt(-2.0f * std::log(u1));
   out[0] = std::sin(v1) * u2;
@@ -83,17 +83,17 @@ void box_muller(const uint32_t* x, float out[2]) {
 }
 
 void box_muller(const uint32_t* x, double out[2]) {
-  const double least = 1.0e-7;
+  const double min_uniform = 1.0e-7;
   double u1 = uniform_double(x[0], x[1]);
-  if (u1 < least) u1 = least;
+  if (u1 < min_uniform) u1 = min_uniform;
   const double v1 = 2 * 3.14159265358979323846 * uniform_double(x[2], x[3]);
   const double u2 = std::sqrt(-2.0 * std::log(u1));
   out[0] = std::sin(v1) * u2;
   out[1] = std::cos(v1) * u2;
 }
 
-// The numbers from one block of four words: four float32 or two float64.
-struct UniformRule {
+// A distribution converts one block of four words to four float32 or two float64 numbers.
+struct UniformDistribution {
   static void draw(const uint32_t* x, float* out) {
     for (int i = 0; i < 4; ++i) out[i] = uniform_float(x[i]);
   }
@@ -102,7 +102,7 @@ struct UniformRule {
     out[1] = uniform_double(x[2], x[3]);
   }
 };
-struct NormalRule {
+struct NormalDistribution {
   static void draw(const uint32_t* x, float* out) {
     box_muller(x, out);
     box_muller(x + 2, out + 2);
@@ -110,125 +110,16 @@ struct NormalRule {
   static void draw(const uint32_t* x, double* out) { box_muller(x, out); }
 };
 
-template <typename T, typename Rule>
-class DrawKernel : public Kernel {
- public:
-  void prepare(KernelContext& c) override {
-    generator_ = &c.resources().get_or_create<Generator>(
-        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
-  }
-  void compute(KernelContext& c) override {
-    T* y = c.output(0).template data<T>();
-    const int64_t n = c.output(0).num_elements();
-    uint64_t position = generator_->reserve(n);
-    uint32_t words[4 * Philox::kLanes];
-    T drawn[4 * Philox::kLanes];
-    for (int64_t i = 0; i < n; position += Philox::kLanes) {
-      generator_->philox().blocks(position, words);
-      constexpr int kNumbersPerBlock = std::is_same_v<T, float> ? 4 : 2;
-      constexpr int64_t kNumbersPerCall = kNumbersPerBlock * Philox::kLanes;
-      const bool fits = i + kNumbersPerCall <= n;
-      T* to = fits ? y + i : drawn;
-      for (int lane = 0; lane < Philox::kLanes; ++lane) {
-        Rule::draw(words + 4 * lane, to + kNumbersPerBlock * lane);
-      }
-      if (!fits) std::copy(drawn, drawn + (n - i), y + i);
-      i += kNumbersPerCall;
-    }
-  }
-
- private:
-  Generator* generator_ = nullptr;
-};
-template <typename T>
-using UniformKernel = DrawKernel<T, UniformRule>;
-template <typename T>
-using NormalKernel = DrawKernel<T, NormalRule>;
-
-// Rejection sampling uses an unknown number of words, so each group of four results (two for
-// float64) has its own 256 blocks.
-template <typename T>
-class TruncatedNormalKernel : public Kernel {
- public:
-  void prepare(KernelContext& c) override {
-    generator_ = &c.resources().get_or_create<Generator>(
-        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
-  }
-  void compute(KernelContext& c) override {
-    T* y = c.output(0).template data<T>();
-    const int64_t n = c.output(0).num_elements();
-    const uint64_t from = generator_->reserve(n);
-    const int64_t group = std::is_same_v<T, float> ? 4 : 2;
-    for (int64_t i = 0, g = 0; i < n; i += group, ++g) {
-      fill(from + static_cast<uint64_t>(g * group * 256 / 4), std::min(group, n - i), y + i);
-    }
-  }
-
- private:
-  void fill(uint64_t position, int64_t n, T* y) const {
-    const int words_of_pair = std::is_same_v<T, float> ? 2 : 4;
-    uint32_t words[4];
-    T pair[2];
-    int used = 4;
-    for (int64_t i = 0; i < n;) {
-      if (used == 4) {
-        generator_->philox().block(position++, words);
-        used = 0;
-      }
-      box_muller(words + used, pair);
-      used += words_of_pair;
-      for (int k = 0; k < 2 && i < n; ++k) {
-        if (std::fabs(pair[k]) < T(2)) y[i++] = pair[k];
-      }
-    }
-  }
-  Generator* generator_ = nullptr;
-};
-
-template <typename T>
-class UniformIntKernel : public Kernel {
- public:
-  void prepare(KernelContext& c) override {
-    generator_ = &c.resources().get_or_create<Generator>(
-        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
-  }
-  void compute(KernelContext& c) override {
-    using U = std::make_unsigned_t<T>;
-    const T low = *c.input(1).data<T>(), high = *c.input(2).data<T>();
-    if (low >= high) {
-      invalid_argument("Need minval < maxval, got ", low, " >= ", high, ".");
-    }
-    const U range = static_cast<U>(high) - static_cast<U>(low);
-    T* y = c.output(0).template data<T>();
-    const int64_t n = c.output(0).num_elements();
-    uint64_t position = generator_->reserve(n);
-    uint32_t words[4] = {};
-    int used = 4;
-    for (int64_t i = 0; i < n; ++i) {
-      if (used == 4) {
-        generator_->philox().block(position++, words);
-        used = 0;
-      }
-      U x = words[used++];
-      if constexpr (sizeof(T) == 8) x |= static_cast<U>(words[used++]) << 32;
-      y[i] = static_cast<T>(static_cast<U>(low) + x % range);
-    }
-  }
-
- private:
-  Generator* generator_ = nullptr;
-};
-
-// Iterates over the words of a generator.
+// The words of a stream from a position on.
 class PhiloxWords {
  public:
   PhiloxWords(const Philox& philox, uint64_t position) : philox_(philox), position_(position) {}
   uint32_t next() {
     if (used_ == 4) {
-      philox_.block(position_++, words_);
+      philox_.block(position_++, block_);
       used_ = 0;
     }
-    return words_[used_++];
+    return block_[used_++];
   }
   double uniform() {
     const uint32_t high = next();
@@ -238,17 +129,104 @@ class PhiloxWords {
  private:
   const Philox& philox_;
   uint64_t position_;
-  uint32_t words_[4] = {};
+  uint32_t block_[4] = {};
   int used_ = 4;
 };
 
-// Shuffles rows (Fisher and Yates).
-class ShuffleKernel : public Kernel {
+// Base of kernels that draw numbers from the generator of their operation.
+class RandomKernel : public Kernel {
  public:
-  void prepare(KernelContext& c) override {
-    generator_ = &c.resources().get_or_create<Generator>(
-        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
+  void prepare(KernelContext& c) final {
+    generator_ = static_cast<Generator*>(stateful_resource(c.resources(), c.op()));
   }
+
+ protected:
+  Generator* generator_ = nullptr;
+};
+
+template <typename T, typename Distribution>
+class FillRandomKernel : public RandomKernel {
+ public:
+  void compute(KernelContext& c) override {
+    T* y = c.output(0).template data<T>();
+    const int64_t n = c.output(0).num_elements();
+    uint64_t position = generator_->reserve(n);
+    uint32_t words[4 * Philox::kLanes];
+    T last_numbers[4 * Philox::kLanes];
+    for (int64_t i = 0; i < n; position += Philox::kLanes) {
+      generator_->philox().blocks(position, words);
+      constexpr int kNumbersPerBlock = std::is_same_v<T, float> ? 4 : 2;
+      constexpr int64_t kNumbersPerCall = kNumbersPerBlock * Philox::kLanes;
+      const bool fits = i + kNumbersPerCall <= n;
+      T* to = fits ? y + i : last_numbers;
+      for (int lane = 0; lane < Philox::kLanes; ++lane) {
+        Distribution::draw(words + 4 * lane, to + kNumbersPerBlock * lane);
+      }
+      if (!fits) std::copy(last_numbers, last_numbers + (n - i), y + i);
+      i += kNumbersPerCall;
+    }
+  }
+};
+template <typename T>
+using UniformKernel = FillRandomKernel<T, UniformDistribution>;
+template <typename T>
+using NormalKernel = FillRandomKernel<T, NormalDistribution>;
+
+// Rejection sampling needs an unknown number of words. Therefore each group of four float32 numbers
+// (two float64 numbers) uses a separate range of blocks.
+template <typename T>
+class TruncatedNormalKernel : public RandomKernel {
+ public:
+  void compute(KernelContext& c) override {
+    T* y = c.output(0).template data<T>();
+    const int64_t n = c.output(0).num_elements();
+    const uint64_t start = generator_->reserve(n);
+    const int64_t group = std::is_same_v<T, float> ? 4 : 2;
+    for (int64_t i = 0, g = 0; i < n; i += group, ++g) {
+      fill_group(start + static_cast<uint64_t>(g * group * 256 / 4), std::min(group, n - i), y + i);
+    }
+  }
+
+ private:
+  void fill_group(uint64_t position, int64_t n, T* y) const {
+    constexpr int kWordsPerPair = std::is_same_v<T, float> ? 2 : 4;
+    PhiloxWords words(generator_->philox(), position);
+    uint32_t pair_words[kWordsPerPair];
+    T pair[2];
+    for (int64_t i = 0; i < n;) {
+      for (uint32_t& word : pair_words) word = words.next();
+      box_muller(pair_words, pair);
+      for (int k = 0; k < 2 && i < n; ++k) {
+        if (std::fabs(pair[k]) < T(2)) y[i++] = pair[k];
+      }
+    }
+  }
+};
+
+template <typename T>
+class UniformIntKernel : public RandomKernel {
+ public:
+  void compute(KernelContext& c) override {
+    using U = std::make_unsigned_t<T>;
+    const T low = *c.input(1).data<T>(), high = *c.input(2).data<T>();
+    if (low >= high) {
+      invalid_argument("Need minval < maxval, got ", low, " >= ", high, ".");
+    }
+    const U range = static_cast<U>(high) - static_cast<U>(low);
+    T* y = c.output(0).template data<T>();
+    const int64_t n = c.output(0).num_elements();
+    PhiloxWords words(generator_->philox(), generator_->reserve(n));
+    for (int64_t i = 0; i < n; ++i) {
+      U x = words.next();
+      if constexpr (sizeof(T) == 8) x |= static_cast<U>(words.next()) << 32;
+      y[i] = static_cast<T>(static_cast<U>(low) + x % range);
+    }
+  }
+};
+
+// Shuffles rows (Fisher and Yates).
+class ShuffleKernel : public RandomKernel {
+ public:
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
     copier_.begin(c.output(0), x);
@@ -269,59 +247,53 @@ class ShuffleKernel : public Kernel {
   }
 
  private:
-  Generator* generator_ = nullptr;
   std::vector<int64_t> order_;
   ElementCopier copier_;
 };
 
-// Draws classes with probabilities softmax(logits) for each row.
+// For each row of logits, draws classes with the probabilities softmax(logits).
 template <typename T>
-class MultinomialKernel : public Kernel {
+class MultinomialKernel : public RandomKernel {
  public:
-  void prepare(KernelContext& c) override {
-    generator_ = &c.resources().get_or_create<Generator>(
-        c.op().name(), [&c] { return std::make_unique<Generator>(c.op()); });
-  }
   void compute(KernelContext& c) override {
     const Tensor& logits = c.input(0);
     const int64_t rows = logits.shape().dim(0), classes = logits.shape().dim(1);
     const int64_t n = c.output(0).shape().dim(1);
     if (classes < 1 && n > 0) invalid_argument("num_classes should be positive, got ", classes);
-    const uint64_t from = generator_->reserve(rows * ((n + 3) / 4 * 4) * 2);
-    PhiloxWords words(generator_->philox(), from);
-    reached_.resize(static_cast<size_t>(classes));
+    const uint64_t start = generator_->reserve(rows * ((n + 3) / 4 * 4) * 2);
+    PhiloxWords words(generator_->philox(), start);
+    cumulative_weights_.resize(static_cast<size_t>(classes));
     for (int64_t row = 0; row < rows; ++row) {
-      const double total = metrics_are_sums(logits.data<T>() + row * classes);
+      const double total = accumulate_weights(logits.data<T>() + row * classes);
       for (int64_t i = 0; i < n; ++i) {
-        const auto found =
-            std::upper_bound(reached_.begin(), reached_.end(), words.uniform() * total);
-        const int64_t drawn = found - reached_.begin();
+        const auto first_above = std::upper_bound(
+            cumulative_weights_.begin(), cumulative_weights_.end(), words.uniform() * total);
+        const int64_t drawn_class = first_above - cumulative_weights_.begin();
         if (c.output(0).dtype() == DType::kInt64) {
-          c.output(0).template data<int64_t>()[row * n + i] = drawn;
+          c.output(0).template data<int64_t>()[row * n + i] = drawn_class;
         } else {
-          c.output(0).template data<int32_t>()[row * n + i] = static_cast<int32_t>(drawn);
+          c.output(0).template data<int32_t>()[row * n + i] = static_cast<int32_t>(drawn_class);
         }
       }
     }
   }
 
  private:
-  double metrics_are_sums(const T* logits) {
-    T largest = std::numeric_limits<T>::lowest();
-    for (size_t k = 0; k < reached_.size(); ++k) {
-      if (std::isfinite(logits[k])) largest = std::max(largest, logits[k]);
+  double accumulate_weights(const T* logits) {
+    T max_logit = std::numeric_limits<T>::lowest();
+    for (size_t k = 0; k < cumulative_weights_.size(); ++k) {
+      if (std::isfinite(logits[k])) max_logit = std::max(max_logit, logits[k]);
     }
     double total = 0;
-    for (size_t k = 0; k < reached_.size(); ++k) {
+    for (size_t k = 0; k < cumulative_weights_.size(); ++k) {
       if (std::isfinite(logits[k])) {
-        total += std::exp(static_cast<double>(logits[k]) - static_cast<double>(largest));
+        total += std::exp(static_cast<double>(logits[k]) - static_cast<double>(max_logit));
       }
-      reached_[k] = total;
+      cumulative_weights_[k] = total;
     }
     return total;
   }
-  Generator* generator_ = nullptr;
-  std::vector<double> reached_;  // cumulative probabilities
+  std::vector<double> cumulative_weights_;  // of the classes of a row
 };
 
 void multinomial_shape(ShapeContext& c) {
@@ -329,7 +301,7 @@ void multinomial_shape(ShapeContext& c) {
   c.set_output(0, Shape{c.with_rank(0, 2).dim(0), n ? n->integers()[0] : -1});
 }
 
-void shape_of_value(ShapeContext& c) {
+void shape_from_input(ShapeContext& c) {
   const Tensor* shape = c.value(0);
   if (shape) {
     c.set_output(0, Shape(shape->integers()));
@@ -351,7 +323,7 @@ void shape_of_value(ShapeContext& c) {
       .attr("seed2: int = 0")          \
       .attr("dtype: {float, double}")  \
       .attr("T: {int32, int64}")       \
-      .shape(shape_of_value)           \
+      .shape(shape_from_input)         \
       .stateful()                      \
       .owns_resource(Generator::make)  \
       .not_differentiable()            \
@@ -376,7 +348,7 @@ RUNHOOKS_REGISTER_OP("RandomUniformInt")
     .attr("seed2: int = 0")
     .attr("Tout: {int32, int64}")
     .attr("T: {int32, int64}")
-    .shape(shape_of_value)
+    .shape(shape_from_input)
     .kernel(kernel_by_type<UniformIntKernel, int32_t, int64_t>("Tout"))
     .stateful()
     .owns_resource(Generator::make)

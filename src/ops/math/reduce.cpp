@@ -8,27 +8,27 @@ namespace runhooks {
 
 namespace {
 
-// Which axes to reduce, from an int32 vector or scalar; negative axes count from the end.
+// For each axis of the input, whether it is in `axes`. Negative axes count from the end.
 std::vector<bool> reduced_axes(const Tensor& axes, int rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (int64_t axis : axes.integers()) {
-    const int64_t positive = axis < 0 ? axis + rank : axis;
-    if (positive < 0 || positive >= rank) {
+    const int64_t nonnegative = axis < 0 ? axis + rank : axis;
+    if (nonnegative < 0 || nonnegative >= rank) {
       invalid_argument("Invalid reduction dimension ", axis, " for input with ", rank,
                        " dimensions.");
     }
-    reduced[static_cast<size_t>(positive)] = true;
+    reduced[static_cast<size_t>(nonnegative)] = true;
   }
   return reduced;
 }
 
 void reduce_shape(ShapeContext& c) {
-  const bool keep = c.op().attr_bool("keep_dims");
+  const bool keep_dims = c.op().attr_bool("keep_dims");
   const Shape& input = c.input(0);
   const Tensor* axes = c.value(1);
   if (!input.has_rank() || !axes) {
     c.set_output(
-        0, keep && input.has_rank() ? Shape::unknown_of_rank(input.rank()) : Shape::unknown());
+        0, keep_dims && input.has_rank() ? Shape::unknown_of_rank(input.rank()) : Shape::unknown());
     return;
   }
   const std::vector<bool> reduced = reduced_axes(*axes, input.rank());
@@ -36,7 +36,7 @@ void reduce_shape(ShapeContext& c) {
   for (int i = 0; i < input.rank(); ++i) {
     if (!reduced[static_cast<size_t>(i)])
       out.append(input.dim(i));
-    else if (keep)
+    else if (keep_dims)
       out.append(1);
   }
   c.set_output(0, out);
@@ -137,7 +137,7 @@ struct AnyFn : AllFn {
   static bool combine(bool a, bool b) { return a || b; }
 };
 
-// Treats the input as outer x reduced x inner if possible; otherwise uses an index map per element.
+// Reduces a tensor in one pass over the input, with one accumulator per output.
 template <typename T, typename F>
 class ReduceKernel : public Kernel {
  public:
@@ -152,37 +152,38 @@ class ReduceKernel : public Kernel {
       return;
     }
     c.allocate_output(0, dtype_of<T>(), c.inferred_shape);
-    find_blocks(x.shape(), reduced);
-    y_count_ = c.output(0).num_elements();
-    reduced_count_ = y_count_ == 0 ? 0 : x.num_elements() / y_count_;
+    merge_axes(x.shape(), reduced);
+    num_outputs_ = c.output(0).num_elements();
+    num_reduced_ = num_outputs_ == 0 ? 0 : x.num_elements() / num_outputs_;
   }
 
   void compute(KernelContext& c) override {
     if (is_alias_) return;
     const T* x = c.input(0).template data<T>();
     T* y = c.output(0).template data<T>();
-    if (y_count_ == 1 && reduced_count_ > 0) {
-      y[0] = F::template finish<T>(reduce_run(x, reduced_count_), reduced_count_);
+    if (num_outputs_ == 1 && num_reduced_ > 0) {
+      y[0] = F::template finish<T>(reduce_contiguous(x, num_reduced_), num_reduced_);
       return;
     }
-    accumulators_.assign(static_cast<size_t>(y_count_), {F::template initial<T>()});
-    walk(x);
-    for (int64_t i = 0; i < y_count_; ++i) {
-      y[i] = F::template finish<T>(accumulators_[static_cast<size_t>(i)].value, reduced_count_);
+    accumulators_.assign(static_cast<size_t>(num_outputs_), {F::template initial<T>()});
+    reduce_axis(x, 0, 0);
+    for (int64_t i = 0; i < num_outputs_; ++i) {
+      y[i] = F::template finish<T>(accumulators_[static_cast<size_t>(i)].value, num_reduced_);
     }
   }
 
  private:
   using A = typename F::template Accumulator<T>;
-  struct Cell {  // vector<bool> has no addressable elements
+  struct Accumulated {  // a struct, because vector<bool> has no addressable elements
     A value;
   };
   struct Axis {
     int64_t size;
-    int64_t y_stride;  // 0: reduced
+    int64_t y_stride;  // 0 for a reduced axis
   };
 
-  void find_blocks(const Shape& shape, const std::vector<bool>& reduced) {
+  // Merges adjacent axes that are all reduced or all preserved.
+  void merge_axes(const Shape& shape, const std::vector<bool>& reduced) {
     axes_.clear();
     int64_t y_stride = 1;
     for (int i = shape.rank() - 1; i >= 0; --i) {
@@ -197,59 +198,58 @@ class ReduceKernel : public Kernel {
     }
   }
 
-  static A reduce_run(const T* x, int64_t n) {
-    A lanes[4] = {F::template initial<T>(), F::template initial<T>(), F::template initial<T>(),
-                  F::template initial<T>()};
+  // Reduces n contiguous elements in four partial results, which the processor computes in
+  // parallel.
+  static A reduce_contiguous(const T* x, int64_t n) {
+    A partial[4] = {F::template initial<T>(), F::template initial<T>(), F::template initial<T>(),
+                    F::template initial<T>()};
     int64_t i = 0;
     for (; i + 4 <= n; i += 4) {
-      for (int k = 0; k < 4; ++k) lanes[k] = F::combine(lanes[k], static_cast<A>(x[i + k]));
+      for (int k = 0; k < 4; ++k) partial[k] = F::combine(partial[k], static_cast<A>(x[i + k]));
     }
-    for (; i < n; ++i) lanes[0] = F::combine(lanes[0], static_cast<A>(x[i]));
-    return F::combine(F::combine(lanes[0], lanes[1]), F::combine(lanes[2], lanes[3]));
+    for (; i < n; ++i) partial[0] = F::combine(partial[0], static_cast<A>(x[i]));
+    return F::combine(F::combine(partial[0], partial[1]), F::combine(partial[2], partial[3]));
   }
 
-  void walk(const T* x) { walk_axis(x, 0, 0); }
-
-  const T* walk_axis(const T* x, size_t axis, int64_t y) {
+  // Adds the elements of an input block, which has the axes from `axis` on, to the outputs from `y`
+  // on. Returns the end of the block.
+  const T* reduce_axis(const T* x, size_t axis, int64_t y) {
     const Axis& a = axes_[axis];
     const bool is_last = axis + 1 == axes_.size();
     if (is_last && a.y_stride == 0) {
-      Cell& cell = accumulators_[static_cast<size_t>(y)];
-      cell.value = F::combine(cell.value, reduce_run(x, a.size));
+      Accumulated& cell = accumulators_[static_cast<size_t>(y)];
+      cell.value = F::combine(cell.value, reduce_contiguous(x, a.size));
       return x + a.size;
     }
     for (int64_t i = 0; i < a.size; ++i) {
       if (is_last) {
-        Cell& cell = accumulators_[static_cast<size_t>(y + i * a.y_stride)];
+        Accumulated& cell = accumulators_[static_cast<size_t>(y + i * a.y_stride)];
         cell.value = F::combine(cell.value, static_cast<A>(*x++));
       } else {
-        x = walk_axis(x, axis + 1, y + i * a.y_stride);
+        x = reduce_axis(x, axis + 1, y + i * a.y_stride);
       }
     }
     return x;
   }
 
   bool is_alias_ = false;
-  int64_t y_count_ = 0, reduced_count_ = 0;
+  int64_t num_outputs_ = 0, num_reduced_ = 0;
   std::vector<Axis> axes_;
-  std::vector<Cell> accumulators_;
+  std::vector<Accumulated> accumulators_;
 };
 
 template <typename F>
-struct Reduce {
+struct ReduceKernels {
   template <typename T>
   using Kernel = ReduceKernel<T, F>;
 };
 
 template <typename F>
-KernelFactory reduce_of_numbers() {
-  return kernel_by_type<Reduce<F>::template Kernel, float, double, int32_t, int64_t>();
+KernelFactory numeric_reduction_kernel() {
+  return kernel_by_type<ReduceKernels<F>::template Kernel, float, double, int32_t, int64_t>();
 }
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-// dy with the reduced axes restored at size 1.
+// Restores the reduced axes of dy, with size 1.
 Output with_reduced_axes(Graph& g, Operation& op, Output dy) {
   if (op.attr_bool("keep_dims")) return dy;
   const Output x = op.input(0), axes = op.input(1);
@@ -266,59 +266,62 @@ Output with_reduced_axes(Graph& g, Operation& op, Output dy) {
   }
   const Output zero = g.scalar(DType::kInt32, 0), one = g.scalar(DType::kInt32, 1);
   const Output rank = g.op("Rank", {x});
-  const Output positive = g.op("FloorMod", {add(g, axes, rank), rank});
-  const Output places = g.op("Range", {zero, rank, one});
+  const Output nonnegative = g.op("FloorMod", {add(g, axes, rank), rank});
+  const Output all_axes = g.op("Range", {zero, rank, one});
   const Output ones = g.op("Fill", {shape_of(g, axes), one});
-  const Output kept = g.op("DynamicStitch", {places, positive, shape_of(g, x), ones}).attr("N", 2);
-  return g.op("Reshape", {dy, kept});
+  const Output shape_with_ones =
+      g.op("DynamicStitch", {all_axes, nonnegative, shape_of(g, x), ones}).attr("N", 2);
+  return g.op("Reshape", {dy, shape_with_ones});
 }
 
-Output spread(Graph& g, Operation& op, Output dy) {
+// Broadcasts a reduced tensor to the shape of the input.
+Output broadcast_to_input(Graph& g, Operation& op, Output dy) {
   return g.op("BroadcastTo", {with_reduced_axes(g, op, dy), shape_of(g, op.input(0))});
 }
 
 Grads sum_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  return {spread(g, op, dy[0]), Gradient()};
+  return {broadcast_to_input(g, op, dy[0]), Gradient()};
 }
 
 Grads mean_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output n_in = g.op("Size", {op.input(0)}), n_out = g.op("Size", {op.output(0)});
   const Output factor =
       g.op("FloorDiv", {n_in, g.op("Maximum", {n_out, g.scalar(DType::kInt32, 1)})});
-  return {divide(g, spread(g, op, dy[0]), cast(g, factor, dy[0].dtype())), Gradient()};
+  return {divide(g, broadcast_to_input(g, op, dy[0]), cast(g, factor, dy[0].dtype())), Gradient()};
 }
 
-// Elements tied for the extremum share the gradient equally.
+// If several elements are the extremum, each gets an equal fraction of the gradient.
 Grads extremum_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  const Output hit = g.op("Equal", {op.input(0), spread(g, op, op.output(0))});
-  const Output indicator = cast(g, hit, dy[0].dtype());
+  const Output is_extremum = g.op("Equal", {op.input(0), broadcast_to_input(g, op, op.output(0))});
+  const Output indicator = cast(g, is_extremum, dy[0].dtype());
   const Output count = g.op("Sum", {indicator, op.input(1)}).attr("keep_dims", true);
-  return {multiply(g, divide(g, indicator, count), spread(g, op, dy[0])), Gradient()};
+  return {multiply(g, divide(g, indicator, count), broadcast_to_input(g, op, dy[0])), Gradient()};
 }
 
-// Each element's derivative is the product of the others, computed without division, which fails
-// for 0. The reduced axes are moved to the front and merged; exclusive products from both ends are
-// multiplied.
+// The derivative of an element is the product of the other elements. A division would fail for 0,
+// so the reduced axes are moved to the front and merged, and the exclusive cumulative products from
+// both ends are multiplied.
 Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), zero = g.scalar(DType::kInt32, 0), one = g.scalar(DType::kInt32, 1);
   const Output rank = g.op("Rank", {x}), shape = shape_of(g, x);
   const Output axes = g.op("Reshape", {cast(g, op.input(1), DType::kInt32), g.int_vector({-1})});
   const Output reduced = g.op("FloorMod", {add(g, axes, rank), rank});
-  const Output others = g.op("ListDiff", {g.op("Range", {zero, rank, one}), reduced});
-  const Output order = g.op("ConcatV2", {reduced, others, zero});
-  auto count = [&](Output which) -> Output {
-    return g.op("Prod", {g.op("GatherV2", {shape, which, zero}), g.int_vector({0})});
+  const Output other_axes = g.op("ListDiff", {g.op("Range", {zero, rank, one}), reduced});
+  const Output order = g.op("ConcatV2", {reduced, other_axes, zero});
+  auto count = [&](Output axes_subset) -> Output {
+    return g.op("Prod", {g.op("GatherV2", {shape, axes_subset, zero}), g.int_vector({0})});
   };
-  const Output swapped = g.op("Transpose", {x, order});
-  const Output dims = g.op("Pack", {count(reduced), count(others)});
-  const Output matrix = g.op("Reshape", {swapped, dims});
+  const Output reduced_axes_first = g.op("Transpose", {x, order});
+  const Output dims = g.op("Pack", {count(reduced), count(other_axes)});
+  const Output matrix = g.op("Reshape", {reduced_axes_first, dims});
   auto products = [&](bool reverse) -> Output {
     return g.op("Cumprod", {matrix, zero}).attr("exclusive", true).attr("reverse", reverse);
   };
   const Output product = multiply(g, products(false), products(true));
-  const Output back = g.op("Transpose", {g.op("Reshape", {product, shape_of(g, swapped)}),
-                                         g.op("InvertPermutation", {order})});
-  const Output result = multiply(g, spread(g, op, dy[0]), back);
+  const Output restored =
+      g.op("Transpose", {g.op("Reshape", {product, shape_of(g, reduced_axes_first)}),
+                         g.op("InvertPermutation", {order})});
+  const Output result = multiply(g, broadcast_to_input(g, op, dy[0]), restored);
   return {g.op("Reshape", {result, shape}), Gradient()};
 }
 
@@ -336,7 +339,7 @@ Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
       .may_forward()
 
 RUNHOOKS_REDUCTION("Sum")
-    .kernel(reduce_of_numbers<SumFn>())
+    .kernel(numeric_reduction_kernel<SumFn>())
     .gradient(sum_gradient)
     .summary("The sum along axes.")
     .example("f[2,3] i{0}")
@@ -345,24 +348,24 @@ RUNHOOKS_REDUCTION("Sum")
     .example("f[4,3,2] i{-1,0} | keep_dims=true")
     .example("f[4,3,2] i{1}");
 RUNHOOKS_REDUCTION("Mean")
-    .kernel(reduce_of_numbers<MeanFn>())
+    .kernel(numeric_reduction_kernel<MeanFn>())
     .gradient(mean_gradient)
     .summary("The mean along axes.")
     .example("f[2,3] i{0}")
     .example("f[2,3] i{0,1}")
     .example("f[4,3,2] i{1} | keep_dims=true");
 RUNHOOKS_REDUCTION("Max")
-    .kernel(reduce_of_numbers<MaxFn>())
+    .kernel(numeric_reduction_kernel<MaxFn>())
     .gradient(extremum_gradient)
     .summary("The maximum along axes.")
     .example("f[2,3] i{1}");
 RUNHOOKS_REDUCTION("Min")
-    .kernel(reduce_of_numbers<MinFn>())
+    .kernel(numeric_reduction_kernel<MinFn>())
     .gradient(extremum_gradient)
     .summary("The minimum along axes.")
     .example("f[2,3] i{1}");
 RUNHOOKS_REDUCTION("Prod")
-    .kernel(reduce_of_numbers<ProdFn>())
+    .kernel(numeric_reduction_kernel<ProdFn>())
     .gradient(prod_gradient)
     .summary("The product along axes.")
     .example("f[2,3] i{1}")
@@ -382,9 +385,9 @@ RUNHOOKS_REDUCTION("Prod")
 
 RUNHOOKS_LOGICAL_REDUCTION("All")
     .kernel(kernel_of<ReduceKernel<bool, AllFn>>())
-    .summary("Whether all are TRUE along axes.");
+    .summary("Whether all elements along axes are TRUE.");
 RUNHOOKS_LOGICAL_REDUCTION("Any")
     .kernel(kernel_of<ReduceKernel<bool, AnyFn>>())
-    .summary("Whether any is TRUE along axes.");
+    .summary("Whether any element along axes is TRUE.");
 
 }  // namespace runhooks

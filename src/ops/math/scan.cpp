@@ -5,10 +5,7 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-struct SumStep {
+struct Addition {
   template <typename T>
   static constexpr T initial = T(0);
   template <typename T>
@@ -16,7 +13,7 @@ struct SumStep {
     return wrapping_add(a, b);
   }
 };
-struct ProductStep {
+struct Multiplication {
   template <typename T>
   static constexpr T initial = T(1);
   template <typename T>
@@ -25,21 +22,22 @@ struct ProductStep {
   }
 };
 
-int scanned_axis(const Tensor& axis, int rank) {
-  const int64_t given = axis.integers()[0];
-  const int64_t positive = given < 0 ? given + rank : given;
-  if (positive < 0 || positive >= rank) {
-    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", given, ".");
+int scan_axis(const Tensor& axis, int rank) {
+  const int64_t argument = axis.integers()[0];
+  const int64_t nonnegative = argument < 0 ? argument + rank : argument;
+  if (nonnegative < 0 || nonnegative >= rank) {
+    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", argument,
+                     ".");
   }
-  return static_cast<int>(positive);
+  return static_cast<int>(nonnegative);
 }
 
-template <typename T, typename Step>
+template <typename T, typename Operator>
 class ScanKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
-    const int axis = scanned_axis(c.read_at_prepare(1), shape.rank());
+    const int axis = scan_axis(c.read_at_prepare(1), shape.rank());
     exclusive_ = c.op().attr_bool("exclusive");
     reverse_ = c.op().attr_bool("reverse");
     outer_ = inner_ = 1;
@@ -61,9 +59,9 @@ class ScanKernel : public Kernel {
 
  private:
   void scan(const T* x, T* y, int64_t step) const {
-    T total = Step::template initial<T>;
+    T total = Operator::template initial<T>;
     for (int64_t i = 0; i < n_; ++i) {
-      const T next = Step::apply(total, x[i * step]);
+      const T next = Operator::apply(total, x[i * step]);
       y[i * step] = exclusive_ ? total : next;
       total = next;
     }
@@ -74,9 +72,9 @@ class ScanKernel : public Kernel {
 };
 
 template <typename T>
-using CumsumKernel = ScanKernel<T, SumStep>;
+using CumsumKernel = ScanKernel<T, Addition>;
 template <typename T>
-using CumprodKernel = ScanKernel<T, ProductStep>;
+using CumprodKernel = ScanKernel<T, Multiplication>;
 
 // The cumulative sum in the opposite direction, which is the gradient of Cumsum.
 Output reverse_cumsum(Graph& g, Operation& op, Output d) {
@@ -97,13 +95,13 @@ Grads cumprod_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 void scan_shape(ShapeContext& c) {
   const Tensor* axis = c.value(1);
-  if (axis && c.input(0).has_rank()) scanned_axis(*axis, c.input(0).rank());
+  if (axis && c.input(0).has_rank()) scan_axis(*axis, c.input(0).rank());
   c.set_output(0, c.input(0));
 }
 
 }  // namespace
 
-#define RUNHOOKS_SCAN(type, example_of)        \
+#define RUNHOOKS_SCAN(type, example_input)     \
   RUNHOOKS_REGISTER_OP(type)                   \
       .input("x: T")                           \
       .input("axis: Tidx, scalar")             \
@@ -113,8 +111,8 @@ void scan_shape(ShapeContext& c) {
       .attr("T: numbertype")                   \
       .attr("Tidx: {int32, int64} = DT_INT32") \
       .shape(scan_shape)                       \
-      .example(example_of " i:1")              \
-      .example(example_of " i:-2 | exclusive=true reverse=true")
+      .example(example_input " i:1")           \
+      .example(example_input " i:-2 | exclusive=true reverse=true")
 
 RUNHOOKS_SCAN("Cumsum", "f[3,4]")
     .kernel(kernel_by_type<CumsumKernel, float, double, int32_t, int64_t>())

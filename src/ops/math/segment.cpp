@@ -1,17 +1,64 @@
+#include "ops/math/segment.h"
+
 #include <cmath>
 #include <cstring>
 
-#include "ops/array/index_reader.h"
 #include "ops/lookup/lowering.h"
 #include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
-namespace {
+int64_t count_segments(const Indices& ids) {
+  for (int64_t i = 1; i < ids.size(); ++i) {
+    if (ids[i] < ids[i - 1]) invalid_argument("segment ids are not increasing.");
+  }
+  if (ids.size() > 0 && ids[0] < 0) invalid_argument("segment ids must be >= 0.");
+  return ids.size() == 0 ? 0 : sum_of_dims(ids[ids.size() - 1], 1);
+}
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
+void segment_shape(ShapeContext& c) {
+  Shape out = c.input(0);
+  const bool is_sparse = c.num_inputs() > 2;
+  const Shape ids = c.with_rank(c.num_inputs() - 1, 1);
+  const int64_t n = is_sparse ? c.with_rank(1, 1).dim(0) : out.has_rank() ? out.dim(0) : -1;
+  if (n >= 0 && ids.dim(0) >= 0 && n != ids.dim(0)) {
+    invalid_argument("segment_ids must have as many elements as there are ",
+                     is_sparse ? "indices" : "rows", ", ", n, "; got ", ids.dim(0), ".");
+  }
+  const Tensor* segments = c.value(c.num_inputs() - 1);
+  if (out.has_rank()) out.set_dim(0, segments ? count_segments(Indices(*segments)) : -1);
+  c.set_output(0, out);
+}
+
+void unsorted_segment_shape(ShapeContext& c) {
+  const Shape &x = c.input(0), &segments = c.input(1);
+  const Tensor* count = c.value(2);
+  if (!x.has_rank() || !segments.has_rank()) return c.set_output(0, Shape::unknown());
+  bool has_segment_dims = x.rank() >= segments.rank();
+  for (int i = 0; has_segment_dims && i < segments.rank(); ++i) {
+    has_segment_dims = Shape{x.dim(i)}.is_compatible_with(Shape{segments.dim(i)});
+  }
+  if (!has_segment_dims) {
+    invalid_argument("The shape of data, ", x, ", must begin with that of segment_ids, ", segments,
+                     ".");
+  }
+  Shape out{count ? count->integers()[0] : -1};
+  for (int i = segments.rank(); i < x.rank(); ++i) out.append(x.dim(i));
+  c.set_output(0, out);
+}
+
+Output rows_of_segments(Graph& g, Operation& op, Output x) {
+  const Output ids = op.input(1), zero = g.scalar(ids.dtype(), 0);
+  const Output rows = rows_at(g, x, g.op("Maximum", {ids, zero}));
+  Output is_valid = g.op("GreaterEqual", {ids, zero});
+  for (int i = ids.shape().rank(); i < op.input(0).shape().rank(); ++i) {
+    is_valid = g.op("ExpandDims", {is_valid, g.scalar(DType::kInt32, -1)});
+  }
+  return g.op("SelectV2", {is_valid, rows, g.op("ZerosLike", {rows})});
+}
+
+namespace {
 
 int64_t row_width(const Tensor& x, int64_t rows) { return rows > 0 ? x.num_elements() / rows : 0; }
 
@@ -25,64 +72,23 @@ class UnsortedSegmentSumKernel : public Kernel {
     const int64_t limit = out.shape().dim(0), width = row_width(c.input(0), segments.size());
     const T* x = c.input(0).data<T>();
     for (int64_t i = 0; i < segments.size(); ++i, x += width) {
-      if (segments[i] < 0) continue;  // TensorFlow drops negative ids
+      if (segments[i] < 0) continue;  // TensorFlow ignores negative ids
       T* row = out.data<T>() + segments.checked(i, limit) * width;
       for (int64_t j = 0; j < width; ++j) row[j] = wrapping_add(row[j], x[j]);
     }
   }
 };
 
-void unsorted_segment_shape(ShapeContext& c) {
-  const Shape &x = c.input(0), &segments = c.input(1);
-  const Tensor* count = c.value(2);
-  if (!x.has_rank() || !segments.has_rank()) return c.set_output(0, Shape::unknown());
-  bool begins_with_segments = x.rank() >= segments.rank();
-  for (int i = 0; begins_with_segments && i < segments.rank(); ++i) {
-    begins_with_segments = Shape{x.dim(i)}.is_compatible_with(Shape{segments.dim(i)});
-  }
-  if (!begins_with_segments) {
-    invalid_argument("The shape of data, ", x, ", must begin with that of segment_ids, ", segments,
-                     ".");
-  }
-  Shape out{count ? count->integers()[0] : -1};
-  for (int i = segments.rank(); i < x.rank(); ++i) out.append(x.dim(i));
-  c.set_output(0, out);
-}
-
-// Each row gets the gradient of its segment; rows with negative ids get 0.
-Grads unsorted_segment_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  const Output segments = op.input(1);
-  const Output zero = g.scalar(segments.dtype(), 0);
-  const Output clipped = g.op("Maximum", {segments, zero});
-  const Output rows = g.op("GatherV2", {dy[0], clipped, g.scalar(DType::kInt32, 0)});
-  Output is_there = g.op("GreaterEqual", {segments, zero});
-  const int extra = op.input(0).shape().rank() - segments.shape().rank();
-  for (int i = 0; i < extra; ++i) {
-    is_there = g.op("ExpandDims", {is_there, g.scalar(DType::kInt32, -1)});
-  }
-  const Output zeros = g.op("ZerosLike", {rows});
-  return {g.op("SelectV2", {is_there, rows, zeros}), Gradient(), Gradient()};
-}
-
 enum class SegmentKind { kSum, kMean, kSqrtN };
 
-// The number of segments: the last of the sorted ids plus one.
-int64_t count_segments(const Indices& segments) {
-  for (int64_t i = 1; i < segments.size(); ++i) {
-    if (segments[i] < segments[i - 1]) invalid_argument("segment ids are not increasing.");
-  }
-  if (segments.size() > 0 && segments[0] < 0) invalid_argument("segment ids must be >= 0.");
-  return segments.size() == 0 ? 0 : sum_of_dims(segments[segments.size() - 1], 1);
-}
-
 template <SegmentKind kKind, typename T>
-T scale_of(int64_t n) {
+T segment_scale(int64_t n) {
   if (kKind == SegmentKind::kMean) return T(1) / static_cast<T>(n);
   if (kKind == SegmentKind::kSqrtN) return T(1) / std::sqrt(static_cast<T>(n));
   return T(1);
 }
 
-// Sum or mean of rows indices[i] (or i) by segment_ids[i].
+// Sums or averages the rows of each segment. If kIsSparse, input 1 selects the rows.
 template <typename T, SegmentKind kKind, bool kIsSparse>
 class SegmentKernel : public Kernel {
  public:
@@ -103,7 +109,7 @@ class SegmentKernel : public Kernel {
         for (int64_t j = 0; j < width; ++j) to[j] = wrapping_add(to[j], from[j]);
       }
       if (kKind == SegmentKind::kSum) continue;
-      const T scale = scale_of<kKind, T>(end - begin);
+      const T scale = segment_scale<kKind, T>(end - begin);
       for (int64_t j = 0; j < width; ++j) to[j] *= scale;
     }
   }
@@ -125,7 +131,7 @@ class SparseSegmentGradKernel : public Kernel {
     }
     for (int64_t i = 0; i < segments.size(); ++i) {
       const int64_t s = segments[i];
-      const T scale = scale_of<kKind, T>(counts_[static_cast<size_t>(s)]);
+      const T scale = segment_scale<kKind, T>(counts_[static_cast<size_t>(s)]);
       T* to = out.data<T>() + indices.checked(i, rows) * width;
       const T* from = grad.data<T>() + s * width;
       for (int64_t j = 0; j < width; ++j) to[j] += scale * from[j];
@@ -150,21 +156,6 @@ template <typename T>
 using SparseSegmentMeanGradKernel = SparseSegmentGradKernel<T, SegmentKind::kMean>;
 template <typename T>
 using SparseSegmentSqrtNGradKernel = SparseSegmentGradKernel<T, SegmentKind::kSqrtN>;
-
-// One segment id per index, or per row. The ids are the last input.
-void segment_shape(ShapeContext& c) {
-  Shape out = c.input(0);
-  const bool is_sparse = c.num_inputs() > 2;
-  const Shape ids = c.with_rank(c.num_inputs() - 1, 1);
-  const int64_t n = is_sparse ? c.with_rank(1, 1).dim(0) : out.has_rank() ? out.dim(0) : -1;
-  if (n >= 0 && ids.dim(0) >= 0 && n != ids.dim(0)) {
-    invalid_argument("segment_ids must have as many elements as there are ",
-                     is_sparse ? "indices" : "rows", ", ", n, "; got ", ids.dim(0), ".");
-  }
-  const Tensor* segments = c.value(c.num_inputs() - 1);
-  if (out.has_rank()) out.set_dim(0, segments ? count_segments(Indices(*segments)) : -1);
-  c.set_output(0, out);
-}
 
 void segment_grad_shape(ShapeContext& c) {
   Shape out = c.input(0);
@@ -195,7 +186,9 @@ RUNHOOKS_REGISTER_OP("UnsortedSegmentSum")
     .attr("Tnumsegments: {int32, int64} = DT_INT32")
     .shape(unsorted_segment_shape)
     .kernel(kernel_by_type<UnsortedSegmentSumKernel, float, double, int32_t, int64_t>())
-    .gradient(unsorted_segment_gradient)
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      return {rows_of_segments(g, op, dy[0]), Gradient(), Gradient()};
+    })
     .endpoint("unsorted_segment_sum")
     .endpoint("math.unsorted_segment_sum")
     .summary("The sum of the rows of each segment.")
@@ -212,7 +205,7 @@ RUNHOOKS_REGISTER_OP("SegmentSum")
     .kernel(kernel_by_type<SegmentSumKernel, float, double, int32_t, int64_t>())
     .allocates_outputs()
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {g.op("GatherV2", {dy[0], op.input(1), g.scalar(DType::kInt32, 0)}), Gradient()};
+      return {rows_at(g, dy[0], op.input(1)), Gradient()};
     })
     .endpoint("segment_sum")
     .endpoint("math.segment_sum")
@@ -265,7 +258,7 @@ bool register_sparse_segment(const std::string& name,
   return true;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kIsRegistered[] = {
     register_sparse_segment("Sum",
                             kernel_by_type<SparseSegmentSumKernel, float, double>(),
                             kernel_by_type<SparseSegmentSumGradKernel, float, double>(),

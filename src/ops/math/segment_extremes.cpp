@@ -1,19 +1,16 @@
 #include <limits>
 
-#include "ops/array/index_reader.h"
 #include "ops/math/integer_math.h"
+#include "ops/math/segment.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-struct Largest {
+struct Maximum {
   template <typename T>
-  static T first() {
+  static T initial() {
     return std::numeric_limits<T>::lowest();
   }
   template <typename T>
@@ -21,9 +18,9 @@ struct Largest {
     return a < b || b != b ? b : a;
   }
 };
-struct Smallest {
+struct Minimum {
   template <typename T>
-  static T first() {
+  static T initial() {
     return std::numeric_limits<T>::max();
   }
   template <typename T>
@@ -33,7 +30,7 @@ struct Smallest {
 };
 struct Product {
   template <typename T>
-  static T first() {
+  static T initial() {
     return T(1);
   }
   template <typename T>
@@ -42,66 +39,60 @@ struct Product {
   }
 };
 
-// The number of segments: the last of the sorted ids plus one.
-int64_t segments_of(const Indices& ids) {
-  for (int64_t i = 1; i < ids.size(); ++i) {
-    if (ids[i] < ids[i - 1]) invalid_argument("segment ids are not increasing.");
-  }
-  if (ids.size() > 0 && ids[0] < 0) invalid_argument("segment ids must be >= 0.");
-  return ids.size() == 0 ? 0 : sum_of_dims(ids[ids.size() - 1], 1);
-}
-
-// Combines rows into outputs initialized with How::first(); `given` counts the rows of each
-// segment.
-template <typename T, typename How>
-void combine(const Tensor& x, const Indices& ids, Tensor& out, std::vector<int64_t>& given) {
+// Combines the rows of each segment, beginning with Combiner::initial(). `num_rows` becomes the
+// number of rows of each segment.
+template <typename T, typename Combiner>
+void combine_rows(const Tensor& x,
+                  const Indices& ids,
+                  Tensor& out,
+                  std::vector<int64_t>& num_rows) {
   const int64_t n = out.shape().dim(0);
   const int64_t width = ids.size() > 0 ? x.num_elements() / ids.size() : 0;
   T* y = out.data<T>();
-  std::fill(y, y + out.num_elements(), How::template first<T>());
-  given.assign(static_cast<size_t>(n), 0);
+  std::fill(y, y + out.num_elements(), Combiner::template initial<T>());
+  num_rows.assign(static_cast<size_t>(n), 0);
   const T* row = x.data<T>();
   for (int64_t i = 0; i < ids.size(); ++i, row += width) {
-    if (ids[i] < 0) continue;  // TensorFlow drops negative ids
+    if (ids[i] < 0) continue;  // TensorFlow ignores negative ids
     const int64_t segment = ids.checked(i, n);
-    ++given[static_cast<size_t>(segment)];
+    ++num_rows[static_cast<size_t>(segment)];
     T* to = y + segment * width;
-    for (int64_t j = 0; j < width; ++j) to[j] = How::combine(to[j], row[j]);
+    for (int64_t j = 0; j < width; ++j) to[j] = Combiner::combine(to[j], row[j]);
   }
 }
 
-template <typename T, typename How>
+template <typename T, typename Combiner>
 class UnsortedKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    combine<T, How>(c.input(0), Indices(c.input(1)), c.output(0), given_);
+    combine_rows<T, Combiner>(c.input(0), Indices(c.input(1)), c.output(0), num_rows_);
   }
 
  private:
-  std::vector<int64_t> given_;
+  std::vector<int64_t> num_rows_;
 };
 
-// Empty segments are 0, or 1 for products.
-template <typename T, typename How>
+// The result of an empty segment is 0, or 1 for products.
+template <typename T, typename Combiner>
 class SortedKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
     const Indices ids(c.input(1));
     Shape shape = x.shape();
-    shape.set_dim(0, segments_of(ids));
+    shape.set_dim(0, count_segments(ids));
     Tensor& out = c.allocate_output(0, x.dtype(), shape);
-    combine<T, How>(x, ids, out, given_);
-    if (std::is_same_v<How, Product> || given_.empty()) return;
-    const int64_t width = out.num_elements() / static_cast<int64_t>(given_.size());
-    for (size_t k = 0; k < given_.size(); ++k) {
+    combine_rows<T, Combiner>(x, ids, out, num_rows_);
+    if (std::is_same_v<Combiner, Product> || num_rows_.empty()) return;
+    const int64_t width = out.num_elements() / static_cast<int64_t>(num_rows_.size());
+    for (size_t k = 0; k < num_rows_.size(); ++k) {
       T* row = out.data<T>() + static_cast<int64_t>(k) * width;
-      if (given_[k] == 0) std::fill(row, row + width, T(0));
+      if (num_rows_[k] == 0) std::fill(row, row + width, T(0));
     }
   }
 
  private:
-  std::vector<int64_t> given_;
+  std::vector<int64_t> num_rows_;
 };
 
 template <typename T>
@@ -111,7 +102,7 @@ class SegmentMeanKernel : public Kernel {
     const Tensor& x = c.input(0);
     const Indices ids(c.input(1));
     Shape shape = x.shape();
-    shape.set_dim(0, segments_of(ids));
+    shape.set_dim(0, count_segments(ids));
     Tensor& out = c.allocate_output(0, x.dtype(), shape);
     std::fill(out.data<T>(), out.data<T>() + out.num_elements(), T(0));
     const int64_t width = ids.size() > 0 ? x.num_elements() / ids.size() : 0;
@@ -125,92 +116,55 @@ class SegmentMeanKernel : public Kernel {
   }
 };
 
-void sorted_shape(ShapeContext& c) {
-  Shape out = c.input(0);
-  const Shape ids = c.with_rank(1, 1);
-  if (!out.has_rank()) return c.set_output(0, out);
-  if (!Shape{out.dim(0)}.is_compatible_with(ids)) {
-    invalid_argument("segment_ids must have as many elements as there are rows, ", out.dim(0),
-                     "; got ", ids.dim(0), ".");
-  }
-  const Tensor* segments = c.value(1);
-  out.set_dim(0, segments ? segments_of(Indices(*segments)) : -1);
-  c.set_output(0, out);
-}
-
-void unsorted_shape(ShapeContext& c) {
-  const Shape &x = c.input(0), &ids = c.input(1);
-  const Tensor* count = c.value(2);
-  if (!x.has_rank() || !ids.has_rank()) return c.set_output(0, Shape::unknown());
-  bool begins = x.rank() >= ids.rank();
-  for (int i = 0; begins && i < ids.rank(); ++i) {
-    begins = Shape{x.dim(i)}.is_compatible_with(Shape{ids.dim(i)});
-  }
-  if (!begins) {
-    invalid_argument("The shape of data, ", x, ", must begin with that of segment_ids, ", ids, ".");
-  }
-  Shape out{count ? count->integers()[0] : -1};
-  for (int i = ids.rank(); i < x.rank(); ++i) out.append(x.dim(i));
-  c.set_output(0, out);
-}
-
-// The row of x for each segment id; 0 for negative ids.
-Output of_segment(Graph& g, Operation& op, Output x) {
-  const Output ids = op.input(1), zero = g.scalar(ids.dtype(), 0);
-  const Output rows =
-      g.op("GatherV2", {x, g.op("Maximum", {ids, zero}), g.scalar(DType::kInt32, 0)});
-  Output is_there = g.op("GreaterEqual", {ids, zero});
-  for (int i = ids.shape().rank(); i < op.input(0).shape().rank(); ++i) {
-    is_there = g.op("ExpandDims", {is_there, g.scalar(DType::kInt32, -1)});
-  }
-  return g.op("SelectV2", {is_there, rows, g.op("ZerosLike", {rows})});
-}
-
-Output number_of_segments(Graph& g, Operation& op) {
+Output num_segments_of(Graph& g, Operation& op) {
   if (op.inputs().size() > 2) return op.input(2);
   const Output first =
       g.op("Slice", {shape_of(g, op.output(0)), g.int_vector({0}), g.int_vector({1})});
   return g.op("Reshape", {first, g.int_vector({})});
 }
 
-Grads with_none_gradients(Operation& op, Output dx) {
+Grads gradient_of_data(Operation& op, Output dx) {
   Grads grads(op.inputs().size());
   grads[0] = dx;
   return grads;
 }
 
-// Elements tied for the extremum share the gradient.
-Grads extreme_gradient(Graph& g, Operation& op, const Outputs& dy) {
+// If several elements of a segment are the extremum, each gets an equal fraction of the gradient.
+Grads segment_extremum_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0);
-  Output is_it = g.op("Equal", {x, of_segment(g, op, op.output(0))});
-  is_it = cast(g, is_it, x.dtype());
-  const Output count = g.op("UnsortedSegmentSum", {is_it, op.input(1), number_of_segments(g, op)});
-  const Output share = of_segment(g, op, g.op("DivNoNan", {dy[0], count}));
-  return with_none_gradients(op, multiply(g, is_it, share));
+  Output is_extremum = g.op("Equal", {x, rows_of_segments(g, op, op.output(0))});
+  is_extremum = cast(g, is_extremum, x.dtype());
+  const Output count =
+      g.op("UnsortedSegmentSum", {is_extremum, op.input(1), num_segments_of(g, op)});
+  const Output fraction = rows_of_segments(g, op, g.op("DivNoNan", {dy[0], count}));
+  return gradient_of_data(op, multiply(g, is_extremum, fraction));
 }
 
-// The product of the other elements: with one zero in the segment, only the zero's derivative is
-// nonzero; with several, all are 0.
+// The derivative of an element is the product of the other elements of the segment. If the segment
+// has one zero, only the derivative of the zero is nonzero; if it has several, all derivatives are
+// 0.
 Grads segment_product_gradient(Graph& g, Operation& op, const Outputs& dy) {
-  const Output x = op.input(0), zero = g.scalar(x.dtype(), 0), n = number_of_segments(g, op);
+  const Output x = op.input(0), zero = g.scalar(x.dtype(), 0), n = num_segments_of(g, op);
   const Output is_zero = g.op("Equal", {x, zero});
   const Output zeros =
       g.op("UnsortedSegmentSum", {cast(g, is_zero, DType::kInt32), op.input(1), n});
-  const Output few = g.op("Greater", {g.scalar(DType::kInt32, 2), zeros});
-  const Output grad = g.op("SelectV2", {few, dy[0], g.op("ZerosLike", {dy[0]})});
-  const Output without = g.op("SelectV2", {is_zero, ones_like(g, x), x});
-  const Output rest = of_segment(g, op, g.op("UnsortedSegmentProd", {without, op.input(1), n}));
-  const Output whole = of_segment(g, op, op.output(0));
-  const Output others = g.op("SelectV2", {is_zero, rest, divide(g, whole, without)});
-  return with_none_gradients(op, multiply(g, of_segment(g, op, grad), others));
+  const Output has_at_most_one_zero = g.op("Greater", {g.scalar(DType::kInt32, 2), zeros});
+  const Output grad = g.op("SelectV2", {has_at_most_one_zero, dy[0], g.op("ZerosLike", {dy[0]})});
+  const Output nonzero_factors = g.op("SelectV2", {is_zero, ones_like(g, x), x});
+  const Output nonzero_product =
+      rows_of_segments(g, op, g.op("UnsortedSegmentProd", {nonzero_factors, op.input(1), n}));
+  const Output product = rows_of_segments(g, op, op.output(0));
+  const Output other_product =
+      g.op("SelectV2", {is_zero, nonzero_product, divide(g, product, nonzero_factors)});
+  return gradient_of_data(op, multiply(g, rows_of_segments(g, op, grad), other_product));
 }
 
-template <typename How>
-struct OfSegments {
+template <typename Combiner>
+struct SegmentKernels {
   template <typename T>
-  using Sorted = SortedKernel<T, How>;
+  using Sorted = SortedKernel<T, Combiner>;
   template <typename T>
-  using Unsorted = UnsortedKernel<T, How>;
+  using Unsorted = UnsortedKernel<T, Combiner>;
 };
 
 }  // namespace
@@ -222,7 +176,7 @@ struct OfSegments {
       .output("output: T")                                 \
       .attr("T: {float, double, int32, int64}")            \
       .attr("Tindices: {int32, int64}")                    \
-      .shape(sorted_shape)                                 \
+      .shape(segment_shape)                                \
       .kernel(kernel_by_type<kernel_class, __VA_ARGS__>()) \
       .allocates_outputs()                                 \
       .example("f[4,2] i{0,0,1,3}")
@@ -236,23 +190,23 @@ struct OfSegments {
       .attr("T: {float, double, int32, int64}")                                \
       .attr("Tindices: {int32, int64}")                                        \
       .attr("Tnumsegments: {int32, int64} = DT_INT32")                         \
-      .shape(unsorted_shape)                                                   \
+      .shape(unsorted_segment_shape)                                           \
       .kernel(kernel_by_type<kernel_class, float, double, int32_t, int64_t>()) \
       .example("f[4,2] i{2,0,1,0} i:3")
 
 #define RUNHOOKS_ALL_NUMBERS float, double, int32_t, int64_t
 
-RUNHOOKS_SORTED_OP("SegmentMax", OfSegments<Largest>::Sorted, RUNHOOKS_ALL_NUMBERS)
-    .gradient(extreme_gradient)
+RUNHOOKS_SORTED_OP("SegmentMax", SegmentKernels<Maximum>::Sorted, RUNHOOKS_ALL_NUMBERS)
+    .gradient(segment_extremum_gradient)
     .endpoint("segment_max")
     .endpoint("math.segment_max")
     .summary("The maximum of the rows of each segment; segment ids are sorted.");
-RUNHOOKS_SORTED_OP("SegmentMin", OfSegments<Smallest>::Sorted, RUNHOOKS_ALL_NUMBERS)
-    .gradient(extreme_gradient)
+RUNHOOKS_SORTED_OP("SegmentMin", SegmentKernels<Minimum>::Sorted, RUNHOOKS_ALL_NUMBERS)
+    .gradient(segment_extremum_gradient)
     .endpoint("segment_min")
     .endpoint("math.segment_min")
     .summary("The minimum of the rows of each segment; segment ids are sorted.");
-RUNHOOKS_SORTED_OP("SegmentProd", OfSegments<Product>::Sorted, RUNHOOKS_ALL_NUMBERS)
+RUNHOOKS_SORTED_OP("SegmentProd", SegmentKernels<Product>::Sorted, RUNHOOKS_ALL_NUMBERS)
     .gradient(segment_product_gradient)
     .endpoint("segment_prod")
     .endpoint("math.segment_prod")
@@ -264,7 +218,7 @@ RUNHOOKS_REGISTER_OP("SegmentMean")
     .output("output: T")
     .attr("T: {float, double}")
     .attr("Tindices: {int32, int64}")
-    .shape(sorted_shape)
+    .shape(segment_shape)
     .kernel(kernel_by_type<SegmentMeanKernel, float, double>())
     .allocates_outputs()
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
@@ -273,24 +227,24 @@ RUNHOOKS_REGISTER_OP("SegmentMean")
       for (int i = 1; i < op.input(0).shape().rank(); ++i) {
         count = g.op("ExpandDims", {count, g.scalar(DType::kInt32, -1)});
       }
-      return with_none_gradients(op, of_segment(g, op, g.op("DivNoNan", {dy[0], count})));
+      return gradient_of_data(op, rows_of_segments(g, op, g.op("DivNoNan", {dy[0], count})));
     })
     .endpoint("segment_mean")
     .endpoint("math.segment_mean")
     .summary("The mean of the rows of each segment; segment ids are sorted.")
     .example("f[4,2] i{0,0,1,3}");
 
-RUNHOOKS_UNSORTED_OP("UnsortedSegmentMax", OfSegments<Largest>::Unsorted)
-    .gradient(extreme_gradient)
+RUNHOOKS_UNSORTED_OP("UnsortedSegmentMax", SegmentKernels<Maximum>::Unsorted)
+    .gradient(segment_extremum_gradient)
     .endpoint("unsorted_segment_max")
     .endpoint("math.unsorted_segment_max")
     .summary("The maximum of the rows of each segment.");
-RUNHOOKS_UNSORTED_OP("UnsortedSegmentMin", OfSegments<Smallest>::Unsorted)
-    .gradient(extreme_gradient)
+RUNHOOKS_UNSORTED_OP("UnsortedSegmentMin", SegmentKernels<Minimum>::Unsorted)
+    .gradient(segment_extremum_gradient)
     .endpoint("unsorted_segment_min")
     .endpoint("math.unsorted_segment_min")
     .summary("The minimum of the rows of each segment.");
-RUNHOOKS_UNSORTED_OP("UnsortedSegmentProd", OfSegments<Product>::Unsorted)
+RUNHOOKS_UNSORTED_OP("UnsortedSegmentProd", SegmentKernels<Product>::Unsorted)
     .gradient(segment_product_gradient)
     .endpoint("unsorted_segment_prod")
     .endpoint("math.unsorted_segment_prod")

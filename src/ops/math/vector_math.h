@@ -1,4 +1,5 @@
-// exp, log1p, sigmoid and tanh of float32 without branches or calls, so that loops vectorize.
+// exp, log1p, sigmoid and tanh. The float32 versions have no branches and no calls, so that the
+// compiler can vectorize loops over them.
 #pragma once
 
 #include <cmath>
@@ -56,8 +57,8 @@ RUNHOOKS_INLINE T sigmoid_of(T x) {
   return x < 0 ? e * s : s;
 }
 
-// a * sigmoid(x), from e = exp(-|x|), with TensorFlow's order of operations. Identical bits matter,
-// because ties between tree splits are broken by them.
+// a * sigmoid(x), computed from e = exp(-|x|) in TensorFlow's order of operations. The last bits
+// matter, because they decide between tree splits with equal gains.
 template <typename T>
 RUNHOOKS_INLINE T sigmoid_times(T a, T x, T e) {
   const T part = a * (T(1) / (T(1) + e));
@@ -70,7 +71,7 @@ RUNHOOKS_INLINE T softplus_of(T x) {
   return (x < 0 ? T(0) : x) + log1p_unit(e);
 }
 
-// A rational approximation, as in Eigen; in float32 tanh is 1 beyond 7.9.
+// A rational approximation, as in Eigen. In float32, tanh(x) is 1 for x > 7.9.
 RUNHOOKS_INLINE float tanh_of(float x) {
   const float limit = 7.90531110763549805f;
   const float c = x > limit ? limit : (x < -limit ? -limit : x);

@@ -1,4 +1,5 @@
-// Depthwise convolution: output channel c * multiplier + q applies filter q of input channel c.
+// Depthwise convolution: output channel c * multiplier + q is the convolution of input channel c
+// with its filter q.
 #include <algorithm>
 
 #include "ops/math/elementwise.h"
@@ -9,9 +10,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 struct Depthwise {
   Depthwise(const Operation& op, const Shape& x, const Shape& filter)
       : window(op, x, filter.dim(0), filter.dim(1)),
@@ -19,44 +17,47 @@ struct Depthwise {
         channels(x.dim(3)),
         multiplier(filter.dim(3)) {}
   int64_t outputs() const { return channels * multiplier; }
-  int64_t cells() const { return window.height.in * window.width.in * channels; }
-  int64_t results() const { return window.height.out * window.width.out * outputs(); }
+  int64_t image_size() const { return window.height.in * window.width.in * channels; }
+  int64_t output_size() const { return window.height.out * window.width.out * outputs(); }
 
-  // Calls tap(image offset, filter offset, output offset) for each pair of overlapping cells; an
-  // offset is that of the first channel.
-  template <typename Tap>
-  void each_tap(Tap tap) const {
+  // Calls visit(image offset, filter offset, output offset) for each image cell under each filter
+  // cell. The offsets are those of the first channel.
+  template <typename Visit>
+  void for_each_overlap(Visit visit) const {
     for (int64_t oy = 0; oy < window.height.out; ++oy) {
       for (int64_t ox = 0; ox < window.width.out; ++ox) {
-        const int64_t place = (oy * window.width.out + ox) * outputs();
+        const int64_t position = (oy * window.width.out + ox) * outputs();
         visit_window(window, oy, ox, [&](int64_t y, int64_t x, int64_t ky, int64_t kx) {
-          tap((y * window.width.in + x) * channels, (ky * window.width.size + kx) * outputs(),
-              place);
+          visit((y * window.width.in + x) * channels, (ky * window.width.size + kx) * outputs(),
+                position);
         });
       }
     }
   }
-  // Calls run(lane, image) for all images. The assignment to lanes is independent of the number of
-  // threads.
+  // Calls run(lane, image) for all images. Lanes run in parallel. The lane of an image does not
+  // depend on the number of threads, so that sums per lane have the same bits.
   static constexpr int64_t kLanes = 4;
   template <typename Run>
-  void each_image(const Run& run) const {
-    const int64_t work = results() * window.height.size * window.width.size;
-    for_each_cancellable_chunk((batch + kLanes - 1) / kLanes, kLanes * work, [&](int64_t first, int64_t last) {
-      parallel_for(std::min(batch, kLanes), [&](int64_t lane) {
-        for (int64_t i = first * kLanes + lane; i < std::min(batch, last * kLanes); i += kLanes) {
-          run(static_cast<size_t>(lane), i);
-        }
-      });
-    });
+  void for_each_image(const Run& run) const {
+    const int64_t work = output_size() * window.height.size * window.width.size;
+    for_each_cancellable_chunk((batch + kLanes - 1) / kLanes, kLanes * work,
+                               [&](int64_t first, int64_t last) {
+                                 parallel_for(std::min(batch, kLanes), [&](int64_t lane) {
+                                   for (int64_t i = first * kLanes + lane;
+                                        i < std::min(batch, last * kLanes); i += kLanes) {
+                                     run(static_cast<size_t>(lane), i);
+                                   }
+                                 });
+                               });
   }
 
   Window window;
   int64_t batch, channels, multiplier;
 };
 
+// y[c, q] += x[c] * w[c, q], where q is one of m filters of channel c.
 template <typename T>
-void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
+void add_products_by_channel(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   if (m == 1) {
     for_elements<T>(channels, [=](int64_t c) { y[c] += x[c] * w[c]; });
     return;
@@ -66,8 +67,9 @@ void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   }
 }
 
+// x[c] += the sum over q of dy[c, q] * w[c, q].
 template <typename T>
-void add_dots(int64_t channels, int64_t m, const T* dy, const T* w, T* x) {
+void add_channel_sums(int64_t channels, int64_t m, const T* dy, const T* w, T* x) {
   if (m == 1) {
     for_elements<T>(channels, [=](int64_t c) { x[c] += dy[c] * w[c]; });
     return;
@@ -86,11 +88,11 @@ class DepthwiseKernel : public Kernel {
     const T *x = k.input(0).data<T>(), *w = k.input(1).data<T>();
     T* y = k.output(0).template data<T>();
     std::fill(y, y + k.output(0).num_elements(), T(0));
-    d.each_image([&](size_t, int64_t i) {
-      const T* image = x + i * d.cells();
-      T* out = y + i * d.results();
-      d.each_tap([&](int64_t cell, int64_t weight, int64_t place) {
-        add_scaled(d.channels, d.multiplier, image + cell, w + weight, out + place);
+    d.for_each_image([&](size_t, int64_t i) {
+      const T* image = x + i * d.image_size();
+      T* out = y + i * d.output_size();
+      d.for_each_overlap([&](int64_t cell, int64_t weight, int64_t position) {
+        add_products_by_channel(d.channels, d.multiplier, image + cell, w + weight, out + position);
       });
     });
   }
@@ -105,11 +107,11 @@ class DepthwiseInputKernel : public Kernel {
     const T *w = k.input(1).data<T>(), *dy = k.input(2).data<T>();
     T* dx = k.output(0).template data<T>();
     std::fill(dx, dx + k.output(0).num_elements(), T(0));
-    d.each_image([&](size_t, int64_t i) {
-      T* image = dx + i * d.cells();
-      const T* out = dy + i * d.results();
-      d.each_tap([&](int64_t cell, int64_t weight, int64_t place) {
-        add_dots(d.channels, d.multiplier, out + place, w + weight, image + cell);
+    d.for_each_image([&](size_t, int64_t i) {
+      T* image = dx + i * d.image_size();
+      const T* out = dy + i * d.output_size();
+      d.for_each_overlap([&](int64_t cell, int64_t weight, int64_t position) {
+        add_channel_sums(d.channels, d.multiplier, out + position, w + weight, image + cell);
       });
     });
   }
@@ -125,11 +127,12 @@ class DepthwiseFilterKernel : public Kernel {
     const auto n = static_cast<size_t>(k.output(0).num_elements());
     sums_.resize(Depthwise::kLanes);
     for (auto& sum : sums_) sum.assign(n, T(0));
-    d.each_image([&](size_t lane, int64_t i) {
-      const T *image = x + i * d.cells(), *out = dy + i * d.results();
+    d.for_each_image([&](size_t lane, int64_t i) {
+      const T *image = x + i * d.image_size(), *out = dy + i * d.output_size();
       T* sum = sums_[lane].data();
-      d.each_tap([&](int64_t cell, int64_t weight, int64_t place) {
-        add_scaled(d.channels, d.multiplier, image + cell, out + place, sum + weight);
+      d.for_each_overlap([&](int64_t cell, int64_t weight, int64_t position) {
+        add_products_by_channel(d.channels, d.multiplier, image + cell, out + position,
+                                sum + weight);
       });
     });
     T* dw = k.output(0).template data<T>();
@@ -148,17 +151,17 @@ Shape depthwise_shape(const Operation& op, const Shape& x, const Shape& filter) 
   const Shape weights = filter.has_rank() ? filter : Shape::unknown_of_rank(4);
   const int64_t channels = image.dim(3), depth = weights.dim(2);
   if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The input and the filter must have equal depth: the input of shape ",
-                     image, " has ", channels, " channels, the filter of shape ", weights,
-                     " expects ", depth, ".");
+    invalid_argument("The input and the filter must have equal depth: the input of shape ", image,
+                     " has ", channels, " channels, the filter of shape ", weights, " expects ",
+                     depth, ".");
   }
   const Window window(op, image, weights.dim(0), weights.dim(1));
-  const int64_t known = channels >= 0 ? channels : depth;
-  const int64_t outputs = product_of_dims(known, weights.dim(3));
+  const int64_t known_channels = channels >= 0 ? channels : depth;
+  const int64_t outputs = product_of_dims(known_channels, weights.dim(3));
   return Shape{image.dim(0), window.height.out, window.width.out, outputs};
 }
 
-Shape depthwise_given_shape(ShapeContext& c, int i) {
+Shape depthwise_shape_from_value(ShapeContext& c, int i) {
   const Tensor* value = c.value(i);
   if (!value) return Shape::unknown_of_rank(4);
   if (value->num_elements() != 4) {
@@ -176,12 +179,12 @@ void depthwise_check_backprop(ShapeContext& c, const Shape& x, const Shape& filt
 }
 
 Output depthwise_input_gradient(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
+  return same_window_op(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
 }
 
 Output depthwise_filter_gradient(
     Graph& g, const Operation& op, Output x, Output filter, Output dy) {
-  return windowed(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
+  return same_window_op(g, op, "DepthwiseConv2dNativeBackpropFilter", {x, shape_of(g, filter), dy});
 }
 
 }  // namespace
@@ -215,15 +218,15 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropInput")
     .attr(kStrides)
     .RUNHOOKS_CONVOLUTION_ATTRS
     .shape([](ShapeContext& c) {
-      const Shape x = depthwise_given_shape(c, 0);
+      const Shape x = depthwise_shape_from_value(c, 0);
       depthwise_check_backprop(c, x, c.input(1));
       c.set_output(0, x);
     })
     .kernel(kernel_by_type<DepthwiseInputKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      const Output filter = op.input(1), inner = op.input(2);
-      return {Gradient(), depthwise_filter_gradient(g, op, dy[0], filter, inner),
-              windowed(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
+      const Output filter = op.input(1), inner_grad = op.input(2);
+      return {Gradient(), depthwise_filter_gradient(g, op, dy[0], filter, inner_grad),
+              same_window_op(g, op, "DepthwiseConv2dNative", {dy[0], filter})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_input")
     .endpoint("nn.depthwise_conv2d_native_backprop_input")
@@ -239,15 +242,15 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNativeBackpropFilter")
     .attr(kStrides)
     .RUNHOOKS_CONVOLUTION_ATTRS
     .shape([](ShapeContext& c) {
-      const Shape filter = depthwise_given_shape(c, 1);
+      const Shape filter = depthwise_shape_from_value(c, 1);
       depthwise_check_backprop(c, c.input(0), filter);
       c.set_output(0, filter);
     })
     .kernel(kernel_by_type<DepthwiseFilterKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      const Output x = op.input(0), inner = op.input(2);
-      return {depthwise_input_gradient(g, op, x, dy[0], inner), Gradient(),
-              windowed(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
+      const Output x = op.input(0), inner_grad = op.input(2);
+      return {depthwise_input_gradient(g, op, x, dy[0], inner_grad), Gradient(),
+              same_window_op(g, op, "DepthwiseConv2dNative", {x, dy[0]})};
     })
     .endpoint("nn.depthwise_conv2d_backprop_filter")
     .endpoint("nn.depthwise_conv2d_native_backprop_filter")

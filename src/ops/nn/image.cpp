@@ -8,16 +8,15 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-// Maps a position of the resized image to the original, in TensorFlow's float arithmetic.
-struct Side {
+// Maps positions of a resized axis (height or width) to the original axis. Uses float arithmetic
+// like TensorFlow.
+struct ResizedAxis {
   int64_t from = 0, to = 0;
   float scale = 1;
   bool half_pixel = false;
 
-  Side(const Operation& op, int64_t from_size, int64_t to_size) : from(from_size), to(to_size) {
+  ResizedAxis(const Operation& op, int64_t from_size, int64_t to_size)
+      : from(from_size), to(to_size) {
     half_pixel = op.attr_bool("half_pixel_centers");
     const bool aligned = op.attr_bool("align_corners");
     if (aligned && half_pixel) {
@@ -26,23 +25,23 @@ struct Side {
     scale = aligned && to > 1 ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
                               : static_cast<float>(from) / static_cast<float>(to);
   }
-  // Two neighbouring positions and the interpolation weight of the second.
-  struct Neighbours {
+  // Two adjacent positions and the weight of the second.
+  struct Interpolation {
     int64_t lower, upper;
-    float share;
+    float weight;
   };
-  Neighbours neighbours_of(int64_t i) const {
-    const auto at = static_cast<float>(i);
-    const float x = half_pixel ? (at + 0.5f) * scale - 0.5f : at * scale;
-    const float below = std::floor(x);
-    return {std::max(static_cast<int64_t>(below), int64_t{0}),
-            std::min(static_cast<int64_t>(std::ceil(x)), from - 1), x - below};
+  Interpolation interpolation_at(int64_t i) const {
+    const auto position = static_cast<float>(i);
+    const float x = half_pixel ? (position + 0.5f) * scale - 0.5f : position * scale;
+    const float lower_position = std::floor(x);
+    return {std::max(static_cast<int64_t>(lower_position), int64_t{0}),
+            std::min(static_cast<int64_t>(std::ceil(x)), from - 1), x - lower_position};
   }
   int64_t nearest(int64_t i, bool aligned) const {
-    const auto at = static_cast<float>(i);
-    const float x = half_pixel ? (at + 0.5f) * scale : at * scale;
-    const auto place = static_cast<int64_t>(aligned ? std::roundf(x) : std::floor(x));
-    return std::max(std::min(place, from - 1), int64_t{0});
+    const auto position = static_cast<float>(i);
+    const float x = half_pixel ? (position + 0.5f) * scale : position * scale;
+    const auto index = static_cast<int64_t>(aligned ? std::roundf(x) : std::floor(x));
+    return std::max(std::min(index, from - 1), int64_t{0});
   }
 };
 
@@ -50,7 +49,7 @@ struct Sizes {
   int64_t batch, height, width, channels;
   explicit Sizes(const Shape& x)
       : batch(x.dim(0)), height(x.dim(1)), width(x.dim(2)), channels(x.dim(3)) {}
-  int64_t place(int64_t b, int64_t y, int64_t x) const {
+  int64_t offset(int64_t b, int64_t y, int64_t x) const {
     return ((b * height + y) * width + x) * channels;
   }
 };
@@ -68,10 +67,14 @@ void check_resized(const Shape& image, const Shape& resized) {
   check_not_empty(image);
 }
 
-// Calls visit(image, y, x, rows, columns) for each pixel of the resized images.
+// Calls visit(image, y, x, rows, columns) for each pixel of the resized images. `rows` and
+// `columns` map y and x to the original image.
 template <typename Visit>
-void each_resized(const Operation& op, const Sizes& from, const Sizes& to, const Visit& visit) {
-  const Side rows(op, from.height, to.height), columns(op, from.width, to.width);
+void for_each_resized_pixel(const Operation& op,
+                            const Sizes& from,
+                            const Sizes& to,
+                            const Visit& visit) {
+  const ResizedAxis rows(op, from.height, to.height), columns(op, from.width, to.width);
   for (int64_t b = 0; b < to.batch; ++b) {
     for (int64_t y = 0; y < to.height; ++y) {
       check_cancelled_throttled();
@@ -88,24 +91,25 @@ class ResizeBilinearKernel : public Kernel {
     const Sizes from(c.input(0).shape()), to(c.output(0).shape());
     const T* image = c.input(0).data<T>();
     auto* out = c.output(0).data<float>();
-    each_resized(c.op(), from, to,
-                 [&](int64_t b, int64_t y, int64_t x, const Side& rows, const Side& columns) {
-                   const auto v = rows.neighbours_of(y), h = columns.neighbours_of(x);
-                   for (int64_t k = 0; k < to.channels; ++k) {
-                     const auto at = [&](int64_t row, int64_t column) {
-                       return static_cast<float>(image[from.place(b, row, column) + k]);
-                     };
-                     const float top =
-                         interpolate(at(v.lower, h.lower), at(v.lower, h.upper), h.share);
-                     const float low =
-                         interpolate(at(v.upper, h.lower), at(v.upper, h.upper), h.share);
-                     out[to.place(b, y, x) + k] = interpolate(top, low, v.share);
-                   }
-                 });
+    for_each_resized_pixel(
+        c.op(), from, to,
+        [&](int64_t b, int64_t y, int64_t x, const ResizedAxis& rows, const ResizedAxis& columns) {
+          const auto v = rows.interpolation_at(y), h = columns.interpolation_at(x);
+          for (int64_t k = 0; k < to.channels; ++k) {
+            const auto pixel = [&](int64_t row, int64_t column) {
+              return static_cast<float>(image[from.offset(b, row, column) + k]);
+            };
+            const float top =
+                interpolate(pixel(v.lower, h.lower), pixel(v.lower, h.upper), h.weight);
+            const float bottom =
+                interpolate(pixel(v.upper, h.lower), pixel(v.upper, h.upper), h.weight);
+            out[to.offset(b, y, x) + k] = interpolate(top, bottom, v.weight);
+          }
+        });
   }
 
  private:
-  static float interpolate(float a, float b, float share) { return a + (b - a) * share; }
+  static float interpolate(float a, float b, float weight) { return a + (b - a) * weight; }
 };
 
 template <typename T>
@@ -117,20 +121,21 @@ class ResizeBilinearGradKernel : public Kernel {
     const auto* grad = c.input(0).data<float>();
     T* out = c.output(0).template data<T>();
     std::fill(out, out + c.output(0).num_elements(), T(0));
-    each_resized(c.op(), from, to,
-                 [&](int64_t b, int64_t y, int64_t x, const Side& rows, const Side& columns) {
-                   const auto v = rows.neighbours_of(y), h = columns.neighbours_of(x);
-                   for (int64_t k = 0; k < to.channels; ++k) {
-                     const float dy = grad[to.place(b, y, x) + k];
-                     const auto give = [&](int64_t row, int64_t column, float share) {
-                       out[from.place(b, row, column) + k] += T(dy * share);
-                     };
-                     give(v.lower, h.lower, (1 - v.share) * (1 - h.share));
-                     give(v.lower, h.upper, (1 - v.share) * h.share);
-                     give(v.upper, h.lower, v.share * (1 - h.share));
-                     give(v.upper, h.upper, v.share * h.share);
-                   }
-                 });
+    for_each_resized_pixel(
+        c.op(), from, to,
+        [&](int64_t b, int64_t y, int64_t x, const ResizedAxis& rows, const ResizedAxis& columns) {
+          const auto v = rows.interpolation_at(y), h = columns.interpolation_at(x);
+          for (int64_t k = 0; k < to.channels; ++k) {
+            const float dy = grad[to.offset(b, y, x) + k];
+            const auto add_weighted = [&](int64_t row, int64_t column, float weight) {
+              out[from.offset(b, row, column) + k] += T(dy * weight);
+            };
+            add_weighted(v.lower, h.lower, (1 - v.weight) * (1 - h.weight));
+            add_weighted(v.lower, h.upper, (1 - v.weight) * h.weight);
+            add_weighted(v.upper, h.lower, v.weight * (1 - h.weight));
+            add_weighted(v.upper, h.upper, v.weight * h.weight);
+          }
+        });
   }
 };
 
@@ -138,27 +143,28 @@ template <typename T, bool kIsGrad>
 class ResizeNearestKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Shape& small = (kIsGrad ? c.output(0) : c.input(0)).shape();
-    const Shape& large = (kIsGrad ? c.input(0) : c.output(0)).shape();
-    check_resized(small, large);
-    const Sizes from(small), to(large);
+    const Shape& original = (kIsGrad ? c.output(0) : c.input(0)).shape();
+    const Shape& resized = (kIsGrad ? c.input(0) : c.output(0)).shape();
+    check_resized(original, resized);
+    const Sizes from(original), to(resized);
     const bool aligned = c.op().attr_bool("align_corners");
     const T* in = c.input(0).data<T>();
     T* out = c.output(0).template data<T>();
     if (kIsGrad) std::fill(out, out + c.output(0).num_elements(), T(0));
-    each_resized(c.op(), from, to,
-                 [&](int64_t b, int64_t y, int64_t x, const Side& rows, const Side& columns) {
-                   const int64_t near =
-                       from.place(b, rows.nearest(y, aligned), columns.nearest(x, aligned));
-                   const int64_t far = to.place(b, y, x);
-                   for (int64_t k = 0; k < to.channels; ++k) {
-                     if (kIsGrad) {
-                       out[near + k] += in[far + k];
-                     } else {
-                       out[far + k] = in[near + k];
-                     }
-                   }
-                 });
+    for_each_resized_pixel(
+        c.op(), from, to,
+        [&](int64_t b, int64_t y, int64_t x, const ResizedAxis& rows, const ResizedAxis& columns) {
+          const int64_t source =
+              from.offset(b, rows.nearest(y, aligned), columns.nearest(x, aligned));
+          const int64_t target = to.offset(b, y, x);
+          for (int64_t k = 0; k < to.channels; ++k) {
+            if (kIsGrad) {
+              out[source + k] += in[target + k];
+            } else {
+              out[target + k] = in[source + k];
+            }
+          }
+        });
   }
 };
 template <typename T>
@@ -199,21 +205,21 @@ Grads nearest_gradient(Graph& g, Operation& op, const Outputs& dy) {
           Gradient()};
 }
 
-// Hue in [0, 1), saturation and value of red, green and blue in [0, 1].
-void hsv_of(const float rgb[3], float hsv[3]) {
-  const float most = std::max({rgb[0], rgb[1], rgb[2]});
-  const float range = most - std::min({rgb[0], rgb[1], rgb[2]});
-  hsv[2] = most;
-  hsv[1] = most > 0 ? range / most : 0;
+// Converts red, green and blue in [0, 1] to hue in [0, 1), saturation and value.
+void rgb_to_hsv(const float rgb[3], float hsv[3]) {
+  const float max_color = std::max({rgb[0], rgb[1], rgb[2]});
+  const float range = max_color - std::min({rgb[0], rgb[1], rgb[2]});
+  hsv[2] = max_color;
+  hsv[1] = max_color > 0 ? range / max_color : 0;
   if (range <= 0) {
     hsv[0] = 0;
     return;
   }
   const float norm = 1.0f / (6.0f * range);
   float hue = 0;
-  if (rgb[0] == most) {
+  if (rgb[0] == max_color) {
     hue = norm * (rgb[1] - rgb[2]);
-  } else if (rgb[1] == most) {
+  } else if (rgb[1] == max_color) {
     hue = norm * (rgb[2] - rgb[0]) + 2.0f / 6.0f;
   } else {
     hue = norm * (rgb[0] - rgb[1]) + 4.0f / 6.0f;
@@ -221,47 +227,48 @@ void hsv_of(const float rgb[3], float hsv[3]) {
   hsv[0] = hue < 0 ? hue + 1 : hue;
 }
 
-void rgb_of(const float hsv[3], float rgb[3]) {
-  const float chroma = hsv[1] * hsv[2], least = hsv[2] - chroma, dh = hsv[0] * 6;
+void hsv_to_rgb(const float hsv[3], float rgb[3]) {
+  const float chroma = hsv[1] * hsv[2], min_color = hsv[2] - chroma, sextant = hsv[0] * 6;
   const auto clamped = [](float x) { return std::max(0.0f, std::min(1.0f, x)); };
-  rgb[0] = clamped(std::fabs(dh - 3) - 1) * chroma + least;
-  rgb[1] = clamped(2 - std::fabs(dh - 2)) * chroma + least;
-  rgb[2] = clamped(2 - std::fabs(dh - 4)) * chroma + least;
+  rgb[0] = clamped(std::fabs(sextant - 3) - 1) * chroma + min_color;
+  rgb[1] = clamped(2 - std::fabs(sextant - 2)) * chroma + min_color;
+  rgb[2] = clamped(2 - std::fabs(sextant - 4)) * chroma + min_color;
 }
 
 struct ToHsv {
-  static void pixel(const float in[3], float, float out[3]) { hsv_of(in, out); }
+  static void transform(const float in[3], float, float out[3]) { rgb_to_hsv(in, out); }
 };
 struct ToRgb {
-  static void pixel(const float in[3], float, float out[3]) { rgb_of(in, out); }
+  static void transform(const float in[3], float, float out[3]) { hsv_to_rgb(in, out); }
 };
-struct TurnHue {
-  static void pixel(const float in[3], float delta, float out[3]) {
+struct AdjustHue {
+  static void transform(const float in[3], float delta, float out[3]) {
     float hsv[3];
-    hsv_of(in, hsv);
+    rgb_to_hsv(in, hsv);
     hsv[0] += delta;
     hsv[0] -= std::floor(hsv[0]);
-    rgb_of(hsv, out);
+    hsv_to_rgb(hsv, out);
   }
 };
-struct ScaleSaturation {
-  static void pixel(const float in[3], float scale, float out[3]) {
+struct AdjustSaturation {
+  static void transform(const float in[3], float scale, float out[3]) {
     float hsv[3];
-    hsv_of(in, hsv);
+    rgb_to_hsv(in, hsv);
     hsv[1] = std::max(0.0f, std::min(1.0f, hsv[1] * scale));
-    rgb_of(hsv, out);
+    hsv_to_rgb(hsv, out);
   }
 };
 
-// Transforms each pixel; the optional input 1 is a scalar parameter.
-template <typename How>
+// Transforms each pixel by PixelFunction. The optional input 1 is its scalar parameter.
+template <typename PixelFunction>
 class PixelKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const float number = c.num_inputs() > 1 ? *c.input(1).data<float>() : 0;
+    const float parameter = c.num_inputs() > 1 ? *c.input(1).data<float>() : 0;
     const auto* in = c.input(0).data<float>();
     auto* out = c.output(0).data<float>();
-    for (int64_t i = 0; i < c.input(0).num_elements(); i += 3) How::pixel(in + i, number, out + i);
+    for (int64_t i = 0; i < c.input(0).num_elements(); i += 3)
+      PixelFunction::transform(in + i, parameter, out + i);
   }
 };
 
@@ -273,7 +280,7 @@ void pixels_shape(ShapeContext& c) {
   unchanged_shape(c);
 }
 
-// Scales the distance to the mean of each channel of each image.
+// Scales the distance of each value to the mean of its channel in its image.
 class AdjustContrastKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -283,8 +290,9 @@ class AdjustContrastKernel : public Kernel {
     const float factor = *c.input(1).data<float>();
     const auto* in = c.input(0).data<float>();
     auto* out = c.output(0).data<float>();
-    for (int64_t end = c.input(0).num_elements(), at = 0; at < end; at += pixels * channels) {
-      for (int64_t k = at; k < at + channels; ++k) {
+    for (int64_t end = c.input(0).num_elements(), offset = 0; offset < end;
+         offset += pixels * channels) {
+      for (int64_t k = offset; k < offset + channels; ++k) {
         double sum = 0;
         for (int64_t i = 0; i < pixels; ++i) sum += in[k + i * channels];
         const auto mean = static_cast<float>(sum / static_cast<double>(pixels));
@@ -296,13 +304,14 @@ class AdjustContrastKernel : public Kernel {
   }
 };
 
-struct Response {
-  explicit Response(const Operation& op)
+// Local response normalization: divides each value by a norm over nearby channels.
+struct LocalResponse {
+  explicit LocalResponse(const Operation& op)
       : radius(std::clamp(op.attr_int("depth_radius"), -kMaxOffset, kMaxOffset)),
         bias(op.attr<float>("bias")),
         alpha(op.attr<float>("alpha")),
         beta(op.attr<float>("beta")) {}
-  // Larger than any number of channels, and small enough not to overflow in sums.
+  // Larger than any number of channels, but so small that sums do not overflow.
   static constexpr int64_t kMaxOffset = int64_t{1} << 60;
   int64_t radius;
   float bias, alpha, beta;
@@ -319,7 +328,7 @@ struct Response {
 class LrnKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Response response(c.op());
+    const LocalResponse response(c.op());
     const int64_t depth = c.input(0).shape().dim(3);
     const auto* x = c.input(0).data<float>();
     auto* y = c.output(0).data<float>();
@@ -334,19 +343,20 @@ class LrnKernel : public Kernel {
 class LrnGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Response response(c.op());
+    const LocalResponse response(c.op());
     const int64_t depth = c.input(0).shape().dim(3), n = c.input(0).num_elements();
     const auto *dy = c.input(0).data<float>(), *x = c.input(1).data<float>();
     const auto* y = c.input(2).data<float>();
     auto* dx = c.output(0).data<float>();
     std::fill(dx, dx + n, 0.0f);
-    for (int64_t at = 0; at < n; at += depth) {
+    for (int64_t offset = 0; offset < n; offset += depth) {
       for (int64_t j = 0; j < depth; ++j) {
-        const float norm = response.norm(x + at, j, depth);
+        const float norm = response.norm(x + offset, j, depth);
         for (int64_t k = response.first(j); k < response.last(j, depth); ++k) {
-          float slope = -2 * response.alpha * response.beta * x[at + k] * y[at + j] / norm;
-          if (k == j) slope += std::pow(norm, -response.beta);
-          dx[at + k] += slope * dy[at + j];
+          float derivative =
+              -2 * response.alpha * response.beta * x[offset + k] * y[offset + j] / norm;
+          if (k == j) derivative += std::pow(norm, -response.beta);
+          dx[offset + k] += derivative * dy[offset + j];
         }
       }
     }
@@ -421,12 +431,12 @@ RUNHOOKS_REGISTER_OP("ResizeNearestNeighborGrad")
     .summary("The gradient of ResizeNearestNeighbor.")
     .example("f[2,4,5,1] i{3,2}");
 
-#define RUNHOOKS_PIXEL_OP(type, How)         \
-  RUNHOOKS_REGISTER_OP(type)                 \
-      .input("images: float")                \
-      .output("output: float")               \
-      .shape(pixels_shape)                   \
-      .kernel(kernel_of<PixelKernel<How>>()) \
+#define RUNHOOKS_PIXEL_OP(type, PixelFunction)         \
+  RUNHOOKS_REGISTER_OP(type)                           \
+      .input("images: float")                          \
+      .output("output: float")                         \
+      .shape(pixels_shape)                             \
+      .kernel(kernel_of<PixelKernel<PixelFunction>>()) \
       .not_differentiable()
 
 RUNHOOKS_PIXEL_OP("RGBToHSV", ToHsv)
@@ -437,12 +447,12 @@ RUNHOOKS_PIXEL_OP("HSVToRGB", ToRgb)
     .endpoint("image.hsv_to_rgb")
     .summary("Converts HSV to RGB.")
     .example("e[2,2,3]");
-RUNHOOKS_PIXEL_OP("AdjustHue", TurnHue)
+RUNHOOKS_PIXEL_OP("AdjustHue", AdjustHue)
     .input("delta: float, scalar")
     .endpoint("raw_ops.AdjustHue")
     .summary("Rotates the hue of images.")
     .example("e[2,2,3] e[]");
-RUNHOOKS_PIXEL_OP("AdjustSaturation", ScaleSaturation)
+RUNHOOKS_PIXEL_OP("AdjustSaturation", AdjustSaturation)
     .input("scale: float, scalar")
     .endpoint("raw_ops.AdjustSaturation")
     .summary("Scales the saturation of images.")

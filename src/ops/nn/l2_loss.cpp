@@ -4,9 +4,6 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 template <typename T>
 class L2LossKernel : public Kernel {
  public:

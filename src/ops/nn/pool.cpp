@@ -9,10 +9,7 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-Window pooled_window(const Operation& op, const Shape& image) {
+Window pooling_window(const Operation& op, const Shape& image) {
   const auto& size = op.attr<std::vector<int64_t>>("ksize");
   if (size[0] != 1 || size[3] != 1) {
     fail(Code::kUnimplemented, "Pooling supports windows over height and width only; `ksize` is ",
@@ -22,44 +19,44 @@ Window pooled_window(const Operation& op, const Shape& image) {
   return Window(op, image, size[1], size[2]);
 }
 
-// Common base of the pooling kernels: the window and the sizes of an image.
+// Base of the pooling kernels: the window and the sizes of one image.
 class PoolKernel : public Kernel {
  public:
   bool uses_threads() const override { return true; }
 
  protected:
   void set_image(const Operation& op, const Shape& image) {
-    window_ = std::make_unique<Window>(pooled_window(op, image));
+    window_ = std::make_unique<Window>(pooling_window(op, image));
     batch_ = image.dim(0);
     channels_ = image.dim(3);
-    in_ = window_->height.in * window_->width.in * channels_;
-    out_ = window_->height.out * window_->width.out * channels_;
+    image_size_ = window_->height.in * window_->width.in * channels_;
+    pooled_size_ = window_->height.out * window_->width.out * channels_;
   }
-  struct Rows {
+  struct RowRange {
     int64_t top, bottom;
   };
-  // Calls run(image, rows) for all rows of all images, in order within an image.
+  // Calls run(image, rows) for ranges of output rows of all images, in order within an image.
   template <typename Run>
-  void each_image(const Run& run) const {
+  void for_each_image(const Run& run) const {
     const Window& w = *window_;
     const int64_t work = w.width.out * channels_ * w.height.size * w.width.size;
-    // Large images are processed in groups of rows, small ones whole.
+    // Only large images are split into several ranges of rows.
     for_each_cancellable_chunk(w.height.out, batch_ * work, [&](int64_t top, int64_t bottom) {
       for_each_cancellable_chunk(batch_, (bottom - top) * work, [&](int64_t first, int64_t last) {
-        parallel_for(last - first, [&](int64_t i) { run(first + i, Rows{top, bottom}); });
+        parallel_for(last - first, [&](int64_t i) { run(first + i, RowRange{top, bottom}); });
       });
     });
   }
-  // Calls visit(output position, cells) for each position; cells(f) calls f for each cell under the
-  // window.
+  // Calls visit(output position, cells) for each position, where cells(f) calls f for each cell
+  // under the window.
   template <typename Visit>
-  void each_position(const Rows& rows, const Visit& visit) const {
+  void for_each_position(const RowRange& rows, const Visit& visit) const {
     const Window& w = *window_;
     for (int64_t oy = rows.top; oy < rows.bottom; ++oy) {
       for (int64_t ox = 0; ox < w.width.out; ++ox) {
-        visit((oy * w.width.out + ox) * channels_, [&](const auto& at) {
+        visit((oy * w.width.out + ox) * channels_, [&](const auto& visit_cell) {
           visit_window(w, oy, ox, [&](int64_t y, int64_t x, int64_t, int64_t) {
-            at((y * w.width.in + x) * channels_);
+            visit_cell((y * w.width.in + x) * channels_);
           });
         });
       }
@@ -67,30 +64,31 @@ class PoolKernel : public Kernel {
   }
 
   std::unique_ptr<Window> window_;
-  int64_t batch_ = 0, channels_ = 0, in_ = 0, out_ = 0;
+  int64_t batch_ = 0, channels_ = 0, image_size_ = 0, pooled_size_ = 0;
 };
 
-// Reduce::place(image, out, channels, cells) computes one output position.
-template <typename T, typename Reduce>
-class ReducingPoolKernel : public PoolKernel {
+// A pooling kernel in which Reduction::compute(image, out, channels, cells) computes one output
+// position.
+template <typename T, typename Reduction>
+class ReductionPoolKernel : public PoolKernel {
  public:
   void prepare(KernelContext& k) override { set_image(k.op(), k.input(0).shape()); }
   void compute(KernelContext& k) override {
     const T* x = k.input(0).data<T>();
     T* y = k.output(0).template data<T>();
-    each_image([&](int64_t image, const Rows& rows) {
-      const T* from = x + image * in_;
-      T* to = y + image * out_;
-      each_position(rows, [&](int64_t place, const auto& cells) {
-        Reduce::place(from, to + place, channels_, cells);
+    for_each_image([&](int64_t image, const RowRange& rows) {
+      const T* from = x + image * image_size_;
+      T* to = y + image * pooled_size_;
+      for_each_position(rows, [&](int64_t position, const auto& cells) {
+        Reduction::compute(from, to + position, channels_, cells);
       });
     });
   }
 };
 
-struct LargestInWindow {
+struct WindowMaximum {
   template <typename T, typename Cells>
-  static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
+  static void compute(const T* image, T* out, int64_t channels, const Cells& cells) {
     bool is_first = true;
     cells([&](int64_t cell) {
       const T* in = image + cell;
@@ -105,55 +103,56 @@ struct LargestInWindow {
 };
 
 template <typename T>
-using MaxPoolKernel = ReducingPoolKernel<T, LargestInWindow>;
+using MaxPoolKernel = ReductionPoolKernel<T, WindowMaximum>;
 
-// Finds the first maximum among the cells under a window, for N channels from image[cell] on.
+// Finds the first maximum among the cells under a window, separately for N adjacent channels.
 template <typename T, int N>
-class LargestCells {
+class MaximumCells {
  public:
   template <typename Cells>
-  LargestCells(const T* image, const Cells& cells) {
-    T largest[N];
-    Number number = 0;
+  MaximumCells(const T* image, const Cells& cells) {
+    T max_value[N];
+    CellNumber cell_number = 0;
     cells([&](int64_t cell) {
       const T* in = image + cell;
-      if (number == 0) std::copy(in, in + N, largest);
+      if (cell_number == 0) std::copy(in, in + N, max_value);
       RUNHOOKS_INDEPENDENT
       for (int i = 0; i < N; ++i) {
-        const Number is_larger = -static_cast<Number>(largest[i] < in[i]);  // all bits set, or none
-        number_[i] = (number & is_larger) | (number_[i] & ~is_larger);
-        largest[i] = largest[i] < in[i] ? in[i] : largest[i];
+        const CellNumber mask =
+            -static_cast<CellNumber>(max_value[i] < in[i]);  // all bits set, or none
+        max_cell_[i] = (cell_number & mask) | (max_cell_[i] & ~mask);
+        max_value[i] = max_value[i] < in[i] ? in[i] : max_value[i];
       }
-      ++number;
+      ++cell_number;
     });
   }
-  // Calls visit(cell, i, is_maximum) for all cells and channels.
+  // Calls visit(cell, channel, is_maximum) for all cells and channels.
   template <typename Cells, typename Visit>
-  void each(const Cells& cells, const Visit& visit) const {
-    Number number = 0;
+  void for_each(const Cells& cells, const Visit& visit) const {
+    CellNumber cell_number = 0;
     cells([&](int64_t cell) {
       RUNHOOKS_INDEPENDENT
-      for (int i = 0; i < N; ++i) visit(cell, i, number_[i] == number);
-      ++number;
+      for (int i = 0; i < N; ++i) visit(cell, i, max_cell_[i] == cell_number);
+      ++cell_number;
     });
   }
 
  private:
-  // As wide as T, so that both use the same vector registers.
-  using Number = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  Number number_[N] = {};
+  // As wide as T, so that loops over both vectorize well.
+  using CellNumber = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  CellNumber max_cell_[N] = {};
 };
 
-// Calls run(channel, LargestCells) for all channels of a position, several channels at once.
+// Calls run(channel, MaximumCells) for all channels of a position, several channels at once.
 template <typename T, typename Cells, typename Run>
-void each_largest(const T* image, int64_t channels, const Cells& cells, const Run& run) {
+void for_each_maximum(const T* image, int64_t channels, const Cells& cells, const Run& run) {
   constexpr int kBatch = 16;
   int64_t i = 0;
-  for (; i + kBatch <= channels; i += kBatch) run(i, LargestCells<T, kBatch>(image + i, cells));
-  for (; i < channels; ++i) run(i, LargestCells<T, 1>(image + i, cells));
+  for (; i + kBatch <= channels; i += kBatch) run(i, MaximumCells<T, kBatch>(image + i, cells));
+  for (; i < channels; ++i) run(i, MaximumCells<T, 1>(image + i, cells));
 }
 
-// Routes the gradient to the maximum under each window.
+// Adds the gradient of each window to its maximum.
 template <typename T>
 class MaxPoolGradKernel : public PoolKernel {
  public:
@@ -161,17 +160,17 @@ class MaxPoolGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T *x = k.input(0).data<T>(), *dy = k.input(2).data<T>();
     T* dx = k.output(0).template data<T>();
-    each_image([&](int64_t image, const Rows& rows) {
-      const T *from = x + image * in_, *grads = dy + image * out_;
-      T* to = dx + image * in_;
-      if (rows.top == 0) std::fill(to, to + in_, T(0));
-      each_position(rows, [&](int64_t place, const auto& cells) {
-        each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
-          const T* grad = grads + place + channel;
-          largest.each(cells, [=](int64_t cell, int i, bool is_it) {
-            const T added = grad[i];
+    for_each_image([&](int64_t image, const RowRange& rows) {
+      const T *from = x + image * image_size_, *grads = dy + image * pooled_size_;
+      T* to = dx + image * image_size_;
+      if (rows.top == 0) std::fill(to, to + image_size_, T(0));
+      for_each_position(rows, [&](int64_t position, const auto& cells) {
+        for_each_maximum(from, channels_, cells, [&](int64_t channel, const auto& maximum) {
+          const T* grad = grads + position + channel;
+          maximum.for_each(cells, [=](int64_t cell, int i, bool is_maximum) {
+            const T contribution = grad[i];
             T& sum = to[cell + channel + i];
-            sum = wrapping_add(sum, is_it ? added : T(0));
+            sum = wrapping_add(sum, is_maximum ? contribution : T(0));
           });
         });
       });
@@ -179,7 +178,7 @@ class MaxPoolGradKernel : public PoolKernel {
   }
 };
 
-// The second-order gradient: gathers the value at the maximum of each window.
+// The gradient of MaxPoolGrad: gathers the value at the maximum of each window.
 template <typename T>
 class MaxPoolGradGradKernel : public PoolKernel {
  public:
@@ -187,15 +186,15 @@ class MaxPoolGradGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T *x = k.input(0).data<T>(), *grad = k.input(2).data<T>();
     T* out = k.output(0).template data<T>();
-    each_image([&](int64_t image, const Rows& rows) {
-      const T *from = x + image * in_, *on_cells = grad + image * in_;
-      T* to = out + image * out_;
-      each_position(rows, [&](int64_t place, const auto& cells) {
-        each_largest(from, channels_, cells, [&](int64_t channel, const auto& largest) {
-          T* result = to + place + channel;
-          largest.each(cells, [=](int64_t cell, int i, bool is_it) {
-            const T it = on_cells[cell + channel + i], before = result[i];
-            result[i] = is_it ? it : before;
+    for_each_image([&](int64_t image, const RowRange& rows) {
+      const T *from = x + image * image_size_, *input_grads = grad + image * image_size_;
+      T* to = out + image * pooled_size_;
+      for_each_position(rows, [&](int64_t position, const auto& cells) {
+        for_each_maximum(from, channels_, cells, [&](int64_t channel, const auto& maximum) {
+          T* result = to + position + channel;
+          maximum.for_each(cells, [=](int64_t cell, int i, bool is_maximum) {
+            const T value = input_grads[cell + channel + i], old_value = result[i];
+            result[i] = is_maximum ? value : old_value;
           });
         });
       });
@@ -203,9 +202,9 @@ class MaxPoolGradGradKernel : public PoolKernel {
   }
 };
 
-struct Mean {
+struct WindowMean {
   template <typename T, typename Cells>
-  static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
+  static void compute(const T* image, T* out, int64_t channels, const Cells& cells) {
     int64_t count = 0;
     std::fill(out, out + channels, T(0));
     cells([&](int64_t cell) {
@@ -218,7 +217,7 @@ struct Mean {
 };
 
 template <typename T>
-using AvgPoolKernel = ReducingPoolKernel<T, Mean>;
+using AvgPoolKernel = ReductionPoolKernel<T, WindowMean>;
 
 template <typename T>
 class AvgPoolGradKernel : public PoolKernel {
@@ -227,15 +226,15 @@ class AvgPoolGradKernel : public PoolKernel {
   void compute(KernelContext& k) override {
     const T* dy = k.input(1).data<T>();
     T* dx = k.output(0).template data<T>();
-    each_image([&](int64_t image, const Rows& rows) {
-      const T* grad = dy + image * out_;
-      T* to = dx + image * in_;
-      if (rows.top == 0) std::fill(to, to + in_, T(0));
-      each_position(rows, [&](int64_t place, const auto& cells) {
+    for_each_image([&](int64_t image, const RowRange& rows) {
+      const T* grad = dy + image * pooled_size_;
+      T* to = dx + image * image_size_;
+      if (rows.top == 0) std::fill(to, to + image_size_, T(0));
+      for_each_position(rows, [&](int64_t position, const auto& cells) {
         int64_t count = 0;
         cells([&](int64_t) { ++count; });
         cells([&](int64_t cell) {
-          const T* from = grad + place;
+          const T* from = grad + position;
           T* sum = to + cell;
           for_elements<T>(channels_, [=](int64_t i) { sum[i] += from[i] / static_cast<T>(count); });
         });
@@ -244,21 +243,21 @@ class AvgPoolGradKernel : public PoolKernel {
   }
 };
 
-Shape pooled_shape(const Operation& op, const Shape& x) {
+Shape pooling_shape(const Operation& op, const Shape& x) {
   Shape image = x;
   if (!image.has_rank()) image = Shape::unknown_of_rank(4);
   if (image.rank() != 4) {
     invalid_argument("Pooling takes images [batch, height, width, channels]; the shape is ", x,
                      ".");
   }
-  const Window w = pooled_window(op, image);
+  const Window w = pooling_window(op, image);
   return Shape{image.dim(0), w.height.out, w.width.out, image.dim(3)};
 }
 
-void pool_shape(ShapeContext& c) { c.set_output(0, pooled_shape(c.op(), c.input(0))); }
+void pool_shape(ShapeContext& c) { c.set_output(0, pooling_shape(c.op(), c.input(0))); }
 
 void check_pooled(ShapeContext& c, const Shape& image, int i) {
-  const Shape pooled = pooled_shape(c.op(), image);
+  const Shape pooled = pooling_shape(c.op(), image);
   if (pooled.is_compatible_with(c.input(i))) return;
   invalid_argument("Input ", i, " has shape ", c.input(i), ", but pooling returns ", pooled, ".");
 }
@@ -271,7 +270,7 @@ void max_pool_grad_shape(ShapeContext& c) {
 
 void max_pool_grad_grad_shape(ShapeContext& c) {
   check_pooled(c, c.input(0), 1);
-  c.set_output(0, pooled_shape(c.op(), c.input(0).merge_with(c.input(2))));
+  c.set_output(0, pooling_shape(c.op(), c.input(0).merge_with(c.input(2))));
 }
 
 void avg_pool_grad_shape(ShapeContext& c) {
@@ -293,7 +292,7 @@ RUNHOOKS_REGISTER_OP("MaxPool")
     .RUNHOOKS_POOL_ATTRS.shape(pool_shape)
     .kernel(kernel_by_type<MaxPoolKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {windowed(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
+      return {same_window_op(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
     })
     .endpoint("raw_ops.MaxPool")
     .summary("Max pooling.")
@@ -310,7 +309,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGrad")
     .kernel(kernel_by_type<MaxPoolGradKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Outputs inputs = {op.input(0), op.input(1), dy[0]};
-      return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGradGrad", inputs)};
+      return {Gradient(), Gradient(), same_window_op(g, op, "MaxPoolGradGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGrad")
     .summary("The gradient of MaxPool.")
@@ -327,7 +326,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGradGrad")
     .kernel(kernel_by_type<MaxPoolGradGradKernel, float, double, int32_t, int64_t>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Outputs inputs = {op.input(0), op.input(1), dy[0]};
-      return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGrad", inputs)};
+      return {Gradient(), Gradient(), same_window_op(g, op, "MaxPoolGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGradGrad")
     .summary("The gradient of MaxPoolGrad.")
@@ -340,7 +339,7 @@ RUNHOOKS_REGISTER_OP("AvgPool")
     .shape(pool_shape)
     .kernel(kernel_by_type<AvgPoolKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {windowed(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
+      return {same_window_op(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
     })
     .endpoint("raw_ops.AvgPool")
     .summary("Average pooling.")
@@ -355,7 +354,7 @@ RUNHOOKS_REGISTER_OP("AvgPoolGrad")
     .shape(avg_pool_grad_shape)
     .kernel(kernel_by_type<AvgPoolGradKernel, float, double>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      return {Gradient(), windowed(g, op, "AvgPool", {dy[0]})};
+      return {Gradient(), same_window_op(g, op, "AvgPool", {dy[0]})};
     })
     .endpoint("raw_ops.AvgPoolGrad")
     .summary("The gradient of AvgPool.")

@@ -10,19 +10,19 @@ namespace {
 
 void set_output_size(WindowAxis& axis, bool is_same) {
   if (axis.in < 0 || axis.size < 0) return;
-  const int64_t reach = (axis.size - 1) * axis.dilation + 1;
+  const int64_t extent = (axis.size - 1) * axis.dilation + 1;
   if (is_same) {
     axis.out = (axis.in + axis.stride - 1) / axis.stride;
-    const int64_t padding = std::max<int64_t>((axis.out - 1) * axis.stride + reach - axis.in, 0);
-    axis.before = padding / 2;
+    const int64_t padding = std::max<int64_t>((axis.out - 1) * axis.stride + extent - axis.in, 0);
+    axis.padding_before = padding / 2;
     return;
   }
-  if (axis.in < reach) {
+  if (axis.in < extent) {
     invalid_argument("Computed output size would be negative: an image of ", axis.in,
-                     " cells is smaller than a window that reaches over ", reach,
+                     " cells is smaller than a window that reaches over ", extent,
                      ", where `padding` is 'VALID'.");
   }
-  axis.out = (axis.in - reach) / axis.stride + 1;
+  axis.out = (axis.in - extent) / axis.stride + 1;
 }
 
 }  // namespace
@@ -62,10 +62,7 @@ Window::Window(const Operation& op, const Shape& image, int64_t rows, int64_t co
   set_output_size(width, is_same);
 }
 
-Output windowed(Graph& g,
-                const Operation& op,
-                const char* type,
-                const std::vector<Output>& inputs) {
+Output same_window_op(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
   OpBuilder result = g.op(type, inputs);
   for (const char* name : {"padding", "data_format"}) result.attr(name, op.attr<std::string>(name));
   for (const char* name : {"ksize", "strides", "dilations"}) {

@@ -1,17 +1,18 @@
-// Window: geometry of a filter or pooling window on an image, i.e. sizes, strides and padding.
+// Window: sizes, strides, dilations and padding of a convolution filter or a pooling window.
 #pragma once
 
 #include "graph/op_registry.h"
 
 namespace runhooks {
 
-// One of the two image dimensions. Unknown sizes are -1.
+// One of the two image dimensions: the sizes of the input image, the window and the output image.
+// Unknown sizes are -1. `padding_before` counts the padding cells before the image.
 struct WindowAxis {
   int64_t in = -1, size = -1, stride = 1, dilation = 1;
-  int64_t out = -1, before = 0;  // padding cells before the image
+  int64_t out = -1, padding_before = 0;
 };
 
-// An image is [batch, height, width, channels].
+// Images have the shape [batch, height, width, channels].
 struct Window {
   WindowAxis height, width;
   // Reads `op`'s attributes strides, padding and, if present, dilations. Throws if the attributes
@@ -19,27 +20,27 @@ struct Window {
   Window(const Operation& op, const Shape& image, int64_t height, int64_t width);
 };
 
-// Attributes that all windowed ops have.
+// Attributes of all ops that move a window over an image.
 constexpr const char* kStrides = "strides: list(int) >= 4, <= 4";
 constexpr const char* kPadding = "padding: {'SAME', 'VALID'}";
 constexpr const char* kDataFormat = "data_format: {'NHWC', 'NCHW'} = 'NHWC'";
 
-// Attributes of a convolution after its strides.
+// Attributes of a convolution other than its strides, in TensorFlow's order.
 #define RUNHOOKS_CONVOLUTION_ATTRS                            \
   attr(kPadding)                                              \
       .attr(kDataFormat)                                      \
       .attr("dilations: list(int) >= 4, <= 4 = [1, 1, 1, 1]") \
       .attr("T: {float, double}")
 
-// An op of this type with the window attributes of `op`.
-Output windowed(Graph& g, const Operation& op, const char* type, const std::vector<Output>& inputs);
+// Adds an op of this type whose window attributes (padding, strides etc.) are those of `op`.
+Output same_window_op(Graph& g, const Operation& op, const char* type, const Outputs& inputs);
 
-// Calls visit(y, x, ky, kx) for each window cell (ky, kx) of the window at output position (oy, ox)
-// that covers an image cell (y, x).
+// Calls visit(y, x, ky, kx) for each cell (ky, kx) of the window at output position (oy, ox) that
+// covers an image cell (y, x), not padding.
 template <typename Visit>
 void visit_window(const Window& w, int64_t oy, int64_t ox, Visit visit) {
-  const int64_t top = oy * w.height.stride - w.height.before;
-  const int64_t left = ox * w.width.stride - w.width.before;
+  const int64_t top = oy * w.height.stride - w.height.padding_before;
+  const int64_t left = ox * w.width.stride - w.width.padding_before;
   for (int64_t ky = 0; ky < w.height.size; ++ky) {
     const int64_t y = top + ky * w.height.dilation;
     if (y < 0 || y >= w.height.in) continue;

@@ -14,13 +14,10 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
 class WhereKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
-    before_.resize(static_cast<size_t>(std::max(c.input(0).shape().rank(), 1)));
+    line_coordinates_.resize(static_cast<size_t>(std::max(c.input(0).shape().rank(), 1)));
   }
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
@@ -42,28 +39,30 @@ class WhereKernel : public Kernel {
     for (int64_t i = 0; i < n; ++i) count += is_true(i);
     Tensor& out = c.allocate_output(0, DType::kInt64, Shape{count, shape.rank()});
     if (last < 0) return;
-    auto* at = out.data<int64_t>();
-    std::fill(before_.begin(), before_.end(), 0);
+    auto* coordinates = out.data<int64_t>();
+    std::fill(line_coordinates_.begin(), line_coordinates_.end(), 0);
     const int64_t width = shape.dim(last);
+    // A line is the elements along the last axis.
     for (int64_t i = 0; i < n; next_line(shape)) {
       for (int64_t j = 0; j < width; ++j, ++i) {
         if (!is_true(i)) continue;
-        at = std::copy_n(before_.begin(), last, at);
-        *at++ = j;
+        coordinates = std::copy_n(line_coordinates_.begin(), last, coordinates);
+        *coordinates++ = j;
       }
     }
   }
   void next_line(const Shape& shape) {
     for (int d = shape.rank() - 2; d >= 0; --d) {
-      int64_t& place = before_[static_cast<size_t>(d)];
-      if (++place < shape.dim(d)) return;
-      place = 0;
+      int64_t& coordinate = line_coordinates_[static_cast<size_t>(d)];
+      if (++coordinate < shape.dim(d)) return;
+      coordinate = 0;
     }
   }
-  std::vector<int64_t> before_;  // leading coordinates of a row along the last axis
+  std::vector<int64_t> line_coordinates_;  // coordinates of the current line, without the last axis
 };
 
-// The offset of an element in a tensor of shape `dims`; throws if it is out of bounds.
+// The offset, in a tensor of shape `dims`, of the element whose coordinates are row `row` of
+// `indices`. Throws if they are out of bounds.
 inline int64_t offset_of(const Indices& indices, int64_t row, const std::vector<int64_t>& dims) {
   int64_t offset = 0;
   const auto rank = static_cast<int64_t>(dims.size());
@@ -104,14 +103,15 @@ class SparseToDenseKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// Indices are [n, rank], or [n] or a scalar for a vector; one value each, or one for all.
+// Indices have the shape [n, rank]; for a vector, also [n] or []. `values` holds a value per index,
+// or one for all indices.
 void sparse_to_dense_shape(ShapeContext& c) {
   const Shape &indices = c.input(0), &values = c.input(2);
   const int64_t rank = c.with_rank(1, 1).dim(0);
   if (indices.has_rank()) {
-    const int64_t given = indices.rank() == 2 ? indices.dim(1) : 1;
+    const int64_t index_rank = indices.rank() == 2 ? indices.dim(1) : 1;
     const int64_t count = indices.rank() == 0 ? 1 : indices.dim(0);
-    if (rank >= 0 && given >= 0 && rank != given) {
+    if (rank >= 0 && index_rank >= 0 && rank != index_rank) {
       invalid_argument("sparse_indices of shape ", indices, " do not fit an output of ", rank,
                        " dimensions.");
     }
@@ -124,7 +124,7 @@ void sparse_to_dense_shape(ShapeContext& c) {
   shape_from_value(c, 1);
 }
 
-// Validates the shape of a sparse tensor, which no dense allocation has checked.
+// The shape of a sparse tensor needs this check, because no tensor of that shape is allocated.
 void check_dimensions(const std::vector<int64_t>& dims) {
   for (int64_t size : dims) {
     if (size < 0) invalid_argument("Dimension ", size, " of a sparse tensor must be >= 0.");
@@ -136,7 +136,7 @@ class SparseReshapeKernel : public Kernel {
   void compute(KernelContext& c) override {
     const std::vector<int64_t> from = c.input(1).integers();
     check_dimensions(from);
-    const std::vector<int64_t> to = target(from, c.input(2).integers());
+    const std::vector<int64_t> to = resolve_shape(from, c.input(2).integers());
     const auto rank = static_cast<int64_t>(to.size());
     const int64_t count = c.input(0).shape().dim(0);
     const Indices indices(c.input(0));
@@ -153,20 +153,22 @@ class SparseReshapeKernel : public Kernel {
   }
 
  private:
-  static std::vector<int64_t> target(const std::vector<int64_t>& from, std::vector<int64_t> to) {
+  // Replaces a dimension of -1 in `to` so that the number of elements is unchanged.
+  static std::vector<int64_t> resolve_shape(const std::vector<int64_t>& from,
+                                            std::vector<int64_t> to) {
     const int64_t total = Shape(from).num_elements();
     int64_t unknown = -1;
-    Shape rest;
+    Shape known_dims;
     for (size_t i = 0; i < to.size(); ++i) {
       if (to[i] == -1 && unknown >= 0) {
         invalid_argument("Only one output dimension may be -1.");
       }
       if (to[i] == -1) unknown = static_cast<int64_t>(i);
-      rest.append(to[i] == -1 ? 1 : to[i]);
+      known_dims.append(to[i] == -1 ? 1 : to[i]);
     }
-    const int64_t known = rest.num_elements();
-    if (unknown >= 0) to[static_cast<size_t>(unknown)] = known > 0 ? total / known : 0;
-    const int64_t size = unknown >= 0 ? known * to[static_cast<size_t>(unknown)] : known;
+    const int64_t known_size = known_dims.num_elements();
+    if (unknown >= 0) to[static_cast<size_t>(unknown)] = known_size > 0 ? total / known_size : 0;
+    const int64_t size = unknown >= 0 ? known_size * to[static_cast<size_t>(unknown)] : known_size;
     if (size != total) {
       invalid_argument("A sparse tensor of ", total, " elements cannot be reshaped to ", size, ".");
     }
@@ -174,7 +176,7 @@ class SparseReshapeKernel : public Kernel {
   }
 };
 
-// Gives each empty row one element, the default value in column 0.
+// Adds the default value at column 0 of each empty row. Elements are ordered by row.
 class SparseFillEmptyRowsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -183,17 +185,19 @@ class SparseFillEmptyRowsKernel : public Kernel {
     check_dimensions(c.input(2).integers());
     const int64_t rows = c.input(2).data<int64_t>()[0];
     check_memory(rows, 2 * sizeof(int64_t));
-    const auto* at = indices.data<int64_t>();
+    const auto* coordinates = indices.data<int64_t>();
     std::vector<int64_t> count(static_cast<size_t>(rows), 0);
-    for (int64_t i = 0; i < n; ++i) ++count[static_cast<size_t>(row_of(at, i, rank, rows))];
+    for (int64_t i = 0; i < n; ++i) {
+      ++count[static_cast<size_t>(row_of(coordinates, i, rank, rows))];
+    }
     Tensor& empty = c.allocate_output(2, DType::kBool, Shape{rows});
-    std::vector<int64_t> next(static_cast<size_t>(rows), 0);
+    std::vector<int64_t> next(static_cast<size_t>(rows), 0);  // output element of each row
     int64_t total = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      const int64_t own = count[static_cast<size_t>(r)];
-      empty.data<bool>()[r] = own == 0;
+      const int64_t row_count = count[static_cast<size_t>(r)];
+      empty.data<bool>()[r] = row_count == 0;
       next[static_cast<size_t>(r)] = total;
-      total += own == 0 ? 1 : own;
+      total += row_count == 0 ? 1 : row_count;
     }
     Tensor& out = c.allocate_output(0, DType::kInt64, Shape{total, rank});
     Tensor& filled = c.allocate_output(1, values.dtype(), Shape{total});
@@ -206,8 +210,8 @@ class SparseFillEmptyRowsKernel : public Kernel {
       copier_.copy(c.input(3), 0, next[static_cast<size_t>(r)], 1);
     }
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t place = next[static_cast<size_t>(at[i * rank])]++;
-      std::memcpy(out.data<int64_t>() + place * rank, at + i * rank,
+      const int64_t place = next[static_cast<size_t>(coordinates[i * rank])]++;
+      std::memcpy(out.data<int64_t>() + place * rank, coordinates + i * rank,
                   static_cast<size_t>(rank) * sizeof(int64_t));
       copier_.copy(values, i, place, 1);
       map.data<int64_t>()[i] = place;
@@ -215,8 +219,8 @@ class SparseFillEmptyRowsKernel : public Kernel {
   }
 
  private:
-  static int64_t row_of(const int64_t* at, int64_t i, int64_t rank, int64_t rows) {
-    const int64_t row = at[i * rank];
+  static int64_t row_of(const int64_t* coordinates, int64_t i, int64_t rank, int64_t rows) {
+    const int64_t row = coordinates[i * rank];
     if (row < 0 || row >= rows) {
       invalid_argument("indices(", i, ", 0) is invalid: ", row, " is not in [0, ", rows, ").");
     }
@@ -225,24 +229,25 @@ class SparseFillEmptyRowsKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// Counts the rows that have elements in indices [n, rank], and the empty rows.
-int64_t count_filled(const Tensor& indices, int64_t rows) {
+// The number of elements of a sparse tensor after each empty row is filled with one element.
+int64_t count_filled_elements(const Tensor& indices, int64_t rows) {
   const int64_t n = indices.shape().dim(0), rank = indices.shape().dim(1);
-  std::unordered_set<int64_t> seen;
+  std::unordered_set<int64_t> nonempty_rows;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t row = indices.data<int64_t>()[i * rank];
-    if (row >= 0 && row < rows) seen.insert(row);
+    if (row >= 0 && row < rows) nonempty_rows.insert(row);
   }
-  return n + rows - static_cast<int64_t>(seen.size());
+  return n + rows - static_cast<int64_t>(nonempty_rows.size());
 }
 
 void sparse_fill_empty_rows_shape(ShapeContext& c) {
   const Shape indices = c.with_rank(0, 2), values = c.with_rank(1, 1), dims = c.with_rank(2, 1);
   const Shape n = Shape{indices.dim(0)}.merge_with(values);  // one value per index row
   const Shape rank = Shape{indices.dim(1)}.merge_with(dims);
-  const Tensor *shape = c.value(2), *at = c.value(0);
+  const Tensor *shape = c.value(2), *known_indices = c.value(0);
   const int64_t rows = shape ? shape->data<int64_t>()[0] : -1;
-  const int64_t total = at && rows >= 0 ? count_filled(*at, rows) : -1;
+  const int64_t total =
+      known_indices && rows >= 0 ? count_filled_elements(*known_indices, rows) : -1;
   c.set_output(0, Shape{total, rank.dim(0)});
   c.set_output(1, Shape{total});
   c.set_output(2, Shape{rows});
@@ -256,22 +261,23 @@ class SparseFillEmptyRowsGradKernel : public Kernel {
     const Tensor& grad = c.input(1);
     const Indices places(c.input(0));
     T* values = c.output(0).template data<T>();
-    T filler = 0;
-    std::vector<bool> taken(static_cast<size_t>(grad.num_elements()), false);
+    T default_grad = 0;
+    std::vector<bool> is_input(static_cast<size_t>(grad.num_elements()), false);
     for (int64_t i = 0; i < places.size(); ++i) {
       const int64_t place = places.checked(i, grad.num_elements());
       values[i] = grad.data<T>()[place];
-      taken[static_cast<size_t>(place)] = true;
+      is_input[static_cast<size_t>(place)] = true;
     }
     for (int64_t i = 0; i < grad.num_elements(); ++i) {
-      if (!taken[static_cast<size_t>(i)]) filler = wrapping_add(filler, grad.data<T>()[i]);
+      if (is_input[static_cast<size_t>(i)]) continue;
+      default_grad = wrapping_add(default_grad, grad.data<T>()[i]);
     }
-    *c.output(1).template data<T>() = filler;
+    *c.output(1).template data<T>() = default_grad;
   }
 };
 
-// Distinct elements in the order of first appearance, and the index of each input element among
-// them.
+// The distinct elements in the order of first appearance, the position of each input element among
+// them, and optionally how often each occurs.
 class UniqueKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -279,17 +285,18 @@ class UniqueKernel : public Kernel {
     const size_t size = dtype_size(x.dtype());
     const auto* from = static_cast<const char*>(x.raw());
     Tensor& places = c.allocate_output(1, c.op().attr_type("out_idx"), x.shape());
-    std::unordered_map<std::string_view, int64_t> known;
+    std::unordered_map<std::string_view, int64_t> position_of_bytes;
     std::vector<int64_t> first, counts;
     for (int64_t i = 0; i < x.num_elements(); ++i) {
-      const std::string_view key(from + static_cast<size_t>(i) * size, size);
-      const auto found = known.emplace(key, static_cast<int64_t>(first.size()));
-      if (found.second) {
+      const std::string_view bytes(from + static_cast<size_t>(i) * size, size);
+      const auto [entry, is_new] =
+          position_of_bytes.emplace(bytes, static_cast<int64_t>(first.size()));
+      if (is_new) {
         first.push_back(i);
         counts.push_back(0);
       }
-      ++counts[static_cast<size_t>(found.first->second)];
-      set(places, i, found.first->second);
+      ++counts[static_cast<size_t>(entry->second)];
+      set(places, i, entry->second);
     }
     const auto n = static_cast<int64_t>(first.size());
     copier_.begin(c.allocate_output(0, x.dtype(), Shape{n}), x);
@@ -297,8 +304,8 @@ class UniqueKernel : public Kernel {
       copier_.copy(x, first[i], static_cast<int64_t>(i), 1);
     }
     if (c.num_outputs() < 3) return;
-    Tensor& number = c.allocate_output(2, places.dtype(), Shape{n});
-    for (int64_t i = 0; i < n; ++i) set(number, i, counts[static_cast<size_t>(i)]);
+    Tensor& count_output = c.allocate_output(2, places.dtype(), Shape{n});
+    for (int64_t i = 0; i < n; ++i) set(count_output, i, counts[static_cast<size_t>(i)]);
   }
 
  private:
@@ -318,12 +325,27 @@ void unique_shape(ShapeContext& c) {
   if (c.outputs().size() > 2) c.set_output(2, Shape::unknown_of_rank(1));
 }
 
-// Gathers slices of params; each row of indices holds leading coordinates.
+// The number of coordinates in each row of the indices; -1 if unknown.
+int64_t num_coordinates(const Shape& indices) {
+  return indices.has_rank() ? indices.dim(indices.rank() - 1) : -1;
+}
+
+// The shape of all slices of a tensor of shape `x` whose first coordinates are rows of the indices.
+Shape slices_shape(const Shape& indices, const Shape& x) {
+  Shape shape;
+  for (int d = 0; d < indices.rank() - 1; ++d) shape.append(indices.dim(d));
+  for (auto d = static_cast<int>(num_coordinates(indices)); d < x.rank(); ++d)
+    shape.append(x.dim(d));
+  return shape;
+}
+
+// Gathers slices of `params`. Each row of the indices holds the first coordinates of a slice.
 class GatherNdKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor &params = c.input(0), &at = c.input(1);
-    const auto depth = at.shape().dim(at.shape().rank() - 1);
+    const Tensor &params = c.input(0), &indices = c.input(1);
+    const Shape& shape = indices.shape();
+    const int64_t depth = shape.dim(shape.rank() - 1);
     std::vector<int64_t> dims;
     int64_t inner = 1;
     for (int d = 0; d < params.shape().rank(); ++d) {
@@ -331,13 +353,14 @@ class GatherNdKernel : public Kernel {
       if (d >= depth) inner *= params.shape().dim(d);
     }
     Tensor& out = c.output(0);
-    // Validates indices even if the slices are empty.
+    // Not the number of output elements divided by `inner`: the indices of empty slices are
+    // checked, too.
     int64_t n = 1;
-    for (int d = 0; d + 1 < at.shape().rank(); ++d) n *= at.shape().dim(d);
-    const Indices indices(at);
+    for (int d = 0; d + 1 < shape.rank(); ++d) n *= shape.dim(d);
+    const Indices rows(indices);
     copier_.begin(out, params);
     for (int64_t i = 0; i < n; ++i) {
-      copier_.copy(params, offset_of(indices, i, dims) * inner, i * inner, inner);
+      copier_.copy(params, offset_of(rows, i, dims) * inner, i * inner, inner);
     }
   }
 
@@ -346,36 +369,32 @@ class GatherNdKernel : public Kernel {
 };
 
 void gather_nd_shape(ShapeContext& c) {
-  const Shape &params = c.input(0), &at = c.input(1);
-  const bool is_known = params.has_rank() && at.has_rank() && at.dim(at.rank() - 1) >= 0;
-  if (!is_known) return c.set_output(0, Shape::unknown());
-  if (at.dim(at.rank() - 1) > params.rank()) {
-    invalid_argument("indices have ", at.dim(at.rank() - 1), " coordinates, but params has shape ",
-                     params, ".");
+  const Shape &params = c.input(0), &indices = c.input(1);
+  const int64_t depth = num_coordinates(indices);
+  if (!params.has_rank() || depth < 0) return c.set_output(0, Shape::unknown());
+  if (depth > params.rank()) {
+    invalid_argument("indices have ", depth, " coordinates, but params has shape ", params, ".");
   }
-  const auto depth = static_cast<int>(at.dim(at.rank() - 1));
-  Shape out;
-  for (int d = 0; d < at.rank() - 1; ++d) out.append(at.dim(d));
-  for (int d = depth; d < params.rank(); ++d) out.append(params.dim(d));
-  c.set_output(0, out);
+  c.set_output(0, slices_shape(indices, params));
 }
 
 template <typename T>
 class ScatterNdKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor &at = c.input(0), &updates = c.input(1);
-    const int64_t depth = at.shape().dim(at.shape().rank() - 1);
+    const Tensor &indices = c.input(0), &updates = c.input(1);
+    const Shape& shape = indices.shape();
+    const int64_t depth = shape.dim(shape.rank() - 1);
     Tensor& out = c.output(0);
     std::memset(out.raw(), 0, out.num_bytes());
     std::vector<int64_t> dims = c.input(2).integers();
     dims.resize(static_cast<size_t>(depth));
     int64_t n = 1;
-    for (int d = 0; d < at.shape().rank() - 1; ++d) n *= at.shape().dim(d);
+    for (int d = 0; d < shape.rank() - 1; ++d) n *= shape.dim(d);
     const int64_t inner = n > 0 ? updates.num_elements() / n : 0;
-    const Indices indices(at);
+    const Indices rows(indices);
     for (int64_t i = 0; i < n; ++i) {
-      T* to = out.data<T>() + offset_of(indices, i, dims) * inner;
+      T* to = out.data<T>() + offset_of(rows, i, dims) * inner;
       for (int64_t j = 0; j < inner; ++j) {
         to[j] = wrapping_add(to[j], updates.data<T>()[i * inner + j]);
       }
@@ -383,23 +402,18 @@ class ScatterNdKernel : public Kernel {
   }
 };
 
-// Each row of coordinates updates one slice of the output.
 void scatter_nd_shape(ShapeContext& c) {
   shape_from_value(c, 2);
-  const Shape &at = c.input(0), &out = c.outputs()[0];
-  const bool is_known = at.has_rank() && out.has_rank() && at.dim(at.rank() - 1) >= 0;
-  if (!is_known) return;
-  if (at.dim(at.rank() - 1) > out.rank()) {
-    invalid_argument("indices have ", at.dim(at.rank() - 1), " coordinates, but the output has ",
-                     out.rank(), " dimensions.");
+  const Shape &indices = c.input(0), &out = c.outputs()[0];
+  const int64_t depth = num_coordinates(indices);
+  if (!out.has_rank() || depth < 0) return;
+  if (depth > out.rank()) {
+    invalid_argument("indices have ", depth, " coordinates, but the output has ", out.rank(),
+                     " dimensions.");
   }
-  Shape wanted;
-  for (int d = 0; d < at.rank() - 1; ++d) wanted.append(at.dim(d));
-  for (auto d = static_cast<int>(at.dim(at.rank() - 1)); d < out.rank(); ++d) {
-    wanted.append(out.dim(d));
-  }
-  if (!wanted.is_compatible_with(c.input(1))) {
-    invalid_argument("updates must have shape ", wanted, " for indices of shape ", at,
+  const Shape expected = slices_shape(indices, out);
+  if (!expected.is_compatible_with(c.input(1))) {
+    invalid_argument("updates must have shape ", expected, " for indices of shape ", indices,
                      " and an output of shape ", out, "; got ", c.input(1), ".");
   }
 }
@@ -437,9 +451,9 @@ RUNHOOKS_REGISTER_OP("SparseToDense")
       const Output values = g.op("GatherNd", {dy[0], op.input(0)});
       std::vector<int32_t> axes;
       for (int i = 0; i < dy[0].shape().rank(); ++i) axes.push_back(i);
-      const Output all = g.op("Sum", {dy[0], g.int_vector(axes)});
-      const Output taken = g.op("Sum", {values, g.int_vector({0})});
-      return {Gradient(), Gradient(), values, subtract(g, all, taken)};
+      const Output sum = g.op("Sum", {dy[0], g.int_vector(axes)});
+      const Output values_sum = g.op("Sum", {values, g.int_vector({0})});
+      return {Gradient(), Gradient(), values, subtract(g, sum, values_sum)};
     })
     .r("sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value = 0, "
        "validate_indices = TRUE, name = NULL)")
@@ -562,7 +576,7 @@ RUNHOOKS_REGISTER_OP("ScatterNd")
       return {Gradient(), g.op("GatherNd", {dy[0], op.input(0)}), Gradient()};
     })
     .endpoint("scatter_nd")
-    .summary("Zeros, with updates added at coordinates.")
+    .summary("A tensor of zeros with updates added at coordinates.")
     .example("i[2,2]{0,1,0,1} f[2] i{3,2}");
 
 }  // namespace runhooks

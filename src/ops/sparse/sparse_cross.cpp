@@ -9,7 +9,8 @@ namespace runhooks {
 
 namespace {
 
-// The values of one key; those of row r are hashes[begin[r]] to hashes[begin[r + 1]] (exclusive).
+// The hashes of the values of one key (a column to cross). Row r has the hashes from begin[r] up to
+// begin[r + 1] (exclusive).
 struct KeyRows {
   std::vector<uint64_t> hashes;
   std::vector<size_t> begin;
@@ -29,44 +30,44 @@ class SparseCrossKernel : public Kernel {
       fail(Code::kUnimplemented, "SparseCross without hashed_output is not implemented.");
     }
     const auto n = static_cast<int>(c.op().attr_int("N"));
-    const int dense = c.num_inputs() - 3 * n;
-    const int64_t rows = rows_of(c, n, dense);
-    keys_.resize(static_cast<size_t>(n + dense));
+    const int num_dense = c.num_inputs() - 3 * n;
+    const int64_t rows = num_rows(c, n, num_dense);
+    keys_.resize(static_cast<size_t>(n + num_dense));
     for (int k = 0; k < n; ++k) read_sparse(c.input(k), c.input(n + k), rows, key(k));
-    for (int k = 0; k < dense; ++k) read_dense(c.input(3 * n + k), rows, key(n + k));
+    for (int k = 0; k < num_dense; ++k) read_dense(c.input(3 * n + k), rows, key(n + k));
     const auto buckets = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
-    limit_ = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
-    counts_.resize(static_cast<size_t>(rows));
-    int64_t total = 0, widest = 0;
-    for (size_t r = 0; r < counts_.size(); ++r) {
-      counts_[r] = combinations(r);
-      total = checked_product(total + counts_[r], 1);
-      widest = std::max(widest, counts_[r]);
+    modulus_ = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
+    cross_counts_.resize(static_cast<size_t>(rows));
+    int64_t total = 0, max_count = 0;
+    for (size_t r = 0; r < cross_counts_.size(); ++r) {
+      cross_counts_[r] = num_crosses(r);
+      total = checked_product(total + cross_counts_[r], 1);
+      max_count = std::max(max_count, cross_counts_[r]);
     }
     auto* indices = c.allocate_output(0, DType::kInt64, Shape{total, 2}).data<int64_t>();
     auto* values = c.allocate_output(1, DType::kInt64, Shape{total}).data<int64_t>();
     auto* shape = c.allocate_output(2, DType::kInt64, Shape{2}).data<int64_t>();
     const auto hash_key = static_cast<uint64_t>(c.op().attr_int("hash_key"));
-    for (size_t r = 0; r < counts_.size(); ++r) {
-      if (counts_[r] == 0) continue;
-      values = combine(0, r, hash_key, values);
-      for (int64_t i = 0; i < counts_[r]; ++i) {
+    for (size_t r = 0; r < cross_counts_.size(); ++r) {
+      if (cross_counts_[r] == 0) continue;
+      values = write_crosses(0, r, hash_key, values);
+      for (int64_t i = 0; i < cross_counts_[r]; ++i) {
         *indices++ = static_cast<int64_t>(r);
         *indices++ = i;
       }
     }
     shape[0] = rows;
-    shape[1] = widest;
+    shape[1] = max_count;
   }
 
  private:
-  static int64_t rows_of(const KernelContext& c, int n, int dense) {
-    const int64_t rows = n > 0       ? c.input(2 * n).data<int64_t>()[0]
-                         : dense > 0 ? c.input(0).shape().dim(0)
-                                     : 0;
+  static int64_t num_rows(const KernelContext& c, int n, int num_dense) {
+    const int64_t rows = n > 0           ? c.input(2 * n).data<int64_t>()[0]
+                         : num_dense > 0 ? c.input(0).shape().dim(0)
+                                         : 0;
     if (rows < 0) invalid_argument("The shape of a sparse key begins with ", rows, ".");
-    check_memory(rows, sizeof(uint64_t) * static_cast<size_t>(n + dense + 1));
-    for (int k = 0; k < dense; ++k) {
+    check_memory(rows, sizeof(uint64_t) * static_cast<size_t>(n + num_dense + 1));
+    for (int k = 0; k < num_dense; ++k) {
       if (c.input(3 * n + k).shape().dim(0) != rows) {
         invalid_argument("The keys of a cross must have the same number of rows, not ", rows,
                          " and ", c.input(3 * n + k).shape().dim(0), ".");
@@ -75,7 +76,7 @@ class SparseCrossKernel : public Kernel {
     return rows;
   }
   KeyRows& key(int k) { return keys_[static_cast<size_t>(k)]; }
-  // A counting sort, which keeps the order of values within a row.
+  // Groups values by row with a counting sort, which keeps their order within a row.
   static void read_sparse(const Tensor& indices, const Tensor& values, int64_t rows, KeyRows& key) {
     const int64_t n = values.num_elements(), rank = indices.shape().dim(1);
     const auto* row_of = indices.data<int64_t>();
@@ -89,7 +90,8 @@ class SparseCrossKernel : public Kernel {
     }
     std::partial_sum(key.begin.begin(), key.begin.end(), key.begin.begin());
     key.hashes.resize(static_cast<size_t>(n));
-    // Uses begin[r + 1] as the write position of row r; afterwards it is the start of row r + 1.
+    // In this loop, begin[r + 1] is the next write position of row r. It ends as the start of row
+    // r + 1.
     for (int64_t i = 0; i < n; ++i) {
       key.hashes[key.begin[static_cast<size_t>(row_of[i * rank]) + 1]++] = hash_of(values, i);
     }
@@ -103,7 +105,7 @@ class SparseCrossKernel : public Kernel {
       key.hashes[i] = hash_of(x, static_cast<int64_t>(i));
     }
   }
-  int64_t combinations(size_t row) const {
+  int64_t num_crosses(size_t row) const {
     int64_t n = 1;
     for (const KeyRows& key : keys_) n = checked_product(n, static_cast<int64_t>(key.count(row)));
     return n;
@@ -112,26 +114,26 @@ class SparseCrossKernel : public Kernel {
   static int64_t checked_product(int64_t a, int64_t b) {
     return b == 0 || a <= Shape::kMaxElements / b ? a * b : Shape{a, b}.num_elements();
   }
-  int64_t* combine(size_t k, size_t row, uint64_t hash, int64_t* to) const {
+  int64_t* write_crosses(size_t k, size_t row, uint64_t hash, int64_t* to) const {
     const KeyRows& key = keys_[k];
     const bool is_last = k + 1 == keys_.size();
     for (size_t i = key.begin[row]; i < key.begin[row + 1]; ++i) {
-      const uint64_t both = fingerprint_cat64(hash, key.hashes[i]);
+      const uint64_t combined_hash = fingerprint_cat64(hash, key.hashes[i]);
       if (is_last) {
-        *to++ = static_cast<int64_t>(both % limit_);
+        *to++ = static_cast<int64_t>(combined_hash % modulus_);
       } else {
-        to = combine(k + 1, row, both, to);
+        to = write_crosses(k + 1, row, combined_hash, to);
       }
     }
     return to;
   }
 
   std::vector<KeyRows> keys_;
-  std::vector<int64_t> counts_;  // combinations per row
-  uint64_t limit_ = 0;
+  std::vector<int64_t> cross_counts_;  // of each row
+  uint64_t modulus_ = 0;
 };
 
-// N indices [n, rank], N values [n], N shapes [rank], then dense inputs.
+// Inputs: the indices [n, rank] of N keys, their values [n], their shapes [rank], and dense keys.
 void sparse_cross_shape(ShapeContext& c) {
   const auto n = static_cast<int>(c.op().attr_int("N"));
   for (const char* list : {"sparse_types", "dense_types"}) {

@@ -1,4 +1,5 @@
-// SparseSlice: the elements of a sparse tensor inside a box, as TensorFlow's weighted columns need.
+// SparseSlice: the elements of a sparse tensor inside a range of each dimension. TensorFlow's
+// weighted feature columns use it.
 #include <algorithm>
 
 #include "ops/array/copy_elements.h"
@@ -9,9 +10,9 @@ namespace runhooks {
 
 namespace {
 
-void check_length(const KernelContext& c, int input, int64_t rank, const char* what) {
+void check_length(const KernelContext& c, int input, int64_t rank, const char* name) {
   if (c.input(input).num_elements() == rank) return;
-  invalid_argument(what, " has ", c.input(input).num_elements(), " elements, but the tensor has ",
+  invalid_argument(name, " has ", c.input(input).num_elements(), " elements, but the tensor has ",
                    rank, " dimensions.");
 }
 
@@ -29,65 +30,69 @@ class SparseSliceKernel : public Kernel {
     const auto *dims = c.input(2).data<int64_t>(), *start = c.input(3).data<int64_t>(),
                *size = c.input(4).data<int64_t>();
     Tensor& shape = c.allocate_output(2, DType::kInt64, Shape{rank});
-    auto* box = shape.data<int64_t>();
+    auto* slice_dims = shape.data<int64_t>();
     for (int64_t d = 0; d < rank; ++d) {
       if (start[d] < 0 || size[d] < 0 || dims[d] < 0) {
         invalid_argument("shape, start and size must be >= 0 in dimension ", d, "; they are ",
                          dims[d], ", ", start[d], ", ", size[d], ".");
       }
-      box[d] = start[d] < dims[d] ? std::min(size[d], dims[d] - start[d]) : 0;
+      slice_dims[d] = start[d] < dims[d] ? std::min(size[d], dims[d] - start[d]) : 0;
     }
     rows_.clear();
-    const auto* at = indices.data<int64_t>();
-    for (int64_t i = 0; i < count; ++i, at += rank) {
-      bool is_in = true;
-      for (int64_t d = 0; d < rank; ++d) is_in &= at[d] >= start[d] && at[d] - start[d] < box[d];
-      if (is_in) rows_.push_back(i);
+    const auto* coordinates = indices.data<int64_t>();
+    for (int64_t i = 0; i < count; ++i, coordinates += rank) {
+      bool is_inside = true;
+      for (int64_t d = 0; d < rank; ++d) {
+        is_inside &= coordinates[d] >= start[d] && coordinates[d] - start[d] < slice_dims[d];
+      }
+      if (is_inside) rows_.push_back(i);
     }
     write(c, start, rank);
   }
 
  private:
   void write(KernelContext& c, const int64_t* start, int64_t rank) {
-    const auto kept = static_cast<int64_t>(rows_.size());
-    Tensor& out = c.allocate_output(0, DType::kInt64, Shape{kept, rank});
-    Tensor& values = c.allocate_output(1, c.input(1).dtype(), Shape{kept});
+    const auto n = static_cast<int64_t>(rows_.size());
+    Tensor& out = c.allocate_output(0, DType::kInt64, Shape{n, rank});
+    Tensor& values = c.allocate_output(1, c.input(1).dtype(), Shape{n});
     const auto* from = c.input(0).data<int64_t>();
     auto* to = out.data<int64_t>();
     copier_.begin(values, c.input(1));
-    for (int64_t k = 0; k < kept; ++k) {
+    for (int64_t k = 0; k < n; ++k) {
       const int64_t row = rows_[static_cast<size_t>(k)];
       for (int64_t d = 0; d < rank; ++d) to[k * rank + d] = from[row * rank + d] - start[d];
       copier_.copy(c.input(1), row, k, 1);
     }
   }
-  std::vector<int64_t> rows_;
+  std::vector<int64_t> rows_;  // of the indices that are inside the slice
   ElementCopier copier_;
 };
 
-// Elements of the box keep their order in the original tensor.
+// Outputs a gradient for each element of the original tensor: that of the slice, or 0 outside it.
+// The slice's elements are in the order of the original tensor.
 template <typename T>
 class SparseSliceGradKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor &grad = c.input(0), &indices = c.input(1), &kept = c.input(3);
+    const Tensor &grad = c.input(0), &indices = c.input(1), &slice_indices = c.input(3);
     const int64_t count = indices.shape().dim(0), rank = indices.shape().dim(1);
     check_length(c, 2, rank, "input_start");
-    if (kept.shape().dim(1) != rank || kept.shape().dim(0) != grad.num_elements()) {
-      invalid_argument("output_indices of shape ", kept.shape(), " do not fit ",
+    if (slice_indices.shape().dim(1) != rank ||
+        slice_indices.shape().dim(0) != grad.num_elements()) {
+      invalid_argument("output_indices of shape ", slice_indices.shape(), " do not fit ",
                        grad.num_elements(), " gradients of ", rank, " dimensions.");
     }
     Tensor& out = c.output(0);
     const auto *from = indices.data<int64_t>(), *start = c.input(2).data<int64_t>(),
-               *to = kept.data<int64_t>();
+               *to = slice_indices.data<int64_t>();
     int64_t k = 0;
     for (int64_t i = 0; i < count; ++i) {
-      bool is_kept = k < grad.num_elements();
-      for (int64_t d = 0; is_kept && d < rank; ++d) {
-        is_kept = wrapping_subtract(from[i * rank + d], start[d]) == to[k * rank + d];
+      bool is_in_slice = k < grad.num_elements();
+      for (int64_t d = 0; is_in_slice && d < rank; ++d) {
+        is_in_slice = wrapping_subtract(from[i * rank + d], start[d]) == to[k * rank + d];
       }
-      out.data<T>()[i] = is_kept ? grad.data<T>()[k] : T(0);
-      k += is_kept;
+      out.data<T>()[i] = is_in_slice ? grad.data<T>()[k] : T(0);
+      k += is_in_slice;
     }
     if (k == grad.num_elements()) return;
     invalid_argument("output_indices must be a subset of input_indices.");
@@ -114,8 +119,8 @@ RUNHOOKS_REGISTER_OP("SparseSlice")
     })
     .kernel(kernel_of<SparseSliceKernel>())
     .allocates_outputs()
-    .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) -> std::vector<Gradient> {
-      if (!dy[1]) return std::vector<Gradient>(5);
+    .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+      if (!dy[1]) return Grads(5);
       const Output values =
           g.op("SparseSliceGrad", {dy[1], op.input(0), op.input(3), op.output(0)});
       return {Gradient(), values, Gradient(), Gradient(), Gradient()};

@@ -24,7 +24,7 @@ class Accumulator : public StatefulResource {
   }
   const char* kind() const override { return "accumulator"; }
 
-  // Without values, saves only the step and the count.
+  // The sum of no values is not saved, because it is zero.
   NamedTensors save_state() const override {
     NamedTensors state = {{"step", Tensor::scalar<int64_t>(step_)},
                           {"count", Tensor::scalar<int64_t>(count_)}};
@@ -48,7 +48,7 @@ class Accumulator : public StatefulResource {
     sum_ = sum;
   }
 
-  // Drops values computed for an earlier step.
+  // Adds a value. Ignores it if it was computed for an earlier step than the accumulator's.
   void apply(int64_t step, const Tensor& value) {
     if (value.shape() != shape_) {
       invalid_argument("Expected shape ", shape_, ", got ", value.shape(), ".");
@@ -59,15 +59,16 @@ class Accumulator : public StatefulResource {
     for (int64_t i = 0; i < value.num_elements(); ++i) sum[i] += x[i];
     ++count_;
   }
+  // Writes the sum or mean to `out`, resets it, and advances to the next step.
   void take(int64_t required, float* out) {
     if (count_ < std::max<int64_t>(required, 1)) {
       fail(Code::kFailedPrecondition, "The accumulator has ", count_, " values, but ", required,
            " are required, and no other step can add more.");
     }
     float* sum = sum_.data<float>();
-    const float by = is_mean_ ? static_cast<float>(count_) : 1.0f;
+    const float divisor = is_mean_ ? static_cast<float>(count_) : 1.0f;
     for (int64_t i = 0; i < sum_.num_elements(); ++i) {
-      out[i] = sum[i] / by;
+      out[i] = sum[i] / divisor;
       sum[i] = 0;
     }
     count_ = 0;
@@ -87,12 +88,12 @@ class Accumulator : public StatefulResource {
 class AccumulatorSaveable : public ResourceSaveable {
  public:
   explicit AccumulatorSaveable(const Operation& op)
-      : ResourceSaveable(op, str_cat("runhooks/accumulator/", path_part(op.name()), "/")) {}
+      : ResourceSaveable(op, str_cat("runhooks/accumulator/", escape_path_component(op.name()), "/")) {}
   bool is_model_state() const override { return false; }
 
  protected:
   std::string describe() const override {
-    return str_cat("What '", op()->name(), "' has added up");
+    return str_cat("The state of accumulator '", op()->name(), "'");
   }
 };
 
@@ -154,7 +155,7 @@ RUNHOOKS_REGISTER_OP("ResourceConditionalAccumulator")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceConditionalAccumulator")
-    .summary("An accumulator of values over steps.");
+    .summary("An accumulator, which adds up or averages values.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorApplyGradient")
     .input("handle: resource, accumulator")
@@ -167,7 +168,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorApplyGradient")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorApplyGradient")
-    .summary("Adds to an accumulator, unless the value is of an earlier step.");
+    .summary("Adds a value to an accumulator, unless it was computed for an earlier step.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorNumAccumulated")
     .input("handle: resource, accumulator")
@@ -195,7 +196,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorTakeGradient")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorTakeGradient")
-    .summary("Returns the mean and resets the accumulator.");
+    .summary("Returns the mean or sum of an accumulator's values and resets it.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorSetGlobalStep")
     .input("handle: resource, accumulator")
@@ -206,6 +207,6 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorSetGlobalStep")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorSetGlobalStep")
-    .summary("Sets the step; values of earlier steps are dropped.");
+    .summary("Sets the current step of an accumulator, which ignores values of earlier steps.");
 
 }  // namespace runhooks

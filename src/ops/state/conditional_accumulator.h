@@ -1,4 +1,4 @@
-// Adds accumulators of values over steps, whose state is saved with checkpoints.
+// TensorFlow's conditional accumulators, which add up or average the values of a step.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// Adds a ResourceConditionalAccumulator of this shape. Its state is saved with checkpoints, so a
-// resumed run continues with it.
+// Adds a ResourceConditionalAccumulator for values of this shape. Checkpoints contain its state, so
+// a resumed run continues with the values so far.
 Output add_accumulator(Graph& graph, const Shape& shape, const std::string& shared_name);
 
 }  // namespace runhooks

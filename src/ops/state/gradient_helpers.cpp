@@ -8,10 +8,13 @@ Output ones_like(Graph& graph, Output x) {
   return graph.op("Fill", {shape_of(graph, x), graph.scalar(x.dtype(), 1)}).named("ones_like");
 }
 
-std::vector<Gradient> sum_to_operands(Graph& graph,
-                                      Operation& op,
-                                      Gradient grad_a,
-                                      Gradient grad_b) {
+GradientFn chain_rule(std::function<Output(Graph&, Output x, Output y)> derivative) {
+  return [derivative](Graph& g, Operation& op, const Outputs& dy) -> Grads {
+    return {multiply(g, dy[0], derivative(g, op.input(0), op.output(0)))};
+  };
+}
+
+Grads sum_to_operands(Graph& graph, Operation& op, Gradient grad_a, Gradient grad_b) {
   const Shape &a = op.input(0).shape(), &b = op.input(1).shape();
   if (a.is_fully_defined() && a == b) return {grad_a, grad_b};
   const Output shape_a = shape_of(graph, op.input(0)), shape_b = shape_of(graph, op.input(1));

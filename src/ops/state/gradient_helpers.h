@@ -5,12 +5,12 @@
 
 namespace runhooks {
 
-// Reduces gradients with the shape of a broadcast result to the shapes of the two operands; either
-// may be absent.
-std::vector<Gradient> sum_to_operands(Graph& graph,
-                                      Operation& op,
-                                      Gradient grad_a,
-                                      Gradient grad_b);
+// Reduces the gradients of two broadcast operands from the shape of the result to the shapes of the
+// operands. Either gradient may be absent.
+Grads sum_to_operands(Graph& graph, Operation& op, Gradient grad_a, Gradient grad_b);
+
+// The gradient function of y = f(x) whose derivative is `derivative(graph, x, y)`.
+GradientFn chain_rule(std::function<Output(Graph&, Output x, Output y)> derivative);
 
 Output shape_of(Graph& graph, Output x);
 Output ones_like(Graph& graph, Output x);
@@ -22,7 +22,9 @@ inline Output divide(Graph& g, Output a, Output b) {
   return g.op("RealDiv", {a, b}).named("truediv");
 }
 inline Output negative(Graph& g, Output a) { return g.op("Neg", {a}); }
+// A constant with the type of `like`.
 inline Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
+// The rows of `table` at the indices along its first axis.
 inline Output rows_at(Graph& g, Output table, Output indices) {
   return g.op("GatherV2", {table, indices, g.scalar(DType::kInt32, 0)});
 }

@@ -1,7 +1,5 @@
 #include "ops/state/py_func.h"
 
-#include <cstring>
-
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -25,15 +23,7 @@ class PyFuncKernel : public Kernel {
       invalid_argument("The function of '", op.name(), "' returned ", results.size(),
                        " results; expected ", types.size(), ".");
     }
-    for (size_t i = 0; i < types.size(); ++i) give(c, static_cast<int>(i), results[i]);
-  }
-
- private:
-  // Reuses the buffer if the shape is unchanged, so that consumers keep their prepared state.
-  static void give(KernelContext& c, int i, const Tensor& result) {
-    if (result.dtype() == DType::kString) return c.alias_output(i, result);
-    Tensor& output = c.allocate_output(i, result.dtype(), result.shape());
-    std::memcpy(output.raw(), result.raw(), result.num_bytes());
+    for (size_t i = 0; i < types.size(); ++i) c.copy_to_output(static_cast<int>(i), results[i]);
   }
 };
 
@@ -41,40 +31,30 @@ void unknown_shapes(ShapeContext&) {}
 
 }  // namespace
 
-// Never constant-folded: the function may have side effects.
-RUNHOOKS_REGISTER_OP("PyFunc")
-    .input("input: Tin")
-    .output("output: Tout")
-    .attr("token: string")
-    .attr("Tin: list(type) >= 0")
-    .attr("Tout: list(type) >= 0")
-    .shape(unknown_shapes)
-    .kernel(kernel_of<PyFuncKernel>())
-    .stateful()
-    .allocates_outputs()
-    .host_function()
-    .not_differentiable()
-    .endpoint("raw_ops.PyFunc")
-    .summary("Calls an R function with tensors.");
+// Stateful even if the R function is deterministic: calls may have side effects, so they must not
+// be replaced by a constant.
+#define RUNHOOKS_R_FUNCTION_OP(type)     \
+  RUNHOOKS_REGISTER_OP(type)             \
+      .input("input: Tin")               \
+      .output("output: Tout")            \
+      .attr("token: string")             \
+      .attr("Tin: list(type) >= 0")      \
+      .attr("Tout: list(type) >= 0")     \
+      .shape(unknown_shapes)             \
+      .kernel(kernel_of<PyFuncKernel>()) \
+      .stateful()                        \
+      .allocates_outputs()               \
+      .host_function()                   \
+      .not_differentiable()              \
+      .endpoint("raw_ops." type)
 
-RUNHOOKS_REGISTER_OP("PyFuncStateless")
-    .input("input: Tin")
-    .output("output: Tout")
-    .attr("token: string")
-    .attr("Tin: list(type) >= 0")
-    .attr("Tout: list(type) >= 0")
-    .shape(unknown_shapes)
-    .kernel(kernel_of<PyFuncKernel>())
-    .stateful()
-    .allocates_outputs()
-    .host_function()
-    .not_differentiable()
-    .endpoint("raw_ops.PyFuncStateless")
-    .summary("Calls a deterministic R function with tensors.");
+RUNHOOKS_R_FUNCTION_OP("PyFunc").summary("Calls an R function with tensors.");
+
+RUNHOOKS_R_FUNCTION_OP("PyFuncStateless").summary("Calls a deterministic R function with tensors.");
 
 Operation* make_py_func(Graph& graph,
                         std::shared_ptr<TensorFunction> function,
-                        const std::vector<Output>& inputs,
+                        const Outputs& inputs,
                         const std::vector<DType>& output_types,
                         bool is_stateful,
                         const std::string& name) {

@@ -1,4 +1,4 @@
-// TensorFunction: an R function that is an operation of the graph (PyFunc).
+// TensorFunction: an R function that a PyFunc operation of the graph calls.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,16 @@ namespace runhooks {
 class TensorFunction {
  public:
   virtual ~TensorFunction() = default;
-  // Calls the function; it must return one tensor for each type in `wanted`.
+  // Calls the function, which must return a tensor of each output type.
   virtual std::vector<Tensor> call(const std::vector<Tensor>& inputs,
-                                   const std::vector<DType>& wanted) = 0;
+                                   const std::vector<DType>& output_types) = 0;
 };
 
-// tf.py_func(): calls the function whenever one of its outputs is computed.
+// tf.py_func(): adds an operation that calls the function. `is_stateful` selects PyFunc rather than
+// PyFuncStateless.
 Operation* make_py_func(Graph& graph,
                         std::shared_ptr<TensorFunction> function,
-                        const std::vector<Output>& inputs,
+                        const Outputs& inputs,
                         const std::vector<DType>& output_types,
                         bool is_stateful,
                         const std::string& name);

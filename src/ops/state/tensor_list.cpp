@@ -17,7 +17,8 @@ TensorList TensorList::resized(size_t size) const {
 }
 
 TensorList TensorList::with_pushed(const Tensor& element) const {
-  // An empty list may outlive the run. Pushing to it in place would keep the elements alive.
+  // An empty list may outlive the run. If the new list shared its vector, the elements would stay
+  // allocated.
   const bool is_longest = size_ > 0 && elements_->size() == size_;
   TensorList list = is_longest ? *this : resized(size_);
   list.elements_->push_back(element);
@@ -110,7 +111,7 @@ Tensor sum_of_lists(const std::vector<const TensorList*>& lists) {
   return list_tensor(std::move(result));
 }
 
-// Elements are immutable, but numeric zeros need no extra memory.
+// Numbers become zeros. Strings are kept, because they have no gradients.
 TensorList zeros_like_list(const TensorList& list) {
   TensorList zeros(list.dtype(), list.element_shape());
   for (size_t i = 0; i < list.size(); ++i) {

@@ -1,5 +1,5 @@
-// TensorList: TensorFlow's list of tensors inside a variant, in which a loop stores values per
-// iteration.
+// TensorList: a list of tensors, such as the values of a loop's iterations. A tensor of type
+// variant holds it.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace runhooks {
 
-// Lists are immutable. An extended list shares its elements with the original, so a loop appends in
-// constant time.
+// Lists are immutable. A list with an appended element shares the other elements with the original,
+// so a loop appends in constant time.
 class TensorList {
  public:
   TensorList(DType dtype, Shape element_shape)
@@ -20,7 +20,7 @@ class TensorList {
   DType dtype() const { return dtype_; }
   const Shape& element_shape() const { return element_shape_; }
   size_t size() const { return size_; }
-  // Invalid if the element was never set; read as zeros.
+  // The tensor is invalid if the element was never set. Ops read it as zeros.
   const Tensor& element(size_t i) const { return (*elements_)[i]; }
 
   TensorList resized(size_t size) const;
@@ -31,16 +31,17 @@ class TensorList {
  private:
   DType dtype_;
   Shape element_shape_;
-  // Elements from `size_` on belong to longer lists.
+  // Shared with other lists. Elements from `size_` on belong to longer ones.
   std::shared_ptr<std::vector<Tensor>> elements_ = std::make_shared<std::vector<Tensor>>();
   size_t size_ = 0;
 };
 
+// A scalar of type variant that holds the list.
 Tensor list_tensor(TensorList list);
 // Throws if the variant holds no list.
 const TensorList& list_of_tensor(const Tensor& variant);
 
-// Kernels of ops that also accept lists.
+// The kernels of ZerosLike and AddN for lists.
 std::unique_ptr<Kernel> make_list_zeros();
 std::unique_ptr<Kernel> make_list_sum();
 

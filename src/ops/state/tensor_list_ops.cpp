@@ -1,5 +1,5 @@
-// Ops on lists of tensors (used by TensorArray in TensorFlow's loops): an iteration pushes a value,
-// and its gradient pops it.
+// Ops on lists of tensors, which TensorFlow's loops use for TensorArrays and gradients: an
+// iteration pushes a value, and the gradient of the iteration pops it.
 #include <cstring>
 
 #include "ops/state/gradient_helpers.h"
@@ -9,11 +9,8 @@ namespace runhooks {
 
 namespace {
 
-using Grads = std::vector<Gradient>;
-using Outputs = std::vector<Output>;
-
-// A scalar -1 means an unknown shape.
-Shape shape_in(const Tensor& dims) {
+// An element shape is a vector of dimensions, or the scalar -1 if it is unknown.
+Shape shape_from_dims(const Tensor& dims) {
   if (dims.shape().rank() == 0) return Shape::unknown();
   return Shape(dims.integers());
 }
@@ -29,8 +26,8 @@ const TensorList& list_input(KernelContext& c) {
   return list;
 }
 
-// Copies, because the next step may overwrite the element.
-Tensor kept(const Tensor& x) { return x.dtype() == DType::kVariant ? x : x.copy(); }
+// A number or string is copied, because the next run may overwrite its buffer. Lists are immutable.
+Tensor copy_unless_list(const Tensor& x) { return x.dtype() == DType::kVariant ? x : x.copy(); }
 
 void check_element(const TensorList& list, const Tensor& x) {
   if (list.element_shape().is_compatible_with(x.shape())) return;
@@ -39,33 +36,21 @@ void check_element(const TensorList& list, const Tensor& x) {
 }
 
 // The value of an element that was never set.
-Tensor zeros_of(const TensorList& list, const Shape& wanted) {
-  const Shape shape = list.element_shape().merge_with(wanted);
+Tensor zero_element(const TensorList& list, const Shape& op_shape) {
+  const Shape shape = list.element_shape().merge_with(op_shape);
   if (list.dtype() == DType::kVariant || !shape.is_fully_defined()) {
     invalid_argument("Trying to read an uninitialized element of a list of shape ", shape, ".");
   }
   return Tensor::zeros(list.dtype(), shape);
 }
 
-// Reuses the buffer if the shape is unchanged, so that consumers keep their prepared state.
-void give(KernelContext& c, int i, const Tensor& x) {
-  if (x.dtype() == DType::kVariant) {
-    c.output(i) = x;
-  } else if (x.dtype() == DType::kString) {
-    c.alias_output(i, x);
-  } else {
-    Tensor& y = c.allocate_output(i, x.dtype(), x.shape());
-    if (x.num_elements() > 0) std::memcpy(y.raw(), x.raw(), x.num_bytes());
-  }
-}
-
 void set_element_output(
-    KernelContext& c, int i, const TensorList& list, size_t k, const Tensor& dims) {
-  const Tensor& x = list.element(k);
-  give(c, i, x.is_valid() ? x : zeros_of(list, shape_in(dims)));
+    KernelContext& c, int output, const TensorList& list, size_t i, const Tensor& dims) {
+  const Tensor& x = list.element(i);
+  c.copy_to_output(output, x.is_valid() ? x : zero_element(list, shape_from_dims(dims)));
 }
 
-size_t index_in(const TensorList& list, const Tensor& index) {
+size_t checked_index(const TensorList& list, const Tensor& index) {
   const int32_t i = *index.data<int32_t>();
   if (i < 0 || static_cast<size_t>(i) >= list.size()) {
     invalid_argument("Trying to access element ", i, " in a list with ", list.size(), " elements.");
@@ -76,7 +61,7 @@ size_t index_in(const TensorList& list, const Tensor& index) {
 class EmptyListKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    c.output(0) = list_tensor(TensorList(element_dtype(c), shape_in(c.input(0))));
+    c.output(0) = list_tensor(TensorList(element_dtype(c), shape_from_dims(c.input(0))));
   }
 };
 
@@ -87,7 +72,7 @@ class ReserveKernel : public Kernel {
     if (n < 0)
       invalid_argument("The num_elements to reserve must be a non negative number; got ", n, ".");
     check_memory(n, sizeof(Tensor));
-    const TensorList empty(element_dtype(c), shape_in(c.input(0)));
+    const TensorList empty(element_dtype(c), shape_from_dims(c.input(0)));
     c.output(0) = list_tensor(empty.resized(static_cast<size_t>(n)));
   }
 };
@@ -107,7 +92,7 @@ class PushBackKernel : public Kernel {
   void compute(KernelContext& c) override {
     const TensorList& list = list_input(c);
     check_element(list, c.input(1));
-    c.output(0) = list_tensor(list.with_pushed(kept(c.input(1))));
+    c.output(0) = list_tensor(list.with_pushed(copy_unless_list(c.input(1))));
   }
 };
 
@@ -132,7 +117,7 @@ class GetItemKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const TensorList& list = list_input(c);
-    set_element_output(c, 0, list, index_in(list, c.input(1)), c.input(2));
+    set_element_output(c, 0, list, checked_index(list, c.input(1)), c.input(2));
   }
 };
 
@@ -141,7 +126,8 @@ class SetItemKernel : public Kernel {
   void compute(KernelContext& c) override {
     const TensorList& list = list_input(c);
     check_element(list, c.input(2));
-    c.output(0) = list_tensor(list.with_element(index_in(list, c.input(1)), kept(c.input(2))));
+    c.output(0) = list_tensor(
+        list.with_element(checked_index(list, c.input(1)), copy_unless_list(c.input(2))));
   }
 };
 
@@ -149,12 +135,12 @@ class StackKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const TensorList& list = list_input(c);
-    const int64_t wanted = c.op().attr_int("num_elements");
-    if (wanted >= 0 && wanted != static_cast<int64_t>(list.size())) {
-      invalid_argument("Operation expected a list with ", wanted, " elements but got a list with ",
-                       list.size(), " elements.");
+    const int64_t expected = c.op().attr_int("num_elements");
+    if (expected >= 0 && expected != static_cast<int64_t>(list.size())) {
+      invalid_argument("Operation expected a list with ", expected,
+                       " elements but got a list with ", list.size(), " elements.");
     }
-    Shape shape = list.element_shape().merge_with(shape_in(c.input(1)));
+    Shape shape = list.element_shape().merge_with(shape_from_dims(c.input(1)));
     for (size_t i = 0; i < list.size(); ++i) {
       if (list.element(i).is_valid()) shape = shape.merge_with(list.element(i).shape());
     }
@@ -186,14 +172,14 @@ class StackKernel : public Kernel {
     }
   }
   static void stack_strings(const TensorList& list, Tensor& y) {
-    std::vector<std::string> all;
+    std::vector<std::string> strings;
     for (size_t i = 0; i < list.size(); ++i) {
       for (int64_t k = 0; k < list.element(i).num_elements(); ++k) {
-        all.push_back(list.element(i).string_at(k));
+        strings.push_back(list.element(i).string_at(k));
       }
     }
     const Shape shape = y.shape();
-    y = Tensor::strings(shape, all);
+    y = Tensor::strings(shape, strings);
   }
 };
 
@@ -204,7 +190,7 @@ class FromTensorKernel : public Kernel {
     Shape shape;
     for (int d = 1; d < x.shape().rank(); ++d) shape.append(x.shape().dim(d));
     const auto n = static_cast<size_t>(x.shape().dim(0));
-    TensorList list(x.dtype(), shape_in(c.input(1)).merge_with(shape));
+    TensorList list(x.dtype(), shape_from_dims(c.input(1)).merge_with(shape));
     const size_t bytes = n > 0 ? x.num_bytes() / n : 0;
     for (size_t i = 0; i < n; ++i) {
       Tensor element(x.dtype(), shape);
@@ -218,29 +204,29 @@ class FromTensorKernel : public Kernel {
   }
 };
 
-// Sets the outputs from `output` on to the element shape in input `i`.
-void element_shape_at(ShapeContext& c, int output, int i) {
-  const Tensor* dims = c.value(i);
-  c.set_output(output, dims ? shape_in(*dims) : Shape::unknown());
+// Sets the shape of an output to the element shape in an input.
+void set_element_shape(ShapeContext& c, int output, int input) {
+  const Tensor* dims = c.value(input);
+  c.set_output(output, dims ? shape_from_dims(*dims) : Shape::unknown());
 }
 
-Output shape_or_unknown(Graph& g, Output x) {
+Output element_shape_input(Graph& g, Output x) {
   return x.dtype() == DType::kVariant ? g.scalar(DType::kInt32, -1) : shape_of(g, x);
 }
 
-Operation* pop(Graph& g, Output list, Output like) {
-  return g.op("TensorListPopBack", {list, shape_or_unknown(g, like)})
+Operation* pop_back(Graph& g, Output list, Output like) {
+  return g.op("TensorListPopBack", {list, element_shape_input(g, like)})
       .attr("element_dtype", like.dtype());
 }
 
-Gradient if_differentiable(Output gradient) {
+Gradient gradient_if_differentiable(Output gradient) {
   const bool has_gradient = is_floating(gradient.dtype()) || gradient.dtype() == DType::kVariant;
   return has_gradient ? Gradient(gradient) : Gradient();
 }
 
 }  // namespace
 
-// The kernels allocate their outputs, whose sizes depend on list contents.
+// The kernels allocate their outputs, because the sizes depend on the lists' contents.
 #define RUNHOOKS_LIST_OP(type) \
   RUNHOOKS_REGISTER_OP(type).allocates_outputs().endpoint("raw_ops." type)
 
@@ -286,8 +272,8 @@ RUNHOOKS_LIST_OP("TensorListPushBack")
     .shape(scalar_shape)
     .kernel(kernel_of<PushBackKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      Operation* popped = pop(g, dy[0], op.input(1));
-      return {popped->output(0), if_differentiable(popped->output(1))};
+      Operation* popped = pop_back(g, dy[0], op.input(1));
+      return {popped->output(0), gradient_if_differentiable(popped->output(1))};
     })
     .summary("Appends an element to a list.");
 
@@ -299,7 +285,7 @@ RUNHOOKS_LIST_OP("TensorListPopBack")
     .attr("element_dtype: type")
     .shape([](ShapeContext& c) {
       c.set_output(0, Shape());
-      element_shape_at(c, 1, 1);
+      set_element_shape(c, 1, 1);
     })
     .kernel(kernel_of<PopBackKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
@@ -324,11 +310,11 @@ RUNHOOKS_LIST_OP("TensorListGetItem")
     .input("element_shape: int32, rank <= 1")
     .output("item: element_dtype")
     .attr("element_dtype: type")
-    .shape([](ShapeContext& c) { element_shape_at(c, 0, 2); })
+    .shape([](ShapeContext& c) { set_element_shape(c, 0, 2); })
     .kernel(kernel_of<GetItemKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       const Output length = g.op("TensorListLength", {op.input(0)});
-      const Output zeros = g.op("TensorListReserve", {shape_or_unknown(g, dy[0]), length})
+      const Output zeros = g.op("TensorListReserve", {element_shape_input(g, dy[0]), length})
                                .attr("element_dtype", dy[0].dtype());
       const Output list = g.op("TensorListSetItem", {zeros, op.input(1), dy[0]})
                               .attr("element_dtype", dy[0].dtype());
@@ -350,9 +336,9 @@ RUNHOOKS_LIST_OP("TensorListSetItem")
       const Output list =
           g.op("TensorListSetItem", {dy[0], op.input(1), zeros}).attr("element_dtype", dtype);
       const Output item =
-          g.op("TensorListGetItem", {dy[0], op.input(1), shape_or_unknown(g, op.input(2))})
+          g.op("TensorListGetItem", {dy[0], op.input(1), element_shape_input(g, op.input(2))})
               .attr("element_dtype", dtype);
-      return {list, Gradient(), if_differentiable(item)};
+      return {list, Gradient(), gradient_if_differentiable(item)};
     })
     .summary("Replaces an element of a list.");
 
@@ -364,7 +350,7 @@ RUNHOOKS_LIST_OP("TensorListStack")
     .attr("num_elements: int = -1")
     .shape([](ShapeContext& c) {
       const Tensor* dims = c.value(1);
-      const Shape element = dims ? shape_in(*dims) : Shape::unknown();
+      const Shape element = dims ? shape_from_dims(*dims) : Shape::unknown();
       if (!element.has_rank()) return;
       Shape stacked{c.op().attr_int("num_elements")};
       for (int d = 0; d < element.rank(); ++d) stacked.append(element.dim(d));

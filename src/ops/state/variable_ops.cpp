@@ -1,5 +1,5 @@
-// Reference variables (VariableV2), resource variables (VarHandleOp), and the ops that read and
-// change them.
+// Ops that create variables and read or modify their values. A reference variable (VariableV2)
+// outputs its value; a resource variable (VarHandleOp) outputs a handle, which other ops read.
 #include "graph/variable.h"
 #include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-VariableState& reference_state(KernelContext& c) {
+VariableState& variable_state(KernelContext& c) {
   return c.resources().get_or_create<VariableState>(c.op().name(), [&c] {
     return std::make_unique<VariableState>(c.op().name(), c.op().attr_type("dtype"));
   });
@@ -18,7 +18,7 @@ VariableState& reference_state(KernelContext& c) {
 class VariableKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
-    state_ = &reference_state(c);
+    state_ = &variable_state(c);
     c.set_output_resource(0, state_);
   }
   void compute(KernelContext& c) override {
@@ -31,7 +31,7 @@ class VariableKernel : public Kernel {
 
 class VarHandleKernel : public Kernel {
  public:
-  void prepare(KernelContext& c) override { c.set_output_resource(0, &reference_state(c)); }
+  void prepare(KernelContext& c) override { c.set_output_resource(0, &variable_state(c)); }
   void compute(KernelContext&) override {}
   bool computes() const override { return false; }
 };
@@ -62,7 +62,8 @@ class AssignKernel : public Kernel {
   void compute(KernelContext& c) override {
     auto& state = c.input_resource<VariableState>(0);
     const Tensor& value = c.input(1);
-    if (state.is_initialized() && state.value().shape() != value.shape() && validates(c.op())) {
+    if (state.is_initialized() && state.value().shape() != value.shape() &&
+        validates_shape(c.op())) {
       invalid_argument("Assign requires shapes of both tensors to match: variable ",
                        state.value().shape(), ", value ", value.shape(), ".");
     }
@@ -74,7 +75,7 @@ class AssignKernel : public Kernel {
   }
 
  private:
-  static bool validates(const Operation& op) {
+  static bool validates_shape(const Operation& op) {
     const AttrValue* attr = op.attrs().find("validate_shape");
     return !attr || std::get<bool>(*attr);
   }
@@ -92,9 +93,10 @@ class AssignUpdateKernel : public Kernel {
                        ", and of the value, ", delta.shape(), ", must be the same.");
     }
     T* value = state.value().template data<T>();
-    const T* d = delta.data<T>();
+    const T* change = delta.data<T>();
     for (int64_t i = 0; i < delta.num_elements(); ++i) {
-      value[i] = kSign > 0 ? wrapping_add(value[i], d[i]) : wrapping_subtract(value[i], d[i]);
+      value[i] =
+          kSign > 0 ? wrapping_add(value[i], change[i]) : wrapping_subtract(value[i], change[i]);
     }
     if (c.num_outputs() > 0) {
       c.set_output_resource(0, &state);
@@ -114,7 +116,7 @@ class IsInitializedKernel : public Kernel {
   }
 };
 
-void own_shape(ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); }
+void shape_from_attr(ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); }
 
 Shape handle_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
@@ -138,12 +140,12 @@ RUNHOOKS_REGISTER_OP("VariableV2")
     .attr("dtype: type")
     .attr("container: string = ''")
     .attr("shared_name: string = ''")
-    .shape(own_shape)
+    .shape(shape_from_attr)
     .kernel(kernel_of<VariableKernel>())
     .holds_variable()
     .not_differentiable()
     .endpoint("raw_ops.VariableV2")
-    .summary("A reference variable.");
+    .summary("A reference variable: the output is its value.");
 
 RUNHOOKS_REGISTER_OP("VarHandleOp")
     .output("resource: resource")
@@ -167,9 +169,7 @@ RUNHOOKS_REGISTER_OP("ReadVariableOp")
     .reads_variable()
     .allocates_outputs()
     // The gradient with respect to a resource variable is the gradient with respect to its handle.
-    .gradient([](Graph&, Operation&, const std::vector<Output>& dy) -> std::vector<Gradient> {
-      return {dy[0]};
-    })
+    .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
     .endpoint("raw_ops.ReadVariableOp")
     .summary("The value of a variable.");
 

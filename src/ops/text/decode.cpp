@@ -7,7 +7,8 @@ namespace runhooks {
 
 namespace {
 
-// Splits each string into elements of the output type; all strings must have equal length.
+// Reads the bytes of each string as elements of the output type. All strings must have equal
+// length.
 class DecodeRawKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -33,23 +34,25 @@ class DecodeRawKernel : public Kernel {
       }
       std::memcpy(to, bytes.data(), length);
     }
-    if (swaps(c.op())) swap(static_cast<char*>(out.raw()), size, out.num_bytes());
-    if (dtype == DType::kBool) normalize(out);
+    if (needs_byte_swap(c.op())) swap_bytes(static_cast<char*>(out.raw()), size, out.num_bytes());
+    if (dtype == DType::kBool) normalize_bools(out);
   }
 
  private:
-  static bool swaps(const Operation& op) {
+  static bool needs_byte_swap(const Operation& op) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     return op.attr_bool("little_endian");
 #else
     return !op.attr_bool("little_endian");
 #endif
   }
-  static void swap(char* bytes, size_t size, size_t total) {
-    for (size_t at = 0; at < total; at += size) std::reverse(bytes + at, bytes + at + size);
+  static void swap_bytes(char* bytes, size_t size, size_t total) {
+    for (char* element = bytes; element < bytes + total; element += size) {
+      std::reverse(element, element + size);
+    }
   }
   // Reading a bool from a byte other than 0 or 1 is undefined behaviour.
-  static void normalize(Tensor& out) {
+  static void normalize_bools(Tensor& out) {
     auto* bytes = static_cast<unsigned char*>(out.raw());
     for (int64_t i = 0; i < out.num_elements(); ++i) bytes[i] = bytes[i] != 0;
   }

@@ -11,9 +11,9 @@ namespace {
 
 const HandleKind kArrow("runhooks_arrow_reader");
 
-SEXP stream_tag() { return Rf_install("runhooks_arrow_room"); }
+SEXP stream_tag() { return Rf_install("runhooks_arrow_stream"); }
 
-// Checks class or tag, since any other pointer would be interpreted as a stream.
+// Checks the class or the tag, because any other pointer would be misinterpreted as a stream.
 ArrowArrayStream* stream_of(SEXP pointer) {
   const bool is_stream =
       TYPEOF(pointer) == EXTPTRSXP &&
@@ -27,7 +27,7 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 
 // An external pointer to an empty ArrowArrayStream, into which a package exports its stream.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_arrow_room() {
+SEXP cpp_new_arrow_stream() {
   return guarded_entry([]() -> SEXP {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), stream_tag(), R_NilValue));
     R_RegisterCFinalizerEx(
@@ -43,7 +43,7 @@ SEXP cpp_arrow_room() {
   });
 }
 
-// Moves the stream into a reader; the pointer keeps a released stream.
+// Moves the stream into a reader, which leaves a released stream in `pointer`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_reader(SEXP pointer) {
   return guarded_entry(
@@ -53,10 +53,10 @@ SEXP cpp_arrow_reader(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_columns(SEXP reader) {
   return guarded_entry([&]() -> SEXP {
-    const ArrowReader& own = *from_handle<ArrowReader>(reader, kArrow);
+    const ArrowReader& arrow_reader = *from_handle<ArrowReader>(reader, kArrow);
     std::vector<std::string> dtypes;
-    for (const DType dtype : own.dtypes()) dtypes.push_back(dtype_name(dtype));
-    return Rcpp::List::create(Rcpp::_["names"] = own.names(), Rcpp::_["dtypes"] = dtypes);
+    for (const DType dtype : arrow_reader.dtypes()) dtypes.push_back(dtype_name(dtype));
+    return Rcpp::List::create(Rcpp::_["names"] = arrow_reader.names(), Rcpp::_["dtypes"] = dtypes);
   });
 }
 

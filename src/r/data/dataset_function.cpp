@@ -4,6 +4,7 @@
 
 #include "base/deferred_errors.h"
 #include "data/element_source.h"
+#include "r/data/input.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
@@ -14,41 +15,37 @@ using namespace runhooks::r;
 
 namespace {
 
-std::shared_ptr<const Dataset> dataset_of_handle(SEXP handle) {
-  auto dataset =
-      std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
-  if (!dataset) invalid_argument("A dataset is expected.");
-  return dataset;
-}
-
-SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vector<Output>& args) {
+SEXP call_builder(SEXP builder,
+                  const Dataset& input,
+                  Graph& graph,
+                  const std::vector<Output>& args) {
   const DefaultGraph scope(graph.shared_from_this());
-  const std::vector<DType> dtypes = of.dtypes();
+  const std::vector<DType> dtypes = input.dtypes();
   Rcpp::Shield<SEXP> components(allocate_vector(VECSXP, static_cast<R_xlen_t>(dtypes.size())));
   for (size_t k = 0, in_graph = 0; k < dtypes.size(); ++k) {
-    const auto place = static_cast<R_xlen_t>(k);
+    const auto index = static_cast<R_xlen_t>(k);
     if (dtypes[k] == DType::kVariant) {
-      SET_VECTOR_ELT(components, place,
-                     make_handle<CoreObject>(argument_dataset(graph, k, of.inner(k)), kCoreObject));
+      SET_VECTOR_ELT(
+          components, index,
+          make_handle<CoreObject>(argument_dataset(graph, k, input.inner(k)), kCoreObject));
     } else {
-      SET_VECTOR_ELT(components, place, tensor_handle(args[in_graph++]));
+      SET_VECTOR_ELT(components, index, tensor_handle(args[in_graph++]));
     }
   }
-  Rcpp::Shield<SEXP> call(Rf_lang2(builder, components));
-  return eval_r(call, R_GlobalEnv);
+  return call_r_function(builder, {components});
 }
 
-SEXP require_alive(const EphemeronValue& part, const char* what) {
-  SEXP object = part.get();
+SEXP require_alive(const EphemeronValue& value, const char* name) {
+  SEXP object = value.get();
   if (object == R_NilValue) {
-    fail(Code::kFailedPrecondition, "R has garbage-collected ", what,
+    fail(Code::kFailedPrecondition, "R has garbage-collected ", name,
          " of a dataset that is still in use.");
   }
   return object;
 }
 
-// A stream of R closures: draw an element (a list; NULL at the end), rewind, save and restore.
-// `close`, which is optional, releases what the stream holds.
+// A stream that calls R closures: `draw` returns an element (a list; NULL at the end), `rewind`,
+// `save` and `restore`. The optional `close` releases the resources of the stream.
 class RStream : public ElementStream {
  public:
   RStream(SEXP source, SEXP closures, std::vector<DType> dtypes)
@@ -60,43 +57,36 @@ class RStream : public ElementStream {
     if (close == R_NilValue) return;
     try {
       const DeferErrorsScope deferred;
-      Rcpp::Shield<SEXP> call(Rf_lang1(close));
-      Rcpp::Shield<SEXP> done(eval_r(call, R_GlobalEnv));
+      call_r_function(close);
     } catch (const std::exception&) {  // destructors must not throw
     }
   }
 
   bool next(int64_t number, Components& element) override {
     Rcpp::Shield<SEXP> n(Rf_ScalarReal(static_cast<double>(number + 1)));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure("draw"), n));
-    Rcpp::Shield<SEXP> drawn(eval_r(call, R_GlobalEnv));
-    if (drawn == R_NilValue) return false;
-    const RList parts(drawn, "an element of a generator");
-    if (static_cast<size_t>(parts.size()) != dtypes_.size()) {
+    Rcpp::Shield<SEXP> result(call_r_function(closure("draw"), {n}));
+    if (result == R_NilValue) return false;
+    const RList components(result, "an element of a generator");
+    if (static_cast<size_t>(components.size()) != dtypes_.size()) {
       invalid_argument("Element ", number + 1, " of a generator has ",
-                       static_cast<int64_t>(parts.size()), " components instead of ",
+                       static_cast<int64_t>(components.size()), " components instead of ",
                        static_cast<int64_t>(dtypes_.size()), ".");
     }
-    for (R_xlen_t i = 0; i < parts.size(); ++i) {
-      element.push_back(tensor_from_r(parts[i], dtypes_[static_cast<size_t>(i)]));
+    for (R_xlen_t i = 0; i < components.size(); ++i) {
+      element.push_back(tensor_from_r(components[i], dtypes_[static_cast<size_t>(i)]));
     }
     return true;
   }
-  void rewind() override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(closure("rewind")));
-    Rcpp::Shield<SEXP> done(eval_r(call, R_GlobalEnv));
-  }
+  void rewind() override { call_r_function(closure("rewind")); }
   NamedTensors save() const override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(closure("save")));
-    Rcpp::Shield<SEXP> state(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> state(call_r_function(closure("save")));
     return {{"state", Tensor::string_scalar(
                           write_plain_data(plain_from_r(state, "A generator's state", "state")))}};
   }
   void restore(const NamedTensors& state) override {
     Rcpp::Shield<SEXP> value(
         plain_to_r(read_plain_data(state_string(state, "state"), "the state of a generator")));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure("restore"), value));
-    Rcpp::Shield<SEXP> done(eval_r(call, R_GlobalEnv));
+    call_r_function(closure("restore"), {value});
   }
 
  private:
@@ -105,11 +95,11 @@ class RStream : public ElementStream {
   }
 
   const std::thread::id opened_by_ = std::this_thread::get_id();  // R's main thread
-  EphemeronValue closures_;  // owned by the source
+  EphemeronValue closures_;                                       // owned by the source
   std::vector<DType> dtypes_;
 };
 
-// Opens streams with a closure that returns the closures of a new stream.
+// A source whose open() calls an R closure, which returns the closures of a new stream.
 class RSource : public ElementSource {
  public:
   RSource(std::vector<DType> dtypes, std::vector<Shape> shapes, std::string declared)
@@ -120,8 +110,7 @@ class RSource : public ElementSource {
   std::vector<Shape> shapes() const override { return shapes_; }
   const std::string& declared_schema() const override { return declared_; }
   std::unique_ptr<ElementStream> open() override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(require_alive(*open_, "the generator")));
-    Rcpp::Shield<SEXP> closures(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> closures(call_r_function(require_alive(*open_, "the generator")));
     return std::make_unique<RStream>(open_->owner(), closures, dtypes_);
   }
 
@@ -138,17 +127,14 @@ class RSource : public ElementSource {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
   return guarded_entry([&]() -> SEXP {
-    const auto of = dataset_of_handle(dataset);
+    const auto input = dataset_from_r(dataset);
     Preserved object;  // the R object of the graph, which owns the R functions in it
     const auto function = DatasetFunction::make(
-        of->dtypes(), of->shapes(),
+        input->dtypes(), input->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
           object.reset(graph_handle(graph.shared_from_this()));
-          Rcpp::Shield<SEXP> tensors(call_builder(builder, *of, graph, args));
-          std::vector<Output> results;
-          const RList given(tensors, "the results of a function");
-          for (R_xlen_t i = 0; i < given.size(); ++i) results.push_back(tensor_of(given[i]));
-          return results;
+          Rcpp::Shield<SEXP> tensors(call_builder(builder, *input, graph, args));
+          return tensors_from_r(tensors, "the results of a function");
         },
         default_graph().get());
     Rcpp::Shield<SEXP> handle(
@@ -158,27 +144,27 @@ SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
   });
 }
 
-// The same for a closure that returns a dataset.
+// Like cpp_dataset_function(), for a `builder` that returns a dataset.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
+SEXP cpp_dataset_valued_function(SEXP dataset, SEXP builder) {
   return guarded_entry([&]() -> SEXP {
-    const auto of = dataset_of_handle(dataset);
+    const auto input = dataset_from_r(dataset);
     std::shared_ptr<const Dataset> pattern;
     Preserved object, inner;  // the R objects of the graph and of the closure's dataset
     const auto function = DatasetFunction::make(
-        of->dtypes(), of->shapes(),
+        input->dtypes(), input->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
           object.reset(graph_handle(graph.shared_from_this()));
-          Rcpp::Shield<SEXP> result(call_builder(builder, *of, graph, args));
-          pattern = dataset_of_handle(result);
+          Rcpp::Shield<SEXP> result(call_builder(builder, *input, graph, args));
+          pattern = dataset_from_r(result);
           inner.reset(result);
           return pattern->free_tensors();
         },
         default_graph().get());
     Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(
         std::make_shared<DatasetValuedFunction>(function, pattern), kCoreObject));
-    Rcpp::Shield<SEXP> parts(Rf_cons(object.get(), inner.get()));
-    R_SetExternalPtrProtected(handle, parts);
+    Rcpp::Shield<SEXP> owned(Rf_cons(object.get(), inner.get()));
+    R_SetExternalPtrProtected(handle, owned);
     return handle;
   });
 }
@@ -187,16 +173,8 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared) {
   return guarded_entry([&]() -> SEXP {
-    std::vector<DType> types;
-    for (const std::string& name : dtypes) {
-      types.push_back(dtype_from_name(name));
-      if (types.back() == DType::kInvalid) invalid_argument("'", name, "' is not a data type.");
-    }
-    std::vector<Shape> dims;
-    const RList given(shapes, "the shapes of elements");
-    for (R_xlen_t i = 0; i < given.size(); ++i) dims.push_back(shape_from_r(given[i]));
-    const auto source =
-        std::make_shared<RSource>(std::move(types), std::move(dims), std::string(declared));
+    const auto source = std::make_shared<RSource>(dtypes_from_r(dtypes), shapes_from_r(shapes),
+                                                  std::string(declared));
     Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(source, kCoreObject));
     source->set_open(handle, function_from_r(open, "`open`"));
     return handle;

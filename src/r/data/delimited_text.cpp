@@ -13,7 +13,7 @@ using namespace runhooks::r;
 
 namespace {
 
-// Text that is not UTF-8 is taken for Latin-1.
+// Marks texts that are not valid UTF-8 as Latin-1.
 SEXP texts_to_r(const std::vector<std::string>& texts) {
   Rcpp::Shield<SEXP> vector(allocate_vector(STRSXP, static_cast<R_xlen_t>(texts.size())));
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -29,7 +29,7 @@ SEXP texts_to_r(const std::vector<std::string>& texts) {
 // Ordered by generality; a column gets the most general type of its fields.
 const std::vector<const char*> kTypes = {"int32", "int64", "float32", "float64", "string"};
 
-size_t type_number(const std::string& field) {
+size_t type_index(const std::string& field) {
   int32_t i32;
   int64_t i64;
   double f64;
@@ -58,25 +58,21 @@ SEXP cpp_csv_peek(
       const auto& fields = reader.fields();
       records.emplace_back(texts_to_r(std::vector<std::string>(fields.begin(), fields.end())));
     }
-    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(records.size())));
-    for (size_t i = 0; i < records.size(); ++i) {
-      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), records[i].get());
-    }
-    return list;
+    return preserved_to_r(records);
   });
 }
 
-// The type of a column with these fields. Empty fields and `na_value` are ignored.
+// The type of a column with these fields. Ignores empty fields and `na_value`.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_csv_type(Texts fields, Text na_value) {
   return guarded_entry([&] {
-    size_t largest = 0;
-    bool is_known = false;
+    size_t most_general = 0;
+    bool has_value = false;
     for (const std::string& field : fields) {
       if (field.empty() || field == na_value) continue;
-      is_known = true;
-      largest = std::max(largest, type_number(field));
+      has_value = true;
+      most_general = std::max(most_general, type_index(field));
     }
-    return std::string(kTypes[is_known ? largest : kTypes.size() - 1]);
+    return std::string(kTypes[has_value ? most_general : kTypes.size() - 1]);
   });
 }

@@ -23,13 +23,14 @@ bool is_factor(SEXP x) { return Rf_inherits(x, "factor"); }
 
 void check_class(SEXP x, const std::string& key) {
   if (is_factor(x)) return;
-  const std::string name = holds_integer64(x) ? "integer64" : class_of_other_numbers(x);
+  const std::string name = holds_integer64(x) ? "integer64" : coded_number_class(x);
   if (name.empty()) return;
   throw Error(Code::kInvalidArgument,
               str_cat("Column '", key, "' is of class ", name, ", which examples cannot store."),
               {"Convert it to numbers or strings."});
 }
 
+// The values of a feature in one row, of one type, and the number of missing values.
 struct RowValues {
   std::vector<float> floats;
   std::vector<int64_t> ints;
@@ -44,6 +45,7 @@ struct RowValues {
   }
 };
 
+// Converts a column of R data to a feature of examples.
 class Column {
  public:
   Column(SEXP x, ExampleFeature feature) : x_(x), feature_(std::move(feature)) {
@@ -52,9 +54,9 @@ class Column {
     const bool is_matrix = Rf_xlength(dim) == 2;
     rows_ = is_matrix ? INTEGER(dim)[0] : Rf_xlength(x);
     width_ = is_matrix ? INTEGER(dim)[1] : 1;
-    const bool good = TYPEOF(x) == VECSXP || TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP ||
-                      TYPEOF(x) == LGLSXP || TYPEOF(x) == STRSXP;
-    if (!good || Rf_xlength(dim) > 2 || Rf_inherits(x, "data.frame")) {
+    const bool is_supported = TYPEOF(x) == VECSXP || TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP ||
+                              TYPEOF(x) == LGLSXP || TYPEOF(x) == STRSXP;
+    if (!is_supported || Rf_xlength(dim) > 2 || Rf_inherits(x, "data.frame")) {
       invalid_argument(
           "Column '", feature_.key, "' must be numbers, strings, logicals, a factor, a ",
           "matrix or a list of these, not an object of type ", Rf_type2char(TYPEOF(x)), ".");
@@ -67,9 +69,9 @@ class Column {
   void add(R_xlen_t row, ExampleWriter& writer) {
     values_.clear();
     if (TYPEOF(x_) == VECSXP) {
-      take_all(VECTOR_ELT(x_, row), row);
+      append_cell(VECTOR_ELT(x_, row), row);
     } else {
-      for (R_xlen_t k = 0; k < width_; ++k) take(x_, row + k * rows_, row);
+      for (R_xlen_t k = 0; k < width_; ++k) append(x_, row + k * rows_, row);
     }
     check(row);
     if (values_.size() == 0) return;
@@ -83,8 +85,8 @@ class Column {
  private:
   void check(R_xlen_t row) const {
     if (!feature_.is_dense) return;
-    const auto wanted = static_cast<size_t>(feature_.row_size);
-    if (values_.size() == wanted) return;
+    const auto required = static_cast<size_t>(feature_.row_size);
+    if (values_.size() == required) return;
     if (values_.size() == 0 && !feature_.is_required) return;
     if (values_.missing > 0) {
       invalid_argument("Row ", row + 1, " has NA in '", feature_.key, "', which is required.");
@@ -92,47 +94,46 @@ class Column {
     invalid_argument("Row ", row + 1, " has ", values_.size(), " values in '", feature_.key,
                      "', but the model requires ", feature_.row_size, ".");
   }
-  void take_all(SEXP cell, R_xlen_t row) {
+  void append_cell(SEXP cell, R_xlen_t row) {
     if (TYPEOF(cell) == RAWSXP) {
-      if (feature_.dtype != DType::kString) refuse(cell, row);
-      values_.texts.emplace_back(reinterpret_cast<const char*>(RAW(cell)),
-                                 static_cast<size_t>(Rf_xlength(cell)));
+      if (feature_.dtype != DType::kString) throw_type_error(cell, row);
+      values_.texts.emplace_back(raw_bytes(cell));
       return;
     }
     check_class(cell, feature_.key);
-    for (R_xlen_t i = 0; i < Rf_xlength(cell); ++i) take(cell, i, row);
+    for (R_xlen_t i = 0; i < Rf_xlength(cell); ++i) append(cell, i, row);
   }
-  [[noreturn]] void refuse(SEXP x, R_xlen_t row) const {
+  [[noreturn]] void throw_type_error(SEXP x, R_xlen_t row) const {
     throw Error(
         Code::kInvalidArgument,
         str_cat("Column '", feature_.key, "' must be ", dtype_name(feature_.dtype), "; row ",
                 row + 1, " is of type ", is_factor(x) ? "factor" : Rf_type2char(TYPEOF(x)), "."));
   }
-  void take(SEXP x, R_xlen_t i, R_xlen_t row) {
+  void append(SEXP x, R_xlen_t i, R_xlen_t row) {
     if (TYPEOF(x) == STRSXP || is_factor(x)) {
-      if (feature_.dtype != DType::kString) refuse(x, row);
-      take_text(x, i);
+      if (feature_.dtype != DType::kString) throw_type_error(x, row);
+      append_text(x, i);
       return;
     }
-    if (feature_.dtype == DType::kString) refuse(x, row);
+    if (feature_.dtype == DType::kString) throw_type_error(x, row);
     if (TYPEOF(x) == REALSXP) {
-      take_number(REAL(x)[i], ISNAN(REAL(x)[i]), row);
+      append_number(REAL(x)[i], ISNAN(REAL(x)[i]), row);
     } else if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) {
       const int value = TYPEOF(x) == INTSXP ? INTEGER(x)[i] : LOGICAL(x)[i];
-      take_number(value, value == NA_INTEGER, row);
+      append_number(value, value == NA_INTEGER, row);
     } else {
-      refuse(x, row);
+      throw_type_error(x, row);
     }
   }
-  void take_text(SEXP x, R_xlen_t i) {
+  void append_text(SEXP x, R_xlen_t i) {
     SEXP element = NA_STRING;
     if (TYPEOF(x) == STRSXP) {
       element = STRING_ELT(x, i);
     } else {
       SEXP levels = Rf_getAttrib(x, R_LevelsSymbol);
       const int level = INTEGER(x)[i];
-      const bool is_known = level != NA_INTEGER && level >= 1 && level <= Rf_xlength(levels);
-      if (is_known && TYPEOF(levels) == STRSXP) element = STRING_ELT(levels, level - 1);
+      const bool is_valid_level = level != NA_INTEGER && level >= 1 && level <= Rf_xlength(levels);
+      if (is_valid_level && TYPEOF(levels) == STRSXP) element = STRING_ELT(levels, level - 1);
     }
     if (element == NA_STRING) {
       ++values_.missing;
@@ -142,7 +143,7 @@ class Column {
     if (drops_missing() && text.empty()) return;
     values_.texts.emplace_back(text);
   }
-  void take_number(double x, bool is_missing, R_xlen_t row) {
+  void append_number(double x, bool is_missing, R_xlen_t row) {
     if (is_missing) {
       ++values_.missing;
       return;
@@ -164,7 +165,7 @@ class Column {
     if (drops_missing() && value == -1) return;
     values_.ints.push_back(value);
   }
-  // As models treat dense input: "" and -1 are missing. Data files keep these values.
+  // Models with dense input treat "" and -1 as missing. Data files store these values.
   bool drops_missing() const { return !feature_.is_dense && !feature_.is_data; }
 
   SEXP x_;
@@ -190,18 +191,18 @@ DType example_type(SEXP x, const std::string& key) {
   for (R_xlen_t i = 0; TYPEOF(x) == VECSXP && i < Rf_xlength(x); ++i) {
     SEXP cell = VECTOR_ELT(x, i);
     if (Rf_xlength(cell) == 0 && TYPEOF(cell) != RAWSXP) continue;
-    const DType of_cell = TYPEOF(cell) == VECSXP ? DType::kInvalid : example_type(cell, key);
-    if (of_cell != DType::kInt64) return of_cell;
+    const DType cell_dtype = TYPEOF(cell) == VECSXP ? DType::kInvalid : example_type(cell, key);
+    if (cell_dtype != DType::kInt64) return cell_dtype;
   }
   return dtype;
 }
 
-// Integers that float32 cannot represent are probably keys, not measurements.
-void warn_of_lost_digits(SEXP x, const std::string& key) {
-  constexpr double kMaxExact = 16777216, kMaxExactDouble = 9007199254740992;
+// Warns if a column has large whole numbers that float32 rounds, such as keys.
+void warn_about_rounding(SEXP x, const std::string& key) {
+  constexpr double kMaxExactFloat = 16777216, kMaxExactDouble = 9007199254740992;
   for (R_xlen_t i = 0; TYPEOF(x) == REALSXP && i < Rf_xlength(x); ++i) {
     const double value = REAL(x)[i];
-    const bool is_lost = std::fabs(value) > kMaxExact && std::fabs(value) <= kMaxExactDouble &&
+    const bool is_lost = std::fabs(value) > kMaxExactFloat && std::fabs(value) <= kMaxExactDouble &&
                          std::floor(value) == value &&
                          static_cast<double>(static_cast<float>(value)) != value;
     if (!is_lost) continue;
@@ -215,18 +216,18 @@ void warn_of_lost_digits(SEXP x, const std::string& key) {
 }  // namespace
 
 std::vector<std::string> examples_from_r(SEXP data, const std::vector<ExampleFeature>& features) {
-  const RList given(data, "the data");
-  const std::vector<std::string> missing = missing_names(given, features);
+  const RList columns_by_name(data, "the data");
+  const std::vector<std::string> missing = missing_names(columns_by_name, features);
   if (!missing.empty()) {
     std::vector<std::string> names;
-    for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
+    for (R_xlen_t i = 0; i < columns_by_name.size(); ++i) names.push_back(columns_by_name.name(i));
     throw Error(Code::kNotFound,
                 str_cat("Features are missing from the data: ", str_join(missing, ", "), "."),
                 {str_cat("The data have: ", str_join(names, ", "), ".")});
   }
   std::vector<Column> columns;
   for (const ExampleFeature& feature : features) {
-    columns.emplace_back(given.find(feature.key.c_str()), feature);
+    columns.emplace_back(columns_by_name.find(feature.key.c_str()), feature);
     if (columns.back().rows() == columns[0].rows()) continue;
     invalid_argument("Column '", feature.key, "' has ", columns.back().rows(), " rows, but '",
                      columns[0].feature().key, "' has ", columns[0].rows(), ".");
@@ -241,24 +242,24 @@ std::vector<std::string> examples_from_r(SEXP data, const std::vector<ExampleFea
   return examples;
 }
 
-std::vector<std::string> bytes_from_r(SEXP x, const char* what) {
-  std::vector<std::string> all;
+std::vector<std::string> bytes_from_r(SEXP x, const char* name) {
+  std::vector<std::string> bytes;
   const auto add = [&](SEXP raw) {
     if (TYPEOF(raw) != RAWSXP) {
-      invalid_argument("Raw vectors are expected for ", what, ", not an object of type ",
+      invalid_argument("Raw vectors are expected for ", name, ", not an object of type ",
                        Rf_type2char(TYPEOF(raw)), ".");
     }
-    all.emplace_back(reinterpret_cast<const char*>(RAW(raw)), static_cast<size_t>(Rf_xlength(raw)));
+    bytes.emplace_back(raw_bytes(raw));
   };
   if (TYPEOF(x) == STRSXP) {
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i)
-      all.emplace_back(utf8_or_bytes_of(STRING_ELT(x, i)));
+      bytes.emplace_back(utf8_or_bytes_of(STRING_ELT(x, i)));
   } else if (TYPEOF(x) == VECSXP) {
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) add(VECTOR_ELT(x, i));
   } else {
     add(x);
   }
-  return all;
+  return bytes;
 }
 
 namespace {
@@ -278,21 +279,10 @@ FeatureSpec feature_spec_from_r(const std::string& key, SEXP x) {
     spec.size = whole_from_r(fields.find("size"), "`size`");
     spec.already_sorted = is_true(fields.find("already_sorted"));
   }
-  SEXP shape = fields.find("shape"), otherwise = fields.find("default_value");
+  SEXP shape = fields.find("shape"), default_value = fields.find("default_value");
   if (shape != R_NilValue) spec.shape = shape_from_r(shape);
-  if (otherwise != R_NilValue) spec.default_value = tensor_from_r(otherwise, spec.dtype);
+  if (default_value != R_NilValue) spec.default_value = tensor_from_r(default_value, spec.dtype);
   return spec;
-}
-
-SEXP parsed_to_r(const ParsedTensor& tensor) {
-  if (!tensor.indices) return tensor_handle(tensor.values);
-  Rcpp::Shield<SEXP> sparse(named_list({"indices", "values", "dense_shape"}));
-  SET_VECTOR_ELT(sparse, 0, tensor_handle(tensor.indices));
-  SET_VECTOR_ELT(sparse, 1, tensor_handle(tensor.values));
-  SET_VECTOR_ELT(sparse, 2, tensor_handle(tensor.dense_shape));
-  Rcpp::Shield<SEXP> classes(text_to_r("tensorflow.sparse_tensor"));
-  Rf_setAttrib(sparse, R_ClassSymbol, classes);
-  return sparse;
 }
 
 }  // namespace
@@ -306,16 +296,18 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_single, Text name) {
   return guarded_entry([&]() -> SEXP {
-    const RList given(features, "the features");
+    const RList feature_list(features, "the features");
     std::vector<FeatureSpec> specs;
-    for (R_xlen_t i = 0; i < given.size(); ++i) {
-      specs.push_back(feature_spec_from_r(given.name(i), given[i]));
+    for (R_xlen_t i = 0; i < feature_list.size(); ++i) {
+      specs.push_back(feature_spec_from_r(feature_list.name(i), feature_list[i]));
     }
     const Output input = tensor_of(serialized);
     const auto parsed =
         parse_example(input.graph(), input, names == R_NilValue ? Output() : tensor_of(names),
                       specs, is_single, name);
-    return named_values_to_r(parsed, parsed_to_r);
+    return named_values_to_r(parsed, [](const ParsedTensor& tensor) {
+      return feature_to_r(Feature(tensor.indices, tensor.values, tensor.dense_shape));
+    });
   });
 }
 
@@ -327,14 +319,14 @@ double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
     if (Rf_getAttrib(data, R_NamesSymbol) == R_NilValue) {
       records = bytes_from_r(data, "`data`");
     } else {
-      const RList given(data, "`data`");
+      const RList columns(data, "`data`");
       std::vector<ExampleFeature> features;
-      for (R_xlen_t i = 0; i < given.size(); ++i) {
+      for (R_xlen_t i = 0; i < columns.size(); ++i) {
         ExampleFeature feature;
-        feature.key = given.name(i);
-        feature.dtype = example_type(given[i], feature.key);
+        feature.key = columns.name(i);
+        feature.dtype = example_type(columns[i], feature.key);
         feature.is_data = true;
-        warn_of_lost_digits(given[i], feature.key);
+        warn_about_rounding(columns[i], feature.key);
         features.push_back(feature);
       }
       records = examples_from_r(data, features);
@@ -354,15 +346,8 @@ SEXP cpp_read_records(Text path, Text compression_type) {
     std::vector<Preserved> records;
     std::string record;
     while (reader.next(record)) {
-      Rcpp::Shield<SEXP> raw(allocate_vector(RAWSXP, static_cast<R_xlen_t>(record.size())));
-      std::copy(record.begin(), record.end(), RAW(raw));
-      records.emplace_back(raw);
+      records.emplace_back(raw_to_r(record));
     }
-    const auto n = static_cast<R_xlen_t>(records.size());
-    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, n));
-    for (R_xlen_t i = 0; i < n; ++i) {
-      SET_VECTOR_ELT(list, i, records[static_cast<size_t>(i)].get());
-    }
-    return list;
+    return preserved_to_r(records);
   });
 }

@@ -15,7 +15,7 @@ namespace r {
 std::vector<std::string> examples_from_r(SEXP data, const std::vector<ExampleFeature>& features);
 
 // The bytes of a raw vector, a list of raw vectors, or a character vector.
-std::vector<std::string> bytes_from_r(SEXP x, const char* what);
+std::vector<std::string> bytes_from_r(SEXP x, const char* name);
 
 }  // namespace r
 }  // namespace runhooks

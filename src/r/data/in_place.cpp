@@ -12,9 +12,9 @@ namespace r {
 
 namespace {
 
-// Smaller data are copied: that is cheap and makes row access faster.
+// Smaller data are copied, which is cheap and makes row access faster.
 constexpr size_t kMinBytes = size_t{32} << 20;
-// With fewer batches a copy is better: a batch of all rows needs a tensor anyway.
+// With fewer batches the data are copied, because each batch needs a tensor of many rows anyway.
 constexpr int64_t kMinBatches = 8;
 
 size_t numeric_bytes(SEXP x) {
@@ -23,73 +23,73 @@ size_t numeric_bytes(SEXP x) {
   if (TYPEOF(x) == INTSXP) return n * sizeof(int);
   size_t bytes = 0;
   for (size_t i = 0; TYPEOF(x) == VECSXP && i < n; ++i) {
-    SEXP part = VECTOR_ELT(x, static_cast<R_xlen_t>(i));
-    if (TYPEOF(part) != VECSXP) bytes += numeric_bytes(part);
+    SEXP element = VECTOR_ELT(x, static_cast<R_xlen_t>(i));
+    if (TYPEOF(element) != VECSXP) bytes += numeric_bytes(element);
   }
   return bytes;
 }
 
-struct Parts {
+struct NumericColumns {
   std::vector<ColumnView> columns;
   int64_t rows = -1;
   bool has_doubles = false;
 };
 
-// Returns false for other types and NA_integer_, so that the copying path reports the error.
-bool add_part(SEXP x, Parts& parts) {
+// Returns false for unsupported types and NA_integer_: the copying path reports the error.
+bool add_columns(SEXP x, NumericColumns& result) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   if (dim != R_NilValue && Rf_xlength(dim) != 2) return false;
   const int64_t rows = dim == R_NilValue ? Rf_xlength(x) : INTEGER(dim)[0];
   const int64_t width = dim == R_NilValue ? 1 : INTEGER(dim)[1];
-  if (parts.rows >= 0 && rows != parts.rows) return false;
-  parts.rows = rows;
+  if (result.rows >= 0 && rows != result.rows) return false;
+  result.rows = rows;
   if (TYPEOF(x) == REALSXP) {
-    const double* from = REAL_RO(x);
-    for (int64_t c = 0; c < width; ++c) parts.columns.push_back({from + c * rows, nullptr});
-    parts.has_doubles = true;
+    const double* values = REAL_RO(x);
+    for (int64_t c = 0; c < width; ++c) result.columns.push_back({values + c * rows, nullptr});
+    result.has_doubles = true;
     return true;
   }
   if (TYPEOF(x) != INTSXP) return false;
-  const int* from = INTEGER_RO(x);
-  if (std::find(from, from + Rf_xlength(x), NA_INTEGER) != from + Rf_xlength(x)) return false;
-  for (int64_t c = 0; c < width; ++c) parts.columns.push_back({nullptr, from + c * rows});
+  const int* values = INTEGER_RO(x);
+  if (std::find(values, values + Rf_xlength(x), NA_INTEGER) != values + Rf_xlength(x)) return false;
+  for (int64_t c = 0; c < width; ++c) result.columns.push_back({nullptr, values + c * rows});
   return true;
 }
 
-std::shared_ptr<const ColumnViews> rows_in_place(SEXP x, DType wanted) {
+std::shared_ptr<const ColumnViews> rows_in_place(SEXP x, DType requested) {
   if (holds_integer64(x)) return nullptr;
-  Parts parts;
+  NumericColumns numeric;
   const bool is_list = TYPEOF(x) == VECSXP;
   for (R_xlen_t i = 0; i < (is_list ? Rf_xlength(x) : 1); ++i) {
-    if (!add_part(is_list ? VECTOR_ELT(x, i) : x, parts)) return nullptr;
+    if (!add_columns(is_list ? VECTOR_ELT(x, i) : x, numeric)) return nullptr;
   }
-  const DType natural = parts.has_doubles ? DType::kFloat64 : DType::kInt32;
-  const DType dtype = wanted == DType::kInvalid ? natural : wanted;
-  const bool is_known = dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
-                        (dtype == DType::kInt32 && !parts.has_doubles);
-  if (!is_known || parts.rows < 1) return nullptr;
+  const DType default_dtype = numeric.has_doubles ? DType::kFloat64 : DType::kInt32;
+  const DType dtype = requested == DType::kInvalid ? default_dtype : requested;
+  const bool is_supported = dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
+                            (dtype == DType::kInt32 && !numeric.has_doubles);
+  if (!is_supported || numeric.rows < 1) return nullptr;
   const bool is_matrix = is_list || Rf_getAttrib(x, R_DimSymbol) != R_NilValue;
-  const auto width = static_cast<int64_t>(parts.columns.size());
-  const Shape shape = is_matrix ? Shape{parts.rows, width} : Shape{parts.rows};
-  // Preserving `x` marks it as shared, so R copies it before modifying it.
-  const OwnedObjects::Scope apart(nullptr);
-  return std::make_shared<ColumnViews>(dtype, shape, std::move(parts.columns),
+  const auto width = static_cast<int64_t>(numeric.columns.size());
+  const Shape shape = is_matrix ? Shape{numeric.rows, width} : Shape{numeric.rows};
+  // Preserving `x` marks it as shared, so that R copies it before modifying it.
+  const OwnedObjects::Scope no_owner(nullptr);
+  return std::make_shared<ColumnViews>(dtype, shape, std::move(numeric.columns),
                                        std::make_shared<const Preserved>(x));
 }
 
 }  // namespace
 
 std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
-    const RList& columns, const std::vector<DType>& wanted, int64_t batch_size) {
-  std::vector<std::shared_ptr<const ColumnViews>> all(static_cast<size_t>(columns.size()));
+    const RList& columns, const std::vector<DType>& dtypes, int64_t batch_size) {
+  std::vector<std::shared_ptr<const ColumnViews>> views(static_cast<size_t>(columns.size()));
   size_t bytes = 0;
   for (R_xlen_t i = 0; i < columns.size(); ++i) bytes += numeric_bytes(columns[i]);
-  if (bytes < kMinBytes) return all;
-  for (size_t i = 0; i < all.size(); ++i) {
-    all[i] = rows_in_place(columns[static_cast<R_xlen_t>(i)], wanted[i]);
-    if (all[i] && all[i]->rows() / kMinBatches < batch_size) all[i] = nullptr;
+  if (bytes < kMinBytes) return views;
+  for (size_t i = 0; i < views.size(); ++i) {
+    views[i] = rows_in_place(columns[static_cast<R_xlen_t>(i)], dtypes[i]);
+    if (views[i] && views[i]->rows() / kMinBatches < batch_size) views[i] = nullptr;
   }
-  return all;
+  return views;
 }
 
 }  // namespace r

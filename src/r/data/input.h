@@ -19,23 +19,30 @@ namespace r {
 // --- r/data/dataset.cpp
 
 // A dense or sparse column from a tensor, R values or a sparse matrix.
-InMemoryColumn in_memory_column_from_r(SEXP x, DType wanted);
+InMemoryColumn in_memory_column_from_r(SEXP x, DType dtype);
 
 // --- r/data/in_place.cpp
 
-// Zero-copy views of large numeric columns, which stay preserved; NULL for columns to copy.
+// Zero-copy views of large numeric columns, whose R objects they preserve; NULL for columns to
+// copy.
 std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
-    const RList& columns, const std::vector<DType>& wanted, int64_t batch_size);
+    const RList& columns, const std::vector<DType>& dtypes, int64_t batch_size);
 
 // --- r/data/content.cpp
 
-std::string content_of_columns(SEXP columns);
+// A text that identifies the content of the columns.
+std::string fingerprint_of_columns(SEXP columns);
 
 // --- r/data/iterator.cpp
 
-// The handle protects the graphs that the dataset depends on and `parts`, the handles of its
-// inputs.
-SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts = R_NilValue);
+// Throws unless `handle` is the handle of a dataset.
+std::shared_ptr<const Dataset> dataset_from_r(SEXP handle);
+std::vector<DType> dtypes_from_r(const Texts& names);
+std::vector<Shape> shapes_from_r(SEXP list);
+
+// Makes a handle that protects the graphs that the dataset depends on, and `inputs`, the handles of
+// its input datasets.
+SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP inputs = R_NilValue);
 // NULL unless `x` is the handle of a saveable.
 SaveablePtr saveable_of(SEXP x);
 

@@ -12,35 +12,6 @@ using namespace runhooks::r;
 
 namespace {
 
-std::shared_ptr<const Dataset> dataset_from_r(SEXP handle) {
-  auto dataset =
-      std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
-  if (!dataset) invalid_argument("A dataset is expected.");
-  return dataset;
-}
-
-SEXP tensors_to_r(const std::vector<Output>& outputs) {
-  Rcpp::List list(outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
-  return list;
-}
-
-std::vector<DType> dtypes_from_r(const Texts& names) {
-  std::vector<DType> dtypes;
-  for (const std::string& name : names) {
-    dtypes.push_back(dtype_from_name(name));
-    if (dtypes.back() == DType::kInvalid) invalid_argument("'", name, "' is not a data type.");
-  }
-  return dtypes;
-}
-
-std::vector<Shape> shapes_from_r(SEXP list) {
-  std::vector<Shape> shapes;
-  const RList given(list, "the shapes of elements");
-  for (R_xlen_t i = 0; i < given.size(); ++i) shapes.push_back(shape_from_r(given[i]));
-  return shapes;
-}
-
 SEXP component_to_r(const Tensor& component) {
   if (component.dtype() != DType::kVariant) return tensor_to_r(component);
   return make_handle<CoreObject>(std::static_pointer_cast<Dataset>(component.object()),
@@ -74,12 +45,35 @@ class SaveableObject : public CoreObject {
 namespace runhooks {
 namespace r {
 
-SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
+std::shared_ptr<const Dataset> dataset_from_r(SEXP handle) {
+  auto dataset =
+      std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kCoreObject));
+  if (!dataset) invalid_argument("A dataset is expected.");
+  return dataset;
+}
+
+std::vector<DType> dtypes_from_r(const Texts& names) {
+  std::vector<DType> dtypes;
+  for (const std::string& name : names) {
+    dtypes.push_back(dtype_from_name(name));
+    if (dtypes.back() == DType::kInvalid) invalid_argument("'", name, "' is not a data type.");
+  }
+  return dtypes;
+}
+
+std::vector<Shape> shapes_from_r(SEXP list) {
+  std::vector<Shape> shapes;
+  const RList shape_list(list, "the shapes of elements");
+  for (R_xlen_t i = 0; i < shape_list.size(); ++i) shapes.push_back(shape_from_r(shape_list[i]));
+  return shapes;
+}
+
+SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP inputs) {
   Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(dataset, kCoreObject));
   const std::vector<Output> free_tensors = dataset->free_tensors();
   const auto n = static_cast<R_xlen_t>(free_tensors.size());
   Rcpp::Shield<SEXP> graphs(allocate_vector(VECSXP, n + 1));
-  SET_VECTOR_ELT(graphs, n, parts);
+  SET_VECTOR_ELT(graphs, n, inputs);
   for (size_t i = 0; i < free_tensors.size(); ++i) {
     SET_VECTOR_ELT(graphs, static_cast<R_xlen_t>(i),
                    graph_handle(free_tensors[i].graph().shared_from_this()));
@@ -90,9 +84,9 @@ SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
 
 SaveablePtr saveable_of(SEXP x) {
   if (!is_handle(x, kCoreObject)) return nullptr;
-  const auto made =
+  const auto object =
       std::dynamic_pointer_cast<SaveableObject>(from_handle<CoreObject>(x, kCoreObject));
-  return made ? made->saveable() : nullptr;
+  return object ? object->saveable() : nullptr;
 }
 
 }  // namespace r
@@ -103,7 +97,7 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   return guarded_entry([&]() -> SEXP {
     return make_handle<CoreObject>(
         std::make_shared<SaveableObject>(make_saveable_from_iterator(
-            tensor_of(iterator), on_other_data_from_name(on_other_data))),
+            tensor_of(iterator), resume_mismatch_from_name(on_other_data))),
         kCoreObject);
   });
 }
@@ -112,8 +106,8 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
 SEXP cpp_dataset(Text type, SEXP args, Text owner) {
   return guarded_entry([&]() -> SEXP {
     const auto dataset = make_dataset(type, *args_from_r(args, owner));
-    Rcpp::Shield<SEXP> parts(handles_in(args));
-    return dataset_handle(dataset, parts);
+    Rcpp::Shield<SEXP> inputs(handles_in(args));
+    return dataset_handle(dataset, inputs);
   });
 }
 
@@ -136,12 +130,12 @@ SEXP cpp_dataset_info(SEXP handle) {
   });
 }
 
-// The shard of one of several readers of the files; NULL if the dataset cannot be sharded by file.
+// The shard of reader number `reader`; NULL if the dataset cannot be sharded by file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_shard_by_file(SEXP handle, int readers, int reader) {
   return guarded_entry([&]() -> SEXP {
-    const auto part = dataset_from_r(handle)->shard_by_file(readers, reader);
-    return part ? dataset_handle(std::const_pointer_cast<Dataset>(part), handle) : R_NilValue;
+    const auto shard = dataset_from_r(handle)->shard_by_file(readers, reader);
+    return shard ? dataset_handle(std::const_pointer_cast<Dataset>(shard), handle) : R_NilValue;
   });
 }
 
@@ -177,11 +171,7 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
       }
       elements.emplace_back(element);
     }
-    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(elements.size())));
-    for (size_t i = 0; i < elements.size(); ++i) {
-      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), elements[i].get());
-    }
-    return list;
+    return preserved_to_r(elements);
   });
 }
 
@@ -189,11 +179,11 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
   return guarded_entry([&]() -> SEXP {
-    const auto given = dataset == R_NilValue ? nullptr : dataset_from_r(dataset);
+    const auto source = dataset == R_NilValue ? nullptr : dataset_from_r(dataset);
     Graph& graph = *default_graph();
     Rcpp::Shield<SEXP> handle(tensor_handle(
-        make_iterator_op(graph, dtypes_from_r(dtypes), shapes_from_r(shapes), given)));
-    if (given) preserve_with_graph(graph, dataset);
+        make_iterator_op(graph, dtypes_from_r(dtypes), shapes_from_r(shapes), source)));
+    if (source) preserve_with_graph(graph, dataset);
     return handle;
   });
 }

@@ -16,11 +16,12 @@ namespace {
 void log_to_r(LogLevel level, const char* kind, const std::string& text) {
   Rcpp::Shield<SEXP> number(Rf_ScalarInteger(static_cast<int>(level)));
   Rcpp::Shield<SEXP> line(Rcpp::wrap(text));
-  Rcpp::Shield<SEXP> about(text_to_r(kind));
-  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("emit_log"), number, line, about));
-  Rcpp::Shield<SEXP> waits(eval_r(call, package_namespace()));
-  if (Rf_asLogical(waits) == TRUE) mark_warning_pending();
+  Rcpp::Shield<SEXP> kind_text(text_to_r(kind));
+  Rcpp::Shield<SEXP> is_pending(call_internal("emit_log", {number, line, kind_text}));
+  if (Rf_asLogical(is_pending) == TRUE) mark_warning_pending();
 }
+
+SEXP path_or_null(const std::string& path) { return path.empty() ? R_NilValue : text_to_r(path); }
 
 }  // namespace
 
@@ -50,30 +51,20 @@ int cpp_log_verbosity(SEXP level) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint(Text folder) {
-  return guarded_entry([&]() -> SEXP {
-    const std::string path = newest_checkpoint(folder);
-    if (path.empty()) return R_NilValue;
-    return Rcpp::wrap(path);
-  });
+  return guarded_entry([&]() -> SEXP { return path_or_null(newest_checkpoint(folder)); });
 }
 
 // Throws if the newest checkpoint cannot be read.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_newest_weights(Text folder) {
-  return guarded_entry([&]() -> SEXP {
-    const std::string path = newest_weights(folder, CheckpointLook::kFiles);
-    if (path.empty()) return R_NilValue;
-    return Rcpp::wrap(path);
-  });
+  return guarded_entry(
+      [&]() -> SEXP { return path_or_null(newest_weights(folder, CheckpointCheck::kFiles)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
-  return guarded_entry([&]() -> SEXP {
-    const std::string path = newest_checkpoint(folder, state_name);
-    if (path.empty()) return R_NilValue;
-    return Rcpp::wrap(path);
-  });
+  return guarded_entry(
+      [&]() -> SEXP { return path_or_null(newest_checkpoint(folder, state_name)); });
 }
 
 // All checkpoints in the state file, newest last; empty if the file cannot be read.
@@ -132,8 +123,7 @@ SEXP cpp_checkpoint_tensors(Text path) {
     Rcpp::List all(tensors.size());
     Rcpp::CharacterVector names(tensors.size());
     for (size_t i = 0; i < tensors.size(); ++i) {
-      Rcpp::NumericVector shape;
-      for (const int64_t dim : tensors[i].shape.dims()) shape.push_back(static_cast<double>(dim));
+      Rcpp::Shield<SEXP> shape(shape_to_r(tensors[i].shape));
       all[i] = Rcpp::List::create(Rcpp::_["dtype"] = dtype_name(tensors[i].dtype),
                                   Rcpp::_["shape"] = shape);
       names[i] = tensors[i].name;

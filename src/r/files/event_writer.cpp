@@ -23,12 +23,10 @@ EventFileWriter& writer_of(SEXP handle) {
 }
 
 // A serialized message from a session: raw, or a string if it has no zero byte.
-std::string message_from_r(SEXP x, const char* what) {
-  if (TYPEOF(x) == RAWSXP) {
-    return std::string(reinterpret_cast<const char*>(RAW(x)), static_cast<size_t>(Rf_xlength(x)));
-  }
+std::string message_from_r(SEXP x, const char* argument) {
+  if (TYPEOF(x) == RAWSXP) return std::string(raw_bytes(x));
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) return string_from_r(x);
-  invalid_argument(what, " must be a summary value, not an object of type ",
+  invalid_argument(argument, " must be a summary value, not an object of type ",
                    Rf_type2char(TYPEOF(x)), ".");
 }
 
@@ -84,7 +82,7 @@ void cpp_event_writer_close(SEXP writer) {
 void cpp_write_graph(SEXP graph, Text path, bool as_text) {
   guarded_entry([&] {
     const GraphDef def = make_graph_def(*lowered_graph(*graph_of(graph)));
-    remove_stale_of(path);
+    remove_stale_temporaries(path);
     write_file_atomically(path, as_text ? graph_def_text(def) : write_graph_def(def));
   });
 }

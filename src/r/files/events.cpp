@@ -10,7 +10,7 @@ namespace r {
 namespace {
 
 // Reads a scalar, or a tensor with one number, which TensorFlow 2 writes for scalars.
-bool number_of(const SummaryValue& value, double* number) {
+bool read_number(const SummaryValue& value, double* number) {
   if (const float* scalar = value.scalar()) {
     *number = *scalar;
     return true;
@@ -31,7 +31,7 @@ SummaryOptions summary_options(const std::vector<std::string>& collections,
 
 // Visits the summaries of event files in order; ignores a truncated last record.
 template <typename Use>
-void each_summary(const Texts& paths, const Use& use) {
+void for_each_summary(const Texts& paths, const Use& use) {
   for (const std::string& path : paths) {
     bool truncated = false;
     for (const Event& event : read_events(path, &truncated)) {
@@ -44,9 +44,9 @@ struct Numbers {
   std::vector<double> steps, times, values;
   std::vector<std::string> tags;
 
-  void take(const Event& event, const SummaryValue& value) {
+  void add(const Event& event, const SummaryValue& value) {
     double number = 0;
-    if (!number_of(value, &number)) return;
+    if (!read_number(value, &number)) return;
     steps.push_back(static_cast<double>(event.step));
     times.push_back(event.wall_time);
     tags.push_back(value.tag);
@@ -64,7 +64,7 @@ struct Histograms {
   std::vector<std::string> tags;
   std::vector<std::vector<double>> limits, counts;
 
-  void take(const Event& event, const SummaryValue& value) {
+  void add(const Event& event, const SummaryValue& value) {
     const Histogram* histogram = value.histogram();
     if (!histogram) return;
     steps.push_back(static_cast<double>(event.step));
@@ -97,9 +97,9 @@ SEXP cpp_read_events(Texts paths, bool with_histograms) {
   return guarded_entry([&]() -> SEXP {
     Numbers numbers;
     Histograms histograms;
-    each_summary(paths, [&](const Event& event, const SummaryValue& value) {
-      numbers.take(event, value);
-      if (with_histograms) histograms.take(event, value);
+    for_each_summary(paths, [&](const Event& event, const SummaryValue& value) {
+      numbers.add(event, value);
+      if (with_histograms) histograms.add(event, value);
     });
     return Rcpp::List::create(
         Rcpp::_["numbers"] = numbers.table(),
@@ -121,9 +121,7 @@ SEXP cpp_summary_op(bool is_histogram, Text name, SEXP values, Texts collections
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
   return guarded_entry([&]() -> SEXP {
-    std::vector<Output> summaries;
-    const RList given(inputs, "`inputs`");
-    for (R_xlen_t i = 0; i < given.size(); ++i) summaries.push_back(tensor_of(given[i]));
+    const std::vector<Output> summaries = tensors_from_r(inputs, "`inputs`");
     if (summaries.empty()) invalid_argument("`inputs` must have at least one summary.");
     return tensor_handle(
         merge_summaries(*graph_for(summaries[0].graph()), summaries, name, collections));

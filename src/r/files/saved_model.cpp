@@ -7,6 +7,7 @@
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 
 namespace runhooks {
 namespace r {
@@ -15,13 +16,13 @@ namespace {
 
 const HandleKind kLoadedModel("runhooks_loaded_model");
 
-// `build` returns list(input = <as from an input function>, receivers = <named list of tensors>).
+// The R function `build` returns list(input, receivers): the result of an input function, and a
+// named list of tensors.
 ReceiverFn receiver_fn_from_r(SEXP build) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the serving input receiver"));
   return [function](Graph& graph) -> ServingReceiver {
     DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> call(Rf_lang1(function->get()));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(function->get()));
     const RList parts(result, "a serving input receiver");
     ServingReceiver receiver;
     receiver.input = model_input_from_r(parts.find("input"));
@@ -33,37 +34,25 @@ ReceiverFn receiver_fn_from_r(SEXP build) {
   };
 }
 
-SEXP tensor_infos_to_r(const std::map<std::string, TensorInfo>& infos) {
-  Rcpp::List all(infos.size());
-  Rcpp::CharacterVector names(infos.size());
-  R_xlen_t at = 0;
-  for (const auto& [name, info] : infos) {
-    Rcpp::RObject shape = R_NilValue;
-    if (info.shape && info.shape->has_rank()) {
-      Rcpp::IntegerVector dims(info.shape->rank());
-      for (int d = 0; d < info.shape->rank(); ++d) {
-        const int64_t dim = info.shape->dim(d);
-        dims[d] = dim < 0 ? NA_INTEGER : static_cast<int>(dim);
-      }
-      shape = dims;
+SEXP tensor_info_to_r(const TensorInfo& info) {
+  Rcpp::RObject shape = R_NilValue;
+  if (info.shape && info.shape->has_rank()) {
+    Rcpp::IntegerVector dims(info.shape->rank());
+    for (int d = 0; d < info.shape->rank(); ++d) {
+      const int64_t dim = info.shape->dim(d);
+      dims[d] = dim < 0 ? NA_INTEGER : static_cast<int>(dim);
     }
-    all[at] =
-        Rcpp::List::create(Rcpp::_["name"] = info.name, Rcpp::_["dtype"] = dtype_name(info.dtype),
-                           Rcpp::_["shape"] = shape);
-    names[at++] = name;
+    shape = dims;
   }
-  all.names() = names;
-  return all;
+  return Rcpp::List::create(Rcpp::_["name"] = info.name, Rcpp::_["dtype"] = dtype_name(info.dtype),
+                            Rcpp::_["shape"] = shape);
 }
 
 SEXP features_to_r(const std::vector<ExampleFeature>& features) {
-  Rcpp::CharacterVector dtypes, keys;
-  for (const ExampleFeature& feature : features) {
-    dtypes.push_back(dtype_name(feature.dtype));
-    keys.push_back(feature.key);
-  }
-  dtypes.names() = keys;
-  return dtypes;
+  std::vector<std::pair<std::string, std::string>> dtypes;
+  for (const ExampleFeature& feature : features)
+    dtypes.emplace_back(feature.key, dtype_name(feature.dtype));
+  return named_strings_to_r(dtypes);
 }
 
 SEXP signature_to_r(const LoadedModel& model, const std::string& name) {
@@ -75,7 +64,8 @@ SEXP signature_to_r(const LoadedModel& model, const std::string& name) {
   } catch (const Error& error) {
     problem = error.message();
   }
-  Rcpp::Shield<SEXP> inputs(tensor_infos_to_r(def.inputs)), outputs(tensor_infos_to_r(def.outputs));
+  Rcpp::Shield<SEXP> inputs(named_values_to_r(def.inputs, tensor_info_to_r));
+  Rcpp::Shield<SEXP> outputs(named_values_to_r(def.outputs, tensor_info_to_r));
   return Rcpp::List::create(Rcpp::_["inputs"] = inputs, Rcpp::_["outputs"] = outputs,
                             Rcpp::_["method_name"] = def.method_name,
                             Rcpp::_["example_features"] = features, Rcpp::_["problem"] = problem);
@@ -91,8 +81,8 @@ Tensor feature_tensor_from_r(SEXP x, const std::string& name, DType dtype) {
 
 // Converts a data column to an input of a signature: shape [rows], or the rank of the input.
 Tensor signature_input(SEXP x, const std::string& name, const TensorInfo& info) {
-  const bool is_missing_number = TYPEOF(x) == REALSXP;
-  for (R_xlen_t i = 0; is_missing_number && i < Rf_xlength(x); ++i) {
+  const bool is_double = TYPEOF(x) == REALSXP;
+  for (R_xlen_t i = 0; is_double && i < Rf_xlength(x); ++i) {
     if (!ISNAN(REAL(x)[i])) continue;
     invalid_argument("Input '", name, "' has NA or NaN (element ", static_cast<int64_t>(i + 1),
                      "); the model requires numbers.");
@@ -114,25 +104,26 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
   const SignatureDef& signature = model.signature(name);
   const std::vector<ExampleFeature>& features = model.example_features(name);
   const bool has_names = Rf_getAttrib(data, R_NamesSymbol) != R_NilValue;
-  const bool is_one = signature.inputs.size() == 1;
-  if (is_one && !has_names && signature.inputs.begin()->second.dtype == DType::kString) {
+  const bool has_single_input = signature.inputs.size() == 1;
+  if (has_single_input && !has_names && signature.inputs.begin()->second.dtype == DType::kString) {
     const std::vector<std::string> strings = bytes_from_r(data, "the examples");
     return {Tensor::strings(Shape{static_cast<int64_t>(strings.size())}, strings)};
   }
-  const RList given(data, "the data");
+  const RList columns(data, "the data");
   if (!has_names) {
     invalid_argument("The data must be a data frame or a named list, since signature '", name,
                      "' takes inputs by name.");
   }
-  const bool is_given = is_one && given.find(signature.inputs.begin()->first.c_str()) != R_NilValue;
-  if (!features.empty() && !is_given) {
+  const bool has_input_column =
+      has_single_input && columns.find(signature.inputs.begin()->first.c_str()) != R_NilValue;
+  if (!features.empty() && !has_input_column) {
     const std::vector<std::string> examples = examples_from_r(data, features);
     return {Tensor::strings(Shape{static_cast<int64_t>(examples.size())}, examples)};
   }
   std::vector<Tensor> inputs;
   std::vector<std::string> missing;
   for (const auto& [key, info] : signature.inputs) {
-    SEXP x = given.find(key.c_str());
+    SEXP x = columns.find(key.c_str());
     if (x == R_NilValue) {
       missing.push_back(key);
     } else {
@@ -141,7 +132,7 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
   }
   if (missing.empty()) return inputs;
   std::vector<std::string> names;
-  for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
+  for (R_xlen_t i = 0; i < columns.size(); ++i) names.push_back(columns.name(i));
   throw Error(Code::kNotFound,
               str_cat("Inputs of signature '", name,
                       "' are missing from the data: ", str_join(missing, ", "), "."),
@@ -149,11 +140,10 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
                              : str_cat("The data have: ", str_join(names, ", "), ".")});
 }
 
-// R code prepares other columns first: factors, dates, lists.
+// Other columns, such as factors, dates and lists, are converted by R code first.
 bool is_plain_column(SEXP x) {
   const int type = TYPEOF(x);
-  return !Rf_isObject(x) &&
-         (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
+  return !Rf_isObject(x) && (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
 }
 
 bool has_plain_columns(SEXP data) {
@@ -201,7 +191,8 @@ void cpp_estimator_export(SEXP spec,
 // The temporary directory of an export to `folder`, or to a version in it.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_unfinished_export(Text folder, bool versioned) {
-  return guarded_entry([&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
+  return guarded_entry(
+      [&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
 }
 
 // Moves a finished export to its final path and returns it.
@@ -241,7 +232,7 @@ SEXP cpp_loaded_signatures(SEXP model) {
   });
 }
 
-// The outputs as a table or as a list per row; NULL if R code has to prepare the data first.
+// Returns the outputs as a table or as a list per row; NULL if R code must convert the data first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared) {
   return guarded_entry([&]() -> SEXP {
@@ -250,14 +241,9 @@ SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bo
     const std::vector<Tensor> values =
         loaded->run(signature, inputs_from_r(*loaded, signature, data));
     const auto& outputs = loaded->signatures().at(signature).outputs;
-    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(values.size())));
-    Rcpp::Shield<SEXP> names(allocate_vector(STRSXP, Rf_xlength(list)));
-    R_xlen_t at = 0;
-    for (const auto& output : outputs) {
-      SET_VECTOR_ELT(list, at, tensor_to_r(values[static_cast<size_t>(at)]));
-      SET_STRING_ELT(names, at++, utf8_element(output.first));
-    }
-    Rf_setAttrib(list, R_NamesSymbol, names);
+    size_t next = 0;
+    Rcpp::Shield<SEXP> list(
+        named_values_to_r(outputs, [&](const TensorInfo&) { return tensor_to_r(values[next++]); }));
     return as_table ? served_table(list) : served_lists(list);
   });
 }

@@ -1,4 +1,5 @@
 #include "r/files/saver.h"
+
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
@@ -21,8 +22,7 @@ SEXP pointer_in(SEXP object) {
 
 SEXP saver_handle(const std::shared_ptr<Saver>& saver) {
   Rcpp::Shield<SEXP> pointer(make_handle(saver, kSaver));
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_saver"), pointer));
-  return eval_r(call, package_namespace());
+  return call_internal("new_saver", {pointer});
 }
 
 bool is_saver(SEXP x) { return TYPEOF(x) == ENVSXP && is_handle(pointer_in(x), kSaver); }
@@ -62,10 +62,10 @@ SEXP cpp_saver_new(SEXP var_list,
     const Graph& graph = *default_graph();
     if (var_list != R_NilValue || reshape) {
       std::vector<SaveablePtr> saveables;
-      const RList given(var_list, "`var_list`");
-      for (R_xlen_t i = 0; i < given.size(); ++i) {
-        const std::string name = given.has_names() ? given.name(i) : "";
-        saveables.push_back(variable_saveable(variable_of(given[i]), name, reshape));
+      const RList variables(var_list, "`var_list`");
+      for (R_xlen_t i = 0; i < variables.size(); ++i) {
+        const std::string name = variables.has_names() ? variables.name(i) : "";
+        saveables.push_back(variable_saveable(variable_of(variables[i]), name, reshape));
       }
       if (var_list == R_NilValue) {
         for (const SaveablePtr& saveable : saveables_in(graph)) {
@@ -96,21 +96,21 @@ std::string cpp_saver_save(SEXP saver,
                            Text state_name,
                            Text meta_suffix) {
   return guarded_entry([&] {
-    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    auto& core_session = *static_cast<Session*>(handle_address(session, kSession));
     const auto& writer = from_handle<Saver>(saver, kSaver);
-    if (!writer->is_built()) writer->build(open.graph());
-    return writer->save(open, path, whole_from_r(global_step, "`global_step`"), write_meta_graph,
-                        write_state, {state_name, meta_suffix});
+    if (!writer->is_built()) writer->build(core_session.graph());
+    return writer->save(core_session, path, whole_from_r(global_step, "`global_step`"),
+                        write_meta_graph, write_state, {state_name, meta_suffix});
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_saver_restore(SEXP saver, SEXP session, Text path) {
   guarded_entry([&] {
-    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    auto& core_session = *static_cast<Session*>(handle_address(session, kSession));
     const auto& reader = from_handle<Saver>(saver, kSaver);
-    if (!reader->is_built()) reader->build(open.graph());
-    reader->restore(open, path);
+    if (!reader->is_built()) reader->build(core_session.graph());
+    reader->restore(core_session, path);
   });
 }
 

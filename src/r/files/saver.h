@@ -12,6 +12,7 @@ struct Scaffold;
 
 namespace r {
 
+// The R object of a saver. Not protected.
 SEXP saver_handle(const std::shared_ptr<Saver>& saver);
 bool is_saver(SEXP x);
 std::shared_ptr<Saver> saver_of(SEXP x);

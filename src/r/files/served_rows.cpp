@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kClassColumn = ".pred_class";
 
-// -1 without dimensions.
+// The first dimension of an array; -1 for a vector.
 R_xlen_t rows_of_array(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   return Rf_xlength(dim) == 0 ? -1 : INTEGER(dim)[0];
@@ -70,20 +70,20 @@ void set_missing(SEXP x, R_xlen_t i) {
 
 SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   const R_xlen_t width = width_of(classes);
-  Rcpp::Shield<SEXP> chosen(allocate_vector(TYPEOF(classes), n));
+  Rcpp::Shield<SEXP> classes_by_row(allocate_vector(TYPEOF(classes), n));
   Rcpp::Shield<SEXP> numbers(Rf_coerceVector(scores, REALSXP));
   for (R_xlen_t row = 0; row < n; ++row) {
     const R_xlen_t best = index_of_maximum(REAL(numbers), row, n, width);
     if (best < 0) {
-      set_missing(chosen, row);
+      set_missing(classes_by_row, row);
     } else {
-      copy_elements(classes, row + best * n, 1, chosen, row, 1);
+      copy_elements(classes, row + best * n, 1, classes_by_row, row, 1);
     }
   }
-  return chosen;
+  return classes_by_row;
 }
 
-// Looks strings up by address, since R caches each string once. Not protected.
+// Looks up strings by address, because R has one object per string. Not protected.
 SEXP factor_of_strings(SEXP x, SEXP levels) {
   std::unordered_map<SEXP, int> codes;
   for (R_xlen_t i = 0; i < Rf_xlength(levels); ++i) {
@@ -101,11 +101,11 @@ SEXP factor_of_strings(SEXP x, SEXP levels) {
 
 SEXP factor_of(SEXP x, SEXP levels) {
   if (TYPEOF(x) == STRSXP && TYPEOF(levels) == STRSXP) return factor_of_strings(x, levels);
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("served_factor"), x, levels));
-  return eval_r(call, package_namespace());
+  return call_internal("factor_of_classes", {x, levels});
 }
 
-// One class per row, or the one with the highest score. A factor if all classes are known.
+// The class of each row, which is the only class or the class with the highest score. Returns a
+// factor if the outputs contain all classes.
 SEXP class_of_rows(SEXP values, R_xlen_t n) {
   SEXP classes = list_element(values, "classes"), scores = list_element(values, "scores");
   SEXP all = list_element(values, "all_classes");
@@ -114,17 +114,17 @@ SEXP class_of_rows(SEXP values, R_xlen_t n) {
   const bool has_scores =
       width > 0 && is_table(scores, n) && width_of(scores) == width && is_numeric(scores);
   if (!has_scores && width != 1) return R_NilValue;
-  Rcpp::Shield<SEXP> chosen(has_scores ? best_classes(classes, scores, n)
-                                       : allocate_vector(TYPEOF(classes), n));
+  Rcpp::Shield<SEXP> classes_by_row(has_scores ? best_classes(classes, scores, n)
+                                               : allocate_vector(TYPEOF(classes), n));
   if (has_scores) {
     all = classes;
   } else {
-    copy_elements(classes, 0, 1, chosen, 0, n);
+    copy_elements(classes, 0, 1, classes_by_row, 0, n);
   }
-  if (n == 0 || !is_table(all, n)) return chosen;
+  if (n == 0 || !is_table(all, n)) return classes_by_row;
   Rcpp::Shield<SEXP> levels(allocate_vector(TYPEOF(all), width_of(all)));
   copy_elements(all, 0, n, levels, 0, width_of(all));
-  return factor_of(chosen, levels);
+  return factor_of(classes_by_row, levels);
 }
 
 void make_tibble(SEXP list, SEXP names, R_xlen_t n) {
@@ -146,12 +146,12 @@ SEXP served_table(SEXP values) {
   const R_xlen_t n = common_row_count(values);
   Rcpp::Shield<SEXP> classes(class_of_rows(values, n)),
       outputs(Rf_getAttrib(values, R_NamesSymbol));
-  // .pred_class replaces an output of this name
-  std::vector<R_xlen_t> shown;
+  // .pred_class replaces an output with the same name.
+  std::vector<R_xlen_t> output_indices;
   for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
-    if (!is_word(STRING_ELT(outputs, i), kClassColumn)) shown.push_back(i);
+    if (!equals_ascii(STRING_ELT(outputs, i), kClassColumn)) output_indices.push_back(i);
   }
-  auto at = static_cast<R_xlen_t>(shown.size());
+  auto at = static_cast<R_xlen_t>(output_indices.size());
   const R_xlen_t width = at + (classes == R_NilValue ? 0 : 1);
   Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, width)), names(allocate_vector(STRSXP, width));
   if (classes != R_NilValue) {
@@ -159,7 +159,7 @@ SEXP served_table(SEXP values) {
     SET_STRING_ELT(names, at, utf8_element(kClassColumn));
   }
   while (--at >= 0) {
-    const R_xlen_t from = shown[static_cast<size_t>(at)];
+    const R_xlen_t from = output_indices[static_cast<size_t>(at)];
     SET_VECTOR_ELT(list, at, cells_of(VECTOR_ELT(values, from), n));
     SET_STRING_ELT(names, at, STRING_ELT(outputs, from));
   }

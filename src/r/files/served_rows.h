@@ -6,7 +6,7 @@
 namespace runhooks {
 namespace r {
 
-// Both repeat outputs without a row dimension for each row. Results are not protected.
+// An output without a row dimension is repeated for each row. Results are not protected.
 
 // A tibble with a list column per output, and `.pred_class` for classifiers.
 SEXP served_table(SEXP values);

@@ -2,6 +2,7 @@
 // it.
 // clang-format off
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 #include <R_ext/Altrep.h>  // must follow R's own headers
 // clang-format on
@@ -20,19 +21,6 @@ R_altrep_class_t& snapshot_class() {
   return type;
 }
 
-SEXP files_to_r(const Files& files) {
-  Rcpp::List list(files.size());
-  Rcpp::CharacterVector names(files.size());
-  for (size_t i = 0; i < files.size(); ++i) {
-    Rcpp::RawVector bytes(files[i].second.size());
-    std::copy(files[i].second.begin(), files[i].second.end(), bytes.begin());
-    list[static_cast<R_xlen_t>(i)] = bytes;
-    names[static_cast<R_xlen_t>(i)] = files[i].first;
-  }
-  list.names() = names;
-  return list;
-}
-
 Files files_from_r(SEXP list) {
   Files files;
   if (TYPEOF(list) == VECSXP && Rf_xlength(list) == 0) return files;
@@ -44,18 +32,17 @@ Files files_from_r(SEXP list) {
     if (TYPEOF(bytes) != RAWSXP) {
       invalid_argument("The files that are stored with the model cannot be read.");
     }
-    files.emplace_back(utf8_of(STRING_ELT(names, i)),
-                       std::string(reinterpret_cast<const char*>(RAW(bytes)),
-                                   static_cast<size_t>(Rf_xlength(bytes))));
+    files.emplace_back(utf8_of(STRING_ELT(names, i)), raw_bytes(bytes));
   }
   return files;
 }
 
-// During training, saves a checkpoint to `scratch`, and deletes it on destruction.
+// Saves a checkpoint to `scratch` if a training runs in the folder. Deletes it on destruction.
 class TrainingSnapshot {
  public:
   TrainingSnapshot(const std::string& folder, const std::string& scratch) : scratch_(scratch) {
-    if (ActiveTraining::is_in(folder)) checkpoint_ = ActiveTraining::save_snapshot(folder, scratch_);
+    if (ActiveTraining::is_in(folder))
+      checkpoint_ = ActiveTraining::save_snapshot(folder, scratch_);
   }
   ~TrainingSnapshot() {
     if (checkpoint_.empty()) return;
@@ -81,17 +68,18 @@ uint64_t max_snapshot_bytes() {
   return limit < 1e18 ? static_cast<uint64_t>(limit) : UINT64_MAX;
 }
 
-// An empty list if the folder has no checkpoint. R calls this method directly, so it raises R errors
-// as exported functions do: R must not write an incomplete snapshot.
+// Returns the files, or an empty list if the folder has no checkpoint. R calls this method
+// directly. It therefore raises R errors like an exported function; R must not write an incomplete
+// snapshot.
 SEXP serialized_state(SEXP x) {
   BEGIN_RCPP
   return guarded_entry([&]() -> SEXP {
-    SEXP about = R_altrep_data1(x);
-    const std::string folder = string_from_r(VECTOR_ELT(about, 0));
-    const TrainingSnapshot snapshot(folder, string_from_r(VECTOR_ELT(about, 1)));
-    const bool all = Rf_asLogical(VECTOR_ELT(about, 2)) == TRUE;
-    return files_to_r(
-        pack_snapshot(folder, all ? UINT64_MAX : max_snapshot_bytes(), snapshot.checkpoint()));
+    SEXP arguments = R_altrep_data1(x);
+    const std::string folder = string_from_r(VECTOR_ELT(arguments, 0));
+    const TrainingSnapshot snapshot(folder, string_from_r(VECTOR_ELT(arguments, 1)));
+    const bool has_no_limit = Rf_asLogical(VECTOR_ELT(arguments, 2)) == TRUE;
+    const uint64_t max_bytes = has_no_limit ? UINT64_MAX : max_snapshot_bytes();
+    return named_values_to_r(pack_snapshot(folder, max_bytes, snapshot.checkpoint()), raw_to_r);
   });
   END_RCPP
 }
@@ -126,29 +114,29 @@ void init_snapshot_class(DllInfo* library) {
   snapshot_class() = type;
 }
 
-// Serializes as the newest checkpoint; includes the values if `all` or if they are small.
+// An object that R serializes as the files of the newest checkpoint. The variable values are
+// included if `all` is true or if they are small.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
+SEXP cpp_snapshot_files(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {
-    Rcpp::Shield<SEXP> about(allocate_vector(VECSXP, 3));
-    SET_VECTOR_ELT(about, 0, text_to_r(folder));
-    SET_VECTOR_ELT(about, 1, text_to_r(scratch));
-    SET_VECTOR_ELT(about, 2, Rf_ScalarLogical(all ? TRUE : FALSE));
-    return R_new_altrep(snapshot_class(), about, R_NilValue);
+    Rcpp::Shield<SEXP> arguments(allocate_vector(VECSXP, 3));
+    SET_VECTOR_ELT(arguments, 0, text_to_r(folder));
+    SET_VECTOR_ELT(arguments, 1, text_to_r(scratch));
+    SET_VECTOR_ELT(arguments, 2, Rf_ScalarLogical(all ? TRUE : FALSE));
+    return R_new_altrep(snapshot_class(), arguments, R_NilValue);
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_compare_snapshot(Text folder, SEXP files) {
   return guarded_entry([&]() -> SEXP {
-    const SnapshotStatus found = compare_snapshot(folder, files_from_r(files));
-    // during training the model is ahead of its newest checkpoint
-    const bool is_newest = found.is_newest && !ActiveTraining::is_in(folder);
-    return Rcpp::List::create(Rcpp::_["checkpoint"] = found.checkpoint,
-                              Rcpp::_["newest_step"] = static_cast<double>(found.newest_step),
-                              Rcpp::_["is_newest"] = is_newest,
-                              Rcpp::_["is_there"] = found.is_there,
-                              Rcpp::_["has_values"] = found.has_values);
+    const SnapshotStatus status = compare_snapshot(folder, files_from_r(files));
+    // During training the weights are newer than the newest checkpoint.
+    const bool is_newest = status.is_newest && !ActiveTraining::is_in(folder);
+    return Rcpp::List::create(Rcpp::_["checkpoint"] = status.checkpoint,
+                              Rcpp::_["newest_step"] = static_cast<double>(status.newest_step),
+                              Rcpp::_["is_newest"] = is_newest, Rcpp::_["is_there"] = status.exists,
+                              Rcpp::_["has_values"] = status.has_values);
   });
 }
 

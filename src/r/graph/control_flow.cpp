@@ -1,7 +1,7 @@
 #include "control/control_flow.h"
 
-#include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -11,33 +11,18 @@ namespace r {
 
 namespace {
 
-SEXP list_of_handles(const std::vector<Output>& outputs) {
-  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(outputs.size())));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_handle(outputs[i]));
-  }
-  return list;
-}
-
-std::vector<Output> tensors_in(SEXP list, const char* what) {
-  std::vector<Output> tensors;
-  const RList given(list, what);
-  for (R_xlen_t i = 0; i < given.size(); ++i) tensors.push_back(tensor_of(given[i]));
-  return tensors;
-}
-
-// The closure takes and returns a list of tensors; its operations become part of the FuncGraph.
+// The closure takes and returns a list of tensors. Its operations are added to the FuncGraph.
 FunctionBuilder builder_from_r(SEXP closure) {
   return [closure](FuncGraph& graph, const std::vector<Output>& arguments) {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> handles(list_of_handles(arguments));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure, handles));
-    Rcpp::Shield<SEXP> results(eval_r(call, R_GlobalEnv));
-    return tensors_in(results, "the results of a function");
+    Rcpp::Shield<SEXP> handles(tensors_to_r(arguments));
+    Rcpp::Shield<SEXP> results(call_r_function(closure, {handles}));
+    return tensors_from_r(results, "the results of a function");
   };
 }
 
-// tf.custom_gradient: gradients of the first `num_results` inputs give those of the other inputs.
+// tf.custom_gradient. The R closure takes the gradients of the first `num_results` inputs, which
+// are results of a function, and returns the gradients of the remaining inputs.
 class RGradient : public GradientOverride {
  public:
   RGradient(Graph& graph, SEXP closure, size_t num_results)
@@ -46,17 +31,17 @@ class RGradient : public GradientOverride {
                                  Operation& op,
                                  const std::vector<Output>& dy) override {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> handles(list_of_handles(
+    Rcpp::Shield<SEXP> handles(tensors_to_r(
         std::vector<Output>(dy.begin(), dy.begin() + static_cast<std::ptrdiff_t>(num_results_))));
-    Rcpp::Shield<SEXP> call(Rf_lang2(closure_->get(), handles));
-    Rcpp::Shield<SEXP> found(eval_r(call, R_GlobalEnv));
-    const RList given(found, "the gradients of a function");
-    std::vector<Gradient> all(op.inputs().size());
-    for (R_xlen_t i = 0; i < given.size(); ++i) {
-      if (given[i] == R_NilValue) continue;
-      all[num_results_ + static_cast<size_t>(i)] = graph.capture(tensor_of(given[i]));
+    Rcpp::Shield<SEXP> result(call_r_function(closure_->get(), {handles}));
+    const RList gradient_list(result, "the gradients of a function");
+    std::vector<Gradient> input_gradients(op.inputs().size());
+    for (R_xlen_t i = 0; i < gradient_list.size(); ++i) {
+      if (gradient_list[i] == R_NilValue) continue;
+      input_gradients[num_results_ + static_cast<size_t>(i)] =
+          graph.capture(tensor_of(gradient_list[i]));
     }
-    return all;
+    return input_gradients;
   }
 
  private:
@@ -75,9 +60,9 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
   return guarded_entry([&]() -> SEXP {
-    const Output chosen = tensor_of(pred);
-    return list_of_handles(add_cond(*graph_for(chosen.graph()), chosen, builder_from_r(true_fn),
-                                    builder_from_r(false_fn), name));
+    const Output condition = tensor_of(pred);
+    return tensors_to_r(add_cond(*graph_for(condition.graph()), condition, builder_from_r(true_fn),
+                                 builder_from_r(false_fn), name));
   });
 }
 
@@ -100,23 +85,24 @@ SEXP cpp_while(SEXP cond,
     if (maximum_iterations != R_NilValue)
       options.maximum_iterations = tensor_of(maximum_iterations);
     options.name = name;
-    return list_of_handles(add_while(*default_graph(), builder_from_r(cond), builder_from_r(body),
-                                     tensors_in(variables, "`loop_vars`"), options));
+    return tensors_to_r(add_while(*default_graph(), builder_from_r(cond), builder_from_r(body),
+                                  tensors_from_r(variables, "`loop_vars`"), options));
   });
 }
 
-// `closure` takes the list of the results' gradients and returns those of `inputs`.
+// `closure` takes the list of gradients of `results` and returns the gradients of `inputs`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
   return guarded_entry([&]() -> SEXP {
-    const std::vector<Output> given = tensors_in(results, "the results of a function");
-    std::vector<Output> all = given;
-    for (const Output& input : tensors_in(inputs, "the inputs of a function")) all.push_back(input);
-    Operation* op = default_graph()->op("IdentityN", all);
-    op->own_gradient = std::make_shared<RGradient>(op->graph(), closure, given.size());
-    std::vector<Output> outputs;
-    for (size_t i = 0; i < given.size(); ++i) outputs.push_back(op->output(static_cast<int>(i)));
-    return list_of_handles(outputs);
+    const std::vector<Output> result_tensors = tensors_from_r(results, "the results of a function");
+    std::vector<Output> identity_inputs = result_tensors;
+    for (const Output& input : tensors_from_r(inputs, "the inputs of a function"))
+      identity_inputs.push_back(input);
+    Operation* op = default_graph()->op("IdentityN", identity_inputs);
+    op->gradient_override = std::make_shared<RGradient>(op->graph(), closure, result_tensors.size());
+    std::vector<Output> outputs = op->outputs();
+    outputs.resize(result_tensors.size());
+    return tensors_to_r(outputs);
   });
 }
 
@@ -124,28 +110,29 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variables_in_ancestors(SEXP tensors, SEXP stops) {
   return guarded_entry([&]() -> SEXP {
-    const std::vector<Output> ends = tensors_in(stops, "`stops`");
-    std::vector<Output> open = tensors_in(tensors, "`tensors`");
-    std::vector<const Operation*> seen;
-    Rcpp::List found;
-    while (!open.empty()) {
-      const Output x = open.back();
-      open.pop_back();
-      const bool is_end = std::find(ends.begin(), ends.end(), x) != ends.end();
-      if (is_end || std::find(seen.begin(), seen.end(), x.op) != seen.end()) continue;
-      seen.push_back(x.op);
-      open.insert(open.end(), x.op->inputs().begin(), x.op->inputs().end());
+    const std::vector<Output> stop_tensors = tensors_from_r(stops, "`stops`");
+    std::vector<Output> to_visit = tensors_from_r(tensors, "`tensors`");
+    std::vector<const Operation*> visited;
+    Rcpp::List result;
+    while (!to_visit.empty()) {
+      const Output x = to_visit.back();
+      to_visit.pop_back();
+      const bool is_stop =
+          std::find(stop_tensors.begin(), stop_tensors.end(), x) != stop_tensors.end();
+      if (is_stop || std::find(visited.begin(), visited.end(), x.op) != visited.end()) continue;
+      visited.push_back(x.op);
+      to_visit.insert(to_visit.end(), x.op->inputs().begin(), x.op->inputs().end());
       const auto* function = dynamic_cast<const FuncGraph*>(&x.graph());
       for (size_t i = 0; function && i < function->arguments().size(); ++i) {
         const auto& argument = function->arguments()[i];
-        if (argument.inside.op == x.op && argument.outside) open.push_back(argument.outside);
+        if (argument.inside.op == x.op && argument.outside) to_visit.push_back(argument.outside);
       }
       if (!x.op->def().holds_variable) continue;
       for (const VariablePtr& variable :
            variables_in(x.graph().root(), collection_keys::kTrainableVariables)) {
-        if (variable->handle.op == x.op) found.push_back(variable_handle(variable));
+        if (variable->handle.op == x.op) result.push_back(variable_handle(variable));
       }
     }
-    return found;
+    return result;
   });
 }

@@ -15,7 +15,8 @@ std::shared_ptr<Graph>& global_graph() {
 
 struct DefaultGraphs {
   std::vector<std::shared_ptr<Graph>> stack;
-  size_t floor = 0;  // R code must not pop the entries below; they belong to running loops
+  // R code must not pop the first entries, which belong to running loops.
+  size_t protected_size = 0;
 };
 
 DefaultGraphs& default_graphs() {
@@ -25,14 +26,15 @@ DefaultGraphs& default_graphs() {
 
 }  // namespace
 
-DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph) : outer_floor_(default_graphs().floor) {
+DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph)
+    : outer_protected_size_(default_graphs().protected_size) {
   default_graphs().stack.push_back(std::move(graph));
-  default_graphs().floor = default_graphs().stack.size();
+  default_graphs().protected_size = default_graphs().stack.size();
 }
 // Also removes graphs that R code has left on the stack.
 DefaultGraph::~DefaultGraph() {
-  default_graphs().stack.resize(default_graphs().floor - 1);
-  default_graphs().floor = outer_floor_;
+  default_graphs().stack.resize(default_graphs().protected_size - 1);
+  default_graphs().protected_size = outer_protected_size_;
 }
 
 std::shared_ptr<Graph> default_graph() {
@@ -42,9 +44,9 @@ std::shared_ptr<Graph> default_graph() {
 }
 
 std::shared_ptr<Graph> graph_for(Graph& graph) {
-  const std::shared_ptr<Graph> now = default_graph();
+  const std::shared_ptr<Graph> current = default_graph();
   const bool is_function = graph.is_function() || dynamic_cast<const ElementGraph*>(&graph);
-  return is_function || is_around(graph, *now) ? now : graph.shared_from_this();
+  return is_function || encloses(graph, *current) ? current : graph.shared_from_this();
 }
 
 }  // namespace r
@@ -67,7 +69,7 @@ void cpp_graph_push_default(SEXP graph) {
 void cpp_graph_pop_default() {
   guarded_entry([&] {
     DefaultGraphs& graphs = default_graphs();
-    if (graphs.stack.size() > graphs.floor) graphs.stack.pop_back();
+    if (graphs.stack.size() > graphs.protected_size) graphs.stack.pop_back();
   });
 }
 

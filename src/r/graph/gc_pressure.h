@@ -1,10 +1,11 @@
-// count_small_graph(): accounting of graphs, whose memory R's garbage collector cannot measure.
+// count_small_graph(): counts graphs to decide when to run R's garbage collector, which cannot
+// measure their memory.
 #pragma once
 
 namespace runhooks {
 namespace r {
 
-// Counts the graph of the last new handle as small: it holds only one batch and its predictions.
+// Counts the graph of the newest handle as small, because it contains only a batch and predictions.
 void count_small_graph();
 
 }  // namespace r

@@ -13,16 +13,17 @@
 #include "r/values/classed.h"
 #include "r/values/convert.h"
 #include "r/values/finalizers.h"
+#include "r/values/named_values.h"
 
 namespace runhooks {
 namespace r {
 
 namespace {
 
-// The R side of a graph. The weak reference finds the R object while R refers to it.
+// The R object of a graph. The weak reference returns it as long as R refers to it.
 struct GraphBinding {
   SEXP weak_ref = R_NilValue;
-  SEXP pointer = R_NilValue;     // in the R object
+  SEXP pointer = R_NilValue;     // the external pointer in the R object
   int collections_version = -1;  // of the cached collections
   int sessions = 0;              // see r_sessions_of()
   std::vector<std::unique_ptr<GraphClosure>> closures;
@@ -40,26 +41,27 @@ GraphBinding& binding_of(const Graph& graph) {
   return *static_cast<GraphBinding*>(graph.foreign.get());
 }
 
-// Elements of the list that a graph's pointer protects, so that R's collector finds them: handles
-// by operation, collections, the outer graph of a FuncGraph, and a pairlist of functions.
-enum Kept { kHandles, kCollections, kOuter, kFunctions, kNumPreserved };
+// Elements of the list that a graph's external pointer protects, where R's collector finds them:
+// handles by operation, collections, the outer graph of a FuncGraph, and a pairlist of functions.
+enum PreservedElement { kHandles, kCollections, kOuter, kFunctions, kNumPreserved };
 
 SEXP preserved_of(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
 
 // The handles of an operation: a list of operation, variable, output 0, output 1, ...
 SEXP handles_of(const Operation& op) {
-  SEXP all = VECTOR_ELT(preserved_of(op.graph()), kHandles);
+  SEXP by_operation = VECTOR_ELT(preserved_of(op.graph()), kHandles);
   const R_xlen_t id = op.id();
-  if (Rf_xlength(all) <= id) {
+  if (Rf_xlength(by_operation) <= id) {
     Rcpp::Shield<SEXP> larger(allocate_vector(VECSXP, 2 * id + 64));
-    for (R_xlen_t i = 0; i < Rf_xlength(all); ++i) SET_VECTOR_ELT(larger, i, VECTOR_ELT(all, i));
+    for (R_xlen_t i = 0; i < Rf_xlength(by_operation); ++i)
+      SET_VECTOR_ELT(larger, i, VECTOR_ELT(by_operation, i));
     SET_VECTOR_ELT(preserved_of(op.graph()), kHandles, larger);
-    all = larger;
+    by_operation = larger;
   }
-  if (VECTOR_ELT(all, id) == R_NilValue) {
-    SET_VECTOR_ELT(all, id, allocate_vector(VECSXP, op.num_outputs() + 2));
+  if (VECTOR_ELT(by_operation, id) == R_NilValue) {
+    SET_VECTOR_ELT(by_operation, id, allocate_vector(VECSXP, op.num_outputs() + 2));
   }
-  return VECTOR_ELT(all, id);
+  return VECTOR_ELT(by_operation, id);
 }
 
 void set_classes(SEXP handle, const char* class1, const char* class2) {
@@ -88,45 +90,46 @@ SEXP item_to_r(const CollectionItem& item) {
   if (const auto* text = std::get_if<std::string>(&item)) return Rcpp::wrap(*text);
   if (const auto* saveable = std::get_if<SaveablePtr>(&item))
     return Rcpp::wrap((*saveable)->name());
-  // the only other type of item
+  // The only other type of item is a saver.
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
 
-// Graphs since the last collection, in quarters: a small graph counts as one.
-constexpr int kFullGraph = 4, kSmallGraph = 1;
-int graphs_since_collection = 0;
-bool is_watching_collection = false;
+// The graphs since the last garbage collection, weighted by their size.
+constexpr int kLargeGraphWeight = 4, kSmallGraphWeight = 1;
+int graph_weight_since_gc = 0;
+bool is_gc_watched = false;
 
-void watch_collection() {
-  if (is_watching_collection) return;
-  is_watching_collection = true;
+void watch_gc() {
+  if (is_gc_watched) return;
+  is_gc_watched = true;
   on_next_gc([] {
-    graphs_since_collection = 0;
-    is_watching_collection = false;
+    graph_weight_since_gc = 0;
+    is_gc_watched = false;
   });
 }
 
-// A minor collection: a full one takes longer than many calls. R may still decide to run one.
+// Runs a minor garbage collection, because a full one takes longer than many calls. R may still
+// decide to run a full one.
 void collect_minor() {
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("gc"), Rf_ScalarLogical(FALSE)));
   SET_TAG(CDR(call), Rf_install("full"));
   eval_r(call, R_BaseEnv);
 }
 
-// R's collector does not know the memory of graphs. Triggers a minor collection after a number of
-// graphs, and a full one after the process has allocated much memory.
+// R's garbage collector cannot measure the memory of graphs. Runs a minor collection after a number
+// of graphs, and a full collection after the process has allocated much memory.
 void collect_if_needed() {
-  constexpr int kMaxGraphs = 32 * kFullGraph;
-  constexpr uint64_t kBytes = uint64_t{256} << 20;
-  static uint64_t taken_before = 0;
-  watch_collection();
-  graphs_since_collection += kFullGraph;
-  const bool takes_much = memory_taken() >= taken_before + kBytes;
-  if (!takes_much && graphs_since_collection < kMaxGraphs) return;
-  graphs_since_collection = 0;
-  if (takes_much) {
+  constexpr int kMaxGraphWeight = 32 * kLargeGraphWeight;
+  constexpr uint64_t kMaxNewBytes = uint64_t{256} << 20;
+  static uint64_t memory_at_last_gc = 0;
+  watch_gc();
+  graph_weight_since_gc += kLargeGraphWeight;
+  const bool has_allocated_much = reserved_memory() >= memory_at_last_gc + kMaxNewBytes;
+  if (!has_allocated_much && graph_weight_since_gc < kMaxGraphWeight) return;
+  graph_weight_since_gc = 0;
+  if (has_allocated_much) {
     R_gc();
-    taken_before = memory_taken();
+    memory_at_last_gc = reserved_memory();
   } else {
     collect_minor();
   }
@@ -135,33 +138,33 @@ void collect_if_needed() {
 }  // namespace
 
 void count_small_graph() {
-  graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kSmallGraph));
+  graph_weight_since_gc =
+      std::max(0, graph_weight_since_gc - (kLargeGraphWeight - kSmallGraphWeight));
 }
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   if (graph->foreign) {
-    SEXP known = key_of(binding_of(*graph).weak_ref);
-    if (known != R_NilValue) return known;
+    SEXP existing = key_of(binding_of(*graph).weak_ref);
+    if (existing != R_NilValue) return existing;
   }
   collect_if_needed();
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
-  Rcpp::Shield<SEXP> closures(allocate_vector(VECSXP, kNumPreserved));
-  SET_VECTOR_ELT(closures, kHandles, allocate_vector(VECSXP, graph->version() + 64));
+  Rcpp::Shield<SEXP> preserved(allocate_vector(VECSXP, kNumPreserved));
+  SET_VECTOR_ELT(preserved, kHandles, allocate_vector(VECSXP, graph->version() + 64));
   if (auto* function = dynamic_cast<FuncGraph*>(graph.get())) {
-    SET_VECTOR_ELT(closures, kOuter, graph_handle(function->outer().shared_from_this()));
+    SET_VECTOR_ELT(preserved, kOuter, graph_handle(function->outer().shared_from_this()));
   }
-  R_SetExternalPtrProtected(pointer, closures);
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_graph"), pointer));
-  Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
-  auto made = std::make_shared<GraphBinding>();
-  made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
-  R_PreserveObject(made->weak_ref);
-  made->pointer = pointer;
+  R_SetExternalPtrProtected(pointer, preserved);
+  Rcpp::Shield<SEXP> object(call_internal("new_graph", {pointer}));
+  auto binding = std::make_shared<GraphBinding>();
+  binding->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
+  R_PreserveObject(binding->weak_ref);
+  binding->pointer = pointer;
   if (graph->foreign) {
-    made->sessions = binding_of(*graph).sessions;
-    made->closures = std::move(binding_of(*graph).closures);
+    binding->sessions = binding_of(*graph).sessions;
+    binding->closures = std::move(binding_of(*graph).closures);
   }
-  graph->foreign = made;
+  graph->foreign = binding;
   return object;
 }
 
@@ -189,14 +192,14 @@ SEXP tensor_handle(const Output& output) {
   register_tensor_methods();
   Rcpp::Shield<SEXP> graph(graph_handle(output.graph().shared_from_this()));
   SEXP handles = handles_of(*output.op);
-  const R_xlen_t place = output.index + 2;
-  if (VECTOR_ELT(handles, place) == R_NilValue) {
-    SET_VECTOR_ELT(handles, place,
+  const R_xlen_t slot = output.index + 2;
+  if (VECTOR_ELT(handles, slot) == R_NilValue) {
+    SET_VECTOR_ELT(handles, slot,
                    make_element(output.op, kTensor, graph, output.index, "tensorflow.tensor",
                                 "tensorflow.python.framework.ops.Tensor"));
-    mark_as_s4(VECTOR_ELT(handles, place));
+    mark_as_s4(VECTOR_ELT(handles, slot));
   }
-  return VECTOR_ELT(handles, place);
+  return VECTOR_ELT(handles, slot);
 }
 
 SEXP operation_handle(Operation* op) {
@@ -233,6 +236,15 @@ Output tensor_of(SEXP x) {
   return Output(op, INTEGER(CDR(R_ExternalPtrProtected(x)))[0]);
 }
 
+SEXP tensors_to_r(const std::vector<Output>& outputs) { return list_to_r(outputs, tensor_handle); }
+
+std::vector<Output> tensors_from_r(SEXP list, const char* label) {
+  std::vector<Output> tensors;
+  const RList handles(list, label);
+  for (R_xlen_t i = 0; i < handles.size(); ++i) tensors.push_back(tensor_of(handles[i]));
+  return tensors;
+}
+
 Operation* operation_of(SEXP x) { return static_cast<Operation*>(handle_address(x, kOperation)); }
 
 VariablePtr variable_of(SEXP x) { return from_handle<Variable>(x, kVariable); }
@@ -256,16 +268,13 @@ std::string cpp_graph_unique_name(SEXP graph, Text name, bool mark_as_used) {
 namespace {
 
 SEXP collection_to_r(const std::vector<CollectionItem>& items) {
-  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(items.size())));
-  for (size_t i = 0; i < items.size(); ++i) {
-    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), item_to_r(items[i]));
-  }
-  return list;
+  return list_to_r(items, item_to_r);
 }
 
 }  // namespace
 
-// Hooks request the same collection in every step, so a pairlist in the pointer caches the result.
+// Hooks request the same collection in every step. A pairlist that the external pointer protects
+// caches the results.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
   return guarded_entry([&]() -> SEXP {
@@ -329,12 +338,8 @@ SEXP cpp_graph_get_operation(SEXP graph, Text name) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_operations(SEXP graph) {
   return guarded_entry([&]() -> SEXP {
-    const auto target = graph_of(graph);
-    Rcpp::List list(target->operations().size());
-    for (R_xlen_t i = 0; i < list.size(); ++i) {
-      list[i] = operation_handle(target->operations()[static_cast<size_t>(i)].get());
-    }
-    return list;
+    return list_to_r(graph_of(graph)->operations(),
+                     [](const auto& op) { return operation_handle(op.get()); });
   });
 }
 
@@ -364,7 +369,8 @@ bool is_list_arg(const ArgDef& arg) {
   return !arg.number_attr.empty() || !arg.type_list_attr.empty();
 }
 
-// A list argument takes all inputs except those of later arguments. Lists of one length share them.
+// The declared argument of input i. A list argument takes all inputs except those of later
+// arguments. If all arguments are lists of the same length, each takes an equal number of inputs.
 const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
   const std::string number = def.inputs.empty() ? "" : def.inputs[0].number_attr;
   const bool are_equal_lists =
@@ -385,19 +391,21 @@ const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
                    ".");
 }
 
-// The default type of an integer input, such as an axis or a shape: numbers in R are doubles.
-DType whole_default(const OpDef& def, const ArgDef& arg) {
+// The default type of an integer input, such as an axis or a shape. R passes such numbers as
+// doubles.
+DType default_integer_dtype(const OpDef& def, const ArgDef& arg) {
   const AttrDef* attr = arg.type_attr.empty() ? nullptr : def.find_attr(arg.type_attr);
   const auto* dtype = attr ? std::get_if<DType>(&attr->default_value) : nullptr;
   return dtype && is_integer(*dtype) ? *dtype : DType::kInvalid;
 }
 
-// float32 for doubles without dimensions or with "is_plain", else the declared type or kInvalid.
-DType natural_type(SEXP x) {
+// float32 for doubles that have no dimensions or the attribute "is_plain"; otherwise the declared
+// type or kInvalid.
+DType default_input_dtype(SEXP x) {
   if (holds_integer64(x)) return DType::kInt64;
   const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
                         Rf_getAttrib(x, Rf_install("is_plain")) != R_NilValue;
-  return TYPEOF(x) == REALSXP && is_plain ? DType::kFloat32 : own_dtype(x);
+  return TYPEOF(x) == REALSXP && is_plain ? DType::kFloat32 : declared_dtype(x);
 }
 
 Output input_from_r(SEXP x,
@@ -410,40 +418,41 @@ Output input_from_r(SEXP x,
     const bool by_handle = arg.is_ref || arg.dtype == DType::kResource;
     return by_handle ? variable_of(x)->handle : variable_value(graph, *variable_of(x));
   }
-  DType wanted = arg.dtype;
-  const auto known = types.find(arg.type_attr);
-  if (!arg.type_attr.empty() && known != types.end()) wanted = known->second;
-  if (wanted == DType::kInvalid && TYPEOF(x) == REALSXP) wanted = whole_default(def, arg);
-  if (wanted == DType::kInvalid) wanted = natural_type(x);
-  const Tensor value = tensor_from_r(x, wanted);
-  // R has no scalars; a single number becomes a vector if the op requires one.
+  DType input_dtype = arg.dtype;
+  const auto type_of_attr = types.find(arg.type_attr);
+  if (!arg.type_attr.empty() && type_of_attr != types.end()) input_dtype = type_of_attr->second;
+  if (input_dtype == DType::kInvalid && TYPEOF(x) == REALSXP)
+    input_dtype = default_integer_dtype(def, arg);
+  if (input_dtype == DType::kInvalid) input_dtype = default_input_dtype(x);
+  const Tensor value = tensor_from_r(x, input_dtype);
+  // R has no scalars: a single number becomes a vector if the op requires a vector.
   const bool is_vector = value.shape().rank() == 0 && arg.min_rank == 1;
   return graph.constant(is_vector ? value.reshaped(Shape{1}) : value);
 }
 
-double number_at(SEXP x, R_xlen_t i, const std::string& what) {
+double number_at(SEXP x, R_xlen_t i, const std::string& label) {
   if (holds_integer64(x)) return static_cast<double>(integer64_at(x, i));
   if (TYPEOF(x) == REALSXP) return REAL(x)[i];
   if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) return INTEGER(x)[i];
-  return number_from_r(RList(x, what.c_str())[i], what.c_str());
+  return number_from_r(RList(x, label.c_str())[i], label.c_str());
 }
 
 AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
   if (attr.type == "bool") return number_from_r(x, attr.name.c_str()) != 0;
-  // Integers beyond 2^53 come as text.
+  // R passes integers beyond 2^53 as text.
   if (attr.type == "int" && TYPEOF(x) == STRSXP) {
     return static_cast<int64_t>(std::strtoull(string_from_r(x).c_str(), nullptr, 10));
   }
   if (attr.type == "int") return whole_from_r(x, attr.name.c_str());
   if (attr.type == "list(int)" || attr.type == "list(float)") {
-    std::vector<int64_t> whole;
+    std::vector<int64_t> integers;
     std::vector<float> numbers;
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
       const double number = number_at(x, i, attr.name);
       numbers.push_back(static_cast<float>(number));
-      if (attr.type == "list(int)") whole.push_back(whole_from_r(number, attr.name.c_str()));
+      if (attr.type == "list(int)") integers.push_back(whole_from_r(number, attr.name.c_str()));
     }
-    if (attr.type == "list(int)") return whole;
+    if (attr.type == "list(int)") return integers;
     return numbers;
   }
   if (attr.type == "float") return static_cast<float>(number_from_r(x, attr.name.c_str()));
@@ -460,12 +469,12 @@ namespace r {
 
 AttrMap attrs_from_r(const OpDef& def, SEXP list) {
   AttrMap attrs;
-  const RList given(list, "the attributes of an op");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    const std::string name = given.name(i);
+  const RList attr_list(list, "the attributes of an op");
+  for (R_xlen_t i = 0; i < attr_list.size(); ++i) {
+    const std::string name = attr_list.name(i);
     const AttrDef* attr = def.find_attr(name);
     if (!attr) invalid_argument("Op '", def.type, "' has no attribute '", name, "'.");
-    attrs.set(name, attr_from_r(def, *attr, given[i]));
+    attrs.set(name, attr_from_r(def, *attr, attr_list[i]));
   }
   return attrs;
 }
@@ -473,10 +482,10 @@ AttrMap attrs_from_r(const OpDef& def, SEXP list) {
 SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
   std::shared_ptr<Graph> graph;
   std::map<std::string, DType> types;
-  const RList given(inputs, "the inputs of an op");
-  const auto n = static_cast<size_t>(given.size());
+  const RList input_list(inputs, "the inputs of an op");
+  const auto n = static_cast<size_t>(input_list.size());
   for (size_t i = 0; i < n; ++i) {
-    SEXP x = given[static_cast<R_xlen_t>(i)];
+    SEXP x = input_list[static_cast<R_xlen_t>(i)];
     if (!is_tensor(x) && !is_variable(x)) continue;
     const Output output = is_tensor(x) ? tensor_of(x) : variable_of(x)->snapshot;
     if (!graph) graph = graph_for(output.graph());
@@ -485,16 +494,16 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
   if (!graph) graph = default_graph();
   std::vector<Output> outputs;
   for (size_t i = 0; i < n; ++i) {
-    SEXP x = given[static_cast<R_xlen_t>(i)];
+    SEXP x = input_list[static_cast<R_xlen_t>(i)];
     outputs.push_back(input_from_r(x, *graph, def, arg_of_input(def, i, n), types));
   }
   Operation* op = graph->create_op(def.type, outputs, attrs_from_r(def, attrs),
                                    name == R_NilValue ? "" : string_from_r(name));
   if (op->num_outputs() == 0) return operation_handle(op);
   if (op->num_outputs() == 1) return tensor_handle(op->output(0));
-  Rcpp::List list(op->num_outputs());
-  for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
-  Rcpp::CharacterVector names;  // of the op definition, unless one of its outputs is a list
+  Rcpp::List list(tensors_to_r(op->outputs()));
+  // The names are those of the op definition, unless one of its outputs is a list.
+  Rcpp::CharacterVector names;
   if (def.outputs.size() != static_cast<size_t>(op->num_outputs())) return list;
   for (const ArgDef& output : def.outputs) names.push_back(output.name);
   list.names() = names;
@@ -512,8 +521,8 @@ SEXP cpp_op_create(Text type, SEXP inputs, SEXP attrs, SEXP name) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
   return guarded_entry([&]() -> SEXP {
-    const DType wanted = dtype == R_NilValue ? natural_type(value) : dtype_from_r(dtype);
-    const Tensor tensor = tensor_from_r(value, wanted);
+    const DType requested = dtype == R_NilValue ? default_input_dtype(value) : dtype_from_r(dtype);
+    const Tensor tensor = tensor_from_r(value, requested);
     return tensor_handle(default_graph()->constant(tensor, string_from_r(name)));
   });
 }
@@ -529,14 +538,7 @@ SEXP cpp_element_info(SEXP x) {
     const Output output = variable ? variable->handle : tensor_of(x);
     const Shape& shape = variable ? variable->shape : output.shape();
     const DType dtype = variable ? variable->dtype : output.dtype();
-    Rcpp::RObject dims = R_NilValue;
-    if (shape.has_rank()) {
-      Rcpp::NumericVector known(shape.rank());
-      for (int i = 0; i < shape.rank(); ++i) {
-        known[i] = shape.dim(i) < 0 ? NA_REAL : static_cast<double>(shape.dim(i));
-      }
-      dims = known;
-    }
+    Rcpp::Shield<SEXP> dims(shape_to_r(shape));
     return Rcpp::List::create(Rcpp::_["name"] = output.name(), Rcpp::_["dtype"] = dtype_name(dtype),
                               Rcpp::_["is_ref"] = output.is_ref(),
                               Rcpp::_["shape"] = shape.to_string(), Rcpp::_["dims"] = dims);
@@ -562,12 +564,7 @@ SEXP cpp_element_graph(SEXP x) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_outputs(SEXP x) {
-  return guarded_entry([&]() -> SEXP {
-    Operation* op = operation_of(x);
-    Rcpp::List list(op->num_outputs());
-    for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
-    return list;
-  });
+  return guarded_entry([&]() -> SEXP { return tensors_to_r(operation_of(x)->outputs()); });
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -15,14 +15,14 @@ namespace r {
 namespace {
 
 std::set<GraphClosure*>& preserved_closures() {
-  static auto* all = new std::set<GraphClosure*>;
-  return *all;
+  static auto* closures = new std::set<GraphClosure*>;
+  return *closures;
 }
 
 Graph& outermost(Graph& graph) {
-  Graph* at = &graph;
-  while (auto* function = dynamic_cast<FuncGraph*>(at)) at = &function->outer();
-  return *at;
+  Graph* current = &graph;
+  while (auto* function = dynamic_cast<FuncGraph*>(current)) current = &function->outer();
+  return *current;
 }
 
 bool is_release_scheduled = false;
@@ -40,21 +40,21 @@ void schedule_release() {
 }  // namespace
 
 GraphClosure::GraphClosure(Graph& graph, SEXP function) {
-  const OwnedObjects::Scope apart(nullptr);
-  // Amortizes release_closures(): a call per function would be quadratic.
+  const OwnedObjects::Scope global_list(nullptr);
+  // The threshold doubles, because a call of release_closures() per function would be quadratic.
   static size_t release_threshold = 0;
   if (preserved_closures().size() >= release_threshold) {
     release_closures();
     release_threshold = 2 * preserved_closures().size() + 8;
   }
-  Graph& home = outermost(graph);
-  graph_ = home.shared_from_this();
+  Graph& root_graph = outermost(graph);
+  graph_ = root_graph.shared_from_this();
   Rcpp::Shield<SEXP> cell(R_MakeExternalPtr(nullptr, Rf_install("runhooks_function"), function));
   Rcpp::Shield<SEXP> weak(R_MakeWeakRef(cell, R_NilValue, R_NilValue, FALSE));
   weak_.reset(weak);
-  if (dynamic_cast<ElementGraph*>(&home)) {
-    Rcpp::Shield<SEXP> object(graph_handle(home.shared_from_this()));
-    attach_to_graph(home, cell);
+  if (dynamic_cast<ElementGraph*>(&root_graph)) {
+    Rcpp::Shield<SEXP> object(graph_handle(root_graph.shared_from_this()));
+    attach_to_graph(root_graph, cell);
     return;
   }
   root_.reset(cell);
@@ -69,11 +69,11 @@ SEXP GraphClosure::get() const {
   return cell == R_NilValue ? R_NilValue : R_ExternalPtrProtected(cell);
 }
 
-// Returns true, after the transfer, if no C++ object owns the graph.
+// Transfers the function to the R object if no C++ object owns the graph. Returns whether it did.
 bool GraphClosure::transfer_if_unowned() {
   const auto graph = graph_.lock();
   if (!graph || !has_object(*graph)) return false;
-  // Owners besides C++: this pointer, the R object, and the sessions that R owns.
+  // Owners other than C++ code: this pointer, the R object, and the sessions that R owns.
   if (graph.use_count() > 2 + r_sessions_of(*graph)) return false;
   attach_to_graph(*graph, root_.get());
   root_.reset(R_NilValue);
@@ -85,24 +85,24 @@ RFunctionPtr function_of_graph(Graph& graph, SEXP function) {
 }
 
 void transfer_to(Graph& graph, const NewFunctions& functions) {
-  for (const auto& one : functions) {
-    const RFunctionPtr function = one.lock();
+  for (const auto& reference : functions) {
+    const RFunctionPtr function = reference.lock();
     if (function) function->attach_to(std::make_unique<GraphClosure>(graph, function->get()));
   }
 }
 
 void preserve_with_graph(Graph& graph, SEXP object) {
-  Graph& home = outermost(graph);
-  Rcpp::Shield<SEXP> of(graph_handle(home.shared_from_this()));
-  closures_of(home).push_back(std::make_unique<GraphClosure>(home, object));
+  Graph& root_graph = outermost(graph);
+  Rcpp::Shield<SEXP> root_object(graph_handle(root_graph.shared_from_this()));
+  closures_of(root_graph).push_back(std::make_unique<GraphClosure>(root_graph, object));
 }
 
 void release_closures() {
-  auto& held = preserved_closures();
-  // Allocating a cell may collect graphs together with their functions.
-  const std::vector<GraphClosure*> all(held.begin(), held.end());
-  for (GraphClosure* function : all) {
-    if (held.count(function) && function->transfer_if_unowned()) held.erase(function);
+  auto& closures = preserved_closures();
+  // Iterates over a copy: allocating a cell may collect graphs together with their functions.
+  const std::vector<GraphClosure*> copy(closures.begin(), closures.end());
+  for (GraphClosure* function : copy) {
+    if (closures.count(function) && function->transfer_if_unowned()) closures.erase(function);
   }
 }
 

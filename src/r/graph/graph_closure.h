@@ -1,4 +1,5 @@
-// GraphClosure: an R function that an operation of a graph calls, and other objects a graph needs.
+// GraphClosure: an R function that an operation of a graph calls, or another R object that the
+// graph needs.
 #pragma once
 
 #include <memory>
@@ -27,23 +28,26 @@ class GraphClosure : public ObjectOwner {
   friend void release_closures();
   bool transfer_if_unowned();
 
-  // the outermost graph for functions of branches and loop bodies
+  // For functions of branches and loop bodies, the outermost graph.
   std::weak_ptr<Graph> graph_;
-  Preserved weak_;  // a weak reference to the cell that has the function
-  Preserved root_;  // the cell, or empty after the transfer
+  // The function is in the protected slot of an external pointer, the cell.
+  Preserved weak_;  // a weak reference to the cell
+  Preserved root_;  // the cell; empty after the transfer
 };
 
+// An R function that lives as long as the graph.
 RFunctionPtr function_of_graph(Graph& graph, SEXP function);
 void transfer_to(Graph& graph, const NewFunctions& functions);
 
-// Keeps an object alive as long as the graph, such as a dataset that it reads.
+// Preserves an object, such as a dataset that the graph reads, as long as the graph lives.
 void preserve_with_graph(Graph& graph, SEXP object);
 
-// Transfers functions of graphs that only R owns to the R objects of these graphs.
+// For graphs that no C++ object owns, transfers their functions to the R objects of the graphs.
 void release_closures();
 
 // --- r/graph/graph.cpp
 
+// Whether the graph has a live R object.
 bool has_object(const Graph& graph);
 // Requires an R object of the graph, whose external pointer then protects `object`.
 void attach_to_graph(Graph& graph, SEXP object);

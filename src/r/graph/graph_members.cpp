@@ -2,21 +2,13 @@
 #include "graph/func_graph.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
 using namespace runhooks::r;
 
 namespace {
-
-template <typename T, typename Make>
-SEXP list_of(const std::vector<T>& items, Make make) {
-  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(items.size())));
-  for (size_t i = 0; i < items.size(); ++i) {
-    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), make(items[i]));
-  }
-  return list;
-}
 
 struct AttrToR {
   SEXP operator()(std::monostate) const { return R_NilValue; }
@@ -39,7 +31,7 @@ struct AttrToR {
     for (const DType dtype : x) names.emplace_back(dtype_name(dtype));
     return Rcpp::wrap(names);
   }
-  SEXP operator()(const std::vector<Shape>& x) const { return list_of(x, shape_to_r); }
+  SEXP operator()(const std::vector<Shape>& x) const { return list_to_r(x, shape_to_r); }
   SEXP operator()(const FunctionPtr& x) const { return text_to_r(x->function_name()); }
 };
 
@@ -47,12 +39,13 @@ struct AttrToR {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_inputs(SEXP x) {
-  return guarded_entry([&] { return list_of(operation_of(x)->inputs(), tensor_handle); });
+  return guarded_entry([&] { return list_to_r(operation_of(x)->inputs(), tensor_handle); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_control_inputs(SEXP x) {
-  return guarded_entry([&] { return list_of(operation_of(x)->control_inputs(), operation_handle); });
+  return guarded_entry(
+      [&] { return list_to_r(operation_of(x)->control_inputs(), operation_handle); });
 }
 
 // Data types become names, shapes numbers with NA for unknown dimensions.
@@ -80,7 +73,7 @@ SEXP cpp_tensor_consumers(SEXP x) {
         break;
       }
     }
-    return list_of(consumers, operation_handle);
+    return list_to_r(consumers, operation_handle);
   });
 }
 

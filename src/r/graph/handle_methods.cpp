@@ -16,13 +16,12 @@ void mark_as_s4(SEXP handle) { Rf_asS4(handle, TRUE, /* complete = */ 0); }
 void register_tensor_methods() {
   static bool is_registered = false;
   if (is_registered || is_suppressed) return;
-  Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("register_tensor_methods")));
-  eval_r(call, package_namespace());
+  call_internal("register_tensor_methods");
   is_registered = true;
 }
 
-SuppressMethodRegistration::SuppressMethodRegistration(bool are_unseen) : outer_(is_suppressed) {
-  is_suppressed = are_unseen;
+SuppressMethodRegistration::SuppressMethodRegistration(bool is_internal) : outer_(is_suppressed) {
+  is_suppressed = is_internal;
 }
 SuppressMethodRegistration::~SuppressMethodRegistration() { is_suppressed = outer_; }
 

@@ -8,13 +8,14 @@ namespace r {
 
 // Needed for `%*%`, which before R 4.3 dispatches on S4 objects only.
 void mark_as_s4(SEXP handle);
-// Registers the methods when the first handle is created that users can access.
+// Registers the methods; called before the first handle that users can access is created.
 void register_tensor_methods();
 
-// Avoids the slow registration while only the core uses handles.
+// If `is_internal`, register_tensor_methods() does nothing in this scope, because registration is
+// slow and users never access the scope's handles.
 class SuppressMethodRegistration {
  public:
-  explicit SuppressMethodRegistration(bool are_unseen);
+  explicit SuppressMethodRegistration(bool is_internal);
   ~SuppressMethodRegistration();
   SuppressMethodRegistration(const SuppressMethodRegistration&) = delete;
   SuppressMethodRegistration& operator=(const SuppressMethodRegistration&) = delete;

@@ -13,7 +13,7 @@
 namespace runhooks {
 namespace r {
 
-// --- r/graph/graph.cpp: handles. An object has one handle as long as R refers to it.
+// --- r/graph/graph.cpp: handles. An object has a single handle as long as R refers to it.
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph);
 std::shared_ptr<Graph> graph_of(SEXP handle);
@@ -24,6 +24,9 @@ bool is_tensor(SEXP x);
 bool is_operation(SEXP x);
 bool is_variable(SEXP x);
 Output tensor_of(SEXP x);
+// Lists of tensor handles; `label` describes the list in messages.
+SEXP tensors_to_r(const std::vector<Output>& outputs);
+std::vector<Output> tensors_from_r(SEXP list, const char* label);
 Operation* operation_of(SEXP x);
 VariablePtr variable_of(SEXP x);
 
@@ -36,16 +39,18 @@ class DefaultGraph {
   DefaultGraph& operator=(const DefaultGraph&) = delete;
 
  private:
-  size_t outer_floor_;
+  size_t outer_protected_size_;
 };
 std::shared_ptr<Graph> default_graph();
-// The graph for an operation on a tensor of `graph`: the function under construction, if any.
+// The graph for an operation on a tensor of `graph`: the FuncGraph under construction inside of
+// `graph`, or `graph`.
 std::shared_ptr<Graph> graph_for(Graph& graph);
 
 // --- r/graph/optimizer.cpp: R functions of variables, and gradients
 
-// Returns an empty function for NULL. The R function returns a tensor, or NULL for no loss.
-VariableTransform of_variable_from_r(Graph& graph, SEXP x);
+// A regularizer or constraint; empty for NULL. The R function returns a tensor, or NULL for no
+// loss.
+VariableTransform variable_transform_from_r(Graph& graph, SEXP x);
 Initializer initializer_from_r(Graph& graph, SEXP x);
 // R represents sparse gradients by lists of class tensorflow.indexed_slices.
 bool is_indexed_slices(SEXP x);
@@ -60,6 +65,7 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name);
 // --- r/graph/columns.cpp
 
 Feature feature_from_r(SEXP feature);
+SEXP feature_to_r(const Feature& feature);
 // One list for each feature that a column or a head reads.
 SEXP reads_to_r(const std::vector<FeatureRead>& reads);
 

@@ -7,6 +7,7 @@
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "training/freeze.h"
 #include "training/graph_export.h"
 #include "training/import_meta_graph.h"
@@ -17,20 +18,16 @@ namespace r {
 
 namespace {
 
-SEXP raw_of(const std::string& bytes) {
-  SEXP raw = allocate_vector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
-  if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
-  return raw;
-}
-
-std::string one_raw(SEXP x, const char* what) {
+std::string single_raw(SEXP x, const char* label) {
   if (TYPEOF(x) == STRSXP) return string_from_r(x);
-  const std::vector<std::string> all = bytes_from_r(x, what);
-  if (all.size() != 1) invalid_argument("One raw vector is expected for ", what, ".");
-  return all[0];
+  const std::vector<std::string> values = bytes_from_r(x, label);
+  if (values.size() != 1) invalid_argument("One raw vector is expected for ", label, ".");
+  return values[0];
 }
 
-GraphDef graph_def_from_r(SEXP x) { return read_graph_def(one_raw(x, "a GraphDef"), "GraphDef"); }
+GraphDef graph_def_from_r(SEXP x) {
+  return read_graph_def(single_raw(x, "a GraphDef"), "GraphDef");
+}
 
 ImportRights rights_of(bool trust) { return trust ? ImportRights::kAll : ImportRights::kNone; }
 
@@ -38,11 +35,11 @@ ImportOptions import_options(SEXP input_map, const std::string& prefix, bool tru
   ImportOptions options;
   options.prefix = prefix;
   options.rights = rights_of(trust);
-  const RList given(input_map, "`input_map`");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    const std::string name = given.name(i);
-    const std::string full = name.find(':') == std::string::npos ? name + ":0" : name;
-    options.input_map[full] = tensor_of(given[i]);
+  const RList map_list(input_map, "`input_map`");
+  for (R_xlen_t i = 0; i < map_list.size(); ++i) {
+    const std::string name = map_list.name(i);
+    const std::string tensor_name = name.find(':') == std::string::npos ? name + ":0" : name;
+    options.input_map[tensor_name] = tensor_of(map_list[i]);
   }
   return options;
 }
@@ -69,22 +66,18 @@ SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
   return guarded_entry([&]() -> SEXP {
     GraphDefOptions options;
     options.add_shapes = add_shapes;
-    return raw_of(write_graph_def(make_graph_def(*lowered_graph(*graph_of(graph)), options)));
+    return raw_to_r(write_graph_def(make_graph_def(*lowered_graph(*graph_of(graph)), options)));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_def_nodes(SEXP bytes) {
   return guarded_entry([&]() -> SEXP {
-    const GraphDef def = graph_def_from_r(bytes);
-    Rcpp::List nodes(def.nodes.size());
-    for (size_t i = 0; i < def.nodes.size(); ++i) {
-      const NodeDef& node = def.nodes[i];
-      nodes[i] = Rcpp::List::create(Rcpp::_["name"] = node.name, Rcpp::_["op"] = node.op,
-                                    Rcpp::_["input"] = Rcpp::wrap(node.inputs),
-                                    Rcpp::_["device"] = node.device);
-    }
-    return nodes;
+    return list_to_r(graph_def_from_r(bytes).nodes, [](const NodeDef& node) {
+      return Rcpp::List::create(Rcpp::_["name"] = node.name, Rcpp::_["op"] = node.op,
+                                Rcpp::_["input"] = Rcpp::wrap(node.inputs),
+                                Rcpp::_["device"] = node.device);
+    });
   });
 }
 
@@ -93,7 +86,7 @@ SEXP cpp_graph_def_nodes(SEXP bytes) {
 SEXP cpp_message_text(SEXP bytes, Text message) {
   return guarded_entry([&]() -> SEXP {
     const FloatText floats = message == "GraphDef" ? FloatText::kAsDouble : FloatText::kShortest;
-    return Rcpp::wrap(proto_to_text(one_raw(bytes, "a message"), message, message, floats));
+    return Rcpp::wrap(proto_to_text(single_raw(bytes, "a message"), message, message, floats));
   });
 }
 
@@ -104,11 +97,11 @@ SEXP cpp_message_bytes(Text text, Text message) {
     if (!text_to_proto(text, message, &bytes, &problem)) {
       fail(Code::kDataLoss, "This is not a valid ", message, ": ", problem);
     }
-    return raw_of(bytes);
+    return raw_to_r(bytes);
   });
 }
 
-// Adds nodes to the default graph. Returns the elements of these names, or NULL.
+// Adds the nodes to the default graph. Returns the elements that `return_elements` names, or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name, bool trust) {
   return guarded_entry([&]() -> SEXP {
@@ -131,12 +124,12 @@ SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text
   });
 }
 
-// Adds a meta graph to the default graph. Returns a saver of its variables, or NULL without any.
+// Adds a meta graph to the default graph. Returns a saver of its variables; NULL if it has none.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust) {
   return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
-    const MetaGraphDef meta_graph = read_meta_graph(one_raw(bytes, "a MetaGraphDef"), where);
+    const MetaGraphDef meta_graph = read_meta_graph(single_raw(bytes, "a MetaGraphDef"), where);
     const auto before = variables_in(*graph, collection_keys::kGlobalVariables);
     std::string prefix;
     if (!import_scope.empty()) prefix = NameScope(*graph, import_scope).name();
@@ -144,7 +137,7 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust
     std::vector<SaveablePtr> saveables;
     const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
     for (size_t i = before.size(); i < variables.size(); ++i) {
-      // names in checkpoints do not include the import scope
+      // Names in checkpoints do not include the import scope.
       const VariablePtr& variable = variables[i];
       const std::string& name = variable->save_name();
       const bool is_below = name.rfind(prefix, 0) == 0;
@@ -165,36 +158,38 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_file(Text path) {
-  return guarded_entry([&]() -> SEXP { return raw_of(read_whole_file(path)); });
+  return guarded_entry([&]() -> SEXP { return raw_to_r(read_whole_file(path)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_write_file(Text path, SEXP bytes) {
   guarded_entry([&] {
-    remove_stale_of(path);
-    write_file_atomically(path, one_raw(bytes, "a file"));
+    remove_stale_temporaries(path);
+    write_file_atomically(path, single_raw(bytes, "a file"));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_meta_graph(SEXP graph) {
-  return guarded_entry([&]() -> SEXP { return raw_of(GraphExport(*graph_of(graph)).meta_graph()); });
+  return guarded_entry(
+      [&]() -> SEXP { return raw_to_r(GraphExport(*graph_of(graph)).meta_graph()); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_freeze(SEXP session, SEXP bytes, Texts outputs, Texts whitelist, Texts blacklist) {
   return guarded_entry([&]() -> SEXP {
-    auto& open = *static_cast<Session*>(handle_address(session, kSession));
+    auto& core_session = *static_cast<Session*>(handle_address(session, kSession));
     FreezeOptions options;
     options.whitelist = whitelist;
     options.blacklist = blacklist;
-    return raw_of(write_graph_def(freeze(open, graph_def_from_r(bytes), outputs, options)));
+    return raw_to_r(
+        write_graph_def(freeze(core_session, graph_def_from_r(bytes), outputs, options)));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_sub_graph(SEXP bytes, Texts outputs) {
   return guarded_entry([&]() -> SEXP {
-    return raw_of(write_graph_def(extract_sub_graph(graph_def_from_r(bytes), outputs)));
+    return raw_to_r(write_graph_def(extract_sub_graph(graph_def_from_r(bytes), outputs)));
   });
 }

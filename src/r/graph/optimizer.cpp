@@ -6,10 +6,11 @@
 
 #include "autodiff/gradients.h"
 #include "nn/initializer.h"
-#include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -18,58 +19,59 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<Optimizer> optimizer_from_r(SEXP spec) {
-  const auto given = spec_from_r(spec, "an optimizer");
-  const Args& args = *given;
+  const auto spec_args = spec_from_r(spec, "an optimizer");
+  const Args& args = *spec_args;
   return make_optimizer(args.text("type"), args);
 }
 
-// The optimizer of an R object in one graph, so that later calls find its slots.
+// The optimizer that an R object has created in a graph. Later calls reuse it to find its slots.
 struct OptimizerInGraph {
   std::weak_ptr<Graph> graph;
   std::shared_ptr<Optimizer> optimizer;
 };
 const HandleKind kOptimizer("runhooks_optimizer_in_graph");
-SEXP optimizer_place() { return Rf_install("made"); }
+SEXP optimizer_symbol() { return Rf_install("made"); }
 
 std::shared_ptr<Optimizer> optimizer_in(SEXP state) {
   if (state == R_NilValue) return nullptr;
   if (TYPEOF(state) != ENVSXP || Rf_isObject(state)) {
     invalid_argument("The state of an optimizer must be a plain environment.");
   }
-  SEXP made = frame_variable(state, optimizer_place());
-  if (!is_handle(made, kOptimizer)) return nullptr;
-  return from_handle<OptimizerInGraph>(made, kOptimizer)->optimizer;
+  SEXP handle = frame_variable(state, optimizer_symbol());
+  if (!is_handle(handle, kOptimizer)) return nullptr;
+  return from_handle<OptimizerInGraph>(handle, kOptimizer)->optimizer;
 }
 
 std::shared_ptr<Optimizer> optimizer_for(Graph& graph, SEXP spec, SEXP state) {
   if (TYPEOF(state) != ENVSXP) return optimizer_from_r(spec);
-  SEXP made = frame_variable(state, optimizer_place());
-  if (is_handle(made, kOptimizer)) {
-    const auto& held = from_handle<OptimizerInGraph>(made, kOptimizer);
-    if (held->graph.lock().get() == &graph) return held->optimizer;
+  SEXP cached_handle = frame_variable(state, optimizer_symbol());
+  if (is_handle(cached_handle, kOptimizer)) {
+    const auto& cached = from_handle<OptimizerInGraph>(cached_handle, kOptimizer);
+    if (cached->graph.lock().get() == &graph) return cached->optimizer;
   }
-  auto held = std::make_shared<OptimizerInGraph>();
-  held->graph = graph.shared_from_this();
-  const NewFunctions functions = collect_new_closures([&] { held->optimizer = optimizer_from_r(spec); });
-  const std::shared_ptr<Optimizer> optimizer = held->optimizer;
-  Rcpp::Shield<SEXP> handle(make_handle(std::move(held), kOptimizer));
+  auto created = std::make_shared<OptimizerInGraph>();
+  created->graph = graph.shared_from_this();
+  const NewFunctions functions =
+      collect_new_closures([&] { created->optimizer = optimizer_from_r(spec); });
+  const std::shared_ptr<Optimizer> optimizer = created->optimizer;
+  Rcpp::Shield<SEXP> handle(make_handle(std::move(created), kOptimizer));
   transfer_to(handle, functions);
-  Rf_defineVar(optimizer_place(), handle, state);
+  Rf_defineVar(optimizer_symbol(), handle, state);
   return optimizer;
 }
 
 std::vector<VariablePtr> variables_from_r(SEXP list) {
   std::vector<VariablePtr> variables;
-  const RList given(list, "the variables");
-  for (R_xlen_t i = 0; i < given.size(); ++i) variables.push_back(variable_of(given[i]));
+  const RList handles(list, "the variables");
+  for (R_xlen_t i = 0; i < handles.size(); ++i) variables.push_back(variable_of(handles[i]));
   return variables;
 }
 
-std::vector<Output> tensors_from_r(SEXP list) {
+std::vector<Output> targets_from_r(SEXP list) {
   std::vector<Output> tensors;
-  const RList given(list, "the tensors");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    SEXP x = given[i];
+  const RList handles(list, "the tensors");
+  for (R_xlen_t i = 0; i < handles.size(); ++i) {
+    SEXP x = handles[i];
     tensors.push_back(is_variable(x) ? variable_of(x)->handle : tensor_of(x));
   }
   return tensors;
@@ -80,31 +82,28 @@ std::vector<Output> tensors_from_r(SEXP list) {
 namespace runhooks {
 namespace r {
 
-VariableTransform of_variable_from_r(Graph& of, SEXP x) {
+VariableTransform variable_transform_from_r(Graph& owner, SEXP x) {
   if (x == R_NilValue) return nullptr;
-  const auto function = function_of_graph(of, function_from_r(x, "a regularizer or constraint"));
+  const auto function = function_of_graph(owner, function_from_r(x, "a regularizer or constraint"));
   return [function](Graph& graph, Output value) -> Output {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> tensor(tensor_handle(value));
-    Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), tensor));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(function->get(), {tensor}));
     return result == R_NilValue ? Output() : tensor_of(result);
   };
 }
 
-Initializer initializer_from_r(Graph& of, SEXP x) {
+Initializer initializer_from_r(Graph& owner, SEXP x) {
   if (!Rf_isFunction(x) || Rf_inherits(x, "runhooks_initializer") ||
       Rf_inherits(x, "runhooks_initializer_class")) {
     return initializer_of(value_from_r(x), "initializer");
   }
-  const auto function = function_of_graph(of, x);
+  const auto function = function_of_graph(owner, x);
   return [function](Graph& graph, const Shape& shape, DType dtype) {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::NumericVector dims(shape.rank());
-    for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
+    Rcpp::Shield<SEXP> dims(shape_to_r(shape));
     Rcpp::Shield<SEXP> type(text_to_r(dtype_name(dtype)));
-    Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), dims, type));
-    Rcpp::Shield<SEXP> value(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> value(call_r_function(function->get(), {dims, type}));
     return tensor_of(value);
   };
 }
@@ -147,17 +146,17 @@ SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts colle
     options.collections = collections;
     options.dtype = value.dtype();
     options.trainable = trainable;
-    const RList given(more, "the options of a variable");
+    const RList option_list(more, "the options of a variable");
     const auto graph = graph_for(value.graph());
-    options.constraint = of_variable_from_r(*graph, given.find("constraint"));
-    options.use_resource = is_true(given.find("use_resource"));
+    options.constraint = variable_transform_from_r(*graph, option_list.find("constraint"));
+    options.use_resource = is_true(option_list.find("use_resource"));
     return variable_handle(make_variable(*graph, value, name, options));
   });
 }
 
 // tf.get_variable(). `initializer` is NULL, a specification (a list with `type`), a tensor, or a
-// function of shape and type name that returns a tensor. `more` has regularizer, constraint,
-// use_resource and is_full, which is TRUE if `name` includes the scope.
+// function of shape and type name that returns a tensor. `more` is a list of regularizer,
+// constraint, use_resource and is_full, which is TRUE if `name` includes the scope.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(Text name,
                       SEXP shape,
@@ -170,12 +169,12 @@ SEXP cpp_variable_get(Text name,
     VariableOptions options;
     const auto graph = default_graph();
     VariableStore& store = graph->variables();
-    const DType wanted = dtype_from_r(dtype);
-    options.dtype = wanted == DType::kInvalid ? store.current().dtype : wanted;
-    const RList given(more, "the options of a variable");
-    options.regularizer = of_variable_from_r(*graph, given.find("regularizer"));
-    options.constraint = of_variable_from_r(*graph, given.find("constraint"));
-    options.use_resource = is_true(given.find("use_resource"));
+    const DType requested = dtype_from_r(dtype);
+    options.dtype = requested == DType::kInvalid ? store.current().dtype : requested;
+    const RList option_list(more, "the options of a variable");
+    options.regularizer = variable_transform_from_r(*graph, option_list.find("regularizer"));
+    options.constraint = variable_transform_from_r(*graph, option_list.find("constraint"));
+    options.use_resource = is_true(option_list.find("use_resource"));
     options.trainable = trainable;
     options.collections = collections;
     Shape dims = shape_from_r(shape);
@@ -192,8 +191,9 @@ SEXP cpp_variable_get(Text name,
                   "`tf$get_variable()` cannot split variables, but the scope has a `partitioner`.",
                   {"Use layers (`tf$layers`) or feature columns."});
     }
-    return variable_handle(is_true(given.find("is_full")) ? store.get_full(name, dims, options)
-                                                          : store.get(name, dims, options));
+    return variable_handle(is_true(option_list.find("is_full"))
+                               ? store.get_by_full_name(name, dims, options)
+                               : store.get(name, dims, options));
   });
 }
 
@@ -229,7 +229,7 @@ SEXP cpp_variable_initial_value(SEXP variable) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_variable_begin_with(SEXP variable, SEXP value) {
+void cpp_variable_set_initial_value(SEXP variable, SEXP value) {
   guarded_entry([&] {
     const VariablePtr v = variable_of(variable);
     const Output initial = tensor_of(value);
@@ -242,13 +242,11 @@ void cpp_variable_begin_with(SEXP variable, SEXP value) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name) {
   return guarded_entry([&]() -> SEXP {
-    const std::vector<Output> targets = tensors_from_r(ys);
+    const std::vector<Output> targets = targets_from_r(ys);
     if (targets.empty()) invalid_argument("`ys` must have at least one tensor.");
-    const auto grads = gradients(*graph_for(targets[0].graph()), targets, tensors_from_r(xs),
-                                 tensors_from_r(grad_ys), tensors_from_r(stop_gradients), name);
-    Rcpp::List list(grads.size());
-    for (size_t i = 0; i < grads.size(); ++i) list[i] = gradient_to_r(grads[i]);
-    return list;
+    const auto grads = gradients(*graph_for(targets[0].graph()), targets, targets_from_r(xs),
+                                 targets_from_r(grad_ys), targets_from_r(stop_gradients), name);
+    return list_to_r(grads, gradient_to_r);
   });
 }
 
@@ -268,12 +266,10 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP 
     const Output weight = grad_loss == R_NilValue ? Output() : tensor_of(grad_loss);
     const auto grads_and_vars = optimizer_from_r(spec)->compute_gradients(
         *graph_for(target.graph()), target, variables_from_r(variables), weight);
-    Rcpp::List list(grads_and_vars.size());
-    for (size_t i = 0; i < grads_and_vars.size(); ++i) {
-      Rcpp::Shield<SEXP> gradient(gradient_to_r(grads_and_vars[i].gradient));
-      list[i] = Rcpp::List::create(gradient, variable_handle(grads_and_vars[i].variable));
-    }
-    return list;
+    return list_to_r(grads_and_vars, [](const GradientAndVariable& pair) {
+      Rcpp::Shield<SEXP> gradient(gradient_to_r(pair.gradient));
+      return Rcpp::List::create(gradient, variable_handle(pair.variable));
+    });
   });
 }
 
@@ -281,34 +277,34 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP 
 SEXP cpp_optimizer_apply_gradients(
     SEXP spec, SEXP state, SEXP grads_and_vars, SEXP global_step, SEXP name) {
   return guarded_entry([&]() -> SEXP {
-    std::vector<GradientAndVariable> given;
-    const RList all(grads_and_vars, "the pairs of gradients and variables");
-    for (R_xlen_t i = 0; i < all.size(); ++i) {
-      const RList pair(all[i], "a gradient and its variable");
+    std::vector<GradientAndVariable> pairs;
+    const RList pair_list(grads_and_vars, "the pairs of gradients and variables");
+    for (R_xlen_t i = 0; i < pair_list.size(); ++i) {
+      const RList pair(pair_list[i], "a gradient and its variable");
       GradientAndVariable entry;
       entry.gradient = gradient_from_r(pair[0]);
       entry.variable = variable_of(pair[1]);
-      given.push_back(entry);
+      pairs.push_back(entry);
     }
-    if (given.empty()) invalid_argument("No variables provided.");
+    if (pairs.empty()) invalid_argument("No variables provided.");
     const VariablePtr step = global_step == R_NilValue ? nullptr : variable_of(global_step);
-    const auto target = graph_for(given[0].variable->graph());
+    const auto target = graph_for(pairs[0].variable->graph());
     Graph& graph = *target;
-    // functions of the optimizer add their operations here
+    // R functions of the optimizer add operations to the default graph.
     const DefaultGraph scope(target);
     return operation_handle(
         optimizer_for(graph, spec, state)
-            ->apply_gradients(graph, given, step, name == R_NilValue ? "" : string_from_r(name)));
+            ->apply_gradients(graph, pairs, step, name == R_NilValue ? "" : string_from_r(name)));
   });
 }
 
-// NULL if the optimizer has no such slot for this variable.
+// NULL if the optimizer has no slot of this name for the variable.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name) {
   return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
-    const VariablePtr of = variable_of(variable);
-    const VariablePtr slot = optimizer ? optimizer->slot(*of, name) : nullptr;
+    const VariablePtr target = variable_of(variable);
+    const VariablePtr slot = optimizer ? optimizer->slot(*target, name) : nullptr;
     return slot ? variable_handle(slot) : R_NilValue;
   });
 }
@@ -327,7 +323,7 @@ SEXP cpp_optimizer_variables(SEXP state) {
     const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
     std::map<std::string, VariablePtr> by_name;
     if (optimizer) {
-      for (const VariablePtr& own : optimizer->own_variables()) by_name[own->name()] = own;
+      for (const VariablePtr& own : optimizer->non_slot_variables()) by_name[own->name()] = own;
       for (const VariablePtr& slot : optimizer->slots()) by_name[slot->name()] = slot;
     }
     Rcpp::List list(static_cast<R_xlen_t>(by_name.size()));
@@ -343,15 +339,15 @@ std::vector<std::string> cpp_optimizer_names() {
 }
 
 // [[Rcpp::export(rng = false)]]
-std::vector<std::string> cpp_optimizers_of_all_rows() {
+std::vector<std::string> cpp_full_batch_optimizers() {
   return guarded_entry([] {
     std::vector<std::string> names;
     for (const auto& entry : Factory<Optimizer>::instance().entries()) {
       const auto& specs = entry.arguments();
-      // only optimizers that can be constructed from defaults are asked
+      // Skips optimizers that cannot be constructed from defaults.
       const bool has_defaults = std::none_of(
           specs.begin(), specs.end(), [](const ArgSpec& spec) { return spec.fallback.empty(); });
-      if (has_defaults && entry.make(Args(entry.type))->wants_all_rows()) {
+      if (has_defaults && entry.make(Args(entry.type))->needs_all_rows()) {
         names.push_back(entry.type);
       }
     }
@@ -359,19 +355,19 @@ std::vector<std::string> cpp_optimizers_of_all_rows() {
   });
 }
 
-// True if the optimizer adds a penalty, which moves the optimum.
+// Whether the optimizer adds a penalty to the loss, which changes the optimum.
 // [[Rcpp::export(rng = false)]]
 bool cpp_optimizer_is_penalized(SEXP spec) {
   return guarded_entry([&] {
-    const auto given = spec_from_r(spec, "an optimizer");
-    return make_optimizer(given->text("type"), *given)->is_penalized();
+    const auto args = spec_from_r(spec, "an optimizer");
+    return make_optimizer(args->text("type"), *args)->is_penalized();
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_optimizer_check(SEXP spec) {
   guarded_entry([&] {
-    const auto given = spec_from_r(spec, "an optimizer");
-    Factory<Optimizer>::instance().check("optimizer", given->text("type"), *given);
+    const auto args = spec_from_r(spec, "an optimizer");
+    Factory<Optimizer>::instance().check("optimizer", args->text("type"), *args);
   });
 }

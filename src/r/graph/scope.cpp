@@ -13,12 +13,6 @@ namespace {
 
 const HandleKind kVariableOptions("runhooks_variable_options");
 
-SEXP known_dims_to_r(const Shape& shape) {
-  Rcpp::NumericVector dims(shape.rank());
-  for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
-  return dims;
-}
-
 // The innermost scope is last; with() closes scopes in reverse order.
 struct OpenScope {
   std::shared_ptr<Graph> graph;
@@ -41,34 +35,36 @@ Operation* control_input_of(SEXP x) {
                    Rf_type2char(TYPEOF(x)), ".");
 }
 
-std::vector<Operation*> ancestors_of(SEXP list) {
+std::vector<Operation*> control_inputs_from_r(SEXP list) {
   std::vector<Operation*> ops;
-  const RList given(list, "the inputs");
-  for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(control_input_of(given[i]));
+  const RList list_of_inputs(list, "the inputs");
+  for (R_xlen_t i = 0; i < list_of_inputs.size(); ++i)
+    ops.push_back(control_input_of(list_of_inputs[i]));
   return ops;
 }
 
-// An R variable getter. Option functions, such as an initializer, reach R as handles.
+// A variable getter in R. It gets functions among the options, such as an initializer, as handles.
 struct RGetter {
   RFunctionPtr function;
   VariableGetterResult operator()(Graph& graph,
-                         const std::string& name,
-                         const Shape& shape,
-                         const VariableOptions& options) const {
+                                  const std::string& name,
+                                  const Shape& shape,
+                                  const VariableOptions& options) const {
     const DefaultGraph scope(graph.shared_from_this());
-    auto given = std::make_shared<VariableOptions>(options);
-    Rcpp::Shield<SEXP> handle(make_handle(std::move(given), kVariableOptions));
-    Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(known_dims_to_r(shape));
+    auto copied_options = std::make_shared<VariableOptions>(options);
+    Rcpp::Shield<SEXP> handle(make_handle(std::move(copied_options), kVariableOptions));
+    Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(shape_to_r(shape));
     Rcpp::Shield<SEXP> type(text_to_r(dtype_name(options.dtype)));
     Rcpp::Shield<SEXP> collections(Rcpp::wrap(options.collections));
     Rcpp::Shield<SEXP> trainable(Rf_ScalarLogical(options.trainable));
-    Rcpp::Shield<SEXP> more(Rf_list2(trainable, collections));
-    Rcpp::Shield<SEXP> rest(Rf_cons(dims, Rf_cons(type, Rf_cons(handle, more))));
-    Rcpp::Shield<SEXP> arguments(Rf_cons(function->get(), Rf_cons(text, rest)));
-    Rcpp::Shield<SEXP> call(Rf_lcons(Rf_install("get_by_getter"), arguments));
-    Rcpp::Shield<SEXP> got(eval_r(call, package_namespace()));
-    if (!is_variable(got)) return {nullptr, tensor_of(got)};
-    const VariablePtr variable = variable_of(got);
+    Rcpp::Shield<SEXP> last_arguments(Rf_list2(trainable, collections));
+    Rcpp::Shield<SEXP> later_arguments(
+        Rf_cons(dims, Rf_cons(type, Rf_cons(handle, last_arguments))));
+    Rcpp::Shield<SEXP> arguments(Rf_cons(function->get(), Rf_cons(text, later_arguments)));
+    Rcpp::Shield<SEXP> call(Rf_lcons(Rf_install("call_custom_getter"), arguments));
+    Rcpp::Shield<SEXP> result(eval_r(call, package_namespace()));
+    if (!is_variable(result)) return {nullptr, tensor_of(result)};
+    const VariablePtr variable = variable_of(result);
     return {variable, variable->snapshot};
   }
 };
@@ -108,37 +104,38 @@ std::string cpp_scope_open_variables(
     OpenScope scope;
     scope.graph = graph_or_default(graph);
     // For "unique", append the first suffix that no variable scope uses.
-    std::string own = name;
+    std::string unique_name = name;
     const VariableStore& store = scope.graph->variables();
-    for (int i = 1; reuse == "unique" && store.has_scope(own); ++i) own = str_cat(name, "_", i);
-    scope.variables = std::make_unique<VariableScope>(*scope.graph, own);
+    for (int i = 1; reuse == "unique" && store.has_scope(unique_name); ++i)
+      unique_name = str_cat(name, "_", i);
+    scope.variables = std::make_unique<VariableScope>(*scope.graph, unique_name);
     if (is_absolute) scope.variables->options().name = name;
     using Reuse = VariableStore::Reuse;
     if (reuse == "always") scope.variables->options().reuse = Reuse::kAlways;
     if (reuse == "auto") scope.variables->options().reuse = Reuse::kAuto;
     VariableStore::Scope& options = scope.variables->options();
-    const RList all(defaults, "the defaults of variables");
-    auto given = [&](const char* argument) { return all.find(argument); };
-    if (given("initializer") != R_NilValue) {
-      options.initializer = initializer_from_r(*scope.graph, given("initializer"));
+    const RList default_list(defaults, "the defaults of variables");
+    auto default_of = [&](const char* argument) { return default_list.find(argument); };
+    if (default_of("initializer") != R_NilValue) {
+      options.initializer = initializer_from_r(*scope.graph, default_of("initializer"));
     }
-    if (given("regularizer") != R_NilValue) {
-      options.regularizer = of_variable_from_r(*scope.graph, given("regularizer"));
+    if (default_of("regularizer") != R_NilValue) {
+      options.regularizer = variable_transform_from_r(*scope.graph, default_of("regularizer"));
     }
-    if (given("constraint") != R_NilValue) {
-      options.constraint = of_variable_from_r(*scope.graph, given("constraint"));
+    if (default_of("constraint") != R_NilValue) {
+      options.constraint = variable_transform_from_r(*scope.graph, default_of("constraint"));
     }
-    if (given("dtype") != R_NilValue) options.dtype = dtype_from_r(given("dtype"));
-    if (given("use_resource") != R_NilValue) {
-      options.use_resource = is_true(given("use_resource"));
+    if (default_of("dtype") != R_NilValue) options.dtype = dtype_from_r(default_of("dtype"));
+    if (default_of("use_resource") != R_NilValue) {
+      options.use_resource = is_true(default_of("use_resource"));
     }
-    if (given("partitioner") != R_NilValue) {
+    if (default_of("partitioner") != R_NilValue) {
       Args args;
-      args.set("partitioner", value_from_r(given("partitioner")));
+      args.set("partitioner", value_from_r(default_of("partitioner")));
       options.partitioner = partitioner_argument(args, "partitioner");
     }
-    if (given("getter") != R_NilValue) {
-      options.getter = RGetter{function_of_graph(*scope.graph, given("getter"))};
+    if (default_of("getter") != R_NilValue) {
+      options.getter = RGetter{function_of_graph(*scope.graph, default_of("getter"))};
     }
     const std::string full = scope.variables->name();
     open_scopes().push_back(std::move(scope));
@@ -150,12 +147,12 @@ std::string cpp_scope_open_variables(
 SEXP cpp_scope_getter() {
   return guarded_entry([&]() -> SEXP {
     const VariableGetter& getter = default_graph()->variables().current().getter;
-    const auto* mine = getter.target<RGetter>();
-    return mine ? mine->function->get() : R_NilValue;
+    const auto* r_getter = getter.target<RGetter>();
+    return r_getter ? r_getter->function->get() : R_NilValue;
   });
 }
 
-// The functions that the variable has: "initializer", "regularizer", "constraint".
+// The names of the functions in the options: "initializer", "regularizer", "constraint".
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_option_names(SEXP handle) {
   return guarded_entry([&]() -> SEXP {
@@ -168,7 +165,8 @@ SEXP cpp_variable_option_names(SEXP handle) {
   });
 }
 
-// Calls one of these functions: an initializer with shape and type, the others with a tensor.
+// Calls a function of the options by name: an initializer with shape and type, others with a
+// tensor.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
   return guarded_entry([&]() -> SEXP {
@@ -199,17 +197,18 @@ SEXP cpp_variable_scope() {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_variable_scope_reuse() {
-  guarded_entry([&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
+  guarded_entry(
+      [&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
 }
 
-// For NULL instead of a list, outer control dependencies are ignored.
+// `inputs` is a list; NULL clears outer control dependencies.
 // [[Rcpp::export(rng = false)]]
 void cpp_scope_open_control(SEXP graph, SEXP inputs) {
   guarded_entry([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
-    scope.control = std::make_unique<ControlDependencies>(*scope.graph, ancestors_of(inputs),
-                                                          inputs == R_NilValue);
+    scope.control = std::make_unique<ControlDependencies>(
+        *scope.graph, control_inputs_from_r(inputs), inputs == R_NilValue);
     open_scopes().push_back(std::move(scope));
   });
 }
@@ -224,7 +223,7 @@ void cpp_scope_close() {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_group(SEXP inputs, Text name) {
   return guarded_entry([&]() -> SEXP {
-    const std::vector<Operation*> ops = ancestors_of(inputs);
+    const std::vector<Operation*> ops = control_inputs_from_r(inputs);
     const auto graph = ops.empty() ? default_graph() : graph_for(ops.front()->graph());
     return operation_handle(graph->group(ops, name));
   });

@@ -1,4 +1,4 @@
-// Tables of what the core's factories can construct, with endpoints and arguments.
+// Tables of the objects that the core's factories can construct, with endpoints and arguments.
 #include "columns/feature_column.h"
 #include "data/dataset.h"
 #include "estimators/export/exporter.h"
@@ -6,6 +6,7 @@
 #include "estimators/models/model_traits.h"
 #include "hooks/hook_registry.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 #include "training/optimizer.h"
 
@@ -15,18 +16,16 @@ using namespace runhooks::r;
 namespace {
 
 template <typename Visit>
-auto with_factory(const std::string& what, Visit visit) {
-  if (what == "optimizer") return visit(Factory<Optimizer>::instance());
-  if (what == "dataset") return visit(Factory<Dataset>::instance());
-  if (what == "hook") return visit(Factory<RunHook>::instance());
-  if (what == "column") return visit(Factory<FeatureColumn>::instance());
-  if (what == "head") return visit(Factory<Head>::instance());
-  if (what == "exporter") return visit(Factory<Exporter>::instance());
-  if (what == "estimator") return visit(Factory<CannedModel>::instance());
-  invalid_argument("'", what, "' is not a kind of specification.");
+auto with_factory(const std::string& kind, Visit visit) {
+  if (kind == "optimizer") return visit(Factory<Optimizer>::instance());
+  if (kind == "dataset") return visit(Factory<Dataset>::instance());
+  if (kind == "hook") return visit(Factory<RunHook>::instance());
+  if (kind == "column") return visit(Factory<FeatureColumn>::instance());
+  if (kind == "head") return visit(Factory<Head>::instance());
+  if (kind == "exporter") return visit(Factory<Exporter>::instance());
+  if (kind == "estimator") return visit(Factory<CannedModel>::instance());
+  invalid_argument("'", kind, "' is not a kind of specification.");
 }
-
-using Strings = std::vector<std::string>;
 
 class Table {
  public:
@@ -47,39 +46,40 @@ class Table {
   Rcpp::CharacterVector names_;
 };
 
+// An argument of a constructor.
 struct Row {
   std::string endpoint, type, summary, family, mode;
   const ArgSpec* spec;
 };
 
 SEXP rows_to_r(const std::vector<Row>& rows) {
-  const auto words = [&rows](auto get) {
-    Strings all;
-    for (const Row& row : rows) all.push_back(get(row));
-    return all;
+  const auto strings = [&rows](auto get) {
+    std::vector<std::string> values;
+    for (const Row& row : rows) values.push_back(get(row));
+    return values;
   };
   const auto flags = [&rows](auto get) {
-    std::vector<bool> all;
-    for (const Row& row : rows) all.push_back(get(row));
-    return all;
+    std::vector<bool> values;
+    for (const Row& row : rows) values.push_back(get(row));
+    return values;
   };
   Table table;
-  table.add("endpoint", words([](const Row& row) { return row.endpoint; }));
-  table.add("type", words([](const Row& row) { return row.type; }));
-  table.add("summary", words([](const Row& row) { return row.summary; }));
-  table.add("family", words([](const Row& row) { return row.family; }));
-  table.add("mode", words([](const Row& row) { return row.mode; }));
-  table.add("name", words([](const Row& row) { return row.spec->name; }));
-  table.add("target", words([](const Row& row) { return row.spec->target; }));
-  table.add("default", words([](const Row& row) { return row.spec->fallback; }));
-  table.add("kind", words([](const Row& row) { return row.spec->kind; }));
-  table.add("wanted", words([](const Row& row) { return describe_expected(*row.spec); }));
-  table.add("range", words([](const Row& row) { return row.spec->range; }));
+  table.add("endpoint", strings([](const Row& row) { return row.endpoint; }));
+  table.add("type", strings([](const Row& row) { return row.type; }));
+  table.add("summary", strings([](const Row& row) { return row.summary; }));
+  table.add("family", strings([](const Row& row) { return row.family; }));
+  table.add("mode", strings([](const Row& row) { return row.mode; }));
+  table.add("name", strings([](const Row& row) { return row.spec->name; }));
+  table.add("target", strings([](const Row& row) { return row.spec->target; }));
+  table.add("default", strings([](const Row& row) { return row.spec->fallback; }));
+  table.add("kind", strings([](const Row& row) { return row.spec->kind; }));
+  table.add("wanted", strings([](const Row& row) { return describe_expected(*row.spec); }));
+  table.add("range", strings([](const Row& row) { return row.spec->range; }));
   table.add("null_is_good", flags([](const Row& row) { return row.spec->allows_null; }));
   table.add("affects_checkpoints",
             flags([](const Row& row) { return row.spec->affects_checkpoints; }));
   table.add("binding_only", flags([](const Row& row) { return row.spec->is_binding_only; }));
-  table.add("doc", words([](const Row& row) { return row.spec->doc; }));
+  table.add("doc", strings([](const Row& row) { return row.spec->doc; }));
   return table.frame(static_cast<R_xlen_t>(rows.size()));
 }
 
@@ -88,17 +88,17 @@ SEXP part_to_r(const ModelPart& part) {
   return Rcpp::List::create(
       Rcpp::_["columns"] = part.has_columns ? part.columns_argument() : "",
       Rcpp::_["optimizer"] = part.has_optimizer() ? part.optimizer_argument() : "",
-      Rcpp::_["is_deep"] = part.is_deep,
-      Rcpp::_["missing"] = optimizer.missing, Rcpp::_["rate"] = optimizer.rate,
-      Rcpp::_["rate_falls"] = optimizer.falls == PartOptimizer::RateScaling::kAlways,
-      Rcpp::_["of_formula"] = optimizer.of_formula,
-      Rcpp::_["rate_of_formula"] = optimizer.rate_of_formula);
+      Rcpp::_["is_deep"] = part.is_deep, Rcpp::_["missing"] = optimizer.default_name,
+      Rcpp::_["rate"] = optimizer.rate,
+      Rcpp::_["rate_falls"] = optimizer.rate_scaling == PartOptimizer::RateScaling::kAlways,
+      Rcpp::_["of_formula"] = optimizer.formula_name,
+      Rcpp::_["rate_of_formula"] = optimizer.formula_rate);
 }
 
 }  // namespace
 
-// One row per argument, for all types or for one. Arguments of estimators have a family ("linear",
-// "deep", ...) and a mode ("regression", "classification"; empty if the head decides).
+// One row per argument, of all types or of one type. Arguments of estimators have a family
+// ("linear", "deep", ...) and a mode ("regression", "classification"; empty if the head decides).
 // "affects_checkpoints" marks arguments that must agree with the model directory.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_specs(Text what, Text type) {
@@ -112,7 +112,7 @@ SEXP cpp_specs(Text what, Text type) {
           const RegisteredModel& model = registered_model(entry.type);
           row.family = model.traits->family;
           row.mode = mode_of(model.task);
-          row.summary = str_cat("A ", model.traits->words, " model.");
+          row.summary = str_cat("A ", model.traits->description, " model.");
         }
         for (const ArgSpec& spec : entry.arguments()) {
           row.spec = &spec;
@@ -128,28 +128,25 @@ SEXP cpp_specs(Text what, Text type) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_endpoints(Text what) {
   return guarded_entry([&]() -> SEXP {
-    Strings endpoints, types;
+    std::vector<std::pair<std::string, std::string>> endpoints;
     with_factory(what, [&](const auto& factory) {
-      for (const auto& entry : factory.entries()) {
-        endpoints.push_back(entry.endpoint);
-        types.push_back(entry.type);
-      }
+      for (const auto& entry : factory.entries())
+        endpoints.emplace_back(entry.type, entry.endpoint);
     });
-    Rcpp::CharacterVector all = Rcpp::wrap(endpoints);
-    all.names() = Rcpp::wrap(types);
-    return all;
+    return named_strings_to_r(endpoints);
   });
 }
 
 namespace {
 
 Rcpp::List formula_defaults_to_r(const ModelTraits& traits) {
-  Rcpp::List all;
-  for (const FormulaDefault& one : traits.formula_defaults) {
-    all.push_back(Rcpp::List::create(Rcpp::_["argument"] = one.argument, Rcpp::_["value"] = one.value,
-                                     Rcpp::_["is_by_row"] = one.is_by_row));
+  Rcpp::List list;
+  for (const FormulaDefault& entry : traits.formula_defaults) {
+    list.push_back(Rcpp::List::create(Rcpp::_["argument"] = entry.argument,
+                                      Rcpp::_["value"] = entry.value,
+                                      Rcpp::_["is_by_row"] = entry.is_per_row));
   }
-  return all;
+  return list;
 }
 
 }  // namespace
@@ -161,12 +158,13 @@ SEXP cpp_model_traits(Text estimator) {
     const ModelTraits& traits = *model.traits;
     Rcpp::List parts;
     for (const ModelPart& part : traits.parts) parts.push_back(part_to_r(part));
-    return Rcpp::List::create(Rcpp::_["family"] = traits.family, Rcpp::_["words"] = traits.words,
+    return Rcpp::List::create(Rcpp::_["family"] = traits.family,
+                              Rcpp::_["words"] = traits.description,
                               Rcpp::_["class"] = str_cat(traits.name, class_of(model.task)),
                               Rcpp::_["mode"] = mode_of(model.task), Rcpp::_["parts"] = parts,
                               Rcpp::_["batch_size"] = static_cast<double>(traits.batch_size),
                               Rcpp::_["steps"] = static_cast<double>(traits.steps),
-                              Rcpp::_["wants_all_rows"] = traits.wants_all_rows,
+                              Rcpp::_["needs_all_rows"] = traits.needs_all_rows,
                               Rcpp::_["has_coefficients"] = static_cast<bool>(traits.coefficients),
                               Rcpp::_["has_trees"] = static_cast<bool>(traits.trees),
                               Rcpp::_["formula_defaults"] = formula_defaults_to_r(traits),

@@ -5,8 +5,8 @@
 #include "base/random.h"
 #include "graph/graph_function.h"
 #include "graph/indexed_slices.h"
-#include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
@@ -24,7 +24,7 @@ Graph* graph_of_value(const Value& value) {
       if (Graph* graph = graph_of_value(element)) return graph;
     }
   }
-  if (const Gradient* rows = rows_in(value)) return &rows->values.graph();
+  if (const Gradient* rows = indexed_slices_in(value)) return &rows->values.graph();
   return nullptr;
 }
 
@@ -38,9 +38,8 @@ std::shared_ptr<Graph> graph_of_arguments(const Args& args) {
 // Default seeds come from R's generator, so that set.seed() makes scripts reproducible.
 uint64_t seed_from_r() {
   Rcpp::Shield<SEXP> largest(Rf_ScalarInteger(2147483647)), one(Rf_ScalarInteger(1));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("sample.int"), largest, one));
-  Rcpp::Shield<SEXP> drawn(eval_r(call, R_BaseEnv));
-  return static_cast<uint64_t>(Rf_asInteger(drawn));
+  Rcpp::Shield<SEXP> seed(call_r_function(Rf_install("sample.int"), {largest, one}, R_BaseEnv));
+  return static_cast<uint64_t>(Rf_asInteger(seed));
 }
 
 [[maybe_unused]] const bool seeds_are_from_r = (set_seed_source(seed_from_r), true);
@@ -54,10 +53,10 @@ struct Symbol {
 };
 
 const std::map<std::string, Symbol>& symbol_table() {
-  static const auto* all = [] {
-    auto* made = new std::map<std::string, Symbol>;
-    auto add = [made](const Symbol& symbol) {
-      for (const std::string& name : symbol.signature.endpoints) made->emplace(name, symbol);
+  static const auto* table = [] {
+    auto* symbols = new std::map<std::string, Symbol>;
+    auto add = [symbols](const Symbol& symbol) {
+      for (const std::string& name : symbol.signature.endpoints) symbols->emplace(name, symbol);
     };
     for (const GraphFunctionDef& def : all_graph_functions()) add({def.signature, nullptr, &def});
     for (const auto& entry : all_ops()) {
@@ -65,9 +64,9 @@ const std::map<std::string, Symbol>& symbol_table() {
         add({signature, &entry.second, nullptr});
       }
     }
-    return made;
+    return symbols;
   }();
-  return *all;
+  return *table;
 }
 
 // True if the R value equals the default in the signature.
@@ -87,33 +86,34 @@ bool is_default(SEXP x, const std::string& text) {
   return is_number && Rf_asReal(x) == read_double(text.c_str(), nullptr);
 }
 
-struct Bound {
+struct BoundArgument {
   std::string name;
   SEXP value;
   bool is_default;
 };
-// In the order of the call, by the core's argument names.
-using Bindings = std::vector<std::pair<std::string, Bound>>;
+// The arguments in the order of the call, with the core's names.
+using Bindings = std::vector<std::pair<std::string, BoundArgument>>;
 
 // Maps arguments to the core's names. If aliases share a target, the non-default value wins.
-Bindings bind_arguments(const Signature& signature, SEXP given, const std::string& owner) {
+Bindings bind_arguments(const Signature& signature, SEXP argument_list, const std::string& owner) {
   Bindings bindings;
-  const RList arguments(given, "the arguments of a function");
+  const RList arguments(argument_list, "the arguments of a function");
   for (R_xlen_t i = 0; i < arguments.size(); ++i) {
     const std::string name = arguments.name(i);
     const ArgSpec* argument = signature.find(name);
     if (!argument) invalid_argument("Unused argument: ", owner, " has no `", name, "`.");
     SEXP x = arguments[i];
     if (x == R_MissingArg) invalid_argument("`", name, "` of ", owner, " is missing.");
-    const Bound bound{name, x, is_default(x, argument->fallback)};
-    auto same = std::find_if(bindings.begin(), bindings.end(),
-                             [&](const auto& other) { return other.first == argument->target; });
-    if (same == bindings.end()) {
+    const BoundArgument bound{name, x, is_default(x, argument->fallback)};
+    auto existing = std::find_if(bindings.begin(), bindings.end(), [&](const auto& other) {
+      return other.first == argument->target;
+    });
+    if (existing == bindings.end()) {
       bindings.emplace_back(argument->target, bound);
-    } else if (same->second.is_default) {
-      if (!bound.is_default) same->second = bound;
+    } else if (existing->second.is_default) {
+      if (!bound.is_default) existing->second = bound;
     } else if (!bound.is_default) {
-      invalid_argument("Give only one of `", same->second.name, "` and `", name, "` to ", owner,
+      invalid_argument("Give only one of `", existing->second.name, "` and `", name, "` to ", owner,
                        ".");
     }
   }
@@ -122,19 +122,19 @@ Bindings bind_arguments(const Signature& signature, SEXP given, const std::strin
 
 SEXP call_function(const GraphFunctionDef& def, const Bindings& bindings, std::string owner) {
   auto args = std::make_shared<Args>(std::move(owner));
-  std::vector<std::string> given;
-  const NewFunctions functions = collect_new_closures([&args, &bindings, &given] {
+  std::vector<std::string> specified;
+  const NewFunctions functions = collect_new_closures([&args, &bindings, &specified] {
     for (const auto& [target, bound] : bindings) {
       args->set(target, value_from_r(bound.value));
-      if (!bound.is_default && bound.value != R_NilValue) given.push_back(target);
+      if (!bound.is_default && bound.value != R_NilValue) specified.push_back(target);
     }
   });
   const auto graph = graph_of_arguments(*args);
   transfer_to(*graph, functions);
-  return value_to_r(call_graph_function(def, *graph, *args, given));
+  return value_to_r(call_graph_function(def, *graph, *args, specified));
 }
 
-const Bound* find_binding(const Bindings& bindings, const std::string& target) {
+const BoundArgument* find_binding(const Bindings& bindings, const std::string& target) {
   for (const auto& [name, bound] : bindings) {
     if (name == target) return &bound;
   }
@@ -146,61 +146,63 @@ SEXP dense_input(SEXP x) {
   return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));
 }
 
-// Appends `given`, or its elements for a list of tensors.
-void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_list,
+// Appends an argument to the inputs of an op, or its elements if the op expects a list of tensors.
+void append_input(std::vector<Rcpp::RObject>& inputs,
+                  const BoundArgument& argument,
+                  bool is_list,
                   const std::string& owner) {
-  SEXP x = given.value;
+  SEXP x = argument.value;
   if (is_indexed_slices(x)) {
-    all.emplace_back(dense_input(x));
+    inputs.emplace_back(dense_input(x));
     return;
   }
-  const bool is_nest =
+  const bool is_plain_list =
       TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
-  if (!is_list && is_nest) {
-    // a list in place of one tensor: a shape, or tensors to stack
-    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("list_as_input"), x));
-    Rcpp::Shield<SEXP> value(eval_r(call, package_namespace()));
-    all.emplace_back(SEXP(value));
+  if (!is_list && is_plain_list) {
+    // A list in place of a tensor is a shape, or tensors to stack.
+    Rcpp::Shield<SEXP> value(call_internal("list_as_input", {x}));
+    inputs.emplace_back(SEXP(value));
     return;
   }
   if (!is_list || is_tensor(x) || is_variable(x)) {
-    all.emplace_back(x);
+    inputs.emplace_back(x);
     return;
   }
   if (!Rf_isVector(x)) {
-    invalid_argument("`", given.name, "` of ", owner, " must be a list of tensors, not an object of ",
-                     "type ", Rf_type2char(TYPEOF(x)), ".");
+    invalid_argument("`", argument.name, "` of ", owner,
+                     " must be a list of tensors, not an object of ", "type ",
+                     Rf_type2char(TYPEOF(x)), ".");
   }
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
-  Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));
+  Rcpp::Shield<SEXP> elements(call_r_function(Rf_install("as.list"), {x}, R_BaseEnv));
   for (R_xlen_t i = 0; i < Rf_xlength(elements); ++i) {
     SEXP element = VECTOR_ELT(elements, i);
-    all.emplace_back(is_indexed_slices(element) ? dense_input(element) : element);
+    inputs.emplace_back(is_indexed_slices(element) ? dense_input(element) : element);
   }
 }
 
-// IndexedSlices of the identities of `rows`.
-SEXP same_rows(SEXP rows, const std::string& name) {
-  Gradient same = gradient_from_r(rows);
-  const auto graph = graph_for(same.values.graph());
-  for (Output* part : {&same.values, &same.indices, &same.dense_shape}) {
-    if (*part) *part = graph->op("Identity", {*part}).named(name);
+// tf.identity() of IndexedSlices: the identities of its tensors.
+SEXP identity_of_slices(SEXP rows, const std::string& name) {
+  Gradient copy = gradient_from_r(rows);
+  const auto graph = graph_for(copy.values.graph());
+  for (Output* component : {&copy.values, &copy.indices, &copy.dense_shape}) {
+    if (*component) *component = graph->op("Identity", {*component}).named(name);
   }
-  return gradient_to_r(same);
+  return gradient_to_r(copy);
 }
 
 SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owner) {
-  const Bound* first = def.is_identity ? find_binding(bindings, def.inputs[0].name) : nullptr;
+  const BoundArgument* first =
+      def.is_identity ? find_binding(bindings, def.inputs[0].name) : nullptr;
   if (first && is_indexed_slices(first->value)) {
-    const Bound* name = find_binding(bindings, "name");
+    const BoundArgument* name = find_binding(bindings, "name");
     const bool is_named = name && name->value != R_NilValue;
-    return same_rows(first->value, is_named ? string_from_r(name->value) : "");
+    return identity_of_slices(first->value, is_named ? string_from_r(name->value) : "");
   }
   std::vector<Rcpp::RObject> inputs;
   Rcpp::List attrs;
   Rcpp::CharacterVector attr_names;
   for (const ArgDef& input : def.inputs) {
-    const Bound* bound = find_binding(bindings, input.name);
+    const BoundArgument* bound = find_binding(bindings, input.name);
     if (!bound || bound->value == R_NilValue) {
       invalid_argument("`", bound ? bound->name : input.name, "` of ", owner, " is missing.");
     }
@@ -210,8 +212,10 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
   SEXP name = R_NilValue;
   for (const auto& [target, bound] : bindings) {
     // clang cannot capture a structured binding
-    const auto is_it = [&wanted = target](const ArgDef& arg) { return arg.name == wanted; };
-    const bool is_input = std::any_of(def.inputs.begin(), def.inputs.end(), is_it);
+    const auto has_target_name = [&target_name = target](const ArgDef& arg) {
+      return arg.name == target_name;
+    };
+    const bool is_input = std::any_of(def.inputs.begin(), def.inputs.end(), has_target_name);
     if (is_input || bound.value == R_NilValue) continue;
     if (target == "name") {
       name = bound.value;
@@ -230,7 +234,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
 
 }  // namespace
 
-// `given`: the arguments by TensorFlow's names, without missing ones.
+// `given` is a named list of the arguments of the call, with TensorFlow's names.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_call(Text endpoint, SEXP given) {
   return guarded_entry([&]() -> SEXP {
@@ -253,16 +257,16 @@ SEXP cpp_tf_symbols() {
     std::vector<std::string> names, arguments, summaries;
     for (const auto& [name, symbol] : symbol_table()) {
       if (name[0] == '_') continue;
-      std::vector<std::string> words;
+      std::vector<std::string> parameters;
       for (const ArgSpec& argument : symbol.signature.arguments) {
         const bool has_default = !argument.fallback.empty();
         // names with a leading underscore need backticks in R
         const bool is_quoted = argument.name[0] == '_';
-        const std::string shown = is_quoted ? "`" + argument.name + "`" : argument.name;
-        words.push_back(shown + (has_default ? " = " + argument.fallback : ""));
+        const std::string quoted_name = is_quoted ? "`" + argument.name + "`" : argument.name;
+        parameters.push_back(quoted_name + (has_default ? " = " + argument.fallback : ""));
       }
       names.push_back(name);
-      arguments.push_back(str_join(words, ", "));
+      arguments.push_back(str_join(parameters, ", "));
       summaries.push_back(symbol.summary());
     }
     return Rcpp::DataFrame::create(Rcpp::_["name"] = names, Rcpp::_["arguments"] = arguments,

@@ -1,6 +1,7 @@
 #include "cluster/communicator.h"
 #include "estimators/replicas/replica_run.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -9,10 +10,10 @@ using namespace runhooks::r;
 namespace {
 
 SEXP rank_to_r() {
-  const Communicator& all = communicator();
-  return Rcpp::List::create(Rcpp::_["rank"] = all.rank(), Rcpp::_["size"] = all.size(),
-                            Rcpp::_["local_rank"] = all.local_rank(),
-                            Rcpp::_["library"] = all.library());
+  const Communicator& peers = communicator();
+  return Rcpp::List::create(Rcpp::_["rank"] = peers.rank(), Rcpp::_["size"] = peers.size(),
+                            Rcpp::_["local_rank"] = peers.local_rank(),
+                            Rcpp::_["library"] = peers.library());
 }
 
 }  // namespace
@@ -26,25 +27,19 @@ SEXP cpp_cluster_start(Text path) {
   });
 }
 
-// Starts the collective call `what`: a barrier for all processes.
+// Waits until all processes have started the call that `what` names.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_begin(Text what, Text folder) {
   guarded_entry([&] { begin_collective(what, folder); });
 }
 
-// Gathers the bytes of all processes, ordered by rank, after a barrier for `what`.
+// Returns the bytes of all processes, ordered by rank. All of them must run the call `what`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cluster_gather(Text what, SEXP bytes) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(bytes) != RAWSXP) invalid_argument("`bytes` must be a raw vector.");
-    const std::string own(reinterpret_cast<const char*>(RAW(bytes)),
-                          static_cast<size_t>(Rf_xlength(bytes)));
     check_same_collective(what);
-    const std::vector<std::string> gathered = gather_texts(communicator(), own);
-    Rcpp::List all(gathered.size());
-    for (size_t i = 0; i < gathered.size(); ++i)
-      all[i] = Rcpp::RawVector(gathered[i].begin(), gathered[i].end());
-    return all;
+    return list_to_r(gather_texts(communicator(), std::string(raw_bytes(bytes))), raw_to_r);
   });
 }
 

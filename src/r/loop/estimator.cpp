@@ -35,7 +35,7 @@ RunConfig config_from_r(SEXP list) {
   config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
   config.replicas = static_cast<int>(args->integer("replicas", 1));
   config.sync_batch_norm = args->flag("sync_batch_norm", false);
-  config.on_other_data = on_other_data_from_name(args->text("on_other_data", "stop"));
+  config.on_other_data = resume_mismatch_from_name(args->text("on_other_data", "stop"));
   return config;
 }
 
@@ -51,24 +51,12 @@ InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   return [function, folder](Graph& graph, Mode mode) -> ModelInput {
     DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
-    Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
-    Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> result(call_r_function(function->get(), {name}));
     if (mode == Mode::kTrain) write_metadata_from_r(result, folder);
     ModelInput input = model_input_from_r(result);
-    input.is_part = Rf_getAttrib(result, Rf_install("sharded_by")) != R_NilValue;
+    input.is_shard = Rf_getAttrib(result, Rf_install("sharded_by")) != R_NilValue;
     return input;
   };
-}
-
-SEXP feature_to_r(const Feature& feature) {
-  if (!feature.is_sparse()) return tensor_handle(feature.values);
-  Rcpp::Shield<SEXP> sparse(named_list({"indices", "values", "dense_shape"}));
-  SET_VECTOR_ELT(sparse, 0, tensor_handle(feature.indices));
-  SET_VECTOR_ELT(sparse, 1, tensor_handle(feature.values));
-  SET_VECTOR_ELT(sparse, 2, tensor_handle(feature.dense_shape));
-  Rcpp::Shield<SEXP> classes(text_to_r("tensorflow.sparse_tensor"));
-  Rf_setAttrib(sparse, R_ClassSymbol, classes);
-  return sparse;
 }
 
 SEXP named_tensors_to_r(const Named<Output>& tensors) {
@@ -76,24 +64,23 @@ SEXP named_tensors_to_r(const Named<Output>& tensors) {
 }
 
 SEXP input_features_to_r(const ModelInput& input) {
-  const auto given = std::static_pointer_cast<const Preserved>(input.given);
-  if (given) return list_element(given->get(), "features");
+  const auto r_input = std::static_pointer_cast<const Preserved>(input.r_object);
+  if (r_input) return list_element(r_input->get(), "features");
   return named_values_to_r(input.features, feature_to_r);
 }
 
 SEXP labels_to_r(const ModelInput& input) {
-  const auto given = std::static_pointer_cast<const Preserved>(input.given);
-  if (given) return list_element(given->get(), "labels");
+  const auto r_input = std::static_pointer_cast<const Preserved>(input.r_object);
+  if (r_input) return list_element(r_input->get(), "labels");
   if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
   return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
 }
 
-// Adds metrics of an R function (add_metrics()); they replace metrics of the same names.
-void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
+// Adds the metrics of an R function (add_metrics()), which replace metrics of the same names.
+void add_metrics_of_function(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
   Rcpp::Shield<SEXP> features(input_features_to_r(input)), labels(labels_to_r(input));
   Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
-  Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
-  Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
+  Rcpp::Shield<SEXP> result(call_r_function(function, {features, labels, predictions}));
   const RList metrics(result, "the result of a metric function");
   for (R_xlen_t i = 0; i < metrics.size(); ++i) {
     const std::string name = metrics.name(i);
@@ -111,7 +98,8 @@ void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec
   }
 }
 
-// The arguments of a canned estimator without an owner: errors show the user's constructor call.
+// The arguments of a canned estimator. They have no owner, so that errors show the constructor
+// call.
 std::shared_ptr<Args> estimator_args(SEXP spec) {
   const auto args = args_from_r(spec, "the estimator");
   args->set_owner("");
@@ -125,35 +113,38 @@ CannedModel canned_model_from_r(SEXP spec) {
   return make_canned_model(type, *args);
 }
 
-double num_trainable(const Graph& graph) {
-  double all = 0;
+double count_trainable_weights(const Graph& graph) {
+  double count = 0;
   for (const VariablePtr& variable : variables_in(graph, collection_keys::kTrainableVariables)) {
-    all += static_cast<double>(variable->shape.num_elements());
+    count += static_cast<double>(variable->shape.num_elements());
   }
-  return all;
+  return count;
 }
 
-// Adds the metrics of the R functions, and counts trainable parameters.
-ModelFn with_own_metrics(const ModelFn& model_fn,
-                         SEXP functions,
-                         const std::shared_ptr<double>& num_weights) {
-  std::vector<RFunctionPtr> own_metrics;
+// Wraps a model function: adds the metrics of the R functions, and stores the number of trainable
+// weights in `num_weights`.
+ModelFn with_metric_functions(const ModelFn& model_fn,
+                              SEXP functions,
+                              const std::shared_ptr<double>& num_weights) {
+  std::vector<RFunctionPtr> metric_functions;
   for (R_xlen_t i = 0; i < Rf_xlength(functions); ++i) {
-    own_metrics.push_back(
+    metric_functions.push_back(
         RFunction::make(function_from_r(VECTOR_ELT(functions, i), "a metric function")));
   }
-  return [model_fn, own_metrics, num_weights](Graph& graph, const ModelInput& input, Mode mode) {
-    DefaultGraph scope(graph.shared_from_this());
-    EstimatorSpec spec = model_fn(graph, input, mode);
-    *num_weights = num_trainable(graph);
-    if (mode == Mode::kEval) {
-      for (const auto& function : own_metrics) add_own_metrics(function->get(), input, spec);
-    }
-    return spec;
-  };
+  return
+      [model_fn, metric_functions, num_weights](Graph& graph, const ModelInput& input, Mode mode) {
+        DefaultGraph scope(graph.shared_from_this());
+        EstimatorSpec spec = model_fn(graph, input, mode);
+        *num_weights = count_trainable_weights(graph);
+        if (mode == Mode::kEval) {
+          for (const auto& function : metric_functions)
+            add_metrics_of_function(function->get(), input, spec);
+        }
+        return spec;
+      };
 }
 
-PlainFields about_from_r(SEXP about) {
+PlainFields record_fields_from_r(SEXP about) {
   const RList list(about, "the fields of a run record");
   PlainFields fields;
   for (R_xlen_t i = 0; i < list.size(); ++i) {
@@ -167,79 +158,66 @@ struct CachedModel {
   ModelFn model_fn;
   std::shared_ptr<Head> head;        // NULL for custom models
   std::shared_ptr<Args> warm_start;  // may be NULL
-  // of the graph that was built last
+  // The number of trainable weights in the graph that was built last.
   std::shared_ptr<double> num_weights = std::make_shared<double>(0);
-  // NULL if each call has to build a new graph
-  std::shared_ptr<ModelGraphCache> kept;
+  // NULL if each call must build a new graph.
+  std::shared_ptr<ModelGraphCache> graph_cache;
 };
 const HandleKind kModel("runhooks_model");
 
 std::shared_ptr<CachedModel> model_from_r(SEXP spec) {
   if (is_handle(spec, kModel)) return from_handle<CachedModel>(spec, kModel);
-  auto made = std::make_shared<CachedModel>();
-  SEXP own = list_element(spec, "model_fn");
-  if (own != R_NilValue) {
-    made->model_fn = custom_model_from_r(RFunction::make(function_from_r(own, "`model_fn`")));
+  auto model = std::make_shared<CachedModel>();
+  SEXP custom_fn = list_element(spec, "model_fn");
+  if (custom_fn != R_NilValue) {
+    model->model_fn =
+        custom_model_from_r(RFunction::make(function_from_r(custom_fn, "`model_fn`")));
   } else {
     const CannedModel canned = canned_model_from_r(spec);
-    made->model_fn = canned.model_fn;
-    made->head = canned.head;
+    model->model_fn = canned.model_fn;
+    model->head = canned.head;
   }
   Rcpp::Shield<SEXP> metrics(Rf_getAttrib(spec, Rf_install("metric_fns")));
-  made->model_fn = with_own_metrics(made->model_fn, metrics, made->num_weights);
+  model->model_fn = with_metric_functions(model->model_fn, metrics, model->num_weights);
   SEXP warm_start = list_element(spec, "warm_start_from");
-  if (warm_start != R_NilValue) made->warm_start = args_from_r(warm_start, "warm_start_from");
-  return made;
+  if (warm_start != R_NilValue) model->warm_start = args_from_r(warm_start, "warm_start_from");
+  return model;
 }
 
 SEXP predictions_to_r(const std::vector<TidyPrediction>& predictions) {
   static const char* const kColumns[] = {"class", "by_class", "numbers"};
-  Rcpp::List all(predictions.size());
-  for (size_t i = 0; i < predictions.size(); ++i) {
-    const TidyPrediction& one = predictions[i];
-    all[i] = Rcpp::List::create(Rcpp::_["type"] = one.type, Rcpp::_["key"] = one.key,
-                                Rcpp::_["columns"] = kColumns[static_cast<int>(one.columns)],
-                                Rcpp::_["names"] = Rcpp::wrap(one.names));
-  }
-  return all;
+  return list_to_r(predictions, [](const TidyPrediction& prediction) {
+    return Rcpp::List::create(Rcpp::_["type"] = prediction.type, Rcpp::_["key"] = prediction.key,
+                              Rcpp::_["columns"] = kColumns[static_cast<int>(prediction.columns)],
+                              Rcpp::_["names"] = Rcpp::wrap(prediction.names));
+  });
 }
 
 SEXP labels_to_r(const Head& head) {
   const LabelSpec labels = head.labels();
   Rcpp::Shield<SEXP> reads(reads_to_r(head.reads()));
   Rcpp::Shield<SEXP> predictions(predictions_to_r(labels.predictions));
-  return Rcpp::List::create(Rcpp::_["width"] = static_cast<double>(labels.width),
-                            Rcpp::_["width_argument"] = labels.width_argument,
-                            Rcpp::_["lowest"] = labels.lowest, Rcpp::_["highest"] = labels.highest,
-                            Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
-                            Rcpp::_["has_one_class"] = labels.has_one_class(),
-                            Rcpp::_["is_by_head"] = labels.is_by_head,
-                            Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary),
-                            Rcpp::_["family"] = labels.family,
-                            Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
+  return Rcpp::List::create(
+      Rcpp::_["width"] = static_cast<double>(labels.width),
+      Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
+      Rcpp::_["highest"] = labels.highest,
+      Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
+      Rcpp::_["has_one_class"] = labels.has_one_class(), Rcpp::_["is_by_head"] = labels.is_by_head,
+      Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary), Rcpp::_["family"] = labels.family,
+      Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
 }
 
 SEXP column_reads_to_r(SEXP spec) {
   const auto args = estimator_args(spec);
-  std::vector<FeatureRead> all;
+  std::vector<FeatureRead> all_reads;
   for (const ModelPart& part : registered_model(args->text("type")).traits->parts) {
     if (!part.has_columns || !args->has(part.columns_argument())) continue;
     for (const ColumnPtr& column : make_columns(args->list(part.columns_argument()))) {
       const std::vector<FeatureRead> reads = column->reads();
-      all.insert(all.end(), reads.begin(), reads.end());
+      all_reads.insert(all_reads.end(), reads.begin(), reads.end());
     }
   }
-  return reads_to_r(all);
-}
-
-SEXP named_texts_to_r(const NamedTexts& texts) {
-  Rcpp::CharacterVector values(texts.size()), names(texts.size());
-  for (size_t i = 0; i < texts.size(); ++i) {
-    values[i] = utf8_element(texts[i].second);
-    names[i] = utf8_element(texts[i].first);
-  }
-  values.names() = names;
-  return values;
+  return reads_to_r(all_reads);
 }
 
 // Throws if a canned model cannot be constructed; errors show the user's constructor call.
@@ -253,8 +231,7 @@ void check_canned_model(SEXP spec) {
 SEXP next_batch_to_r(Predictions& predictions) {
   std::vector<Tensor> batch;
   if (!predictions.next(&batch)) return R_NilValue;
-  Rcpp::List list(batch.size());
-  for (size_t i = 0; i < batch.size(); ++i) list[i] = tensor_to_r(batch[i]);
+  Rcpp::List list(list_to_r(batch, [](const Tensor& tensor) { return tensor_to_r(tensor); }));
   list.names() = Rcpp::wrap(predictions.keys());
   return list;
 }
@@ -271,19 +248,21 @@ SEXP history_of(const HookList& hooks) {
 
 Estimator estimator_from_r(SEXP spec, SEXP config) {
   const std::shared_ptr<CachedModel> model = model_from_r(spec);
-  return Estimator(model->model_fn, config_from_r(config), model->kept);
+  return Estimator(model->model_fn, config_from_r(config), model->graph_cache);
 }
 
-std::shared_ptr<ModelGraphCache> graph_cache_of(SEXP model) { return model_from_r(model)->kept; }
+std::shared_ptr<ModelGraphCache> graph_cache_of(SEXP model) {
+  return model_from_r(model)->graph_cache;
+}
 
 ModelInput model_input_from_r(SEXP result) {
   ModelInput input;
   const RList parts(result, "the result of an input function");
-  SEXP given = parts.find("given");
-  if (given != R_NilValue) {
-    input.given = std::make_shared<const Preserved>(given);
-    // hooks find the labels by this name
-    SEXP labels = RList(given, "the result of an input function").find("labels");
+  SEXP r_input = parts.find("given");
+  if (r_input != R_NilValue) {
+    input.r_object = std::make_shared<const Preserved>(r_input);
+    // The endpoint "labels", which hooks can fetch.
+    SEXP labels = RList(r_input, "the result of an input function").find("labels");
     if (is_tensor(labels)) input.labels = tensor_of(labels);
     return input;
   }
@@ -309,12 +288,12 @@ HookPtr in_memory_evaluator_from_r(SEXP hook) {
   options.steps = whole_from_r(list_element(hook, "steps"), "`steps`");
   options.name = string_from_r(list_element(hook, "name"));
   options.hooks = hooks_from_r(list_element(hook, "hooks"));
-  auto made = std::make_shared<InMemoryEvaluatorHook>(
+  auto evaluator = std::make_shared<InMemoryEvaluatorHook>(
       estimator_from_r(spec, config), input_fn_from_r(list_element(hook, "input_fn"), ""), options,
       whole_from_r(list_element(hook, "every_n_iter"), "`every_n_iter`"));
   SEXP record = Rf_getAttrib(hook, Rf_install("record"));
-  if (is_handle(record, kHistory)) made->set_history(from_handle<History>(record, kHistory));
-  return made;
+  if (is_handle(record, kHistory)) evaluator->set_history(from_handle<History>(record, kHistory));
+  return evaluator;
 }
 
 }  // namespace r
@@ -340,8 +319,8 @@ SEXP cpp_estimator_train(SEXP spec,
     options.max_steps = whole_from_r(max_steps, "`max_steps`");
     options.hooks = hooks_from_r(hooks);
     options.saving_listeners = listeners_from_r(listeners);
-    options.leaves_events = leaves_events;
-    options.about = about_from_r(about);
+    options.keeps_events = leaves_events;
+    options.about = record_fields_from_r(about);
     const std::shared_ptr<CachedModel> model = model_from_r(spec);
     if (model->warm_start) options.warm_start = std::make_shared<WarmStart>(*model->warm_start);
     const std::string folder = estimator.config().model_dir;
@@ -352,7 +331,7 @@ SEXP cpp_estimator_train(SEXP spec,
     return Rcpp::List::create(
         Rcpp::_["global_step"] = static_cast<double>(result.global_step),
         Rcpp::_["was_skipped"] = result.was_skipped, Rcpp::_["why"] = result.why,
-        Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.is_there,
+        Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.exists,
         Rcpp::_["checkpoint_id"] = newest.checkpoint_id,
         Rcpp::_["num_weights"] = *model->num_weights, Rcpp::_["history"] = history);
   });
@@ -385,7 +364,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
 }
 
 // Returns the list of all batches, or a handle if `all` is false. The attribute `checkpoint` is the
-// number of the cached checkpoint, if any. With `together`, each process predicts its shard.
+// ID of the cached checkpoint, if one is cached. With `together`, each process predicts its shard.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
@@ -402,7 +381,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.predict_keys = predict_keys;
     options.hooks = hooks_from_r(hooks);
     options.reads_all = all;
-    options.together = together;
+    options.is_distributed = together;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn, ""), options);
     count_small_graph();
@@ -413,10 +392,9 @@ SEXP cpp_estimator_predict(SEXP spec,
       if (batch == R_NilValue) break;
       batches.emplace_back(batch);
     }
-    Rcpp::List list(batches.size());
-    for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
-    const auto kept = graph_cache_of(spec);
-    const uint64_t checkpoint = kept ? kept->checkpoint_id() : 0;
+    Rcpp::List list(preserved_to_r(batches));
+    const auto graph_cache = graph_cache_of(spec);
+    const uint64_t checkpoint = graph_cache ? graph_cache->checkpoint_id() : 0;
     if (checkpoint > 0) list.attr("checkpoint") = static_cast<double>(checkpoint);
     return list;
   });
@@ -435,32 +413,31 @@ void cpp_predictions_close(SEXP pointer) {
 
 // Returns NULL unless a session that trains in `folder` is ahead of the newest checkpoint.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_save_running(Text folder, Text scratch) {
+SEXP cpp_save_active_training(Text folder, Text scratch) {
   return guarded_entry([&]() -> SEXP {
     const std::string path = ActiveTraining::save_snapshot(folder, scratch);
-    if (path.empty()) return R_NilValue;
-    return Rcpp::wrap(path);
+    return path.empty() ? R_NilValue : text_to_r(path);
   });
 }
 
 // Constructs and validates a model that later calls share. Returns its handle, labels and
-// predictions of a canned model's head, and the features that its columns read. `is_fixed`: the
-// graph is the same in each call, unless it depends on R functions.
+// predictions of a canned model's head, and the features that its columns read. `is_fixed` means
+// that the graph is the same in each call unless it depends on R functions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec, bool is_fixed) {
   return guarded_entry([&]() -> SEXP {
-    std::shared_ptr<CachedModel> made;
+    std::shared_ptr<CachedModel> model;
     NewFunctions functions;
     try {
-      functions = collect_new_closures([&] { made = model_from_r(spec); });
+      functions = collect_new_closures([&] { model = model_from_r(spec); });
     } catch (const Error&) {
       check_canned_model(spec);
       throw;
     }
-    if (is_fixed && functions.empty()) made->kept = std::make_shared<ModelGraphCache>();
-    Rcpp::Shield<SEXP> labels(made->head ? labels_to_r(*made->head) : R_NilValue);
-    Rcpp::Shield<SEXP> reads(made->head ? column_reads_to_r(spec) : R_NilValue);
-    Rcpp::Shield<SEXP> pointer(make_handle(made, kModel));
+    if (is_fixed && functions.empty()) model->graph_cache = std::make_shared<ModelGraphCache>();
+    Rcpp::Shield<SEXP> labels(model->head ? labels_to_r(*model->head) : R_NilValue);
+    Rcpp::Shield<SEXP> reads(model->head ? column_reads_to_r(spec) : R_NilValue);
+    Rcpp::Shield<SEXP> pointer(make_handle(model, kModel));
     transfer_to(pointer, functions);
     return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels,
                               Rcpp::_["reads"] = reads);
@@ -476,15 +453,16 @@ void cpp_head_check(SEXP head) {
   });
 }
 
-// The signature that must match the model directory: groups of named texts.
+// The properties of a model that must match its model directory: groups of named texts.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_signature(SEXP spec) {
   return guarded_entry([&]() -> SEXP {
-    return named_values_to_r(model_signature(*estimator_args(spec)), named_texts_to_r);
+    return named_values_to_r(model_signature(*estimator_args(spec)), named_strings_to_r);
   });
 }
 
-// Names of bias and weight variables in checkpoints of a linear model; NULL for other models.
+// The names of the bias and weight variables of a linear model in checkpoints; NULL for other
+// models.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_coefficients(SEXP spec) {
   return guarded_entry([&]() -> SEXP {

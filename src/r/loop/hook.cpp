@@ -10,6 +10,7 @@
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/owned_objects.h"
 #include "r/values/values.h"
 
@@ -20,7 +21,7 @@ SEXP list_element(SEXP list, const char* name) { return RList(list, "a hook").fi
 
 namespace {
 
-// Arguments of method calls are variables, so that errors show `after_run(context, values)`.
+// Method calls have symbols as arguments, so that errors show `after_run(context, values)`.
 struct Symbols {
   SEXP context = Rf_install("context");
   SEXP values = Rf_install("values");
@@ -32,14 +33,14 @@ struct Symbols {
 };
 
 const Symbols& hook_symbols() {
-  static const Symbols all;
-  return all;
+  static const Symbols symbols;
+  return symbols;
 }
 
 class RHook;
 
-// Hooks whose on_error() is due: no R code may run while an R jump unwinds.
-std::vector<std::shared_ptr<RHook>>& failed_hooks() {
+// Hooks whose on_error() R must call later, because no R code may run while an R jump unwinds.
+std::vector<std::shared_ptr<RHook>>& hooks_with_errors() {
   static auto* hooks = new std::vector<std::shared_ptr<RHook>>;
   return *hooks;
 }
@@ -47,8 +48,8 @@ std::vector<std::shared_ptr<RHook>>& failed_hooks() {
 class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
  public:
   RHook(SEXP methods, std::string label)
-      : label_(std::move(label)), together_(OwnedObjects::current()) {
-    // no hash table: the environment has few symbols
+      : label_(std::move(label)), owned_objects_(OwnedObjects::current()) {
+    // Without a hash table, because the environment has few symbols.
     Rcpp::Shield<SEXP> environment(
         R_NewEnv(Rcpp::Environment::namespace_env("runhooks"), /* hash = */ FALSE, 0));
     environment_.reset(environment);
@@ -67,16 +68,16 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   std::string name() const override { return label_; }
 
   void begin(Graph& graph) override {
-    const OwnedObjects::Scope mine(together_.get());
-    requested_.forget();
+    const OwnedObjects::Scope owned_scope(owned_objects_.get());
+    requested_.clear();
     has_checked_reads_ = false;
     session_.reset(R_NilValue);
     graph_ = graph.shared_from_this();
     call(begin_);
   }
   void after_create_session(Session& session, Coordinator& coordinator) override {
-    const OwnedObjects::Scope mine(together_.get());
-    requested_.forget();
+    const OwnedObjects::Scope owned_scope(owned_objects_.get());
+    requested_.clear();
     make_context(session);
     if (!after_create_session_) return;
     define(hook_symbols().session, session_handle(session));
@@ -96,7 +97,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
                           Rf_type2char(TYPEOF(request)), "."),
                   {"Wrap the fetches, as in session_run_args(loss = \"loss\")."});
     }
-    const OwnedObjects::Scope mine(together_.get());
+    const OwnedObjects::Scope owned_scope(owned_objects_.get());
     const RunArgs* args = requested_.update(request, context.session().graph());
     has_request_ = true;
     return args;
@@ -106,23 +107,23 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     const CurrentContext current(*this, context);
     define_values(values);
     const bool checks_reads = !has_checked_reads_ && (has_request_ || !before_run_);
-    const CheckedReads checked(checks_reads ? check_reads() : R_NilValue);
+    const CheckedReads checked(checks_reads ? with_read_checks() : R_NilValue);
     call(after_run_);
   }
   void end(Session& session) override {
     if (!end_) return;
-    const OwnedObjects::Scope mine(together_.get());
+    const OwnedObjects::Scope owned_scope(owned_objects_.get());
     define(hook_symbols().session, session_handle(session));
     call(end_);
   }
   void on_error(Session*, const LoopFailure&) override {
     if (on_error_.get() == R_NilValue) return;
-    if (together_) together_->hold_owner();
-    failed_hooks().push_back(shared_from_this());
+    if (owned_objects_) owned_objects_->hold_owner();
+    hooks_with_errors().push_back(shared_from_this());
   }
-  // R has called on_error().
+  // Call after R has called on_error().
   void error_is_handled() {
-    if (together_) together_->release_owner();
+    if (owned_objects_) owned_objects_->release_owner();
   }
   SEXP failed_call() const {
     Rcpp::Shield<SEXP> label(text_to_r(label_));
@@ -149,10 +150,10 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
     Rcpp::Shield<SEXP> state(plain_to_r(
         read_plain_data(state_text->string_at(0), str_cat("the state of hook `", label_, "`"))));
-    const Preserved held(state);
-    return [this, held] {
+    const Preserved preserved_state(state);
+    return [this, preserved_state] {
       if (!restore_state_) return;
-      define(hook_symbols().state, held.get());
+      define(hook_symbols().state, preserved_state.get());
       call(restore_state_);
     };
   }
@@ -163,7 +164,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   static bool is_absent(SEXP methods, const char* method) {
     SEXP absent = list_element(methods, "absent");
     for (R_xlen_t i = 0; TYPEOF(absent) == STRSXP && i < Rf_xlength(absent); ++i) {
-      if (is_word(STRING_ELT(absent, i), method)) return true;
+      if (equals_ascii(STRING_ELT(absent, i), method)) return true;
     }
     return false;
   }
@@ -171,58 +172,52 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   struct CurrentContext {
     RHook& hook;
     RunContext& context;
-    CurrentContext(RHook& h, RunContext& now) : hook(h), context(now) {
+    CurrentContext(RHook& h, RunContext& current) : hook(h), context(current) {
       R_SetExternalPtrAddr(hook.context_pointer_.get(), &context);
-      if (hook.shown_stop_ != context.stop_requested())
+      if (hook.r_stop_requested_ != context.stop_requested())
         hook.update_stop_requested(context.stop_requested());
     }
     ~CurrentContext() {
       R_ClearExternalPtr(hook.context_pointer_.get());
-      hook.shown_stop_ = context.stop_requested();  // R's request_stop() has updated R's copy
+      hook.r_stop_requested_ = context.stop_requested();  // R's request_stop() has updated R's copy
     }
   };
 
-  SEXP bind(SEXP methods, const char* method, const std::vector<SEXP>& arguments) {
+  SEXP bind(SEXP methods, const char* method, std::initializer_list<SEXP> arguments) {
     if (is_absent(methods, method)) return nullptr;
     SEXP function = list_element(methods, method);
     if (!Rf_isFunction(function)) return nullptr;
     define(Rf_install(method), function);
-    Rcpp::Shield<SEXP> call(allocate_vector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
-    SETCAR(call, Rf_install(method));
-    SEXP cell = CDR(call);
-    for (SEXP argument : arguments) {
-      SETCAR(cell, argument);
-      cell = CDR(cell);
-    }
+    Rcpp::Shield<SEXP> call(new_call(Rf_install(method), arguments));
     Rcpp::Shield<SEXP> calls(Rf_cons(call, calls_.get()));
     calls_.reset(calls);
     return call;
   }
-  // True for a label such as "hooks[[2]]", which is no user-given name.
+  // True for a label such as "hooks[[2]]", which hooks without a name get.
   static bool is_positional_name(const std::string& label) {
     return label.size() > 2 && label.compare(label.size() - 2, 2, "]]") == 0;
   }
   static std::string key_of(SEXP methods) {
-    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("hook_code"), methods));
-    Rcpp::Shield<SEXP> code(eval_r(call, package_namespace()));
+    Rcpp::Shield<SEXP> code(call_internal("hook_code", {methods}));
     return str_cat(kUnnamedState, " ", std::to_string(fingerprint64(string_from_r(code))));
   }
-  // Used while an interrupt unwinds: errors are thrown as Error and not reported in R.
-  SEXP call_swallowing_errors(SEXP prepared) {
-    Rcpp::Shield<SEXP> passing(Rf_lang2(Rf_install("value_or_error"), prepared));
-    SEXP result = call(passing);
+  // For calls while an interrupt unwinds. Throws errors as Error, without reporting them in R.
+  SEXP call_swallowing_errors(SEXP method_call) {
+    Rcpp::Shield<SEXP> swallowing_call(Rf_lang2(Rf_install("value_or_error"), method_call));
+    SEXP result = call(swallowing_call);
     if (!Rf_inherits(result, "error")) return result;
     throw Error(Code::kUnknown, error_of_condition(result, Code::kUnknown).message());
   }
   void define(SEXP symbol, SEXP value) { Rf_defineVar(symbol, value, environment_.get()); }
   // Makes the loop's graph the default graph during the call.
-  SEXP call(SEXP prepared) {
-    if (!prepared) return R_NilValue;
+  SEXP call(SEXP method_call) {
+    if (!method_call) return R_NilValue;
     const DefaultGraph scope(graph_);
-    return eval_r(prepared, environment_.get(), token_);
+    return eval_r(method_call, environment_.get(), token_);
   }
 
-  // Restores the plain lists after the step, also where the hook has stored them.
+  // Removes the checks from the lists of with_read_checks() after the step, also if the hook has stored
+  // the lists.
   struct CheckedReads {
     explicit CheckedReads(SEXP checked) : values(checked) {}
     ~CheckedReads() {
@@ -235,14 +230,14 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     }
     const Preserved values;
   };
-  // Once per loop: replaces `values` and its results by lists that warn when the hook reads a name
-  // that they do not have.
-  SEXP check_reads() {
+  // Called once per loop. Replaces `values` and its results by lists that warn if the hook reads a
+  // name that they do not contain.
+  SEXP with_read_checks() {
     has_checked_reads_ = true;
     SEXP values = frame_variable(environment_.get(), hook_symbols().values);
     Rcpp::Shield<SEXP> label(text_to_r(label_));
     Rcpp::Shield<SEXP> has_before_run(Rf_ScalarLogical(before_run_ != nullptr));
-    Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("check_reads"), values, label, has_before_run));
+    Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("with_read_checks"), values, label, has_before_run));
     Rcpp::Shield<SEXP> checked(eval_r(call, environment_.get(), token_));
     define(hook_symbols().values, checked);
     return checked;
@@ -252,15 +247,15 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(nullptr, kContext.tag(), R_NilValue));
     Rcpp::Shield<SEXP> handle(session_handle(session));
     session_.reset(handle);
-    Rcpp::Shield<SEXP> maker(Rf_lang3(Rf_install("new_context"), pointer, handle));
-    Rcpp::Shield<SEXP> context(eval_r(maker, environment_.get()));
+    Rcpp::Shield<SEXP> context(
+        call_r_function(Rf_install("new_context"), {pointer, handle}, environment_.get()));
     define(hook_symbols().context, context);
     context_.reset(context);
     context_pointer_.reset(pointer);
-    shown_stop_ = false;
+    r_stop_requested_ = false;
   }
   void update_stop_requested(bool requested) {
-    shown_stop_ = requested;
+    r_stop_requested_ = requested;
     Rcpp::Shield<SEXP> flag(Rf_ScalarLogical(requested));
     Rf_defineVar(hook_symbols().stop_requested, flag, context_.get());
   }
@@ -275,21 +270,21 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
 
   void define_values(const RunValues& values) {
-    static SEXP form = [] {
-      SEXP made = named_list({"results", "options", "run_metadata"});
-      R_PreserveObject(made);
+    static SEXP template_list = [] {
+      SEXP list = named_list({"results", "options", "run_metadata"});
+      R_PreserveObject(list);
       Rcpp::Shield<SEXP> options(run_options_to_r(RunOptions()));
-      SET_VECTOR_ELT(made, 1, options);
-      SET_VECTOR_ELT(made, 2, metadata_to_r(RunMetadata()));
-      return made;
+      SET_VECTOR_ELT(list, 1, options);
+      SET_VECTOR_ELT(list, 2, metadata_to_r(RunMetadata()));
+      return list;
     }();
     const bool is_default = values.options().is_default();
-    // reuse the list of the previous step unless R code refers to it, since a new one is costly
-    const bool reuses =
+    // Reuses the list of the previous step unless R code refers to it, because a new list is slow.
+    const bool reuses_list =
         is_default && plain_values_ &&
         frame_variable(environment_.get(), hook_symbols().values) == plain_values_ &&
         !MAYBE_SHARED(plain_values_);
-    Rcpp::Shield<SEXP> list(reuses ? plain_values_ : Rf_shallow_duplicate(form));
+    Rcpp::Shield<SEXP> list(reuses_list ? plain_values_ : Rf_shallow_duplicate(template_list));
     plain_values_ = is_default ? static_cast<SEXP>(list) : nullptr;
     if (!is_default) {
       Rcpp::Shield<SEXP> options(run_options_to_r(values.options()));
@@ -302,11 +297,12 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
                        ? requested_.tree()->results_to_r(
                              [&values](size_t i) -> const Tensor& { return values.result(i); })
                        : R_NilValue);
-    if (!reuses) define(hook_symbols().values, list);
+    if (!reuses_list) define(hook_symbols().values, list);
   }
 
   std::string label_, state_key_;
-  std::shared_ptr<OwnedObjects> together_;  // the session's objects; NULL in an estimator's loop
+  // R objects that the session owns; NULL in the loop of an estimator.
+  std::shared_ptr<OwnedObjects> owned_objects_;
   std::shared_ptr<Graph> graph_;
   Preserved environment_, calls_, context_, context_pointer_;
   UnwindToken token_;
@@ -316,7 +312,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   RequestedArgs requested_;
   bool has_request_ = false;
   bool has_checked_reads_ = false;
-  bool shown_stop_ = false;
+  bool r_stop_requested_ = false;
   SEXP plain_values_ = nullptr;  // protected by the environment, as `values`
 };
 
@@ -329,8 +325,7 @@ class RFeedSource : public FeedSource {
   }
   Feeds feeds(Graph& graph) override {
     const DefaultGraph scope(graph.shared_from_this());
-    Rcpp::Shield<SEXP> call(Rf_lang1(function_.get()));
-    Rcpp::Shield<SEXP> feed_dict(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> feed_dict(call_r_function(function_.get()));
     return feeds_from_r(feed_dict, graph);
   }
 
@@ -339,7 +334,7 @@ class RFeedSource : public FeedSource {
 };
 
 // The user's scaffold, or a scaffold with the user's saver.
-std::shared_ptr<Scaffold> own_scaffold(SEXP hook) {
+std::shared_ptr<Scaffold> scaffold_of_hook(SEXP hook) {
   if (const auto scaffold = scaffold_of(list_element(hook, "scaffold"))) return scaffold;
   const auto saver = saver_of(list_element(hook, "saver"));
   if (!saver) return nullptr;
@@ -348,15 +343,15 @@ std::shared_ptr<Scaffold> own_scaffold(SEXP hook) {
   return scaffold;
 }
 
-// Arguments that only bindings can read count as specified.
+// Arguments that only bindings can read are set to true, so that they count as specified.
 std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
-  // no owner: the caller names it in messages
+  // Without an owner, because the caller adds it to messages.
   auto args = std::make_shared<Args>();
-  const RList given(hook, "a hook");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    SEXP value = given[i];
-    const bool is_opaque = TYPEOF(value) == ENVSXP || given.name(i) == "listeners";
-    args->set(given.name(i), is_opaque ? Value::of(true) : value_from_r(value));
+  const RList fields(hook, "a hook");
+  for (R_xlen_t i = 0; i < fields.size(); ++i) {
+    SEXP value = fields[i];
+    const bool is_opaque = TYPEOF(value) == ENVSXP || fields.name(i) == "listeners";
+    args->set(fields.name(i), is_opaque ? Value::of(true) : value_from_r(value));
   }
   return args;
 }
@@ -365,7 +360,7 @@ HookPtr builtin_hook_from_r(SEXP hook) {
   if (Rf_inherits(hook, "InMemoryEvaluatorHook")) return in_memory_evaluator_from_r(hook);
   const auto args = hook_args_from_r(hook);
   const std::string type = args->text("type");
-  const std::shared_ptr<Scaffold> scaffold = own_scaffold(hook);
+  const std::shared_ptr<Scaffold> scaffold = scaffold_of_hook(hook);
   if (scaffold && type == "SummarySaverHook") {
     Factory<RunHook>::instance().check("hook", type, *args);
     return std::make_shared<SummarySaverHook>(*args, scaffold);
@@ -375,18 +370,18 @@ HookPtr builtin_hook_from_r(SEXP hook) {
     args->set("feed_fn",
               Value::of(std::shared_ptr<Callable>(std::make_shared<RFeedSource>(feed_fn))));
   }
-  HookPtr made = make_hook(type, *args);
-  if (const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(made)) {
+  HookPtr core_hook = make_hook(type, *args);
+  if (const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(core_hook)) {
     if (scaffold) saver->set_scaffold(scaffold);
     for (const ListenerPtr& listener : listeners_from_r(list_element(hook, "listeners"))) {
       saver->add_listener(listener);
     }
   }
-  if (const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(made)) {
+  if (const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(core_hook)) {
     SEXP record = Rf_getAttrib(hook, Rf_install("record"));
     if (is_handle(record, kHistory)) saver->set_history(from_handle<History>(record, kHistory));
   }
-  return made;
+  return core_hook;
 }
 
 }  // namespace
@@ -400,47 +395,42 @@ HookPtr hook_from_r(SEXP hook, const std::string& label) {
 }
 
 HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
-  HookList all;
-  const RList given(hooks, "`hooks`");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    std::string label = given.has_names() ? given.name(i) : "";
+  HookList list;
+  const RList elements(hooks, "`hooks`");
+  for (R_xlen_t i = 0; i < elements.size(); ++i) {
+    std::string label = elements.has_names() ? elements.name(i) : "";
     if (label.empty()) label = str_cat("hooks[[", static_cast<long>(i + 1), "]]");
-    all.push_back(hook_from_r(given[i], label));
-    const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(all.back());
+    list.push_back(hook_from_r(elements[i], label));
+    const auto saver = std::dynamic_pointer_cast<CheckpointSaverHook>(list.back());
     if (scaffold && saver && !saver->has_scaffold()) saver->set_scaffold(scaffold);
   }
-  return all;
+  return list;
 }
 
 SEXP history_to_r(const History& history) {
-  std::vector<const char*> names;
-  std::vector<const std::vector<double>*> values;
-  const auto add = [&](const char* name, const std::vector<double>& column) {
-    names.push_back(name);
-    values.push_back(&column);
-  };
-  for (const History::Column& metric : history.metrics) add(metric.name.c_str(), metric.values);
+  Named<const std::vector<double>*> values;
+  for (const History::Column& metric : history.metrics)
+    values.emplace_back(metric.name, &metric.values);
   if (!history.mean_losses.empty() || history.tensors.empty()) {
-    add("mean_losses", history.mean_losses);
-    add("total_losses", history.total_losses);
+    values.emplace_back("mean_losses", &history.mean_losses);
+    values.emplace_back("total_losses", &history.total_losses);
   }
-  for (const History::Column& column : history.tensors) add(column.name.c_str(), column.values);
-  Rcpp::Shield<SEXP> columns(named_list(names));
-  for (size_t i = 0; i < values.size(); ++i) {
-    SET_VECTOR_ELT(columns, static_cast<R_xlen_t>(i), Rcpp::wrap(*values[i]));
-  }
+  for (const History::Column& column : history.tensors)
+    values.emplace_back(column.name, &column.values);
+  Rcpp::Shield<SEXP> columns(named_values_to_r(
+      values, [](const std::vector<double>* column) { return Rcpp::wrap(*column); }));
   const bool has_input = !history.rows.empty();
-  Rcpp::Shield<SEXP> all(has_input ? named_list({"step", "losses", "input"})
-                                   : named_list({"step", "losses"}));
-  SET_VECTOR_ELT(all, 0, Rcpp::wrap(history.steps));
-  SET_VECTOR_ELT(all, 1, columns);
+  Rcpp::Shield<SEXP> result(has_input ? named_list({"step", "losses", "input"})
+                                      : named_list({"step", "losses"}));
+  SET_VECTOR_ELT(result, 0, Rcpp::wrap(history.steps));
+  SET_VECTOR_ELT(result, 1, columns);
   if (has_input) {
     SET_VECTOR_ELT(
-        all, 2,
+        result, 2,
         Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
                            Rcpp::_["waited"] = history.waited));
   }
-  return all;
+  return result;
 }
 
 }  // namespace r
@@ -470,7 +460,7 @@ SEXP cpp_history_read(SEXP record) {
       [&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
 }
 
-// Avoids R's slower structure(), since hooks call it in every step.
+// Faster than structure() in R; hooks call this function in every step.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
   return run_args_to_r(fetches, feed_dict, options);
@@ -484,18 +474,16 @@ SEXP cpp_context_original_args(SEXP pointer) {
     if (!context) return R_NilValue;
     const RunArgs& args = context->original_args();
     if (args.foreign) return static_cast<Preserved*>(args.foreign.get())->get();
-    Rcpp::Shield<SEXP> fetches(allocate_vector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
-    for (size_t i = 0; i < args.fetches.size(); ++i) {
-      const Fetch& fetch = args.fetches[i];
-      SET_VECTOR_ELT(fetches, static_cast<R_xlen_t>(i),
-                     fetch.is_tensor() ? tensor_handle(Output(fetch.op, fetch.index))
-                                       : operation_handle(fetch.op));
-    }
+    Rcpp::Shield<SEXP> fetches(list_to_r(args.fetches, [](const Fetch& fetch) {
+      return fetch.is_tensor() ? tensor_handle(Output(fetch.op, fetch.index))
+                               : operation_handle(fetch.op);
+    }));
     return run_args_to_r(fetches, R_NilValue, R_NilValue);
   });
 }
 
-// c(rows, epoch, seconds waited) of the session's dataset; NA without a dataset or outside of runs.
+// c(rows, epoch, seconds spent waiting) of the session's dataset; NA without a dataset or outside
+// of runs.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_progress(SEXP pointer) {
   return guarded_entry([&]() -> SEXP {
@@ -506,7 +494,7 @@ SEXP cpp_context_progress(SEXP pointer) {
     if (!input.is_known) return progress;
     progress[0] = static_cast<double>(input.rows);
     progress[1] = static_cast<double>(input.epoch);
-    progress[2] = input.waited_seconds;
+    progress[2] = input.wait_seconds;
     return progress;
   });
 }
@@ -515,11 +503,11 @@ SEXP cpp_context_progress(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_take_failed_hooks() {
   std::vector<std::shared_ptr<RHook>> hooks;
-  hooks.swap(failed_hooks());
-  Rcpp::List all(hooks.size());
-  for (size_t i = 0; i < hooks.size(); ++i) all[i] = hooks[i]->failed_call();
+  hooks.swap(hooks_with_errors());
+  Rcpp::Shield<SEXP> list(
+      list_to_r(hooks, [](const std::shared_ptr<RHook>& hook) { return hook->failed_call(); }));
   for (const auto& hook : hooks) hook->error_is_handled();
-  return all;
+  return list;
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -528,7 +516,7 @@ void cpp_context_request_stop(SEXP pointer) {
       [&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
 }
 
-// A condition, if any, is raised when the loop ends.
+// `condition` is NULL or is raised when the loop ends.
 // [[Rcpp::export(rng = false)]]
 void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
   guarded_entry([&] {
@@ -542,7 +530,7 @@ void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_coordinator_should_stop(SEXP pointer) {
   return guarded_entry([&] {
-    // The coordinator's session is gone, so its threads should stop.
+    // If the session of the coordinator has been destroyed, its threads should stop.
     const bool is_coordinator =
         TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == kCoordinator.tag();
     if (is_coordinator && !R_ExternalPtrAddr(pointer)) return true;

@@ -19,23 +19,23 @@ using Clock = std::chrono::steady_clock;
 // R_CheckUserInterrupt() checks time limits only in every sixth call.
 constexpr int kChecksPerLimit = 6;
 
-// True if the last check is so long ago that the time limits are due.
+// Whether to check the time limits, at most every 50 ms.
 bool are_limits_due() {
   static Clock::time_point last;
   const Clock::time_point now = Clock::now();
-  const bool is_long = now - last > std::chrono::milliseconds(50);
+  const bool is_due = now - last > std::chrono::milliseconds(50);
   last = now;
-  return is_long;
+  return is_due;
 }
 
-// Limits the rate: R_CheckUserInterrupt() is expensive compared with a small step. Polls after R
-// code has run, and otherwise within a millisecond.
+// Limits the rate of polls, because R_CheckUserInterrupt() is expensive compared with a small step.
+// Polls after R code has run, and otherwise about once per millisecond.
 bool is_poll_due() {
-  constexpr int64_t kTicks = 500 * 1000;
+  constexpr int64_t kMinTicks = 500 * 1000;
   static int64_t last = 0;
   static uint64_t calls = 0;
   const int64_t now = now_ticks();
-  if (now - last >= 0 && now - last < kTicks && calls == calls_of_r()) return false;
+  if (now - last >= 0 && now - last < kMinTicks && calls == calls_of_r()) return false;
   last = now;
   calls = calls_of_r() + 1;  // including the check itself
   return true;
@@ -58,8 +58,8 @@ void interruptible_sleep(double seconds) {
   constexpr std::chrono::duration<double> kPollInterval(0.05);
   while (Clock::now() < until) {
     check_user_interrupt();
-    const std::chrono::duration<double> left = until - Clock::now();
-    std::this_thread::sleep_for(std::min(left, kPollInterval));
+    const std::chrono::duration<double> remaining = until - Clock::now();
+    std::this_thread::sleep_for(std::min(remaining, kPollInterval));
   }
 }
 

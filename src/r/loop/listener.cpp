@@ -14,10 +14,7 @@ class RListener : public CheckpointListener {
  public:
   explicit RListener(SEXP methods) : methods_(methods) {}
   std::string name() const override { return "CheckpointSaverListener"; }
-  void begin(Graph&) override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(method("begin")));
-    eval_r(call, R_GlobalEnv);
-  }
+  void begin(Graph&) override { call_r_function(method("begin")); }
   void before_save(Session& session, int64_t step) override { call("before_save", session, step); }
   bool after_save(Session& session, int64_t step) override {
     Rcpp::Shield<SEXP> result(call("after_save", session, step));
@@ -28,7 +25,7 @@ class RListener : public CheckpointListener {
  private:
   // Truth values as in Python: TRUE, a non-zero number or a non-empty string.
   static bool is_true(SEXP x) {
-    if (TYPEOF(x) == STRSXP) return !is_word(STRING_ELT(x, 0), "");
+    if (TYPEOF(x) == STRSXP) return !equals_ascii(STRING_ELT(x, 0), "");
     return Rf_isNumeric(x) || Rf_isLogical(x) ? Rf_asLogical(x) == TRUE : false;
   }
   SEXP method(const char* name) const {
@@ -37,8 +34,7 @@ class RListener : public CheckpointListener {
   SEXP call(const char* name, Session& session, int64_t step) {
     Rcpp::Shield<SEXP> handle(session_handle(session));
     Rcpp::Shield<SEXP> number(Rf_ScalarReal(static_cast<double>(step)));
-    Rcpp::Shield<SEXP> call(Rf_lang3(method(name), handle, number));
-    return eval_r(call, R_GlobalEnv);
+    return call_r_function(method(name), {handle, number});
   }
 
   Preserved methods_;
@@ -47,12 +43,12 @@ class RListener : public CheckpointListener {
 }  // namespace
 
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners) {
-  std::vector<ListenerPtr> all;
-  const RList given(listeners, "`listeners`");
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    all.push_back(std::make_shared<RListener>(given[i]));
+  std::vector<ListenerPtr> list;
+  const RList elements(listeners, "`listeners`");
+  for (R_xlen_t i = 0; i < elements.size(); ++i) {
+    list.push_back(std::make_shared<RListener>(elements[i]));
   }
-  return all;
+  return list;
 }
 
 }  // namespace r

@@ -12,9 +12,9 @@ namespace r {
 
 // --- r/loop/hook.cpp
 
-// Arguments that only bindings can read (savers, scaffolds, listeners) are set separately.
+// Throws unless `hook` is a hook. `label` is its name in messages and checkpoints.
 HookPtr hook_from_r(SEXP hook, const std::string& label);
-// Checkpoint savers without a scaffold get this one.
+// `scaffold` is set in checkpoint saver hooks that have no scaffold.
 HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold = nullptr);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
@@ -23,13 +23,13 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 Estimator estimator_from_r(SEXP spec, SEXP config);
 // The model's cache, or NULL if it caches nothing between calls.
 std::shared_ptr<ModelGraphCache> graph_cache_of(SEXP model);
-// list(features, labels), or list(given = <anything>) for a custom model function.
+// `result` is list(features, labels), or list(given = <any R object>) for a custom model function.
 ModelInput model_input_from_r(SEXP result);
 HookPtr in_memory_evaluator_from_r(SEXP hook);
 
 // --- r/loop/model_fn.cpp
 
-// The R function takes ModelInput::given and the mode.
+// The R function takes ModelInput::r_object and the mode.
 ModelFn custom_model_from_r(const RFunctionPtr& function);
 
 // --- r/loop/interrupt.cpp

@@ -1,8 +1,8 @@
 // Monitored sessions in R. R/monitored_session.R handles errors.
 #include "monitored/monitored_session.h"
 #include "r/files/saver.h"
-#include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
 #include "r/values/guarded_entry.h"
@@ -14,23 +14,24 @@ namespace r {
 
 namespace {
 
-// `together` owns R objects of the session and its hooks, which may refer to the session's R
-// object.
+// A monitored session. `owned_objects` owns the R objects of the session and its hooks, which may
+// refer to the session's R object.
 struct MonitoredBinding {
-  std::shared_ptr<OwnedObjects> together = std::make_shared<OwnedObjects>();
+  std::shared_ptr<OwnedObjects> owned_objects = std::make_shared<OwnedObjects>();
   std::shared_ptr<MonitoredSession> session;
   RequestedArgs requested;
-  int shares = 0;  // owners of the graph in the session
+  int num_graph_owners = 0;  // shared pointers to the graph in the session
 
   ~MonitoredBinding() { release(); }
-  // Registers them as owners on R's side, like plain sessions.
-  void count_shares(const Graph& graph, long before) {
-    shares = static_cast<int>(session->graph().shared_from_this().use_count() - 1 - before);
-    r_sessions_of(graph) += shares;
+  // Adds the shared pointers to r_sessions_of(), as for plain sessions.
+  void count_graph_owners(const Graph& graph, long before) {
+    num_graph_owners =
+        static_cast<int>(session->graph().shared_from_this().use_count() - 1 - before);
+    r_sessions_of(graph) += num_graph_owners;
   }
   void release() {
     if (!session) return;
-    r_sessions_of(session->graph()) -= shares;
+    r_sessions_of(session->graph()) -= num_graph_owners;
     session.reset();
   }
 };
@@ -39,7 +40,7 @@ MonitoredBinding& monitored_binding(SEXP pointer) {
   return *from_handle<MonitoredBinding>(pointer, kMonitored);
 }
 
-// Returns a shared pointer, since code that the session calls may close it.
+// Returns a shared pointer, because code that the session calls may close the session.
 std::shared_ptr<MonitoredSession> open_session(SEXP pointer) {
   const auto session = monitored_binding(pointer).session;
   if (!session) fail(Code::kFailedPrecondition, "Session is already closed.");
@@ -63,19 +64,18 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
 }
 
 // Destroys a closed session at the end of the call, also after an error.
-struct Release {
+struct ReleaseScope {
   MonitoredBinding& binding;
-  ~Release() {
+  ~ReleaseScope() {
     if (binding.session && binding.session->is_closed()) binding.release();
   }
 };
 
 std::function<void(Session&)> init_fn_from_r(Graph& graph, SEXP function) {
-  const auto held = function_of_graph(graph, function_from_r(function, "`init_fn`"));
-  return [held](Session& session) {
+  const auto init_function = function_of_graph(graph, function_from_r(function, "`init_fn`"));
+  return [init_function](Session& session) {
     Rcpp::Shield<SEXP> handle(session_handle(session));
-    Rcpp::Shield<SEXP> call(Rf_lang2(held->get(), handle));
-    eval_r(call, R_GlobalEnv);
+    call_r_function(init_function->get(), {handle});
   };
 }
 
@@ -94,25 +94,25 @@ using namespace runhooks::r;
 SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
-    const std::shared_ptr<Scaffold> parts = scaffold_from_r(scaffold);
-    // the graph object owns the R functions of its operations
+    const std::shared_ptr<Scaffold> core_scaffold = scaffold_from_r(scaffold);
+    // The R object of the graph owns the R functions of its operations.
     Rcpp::Shield<SEXP> object(graph_handle(graph));
     const auto binding = std::make_shared<MonitoredBinding>();
     MonitoredOptions options;
     options.recovers = recovers;
-    const long before = graph.use_count();
+    const long owners_before = graph.use_count();
     {
-      const OwnedObjects::Scope in(binding->together.get());
-      const HookList list = hooks_from_r(hooks, parts);
+      const OwnedObjects::Scope owned_scope(binding->owned_objects.get());
+      const HookList list = hooks_from_r(hooks, core_scaffold);
       binding->session = std::make_shared<MonitoredSession>(
-          graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, parts), list,
-          options);
+          graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, core_scaffold),
+          list, options);
     }
-    binding->count_shares(*graph, before);
+    binding->count_graph_owners(*graph, owners_before);
     Rcpp::Shield<SEXP> handle(make_handle(binding, kMonitored));
-    Rcpp::Shield<SEXP> both(Rf_cons(object, scaffold));
-    R_SetExternalPtrProtected(handle, both);
-    binding->together->attach_to(handle);
+    Rcpp::Shield<SEXP> protected_values(Rf_cons(object, scaffold));
+    R_SetExternalPtrProtected(handle, protected_values);
+    binding->owned_objects->attach_to(handle);
     return handle;
   });
 }
@@ -122,12 +122,12 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
 SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step) {
   return guarded_entry([&]() -> SEXP {
     const auto session = open_session(pointer);
-    session->check_open();  // before the request of an outer run is replaced
+    session->check_open();  // throws before a nested run replaces the request of the outer run
     MonitoredBinding& binding = monitored_binding(pointer);
     RequestedArgs& requested = binding.requested;
     if (!is_request(request)) invalid_argument("`request` must be a session_run_args() value.");
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
-    const OwnedObjects::Scope in(binding.together.get());
+    const OwnedObjects::Scope owned_scope(binding.owned_objects.get());
     const RunArgs& args = *requested.update(request, session->graph());
     requested.store(request);
     const Executor& run = in_step ? session->run_in_step(args) : session->run(args);
@@ -140,14 +140,15 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_session(SEXP pointer) {
   return guarded_entry([&] {
-    const OwnedObjects::Scope in(monitored_binding(pointer).together.get());
+    const OwnedObjects::Scope owned_scope(monitored_binding(pointer).owned_objects.get());
     return session_handle(open_session(pointer)->ready_session());
   });
 }
 
-// True if the session recovers from this kind of condition; it has closed the lost session then.
+// Whether the monitored session can recover from this kind of condition. If so, closes the lost
+// session.
 // [[Rcpp::export(rng = false)]]
-bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind) {
+bool cpp_monitored_close_if_recoverable(SEXP pointer, SEXP condition, Text kind) {
   return guarded_entry([&] {
     return open_session(pointer)->close_if_recoverable(
         error_of_condition(condition, code_from_name(kind)));
@@ -178,20 +179,20 @@ void cpp_monitored_close(SEXP pointer) {
     MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
-    const Release release{binding};
+    const ReleaseScope release_scope{binding};
     session->close();
   });
 }
 
 // Closes the session after an error or interrupt, without calling end() of its hooks.
 // [[Rcpp::export(rng = false)]]
-void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) {
+void cpp_monitored_close_after_failure(SEXP pointer, SEXP condition, bool is_interrupt) {
   guarded_entry([&] {
     MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
-    const Release release{binding};
-    session->close_after(
+    const ReleaseScope release_scope{binding};
+    session->close_after_failure(
         {is_interrupt, std::make_exception_ptr(error_of_condition(condition, Code::kUnknown))});
   });
 }
@@ -235,7 +236,7 @@ void cpp_scaffold_finalize(SEXP scaffold) {
   guarded_entry([&] { from_handle<Scaffold>(scaffold, kScaffold)->finalize(*default_graph()); });
 }
 
-// list(init_op, local_init_op, summary_op), with NULL for missing ones.
+// list(init_op, local_init_op, summary_op); missing operations are NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_scaffold_parts(SEXP pointer) {
   return guarded_entry([&]() -> SEXP {

@@ -1,5 +1,6 @@
 // Predictors: feed plain data to a cached graph, without input function, loop or model directory.
-// All other data, including invalid ones, return NULL and take the regular path of predict().
+// For all other data, including invalid data, they return NULL; predict() then uses the regular
+// path.
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +33,7 @@ bool are_logicals(SEXP x) {
 }
 
 bool are_numbers(SEXP x, DType dtype) {
-  // Doubles from here on round to infinity in float32.
+  // Doubles from this limit on round to infinity in float32.
   static const double kBeyondFloat32 = std::ldexp(1.0, 128) - std::ldexp(1.0, 103);
   if (Rf_isFactor(x)) return false;
   const R_xlen_t n = Rf_xlength(x);
@@ -48,16 +49,16 @@ bool are_numbers(SEXP x, DType dtype) {
   });
 }
 
-// Compares addresses, since R caches each string once. Any string is accepted if `levels` is NULL.
+// Compares addresses, because R has one object per string. Accepts all strings if `levels` is NULL.
 bool are_strings(SEXP strings, SEXP levels) {
   for (R_xlen_t i = 0; i < Rf_xlength(strings); ++i) {
     SEXP element = STRING_ELT(strings, i);
     if (element == NA_STRING || element == R_BlankString) return false;
-    bool is_known = levels == R_NilValue;
-    for (R_xlen_t k = 0; !is_known && k < Rf_xlength(levels); ++k) {
-      is_known = STRING_ELT(levels, k) == element;
+    bool is_level = levels == R_NilValue;
+    for (R_xlen_t k = 0; !is_level && k < Rf_xlength(levels); ++k) {
+      is_level = STRING_ELT(levels, k) == element;
     }
-    if (!is_known) return false;
+    if (!is_level) return false;
   }
   return true;
 }
@@ -69,22 +70,22 @@ bool as_tensor(SEXP x, DType dtype, SEXP levels, Tensor* to) {
   const bool has_levels = Rf_isFactor(x) && TYPEOF(Rf_getAttrib(x, R_LevelsSymbol)) == STRSXP;
   const bool is_text = dtype == DType::kString;
   Rcpp::Shield<SEXP> values(is_text && has_levels ? Rf_asCharacterFactor(x) : x);
-  const bool is_good = is_text ? TYPEOF(values) == STRSXP && are_strings(values, levels)
-                       : dtype == DType::kBool ? are_logicals(x)
-                                               : are_numbers(x, dtype);
-  if (is_good) *to = rows_from_r(values, dtype);
-  return is_good;
+  const bool fits_dtype = is_text ? TYPEOF(values) == STRSXP && are_strings(values, levels)
+                          : dtype == DType::kBool ? are_logicals(x)
+                                                  : are_numbers(x, dtype);
+  if (fits_dtype) *to = rows_from_r(values, dtype);
+  return fits_dtype;
 }
 
 // The element with this name; NULL if the name is missing or duplicated.
-SEXP column_called(SEXP data, SEXP names, SEXP name) {
-  SEXP found = nullptr;
+SEXP column_named(SEXP data, SEXP names, SEXP name) {
+  SEXP column = nullptr;
   for (R_xlen_t i = 0; i < Rf_xlength(data); ++i) {
     if (STRING_ELT(names, i) != name) continue;
-    if (found) return nullptr;
-    found = VECTOR_ELT(data, i);
+    if (column) return nullptr;
+    column = VECTOR_ELT(data, i);
   }
-  return found;
+  return column;
 }
 
 }  // namespace
@@ -102,27 +103,28 @@ SEXP cpp_predictor_make(SEXP model,
                         Texts keys,
                         double max_rows) {
   return guarded_entry([&]() -> SEXP {
-    const auto made = std::make_shared<Predictor>();
-    made->graphs = graph_cache_of(model);
-    if (!made->graphs) return R_NilValue;
-    const RList known(levels, "the levels of features");
+    const auto created = std::make_shared<Predictor>();
+    created->graphs = graph_cache_of(model);
+    if (!created->graphs) return R_NilValue;
+    const RList level_list(levels, "the levels of features");
     const auto n = static_cast<R_xlen_t>(features.size());
-    bool is_complete = TYPEOF(columns) == STRSXP && Rf_xlength(columns) == n && known.size() == n;
+    bool is_complete =
+        TYPEOF(columns) == STRSXP && Rf_xlength(columns) == n && level_list.size() == n;
     for (R_xlen_t i = 0; is_complete && i < n; ++i) {
-      is_complete = known[i] == R_NilValue || TYPEOF(known[i]) == STRSXP;
+      is_complete = level_list[i] == R_NilValue || TYPEOF(level_list[i]) == STRSXP;
     }
     if (!is_complete || dtypes.size() != features.size()) {
       invalid_argument("Each feature needs a column, a type and levels or NULL.");
     }
-    for (const std::string& name : dtypes) made->dtypes.push_back(dtype_from_name(name));
-    made->folder = folder;
-    made->checkpoint = static_cast<uint64_t>(checkpoint);
-    made->features = features;
-    made->keys = keys;
-    made->columns.reset(columns);
-    made->levels.reset(levels);
-    made->max_rows = max_rows;
-    return make_handle(made, kPredictor);
+    for (const std::string& name : dtypes) created->dtypes.push_back(dtype_from_name(name));
+    created->folder = folder;
+    created->checkpoint = static_cast<uint64_t>(checkpoint);
+    created->features = features;
+    created->keys = keys;
+    created->columns.reset(columns);
+    created->levels.reset(levels);
+    created->max_rows = max_rows;
+    return make_handle(created, kPredictor);
   });
 }
 
@@ -131,25 +133,27 @@ SEXP cpp_predictor_make(SEXP model,
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictor_run(SEXP predictor, SEXP data) {
   return guarded_entry([&]() -> SEXP {
-    const auto own = from_handle<Predictor>(predictor, kPredictor);
+    const auto core_predictor = from_handle<Predictor>(predictor, kPredictor);
     SEXP names = Rf_getAttrib(data, R_NamesSymbol);
     if (TYPEOF(data) != VECSXP || TYPEOF(names) != STRSXP) return R_NilValue;
     Named<Tensor> rows;
-    for (size_t k = 0; k < own->features.size(); ++k) {
+    for (size_t k = 0; k < core_predictor->features.size(); ++k) {
       const auto i = static_cast<R_xlen_t>(k);
-      SEXP x = column_called(data, names, STRING_ELT(own->columns.get(), i));
+      SEXP x = column_named(data, names, STRING_ELT(core_predictor->columns.get(), i));
       if (!x) return R_NilValue;
       const R_xlen_t length = Rf_xlength(x);
-      const bool fits = length > 0 && static_cast<double>(length) <= own->max_rows &&
+      const bool fits = length > 0 && static_cast<double>(length) <= core_predictor->max_rows &&
                         (rows.empty() || rows[0].second.num_elements() == length);
       Tensor tensor;
-      if (!fits || !as_tensor(x, own->dtypes[k], VECTOR_ELT(own->levels.get(), i), &tensor)) {
+      if (!fits || !as_tensor(x, core_predictor->dtypes[k],
+                              VECTOR_ELT(core_predictor->levels.get(), i), &tensor)) {
         return R_NilValue;
       }
-      rows.emplace_back(own->features[k], std::move(tensor));
+      rows.emplace_back(core_predictor->features[k], std::move(tensor));
     }
     Named<Tensor> predictions;
-    if (!own->graphs->predict(own->folder, own->checkpoint, rows, own->keys, &predictions)) {
+    if (!core_predictor->graphs->predict(core_predictor->folder, core_predictor->checkpoint, rows,
+                                         core_predictor->keys, &predictions)) {
       return R_NilValue;
     }
     return named_values_to_r(predictions, [](const Tensor& values) { return tensor_to_r(values); });

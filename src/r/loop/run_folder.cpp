@@ -3,6 +3,7 @@
 #include "estimators/run/active_training.h"
 #include "estimators/run/run_record.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -12,10 +13,10 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_folder(Text path, bool writes) {
   return guarded_entry([&]() -> SEXP {
-    const std::shared_ptr<const RunFolder> known =
-        writes ? std::make_shared<const RunFolder>(path) : RunFolder::known(path);
-    const RunFolder& folder = *known;
-    Rcpp::List answer = Rcpp::List::create(
+    const std::shared_ptr<const RunFolder> cached =
+        writes ? std::make_shared<const RunFolder>(path) : RunFolder::cached(path);
+    const RunFolder& folder = *cached;
+    Rcpp::List result = Rcpp::List::create(
         Rcpp::_["has_checkpoint"] = folder.has_checkpoint(),
         Rcpp::_["step"] = static_cast<double>(folder.step()),
         Rcpp::_["checkpoint_id"] = folder.checkpoint_id(),
@@ -23,10 +24,10 @@ SEXP cpp_run_folder(Text path, bool writes) {
         Rcpp::_["can_be_written"] = writes && folder.can_be_written(),
         Rcpp::_["has_metadata"] = folder.has_metadata(), Rcpp::_["metadata"] = R_NilValue);
     try {
-      answer["metadata"] = plain_to_r(folder.metadata());
+      result["metadata"] = plain_to_r(folder.metadata());
     } catch (const Error&) {  // invalid attributes: R reports that the file is damaged
     }
-    return answer;
+    return result;
   });
 }
 
@@ -43,15 +44,10 @@ void cpp_write_metadata(Text folder, SEXP metadata) {
 // A named list for each run in the directory, oldest first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_rows(Text folder) {
-  return guarded_entry([&]() -> SEXP {
-    const std::vector<PlainData> rows = run_rows(folder);
-    Rcpp::List list(rows.size());
-    for (size_t i = 0; i < rows.size(); ++i) list[i] = plain_to_r(rows[i]);
-    return list;
-  });
+  return guarded_entry([&]() -> SEXP { return list_to_r(run_rows(folder), plain_to_r); });
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_note_error(Text text) {
+void cpp_record_loop_error(Text text) {
   guarded_entry([&] { record_foreign_error(text); });
 }

@@ -1,7 +1,8 @@
-#include "graph/endpoints.h"
-#include "r/graph/handles_of_graph.h"
-#include "r/graph/graph_closure.h"
 #include "r/loop/session.h"
+
+#include "graph/endpoints.h"
+#include "r/graph/graph_closure.h"
+#include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/nesting.h"
@@ -12,13 +13,13 @@ namespace r {
 
 namespace {
 
-// R objects of a loop's session and coordinator, whose pointers are cleared when the session is
-// destroyed. Sessions that R owns do not need this.
+// R objects of a loop's session and coordinator. Their external pointers are cleared when the
+// session is destroyed. A session that R owns has no binding.
 struct SessionBinding {
   Preserved object, pointer, coordinator, coordinator_pointer;
   ~SessionBinding() {
-    for (SEXP held : {pointer.get(), coordinator_pointer.get()}) {
-      if (held != R_NilValue) R_ClearExternalPtr(held);
+    for (SEXP external_pointer : {pointer.get(), coordinator_pointer.get()}) {
+      if (external_pointer != R_NilValue) R_ClearExternalPtr(external_pointer);
     }
   }
 };
@@ -29,7 +30,7 @@ Fetch fetch_by_name(const std::string& name, Graph& graph) {
   return std::get<Operation*>(element);
 }
 
-// True for serialized summaries: the output of such ops is called "summary".
+// Whether the tensor is a serialized summary. Ops that compute one have an output named "summary".
 bool is_message(const Fetch& fetch) {
   if (!fetch.is_tensor()) return false;
   const std::vector<ArgDef>& outputs = fetch.op->def().outputs;
@@ -55,7 +56,8 @@ FetchTree::Node FetchTree::leaf(SEXP source, const Fetch& fetch) {
   return node;
 }
 
-// The name of an endpoint of the model, which may have several tensors, or of a graph element.
+// Looks up the name of an endpoint of the model, which may have several tensors, or of an element
+// of the graph.
 FetchTree::Node FetchTree::named(SEXP name, Graph& graph) {
   const EndpointTensors& ends = endpoint(graph, utf8_of(name));
   if (ends.empty()) return leaf(name, fetch_by_name(utf8_of(name), graph));
@@ -66,13 +68,13 @@ FetchTree::Node FetchTree::named(SEXP name, Graph& graph) {
   node.source = name;
   const auto n = static_cast<R_xlen_t>(ends.size());
   Rcpp::Shield<SEXP> names(allocate_vector(STRSXP, n));
-  node.form.reset(allocate_vector(VECSXP, n));
+  node.template_list.reset(allocate_vector(VECSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {
     const auto& end = ends[static_cast<size_t>(i)];
     SET_STRING_ELT(names, i, utf8_element(end.first));
     node.children.push_back(leaf(R_NilValue, end.second));
   }
-  Rf_setAttrib(node.form.get(), R_NamesSymbol, names);
+  Rf_setAttrib(node.template_list.get(), R_NamesSymbol, names);
   return node;
 }
 
@@ -95,8 +97,8 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   node.is_leaf = false;
   node.source = x;
   node.names = Rf_getAttrib(x, R_NamesSymbol);
-  node.form.reset(allocate_vector(VECSXP, Rf_xlength(x)));
-  if (node.names != R_NilValue) Rf_setAttrib(node.form.get(), R_NamesSymbol, node.names);
+  node.template_list.reset(allocate_vector(VECSXP, Rf_xlength(x)));
+  if (node.names != R_NilValue) Rf_setAttrib(node.template_list.get(), R_NamesSymbol, node.names);
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     if (TYPEOF(x) == STRSXP) {
       node.children.push_back(named(STRING_ELT(x, i), graph));
@@ -109,7 +111,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
 
 bool FetchTree::matches(SEXP structure) const { return node_matches(root_, structure); }
 
-// Compares handles and strings by identity: R has one object for each.
+// Compares handles and strings by address, because R has one object for each.
 bool FetchTree::node_matches(const Node& node, SEXP x) {
   if (node.source == x) return true;
   if (node.is_leaf || node.is_name)
@@ -132,7 +134,7 @@ bool FetchTree::node_matches(const Node& node, SEXP x) {
 
 SEXP FetchTree::node_to_r(const Node& node, const Lookup& result) {
   if (node.is_leaf) return tensor_to_r(result(node.fetch), node.is_bytes);
-  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(node.form.get()));
+  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(node.template_list.get()));
   for (size_t i = 0; i < node.children.size(); ++i) {
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node_to_r(node.children[i], result));
   }
@@ -173,8 +175,7 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
 
 SEXP new_session_object(SEXP pointer, const Session& session) {
   Rcpp::Shield<SEXP> graph(graph_handle(session.graph_ptr()));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("new_session"), pointer, graph));
-  return eval_r(call, package_namespace());
+  return call_internal("new_session", {pointer, graph});
 }
 
 SEXP session_handle(Session& session) {
@@ -194,8 +195,7 @@ SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
   auto& binding = *static_cast<SessionBinding*>(session.foreign.get());
   if (binding.coordinator.get() == R_NilValue) {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(&coordinator, kCoordinator.tag(), R_NilValue));
-    Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("new_coordinator"), pointer));
-    Rcpp::Shield<SEXP> object(eval_r(call, package_namespace()));
+    Rcpp::Shield<SEXP> object(call_internal("new_coordinator", {pointer}));
     binding.coordinator_pointer.reset(pointer);
     binding.coordinator.reset(object);
   }
@@ -205,14 +205,14 @@ SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
 enum RequestElement { kFetches, kFeedDict, kOptions };
 
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
-  static SEXP form = R_NilValue;
-  if (form == R_NilValue) {
-    form = named_list({"fetches", "feed_dict", "options"});
-    R_PreserveObject(form);
+  static SEXP template_list = R_NilValue;
+  if (template_list == R_NilValue) {
+    template_list = named_list({"fetches", "feed_dict", "options"});
+    R_PreserveObject(template_list);
     Rcpp::Shield<SEXP> classes(text_to_r("session_run_args"));
-    Rf_setAttrib(form, R_ClassSymbol, classes);
+    Rf_setAttrib(template_list, R_ClassSymbol, classes);
   }
-  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
+  Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(template_list));
   SET_VECTOR_ELT(list, kFetches, fetches);
   SET_VECTOR_ELT(list, kFeedDict, feed_dict);
   SET_VECTOR_ELT(list, kOptions, options);
@@ -224,8 +224,8 @@ bool is_request(SEXP x) {
 }
 
 RunOptions run_options_from_r(SEXP options) {
-  RunOptions given;
-  if (options == R_NilValue) return given;
+  RunOptions run_options;
+  if (options == R_NilValue) return run_options;
   const auto args = args_from_r(options, "run options");
   for (const auto& item : args->items()) {
     if (item.first != "trace_level" && item.first != "timeout_in_ms") {
@@ -233,23 +233,24 @@ RunOptions run_options_from_r(SEXP options) {
                        "timeout_in_ms`.");
     }
   }
-  given.trace_level = static_cast<int>(args->integer("trace_level", 0));
-  given.timeout_in_ms = args->integer("timeout_in_ms", 0);
-  if (given.trace_level < RunOptions::kNoTrace || given.trace_level > RunOptions::kFullTrace) {
+  run_options.trace_level = static_cast<int>(args->integer("trace_level", 0));
+  run_options.timeout_in_ms = args->integer("timeout_in_ms", 0);
+  if (run_options.trace_level < RunOptions::kNoTrace ||
+      run_options.trace_level > RunOptions::kFullTrace) {
     invalid_argument("`trace_level` must be 0 (NO_TRACE) to 3 (FULL_TRACE), not ",
-                     given.trace_level, ".");
+                     run_options.trace_level, ".");
   }
-  if (given.timeout_in_ms < 0) {
-    invalid_argument("`timeout_in_ms` must be 0 (none) or more, not ", given.timeout_in_ms, ".");
+  if (run_options.timeout_in_ms < 0) {
+    invalid_argument("`timeout_in_ms` must be 0 (none) or more, not ", run_options.timeout_in_ms,
+                     ".");
   }
-  return given;
+  return run_options;
 }
 
 SEXP run_options_to_r(const RunOptions& options) {
   Rcpp::Shield<SEXP> level(Rf_ScalarInteger(options.trace_level));
   Rcpp::Shield<SEXP> timeout(Rf_ScalarReal(static_cast<double>(options.timeout_in_ms)));
-  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("run_options"), level, timeout));
-  return eval_r(call, package_namespace());
+  return call_internal("run_options", {level, timeout});
 }
 
 SEXP step_stats_to_r(const StepStats& stats) {
@@ -272,8 +273,7 @@ SEXP step_stats_to_r(const StepStats& stats) {
                          Rcpp::Named("bytes") = bytes);
   Rcpp::Shield<SEXP> device(text_to_r(StepStats::kDevice));
   Rcpp::Shield<SEXP> start_micros(Rf_ScalarReal(stats.start_seconds * 1e6));
-  Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("new_step_stats"), columns, device, start_micros));
-  return eval_r(call, package_namespace());
+  return call_internal("new_step_stats", {columns, device, start_micros});
 }
 
 void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {
@@ -308,18 +308,18 @@ const RunArgs* RequestedArgs::update(SEXP request, Graph& graph) {
   SEXP feed_dict = VECTOR_ELT(request, kFeedDict);
   if (feed_dict != R_NilValue || !args_.feeds.empty()) {
     Feeds feeds = feeds_from_r(feed_dict, graph);
-    const bool is_same =
+    const bool has_same_keys =
         feeds.size() == args_.feeds.size() &&
         std::equal(feeds.begin(), feeds.end(), args_.feeds.begin(),
                    [](const auto& a, const auto& b) { return a.first == b.first; });
     args_.feeds = std::move(feeds);
-    if (!is_same) args_.changed();
+    if (!has_same_keys) args_.changed();
   }
   SEXP options = VECTOR_ELT(request, kOptions);
   if (options != R_NilValue || !args_.options.is_default()) {
-    const RunOptions given = run_options_from_r(options);
-    if (!(given == args_.options)) {
-      args_.options = given;
+    const RunOptions requested_options = run_options_from_r(options);
+    if (!(requested_options == args_.options)) {
+      args_.options = requested_options;
       args_.changed();
     }
   }
@@ -336,14 +336,14 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_new(SEXP graph) {
   return guarded_entry([&]() -> SEXP {
-    const auto of = graph == R_NilValue ? default_graph() : graph_of(graph);
-    Rcpp::Shield<SEXP> object(graph_handle(of));
-    ++r_sessions_of(*of);
-    const std::shared_ptr<Session> session(new Session(of), [](Session* gone) {
-      --r_sessions_of(gone->graph());
-      delete gone;
+    const auto core_graph = graph == R_NilValue ? default_graph() : graph_of(graph);
+    Rcpp::Shield<SEXP> object(graph_handle(core_graph));
+    ++r_sessions_of(*core_graph);
+    const std::shared_ptr<Session> session(new Session(core_graph), [](Session* closed_session) {
+      --r_sessions_of(closed_session->graph());
+      delete closed_session;
     });
-    // the pointer protects the owner, so a pointer alone keeps the session alive
+    // The external pointer protects the owner, so that it keeps the session alive.
     Rcpp::Shield<SEXP> owner(make_handle(session, kSessionOwner));
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(session.get(), kSession.tag(), owner));
     return new_session_object(pointer, *session);
@@ -368,7 +368,7 @@ SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, S
 // [[Rcpp::export(rng = false)]]
 void cpp_session_close(SEXP pointer) {
   guarded_entry([&] {
-    const bool is_gone = is_handle(pointer, kSession) && !R_ExternalPtrAddr(pointer);
-    if (!is_gone) session_of(pointer).close();
+    const bool is_destroyed = is_handle(pointer, kSession) && !R_ExternalPtrAddr(pointer);
+    if (!is_destroyed) session_of(pointer).close();
   });
 }

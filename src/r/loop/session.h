@@ -1,4 +1,5 @@
-// FetchTree and RequestedArgs: nested fetches of a session run and their results in the same form.
+// FetchTree and RequestedArgs: nested fetches of a session run, and results with the same
+// structure.
 #pragma once
 
 #include <functional>
@@ -29,10 +30,10 @@ class FetchTree {
     SEXP source = R_NilValue;  // the handle or the name, protected by structure_
     size_t fetch = 0;
     bool is_leaf = true;
-    bool is_name = false;   // of an endpoint with several tensors
+    bool is_name = false;   // `source` names an endpoint with several tensors
     bool is_bytes = false;  // a serialized message, which becomes a raw vector
     SEXP names = R_NilValue;
-    Preserved form;  // a template list with these names
+    Preserved template_list;  // a template list with these names
     std::vector<Node> children;
   };
   using Lookup = std::function<const Tensor&(size_t)>;
@@ -47,14 +48,14 @@ class FetchTree {
   Node root_;
 };
 
-// RunArgs from an R request. An unchanged request costs only a comparison.
+// Converts R requests to RunArgs. An unchanged request costs only a comparison.
 class RequestedArgs {
  public:
   // `request` is a value of cpp_session_run_args(). NULL fetches nothing.
   const RunArgs* update(SEXP request, Graph& graph);
   // Stores the request, which hooks see as the original arguments of the run.
   void store(SEXP request);
-  void forget() { tree_.reset(); }
+  void clear() { tree_.reset(); }
   const FetchTree* tree() const { return tree_.get(); }
 
  private:
@@ -64,7 +65,7 @@ class RequestedArgs {
 
 // feed_dict: NULL, a named list (tensor name -> value), or a value of dict().
 Feeds feeds_from_r(SEXP feed_dict, Graph& graph);
-// The R object of a session. It survives the session, but is closed then.
+// The R object of a session. It may outlive the session and is closed then.
 SEXP session_handle(Session& session);
 // The coordinator of the session's loop. Its pointer is cleared with the session.
 SEXP coordinator_handle(Coordinator& coordinator, Session& session);

@@ -20,7 +20,7 @@ SEXP nodes_to_r(const TreeModelView& trees) {
   Rcpp::IntegerVector tree_id(n), node_id(n), left(n, NA_INTEGER), right(n, NA_INTEGER);
   Rcpp::CharacterVector feature(n, NA_STRING), question(n, NA_STRING);
   Rcpp::NumericVector gain(n, NA_REAL), weight(n), threshold(n, NA_REAL);
-  Rcpp::LogicalVector is_leaf(n), missing_left(n, NA_LOGICAL), is_finished(n);
+  Rcpp::LogicalVector is_leaf(n), missing_goes_left(n, NA_LOGICAL), is_finished(n);
   Rcpp::NumericMatrix value(static_cast<int>(n), static_cast<int>(logits));
   const auto text = [](const std::string& x) { return utf8_element(x); };
   R_xlen_t row = 0;
@@ -40,12 +40,12 @@ SEXP nodes_to_r(const TreeModelView& trees) {
       if (node.is_leaf()) continue;
       const TreeFeature& split_feature = trees.features.at(static_cast<size_t>(node.feature_id));
       feature[row] = text(split_feature.name);
-      question[row] = text(split_feature.question(node.threshold));
+      question[row] = text(split_feature.left_condition(node.threshold));
       threshold[row] = split_feature.threshold(node.threshold);
       left[row] = node.left_id;
       right[row] = node.right_id;
       gain[row] = node.gain;
-      missing_left[row] =
+      missing_goes_left[row] =
           !node.missing_goes_right && split_feature.sends_missing_left(node.threshold);
     }
   }
@@ -55,10 +55,9 @@ SEXP nodes_to_r(const TreeModelView& trees) {
   return Rcpp::List::create(
       Rcpp::_["tree"] = tree_id, Rcpp::_["node"] = node_id, Rcpp::_["is_leaf"] = is_leaf,
       Rcpp::_["feature"] = feature, Rcpp::_["question"] = question,
-      Rcpp::_["threshold"] = threshold, Rcpp::_["left"] = left,
-      Rcpp::_["right"] = right, Rcpp::_["gain"] = gain, Rcpp::_["value"] = value,
-      Rcpp::_["weight"] = weight, Rcpp::_["missing_goes_left"] = missing_left,
-      Rcpp::_["is_finished"] = is_finished);
+      Rcpp::_["threshold"] = threshold, Rcpp::_["left"] = left, Rcpp::_["right"] = right,
+      Rcpp::_["gain"] = gain, Rcpp::_["value"] = value, Rcpp::_["weight"] = weight,
+      Rcpp::_["missing_goes_left"] = missing_goes_left, Rcpp::_["is_finished"] = is_finished);
 }
 
 }  // namespace

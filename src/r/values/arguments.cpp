@@ -4,6 +4,7 @@
 #include "r/values/convert.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
+#include "r/values/named_values.h"
 #include "r/values/nesting.h"
 #include "r/values/values.h"
 
@@ -19,8 +20,9 @@ Value list_value(SEXP x) {
 }
 
 Value vector_value(SEXP x) {
-  if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return Value::of(tensor_from_r(x, own_dtype(x)));
-  check_numbers(x);
+  if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue)
+    return Value::of(tensor_from_r(x, declared_dtype(x)));
+  check_plain_numbers(x);
   const bool is_int64 = holds_integer64(x);
   auto element = [x, is_int64](R_xlen_t i) -> Value {
     if (is_int64) return Value::of(integer64_at(x, i));
@@ -42,6 +44,7 @@ Value vector_value(SEXP x) {
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) list->push_back(element(i));
   return Value::of(list);
 }
+
 }  // namespace
 
 std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner) {
@@ -69,11 +72,10 @@ Value value_from_r(SEXP x) {
   }
   // TensorFlow accepts an initializer class in place of an object, such as `tf$zeros_initializer`.
   if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer_class")) {
-    Rcpp::Shield<SEXP> call(Rf_lang1(x));
-    Rcpp::Shield<SEXP> object(eval_r(call, R_GlobalEnv));
+    Rcpp::Shield<SEXP> object(call_r_function(x));
     return value_from_r(object);
   }
-  // Specifications of built-in initializers; the core constructs the object.
+  // A built-in initializer has a specification, from which the core constructs the object.
   if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer")) {
     return value_from_r(Rf_getAttrib(x, Rf_install("spec")));
   }
@@ -120,28 +122,18 @@ SEXP value_to_r(const Value& value) {
   if (const auto* variable = value.get_if<VariablePtr>()) return variable_handle(*variable);
   if (const auto* tensor = value.get_if<Tensor>()) return tensor_to_r(*tensor);
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    Rcpp::List out((*list)->size());
-    for (size_t i = 0; i < (*list)->size(); ++i) out[i] = value_to_r((**list)[i]);
-    return out;
+    return list_to_r(**list, value_to_r);
   }
   if (const auto* args = value.get_if<std::shared_ptr<Args>>()) {
-    Rcpp::List out((*args)->items().size());
-    Rcpp::CharacterVector names(out.size());
-    for (R_xlen_t i = 0; i < out.size(); ++i) {
-      const auto& item = (*args)->items()[static_cast<size_t>(i)];
-      names[i] = item.first;
-      out[i] = value_to_r(item.second);
-    }
-    out.names() = names;
-    return out;
+    return named_values_to_r((*args)->items(), value_to_r);
   }
-  if (const Gradient* rows = rows_in(value)) return gradient_to_r(*rows);
+  if (const Gradient* rows = indexed_slices_in(value)) return gradient_to_r(*rows);
   return R_NilValue;
 }
 
 namespace {
 
-// Dimensions from a list; NULL is an unknown dimension.
+// A shape from a list of dimensions; NULL is an unknown dimension.
 Shape shape_of_list(SEXP x) {
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
@@ -182,7 +174,7 @@ Shape shape_from_r(SEXP x) {
     const double dim = TYPEOF(x) == REALSXP          ? REAL(x)[i]
                        : INTEGER(x)[i] == NA_INTEGER ? NA_REAL
                                                      : INTEGER(x)[i];
-    shape.append(ISNAN(dim) || dim < 0 ? -1 : whole(dim, DType::kInt64));
+    shape.append(ISNAN(dim) || dim < 0 ? -1 : integer_in_range(dim, DType::kInt64));
   }
   return shape;
 }

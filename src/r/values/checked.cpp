@@ -8,9 +8,9 @@
 namespace runhooks {
 namespace r {
 
-RList::RList(SEXP x, const char* what) : list_(x), what_(what) {
+RList::RList(SEXP x, const char* label) : list_(x), label_(label) {
   if (x != R_NilValue && TYPEOF(x) != VECSXP) {
-    invalid_argument("A list is expected for ", what, ", not an object of type ",
+    invalid_argument("A list is expected for ", label, ", not an object of type ",
                      Rf_type2char(TYPEOF(x)), ".");
   }
   names_ = Rf_getAttrib(x, R_NamesSymbol);
@@ -18,14 +18,14 @@ RList::RList(SEXP x, const char* what) : list_(x), what_(what) {
 
 SEXP RList::operator[](R_xlen_t i) const {
   if (i >= size()) {
-    invalid_argument("A list of ", static_cast<int64_t>(i) + 1, " elements is expected for ", what_,
-                     ", not one of ", static_cast<int64_t>(size()), ".");
+    invalid_argument("A list of ", static_cast<int64_t>(i) + 1, " elements is expected for ",
+                     label_, ", not one of ", static_cast<int64_t>(size()), ".");
   }
   return VECTOR_ELT(list_, i);
 }
 
 std::string RList::name(R_xlen_t i) const {
-  if (names_ == R_NilValue) invalid_argument("The elements of ", what_, " need names.");
+  if (names_ == R_NilValue) invalid_argument("The elements of ", label_, " need names.");
   return utf8_of(STRING_ELT(names_, i));
 }
 
@@ -40,40 +40,40 @@ SEXP frame_variable(SEXP environment, SEXP symbol) {
 #if R_VERSION >= R_Version(4, 5, 0)
   return R_getVarEx(symbol, environment, FALSE, R_NilValue);
 #else
-  SEXP found = Rf_findVarInFrame(environment, symbol);  // lint: allow non-api
-  return found == R_UnboundValue ? R_NilValue : found;
+  SEXP value = Rf_findVarInFrame(environment, symbol);  // lint: allow non-api
+  return value == R_UnboundValue ? R_NilValue : value;
 #endif
 }
 
-double number_from_r(SEXP x, const char* what) {
-  const bool is_one = Rf_xlength(x) == 1;
-  check_numbers(x);
-  if (is_one && holds_integer64(x)) return static_cast<double>(integer64_at(x, 0));
-  if (is_one && TYPEOF(x) == REALSXP) return REAL(x)[0];
-  if (is_one && TYPEOF(x) == INTSXP && INTEGER(x)[0] != NA_INTEGER) return INTEGER(x)[0];
-  if (is_one && TYPEOF(x) == LGLSXP && LOGICAL(x)[0] != NA_LOGICAL) return LOGICAL(x)[0];
-  invalid_argument("A single number is expected for ", what, ", not an object of type ",
+double number_from_r(SEXP x, const char* label) {
+  const bool is_single = Rf_xlength(x) == 1;
+  check_plain_numbers(x);
+  if (is_single && holds_integer64(x)) return static_cast<double>(integer64_at(x, 0));
+  if (is_single && TYPEOF(x) == REALSXP) return REAL(x)[0];
+  if (is_single && TYPEOF(x) == INTSXP && INTEGER(x)[0] != NA_INTEGER) return INTEGER(x)[0];
+  if (is_single && TYPEOF(x) == LGLSXP && LOGICAL(x)[0] != NA_LOGICAL) return LOGICAL(x)[0];
+  invalid_argument("A single number is expected for ", label, ", not an object of type ",
                    Rf_type2char(TYPEOF(x)), ".");
 }
 
-int64_t whole_from_r(double x, const char* what) {
+int64_t whole_from_r(double x, const char* label) {
   constexpr double kLimit = 9223372036854775808.0;
   if (!(x >= -kLimit && x < kLimit)) {
-    invalid_argument("A whole number is expected for ", what, ", not ", x, ".");
+    invalid_argument("A whole number is expected for ", label, ", not ", x, ".");
   }
   return static_cast<int64_t>(x);
 }
 
-SEXP function_from_r(SEXP x, const char* what) {
+SEXP function_from_r(SEXP x, const char* label) {
   if (Rf_isFunction(x)) return x;
-  invalid_argument("A function is expected for ", what, ", not an object of type ",
+  invalid_argument("A function is expected for ", label, ", not an object of type ",
                    Rf_type2char(TYPEOF(x)), ".");
 }
 
-std::shared_ptr<Args> spec_from_r(SEXP spec, const char* what) {
+std::shared_ptr<Args> spec_from_r(SEXP spec, const char* label) {
   const Value value = value_from_r(spec);
   const auto* args = value.get_if<std::shared_ptr<Args>>();
-  if (!args) invalid_argument("A named list is expected for ", what, ".");
+  if (!args) invalid_argument("A named list is expected for ", label, ".");
   return *args;
 }
 

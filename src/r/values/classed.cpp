@@ -8,7 +8,7 @@
 namespace runhooks {
 namespace r {
 
-std::string class_of_other_numbers(SEXP x) {
+std::string coded_number_class(SEXP x) {
   if (!Rf_isObject(x)) return "";
   for (const char* name : {"factor", "Date", "POSIXt", "difftime", "units", "yearmon", "yearqtr",
                            "nanotime", "nanoduration", "Period", "Interval"}) {
@@ -17,8 +17,8 @@ std::string class_of_other_numbers(SEXP x) {
   return "";
 }
 
-void check_numbers(SEXP x) {
-  const std::string name = class_of_other_numbers(x);
+void check_plain_numbers(SEXP x) {
+  const std::string name = coded_number_class(x);
   if (name.empty()) return;
   throw Error(
       Code::kInvalidArgument,
@@ -43,9 +43,9 @@ int64_t integer64_at(SEXP x, R_xlen_t i) {
 }  // namespace r
 }  // namespace runhooks
 
-// Whether plain arithmetic with the numbers of `x` would be wrong.
+// Whether the class of `x` encodes its numbers, so that plain arithmetic with them would be wrong.
 // [[Rcpp::export(rng = false)]]
-bool cpp_has_other_numbers(SEXP x) {
+bool cpp_has_encoded_numbers(SEXP x) {
   using namespace runhooks::r;
-  return guarded_entry([&] { return holds_integer64(x) || !class_of_other_numbers(x).empty(); });
+  return guarded_entry([&] { return holds_integer64(x) || !coded_number_class(x).empty(); });
 }

@@ -8,10 +8,11 @@
 namespace runhooks {
 namespace r {
 
-// The first class of a factor, date, time, difference of times or vector with units; else "".
-std::string class_of_other_numbers(SEXP x);
-// Throws for such a class. The message tells the user to convert the vector.
-void check_numbers(SEXP x);
+// For a vector whose numbers are codes or have a unit (a factor, date, time, difference of times or
+// vector with units), its first class; otherwise "".
+std::string coded_number_class(SEXP x);
+// Throws if coded_number_class() is not "". The message tells the user to convert the vector.
+void check_plain_numbers(SEXP x);
 // integer64 stores integers in the bits of doubles.
 bool holds_integer64(SEXP x);
 // The element of an integer64 vector; NA throws.

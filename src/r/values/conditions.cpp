@@ -20,12 +20,13 @@ namespace r {
 
 namespace {
 
-// The value of a jump by unwind_to(), which R delivers unchanged even through on.exit() code.
+// Elements of the value of a jump by unwind_to(), which R passes on unchanged even if on.exit()
+// code runs.
 enum UnwindElement { kCondition, kKind, kMessage };
 
 bool is_unwind_value(SEXP value) {
-  // The value is null if an uncaught error jumps to the top level.
-  return value != nullptr && TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave");
+  // The value is a null pointer if an uncaught error jumps to the top level.
+  return value != nullptr && TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_loop_exit");
 }
 
 struct CallData {
@@ -43,7 +44,7 @@ void jump_back(void* data, Rboolean jumps) {
   if (jumps) std::longjmp(static_cast<CallData*>(data)->jump, 1);
 }
 
-// A condition that controls the loop becomes an Error, which users see only if it leaves the loop.
+// A jump with a condition that controls the loop becomes an Error. All other jumps become RUnwind.
 [[noreturn]] void throw_unwind(SEXP token) {
   SEXP value = CAR(token);
   if (!is_unwind_value(value)) throw RUnwind(token, /*is_interrupt=*/false);
@@ -55,8 +56,8 @@ void jump_back(void* data, Rboolean jumps) {
 }
 
 SEXP eval_in(void* data) {
-  auto* what = static_cast<std::pair<SEXP, SEXP>*>(data);
-  return Rf_eval(what->first, what->second);
+  auto* call_and_env = static_cast<std::pair<SEXP, SEXP>*>(data);
+  return Rf_eval(call_and_env->first, call_and_env->second);
 }
 
 int entry_depth = 0;
@@ -65,12 +66,12 @@ bool has_warnings = false;
 
 int pending_interrupts = 0;
 
-// A copy of the unwind token: R code may run, and jump itself, before the unwinding continues.
+// A copy of the unwind token, because R code may run and jump before the unwinding continues.
 struct SavedToken {
-  SavedToken(SEXP of, bool interrupts) : is_interrupt(interrupts) {
+  SavedToken(SEXP unwind_token, bool interrupts) : is_interrupt(interrupts) {
     // The CDR is the raw jump target; duplicating the whole cons cell would copy it as a list.
-    Rcpp::Shield<SEXP> target(Rf_duplicate(CDR(of)));
-    Rcpp::Shield<SEXP> copy(Rf_cons(CAR(of), target));
+    Rcpp::Shield<SEXP> jump_target(Rf_duplicate(CDR(unwind_token)));
+    Rcpp::Shield<SEXP> copy(Rf_cons(CAR(unwind_token), jump_target));
     token.reset(copy);
     if (is_interrupt) ++pending_interrupts;
   }
@@ -113,23 +114,23 @@ UnwindToken::UnwindToken() : token_(R_MakeUnwindCont()) { R_PreserveObject(token
 UnwindToken::~UnwindToken() { R_ReleaseObject(token_); }
 
 namespace {
-uint64_t number_of_calls = 0;
+uint64_t num_r_calls = 0;
 }  // namespace
 
-uint64_t calls_of_r() { return number_of_calls; }
+uint64_t calls_of_r() { return num_r_calls; }
 
 SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token, bool translates) {
-  ++number_of_calls;
+  ++num_r_calls;
   if (token.in_use_) {
-    UnwindToken another;
-    return call_r(function, data, another, translates);
+    UnwindToken nested_token;
+    return call_r(function, data, nested_token, translates);
   }
-  struct InUse {
+  struct InUseScope {
     bool& flag;
-    explicit InUse(bool& f) : flag(f) { flag = true; }
-    ~InUse() { flag = false; }
+    explicit InUseScope(bool& f) : flag(f) { flag = true; }
+    ~InUseScope() { flag = false; }
   } in_use(token.in_use_);
-  const RestoreFpModeScope restore_fp_mode;
+  const ExactDenormals restore_fp_mode;
   CallData call;
   call.function = function;
   call.data = data;
@@ -138,36 +139,36 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token, bool transl
     throw RUnwind(token.token_, /*is_interrupt=*/false);
   }
   SEXP result = R_UnwindProtect(call_in, &call, jump_back, &call, token.token_);
-  SETCAR(token.token_, R_NilValue);  // the token would keep the result alive
+  SETCAR(token.token_, R_NilValue);  // the token must not keep the result alive
   return result;
 }
 
 namespace {
 
 SEXP eval_with_jumps(SEXP call, SEXP env, UnwindToken& token) {
-  std::pair<SEXP, SEXP> what(call, env);
-  return call_r(eval_in, &what, token);
+  std::pair<SEXP, SEXP> call_and_env(call, env);
+  return call_r(eval_in, &call_and_env, token);
 }
 
 std::vector<std::string> classes_of(SEXP condition) {
-  std::vector<std::string> all;
+  std::vector<std::string> names;
   Rcpp::Shield<SEXP> classes(Rf_getAttrib(condition, R_ClassSymbol));
   for (R_xlen_t i = 0; TYPEOF(classes) == STRSXP && i < Rf_xlength(classes); ++i) {
-    all.push_back(utf8_of(STRING_ELT(classes, i)));
+    names.push_back(utf8_of(STRING_ELT(classes, i)));
   }
-  return all;
+  return names;
 }
 
-// The kind of a runhooks condition. Only its first class may be one that controls a loop.
+// The code of a runhooks condition. Codes that control a loop count only in the first class.
 Code code_of_condition(SEXP condition) {
   const std::vector<Code> kinds = {Code::kInvalidArgument, Code::kNotFound,
                                    Code::kFailedPrecondition, Code::kDataLoss,
                                    Code::kResourceExhausted};
-  const std::vector<Code> steering = {Code::kOutOfRange, Code::kStopIteration, Code::kAborted,
-                                      Code::kUnavailable};
+  const std::vector<Code> loop_codes = {Code::kOutOfRange, Code::kStopIteration, Code::kAborted,
+                                        Code::kUnavailable};
   const std::vector<std::string> classes = classes_of(condition);
   for (size_t i = 0; i < classes.size(); ++i) {
-    for (const auto& codes : {kinds, i == 0 ? steering : kinds}) {
+    for (const auto& codes : {kinds, i == 0 ? loop_codes : kinds}) {
       for (const Code code : codes) {
         if (classes[i] == str_cat("runhooks_error_", code_name(code))) return code;
       }
@@ -176,12 +177,13 @@ Code code_of_condition(SEXP condition) {
   return Code::kUnknown;
 }
 
-// Errors return as values, see error_as_value(), and become a ForeignError with the condition.
+// Evaluates the call with error_as_value(), which returns an error as a value. Throws it as a
+// ForeignError that contains the condition.
 SEXP eval_deferring_errors(SEXP call, SEXP env, UnwindToken& token) {
   Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), call));
-  Rcpp::Shield<SEXP> held(Rf_lang3(Rf_install("error_as_value"), quoted, env));
-  Rcpp::Shield<SEXP> result(eval_with_jumps(held, package_namespace(), token));
-  if (Rf_inherits(result, "runhooks_held")) {
+  Rcpp::Shield<SEXP> deferring_call(Rf_lang3(Rf_install("error_as_value"), quoted, env));
+  Rcpp::Shield<SEXP> result(eval_with_jumps(deferring_call, package_namespace(), token));
+  if (Rf_inherits(result, "runhooks_deferred_error")) {
     SEXP condition = VECTOR_ELT(result, 0);
     const PropagateErrorsScope propagate;
     throw ForeignError(error_of_condition(condition, code_of_condition(condition)),
@@ -193,7 +195,7 @@ SEXP eval_deferring_errors(SEXP call, SEXP env, UnwindToken& token) {
 }  // namespace
 
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
-  const OwnedObjects::Scope apart(nullptr);
+  const OwnedObjects::Scope global_list(nullptr);
   return DeferErrorsScope::is_on() ? eval_deferring_errors(call, env, token)
                                    : eval_with_jumps(call, env, token);
 }
@@ -203,12 +205,32 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
+SEXP new_call(SEXP function, std::initializer_list<SEXP> arguments) {
+  Rcpp::Shield<SEXP> call(allocate_vector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
+  SETCAR(call, function);
+  SEXP cell = call;
+  for (SEXP argument : arguments) {
+    cell = CDR(cell);
+    SETCAR(cell, argument);
+  }
+  return call;
+}
+
+SEXP call_r_function(SEXP function, std::initializer_list<SEXP> arguments, SEXP env) {
+  Rcpp::Shield<SEXP> call(new_call(function, arguments));
+  return eval_r(call, env);
+}
+
+SEXP call_internal(const char* name, std::initializer_list<SEXP> arguments) {
+  return call_r_function(Rf_install(name), arguments, package_namespace());
+}
+
 SEXP guard_allocation(SEXP (*function)(void*), void* data) {
   static UnwindToken& token = *new UnwindToken;  // never released, because R may be gone at exit
-  // allocations do not count as calls of R code
-  const uint64_t before = number_of_calls;
+  // Allocations do not count as calls of R code.
+  const uint64_t before = num_r_calls;
   SEXP result = call_r(function, data, token);
-  number_of_calls = before;
+  num_r_calls = before;
   return result;
 }
 
@@ -223,13 +245,11 @@ void raise_warnings() {
   flush_deferred_log();
   if (!has_warnings || entry_depth > 1) return;
   has_warnings = false;
-  Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("raise_warnings")));
-  eval_r(call, package_namespace());
+  call_internal("raise_warnings");
 }
 
 Error error_of_condition(SEXP condition, Code code) {
-  Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("condition_text"), condition));
-  Rcpp::Shield<SEXP> text(eval_r(call, package_namespace()));
+  Rcpp::Shield<SEXP> text(call_internal("condition_text", {condition}));
   Error error(code, string_from_r(text));
   error.foreign = std::make_shared<Preserved>(condition);
   return error;
@@ -267,13 +287,13 @@ void raise_exception(const char* where) {
 namespace {
 
 SEXP stop_with(SEXP condition) {
-  Rcpp::Shield<SEXP> held(condition);
-  return Rf_lang2(Rf_install("stop"), held);
+  Rcpp::Shield<SEXP> protected_condition(condition);
+  return Rf_lang2(Rf_install("stop"), protected_condition);
 }
 
 }  // namespace
 
-// As END_RCPP of Rcpp: returns a call of stop(), the token of a jump, or NULL for an interrupt.
+// Like END_RCPP of Rcpp, returns a call of stop(), the token of a jump, or NULL for an interrupt.
 SEXP caught_exception() {
   try {
     throw;
@@ -312,12 +332,12 @@ void raise_error(const Error& error) {
   Rcpp::Shield<SEXP> classes(foreign ? Rcpp::wrap(foreign->classes()) : R_NilValue);
   Rcpp::Shield<SEXP> call(
       Rf_lang6(Rf_install("raise_core_error"), condition, code, message, hints, classes));
-  const OwnedObjects::Scope apart(nullptr);
-  std::pair<SEXP, SEXP> what(call, package_namespace());
+  const OwnedObjects::Scope global_list(nullptr);
+  std::pair<SEXP, SEXP> call_and_env(call, package_namespace());
   UnwindToken token;
   try {
-    // A condition that controls a loop jumps on to the frame of the loop.
-    call_r(eval_in, &what, token, /*translates=*/false);
+    // Without translation, a condition that controls a loop continues its jump to the loop's frame.
+    call_r(eval_in, &call_and_env, token, /*translates=*/false);
   } catch (const RUnwind& unwind) {
     unwind.resume_unwind();
   }
@@ -330,16 +350,16 @@ void raise_error(const Error& error) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The elements of `known` that are similar to `name`, closest first.
+// The elements of `known` that are similar to `name`, most similar first.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_near_names(Text name, Texts known) {
+SEXP cpp_closest_matches(Text name, Texts known) {
   return guarded_entry([&]() -> SEXP { return Rcpp::wrap(closest_matches(name, known)); });
 }
 
-//' Where the innermost loop is: NULL, or the hook, the method and the global step.
+//' The location of the innermost loop: NULL, or the hook, the method and the global step.
 //' @noRd
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_run_where() {
+SEXP cpp_loop_location() {
   const LoopLocation* where = LoopLocation::innermost();
   if (!where || !where->hook) return R_NilValue;
   return Rcpp::List::create(Rcpp::_["hook"] = where->hook->name(),

@@ -21,7 +21,7 @@ bool is_bytes(SEXP x) {
   return true;
 }
 
-int64_t whole(double x, DType dtype) {
+int64_t integer_in_range(double x, DType dtype) {
   const double limit = dtype == DType::kInt32 ? 2147483648.0 : 9223372036854775808.0;
   if (x != std::floor(x) || x < -limit || x >= limit) {
     invalid_argument(x, " cannot become an element of type ", dtype_name(dtype), ".");
@@ -29,46 +29,52 @@ int64_t whole(double x, DType dtype) {
   return static_cast<int64_t>(x);
 }
 
-DType own_dtype(SEXP x) {
+DType declared_dtype(SEXP x) {
   SEXP name = Rf_getAttrib(x, Rf_install("dtype"));
   return TYPEOF(name) == STRSXP ? dtype_from_r(name) : DType::kInvalid;
 }
 
 namespace {
 
-// Walks an array in row-major order; position() is the column-major offset of the current element.
-class RowMajor {
- public:
-  explicit RowMajor(const Shape& shape)
-      : shape_(shape), index_(static_cast<size_t>(shape.rank()), 0) {
-    int64_t stride = 1;
-    for (int i = 0; i < shape.rank(); ++i) {
-      strides_.push_back(stride);
-      stride *= shape.dim(i);
-    }
-  }
-  int64_t position() const { return position_; }
-  void advance() {
-    for (int i = shape_.rank() - 1; i >= 0; --i) {
-      const auto k = static_cast<size_t>(i);
-      position_ += strides_[k];
-      if (++index_[k] < shape_.dim(i)) return;
-      position_ -= strides_[k] * index_[k];
-      index_[k] = 0;
-    }
-  }
-
- private:
-  const Shape& shape_;
-  std::vector<int64_t> index_, strides_;
-  int64_t position_ = 0;
-};
-
 // True if row-major and column-major order agree: at most one dimension is longer than 1.
-bool is_line(const Shape& shape) {
+bool orders_agree(const Shape& shape) {
   int longer = 0;
   for (int i = 0; i < shape.rank(); ++i) longer += shape.dim(i) > 1;
   return longer <= 1;
+}
+
+void poll_interrupt(int64_t i) {
+  constexpr int64_t kChunk = int64_t{1} << 16;
+  if (i % kChunk == kChunk - 1) check_interrupt_throttled();
+}
+
+// Calls visit(i, position) for the elements of an array: i is the row-major offset of the tensor's
+// element, position the column-major offset of R's element.
+template <typename Visit>
+void for_each_element(const Shape& shape, const Visit& visit) {
+  const int64_t n = shape.num_elements();
+  if (orders_agree(shape)) {
+    for (int64_t i = 0; i < n; ++i) {
+      poll_interrupt(i);
+      visit(i, i);
+    }
+    return;
+  }
+  std::vector<int64_t> index(static_cast<size_t>(shape.rank()), 0), strides(index.size(), 1);
+  for (size_t k = 1; k < strides.size(); ++k) {
+    strides[k] = strides[k - 1] * shape.dim(static_cast<int>(k) - 1);
+  }
+  int64_t position = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    poll_interrupt(i);
+    visit(i, position);
+    for (size_t k = index.size(); k-- > 0;) {
+      position += strides[k];
+      if (++index[k] < shape.dim(static_cast<int>(k))) break;
+      position -= strides[k] * index[k];
+      index[k] = 0;
+    }
+  }
 }
 
 Shape shape_of_r(SEXP x) {
@@ -85,9 +91,9 @@ Shape shape_of_r(SEXP x) {
   return shape;
 }
 
-DType natural_dtype(SEXP x) {
+DType default_dtype(SEXP x) {
   if (is_bytes(x)) return DType::kString;
-  check_numbers(x);
+  check_plain_numbers(x);
   if (holds_integer64(x)) return DType::kInt64;
   switch (TYPEOF(x)) {
     case REALSXP:
@@ -120,14 +126,14 @@ void set_number(Tensor& tensor, int64_t i, double x) {
       tensor.data<double>()[i] = x;
       break;
     case DType::kInt32:
-      tensor.data<int32_t>()[i] = static_cast<int32_t>(whole(x, DType::kInt32));
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(integer_in_range(x, DType::kInt32));
       break;
     case DType::kInt64:
-      tensor.data<int64_t>()[i] = whole(x, DType::kInt64);
+      tensor.data<int64_t>()[i] = integer_in_range(x, DType::kInt64);
       break;
     case DType::kUint8:
       if (!(x >= 0 && x <= 255)) invalid_argument(x, " cannot become an element of type uint8.");
-      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(whole(x, DType::kInt32));
+      tensor.data<uint8_t>()[i] = static_cast<uint8_t>(integer_in_range(x, DType::kInt32));
       break;
     case DType::kBool:
       tensor.data<bool>()[i] = x != 0;
@@ -141,7 +147,7 @@ void set_number(Tensor& tensor, int64_t i, double x) {
 // Maps strings to codes by address: R caches each string once, so most lookups read no characters.
 class CodesByAddress {
  public:
-  // A small initial table: for few elements, clearing a large one would dominate.
+  // Starts with a small table for few elements, because clearing a large table would dominate.
   CodesByAddress(StringDictionary& dictionary, int64_t elements)
       : dictionary_(dictionary), slots_(elements < 8 ? 16 : 1024) {}
   int32_t code(SEXP element) {
@@ -180,45 +186,27 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
-void poll_interrupt(int64_t i) {
-  constexpr int64_t kChunk = int64_t{1} << 16;
-  if (i % kChunk == kChunk - 1) check_interrupt_throttled();
-}
-
 Tensor strings_of_bytes(SEXP x, const Shape& shape) {
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, at.position());
-    const auto* bytes = reinterpret_cast<const char*>(RAW(raw));
-    tensor.data<int32_t>()[i] =
-        tensor.dictionary()->code({bytes, static_cast<size_t>(Rf_xlength(raw))});
-  }
+  for_each_element(shape, [&](int64_t i, int64_t position) {
+    SEXP raw = TYPEOF(x) == RAWSXP ? x : VECTOR_ELT(x, position);
+    tensor.data<int32_t>()[i] = tensor.dictionary()->code(raw_bytes(raw));
+  });
   return tensor;
 }
 
 Tensor strings_from_r(SEXP x, const Shape& shape) {
   if (TYPEOF(x) != STRSXP) return strings_of_bytes(x, shape);
-  // Materialize an ALTREP vector (vroom, arrow): otherwise nothing protects its strings, and an
-  // address could be reused for another text.
+  // Materializes an ALTREP vector (vroom, arrow). Otherwise its strings are not protected, and R
+  // could reuse the address of a string for another string.
   if (ALTREP(x)) STRING_PTR_RO(x);
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
   CodesByAddress codes(*tensor.dictionary(), tensor.num_elements());
   auto* out = tensor.data<int32_t>();
-  if (is_line(shape)) {
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      poll_interrupt(i);
-      out[i] = codes.code(STRING_ELT(x, i));
-    }
-    return tensor;
-  }
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    poll_interrupt(i);
-    out[i] = codes.code(STRING_ELT(x, at.position()));
-  }
+  for_each_element(
+      shape, [&](int64_t i, int64_t position) { out[i] = codes.code(STRING_ELT(x, position)); });
   return tensor;
 }
 
@@ -243,10 +231,9 @@ SEXP allocate_for(DType dtype, int64_t n) {
 
 void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
   switch (tensor.dtype()) {
-    case DType::kString: {
+    case DType::kString:
       SET_STRING_ELT(out, at, text_element(tensor.string_at(i)));
       break;
-    }
     case DType::kBool:
       LOGICAL(out)[at] = tensor.data<bool>()[i];
       break;
@@ -263,10 +250,6 @@ void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
       REAL(out)[at] = tensor.number_at(i);
   }
 }
-
-}  // namespace
-
-namespace {
 
 // Transposes a column-major matrix in blocks, so that both sides fit into the cache.
 template <typename T>
@@ -289,7 +272,7 @@ void transpose_rows(const double* from, int64_t rows, int64_t columns, T* to) {
 // Returns false for arrays of rank 3 and higher.
 template <typename T>
 bool copy_doubles(const double* from, Tensor& tensor) {
-  if (is_line(tensor.shape())) {
+  if (orders_agree(tensor.shape())) {
     T* to = tensor.data<T>();
     for_each_interruptible_chunk(
         tensor.num_elements(), sizeof *from, [=](int64_t first, int64_t last) {
@@ -306,40 +289,34 @@ bool copy_doubles(const double* from, Tensor& tensor) {
 }
 
 void set_integer64(Tensor& tensor, SEXP x) {
-  RowMajor at(tensor.shape());
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    poll_interrupt(i);
-    const int64_t value = integer64_at(x, at.position());
+  for_each_element(tensor.shape(), [&](int64_t i, int64_t position) {
+    const int64_t value = integer64_at(x, position);
     if (tensor.dtype() == DType::kInt64) {
       tensor.data<int64_t>()[i] = value;
     } else {
       set_number(tensor, i, static_cast<double>(value));
     }
-  }
+  });
 }
 
-Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
-  const DType natural = natural_dtype(x);
-  const DType dtype = wanted == DType::kInvalid ? natural : wanted;
-  if ((dtype == DType::kString) != (natural == DType::kString)) {
-    invalid_argument("A value of type ", dtype_name(natural), " cannot become a tensor of type ",
-                     dtype_name(dtype), ".");
+Tensor tensor_of_shape(SEXP x, const Shape& shape, DType requested) {
+  const DType default_type = default_dtype(x);
+  const DType dtype = requested == DType::kInvalid ? default_type : requested;
+  if ((dtype == DType::kString) != (default_type == DType::kString)) {
+    invalid_argument("A value of type ", dtype_name(default_type),
+                     " cannot become a tensor of type ", dtype_name(dtype), ".");
   }
   if (dtype == DType::kString) return strings_from_r(x, shape);
   Tensor tensor(dtype, shape);
-  if (natural == DType::kInt64) {
+  if (default_type == DType::kInt64) {
     set_integer64(tensor, x);
     return tensor;
   }
-  if (natural == DType::kFloat64 && dtype == DType::kFloat64 &&
-      copy_doubles<double>(REAL(x), tensor)) {
-    return tensor;
+  if (default_type == DType::kFloat64) {
+    if (dtype == DType::kFloat64 && copy_doubles<double>(REAL(x), tensor)) return tensor;
+    if (dtype == DType::kFloat32 && copy_doubles<float>(REAL(x), tensor)) return tensor;
   }
-  if (natural == DType::kFloat64 && dtype == DType::kFloat32 &&
-      copy_doubles<float>(REAL(x), tensor)) {
-    return tensor;
-  }
-  if (TYPEOF(x) == INTSXP && dtype == DType::kInt32 && is_line(shape)) {
+  if (TYPEOF(x) == INTSXP && dtype == DType::kInt32 && orders_agree(shape)) {
     const int* from = INTEGER(x);
     const int* end = from + tensor.num_elements();
     const int* missing = std::find(from, end, NA_INTEGER);
@@ -347,11 +324,8 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
     std::memcpy(tensor.raw(), from, tensor.num_bytes());
     return tensor;
   }
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    poll_interrupt(i);
-    set_number(tensor, i, number_in(x, at.position()));
-  }
+  for_each_element(
+      shape, [&](int64_t i, int64_t position) { set_number(tensor, i, number_in(x, position)); });
   return tensor;
 }
 
@@ -367,37 +341,39 @@ SEXP named_list(const std::vector<const char*>& names) {
   return list;
 }
 
-Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_r(x), wanted); }
+Tensor tensor_from_r(SEXP x, DType requested) {
+  return tensor_of_shape(x, shape_of_r(x), requested);
+}
 
 namespace {
 
-Tensor bind_columns(const RList& parts, DType wanted) {
+Tensor bind_columns(const RList& parts, DType requested) {
   struct Column {
     SEXP x;
     int64_t begin;  // in x
   };
   std::vector<Column> columns;
-  DType natural = DType::kBool;
+  DType common_type = DType::kBool;
   int64_t rows = 0;
   for (R_xlen_t k = 0; k < parts.size(); ++k) {
     const Shape shape = shape_of_r(parts[k]);
-    const int64_t own_rows = shape.rank() == 0 ? 1 : shape.dim(0);
-    if (k > 0 && own_rows != rows) {
+    const int64_t partition_rows = shape.rank() == 0 ? 1 : shape.dim(0);
+    if (k > 0 && partition_rows != rows) {
       invalid_argument("Columns of one tensor must have the same number of rows: column 1 has ",
-                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", own_rows, ".");
+                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", partition_rows, ".");
     }
-    rows = own_rows;
+    rows = partition_rows;
     const int64_t width = shape.rank() < 2 ? 1 : shape.dim(1);
     for (int64_t c = 0; c < width; ++c) columns.push_back({parts[k], c * rows});
-    const DType own = natural_dtype(parts[k]);
-    if (own == DType::kString) {
+    const DType part_type = default_dtype(parts[k]);
+    if (part_type == DType::kString) {
       invalid_argument("Column ", static_cast<int64_t>(k + 1),
                        " of a numeric tensor has strings; numbers are expected.");
     }
-    if (own == DType::kFloat64 || natural == DType::kBool) natural = own;
+    if (part_type == DType::kFloat64 || common_type == DType::kBool) common_type = part_type;
   }
   const auto width = static_cast<int64_t>(columns.size());
-  Tensor tensor(wanted == DType::kInvalid ? natural : wanted, Shape{rows, width});
+  Tensor tensor(requested == DType::kInvalid ? common_type : requested, Shape{rows, width});
   constexpr int64_t kBlock = 64;  // rows of a block, which stay in the cache for all columns
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
     check_interrupt_throttled();
@@ -419,11 +395,11 @@ Tensor bind_columns(const RList& parts, DType wanted) {
 
 }  // namespace
 
-Tensor rows_from_r(SEXP x, DType wanted) {
-  if (TYPEOF(x) == VECSXP) return bind_columns(RList(x, "the columns of a tensor"), wanted);
+Tensor rows_from_r(SEXP x, DType requested) {
+  if (TYPEOF(x) == VECSXP) return bind_columns(RList(x, "the columns of a tensor"), requested);
   Shape shape = shape_of_r(x);
   if (shape.rank() == 0) shape.append(1);  // one row, not a scalar
-  return tensor_of_shape(x, shape, wanted);
+  return tensor_of_shape(x, shape, requested);
 }
 
 namespace {
@@ -434,7 +410,7 @@ void set_dim(SEXP array, const Shape& shape) {
   Rf_setAttrib(array, R_DimSymbol, dim);
 }
 
-// Checked here because Rf_mkCharLenCE() would longjmp over C++ frames.
+// Whether a string has a zero byte, with which Rf_mkCharLenCE() would longjmp over C++ frames.
 bool has_zero_byte(const Tensor& tensor) {
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     if (tensor.string_at(i).find('\0') != std::string::npos) return true;
@@ -442,21 +418,14 @@ bool has_zero_byte(const Tensor& tensor) {
   return false;
 }
 
-SEXP raw_from(const std::string& bytes) {
-  SEXP raw = allocate_vector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
-  if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
-  return raw;
-}
-
 // A raw vector for a scalar, else a list of raw vectors with dimensions.
 SEXP bytes_to_r(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
-  if (shape.rank() == 0) return raw_from(tensor.string_at(0));
+  if (shape.rank() == 0) return raw_to_r(tensor.string_at(0));
   Rcpp::Shield<SEXP> out(allocate_vector(VECSXP, tensor.num_elements()));
-  RowMajor at(shape);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    SET_VECTOR_ELT(out, at.position(), raw_from(tensor.string_at(i)));
-  }
+  for_each_element(shape, [&](int64_t i, int64_t position) {
+    SET_VECTOR_ELT(out, position, raw_to_r(tensor.string_at(i)));
+  });
   set_dim(out, shape);
   return out;
 }
@@ -473,18 +442,8 @@ SEXP tensor_to_r(const Tensor& tensor, bool as_bytes) {
     return Rf_ScalarReal(*tensor.data<float>());
   }
   Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
-  if (is_line(shape)) {
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      poll_interrupt(i);
-      set_element(out, i, tensor, i);
-    }
-  } else {
-    RowMajor at(shape);
-    for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-      poll_interrupt(i);
-      set_element(out, at.position(), tensor, i);
-    }
-  }
+  for_each_element(shape,
+                   [&](int64_t i, int64_t position) { set_element(out, position, tensor, i); });
   if (shape.rank() > 0) set_dim(out, shape);
   return out;
 }

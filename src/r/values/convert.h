@@ -6,12 +6,13 @@
 namespace runhooks {
 namespace r {
 
-// Raw vectors hold bytes that R strings cannot: one is a string, a list of them is several.
+// True for a raw vector, which is one string, and for a list of raw vectors, which are several.
+// Unlike R strings, they can contain any bytes.
 bool is_bytes(SEXP x);
 // Throws unless `x` is an integer within the range of `dtype`.
-int64_t whole(double x, DType dtype);
-// The type given to np_array(), or kInvalid.
-DType own_dtype(SEXP x);
+int64_t integer_in_range(double x, DType dtype);
+// The type that the user passed to np_array(), or kInvalid.
+DType declared_dtype(SEXP x);
 
 }  // namespace r
 }  // namespace runhooks

@@ -8,17 +8,18 @@
 namespace runhooks {
 namespace r {
 
-// Calls `then` once after R has collected `object`, an environment or an external pointer. Errors
-// of `then` are dropped. R can lose finalizers and weak references that a finalizer creates if it
-// then runs the finalizer of an older object. A younger weak reference, kept here, prevents this.
-void register_finalizer(SEXP object, std::function<void(SEXP object)> then);
+// Calls `callback` once after R has collected `object`, an environment or an external pointer.
+// Errors of `callback` are dropped. R can lose finalizers and weak references that a finalizer
+// creates, if it runs the finalizer of an older object next. Each finalizer therefore preserves a
+// younger weak reference, which prevents the loss.
+void register_finalizer(SEXP object, std::function<void(SEXP object)> callback);
 
-// The key of a weak reference, or R_NilValue. R runs finalizers some time after it has found a key
-// unreachable; until then the reference still returns it. So this runs pending finalizers first.
+// The key of a weak reference, or R_NilValue. Runs pending finalizers first: between finding a key
+// unreachable and running its finalizer, R would still return the key.
 SEXP key_of(SEXP weak_reference);
 
-// Calls `then` at the next garbage collection.
-void on_next_gc(std::function<void()> then);
+// Calls `callback` at the next garbage collection.
+void on_next_gc(std::function<void()> callback);
 
 }  // namespace r
 }  // namespace runhooks

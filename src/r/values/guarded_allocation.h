@@ -1,5 +1,5 @@
-// Makes R's allocating functions throw where they would longjmp over C++ frames, also in Rcpp's
-// headers, whose containers call them.
+// Makes R's allocating functions throw where they would longjmp over C++ frames. Includes the calls
+// in Rcpp's headers.
 #pragma once
 
 #include <Rcpp/r/headers.h>
@@ -7,7 +7,7 @@
 namespace runhooks {
 namespace r {
 
-// Calls the function; an error of R becomes RUnwind (r/values/guarded_entry.h).
+// Calls the function. An R error becomes RUnwind (r/values/guarded_entry.h).
 SEXP guard_allocation(SEXP (*function)(void*), void* data);
 
 template <auto function>
@@ -25,7 +25,7 @@ struct Guarded<function> {
 }  // namespace r
 }  // namespace runhooks
 
-// A macro does not expand its own name again.
+// The preprocessor does not expand the name of a macro in its own expansion.
 #define Rf_allocVector runhooks::r::Guarded<&::Rf_allocVector>::call
 #define Rf_allocMatrix runhooks::r::Guarded<&::Rf_allocMatrix>::call
 #define Rf_mkChar runhooks::r::Guarded<&::Rf_mkChar>::call

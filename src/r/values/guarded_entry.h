@@ -1,6 +1,7 @@
 // guarded_entry() and eval_r(): the boundary between R and the core for errors, warnings and jumps.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <type_traits>
 
@@ -12,31 +13,35 @@ namespace runhooks {
 namespace r {
 
 // A longjmp of R (an error, an interrupt, a restart) that has reached a C++ frame. guarded_entry()
-// resumes it; catching and dropping it ends the jump. It targets a frame of the current call, so it
-// cannot be stored for another one: use DeferErrorsScope (base/deferred_errors.h) instead.
+// resumes the jump; code that catches and drops it ends the jump. The jump targets a frame of the
+// current call from R, so it cannot be stored for a later call. DeferErrorsScope
+// (base/deferred_errors.h) defers errors instead.
 class RUnwind : public ForeignUnwind {
  public:
   RUnwind(SEXP token, bool is_interrupt);
-  // Rcpp releases the token on the jump. Throws if the token belongs to another call.
+  // Throws if the token belongs to another call. Rcpp releases the token when it jumps.
   [[noreturn]] void resume_unwind() const;
 
  private:
   std::shared_ptr<void> token_;
-  int64_t call_;  // number of the outermost call from R
+  int64_t call_;  // identifies the outermost call from R
 };
 
-// True while an interrupt unwinds. R code may still run, but its errors must not be reported.
+// True while an interrupt unwinds. R code that runs meanwhile must not report errors.
 bool interrupt_pending();
 
-// Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
+// Raises an error of the core as an R condition of class runhooks_error_<kind>. Never returns.
 [[noreturn]] void raise_error(const Error& error);
-// The same for the current exception in the function `where`. Rethrows exceptions of Rcpp.
+// Like raise_error(), for the current exception in the function `where`. Rethrows Rcpp's
+// exceptions.
 [[noreturn]] void raise_exception(const char* where);
 
-// R raises a stored warning after the outermost call, since its handler may jump.
+// Records that R code has stored a warning.
 void mark_warning_pending();
+// Raises stored warnings at the end of the outermost call from R, because a handler may jump.
 void raise_warnings();
 
+// Counts nested calls from R.
 class EntryDepth {
  public:
   EntryDepth();
@@ -75,7 +80,7 @@ auto guarded_entry(Body body, const char* where = __builtin_FUNCTION()) -> declt
   }
 }
 
-// A reusable token for R_UnwindProtect(); nested calls get their own.
+// A reusable token for R_UnwindProtect(). A nested call uses a new token.
 class UnwindToken {
  public:
   UnwindToken();
@@ -89,15 +94,22 @@ class UnwindToken {
   bool in_use_ = false;
 };
 
-// An Error that reaches R as `condition` itself.
+// An Error that guarded_entry() raises as the original R condition.
 Error error_of_condition(SEXP condition, Code code);
 
 // Evaluates a call; the result is not protected. A jump becomes RUnwind. A condition that controls
-// a loop (out_of_range, aborted, ...) becomes an Error with the condition, as does any error within
-// a DeferErrorsScope.
+// a loop (out_of_range, aborted, ...) becomes an Error that contains the condition. In a
+// DeferErrorsScope, all errors do.
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
 SEXP eval_r(SEXP call, SEXP env);
-// The same for a function of R's API that may longjmp. Without `translates`, each jump is an
+SEXP new_call(SEXP function, std::initializer_list<SEXP> arguments);  // not protected
+// Like eval_r(), for a call of an R function. The caller protects the arguments.
+SEXP call_r_function(SEXP function,
+                     std::initializer_list<SEXP> arguments = {},
+                     SEXP env = R_GlobalEnv);
+// Like call_r_function(), for a function of the package.
+SEXP call_internal(const char* name, std::initializer_list<SEXP> arguments = {});
+// Like eval_r(), for a function of R's API that may longjmp. Without `translates`, all jumps become
 // RUnwind.
 SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token, bool translates = true);
 // Number of call_r() calls in this process.

@@ -11,13 +11,14 @@ namespace {
 
 int preserved_count = 0;
 
-// Doubly linked (CAR: previous, CDR: next, TAG: object), so a release takes constant time.
+// The head of a list of preserved objects. It is doubly linked (CAR: previous cell, CDR: next cell,
+// TAG: object), so that a release takes constant time.
 SEXP preserved_list() {
   if (OwnedObjects::current_list() != R_NilValue) return OwnedObjects::current_list();
   static SEXP list = [] {
-    SEXP made = Rf_cons(R_NilValue, R_NilValue);
-    R_PreserveObject(made);
-    return made;
+    SEXP head = Rf_cons(R_NilValue, R_NilValue);
+    R_PreserveObject(head);
+    return head;
   }();
   return list;
 }
@@ -27,9 +28,9 @@ SEXP preserved_list() {
 void Preserved::reset(SEXP object) {
   if (object == object_) return;
   if (cell_ != R_NilValue) {
-    SEXP before = CAR(cell_), after = CDR(cell_);
-    SETCDR(before, after);
-    if (after != R_NilValue) SETCAR(after, before);
+    SEXP previous = CAR(cell_), next_cell = CDR(cell_);
+    SETCDR(previous, next_cell);
+    if (next_cell != R_NilValue) SETCAR(next_cell, previous);
     --preserved_count;
   }
   object_ = object;
@@ -50,20 +51,20 @@ void Preserved::reset(SEXP object) {
 int Preserved::count() { return preserved_count; }
 
 OwnedObjects::OwnedObjects() {
-  const Scope apart(nullptr);
+  const Scope global_list(nullptr);
   Rcpp::Shield<SEXP> list(Rf_cons(R_NilValue, R_NilValue));
-  Rcpp::Shield<SEXP> of_owner(Rf_cons(R_NilValue, R_NilValue));
+  Rcpp::Shield<SEXP> owner_cell(Rf_cons(R_NilValue, R_NilValue));
   list_ = list;
   root_.reset(list);
-  owner_cell_.reset(of_owner);
+  owner_cell_.reset(owner_cell);
 }
 
 void OwnedObjects::attach_to(SEXP owner) {
-  const Scope apart(nullptr);
+  const Scope global_list(nullptr);
   Rcpp::Shield<SEXP> weak(R_MakeWeakRef(owner, R_NilValue, R_NilValue, FALSE));
   weak_owner_.reset(weak);
-  Rcpp::Shield<SEXP> both(Rf_cons(list_, R_ExternalPtrProtected(owner)));
-  R_SetExternalPtrProtected(owner, both);
+  Rcpp::Shield<SEXP> protected_values(Rf_cons(list_, R_ExternalPtrProtected(owner)));
+  R_SetExternalPtrProtected(owner, protected_values);
   root_.reset(R_NilValue);
 }
 
@@ -80,6 +81,14 @@ SEXP package_namespace() {
     return R_FindNamespace(name);  // protected by R's registry
   }();
   return ns;
+}
+
+SEXP preserved_to_r(const std::vector<Preserved>& objects) {
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(objects.size())));
+  for (size_t i = 0; i < objects.size(); ++i) {
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), objects[i].get());
+  }
+  return list;
 }
 
 void* handle_address(SEXP handle, const HandleKind& kind) {
@@ -114,7 +123,7 @@ SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
 
 // The object of cpp_attach_ephemeron(); NULL if the weak reference was read from a file.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_part(SEXP part) {
+SEXP cpp_ephemeron_value(SEXP part) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(part) != WEAKREFSXP) {
       runhooks::invalid_argument("A weak reference is expected, not an object of type ",

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "r/values/rcpp.h"
 
@@ -29,8 +30,8 @@ class Preserved {
   SEXP cell_ = R_NilValue;
 };
 
-// Refers to an R object; subclasses decide how long it stays alive. get() returns R_NilValue after
-// it has been collected.
+// Refers to an R object, whose lifetime a subclass controls. get() returns R_NilValue after R has
+// collected the object.
 class ObjectOwner {
  public:
   virtual ~ObjectOwner() = default;
@@ -55,7 +56,10 @@ class EphemeronValue : public ObjectOwner {
 
 SEXP package_namespace();
 
-// A kind of handle: the tag of its external pointers and its name in messages.
+// A list of the objects. Not protected.
+SEXP preserved_to_r(const std::vector<Preserved>& objects);
+
+// A kind of handle. Its name is the tag of the external pointers and appears in messages.
 class HandleKind {
  public:
   explicit HandleKind(const char* name) : name_(name) {}
@@ -103,7 +107,8 @@ SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
   return handle;
 }
 
-// Throws if `handle` is of another kind, or was read back from a file.
+// Throws if `handle` is of another kind, or if its address is NULL, as in a handle read from a
+// file.
 void* handle_address(SEXP handle, const HandleKind& kind);
 
 template <typename T>

@@ -6,13 +6,13 @@
 namespace runhooks {
 namespace r {
 
-// Create one for each list on the recursion path. R/base_nesting.R has the same limit for R code.
+// A recursive function creates one for each list. R/base_nesting.R has the same limit for R code.
 class NestedList {
  public:
-  static constexpr int kDeepest = 32;
+  static constexpr int kMaxDepth = 32;
   NestedList() {
-    if (depth() == kDeepest) {
-      invalid_argument("A list cannot be nested more than ", kDeepest, " deep here.");
+    if (depth() == kMaxDepth) {
+      invalid_argument("A list cannot be nested more than ", kMaxDepth, " deep here.");
     }
     ++depth();
   }

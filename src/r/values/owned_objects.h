@@ -17,7 +17,8 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
   OwnedObjects();
   OwnedObjects(const OwnedObjects&) = delete;
   OwnedObjects& operator=(const OwnedObjects&) = delete;
-  // Moves all objects to the external pointer `owner`, which keeps its protected value, too.
+  // Moves all objects to the protected slot of the external pointer `owner`, in addition to its
+  // current protected value.
   void attach_to(SEXP owner);
   // Keeps the owner alive until release_owner(). Does not allocate.
   void hold_owner() {
@@ -25,11 +26,11 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
   }
   void release_owner() { SETCAR(owner_cell_.get(), R_NilValue); }
 
-  // Adds the objects that C++ preserves in this scope to `now`; NULL means the global list.
-  // eval_r() switches to the global list, since objects of other R code have no owner.
+  // Adds the R objects that C++ preserves in this scope to `objects`; NULL selects the global list.
+  // eval_r() selects the global list, because objects that other R code creates have no owner.
   class Scope {
    public:
-    explicit Scope(OwnedObjects* now) : outer_(current_) { current_ = now; }
+    explicit Scope(OwnedObjects* objects) : outer_(current_) { current_ = objects; }
     ~Scope() { current_ = outer_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -41,7 +42,7 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
   static std::shared_ptr<OwnedObjects> current() {
     return current_ ? current_->shared_from_this() : nullptr;
   }
-  // The cell after which Preserved inserts its own; R_NilValue for the global list.
+  // The cell after which Preserved inserts a new cell; R_NilValue for the global list.
   static SEXP current_list() { return current_ ? current_->list_ : R_NilValue; }
 
  private:

@@ -12,14 +12,17 @@ namespace {
 using Kind = PlainData::Kind;
 using Mark = PlainData::Text::Mark;
 
-struct Owner {
-  const std::string& text;
+// For messages: the object to which the data belong, and the depth of nested lists.
+struct Context {
+  const std::string& owner;
   int depth = 0;
 };
 
-[[noreturn]] void refuse(const Owner& owner, const std::string& place, const std::string& what) {
+[[noreturn]] void throw_not_plain(const Context& context,
+                                  const std::string& path,
+                                  const std::string& description) {
   throw Error(Code::kInvalidArgument,
-              str_cat(owner.text, " contains `", place, "`, which is ", what,
+              str_cat(context.owner, " contains `", path, "`, which is ", description,
                       "; checkpoints accept plain data only."),
               {"Plain data are numbers, logicals, strings, raw bytes, dates, factors, data frames, "
                "and lists of these.",
@@ -102,38 +105,38 @@ SEXP plain_text_to_r(const PlainData::Text& text) {
       text.mark == Mark::kBytes ? CE_BYTES : CE_UTF8);
 }
 
-PlainData convert(SEXP x, const Owner& owner, const std::string& place);
+PlainData convert(SEXP x, const Context& context, const std::string& path);
 
-// `place$name`, or `place[[i]]` for an element without a name.
-std::string place_of(const std::string& place, SEXP names, R_xlen_t i) {
+// `path$name`, or `path[[i]]` for an element without a name.
+std::string element_path(const std::string& path, SEXP names, R_xlen_t i) {
   const std::string name = names == R_NilValue ? "" : utf8_of(STRING_ELT(names, i));
-  return name.empty() ? str_cat(place, "[[", static_cast<long>(i + 1), "]]")
-                      : str_cat(place, "$", name);
+  return name.empty() ? str_cat(path, "[[", static_cast<long>(i + 1), "]]")
+                      : str_cat(path, "$", name);
 }
 
-void convert_attributes(SEXP x, const Owner& owner, const std::string& place, PlainData& data) {
-  Rcpp::Shield<SEXP> code(Rf_lang2(Rf_install("attributes"), x));
-  Rcpp::Shield<SEXP> attributes(eval_r(code, R_BaseEnv));
+void convert_attributes(SEXP x, const Context& context, const std::string& path, PlainData& data) {
+  Rcpp::Shield<SEXP> attributes(call_r_function(Rf_install("attributes"), {x}, R_BaseEnv));
   if (attributes == R_NilValue) return;
   Rcpp::Shield<SEXP> names(Rf_getAttrib(attributes, R_NamesSymbol));
   for (R_xlen_t i = 0; i < Rf_xlength(attributes); ++i) {
     const std::string name = utf8_of(STRING_ELT(names, i));
-    data.attributes.emplace_back(name, convert(VECTOR_ELT(attributes, i), owner,
-                                               str_cat("attr(", place, ", \"", name, "\")")));
+    data.attributes.emplace_back(name, convert(VECTOR_ELT(attributes, i), context,
+                                               str_cat("attr(", path, ", \"", name, "\")")));
   }
 }
 
-PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
+PlainData convert(SEXP x, const Context& context, const std::string& path) {
   PlainData data;
   if (x == R_NilValue) return data;
   data.kind = plain_kind(x);
-  if (data.kind == Kind::kNull || Rf_isS4(x)) refuse(owner, place, kind_of(x));
-  const Owner below{owner.text, owner.depth + 1};
-  if (below.depth > kMaxPlainDepth) refuse(owner, place, "a list that is nested too deeply");
+  if (data.kind == Kind::kNull || Rf_isS4(x)) throw_not_plain(context, path, kind_of(x));
+  const Context inner{context.owner, context.depth + 1};
+  if (inner.depth > kMaxPlainDepth)
+    throw_not_plain(context, path, "a list that is nested too deeply");
   if (data.kind == Kind::kList) {
     Rcpp::Shield<SEXP> names(Rf_getAttrib(x, R_NamesSymbol));
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
-      data.items.push_back(convert(VECTOR_ELT(x, i), below, place_of(place, names, i)));
+      data.items.push_back(convert(VECTOR_ELT(x, i), inner, element_path(path, names, i)));
     }
   } else if (data.kind == Kind::kCharacter) {
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) data.texts.push_back(plain_text(STRING_ELT(x, i)));
@@ -141,7 +144,7 @@ PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
     const size_t bytes = static_cast<size_t>(Rf_xlength(x)) * PlainData::element_size(data.kind);
     data.numbers.assign(static_cast<const char*>(dataptr(x)), bytes);
   }
-  convert_attributes(x, below, place, data);
+  convert_attributes(x, inner, path, data);
   return data;
 }
 
@@ -153,7 +156,7 @@ bool has_names_only(const PlainData& data) {
          names.length() == data.length();
 }
 
-// R sets the attributes, so that it checks them.
+// Sets attributes by R code, which checks them.
 SEXP with_attributes(SEXP x, const PlainData& data) {
   if (has_names_only(data)) {
     Rcpp::Shield<SEXP> names(plain_to_r(data.attributes[0].second));
@@ -168,8 +171,7 @@ SEXP with_attributes(SEXP x, const PlainData& data) {
     SET_VECTOR_ELT(attributes, i, plain_to_r(attribute.second));
   }
   Rf_setAttrib(attributes, R_NamesSymbol, names);
-  Rcpp::Shield<SEXP> code(Rf_lang3(Rf_install("set_plain_attributes"), x, attributes));
-  Rcpp::Shield<SEXP> result(eval_r(code, package_namespace()));
+  Rcpp::Shield<SEXP> result(call_internal("set_plain_attributes", {x, attributes}));
   if (result == R_NilValue) {
     fail(Code::kDataLoss, "Plain data are damaged: the attributes of a vector do not fit it.");
   }
@@ -178,8 +180,8 @@ SEXP with_attributes(SEXP x, const PlainData& data) {
 
 }  // namespace
 
-PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& whole) {
-  return convert(x, Owner{owner}, whole);
+PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& root) {
+  return convert(x, Context{owner}, root);
 }
 
 SEXP plain_to_r(const PlainData& data) {

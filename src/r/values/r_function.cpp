@@ -22,13 +22,13 @@ NewFunctions* new_functions = nullptr;
 }  // namespace
 
 RFunctionPtr RFunction::make(SEXP function) {
-  auto made = std::make_shared<RFunction>(std::make_unique<PreservedFunction>(function));
-  if (new_functions) new_functions->push_back(made);
-  return made;
+  auto result = std::make_shared<RFunction>(std::make_unique<PreservedFunction>(function));
+  if (new_functions) new_functions->push_back(result);
+  return result;
 }
 
 SEXP RFunction::get() const {
-  SEXP function = keeper_->get();
+  SEXP function = owner_->get();
   if (function == R_NilValue) {
     fail(Code::kFailedPrecondition,
          "The R function has been garbage-collected together with the object that owned it.");
@@ -37,20 +37,20 @@ SEXP RFunction::get() const {
 }
 
 NewFunctions collect_new_closures(const std::function<void()>& make) {
-  NewFunctions made;
+  NewFunctions functions;
   struct CollectScope {
     NewFunctions* outer = new_functions;
-    explicit CollectScope(NewFunctions& mine) { new_functions = &mine; }
+    explicit CollectScope(NewFunctions& collected) { new_functions = &collected; }
     ~CollectScope() { new_functions = outer; }
   };
-  const CollectScope collect_scope(made);
+  const CollectScope collect_scope(functions);
   make();
-  return made;
+  return functions;
 }
 
 void transfer_to(SEXP owner, const NewFunctions& functions) {
-  for (const auto& one : functions) {
-    const RFunctionPtr function = one.lock();
+  for (const auto& reference : functions) {
+    const RFunctionPtr function = reference.lock();
     if (function) function->attach_to(std::make_unique<EphemeronValue>(owner, function->get()));
   }
 }

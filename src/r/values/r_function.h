@@ -10,26 +10,28 @@
 namespace runhooks {
 namespace r {
 
-// Preserved until transfer_to() gives it to an R object, so that R's collector can find cycles.
+// C++ preserves the function until transfer_to() makes an R object its owner. R's collector can
+// then find cycles.
 class RFunction {
  public:
   // Reports the function to an active collect_new_closures().
   static std::shared_ptr<RFunction> make(SEXP function);
-  explicit RFunction(std::unique_ptr<ObjectOwner> keeper) : keeper_(std::move(keeper)) {}
+  explicit RFunction(std::unique_ptr<ObjectOwner> owner) : owner_(std::move(owner)) {}
   // Throws if R has collected the owner.
   SEXP get() const;
-  void attach_to(std::unique_ptr<ObjectOwner> keeper) { keeper_ = std::move(keeper); }
+  void attach_to(std::unique_ptr<ObjectOwner> owner) { owner_ = std::move(owner); }
 
  private:
-  std::unique_ptr<ObjectOwner> keeper_;
+  std::unique_ptr<ObjectOwner> owner_;
 };
 using RFunctionPtr = std::shared_ptr<RFunction>;
 
-// The functions created while `make` runs. Transfer them to an owner.
+// Returns the functions created while `make` runs. The caller must transfer them to an owner.
 using NewFunctions = std::vector<std::weak_ptr<RFunction>>;
 NewFunctions collect_new_closures(const std::function<void()>& make);
 
-// Ties the functions to `owner`, an environment or an external pointer. Skips deleted functions.
+// Makes `owner`, an environment or an external pointer, keep the functions alive. Skips deleted
+// functions.
 void transfer_to(SEXP owner, const NewFunctions& functions);
 
 }  // namespace r

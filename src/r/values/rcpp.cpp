@@ -27,7 +27,7 @@ namespace Rcpp {
 
 SEXP Rcpp_precious_preserve(SEXP object) {
   if (object == R_NilValue) return R_NilValue;
-  Shield<SEXP> kept(object);
+  Shield<SEXP> protect(object);
   SEXP head = precious_objects();
   Shield<SEXP> cell(Rf_cons(head, CDR(head)));
   SET_TAG(cell, object);
@@ -38,10 +38,10 @@ SEXP Rcpp_precious_preserve(SEXP object) {
 
 void Rcpp_precious_remove(SEXP token) {
   if (token == R_NilValue || TYPEOF(token) != LISTSXP) return;
-  SEXP before = CAR(token), after = CDR(token);
+  SEXP previous = CAR(token), next = CDR(token);
   SET_TAG(token, R_NilValue);
-  SETCDR(before, after);
-  if (after != R_NilValue) SETCAR(after, before);
+  SETCDR(previous, next);
+  if (next != R_NilValue) SETCAR(next, previous);
 }
 
 }  // namespace Rcpp

@@ -21,8 +21,8 @@ bool are_same_bytes(const T* values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_
   return true;
 }
 
-// True if the elements from `a` and those from `b` on, `stride` apart, are bit-identical.
-bool unchanged(SEXP values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n) {
+// Compares n elements from `a` on with n elements from `b` on, each `stride` apart.
+bool are_bit_identical(SEXP values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n) {
   switch (TYPEOF(values)) {
     case LGLSXP:
       return are_same_bytes(LOGICAL(values), a, b, stride, n);
@@ -38,8 +38,8 @@ bool unchanged(SEXP values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n)
 }
 
 SEXP cell_classes(bool is_matrix) {
-  static SEXP made[2] = {nullptr, nullptr};
-  SEXP& classes = made[is_matrix];
+  static SEXP cached[2] = {nullptr, nullptr};
+  SEXP& classes = cached[is_matrix];
   if (classes) return classes;
   Rcpp::CharacterVector names = Rcpp::CharacterVector::create("tf_prediction", "array");
   if (is_matrix) names.insert(1, "matrix");
@@ -83,12 +83,12 @@ RowSlicer::RowSlicer(SEXP values) : values_(values) {
   n_ = INTEGER(dim)[0];
   if (n_ == 0) return;
   size_ = Rf_xlength(values) / n_;
-  Rcpp::Shield<SEXP> rest(allocate_vector(INTSXP, std::max<R_xlen_t>(rank, 1)));
-  INTEGER(rest)[0] = 1;
-  std::copy_n(INTEGER(dim) + 1, rank, INTEGER(rest));
+  Rcpp::Shield<SEXP> cell_dim(allocate_vector(INTSXP, std::max<R_xlen_t>(rank, 1)));
+  INTEGER(cell_dim)[0] = 1;
+  std::copy_n(INTEGER(dim) + 1, rank, INTEGER(cell_dim));
   Rcpp::Shield<SEXP> first(allocate_vector(TYPEOF(values), size_));
   copy_elements(values, 0, n_, first, 0, size_);
-  Rf_setAttrib(first, R_DimSymbol, rest);
+  Rf_setAttrib(first, R_DimSymbol, cell_dim);
   Rf_setAttrib(first, R_ClassSymbol, cell_classes(rank == 2));
   first_cell_.reset(first);
 }
@@ -104,8 +104,9 @@ SEXP RowSlicer::cells() const {
   Rcpp::Shield<SEXP> cells(allocate_vector(VECSXP, n_));
   for (R_xlen_t row = 0; row < n_; ++row) {
     // Equal rows, such as all_classes of a classifier, share one cell; R copies it on modification.
-    const bool is_as_before = row > 0 && unchanged(values_.get(), row, row - 1, n_, size_);
-    SET_VECTOR_ELT(cells, row, is_as_before ? VECTOR_ELT(cells, row - 1) : cell(row));
+    const bool equals_previous =
+        row > 0 && are_bit_identical(values_.get(), row, row - 1, n_, size_);
+    SET_VECTOR_ELT(cells, row, equals_previous ? VECTOR_ELT(cells, row - 1) : cell(row));
   }
   return cells;
 }

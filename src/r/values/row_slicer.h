@@ -7,10 +7,12 @@
 namespace runhooks {
 namespace r {
 
-// Copies `n` elements, `stride` apart, to another vector of the same type.
+// Copies `n` elements of `from`, `stride` apart and starting at `first`, to positions `at`, `at` +
+// 1,
+// ... of `to`, a vector of the same type.
 void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t at, R_xlen_t n);
 
-// A cell is an array of the other dimensions, or of length 1 without any.
+// A cell has the remaining dimensions; it is a vector of length 1 if there are none.
 class RowSlicer {
  public:
   explicit RowSlicer(SEXP values);

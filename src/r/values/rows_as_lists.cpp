@@ -6,8 +6,9 @@ namespace runhooks {
 namespace r {
 namespace {
 
-struct Cells {
-  explicit Cells(SEXP batch) : names(Rf_getAttrib(batch, R_NamesSymbol)) {
+// The values of a batch, split into one cell per example and key.
+struct BatchCells {
+  explicit BatchCells(SEXP batch) : names(Rf_getAttrib(batch, R_NamesSymbol)) {
     const RList keys(batch, "a batch");
     for (R_xlen_t i = 0; i < keys.size(); ++i) {
       if (Rf_getAttrib(keys[i], R_DimSymbol) == R_NilValue) throw missing_batch_dimension(key(i));
@@ -38,15 +39,15 @@ struct Cells {
   std::vector<RowSlicer> columns;
 };
 
-// The columns of several batches; adds the number of examples to `n`.
-std::vector<Cells> cells_of_batches(SEXP batches, R_xlen_t* n) {
-  const RList given(batches, "batches");
-  std::vector<Cells> all;
-  for (R_xlen_t i = 0; i < given.size(); ++i) {
-    all.emplace_back(given[i]);
-    *n += all.back().size();
+// The cells of several batches. Adds the number of examples to `n`.
+std::vector<BatchCells> cells_of_batches(SEXP batches, R_xlen_t* n) {
+  const RList batch_list(batches, "batches");
+  std::vector<BatchCells> cells;
+  for (R_xlen_t i = 0; i < batch_list.size(); ++i) {
+    cells.emplace_back(batch_list[i]);
+    *n += cells.back().size();
   }
-  return all;
+  return cells;
 }
 
 }  // namespace
@@ -61,9 +62,9 @@ using namespace runhooks::r;
 SEXP cpp_batch_examples(SEXP batches) {
   return guarded_entry([&]() -> SEXP {
     R_xlen_t n = 0, at = 0;
-    const std::vector<Cells> all = cells_of_batches(batches, &n);
+    const std::vector<BatchCells> cells_by_batch = cells_of_batches(batches, &n);
     Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, n));
-    for (const Cells& cells : all) {
+    for (const BatchCells& cells : cells_by_batch) {
       for (R_xlen_t row = 0; row < cells.size(); ++row) {
         SET_VECTOR_ELT(list, at++, cells.example(row));
       }
@@ -72,19 +73,19 @@ SEXP cpp_batch_examples(SEXP batches) {
   });
 }
 
-// The same by key: for each key of the first batch, a list of the cells of all batches.
+// For each key of the first batch, a list of the cells of all batches.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_batch_columns(SEXP batches) {
   return guarded_entry([&]() -> SEXP {
     R_xlen_t n = 0;
-    const std::vector<Cells> all = cells_of_batches(batches, &n);
-    const size_t n_keys = all.empty() ? 0 : all[0].columns.size();
+    const std::vector<BatchCells> cells_by_batch = cells_of_batches(batches, &n);
+    const size_t n_keys = cells_by_batch.empty() ? 0 : cells_by_batch[0].columns.size();
     Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(n_keys)));
     for (size_t k = 0; k < n_keys; ++k) {
       SET_VECTOR_ELT(list, static_cast<R_xlen_t>(k), allocate_vector(VECSXP, n));
     }
     R_xlen_t at = 0;
-    for (const Cells& cells : all) {
+    for (const BatchCells& cells : cells_by_batch) {
       if (cells.columns.size() != n_keys) {
         invalid_argument("The batches differ in their number of keys.");
       }
@@ -95,7 +96,7 @@ SEXP cpp_batch_columns(SEXP batches) {
         }
       }
     }
-    if (n_keys > 0) Rf_setAttrib(list, R_NamesSymbol, all[0].names.get());
+    if (n_keys > 0) Rf_setAttrib(list, R_NamesSymbol, cells_by_batch[0].names.get());
     return list;
   });
 }

@@ -26,6 +26,16 @@ SEXP text_element(const std::string& text) {
 
 SEXP text_to_r(const std::string& text) { return Rf_ScalarString(utf8_element(text)); }
 
+SEXP raw_to_r(const std::string& bytes) {
+  SEXP raw = Rf_allocVector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
+  if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
+  return raw;
+}
+
+std::string_view raw_bytes(SEXP raw) {
+  return {reinterpret_cast<const char*>(RAW(raw)), static_cast<size_t>(Rf_xlength(raw))};
+}
+
 const char* utf8_of(SEXP element) {
   if (Rf_getCharCE(element) == CE_BYTES) {
     invalid_argument("A string that is marked as bytes cannot be converted to UTF-8; ",
@@ -38,7 +48,7 @@ std::string_view utf8_or_bytes_of(SEXP element) {
   return Rf_getCharCE(element) == CE_BYTES ? CHAR(element) : Rf_translateCharUTF8(element);
 }
 
-bool is_word(SEXP element, const char* word) { return std::strcmp(CHAR(element), word) == 0; }
+bool equals_ascii(SEXP element, const char* word) { return std::strcmp(CHAR(element), word) == 0; }
 
 }  // namespace r
 }  // namespace runhooks

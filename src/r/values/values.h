@@ -17,11 +17,11 @@ namespace r {
 // --- r/values/checked.cpp: checked access to R objects. R's own accessors would longjmp over C++
 // --- frames on a wrong type.
 
-// A list, or NULL for an empty one.
+// A list; NULL counts as an empty list.
 class RList {
  public:
-  // `what` describes the list in messages and must outlive it.
-  RList(SEXP x, const char* what);
+  // `label` describes the list in messages and must outlive this object.
+  RList(SEXP x, const char* label);
   R_xlen_t size() const { return Rf_xlength(list_); }
   SEXP operator[](R_xlen_t i) const;
   bool has_names() const { return names_ != R_NilValue; }
@@ -32,53 +32,60 @@ class RList {
 
  private:
   SEXP list_, names_;
-  const char* what_;
+  const char* label_;
 };
 
-// Rf_allocVector(), but without memory it throws instead of a longjmp over C++ frames. Not protected.
+// Like Rf_allocVector(), but throws if there is not enough memory, where R would longjmp over C++
+// frames. Not protected.
 SEXP allocate_vector(unsigned type, R_xlen_t length);
+// R_NilValue if the list has no such element.
 SEXP list_element(SEXP list, const char* name);
 // A variable of the environment itself, without its parents; R_NilValue if it does not exist.
 SEXP frame_variable(SEXP environment, SEXP symbol);
 // A single number; NA_integer_ and NA are errors.
-double number_from_r(SEXP x, const char* what);
+double number_from_r(SEXP x, const char* label);
 // Truncates towards 0; throws for NaN and numbers outside of int64.
-int64_t whole_from_r(double x, const char* what);
-inline int64_t whole_from_r(SEXP x, const char* what) {
-  return whole_from_r(number_from_r(x, what), what);
+int64_t whole_from_r(double x, const char* label);
+inline int64_t whole_from_r(SEXP x, const char* label) {
+  return whole_from_r(number_from_r(x, label), label);
 }
-SEXP function_from_r(SEXP x, const char* what);
+SEXP function_from_r(SEXP x, const char* label);
 inline bool is_true(SEXP x) {
   return TYPEOF(x) == LGLSXP && Rf_xlength(x) == 1 && LOGICAL(x)[0] == TRUE;
 }
 // A specification is a named list.
-std::shared_ptr<Args> spec_from_r(SEXP spec, const char* what);
+std::shared_ptr<Args> spec_from_r(SEXP spec, const char* label);
 
 // --- r/values/convert.cpp and arguments.cpp: conversion of values
 
 // A list of NULLs with names. Duplicating it is faster than setting names. Not protected.
 SEXP named_list(const std::vector<const char*>& names);
 
-// R is column-major. kInvalid: double becomes float64, integer int32, logical bool.
-Tensor tensor_from_r(SEXP x, DType wanted = DType::kInvalid);
-// The same, but a single number becomes one row instead of a scalar.
-Tensor rows_from_r(SEXP x, DType wanted = DType::kInvalid);
-// int64 becomes double. Strings with a zero byte, and all if `as_bytes`, become raw. Not protected.
+// Converts an R vector or array, which is column-major. With kInvalid, double becomes float64,
+// integer int32 and logical bool.
+Tensor tensor_from_r(SEXP x, DType dtype = DType::kInvalid);
+// Like tensor_from_r(), but a single number becomes one row instead of a scalar.
+Tensor rows_from_r(SEXP x, DType dtype = DType::kInvalid);
+// int64 becomes double. Strings become raw vectors if one contains a zero byte or if `as_bytes`.
+// Not protected.
 SEXP tensor_to_r(const Tensor& tensor, bool as_bytes = false);
 Value value_from_r(SEXP x);
 SEXP value_to_r(const Value& value);
 std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner);
 DType dtype_from_r(SEXP x);
-// A numeric vector of dimensions, NA for an unknown one. NULL is an unknown rank.
+// A shape is a numeric vector of dimensions in R, with NA for an unknown dimension. NULL is an
+// unknown rank.
 Shape shape_from_r(SEXP x);
 SEXP shape_to_r(const Shape& shape);
 std::string string_from_r(SEXP x);
 
+// An R function as an argument of the core.
 class RCallable : public Callable {
  public:
   explicit RCallable(SEXP function) : function_(RFunction::make(function)) {}
   Value call(const std::vector<Value>& arguments) override;
-  // The function itself, or the original in the attribute "wrapped" of a wrapper for the core.
+  // The address of the R function. For a wrapper made for the core, the address of the original,
+  // which is its attribute "wrapped".
   const void* identity() const override;
 
  private:
@@ -87,8 +94,9 @@ class RCallable : public Callable {
 
 // --- r/values/plain_objects.cpp: plain data for files
 
-// Other objects are errors that give their position below `whole` (such as "state") and `owner`.
-PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& whole);
+// Throws for objects that are not plain data. The message contains `owner` and the path of the
+// object, which begins with `root` (such as "state").
+PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& root);
 // Not protected. Throws kDataLoss for attributes that do not fit.
 SEXP plain_to_r(const PlainData& data);
 
