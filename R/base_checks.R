@@ -30,11 +30,13 @@ describe_type <- function(x) {
 # Formatting thousands of names is slow, so the message shows only the first ones.
 abbreviated_names <- function(names, max_shown = 50) {
   n_hidden <- length(names) - max_shown # nolint: used by cli
-  shown <- utils::head(names, max_shown) # nolint: used by cli
+  shown_names <- utils::head(names, max_shown) # nolint: used by cli
   text <- if (n_hidden > 0) {
-    cli::format_inline("The data have {.val {shown}} and {n_hidden} more.", keep_whitespace = FALSE)
+    cli::format_inline(
+      "The data have {.val {shown_names}} and {n_hidden} more.", keep_whitespace = FALSE
+    )
   } else {
-    cli::format_inline("The data have {.val {shown}}.", keep_whitespace = FALSE)
+    cli::format_inline("The data have {.val {shown_names}}.", keep_whitespace = FALSE)
   }
   gsub("([{}])", "\\1\\1", text)
 }

@@ -1,11 +1,11 @@
 # Errors for unknown members in `object$name`, for which base R would return NULL.
 
-abort_no_member <- function(x, name, known = NULL, call = parent.frame()) {
+abort_no_member <- function(x, name, member_names = NULL, call = parent.frame()) {
   columns <- attr(x, "columns") # nolint: used by cli
   abort_runhooks(
     c(
       "{describe_type(x)} has no member {.field {name}}.",
-      if (!is.null(known)) did_you_mean(name, known[!startsWith(known, ".")]),
+      if (!is.null(member_names)) did_you_mean(name, member_names[!startsWith(member_names, ".")]),
       i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
     ),
     kind = "not_found", call = call

@@ -8,8 +8,8 @@ absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   if (Encoding(path) == "bytes") Encoding(path) <- "unknown"
   path <- path.expand(path)
   if (is_absolute_path(path)) return(path)
-  here <- getwd()
-  if (is.null(here)) {
+  working_dir <- getwd()
+  if (is.null(working_dir)) {
     abort_runhooks(
       c(
         "{.arg {arg}} is the relative path {.path {path}}, but the working directory is gone.",
@@ -19,8 +19,8 @@ absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
     )
   }
   path <- sub(if (on_windows()) "^([.][/\\\\]+)+" else "^([.]/+)+", "", path)
-  if (path == ".") return(here)
-  paste0(sub("/$", "", here), "/", path)
+  if (path == ".") return(working_dir)
+  paste0(sub("/$", "", working_dir), "/", path)
 }
 
 # A backslash separates directories only on Windows.

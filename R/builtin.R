@@ -2,8 +2,8 @@
 
 # Specifications of the arguments of registered objects, such as hooks, as one data frame for each
 # type. Arguments without a description are internal to the core and are left out.
-registered <- function(what, type = "") {
-  specs <- cpp_specs(what, type)
+registered <- function(object, type = "") {
+  specs <- cpp_specs(object, type)
   specs <- specs[nzchar(specs$doc), ]
   split(specs, factor(specs$type, unique(specs$type)))
 }
@@ -32,10 +32,10 @@ argument_values <- function(names, frame) {
   values
 }
 
-# Returns a placeholder for a constructor. define_builtin_constructors() replaces it after the core, which
-# describes the arguments, is loaded.
-builtin <- function(what, type, ...) {
-  structure(function(...) NULL, builtin = list(what = what, type = type, ...))
+# Returns a placeholder for a constructor. define_builtin_constructors() replaces it after the core,
+# which describes the arguments, is loaded.
+builtin <- function(object, type, ...) {
+  structure(function(...) NULL, builtin = list(object = object, type = type, ...))
 }
 builtin_hook <- function(type) builtin("hook", type)
 builtin_column <- function(type) builtin("column", type)
@@ -48,8 +48,8 @@ constructor_factories <- new.env(parent = emptyenv())
 # Replaces the placeholders when the package is loaded. Constructors are promises, so that each is
 # built on first use.
 define_builtin_constructors <- function(namespace) {
-  for (what in names(constructor_factories)) {
-    for (endpoint in cpp_endpoints(what)) {
+  for (object in names(constructor_factories)) {
+    for (endpoint in cpp_endpoints(object)) {
       name <- endpoint_names(endpoint)[1]
       if (is.na(name)) next
       placeholder <- attr(namespace[[name]], "builtin")
@@ -64,14 +64,14 @@ define_constructor_lazily <- function(name, placeholder, namespace) {
 }
 
 registered_constructor <- function(placeholder) {
-  factory <- constructor_factories[[placeholder$what]]
-  factory(registered(placeholder$what, placeholder$type)[[1]], placeholder)
+  factory <- constructor_factories[[placeholder$object]]
+  factory(registered(placeholder$object, placeholder$type)[[1]], placeholder)
 }
 
 # Generated constructors by their names in `tf`, from endpoints such as "hook_x, train.XHook".
-registered_tf_members <- function(what) {
+registered_tf_members <- function(object) {
   symbols <- list()
-  for (endpoint in cpp_endpoints(what)) {
+  for (endpoint in cpp_endpoints(object)) {
     names <- endpoint_names(endpoint)
     if (length(names) > 1) symbols[names[-1]] <- list(get(names[[1]]))
   }
@@ -112,23 +112,23 @@ convert_argument <- function(x, name, kind, expected, call) {
   x
 }
 
-argument_converters$path <- function(x, name, call, wanted) absolute_path(x, name, call)
-argument_converters$`function` <- function(x, name, call, wanted) {
-  check_arg(is.function(x), x, wanted, name, call)
+argument_converters$path <- function(x, name, call, expected) absolute_path(x, name, call)
+argument_converters$`function` <- function(x, name, call, expected) {
+  check_arg(is.function(x), x, expected, name, call)
 }
 argument_converters$initializer <- argument_converters$`function`
-argument_converters$type <- function(x, name, call, wanted) as_dtype(x)
-argument_converters$vector <- function(x, name, call, wanted) unname(x)
-argument_converters$numbers <- function(x, name, call, wanted) {
-  check_elements(x, is.numeric, wanted, name, call)
+argument_converters$type <- function(x, name, call, expected) as_dtype(x)
+argument_converters$vector <- function(x, name, call, expected) unname(x)
+argument_converters$numbers <- function(x, name, call, expected) {
+  check_elements(x, is.numeric, expected, name, call)
 }
-argument_converters$probabilities <- function(x, name, call, wanted) {
+argument_converters$probabilities <- function(x, name, call, expected) {
   is_probability <- function(x) is_number(x) && x > 0 && x < 1
-  unlist_unnamed(check_elements(x, is_probability, wanted, name, call))
+  unlist_unnamed(check_elements(x, is_probability, expected, name, call))
 }
-argument_converters$widths <- function(x, name, call, wanted) {
+argument_converters$widths <- function(x, name, call, expected) {
   is_width <- function(x) is_whole(x) && x >= 1
-  unlist_unnamed(check_elements(x, is_width, wanted, name, call, empty = TRUE))
+  unlist_unnamed(check_elements(x, is_width, expected, name, call, empty = TRUE))
 }
 
 is_missing_value <- function(x) is_atomic(x) && length(x) == 1 && is.na(x)
@@ -147,8 +147,8 @@ range_rd <- function(specs) {
 
 # Roxygen tags for the arguments of several constructors on one page. If constructors share an
 # argument, the first description is used.
-registered_params <- function(what, types, without = character()) {
-  specs <- do.call(rbind, unname(lapply(types, function(type) registered(what, type)[[1]])))
+registered_params <- function(object, types, without = character()) {
+  specs <- do.call(rbind, unname(lapply(types, function(type) registered(object, type)[[1]])))
   specs <- specs[!duplicated(specs$name) & !specs$name %in% without, ]
   names <- ifelse(specs$kind == "feature", "...", specs$name)
   paste0("@param ", names, " ", specs$doc, range_rd(specs))

@@ -21,13 +21,13 @@ new_checked_column <- function(type, fields, kinds = NULL) {
   attr(spec, "owner") <- paste0(type, "()")
   checked <- cpp_column_check(spec)
   for (name in names(checked$chosen)) {
-    fields[[name]] <- registered_value(checked$chosen[[name]], kinds[[name]])
+    fields[[name]] <- convert_to_kind(checked$chosen[[name]], kinds[[name]])
   }
   first <- list(type = type, name = checked$name, key = fields[["key"]])
   rebuild_column(c(first, fields[names(fields) != "key"]))
 }
 
-registered_value <- function(x, kind) {
+convert_to_kind <- function(x, kind) {
   switch(kind, type = as_dtype(x), "whole number" = as.integer(x), x)
 }
 
@@ -79,31 +79,31 @@ column_from_values <- function(specs, values) {
   new_checked_column(specs$type, values, specs$kinds)
 }
 
-argument_converters$column <- function(x, name, call, wanted) {
-  check_arg(is_column(x), x, wanted, name, call)
+argument_converters$column <- function(x, name, call, expected) {
+  check_arg(is_column(x), x, expected, name, call)
 }
 # The name is compared with the features only when the column is used.
-argument_converters$`column or name` <- function(x, name, call, wanted) {
-  check_arg(is_column(x) || is_string(x), x, wanted, name, call)
+argument_converters$`column or name` <- function(x, name, call, expected) {
+  check_arg(is_column(x) || is_string(x), x, expected, name, call)
 }
-argument_converters$`columns or names` <- function(x, name, call, wanted) {
+argument_converters$`columns or names` <- function(x, name, call, expected) {
   if (is_column(x)) return(list(x))
-  check_arg(is.list(x) || is_atomic(x), x, wanted, name, call)
+  check_arg(is.list(x) || is_atomic(x), x, expected, name, call)
   unname(as.list(x))
 }
-argument_converters$shape <- function(x, name, call, wanted) as.list(as_shape(x, call))
-argument_converters$words <- function(x, name, call, wanted) {
+argument_converters$shape <- function(x, name, call, expected) as.list(as_shape(x, call))
+argument_converters$words <- function(x, name, call, expected) {
   if (is.factor(x)) x <- as.character(x)
   is_word <- function(x) is.character(x) || is.numeric(x)
   check_elements(
-    x, is_word, wanted, name, call,
+    x, is_word, expected, name, call,
     na_advice = "A missing value (NA) in the data is in no bucket, so it needs no entry here."
   )
 }
-argument_converters$features <- function(x, name, call, wanted) {
-  as.list(check_elements(x, is.character, wanted, name, call, empty = TRUE))
+argument_converters$features <- function(x, name, call, expected) {
+  as.list(check_elements(x, is.character, expected, name, call, empty = TRUE))
 }
-argument_converters$columns <- function(x, name, call, wanted) {
+argument_converters$columns <- function(x, name, call, expected) {
   if (length(x) == 0) {
     # a formula can select no columns, such as `y ~ 1`
     if (isTRUE(attr(x, "is_of_formula"))) return(x)
@@ -266,9 +266,9 @@ check_weight_column <- function(
   x,
   name = "weight_column",
   call = parent.frame(),
-  wanted = "the name of a feature or a numeric column"
+  expected = "the name of a feature or a numeric column"
 ) {
-  check_arg(is.null(x) || inherits(x, "NumericColumn") || is_string(x), x, wanted, name, call)
+  check_arg(is.null(x) || inherits(x, "NumericColumn") || is_string(x), x, expected, name, call)
 }
 
 columns_in_spec <- function(spec) {

@@ -88,11 +88,11 @@ select_columns <- function(..., call) {
     error = function(error) abort_selection(selection, names, "...", error, call)
   )
   if (length(selected) == 0) {
-    shown <- vapply(rlang::enquos(...), rlang::as_label, "")
+    labels <- vapply(rlang::enquos(...), rlang::as_label, "")
     abort_runhooks(
       c(
-        "The selection {.code {shown}} is empty.",
-        did_you_mean(shown[[1]], names),
+        "The selection {.code {labels}} is empty.",
+        did_you_mean(labels[[1]], names),
         i = "The names are {.val {names}}."
       ),
       kind = "not_found", call = call

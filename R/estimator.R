@@ -49,7 +49,9 @@ model_cache <- function(object) {
 `$.runhooks_engine` <- function(x, name) {
   switch(name,
     model_dir = resolve_model_dir(x),
-    get_variable_names = function() checkpoint_names(latest_checkpoint_or_abort(resolve_model_dir(x))),
+    get_variable_names = function() {
+      checkpoint_names(latest_checkpoint_or_abort(resolve_model_dir(x)))
+    },
     get_variable_value = function(name) {
       cpp_checkpoint_values(latest_checkpoint_or_abort(resolve_model_dir(x)), name)[[1]]
     },

@@ -169,10 +169,10 @@ print.runhooks_run_config <- function(x, ...) {
   }
   fields <- unclass(x)[names(config_defaults)]
   # hides unset fields and fields with default values that TensorFlow does not have
-  shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is_atomic, NA)]
-  if (isFALSE(shown$checkpoint_input_pipeline)) shown$checkpoint_input_pipeline <- NULL
-  if (identical(shown$on_other_data, "stop")) shown$on_other_data <- NULL
-  line <- paste(names(shown), "=", vapply(shown, format_value, ""), collapse = ", ")
+  printed <- fields[!vapply(fields, is.null, NA) & vapply(fields, is_atomic, NA)]
+  if (isFALSE(printed$checkpoint_input_pipeline)) printed$checkpoint_input_pipeline <- NULL
+  if (identical(printed$on_other_data, "stop")) printed$on_other_data <- NULL
+  line <- paste(names(printed), "=", vapply(printed, format_value, ""), collapse = ", ")
   cat("Run configuration", strwrap(line, indent = 2, exdent = 2), sep = "\n") # lint: allow stdout
   invisible(x)
 }

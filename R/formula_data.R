@@ -148,7 +148,8 @@ blueprint_input_fn <- function(
   if (!is.null(blueprint$weight)) columns[[blueprint$weight]] <- frame$weight
   features <- names(columns)
   name <- blueprint$response$name
-  columns[[name]] <- if (blueprint$response_as_strings) as.character(frame$response) else frame$response
+  columns[[name]] <- frame$response
+  if (blueprint$response_as_strings) columns[[name]] <- as.character(frame$response)
   n <- n_rows(frame$response)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
   if (is_training && uses_full_batch(model, n, batch_size)) {

@@ -74,8 +74,8 @@ convert_unit <- function(x, unit, name, call) {
   set_units <- getExportedValue("units", "set_units")
   tryCatch(set_units(x, unit, mode = "standard"), error = function(error) {
     abort_runhooks(
-      "{.val {name}} is in {.val {measurement_unit(x)}}, which cannot be converted to {.val {unit}}, the unit
-       of the training.",
+      "{.val {name}} is in {.val {measurement_unit(x)}}, which cannot be converted to {.val {unit}},
+       the unit of the training.",
       call = call
     )
   })

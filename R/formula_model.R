@@ -22,7 +22,7 @@ formula_arguments <- function(matched, folder, call) {
   check_flag(args$normalize, "normalize", call)
   optimizers <- vapply(matched$traits$trained_parts, `[[`, "", "optimizer")
   args[optimizers] <- optimizer_arguments(matched, TRUE, call)[optimizers]
-  if (is.null(formula)) formula <- response_of(formulas, call)
+  if (is.null(formula)) formula <- formula_with_response(formulas, call)
   response_variables <- variables_of(formula_response(formula, call))
   data <- check_formula_data(args$data, call, response_variables)
   columns <- data_names(data)
@@ -270,7 +270,7 @@ abort_connection <- function(call) {
   )
 }
 
-response_of <- function(formulas, call) {
+formula_with_response <- function(formulas, call) {
   with_response <- Filter(function(formula) length(formula) == 3, formulas)
   responses <- unique(lapply(with_response, `[[`, 2))
   if (length(responses) == 1) return(with_response[[1]])

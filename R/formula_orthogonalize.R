@@ -101,15 +101,16 @@ qr_triangle <- function(z, columns) {
 
 root_mean_square <- function(x) sqrt(colMeans(x^2))
 
-# Selects columns from `kept` whose residual on the previously selected columns exceeds `smallest`.
-independent_columns <- function(z, kept, smallest) {
-  kept <- utils::head(kept, nrow(z))
-  while (length(kept)) {
-    dependent <- which(abs(diag(as.matrix(qr_triangle(z, kept)))) <= smallest[kept])
+# Selects columns from `candidates` whose residual on the previously selected columns exceeds
+# `smallest`.
+independent_columns <- function(z, candidates, smallest) {
+  candidates <- utils::head(candidates, nrow(z))
+  while (length(candidates)) {
+    dependent <- which(abs(diag(as.matrix(qr_triangle(z, candidates)))) <= smallest[candidates])
     if (length(dependent) == 0) break
-    kept <- kept[-dependent[[1]]]
+    candidates <- candidates[-dependent[[1]]]
   }
-  kept
+  candidates
 }
 
 standardize_columns <- function(x, scale) sweep(sweep(x, 2, scale$center), 2, scale$scale, `/`)

@@ -184,7 +184,7 @@ set_levels <- function(state, blueprint, call) {
     levels <- if (collected$is_factor) {
       ordered_levels(collected, name, call)
     } else {
-      plain_strings(collected$values)
+      sorted_strings(collected$values)
     }
     check_has_levels(levels, name, call)
     blueprint$variables[[name]]$levels <- levels

@@ -19,7 +19,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   value_levels <- if (is.factor(value)) {
     levels(value)
   } else if (is.character(value)) {
-    plain_strings(value)
+    sorted_strings(value)
   }
   if (!is.null(value_levels) && !blueprint$is_stream) check_has_levels(value_levels, name, call)
   if (!is.null(value_levels) && !is.null(recorded$levels)) value_levels <- recorded$levels
@@ -62,7 +62,7 @@ check_no_random_effect <- function(expr, data, call) {
   )
 }
 
-plain_strings <- function(x) sort_bytewise(setdiff(x, NA))
+sorted_strings <- function(x) sort_bytewise(setdiff(x, NA))
 
 check_has_levels <- function(levels, name, call) {
   if (length(levels)) return(invisible())

@@ -55,13 +55,13 @@ with.runhooks_context <- function(data, expr, as = NULL, ...) {
   # package reticulate has its own `%as%`, which stores the name in an attribute
   if (is.null(as)) as <- attr(data, "as")
   check_string(as, null = TRUE)
-  in_context(data, expr, as, parent.frame())
+  eval_in_context(data, expr, as, parent.frame())
 }
 
 #' @rdname with_context
 #' @export
 with.runhooks_context_as <- function(data, expr, ...) {
-  in_context(data$context, expr, data$name, parent.frame())
+  eval_in_context(data$context, expr, data$name, parent.frame())
 }
 
 #' @rdname with_context
@@ -78,7 +78,7 @@ with.runhooks_context_as <- function(data, expr, ...) {
   object
 }
 
-in_context <- function(context, expr, name, frame) {
+eval_in_context <- function(context, expr, name, frame) {
   value <- context$.enter()
   is_left <- FALSE
   # remains NULL if return() or break leaves the block

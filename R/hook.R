@@ -106,18 +106,18 @@ rebuild_hook <- function(fields) {
 
 hook_from_methods <- function(x, call = parent.frame()) {
   check_method_names(x, call)
-  methods <- methods_of(x)
+  methods <- hook_methods_of(x)
   if (!is.environment(x)) methods$weight <- x$weight
   do.call(session_run_hook, methods)
 }
 
-has_methods <- function(x) {
-  if (is.environment(x)) return(length(methods_of(x)) > 0)
+has_hook_methods <- function(x) {
+  if (is.environment(x)) return(length(hook_methods_of(x)) > 0)
   is.list(x) && !is.object(x) && length(x) > 0 && !is.null(names(x)) &&
     all(vapply(x[names(x) != "weight"], is.function, NA))
 }
 
-methods_of <- function(x) {
+hook_methods_of <- function(x) {
   methods <- lapply(setNames(nm = names(hook_methods)), function(name) hook_member(x, name))
   Filter(is.function, methods)
 }
@@ -263,7 +263,7 @@ is_hook <- function(x) {
 as_hook_list <- function(hooks, call = parent.frame()) {
   if (is.null(hooks)) return(list())
   if (is_hook(hooks)) return(list(hooks))
-  if (has_methods(hooks)) return(list(hook_from_methods(hooks, call)))
+  if (has_hook_methods(hooks)) return(list(hook_from_methods(hooks, call)))
   if (inherits(hooks, "runhooks_early_stopping")) {
     abort_runhooks(
       c(
@@ -285,7 +285,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   }
   hooks <- lapply(
     unsplice(hooks, c("begin", "hook_fn", "type"), rebuild_hook),
-    function(x) if (!is_hook(x) && has_methods(x)) hook_from_methods(x, call) else x
+    function(x) if (!is_hook(x) && has_hook_methods(x)) hook_from_methods(x, call) else x
   )
   good <- vapply(hooks, is_hook, logical(1))
   if (!all(good)) {

@@ -239,26 +239,26 @@ print.runhooks_early_stopping <- function(x, ...) {
 
 # Patterns of names of metrics for which lower or higher values are better. Names without a match,
 # such as "err2", are ambiguous, and so are reversed ones, such as "neg_accuracy".
-lower_is_better <- paste0(
+lower_is_better_pattern <- paste0(
   "(^|_)(loss|errors?|mse|mae|rmse|mape|deviance|perplexity|false_positives|false_negatives|",
   "mean_cosine_distance)$"
 )
-higher_is_better <- paste0(
+higher_is_better_pattern <- paste0(
   "(^|_)(accuracy|auc|auc_precision_recall|precision|recall|f1|f1_score|specificity|sensitivity|",
   "true_positives|true_negatives|r2|iou)$|",
   "^(precision|recall|sensitivity|specificity)_at_",
   "(precision|recall|sensitivity|specificity|k|top_k)$"
 )
-reversed_metric <- "(^|_)(neg|negative|negated|minus|inverse|inverted)(_|$)"
+reversed_metric_pattern <- "(^|_)(neg|negative|negated|minus|inverse|inverted)(_|$)"
 
 # Whether lower ("min") or higher ("max") values of a metric are better.
 metric_mode <- function(metric_name, mode, call = parent.frame()) {
   if (mode != "auto") return(mode)
   # metrics of a single head or class: "auc/head", "probability_mean/class0"
   parts <- strsplit(metric_name, "/", fixed = TRUE)[[1]]
-  prefers_lower <- any(grepl(lower_is_better, parts))
-  prefers_higher <- any(grepl(higher_is_better, parts))
-  if (prefers_lower != prefers_higher && !any(grepl(reversed_metric, parts))) {
+  prefers_lower <- any(grepl(lower_is_better_pattern, parts))
+  prefers_higher <- any(grepl(higher_is_better_pattern, parts))
+  if (prefers_lower != prefers_higher && !any(grepl(reversed_metric_pattern, parts))) {
     return(if (prefers_higher) "max" else "min")
   }
   abort_runhooks(

@@ -140,10 +140,10 @@ bar_line <- function(
 ) {
   eta <- if (run >= steps) 0 else elapsed / run * (steps - run)
   prefix <- sprintf("%s %.0f/%.0f [", label, run, steps)
-  rest <- sprintf("] - ETA: %3s - loss: %.2f%s", short_duration(eta), loss, suffix)
-  bar_width <- max(width - nchar(prefix) - nchar(rest), 6)
+  tail <- sprintf("] - ETA: %3s - loss: %.2f%s", short_duration(eta), loss, suffix)
+  bar_width <- max(width - nchar(prefix) - nchar(tail), 6)
   n_done <- floor(bar_width * min(run / steps, 1))
-  paste0(prefix, strrep("=", n_done), strrep(".", bar_width - n_done), rest)
+  paste0(prefix, strrep("=", n_done), strrep(".", bar_width - n_done), tail)
 }
 
 spinner_line <- function(label, loss, step, n_drawn) {

@@ -6,14 +6,14 @@ with_read_checks <- function(values, hook, has_before_run) {
   results <- values$results
   available <- if (has_before_run) names(values) else setdiff(names(values), "results")
   if (has_before_run && is.list(results)) {
-    values$results <- checked_results(results, names(results), warn_not_requested, hook)
+    values$results <- results_with_checks(results, names(results), warn_not_requested, hook)
   }
   warn <- if (has_before_run) warn_no_value else warn_no_before_run
-  checked_results(values, available, warn, hook)
+  results_with_checks(values, available, warn, hook)
 }
 
 # `warn` is called with the name, the available names and the hook, once for each unknown name.
-checked_results <- function(x, available, warn, hook) {
+results_with_checks <- function(x, available, warn, hook) {
   checks <- list2env(list(available = available, warn = warn, hook = hook))
   structure(x, checks = checks, class = c("runhooks_checked_reads", "list"))
 }

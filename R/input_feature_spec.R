@@ -108,14 +108,14 @@ check_column_spec <- function(spec, fitted = FALSE, call = parent.frame()) {
 # --- selection
 
 # While a step selects columns, `types` has the types of the columns, for has_type().
-spec_state <- new.env(parent = emptyenv())
-spec_state$types <- NULL
+selection_state <- new.env(parent = emptyenv())
+selection_state$types <- NULL
 
 # The columns that a step selects. The result has the new names of renamed columns.
 spec_selection <- function(spec, quos, call) {
-  previous <- spec_state$types
-  on.exit(spec_state$types <- previous)
-  spec_state$types <- spec$types
+  previous <- selection_state$types
+  on.exit(selection_state$types <- previous)
+  selection_state$types <- spec$types
   names <- names(spec$types)
   columns <- setNames(as.list(seq_along(names)), names)
   quiet <- options(lifecycle_verbosity = "quiet")
@@ -132,7 +132,7 @@ spec_selection <- function(spec, quos, call) {
 #' @param match Names of data types, such as `"float32"`.
 #' @export
 has_type <- function(match = "float32") {
-  types <- spec_state$types
+  types <- selection_state$types
   if (!is.null(types)) return(names(types)[types %in% match])
   recipe_selector("has_type", match)
 }
@@ -140,14 +140,14 @@ has_type <- function(match = "float32") {
 #' @rdname feature_spec
 #' @export
 all_numeric <- function() {
-  if (is.null(spec_state$types)) return(recipe_selector("all_numeric"))
+  if (is.null(selection_state$types)) return(recipe_selector("all_numeric"))
   has_type(c("float16", "float32", "float64", "int16", "int32", "int64", "half", "double"))
 }
 
 #' @rdname feature_spec
 #' @export
 all_nominal <- function() {
-  if (is.null(spec_state$types)) return(recipe_selector("all_nominal"))
+  if (is.null(selection_state$types)) return(recipe_selector("all_nominal"))
   has_type("string")
 }
 

@@ -177,12 +177,12 @@ parse_single_example <- function(serialized, features, name = NULL, example_name
     serialized <- tf$expand_dims(as_tensor(serialized, "string"), 0L)
     names <- tf$expand_dims(as_tensor(example_names, "string"), 0L)
     parsed <- parse_features(serialized, features, names, FALSE, name, environment())
-    return(lapply(parsed, single_example))
+    return(lapply(parsed, unbatch_example))
   }
   parse_features(serialized, features, NULL, TRUE, name, environment())
 }
 
-single_example <- function(x) {
+unbatch_example <- function(x) {
   if (!is_sparse(x)) return(tf$squeeze(x, 0L))
   sparse_tensor(
     tf$slice(x$indices, list(0L, 1L), list(-1L, 1L)), x$values,
@@ -206,12 +206,12 @@ decode_csv <- function(records, record_defaults, field_delim = ",", use_quote_de
 # required field.
 csv_default <- function(x) {
   if (is_tensor(x)) return(x)
-  if (inherits(x, "tensorflow.dtype")) return(tf$constant(array(csv_zero(x), 0L), x))
+  if (inherits(x, "tensorflow.dtype")) return(tf$constant(array(empty_default_value(x), 0L), x))
   if (is.list(x)) x <- unlist(x)
   as_tensor(x, if (is.double(x)) "float32")
 }
 
-csv_zero <- function(dtype) if (dtype_name(dtype) == "string") character() else numeric()
+empty_default_value <- function(dtype) if (dtype_name(dtype) == "string") character() else numeric()
 
 parsing_symbols <- function() {
   fixed <- function(shape, dtype, default_value = NULL) {

@@ -109,8 +109,8 @@ anova_of_models <- function(models, fits, test, call = parent.frame()) {
 
 as_anova <- function(table, heading, test, largest) {
   if (test != "none") {
-    scale <- if (largest$family == "gaussian") fit_deviance(largest) / fit_residual_df(largest) else 1
     df <- if (largest$family == "gaussian") fit_residual_df(largest) else Inf
+    scale <- if (largest$family == "gaussian") fit_deviance(largest) / df else 1
     table <- stats::stat.anova(table, test, scale, df, fit_nobs(largest))
   }
   structure(table, heading = heading, class = c("anova", "data.frame"))
