@@ -370,7 +370,7 @@ IncrementalLowering::IncrementalLowering(const Graph& graph)
 
 IncrementalLowering::~IncrementalLowering() = default;
 
-bool IncrementalLowering::grow() {
+bool IncrementalLowering::extend() {
   if (!lowering_->can_extend()) return false;
   lowering_->run();
   return true;

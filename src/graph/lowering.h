@@ -27,7 +27,7 @@ class IncrementalLowering {
   // Lowers the operations that were added since the last call. Returns FALSE without any effect if
   // the whole graph must be lowered again, because an existing operation has changed or a name is
   // taken.
-  bool grow();
+  bool extend();
   Graph& lowered() const { return *to_; }
 
  private:

@@ -241,8 +241,8 @@ VariablePtr VariableStore::get(const std::string& name,
 }
 
 VariablePtr VariableStore::get_by_full_name(const std::string& name,
-                                    const Shape& shape,
-                                    const VariableOptions& options) {
+                                            const Shape& shape,
+                                            const VariableOptions& options) {
   struct RestoreScope {
     Scope& scope;
     Scope saved;
@@ -253,9 +253,9 @@ VariablePtr VariableStore::get_by_full_name(const std::string& name,
   return get(name, shape, options);
 }
 
-VariableGetterResult VariableStore::obtain(const std::string& name,
-                                           const Shape& shape,
-                                           const VariableOptions& options) {
+VariableGetterResult VariableStore::get_or_call_getter(const std::string& name,
+                                                       const Shape& shape,
+                                                       const VariableOptions& options) {
   if (current_.getter) return current_.getter(graph_, full_name(name), shape, options);
   const VariablePtr variable = get(name, shape, options);
   return {variable, variable->snapshot};

@@ -111,8 +111,8 @@ VariablePtr make_variable(Graph& graph,
                           const VariableOptions& options,
                           const std::string& shared_name = "");
 
-// The result of VariableStore::obtain(): a variable, or a value that a custom getter returned
-// instead.
+// The result of VariableStore::get_or_call_getter(): a variable, or a value that a custom getter
+// returned instead.
 struct VariableGetterResult {
   VariablePtr variable;  // NULL if the getter returned a tensor
   Output value;
@@ -148,11 +148,13 @@ class VariableStore {
                                            const Shape& shape,
                                            const VariableOptions& options);
   // Calls the scope's custom getter; without a getter, the same as get().
-  VariableGetterResult obtain(const std::string& name,
-                              const Shape& shape,
-                              const VariableOptions& options);
+  VariableGetterResult get_or_call_getter(const std::string& name,
+                                          const Shape& shape,
+                                          const VariableOptions& options);
   // For custom getters: like get(), but with a full name and without the getter.
-  VariablePtr get_by_full_name(const std::string& name, const Shape& shape, const VariableOptions& options);
+  VariablePtr get_by_full_name(const std::string& name,
+                               const Shape& shape,
+                               const VariableOptions& options);
   // The full name of a variable in the current scope.
   std::string full_name(const std::string& name) const {
     return current_.name.empty() ? name : current_.name + "/" + name;

@@ -34,7 +34,7 @@ Output parameter(Graph& graph,
                  const TensorFunction& regularizer) {
   VariableStore& store = graph.variables();
   if (store.current().getter) {
-    const Output value = store.obtain(name, shape, options).value;
+    const Output value = store.get_or_call_getter(name, shape, options).value;
     regularize(graph, regularizer, value, value);
     return value;
   }
@@ -278,10 +278,11 @@ Output batch_normalization_layer(Graph& graph,
   // Moving averages are never partitioned.
   variable.trainable = false;
   variable.initializer = initial(options.moving_mean_initializer, zeros_initializer());
-  const VariableGetterResult moving_mean = graph.variables().obtain("moving_mean", shape, variable);
+  const VariableGetterResult moving_mean =
+      graph.variables().get_or_call_getter("moving_mean", shape, variable);
   variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
   const VariableGetterResult moving_variance =
-      graph.variables().obtain("moving_variance", shape, variable);
+      graph.variables().get_or_call_getter("moving_variance", shape, variable);
   // Reshapes parameters of an axis other than the last so that they broadcast.
   auto along_axis = [&](Output x) -> Output {
     if (!x || axis == rank - 1) return x;

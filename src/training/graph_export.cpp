@@ -37,7 +37,7 @@ std::unique_ptr<GraphExport::Incremental> GraphExport::extend_or_restart(
     const std::vector<std::string>& saveable_names) {
   std::unique_ptr<Incremental> incremental = std::move(incremental_);
   if (!incremental || incremental->saveable_names != saveable_names ||
-      !incremental->lowering.grow()) {
+      !incremental->lowering.extend()) {
     incremental = std::make_unique<Incremental>(graph_);
     nodes_size_ = 0;
   }

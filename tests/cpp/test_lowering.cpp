@@ -144,9 +144,9 @@ TEST(lowering_of_a_growing_graph) {
   Output ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
   Operation* first = g.group({}, "first");
   auto lowering = std::make_unique<IncrementalLowering>(g);
-  const auto check_extends = [&](bool grows) {
-    CHECK(lowering->grow() == grows);
-    if (!grows) lowering = std::make_unique<IncrementalLowering>(g);
+  const auto check_extends = [&](bool extends) {
+    CHECK(lowering->extend() == extends);
+    if (!extends) lowering = std::make_unique<IncrementalLowering>(g);
     CHECK(serialize(lowering->lowered()) == serialize(*lowered_graph(g)));
   };
   check_extends(true);  // no new ops
@@ -168,7 +168,7 @@ TEST(lowering_of_a_growing_graph) {
   check_extends(true);
   g.op("Identity", {ids}).named("one_more").build();
   const uint64_t before = pass_work_count();
-  CHECK(lowering->grow());
+  CHECK(lowering->extend());
   CHECK_EQ(pass_work_count() - before, uint64_t{1});  // visits only its own input
 }
 
