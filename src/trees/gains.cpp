@@ -9,8 +9,8 @@ namespace {
 // A pivot below this fraction of the original diagonal element is rounding error.
 constexpr double kMinRelativePivot = 1e-5;
 
-// Solves a x = b by elimination. Dependent variables, such as the last class of a softmax, become
-// 0.
+// Solves the linear equations a x = b by elimination. Linearly dependent variables, such as the
+// last class of a softmax, become 0.
 std::vector<double> solve(std::vector<double> a, std::vector<double> b) {
   const size_t n = b.size();
   std::vector<double> diagonal(n);

@@ -14,7 +14,7 @@ namespace runhooks {
 
 namespace {
 
-// Sums over up to this many rows of numbers below 2^16 stay below 2^31.
+// The sum of a number below 2^16 from each of this many rows is below 2^31.
 constexpr int64_t kMaxPackedRows = 32768;
 
 const HistogramKernels& histogram_kernels() { return *kernels().histograms; }

@@ -1,4 +1,4 @@
-// ALTREP object that stands for a model's checkpoint files and reads them only when R serializes
+// An ALTREP object that represents a model's checkpoint files. It reads them only when R serializes
 // it.
 // clang-format off
 #include "r/values/guarded_entry.h"
