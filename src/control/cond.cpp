@@ -123,7 +123,7 @@ BranchGradient branch_gradient(Graph& graph,
   const FuncGraph& forward = function_attr(op, kBranches[branch]);
   BranchGradient gradient;
   gradient.function = std::make_shared<FuncGraph>(graph, scope, str_cat("grad_", branch));
-  gradient.function->differentiates(
+  gradient.function->set_forward_graph(
       forward, [&op, branch](const Output& x) { return forward_value(op, branch, x); });
   std::vector<Output> ys, grad_ys, xs;
   for (size_t i = 0; i < dy.size(); ++i) {

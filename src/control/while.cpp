@@ -146,7 +146,7 @@ Operation* add_loop(Graph& graph,
       .attr("parallel_iterations", parallel_iterations)
       .attr("_lower_using_switch_merge", true)
       .named("While")
-      .after(outer_controls_of(functions));
+      .after(outer_control_inputs_of(functions));
 }
 
 std::vector<Output> add_while(Graph& graph,

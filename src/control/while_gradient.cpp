@@ -78,7 +78,7 @@ class BackwardBody {
       : op_(op),
         forward_(function_attr(op, "body")),
         body_(std::make_shared<FuncGraph>(graph, scope, "grad_body")) {
-    body_->differentiates(forward_, [this](const Output& x) { return value_of(x); });
+    body_->set_forward_graph(forward_, [this](const Output& x) { return value_of(x); });
   }
   const std::shared_ptr<FuncGraph>& function() const { return body_; }
   Output next(const Output& argument) const {

@@ -21,7 +21,7 @@ bool is_stateful_function(const FuncGraph& function) {
   return false;
 }
 
-std::vector<Operation*> outer_controls_of(const std::vector<FuncGraph*>& functions) {
+std::vector<Operation*> outer_control_inputs_of(const std::vector<FuncGraph*>& functions) {
   std::vector<Operation*> all;
   for (const FuncGraph* function : functions) {
     for (Operation* op : function->outer_control_inputs()) {
@@ -55,7 +55,7 @@ Operation* add_if(Graph& graph,
       .attr("output_shapes", shapes)
       .attr("_lower_using_switch_merge", true)
       .named(name)
-      .after(outer_controls_of(branches));
+      .after(outer_control_inputs_of(branches));
 }
 
 }  // namespace runhooks

@@ -20,6 +20,6 @@ Operation* add_if(Graph& graph,
 // Whether a function has side effects or depends on more than its arguments.
 bool is_stateful_function(const FuncGraph& function);
 // All operations that must run before the callers of these functions.
-std::vector<Operation*> outer_controls_of(const std::vector<FuncGraph*>& functions);
+std::vector<Operation*> outer_control_inputs_of(const std::vector<FuncGraph*>& functions);
 
 }  // namespace runhooks

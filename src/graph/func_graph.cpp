@@ -84,13 +84,13 @@ void FuncGraph::unify_captures(const std::vector<FuncGraph*>& functions, size_t 
     }
   }
   for (FuncGraph* function : functions) {
-    std::vector<Argument> unified(
+    std::vector<Argument> arguments(
         function->arguments_.begin(),
         function->arguments_.begin() + static_cast<std::ptrdiff_t>(first));
     for (const Output& outside : all) {
-      unified.push_back({function->capture(outside), outside});
+      arguments.push_back({function->capture(outside), outside});
     }
-    function->arguments_ = std::move(unified);
+    function->arguments_ = std::move(arguments);
   }
 }
 

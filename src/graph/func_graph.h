@@ -50,7 +50,7 @@ class FuncGraph : public Graph {
 
   // Declares that this function computes the gradient of `forward`. `capture_forward` maps a tensor
   // of `forward` to a tensor in this graph or an enclosing one.
-  void differentiates(const Graph& forward, std::function<Output(const Output&)> capture_forward) {
+  void set_forward_graph(const Graph& forward, std::function<Output(const Output&)> capture_forward) {
     forward_ = &forward;
     capture_forward_ = std::move(capture_forward);
   }

@@ -100,7 +100,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   const std::vector<std::unique_ptr<Operation>>& operations() const { return operations_; }
   Operation* find_operation(const std::string& name) const;
-  // Finds an operation by name: "scope/op". Throws not_found.
+  // Finds an operation by name: "scope/op". Throws kNotFound if it does not exist.
   Operation* operation(const std::string& name) const;
   // Finds a tensor by name: "scope/op:0". Throws if it does not exist.
   Output tensor(const std::string& name) const;

@@ -22,7 +22,7 @@ std::vector<Registration>& registrations() {
   return *all;
 }
 
-Tensor converted_to(const Tensor& tensor, DType dtype) {
+Tensor convert_tensor(const Tensor& tensor, DType dtype) {
   if (dtype == DType::kInvalid || tensor.dtype() == dtype) return tensor;
   Tensor converted(dtype, tensor.shape());
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
@@ -33,8 +33,8 @@ Tensor converted_to(const Tensor& tensor, DType dtype) {
   return converted;
 }
 
-// Stores a number or flag and the type that it has by default. Returns FALSE for other values.
-bool number_or_flag(const Value& value, double* x, DType* default_dtype) {
+// Gets a number, or 0 or 1 for a flag, and its default type. Returns FALSE for other values.
+bool get_number_or_flag(const Value& value, double* x, DType* default_dtype) {
   if (const bool* flag = value.get_if<bool>()) {
     *x = *flag;
     *default_dtype = DType::kBool;
@@ -48,7 +48,7 @@ bool is_list_of_numbers(const ValueList& list) {
   double x;
   DType default_dtype;
   return std::all_of(list.begin(), list.end(), [&](const Value& element) {
-    return number_or_flag(element, &x, &default_dtype);
+    return get_number_or_flag(element, &x, &default_dtype);
   });
 }
 
@@ -58,30 +58,30 @@ Output constant_of_list(Graph& graph, const ValueList& list, const std::string& 
   for (size_t i = 0; i < list.size(); ++i) {
     double x;
     DType element_dtype;
-    number_or_flag(list[i], &x, &element_dtype);
+    get_number_or_flag(list[i], &x, &element_dtype);
     if (dtype == DType::kInvalid) default_dtype = element_dtype;
     numbers.data<double>()[i] = x;
   }
-  return graph.constant(converted_to(numbers, default_dtype), name);
+  return graph.constant(convert_tensor(numbers, default_dtype), name);
 }
 
 // Converts nested lists of numbers and arrays to one array. Returns nullopt if types or shapes
 // differ, or if the lists contain other values.
-std::optional<Tensor> array_of(const Value& value, DType dtype) {
+std::optional<Tensor> to_array(const Value& value, DType dtype) {
   if (const auto* array = value.get_if<Tensor>()) {
     if (!is_numeric(array->dtype())) return std::nullopt;
-    return converted_to(*array, dtype);
+    return convert_tensor(*array, dtype);
   }
   double x;
   DType default_dtype;
-  if (number_or_flag(value, &x, &default_dtype)) {
+  if (get_number_or_flag(value, &x, &default_dtype)) {
     return Tensor::number(dtype == DType::kInvalid ? default_dtype : dtype, x);
   }
   const auto* list = value.get_if<std::shared_ptr<ValueList>>();
   if (!list || (*list)->empty()) return std::nullopt;
   std::vector<Tensor> parts;
   for (const Value& item : **list) {
-    auto part = array_of(item, dtype);
+    auto part = to_array(item, dtype);
     const bool fits =
         part &&
         (parts.empty() || (part->dtype() == parts[0].dtype() && part->shape() == parts[0].shape()));
@@ -90,12 +90,12 @@ std::optional<Tensor> array_of(const Value& value, DType dtype) {
   }
   Shape shape{static_cast<int64_t>(parts.size())};
   for (const int64_t dim : parts[0].shape().dims()) shape.append(dim);
-  Tensor whole(parts[0].dtype(), shape);
+  Tensor stacked(parts[0].dtype(), shape);
   for (size_t i = 0; i < parts.size(); ++i) {
-    std::memcpy(static_cast<char*>(whole.raw()) + i * parts[i].num_bytes(), parts[i].raw(),
+    std::memcpy(static_cast<char*>(stacked.raw()) + i * parts[i].num_bytes(), parts[i].raw(),
                 parts[i].num_bytes());
   }
-  return whole;
+  return stacked;
 }
 
 // Stacks tensors, lists and numbers. Numbers take the type of the first tensor.
@@ -162,16 +162,16 @@ Output tensor_of_value(Graph& graph, const Value& value, const std::string& name
   if (const auto* variable = value.get_if<VariablePtr>()) return variable_value(graph, **variable);
   if (const Gradient* rows = indexed_slices_in(value)) return dense_gradient(graph, *rows);
   if (const auto* array = value.get_if<Tensor>()) {
-    return graph.constant(converted_to(*array, dtype), name);
+    return graph.constant(convert_tensor(*array, dtype), name);
   }
   double x;
   DType default_dtype;
-  if (number_or_flag(value, &x, &default_dtype)) {
+  if (get_number_or_flag(value, &x, &default_dtype)) {
     return graph.scalar(dtype == DType::kInvalid ? default_dtype : dtype, x, name);
   }
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
     if (is_list_of_numbers(**list)) return constant_of_list(graph, **list, name, dtype);
-    if (const auto array = array_of(value, dtype)) return graph.constant(*array, name);
+    if (const auto array = to_array(value, dtype)) return graph.constant(*array, name);
     return stack_list(graph, **list, name, dtype);
   }
   invalid_argument("`", name, "` must be a tensor or numbers, not ", value.kind(), ".");

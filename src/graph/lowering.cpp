@@ -89,9 +89,9 @@ class ReadBeforeWriteDeps {
   // The variables that the functions of `op` modify are inputs of `op`, as handles.
   void add_function_write_deps(const Operation* op) {
     const std::vector<std::string> names = modified_variables(*op);
-    const std::set<std::string> changed(names.begin(), names.end());
+    const std::set<std::string> modified(names.begin(), names.end());
     for (const Output& input : op->inputs()) {
-      if (is_variable(input) && changed.count(input.op->name()) > 0) add_write_deps(op, input.op);
+      if (is_variable(input) && modified.count(input.op->name()) > 0) add_write_deps(op, input.op);
     }
   }
 
@@ -153,7 +153,7 @@ class Lowering {
     for (const Output& result : from.results) {
       const FuncGraph::Argument* handle = handle_argument(from, result);
       to.results.push_back(handle ? to.argument(static_cast<size_t>(handle - &from.arguments()[0]))
-                                  : mapped(result));
+                                  : lowered_item(result));
     }
   }
 
@@ -198,7 +198,7 @@ class Lowering {
     for (; i < items.size(); ++i) {
       const Operation* op = operation_of(items[i]);
       // Omits operations in functions, which the lowered graph cannot refer to.
-      if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(items[i]));
+      if (!op || &op->graph() == &from_) to_.add_to_collection(name, lowered_item(items[i]));
     }
   }
   void reserve_names(const Operation& op) {
@@ -222,9 +222,9 @@ class Lowering {
     for (const Output& input : op.inputs()) lower_with_inputs(*input.op);
     if (can_copy_unchanged(op)) {
       is_unchanged_[static_cast<size_t>(op.id())] = true;
-      lowered = to_.copy_op(op, inputs_of(op), controls_of(op));
+      lowered = to_.copy_op(op, lowered_inputs(op), lowered_control_inputs(op));
     } else {
-      lowered = op.def().lower_fn ? replace(op) : recreate(op);
+      lowered = op.def().lower_fn ? lower_operation(op) : recreate(op);
       for (int i = 0; i < lowered->num_outputs(); ++i) {
         lowered->set_output_shape(i, op.output_shape(i));
       }
@@ -240,23 +240,23 @@ class Lowering {
       return is_unchanged_[static_cast<size_t>(input.op->id())] && !input.op->shapes_are_refined();
     });
   }
-  Output mapped(const Output& output) const {
+  Output lowered_item(const Output& output) const {
     return {lowered_ops_[static_cast<size_t>(output.op->id())], output.index};
   }
-  CollectionItem mapped(const CollectionItem& item) const {
-    if (const auto* output = std::get_if<Output>(&item)) return mapped(*output);
+  CollectionItem lowered_item(const CollectionItem& item) const {
+    if (const auto* output = std::get_if<Output>(&item)) return lowered_item(*output);
     if (auto* const* op = std::get_if<Operation*>(&item)) {
       return lowered_ops_[static_cast<size_t>((*op)->id())];
     }
     return item;
   }
-  std::vector<Output> inputs_of(const Operation& op) const {
+  std::vector<Output> lowered_inputs(const Operation& op) const {
     std::vector<Output> inputs;
     inputs.reserve(op.inputs().size());
-    for (const Output& input : op.inputs()) inputs.push_back(mapped(input));
+    for (const Output& input : op.inputs()) inputs.push_back(lowered_item(input));
     return inputs;
   }
-  std::vector<Operation*> controls_of(const Operation& op) const {
+  std::vector<Operation*> lowered_control_inputs(const Operation& op) const {
     std::vector<Operation*> controls;
     for (const Operation* control : op.control_inputs()) {
       controls.push_back(lowered_ops_[static_cast<size_t>(control->id())]);
@@ -294,9 +294,9 @@ class Lowering {
     if (to_.is_function() && shared_name && std::get<std::string>(*shared_name).empty()) {
       attrs.set("shared_name", op.name());
     }
-    std::vector<Output> inputs = inputs_of(op);
+    std::vector<Output> inputs = lowered_inputs(op);
     add_captures(op, functions, num_arguments, &inputs, &attrs);
-    return to_.create_op(op.type(), inputs, attrs, op.name() + "/", controls_of(op));
+    return to_.create_op(op.type(), inputs, attrs, op.name() + "/", lowered_control_inputs(op));
   }
   // Lowering may add captured tensors to the functions of an operation, which had `num_arguments`
   // arguments. Adds these tensors to the inputs of the operation.
@@ -328,11 +328,11 @@ class Lowering {
     return to;
   }
   // Replaces an op that TensorFlow lacks.
-  Operation* replace(const Operation& op) {
+  Operation* lower_operation(const Operation& op) {
     {
-      const ControlDependencies after(to_, controls_of(op));
+      const ControlDependencies after(to_, lowered_control_inputs(op));
       const NameScope scope(to_, op.name() + "/");
-      op.def().lower_fn(to_, op, inputs_of(op));
+      op.def().lower_fn(to_, op, lowered_inputs(op));
     }
     Operation* replacement = to_.find_operation(op.name());
     bool has_same_outputs = replacement && replacement->num_outputs() == op.num_outputs();

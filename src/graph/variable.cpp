@@ -74,6 +74,21 @@ VariableState* find_variable_state(const ResourceManager& resources, const Opera
   return resources.find<VariableState>(handle.name());
 }
 
+VariableState& initialized_variable(KernelContext& c, int i) {
+  auto& state = c.input_resource<VariableState>(i);
+  if (!state.is_initialized()) {
+    fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", state.name(), ".");
+  }
+  return state;
+}
+
+void forward_variable(KernelContext& c) {
+  if (c.num_outputs() == 0) return;
+  auto& state = c.input_resource<VariableState>(0);
+  c.set_output_resource(0, &state);
+  c.alias_output(0, state.value());
+}
+
 Shape declared_shape(const Operation& handle) {
   const AttrValue* value = handle.attrs().find("shape");
   const auto* shape = value ? std::get_if<Shape>(value) : nullptr;
@@ -228,10 +243,10 @@ VariablePtr VariableStore::get(const std::string& name,
 VariablePtr VariableStore::get_by_full_name(const std::string& name,
                                     const Shape& shape,
                                     const VariableOptions& options) {
-  struct Restore {
+  struct RestoreScope {
     Scope& scope;
     Scope saved;
-    ~Restore() { scope = std::move(saved); }
+    ~RestoreScope() { scope = std::move(saved); }
   } restore{current_, current_};
   current_.name.clear();
   current_.getter = nullptr;

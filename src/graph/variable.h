@@ -87,6 +87,10 @@ Tensor filled_tensor(DType dtype, const Shape& shape, double value);
 
 // Sessions store values under the name of the op that holds the variable.
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
+// The variable that input i of a kernel refers to. Throws if it has no value.
+VariableState& initialized_variable(KernelContext& c, int i);
+// Forwards the variable of input 0 to the output. Ops on resource variables have no output.
+void forward_variable(KernelContext& c);
 // The attribute `shape` of a variable op; an unknown shape if the op has none.
 Shape declared_shape(const Operation& handle);
 

@@ -20,7 +20,7 @@ constexpr size_t kMaxFunctionNodes = 1000000;
 constexpr size_t kMaxOutputsOfNode = 1000000;
 
 // Whether an attribute that the op lacks may be ignored, because its value is zero, FALSE or empty.
-bool is_neutral(const AttrValue& value) {
+bool is_empty_value(const AttrValue& value) {
   return std::visit(
       [](const auto& x) {
         using X = std::decay_t<decltype(x)>;
@@ -42,20 +42,20 @@ bool is_neutral(const AttrValue& value) {
 
 // Whether an attribute of a newer TensorFlow version does not affect the result: debug names,
 // sparse gradients, shape checks, and types that follow from the inputs.
-bool is_redundant(const std::string& name, const AttrValue& value) {
+bool has_no_effect(const std::string& name, const AttrValue& value) {
   if (name == "debug_name" || name == "sparse_gradient") return true;
   const bool* flag = std::get_if<bool>(&value);
   if (name == "incompatible_shape_error") return flag && *flag;
   return std::holds_alternative<DType>(value) && name[0] == 'T';
 }
 
-std::string problem_of(const NodeDef& node) {
+std::string unsupported_part(const NodeDef& node) {
   if (is_switch(node) || is_merge(node)) return "";  // part of a conditional, which becomes an If
   const OpDef* def = find_op_or_null(node.op);
   if (!def) return str_cat("Op type '", node.op, "' (node '", node.name, "')");
   for (const auto& attr : node.attrs.items()) {
     const bool is_supported = attr.first[0] == '_' || def->find_attr(attr.first) ||
-                              is_neutral(attr.second) || is_redundant(attr.first, attr.second);
+                              is_empty_value(attr.second) || has_no_effect(attr.first, attr.second);
     if (!is_supported) {
       return str_cat("Attribute '", attr.first, "' of op type '", node.op, "' (node '", node.name,
                      "')");
@@ -148,7 +148,7 @@ void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) co
   std::set<std::string> types;
   for (const NodeDef* node : nodes) {
     check_interrupt();
-    const std::string problem = problem_of(*node);
+    const std::string problem = unsupported_part(*node);
     if (!problem.empty() && types.insert(node->op).second) problems.push_back(problem);
   }
   if (problems.empty()) return;
@@ -237,16 +237,16 @@ void GraphImporter::cast_inputs(Graph& graph,
   }
 }
 
-std::vector<Operation*> GraphImporter::controls(Scope& scope, const NodeDef& node) {
-  std::vector<Operation*> controls;
+std::vector<Operation*> GraphImporter::control_inputs(Scope& scope, const NodeDef& node) {
+  std::vector<Operation*> control_inputs;
   for (const std::string& input : node.inputs) {
     if (!is_control_input(input)) continue;
     // Skips Switch nodes, which are not imported: a branch runs only after its predicate anyway.
     const Scope& from = scope_of(scope, input);
     const auto imported = from.imported.find(node_of_input(input));
-    if (imported != from.imported.end()) controls.push_back(imported->second);
+    if (imported != from.imported.end()) control_inputs.push_back(imported->second);
   }
-  return controls;
+  return control_inputs;
 }
 
 void GraphImporter::add(Scope& scope, const NodeDef& node) {
@@ -266,7 +266,7 @@ void GraphImporter::add(Scope& scope, const NodeDef& node) {
   }
   try {
     Operation* op = scope.graph.create_op(node.op, inputs, attrs, options_.prefix + node.name + "/",
-                                          controls(scope, node));
+                                          control_inputs(scope, node));
     scope.imported[node.name] = op;
     num_outputs_ += static_cast<size_t>(op->num_outputs());
     if (num_outputs_ > kMaxOutputsOfNode + def_.nodes.size()) {
@@ -330,7 +330,7 @@ void GraphImporter::add_merge(Scope& scope, const NodeDef& node) {
   const auto else_branch = branch_function(scope, values[0]);
   const auto then_branch = branch_function(scope, values[1]);
   const Output pred = input(scope, node, branches.pred(branches.branch_of_input(values[0])));
-  const ControlDependencies controls_scope(scope.graph, controls(scope, node));
+  const ControlDependencies controls_scope(scope.graph, control_inputs(scope, node));
   scope.imported[node.name] =
       add_if(scope.graph, pred, then_branch, else_branch, options_.prefix + node.name + "/");
 }

@@ -66,7 +66,7 @@ class GraphImporter {
                    const OpDef& def,
                    std::vector<Output>& inputs);
   Scope& scope_of(Scope& scope, const std::string& input);
-  std::vector<Operation*> controls(Scope& scope, const NodeDef& node);
+  std::vector<Operation*> control_inputs(Scope& scope, const NodeDef& node);
   Output input(Scope& scope, const NodeDef& node, const std::string& name);
 
   Graph& graph_;

@@ -181,36 +181,6 @@ int64_t channels_of(const Args& args, Output x) {
   return channels;
 }
 
-// Builds a convolution layer: scope, kernel, bias and activation. `convolve` adds the convolution
-// of the input with the kernel.
-template <typename Convolve>
-Value conv_layer(Graph& graph,
-                 const Args& args,
-                 const char* kind,
-                 Output x,
-                 const Shape& kernel_shape,
-                 int64_t filters,
-                 Convolve convolve) {
-  const DenseOptions options = dense_options(args);
-  VariableScope scope(graph, layer_name(graph, args.text("name", ""), kind));
-  if (options.reuse != VariableStore::Reuse::kNever) scope.options().reuse = options.reuse;
-  VariableOptions variable;
-  variable.dtype = x.dtype();
-  variable.trainable = options.trainable;
-  variable.initializer = options.kernel_initializer;
-  variable.constraint = options.kernel_constraint;
-  const Output kernel =
-      parameter(graph, "kernel", kernel_shape, variable, options.kernel_regularizer);
-  Output bias;
-  if (options.use_bias) {
-    variable.initializer =
-        options.bias_initializer ? options.bias_initializer : zeros_initializer();
-    variable.constraint = options.bias_constraint;
-    bias = parameter(graph, "bias", Shape{filters}, variable, options.bias_regularizer);
-  }
-  return Value::of(finish_layer(graph, convolve(kernel), bias, options));
-}
-
 int64_t filters_argument(const Args& args) {
   const int64_t filters = args.integer("filters");
   if (filters < 1) invalid_argument("`filters` must be 1 or more, not ", filters, ".");
@@ -232,8 +202,10 @@ Value call_conv_layer(Graph& graph, const Args& args) {
   kernel_shape.append(channels_of(args, inputs));
   kernel_shape.append(filters);
   const std::string padding = padding_argument(args), format = format_argument(args);
-  return conv_layer(
-      graph, args, kDims == 1 ? "conv1d" : "conv2d", inputs, kernel_shape, filters,
+  const std::string name =
+      layer_name(graph, args.text("name", ""), kDims == 1 ? "conv1d" : "conv2d");
+  return Value::of(layer_with_kernel(
+      graph, name, dense_options(args), inputs.dtype(), kernel_shape, filters,
       [&](Output kernel) -> Output {
         Output x = inputs;
         if (kDims == 1) {
@@ -246,7 +218,7 @@ Value call_conv_layer(Graph& graph, const Args& args) {
                              .attr("data_format", format)
                              .attr("dilations", as_image_sizes(dilations));
         return kDims == 1 ? without_height(graph, y) : y;
-      });
+      }));
 }
 
 // The size of an output dimension of a transposed convolution.
@@ -266,8 +238,10 @@ Value call_conv2d_transpose_layer(Graph& graph, const Args& args) {
   const Sizes strides = sizes_argument(args, "strides", 2, 1);
   const std::string padding = padding_argument(args), format = format_argument(args);
   const Shape kernel_shape{size[0], size[1], filters, channels_of(args, x)};
-  return conv_layer(
-      graph, args, "conv2d_transpose", x, kernel_shape, filters, [&](Output kernel) -> Output {
+  const std::string name = layer_name(graph, args.text("name", ""), "conv2d_transpose");
+  return Value::of(layer_with_kernel(
+      graph, name, dense_options(args), x.dtype(), kernel_shape, filters,
+      [&](Output kernel) -> Output {
         Operation* dims = graph.op("Unpack", {shape_of(graph, x)}).attr("num", 4);
         const bool is_same = padding == "SAME";
         Shape known{x.shape().dim(0), -1, -1, filters};
@@ -287,7 +261,7 @@ Value call_conv2d_transpose_layer(Graph& graph, const Args& args) {
                        .attr("data_format", format);
         y.op->set_output_shape(0, known);
         return y;
-      });
+      }));
 }
 
 }  // namespace

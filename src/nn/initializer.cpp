@@ -34,21 +34,21 @@ Output random_op(Graph& graph, const char* type, Output shape, DType dtype, Seed
 }
 
 // x * scale + shift; the result is named after the scope.
-Output scaled(Graph& graph, Output x, Output scale, Output shift, const NameScope& scope) {
+Output scale_and_shift(Graph& graph, Output x, Output scale, Output shift, const NameScope& scope) {
   const Output product = graph.op("Mul", {x, scale}).named("mul");
   return graph.op("Add", {product, shift}).named(scope.name());
 }
 
-Output scaled_normal(Graph& graph,
-                     const char* type,
-                     Output shape,
-                     double mean,
-                     double stddev,
-                     DType dtype,
-                     Seed seed,
-                     const NameScope& scope) {
+Output normal_by_moments(Graph& graph,
+                         const char* type,
+                         Output shape,
+                         double mean,
+                         double stddev,
+                         DType dtype,
+                         Seed seed,
+                         const NameScope& scope) {
   const Output m = graph.scalar(dtype, mean, "mean"), s = graph.scalar(dtype, stddev, "stddev");
-  return scaled(graph, random_op(graph, type, shape, dtype, seed), s, m, scope);
+  return scale_and_shift(graph, random_op(graph, type, shape, dtype, seed), s, m, scope);
 }
 
 // Adds the shape as a tensor. A function, so that a constant shape is created inside the scope.
@@ -73,7 +73,7 @@ Output uniform_in_scope(Graph& graph,
   const Output low = graph.scalar(dtype, minval, "min"), high = graph.scalar(dtype, maxval, "max");
   const Output unit = random_op(graph, "RandomUniform", dims, dtype, seed);
   const Output width = graph.op("Sub", {high, low}).named("sub");
-  return scaled(graph, unit, width, low, scope);
+  return scale_and_shift(graph, unit, width, low, scope);
 }
 
 Output normal_in_scope(Graph& graph,
@@ -85,7 +85,7 @@ Output normal_in_scope(Graph& graph,
                        Seed seed,
                        const std::string& name) {
   const NameScope scope(graph, name);
-  return scaled_normal(graph, type, shape(graph), mean, stddev, dtype, seed, scope);
+  return normal_by_moments(graph, type, shape(graph), mean, stddev, dtype, seed, scope);
 }
 
 void check_floating(DType dtype, const char* function_name) {
@@ -94,10 +94,10 @@ void check_floating(DType dtype, const char* function_name) {
   }
 }
 
-struct Fans {
+struct FanInAndOut {
   double in, out;
 };
-Fans fans_of(const Shape& shape) {
+FanInAndOut fan_in_and_out(const Shape& shape) {
   const int rank = shape.rank();
   if (rank == 0) return {1, 1};
   if (rank == 1) return {static_cast<double>(shape.dim(0)), static_cast<double>(shape.dim(0))};
@@ -258,7 +258,7 @@ Initializer variance_scaling_initializer(double scale,
                 {"It is one of: normal, truncated_normal, untruncated_normal, uniform."});
   }
   return [=](Graph& graph, const Shape& shape, DType dtype) {
-    const Fans fans = fans_of(shape);
+    const FanInAndOut fans = fan_in_and_out(shape);
     double n = (fans.in + fans.out) / 2;
     if (mode == "fan_in") n = fans.in;
     if (mode == "fan_out") n = fans.out;
@@ -404,17 +404,19 @@ Output shape_argument(Graph& graph, const Args& args) {
   return shape_constant(graph, Shape(whole_numbers(args, "shape")));
 }
 
-Output scaled(Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
+// x * scale + shift, each a number or a tensor.
+Output scale_and_shift_by_values(
+    Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
   const Output factor = tensor_of_value(graph, scale, "scale", x.dtype());
-  const Output larger = graph.op("Mul", {x, factor}).named("mul");
-  return graph.op("AddV2", {larger, tensor_of_value(graph, shift, args.owner(), x.dtype())});
+  const Output scaled = graph.op("Mul", {x, factor}).named("mul");
+  return graph.op("AddV2", {scaled, tensor_of_value(graph, shift, args.owner(), x.dtype())});
 }
 
 bool is_tensor_argument(const Args& args, const std::string& name) {
   return args.has(name) && has_tensor(*args.find(name));
 }
 
-Value value_or(const Args& args, const std::string& name, double otherwise) {
+Value value_or_default(const Args& args, const std::string& name, double otherwise) {
   return args.has(name) ? *args.find(name) : Value::of(otherwise);
 }
 
@@ -443,11 +445,12 @@ Value call_random_uniform(Graph& graph, const Args& args) {
   }
   if (is_tensor_argument(args, "minval") || is_tensor_argument(args, "maxval")) {
     const Output unit = random_uniform(graph, shape, 0, 1, dtype, seed_argument(args));
-    const Value low = value_or(args, "minval", 0);
-    const Output highest = tensor_of_value(graph, value_or(args, "maxval", 1), "maxval", dtype);
+    const Value low = value_or_default(args, "minval", 0);
+    const Output highest =
+        tensor_of_value(graph, value_or_default(args, "maxval", 1), "maxval", dtype);
     const Output width =
         graph.op("Sub", {highest, tensor_of_value(graph, low, "minval", dtype)}).named("sub");
-    return Value::of(scaled(graph, args, unit, Value::of(width), low));
+    return Value::of(scale_and_shift_by_values(graph, args, unit, Value::of(width), low));
   }
   return with_known_shape(
       args, random_uniform(graph, shape, args.number("minval", 0), args.number("maxval", 1), dtype,
@@ -462,8 +465,8 @@ Value call_normal(Graph& graph, const Args& args, Draw draw, const char* name) {
   const DType dtype = dtype_argument(args, "dtype", DType::kFloat32);
   if (is_tensor_argument(args, "mean") || is_tensor_argument(args, "stddev")) {
     const Output unit = draw(graph, shape, 0, 1, dtype, seed_argument(args), "unit");
-    return Value::of(
-        scaled(graph, args, unit, value_or(args, "stddev", 1), value_or(args, "mean", 0)));
+    return Value::of(scale_and_shift_by_values(
+        graph, args, unit, value_or_default(args, "stddev", 1), value_or_default(args, "mean", 0)));
   }
   return with_known_shape(args, draw(graph, shape, args.number("mean", 0), args.number("stddev", 1),
                                      dtype, seed_argument(args), scope.name()));

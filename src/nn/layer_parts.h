@@ -1,6 +1,7 @@
 // Helpers that layers of tf.layers share: names, parameters and argument parsing.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "graph/args.h"
@@ -18,8 +19,15 @@ Output parameter(Graph& graph,
                  const VariableOptions& options,
                  const TensorFunction& regularizer);
 
-// Applies the optional bias, the activation and the activity regularizer.
-Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& options);
+// A layer in the variable scope `name`: creates the kernel and the optional bias, calls
+// `multiply(kernel)`, then applies the bias, the activation and the activity regularizer.
+Output layer_with_kernel(Graph& graph,
+                         const std::string& name,
+                         const DenseOptions& options,
+                         DType dtype,
+                         const Shape& kernel_shape,
+                         int64_t units,
+                         const std::function<Output(Output kernel)>& multiply);
 
 // An argument that is the name of a function in tf.nn or a function of a tensor; NULL if missing.
 TensorFunction function_argument(const Args& args, const std::string& name);

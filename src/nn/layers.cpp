@@ -119,17 +119,29 @@ Output dense(Graph& graph,
     invalid_argument("Unable to build `Dense` layer with non-floating point dtype ",
                      dtype_name(inputs.dtype()), ".");
   }
-  VariableScope scope(graph, layer_name(graph, name, "dense"));
+  const Shape kernel_shape{last_dim(inputs, "Dense"), units};
+  return layer_with_kernel(
+      graph, layer_name(graph, name, "dense"), options, inputs.dtype(), kernel_shape, units,
+      [&graph, &inputs](Output kernel) { return multiply_last_dim(graph, inputs, kernel); });
+}
+
+Output layer_with_kernel(Graph& graph,
+                         const std::string& name,
+                         const DenseOptions& options,
+                         DType dtype,
+                         const Shape& kernel_shape,
+                         int64_t units,
+                         const std::function<Output(Output kernel)>& multiply) {
+  VariableScope scope(graph, name);
   if (options.reuse != VariableStore::Reuse::kNever) scope.options().reuse = options.reuse;
   VariableOptions variable;
-  variable.dtype = inputs.dtype();
+  variable.dtype = dtype;
   variable.trainable = options.trainable;
   variable.collections = options.collections;
   variable.initializer = options.kernel_initializer;
   variable.constraint = options.kernel_constraint;
   const Output kernel =
-      parameter(graph, options.kernel_name, Shape{last_dim(inputs, "Dense"), units}, variable,
-                options.kernel_regularizer);
+      parameter(graph, options.kernel_name, kernel_shape, variable, options.kernel_regularizer);
   Output bias;
   if (options.use_bias) {
     variable.initializer =
@@ -137,11 +149,7 @@ Output dense(Graph& graph,
     variable.constraint = options.bias_constraint;
     bias = parameter(graph, options.bias_name, Shape{units}, variable, options.bias_regularizer);
   }
-  Output result = multiply_last_dim(graph, inputs, kernel);
-  return finish_layer(graph, result, bias, options);
-}
-
-Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& options) {
+  Output x = multiply(kernel);
   if (bias) x = graph.op("BiasAdd", {x, bias});
   if (options.activation) x = options.activation(graph, x);
   if (options.activity_regularizer) {

@@ -13,7 +13,10 @@ const std::string& scope_name_or(const LossOptions& options, const std::string& 
 }
 
 // Weights and reduces the losses in the scope that the loss has opened.
-Output weighted(Graph& graph, Output losses, const LossOptions& options, const NameScope& scope) {
+Output weight_and_reduce(Graph& graph,
+                         Output losses,
+                         const LossOptions& options,
+                         const NameScope& scope) {
   return compute_weighted_loss(graph, losses, options.weights, options.reduction, scope.name(),
                                options.collection);
 }
@@ -91,7 +94,7 @@ Value absolute_difference(Graph& graph, const Args& args) {
   NameScope scope(graph, scope_name_or(call.options, "absolute_difference"));
   const LabelsAndPredictions floats = as_floats(graph, call.labels, call.predictions);
   const Output losses = graph.op("Abs", {subtract(graph, floats.predictions, floats.labels)});
-  return Value::of(weighted(graph, losses, call.options, scope));
+  return Value::of(weight_and_reduce(graph, losses, call.options, scope));
 }
 
 Value huber_loss(Graph& graph, const Args& args) {
@@ -105,8 +108,8 @@ Value huber_loss(Graph& graph, const Args& args) {
   const Output linear = subtract(graph, abs_error, quadratic);
   const Output half =
       multiply(graph, number(graph, error, 0.5), multiply(graph, quadratic, quadratic));
-  return Value::of(
-      weighted(graph, add(graph, half, multiply(graph, limit, linear)), call.options, scope));
+  return Value::of(weight_and_reduce(graph, add(graph, half, multiply(graph, limit, linear)),
+                                     call.options, scope));
 }
 
 Value log_loss(Graph& graph, const Args& args) {
@@ -119,8 +122,8 @@ Value log_loss(Graph& graph, const Args& args) {
   const Output log_q = graph.op("Log", {add(graph, subtract(graph, one, p), epsilon)});
   const Output positive_class_loss = negative(graph, multiply(graph, y, log_p));
   const Output negative_class_log_p = multiply(graph, subtract(graph, one, y), log_q);
-  return Value::of(weighted(graph, subtract(graph, positive_class_loss, negative_class_log_p),
-                            call.options, scope));
+  return Value::of(weight_and_reduce(
+      graph, subtract(graph, positive_class_loss, negative_class_log_p), call.options, scope));
 }
 
 Value hinge_loss(Graph& graph, const Args& args) {
@@ -130,7 +133,7 @@ Value hinge_loss(Graph& graph, const Args& args) {
   const Output one = number(graph, floats.labels, 1), two = number(graph, floats.labels, 2);
   const Output sign = subtract(graph, multiply(graph, two, floats.labels), one);
   const Output margin = subtract(graph, one, multiply(graph, sign, floats.predictions));
-  return Value::of(weighted(graph, graph.op("Relu", {margin}), call.options, scope));
+  return Value::of(weight_and_reduce(graph, graph.op("Relu", {margin}), call.options, scope));
 }
 
 Value cosine_distance(Graph& graph, const Args& args) {
@@ -140,7 +143,7 @@ Value cosine_distance(Graph& graph, const Args& args) {
   const Output products = multiply(graph, floats.predictions, floats.labels);
   const Output sum = sum_along(graph, products, {args.integer("axis")}, true);
   return Value::of(
-      weighted(graph, subtract(graph, number(graph, sum, 1), sum), call.options, scope));
+      weight_and_reduce(graph, subtract(graph, number(graph, sum, 1), sum), call.options, scope));
 }
 
 Value mean_pairwise_squared_error(Graph& graph, const Args& args) {
@@ -180,6 +183,12 @@ Value mean_pairwise_squared_error(Graph& graph, const Args& args) {
   return Value::of(loss);
 }
 
+// (1 - smoothing) * labels + offset.
+Output smooth_labels(Graph& graph, Output labels, double smoothing, double offset) {
+  const Output scaled_labels = multiply(graph, labels, number(graph, labels, 1 - smoothing));
+  return add(graph, scaled_labels, number(graph, labels, offset));
+}
+
 Value sigmoid_cross_entropy(Graph& graph, const Args& args) {
   const LossCall call(graph, args, "multi_class_labels", "logits");
   NameScope scope(graph, scope_name_or(call.options, "sigmoid_cross_entropy_loss"));
@@ -188,12 +197,10 @@ Value sigmoid_cross_entropy(Graph& graph, const Args& args) {
   check_compatible_shapes(labels, logits);
   const double label_smoothing = smoothing_argument(args);
   if (label_smoothing > 0) {
-    const Output scaled_labels =
-        multiply(graph, labels, number(graph, labels, 1 - label_smoothing));
-    labels = add(graph, scaled_labels, number(graph, labels, 0.5 * label_smoothing));
+    labels = smooth_labels(graph, labels, label_smoothing, 0.5 * label_smoothing);
   }
   const Output losses = sigmoid_cross_entropy_with_logits(graph, labels, logits);
-  return Value::of(weighted(graph, losses, call.options, scope));
+  return Value::of(weight_and_reduce(graph, losses, call.options, scope));
 }
 
 Value softmax_cross_entropy(Graph& graph, const Args& args) {
@@ -207,14 +214,12 @@ Value softmax_cross_entropy(Graph& graph, const Args& args) {
     const Shape& shape = labels.shape();
     const int64_t classes = shape.has_rank() ? shape.dim(shape.rank() - 1) : -1;
     if (classes < 1) invalid_argument("label_smoothing needs a known number of classes.");
-    const Output scaled_labels =
-        multiply(graph, labels, number(graph, labels, 1 - label_smoothing));
-    labels = add(graph, scaled_labels,
-                 number(graph, labels, label_smoothing / static_cast<double>(classes)));
+    labels = smooth_labels(graph, labels, label_smoothing,
+                           label_smoothing / static_cast<double>(classes));
   }
   labels = graph.op("StopGradient", {labels});
   const Output losses = softmax_cross_entropy_with_logits(graph, labels, logits, true);
-  return Value::of(weighted(graph, losses, call.options, scope));
+  return Value::of(weight_and_reduce(graph, losses, call.options, scope));
 }
 
 }  // namespace
@@ -230,14 +235,14 @@ Output sparse_softmax_cross_entropy(Graph& graph,
   if (options.weights)
     squeezed_options.weights = drop_last_dim_of_one(graph, options.weights, rank);
   const Output losses = sparse_softmax_cross_entropy_with_logits(graph, labels, logits);
-  return weighted(graph, losses, squeezed_options, scope);
+  return weight_and_reduce(graph, losses, squeezed_options, scope);
 }
 
 namespace {
 
-std::vector<Output> tensors_in(const Graph& graph,
-                               const std::string& collection,
-                               const std::string& scope) {
+std::vector<Output> collection_tensors(const Graph& graph,
+                                       const std::string& collection,
+                                       const std::string& scope) {
   std::vector<Output> tensors;
   for (const CollectionItem& item : graph.collection(collection, scope)) {
     if (const auto* tensor = std::get_if<Output>(&item)) tensors.push_back(*tensor);
@@ -247,7 +252,7 @@ std::vector<Output> tensors_in(const Graph& graph,
 
 Value regularization_loss(Graph& graph, const Args& args) {
   const auto losses =
-      tensors_in(graph, collection_keys::kRegularizationLosses, args.text("scope", ""));
+      collection_tensors(graph, collection_keys::kRegularizationLosses, args.text("scope", ""));
   if (losses.empty()) return Value::of(graph.scalar(DType::kFloat32, 0));
   const Output sum = graph.op("AddN", losses).named(args.text("name", "total_regularization_loss"));
   return Value::of(sum);
@@ -255,9 +260,10 @@ Value regularization_loss(Graph& graph, const Args& args) {
 
 Value total_loss(Graph& graph, const Args& args) {
   const std::string scope = args.text("scope", "");
-  std::vector<Output> losses = tensors_in(graph, collection_keys::kLosses, scope);
+  std::vector<Output> losses = collection_tensors(graph, collection_keys::kLosses, scope);
   if (args.flag("add_regularization_losses", true)) {
-    for (const Output& loss : tensors_in(graph, collection_keys::kRegularizationLosses, scope)) {
+    for (const Output& loss :
+         collection_tensors(graph, collection_keys::kRegularizationLosses, scope)) {
       losses.push_back(loss);
     }
   }

@@ -216,6 +216,20 @@ double fraction_argument(const MetricCall& call, const char* name) {
   return x;
 }
 
+// True positives / (true positives + outcomes of the type `false_outcome`).
+Metric ratio_of_outcomes(Graph& graph,
+                         Output labels,
+                         Output predictions,
+                         Output weights,
+                         Outcome false_outcome,
+                         const std::string& name) {
+  check_compatible_shapes(labels, predictions);
+  const NameScope scope(graph, name);
+  const Count hits = outcome_count(graph, Outcome::kTruePositives, labels, predictions, weights);
+  return ratio_metric(graph, hits,
+                      outcome_count(graph, false_outcome, labels, predictions, weights));
+}
+
 // True positives / (true positives + the count `false_count`) at each threshold.
 Metric ratio_at_thresholds(Graph& graph,
                            Output labels,
@@ -235,20 +249,12 @@ Metric ratio_at_thresholds(Graph& graph,
 
 Metric precision_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  check_compatible_shapes(labels, predictions);
-  const NameScope scope(graph, name);
-  const Count hits = outcome_count(graph, Outcome::kTruePositives, labels, predictions, weights);
-  return ratio_metric(graph, hits,
-                      outcome_count(graph, Outcome::kFalsePositives, labels, predictions, weights));
+  return ratio_of_outcomes(graph, labels, predictions, weights, Outcome::kFalsePositives, name);
 }
 
 Metric recall_metric(
     Graph& graph, Output labels, Output predictions, Output weights, const std::string& name) {
-  check_compatible_shapes(labels, predictions);
-  const NameScope scope(graph, name);
-  const Count hits = outcome_count(graph, Outcome::kTruePositives, labels, predictions, weights);
-  return ratio_metric(graph, hits,
-                      outcome_count(graph, Outcome::kFalseNegatives, labels, predictions, weights));
+  return ratio_of_outcomes(graph, labels, predictions, weights, Outcome::kFalseNegatives, name);
 }
 
 Metric precision_at_thresholds_metric(Graph& graph,

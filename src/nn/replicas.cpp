@@ -82,22 +82,22 @@ Operation* ReplicaScope::add_gate() {
 }
 
 Operation* ReplicaScope::data_gate() {
-  if (!data_gate_) last_ = data_gate_ = add_gate();
+  if (!data_gate_) last_collective_op_ = data_gate_ = add_gate();
   return data_gate_;
 }
 
 Operation* ReplicaScope::add(OpBuilder builder) {
   const ControlDependencies no_controls(graph_, {}, /*clears=*/true);
   data_gate();
-  last_ = builder.after({last_});
-  return last_;
+  last_collective_op_ = builder.after({last_collective_op_});
+  return last_collective_op_;
 }
 
 Operation* ReplicaScope::add_conditional(const std::function<Operation*()>& build) {
   data_gate();
-  const ControlDependencies after(graph_, {last_});
-  last_ = build();
-  return last_;
+  const ControlDependencies after(graph_, {last_collective_op_});
+  last_collective_op_ = build();
+  return last_collective_op_;
 }
 
 bool ReplicaScope::has_mean_gradients(const Output& x) const {
@@ -151,8 +151,9 @@ Operation* ordered_collective(Graph& graph, OpBuilder builder) {
   return scope && !graph.is_function() ? scope->add(builder) : builder;
 }
 
-SharedSeedScope::SharedSeedScope(Graph& graph) : graph_(graph), number_(graph.seed_number()) {}
-SharedSeedScope::~SharedSeedScope() { graph_.set_seed_number(number_); }
+SharedSeedScope::SharedSeedScope(Graph& graph)
+    : graph_(graph), saved_seed_number_(graph.seed_number()) {}
+SharedSeedScope::~SharedSeedScope() { graph_.set_seed_number(saved_seed_number_); }
 
 std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& gradients) {
   ReplicaScope& scope = *ReplicaScope::of(graph);

@@ -33,7 +33,7 @@ class ReplicaScope {
   // ops.
   Operation* add(OpBuilder builder);
   // The newest collective op, which runs after all others; NULL if there is none.
-  Operation* last() const { return last_; }
+  Operation* last() const { return last_collective_op_; }
   // Adds a conditional whose branches contain collective ops. Its predicate must be equal in all
   // processes.
   Operation* add_conditional(const std::function<Operation*()>& build);
@@ -45,11 +45,11 @@ class ReplicaScope {
   // Whether `x` was computed from gradients of all processes.
   bool has_mean_gradients(const Output& x) const;
   // Declares that the mean of this loss over processes is the loss of all rows.
-  void mark_mean_loss(const Operation* op) { losses_.insert(op); }
-  bool is_loss(const Operation* op) const { return losses_.count(op) > 0; }
-  void mark_mean(const Operation* op) { means_.insert(op); }
+  void mark_mean_loss(const Operation* op) { mean_losses_.insert(op); }
+  bool is_loss(const Operation* op) const { return mean_losses_.count(op) > 0; }
+  void mark_mean(const Operation* op) { mean_ops_.insert(op); }
   // Whether mean_over_replicas() returned `x`.
-  bool is_mean(const Output& x) const { return means_.count(x.op) > 0; }
+  bool is_mean(const Output& x) const { return mean_ops_.count(x.op) > 0; }
 
  private:
   Operation* add_gate();
@@ -57,8 +57,8 @@ class ReplicaScope {
   Graph& graph_;
   int replicas_;
   ReplicaScope* outer_;
-  Operation *data_gate_ = nullptr, *last_ = nullptr;
-  std::set<const Operation*> mean_gradients_, losses_, means_;
+  Operation *data_gate_ = nullptr, *last_collective_op_ = nullptr;
+  std::set<const Operation*> mean_gradients_, mean_losses_, mean_ops_;
 };
 
 // The number of processes that train the graph.
@@ -83,7 +83,7 @@ class SharedSeedScope {
 
  private:
   Graph& graph_;
-  int64_t number_;
+  int64_t saved_seed_number_;
 };
 
 // Averages gradients over all processes. One collective op per data type reduces all dense

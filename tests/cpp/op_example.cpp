@@ -21,9 +21,9 @@ std::vector<int64_t> numbers_between(const std::string& text, char open, char cl
   return numbers;
 }
 
-Tensor strings_of(const std::string& word) {
-  if (word[1] == ':') return Tensor::string_scalar(word.substr(2));
-  std::stringstream list(word.substr(2, word.size() - 3));
+Tensor parse_strings(const std::string& token) {
+  if (token[1] == ':') return Tensor::string_scalar(token.substr(2));
+  std::stringstream list(token.substr(2, token.size() - 3));
   std::vector<std::string> texts;
   for (std::string text; std::getline(list, text, ',');) texts.push_back(text);
   return Tensor::strings(Shape{static_cast<int64_t>(texts.size())}, texts);
@@ -44,14 +44,14 @@ Tensor random_tensor(char kind, const Shape& shape, DType dtype, std::mt19937& r
     if ((kind == 'f' || kind == 'm' || kind == 'u') && random() % 2 == 0) x = -x;
     if (dtype == DType::kFloat64) t.data<double>()[i] = x;
     if (dtype == DType::kFloat32) t.data<float>()[i] = static_cast<float>(x);
-    const auto whole = static_cast<int64_t>(x < 0 && kind == 'f' ? x - 1 : x + 1);
-    if (dtype == DType::kInt32) t.data<int32_t>()[i] = static_cast<int32_t>(whole);
-    if (dtype == DType::kInt64) t.data<int64_t>()[i] = whole;
+    const auto integer = static_cast<int64_t>(x < 0 && kind == 'f' ? x - 1 : x + 1);
+    if (dtype == DType::kInt32) t.data<int32_t>()[i] = static_cast<int32_t>(integer);
+    if (dtype == DType::kInt64) t.data<int64_t>()[i] = integer;
   }
   return t;
 }
 
-// Makes positive rows that sum to 1, like class probabilities.
+// Divides each row by its sum, to get class probabilities.
 void normalize_rows(Tensor& t) {
   if (!is_floating(t.dtype())) return;
   const int64_t n = t.shape().dim(t.shape().rank() - 1);
@@ -91,14 +91,14 @@ AttrValue read_attr(const AttrDef& def, const std::string& text) {
 
 AttrMap read_attrs(const OpDef& def, const std::string& text) {
   AttrMap attrs;
-  std::stringstream words(text);
-  std::string word;
-  while (words >> word) {
-    const size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals);
+  std::stringstream tokens(text);
+  std::string token;
+  while (tokens >> token) {
+    const size_t equals = token.find('=');
+    const std::string name = token.substr(0, equals);
     const AttrDef* attr = def.find_attr(name);
     if (!attr) fail_at(__FILE__, __LINE__, def.type + " has no attribute " + name);
-    attrs.set(name, read_attr(*attr, word.substr(equals + 1)));
+    attrs.set(name, read_attr(*attr, token.substr(equals + 1)));
   }
   return attrs;
 }
@@ -111,62 +111,62 @@ OpExample build_example(const OpDef& def,
                         std::mt19937& random) {
   OpExample built;
   built.graph = std::make_shared<Graph>();
-  const size_t bar = example.find('|');
-  std::stringstream words(example.substr(0, bar));
-  std::string word;
+  const size_t attrs_begin = example.find('|');
+  std::stringstream tokens(example.substr(0, attrs_begin));
+  std::string token;
   std::vector<Output> inputs;
-  while (words >> word) {
-    if (word[0] == 's') {
-      inputs.push_back(built.graph->constant(strings_of(word)));
+  while (tokens >> token) {
+    if (token[0] == 's') {
+      inputs.push_back(built.graph->constant(parse_strings(token)));
       continue;
     }
-    if (word[0] == 'i') {
-      const size_t colon = word.find(':');
+    if (token[0] == 'i') {
+      const size_t colon = token.find(':');
       if (colon != std::string::npos) {
-        const auto value = static_cast<int32_t>(std::stoi(word.substr(colon + 1)));
+        const auto value = static_cast<int32_t>(std::stoi(token.substr(colon + 1)));
         inputs.push_back(built.graph->constant(Tensor::scalar<int32_t>(value)));
         continue;
       }
       std::vector<int32_t> values;
-      for (int64_t v : numbers_between(word, '{', '}')) values.push_back(static_cast<int32_t>(v));
+      for (int64_t v : numbers_between(token, '{', '}')) values.push_back(static_cast<int32_t>(v));
       Tensor t = Tensor::vector<int32_t>(values);
-      if (word[1] == '[') t = t.reshaped(Shape(numbers_between(word, '[', ']')));
+      if (token[1] == '[') t = t.reshaped(Shape(numbers_between(token, '[', ']')));
       inputs.push_back(built.graph->constant(t));
       continue;
     }
-    const bool is_given = word.find('{') != std::string::npos;
-    if (word[0] == 'n' || (word[0] == 'e' && is_given)) {
-      const DType type = word[0] == 'e' ? DType::kFloat32 : dtype;
-      const std::vector<int64_t> numbers = numbers_between(word, '{', '}');
+    const bool has_values = token.find('{') != std::string::npos;
+    if (token[0] == 'n' || (token[0] == 'e' && has_values)) {
+      const DType type = token[0] == 'e' ? DType::kFloat32 : dtype;
+      const std::vector<int64_t> numbers = numbers_between(token, '{', '}');
       Tensor t(type, Shape{static_cast<int64_t>(numbers.size())});
       for (size_t i = 0; i < numbers.size(); ++i) {
-        const Tensor one = Tensor::number(type, static_cast<double>(numbers[i]));
-        std::memcpy(static_cast<char*>(t.raw()) + i * dtype_size(type), one.raw(),
+        const Tensor value = Tensor::number(type, static_cast<double>(numbers[i]));
+        std::memcpy(static_cast<char*>(t.raw()) + i * dtype_size(type), value.raw(),
                     dtype_size(type));
       }
-      if (word[1] == '[') t = t.reshaped(Shape(numbers_between(word, '[', ']')));
+      if (token[1] == '[') t = t.reshaped(Shape(numbers_between(token, '[', ']')));
       inputs.push_back(built.graph->constant(t));
       continue;
     }
-    if (word[0] == 'l') {
-      const Tensor t = Tensor::vector<int64_t>(numbers_between(word, '{', '}'));
-      const bool has_shape = word[1] == '[';
+    if (token[0] == 'l') {
+      const Tensor t = Tensor::vector<int64_t>(numbers_between(token, '{', '}'));
+      const bool has_shape = token[1] == '[';
       inputs.push_back(built.graph->constant(
-          has_shape ? t.reshaped(Shape(numbers_between(word, '[', ']'))) : t));
+          has_shape ? t.reshaped(Shape(numbers_between(token, '[', ']'))) : t));
       continue;
     }
-    const Shape shape(numbers_between(word, '[', ']'));
-    // Always float32.
-    const DType type = word[0] == 'e' ? DType::kFloat32 : dtype;
-    Tensor value = random_tensor(word[0], shape, type, random);
-    if (word[0] == 'd') normalize_rows(value);
+    const Shape shape(numbers_between(token, '[', ']'));
+    const DType type = token[0] == 'e' ? DType::kFloat32 : dtype;
+    Tensor value = random_tensor(token[0], shape, type, random);
+    if (token[0] == 'd') normalize_rows(value);
     const Output placeholder =
         built.graph->op("Placeholder").attr("dtype", value.dtype()).attr("shape", shape);
     built.placeholders.push_back(placeholder);
     built.values.push_back(value);
-    inputs.push_back(word[0] == 'm' ? positive_definite(*built.graph, placeholder) : placeholder);
+    inputs.push_back(token[0] == 'm' ? positive_definite(*built.graph, placeholder) : placeholder);
   }
-  const std::string attr_text = bar == std::string::npos ? "" : example.substr(bar + 1);
+  const std::string attr_text =
+      attrs_begin == std::string::npos ? "" : example.substr(attrs_begin + 1);
   built.op = built.graph->create_op(def.type, inputs, read_attrs(def, attr_text));
   return built;
 }

@@ -21,12 +21,13 @@ TEST(arg_spec_describes_an_argument) {
 }
 
 TEST(arg_spec_requires_only_a_name) {
-  const ArgSpec bare = parse_arg_spec("axis");
-  CHECK(bare.name == "axis" && bare.target == "axis" && bare.kind == "any");
-  CHECK(bare.fallback.empty() && !bare.allows_null && !bare.affects_checkpoints &&
-        bare.doc.empty());
-  const ArgSpec own = parse_arg_spec("scale = NULL: numbers; kept");
-  CHECK(own.kind == "numbers" && own.allows_null && own.affects_checkpoints && own.doc.empty());
+  const ArgSpec default_spec = parse_arg_spec("axis");
+  CHECK(default_spec.name == "axis" && default_spec.target == "axis" && default_spec.kind == "any");
+  CHECK(default_spec.fallback.empty() && !default_spec.allows_null &&
+        !default_spec.affects_checkpoints && default_spec.doc.empty());
+  const ArgSpec numbers_spec = parse_arg_spec("scale = NULL: numbers; kept");
+  CHECK(numbers_spec.kind == "numbers" && numbers_spec.allows_null &&
+        numbers_spec.affects_checkpoints && numbers_spec.doc.empty());
 }
 
 TEST(arg_spec_choices_are_quoted_strings) {

@@ -8,7 +8,7 @@ using namespace runhooks_test;
 namespace {
 
 // Distinct integers, so that each result identifies its operands.
-Tensor numbers(DType dtype, const Shape& shape, int64_t first) {
+Tensor consecutive_numbers(DType dtype, const Shape& shape, int64_t first) {
   Tensor t(dtype, shape);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     const int64_t value = first + i;
@@ -21,28 +21,28 @@ Tensor numbers(DType dtype, const Shape& shape, int64_t first) {
   return t;
 }
 
-// The index of the operand's element for element `i` of the result.
-int64_t position(const Shape& operand, const Shape& out, int64_t i) {
-  int64_t at = 0, stride = 1;
+// The operand's element from which element `i` of the result is computed.
+int64_t operand_index(const Shape& operand, const Shape& out, int64_t i) {
+  int64_t offset = 0, stride = 1;
   for (int axis = out.rank() - 1; axis >= 0; --axis) {
     const int64_t index = i % out.dim(axis);
     i /= out.dim(axis);
-    const int own = axis - (out.rank() - operand.rank());
-    if (own < 0) continue;
-    if (operand.dim(own) != 1) at += index * stride;
-    stride *= operand.dim(own);
+    const int operand_axis = axis - (out.rank() - operand.rank());
+    if (operand_axis < 0) continue;
+    if (operand.dim(operand_axis) != 1) offset += index * stride;
+    stride *= operand.dim(operand_axis);
   }
-  return at;
+  return offset;
 }
 
-struct Operands {
+struct OperandShapes {
   Shape a, b, out;
 };
 
-// Repeated scalars, rows and columns, with blocks shorter than, equal to and longer than a buffer,
-// and enough elements for several threads.
-const std::vector<Operands>& shapes() {
-  static const std::vector<Operands> all = {
+// Operands that are repeated as scalars, rows and columns. Repeated blocks are shorter than, equal
+// to or longer than the kernel's buffer, and some results are large enough for several threads.
+const std::vector<OperandShapes>& operand_shapes() {
+  static const std::vector<OperandShapes> all = {
       {Shape{}, Shape{}, Shape{}},
       {Shape{1000}, Shape{}, Shape{1000}},
       {Shape{}, Shape{257}, Shape{257}},
@@ -64,7 +64,7 @@ const std::vector<Operands>& shapes() {
   return all;
 }
 
-Tensor result_of(const char* op, const Tensor& a, const Tensor& b) {
+Tensor run_binary_op(const char* op, const Tensor& a, const Tensor& b) {
   auto graph = std::make_shared<Graph>();
   const Output x = graph->op("Placeholder").attr("dtype", a.dtype());
   const Output y = graph->op("Placeholder").attr("dtype", b.dtype());
@@ -75,14 +75,14 @@ Tensor result_of(const char* op, const Tensor& a, const Tensor& b) {
 
 template <typename F>
 void check_op(const char* op, DType dtype, F expected) {
-  for (const Operands& o : shapes()) {
+  for (const OperandShapes& o : operand_shapes()) {
     context() = str_cat(op, " of ", dtype_name(dtype), " ", o.a, " and ", o.b);
-    const Tensor a = numbers(dtype, o.a, 10), b = numbers(dtype, o.b, 300);
-    const Tensor z = result_of(op, a, b);
+    const Tensor a = consecutive_numbers(dtype, o.a, 10), b = consecutive_numbers(dtype, o.b, 300);
+    const Tensor z = run_binary_op(op, a, b);
     CHECK(z.shape() == o.out);
     for (int64_t i = 0; i < z.num_elements(); ++i) {
-      const double x = a.number_at(position(o.a, o.out, i));
-      const double y = b.number_at(position(o.b, o.out, i));
+      const double x = a.number_at(operand_index(o.a, o.out, i));
+      const double y = b.number_at(operand_index(o.b, o.out, i));
       if (z.number_at(i) != expected(x, y)) {
         fail_at(__FILE__, __LINE__, str_cat("element ", i, " is ", z.number_at(i)));
       }

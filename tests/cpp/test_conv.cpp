@@ -35,29 +35,32 @@ Tensor whole_numbers(const Shape& shape, std::mt19937& random) {
   return t;
 }
 
-OpBuilder windowed_op(Graph& g, const char* type, const std::vector<Output>& in, const Sizes& s) {
+OpBuilder window_op(Graph& g, const char* type, const std::vector<Output>& in, const Sizes& s) {
   return g.op(type, in).attr("strides", s.strides).attr("padding", s.padding);
 }
 
-// y, dx and dw by the definition.
+// The output y and the gradients dx and dw, computed by loops over all windows.
 template <typename T>
-std::vector<Tensor> by_hand(
+std::vector<Tensor> reference_convolution(
     const Window& window, const Sizes& s, const Tensor& x, const Tensor& w, const Tensor& dy) {
   Tensor y(dy.dtype(), dy.shape()), dx(x.dtype(), x.shape()), dw(w.dtype(), w.shape());
   for (Tensor* t : {&y, &dx, &dw}) std::memset(t->raw(), 0, t->num_bytes());
   for (int64_t n = 0; n < s.batch; ++n) {
     for (int64_t oy = 0; oy < window.height.out; ++oy) {
       for (int64_t ox = 0; ox < window.width.out; ++ox) {
-        const int64_t place = ((n * window.height.out + oy) * window.width.out + ox) * s.outputs;
+        const int64_t output_offset =
+            ((n * window.height.out + oy) * window.width.out + ox) * s.outputs;
         visit_window(window, oy, ox, [&](int64_t iy, int64_t ix, int64_t ky, int64_t kx) {
-          const int64_t cell = ((n * s.height + iy) * s.width + ix) * s.channels;
-          const int64_t weight = (ky * s.columns + kx) * s.channels * s.outputs;
+          const int64_t input_offset = ((n * s.height + iy) * s.width + ix) * s.channels;
+          const int64_t filter_offset = (ky * s.columns + kx) * s.channels * s.outputs;
           for (int64_t c = 0; c < s.channels; ++c) {
             for (int64_t o = 0; o < s.outputs; ++o) {
-              const int64_t at = weight + c * s.outputs + o;
-              y.data<T>()[place + o] += x.data<T>()[cell + c] * w.data<T>()[at];
-              dx.data<T>()[cell + c] += dy.data<T>()[place + o] * w.data<T>()[at];
-              dw.data<T>()[at] += dy.data<T>()[place + o] * x.data<T>()[cell + c];
+              const int64_t index = filter_offset + c * s.outputs + o;
+              y.data<T>()[output_offset + o] += x.data<T>()[input_offset + c] * w.data<T>()[index];
+              dx.data<T>()[input_offset + c] +=
+                  dy.data<T>()[output_offset + o] * w.data<T>()[index];
+              dw.data<T>()[index] +=
+                  dy.data<T>()[output_offset + o] * x.data<T>()[input_offset + c];
             }
           }
         });
@@ -75,19 +78,19 @@ void check_convolution(const Sizes& s, std::mt19937& random) {
   const Tensor w = whole_numbers<T>(Shape{s.rows, s.columns, s.channels, s.outputs}, random);
   const Output image = graph->op("Placeholder").attr("dtype", x.dtype()).attr("shape", x.shape());
   const Output filter = graph->op("Placeholder").attr("dtype", x.dtype()).attr("shape", w.shape());
-  Output y = windowed_op(*graph, "Conv2D", {image, filter}, s).attr("dilations", s.dilations);
+  Output y = window_op(*graph, "Conv2D", {image, filter}, s).attr("dilations", s.dilations);
   const Tensor dy = whole_numbers<T>(y.shape(), random);
   const Output grad = graph->op("Placeholder").attr("dtype", x.dtype()).attr("shape", y.shape());
   const Output dx =
-      windowed_op(*graph, "Conv2DBackpropInput", {shape_of(*graph, image), filter, grad}, s)
+      window_op(*graph, "Conv2DBackpropInput", {shape_of(*graph, image), filter, grad}, s)
           .attr("dilations", s.dilations);
   const Output dw =
-      windowed_op(*graph, "Conv2DBackpropFilter", {image, shape_of(*graph, filter), grad}, s)
+      window_op(*graph, "Conv2DBackpropFilter", {image, shape_of(*graph, filter), grad}, s)
           .attr("dilations", s.dilations);
   const Window window(*y.op, x.shape(), s.rows, s.columns);
-  const std::vector<Tensor> expected = by_hand<T>(window, s, x, w, dy);
-  for (int threads : {1, 2, 3}) {
-    const Threads bound(threads);
+  const std::vector<Tensor> expected = reference_convolution<T>(window, s, x, w, dy);
+  for (int num_threads : {1, 2, 3}) {
+    const Threads threads(num_threads);
     Session session(graph);
     for (int run = 0; run < 2; ++run) {  // the second run must not depend on the first
       const auto got = session.run({y, dx, dw}, {{image, x}, {filter, w}, {grad, dy}});
@@ -117,8 +120,8 @@ TEST(conv_is_the_sum_over_the_window) {
       {10, 11, 12, 6, 3, 2, 7, {1, 1, 1, 1}, {1, 3, 1, 1}, "VALID"},
       {5, 7, 8, 20, 1, 1, 9, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
       {5, 7, 8, 20, 1, 1, 9, {1, 2, 2, 1}, {1, 1, 1, 1}, "VALID"},
-      {4, 5, 5, 2, 5, 5, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "VALID"},  // a window as large as the image
-      {3, 2, 3, 2, 4, 5, 3, {1, 3, 2, 1}, {1, 1, 1, 1}, "SAME"},   // and a larger one
+      {4, 5, 5, 2, 5, 5, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "VALID"},  // an image-sized window
+      {3, 2, 3, 2, 4, 5, 3, {1, 3, 2, 1}, {1, 1, 1, 1}, "SAME"},   // a window larger than the image
       {0, 4, 4, 2, 3, 3, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
       {2, 4, 4, 0, 3, 3, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
       {2, 4, 4, 3, 3, 3, 0, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
@@ -147,8 +150,8 @@ TEST(conv_is_the_sum_over_the_window_for_random_sizes) {
   }
 }
 
-// 37 channels are twice a vector of 16, plus single ones. Among equal cells the first counts as
-// largest.
+// 37 channels fill two vector registers of 16 floats, with 5 channels left over. Of equal cells,
+// the first is the largest.
 TEST(max_pool_gradient_goes_to_the_first_largest_cell) {
   const Sizes s = {3, 7, 6, 37, 3, 2, 0, {1, 2, 1, 1}, {1, 1, 1, 1}, "SAME"};
   const std::vector<int64_t> ksize = {1, s.rows, s.columns, 1};
@@ -156,33 +159,34 @@ TEST(max_pool_gradient_goes_to_the_first_largest_cell) {
   auto graph = std::make_shared<Graph>();
   const Tensor x = whole_numbers<float>(Shape{s.batch, s.height, s.width, s.channels}, random);
   const Output image = graph->constant(x);
-  const Output y = windowed_op(*graph, "MaxPool", {image}, s).attr("ksize", ksize);
+  const Output y = window_op(*graph, "MaxPool", {image}, s).attr("ksize", ksize);
   const Tensor dy = whole_numbers<float>(y.shape(), random);
   const Output grad = graph->constant(dy), grad_grad = graph->constant(x);
-  const Output dx = windowed_op(*graph, "MaxPoolGrad", {image, y, grad}, s).attr("ksize", ksize);
-  const Output back =
-      windowed_op(*graph, "MaxPoolGradGrad", {image, y, grad_grad}, s).attr("ksize", ksize);
+  const Output dx = window_op(*graph, "MaxPoolGrad", {image, y, grad}, s).attr("ksize", ksize);
+  const Output dx_grad =
+      window_op(*graph, "MaxPoolGradGrad", {image, y, grad_grad}, s).attr("ksize", ksize);
   const Window window(*y.op, x.shape(), s.rows, s.columns);
   std::vector<float> largest, gradient(static_cast<size_t>(x.num_elements()), 0);
-  for (int64_t n = 0, place = 0; n < s.batch; ++n) {
+  for (int64_t n = 0, output_offset = 0; n < s.batch; ++n) {
     for (int64_t oy = 0; oy < window.height.out; ++oy) {
       for (int64_t ox = 0; ox < window.width.out; ++ox) {
-        for (int64_t c = 0; c < s.channels; ++c, ++place) {
+        for (int64_t c = 0; c < s.channels; ++c, ++output_offset) {
           int64_t best = -1;
           visit_window(window, oy, ox, [&](int64_t iy, int64_t ix, int64_t, int64_t) {
-            const int64_t cell = ((n * s.height + iy) * s.width + ix) * s.channels + c;
-            if (best < 0 || x.data<float>()[best] < x.data<float>()[cell]) best = cell;
+            const int64_t input_offset = ((n * s.height + iy) * s.width + ix) * s.channels + c;
+            if (best < 0 || x.data<float>()[best] < x.data<float>()[input_offset])
+              best = input_offset;
           });
           largest.push_back(x.data<float>()[best]);
-          gradient[static_cast<size_t>(best)] += dy.data<float>()[place];
+          gradient[static_cast<size_t>(best)] += dy.data<float>()[output_offset];
         }
       }
     }
   }
-  for (int threads : {1, 2}) {
-    const Threads bound(threads);
+  for (int num_threads : {1, 2}) {
+    const Threads threads(num_threads);
     Session session(graph);
-    const auto got = session.run({y, dx, back});
+    const auto got = session.run({y, dx, dx_grad});
     for (size_t i = 0; i < largest.size(); ++i) {
       CHECK_EQ(got[0].data<float>()[i], largest[i]);
       CHECK_EQ(got[2].data<float>()[i], largest[i]);

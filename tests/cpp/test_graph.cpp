@@ -80,7 +80,7 @@ TEST(graph_finds_by_name_or_explains_the_error) {
 }
 
 TEST(graph_checks_types_attributes_and_owners) {
-  Graph g, other;
+  Graph g, other_graph;
   const Output x = g.scalar(DType::kFloat32, 1), d = g.scalar(DType::kFloat64, 1);
   CHECK_THROWS(g.op("AddV2", {x, d}).build(), Code::kInvalidArgument,
                "float64 that does not match type float32");
@@ -91,7 +91,7 @@ TEST(graph_checks_types_attributes_and_owners) {
   CHECK_THROWS(g.op("Neg", {x}).attr("axis", 1).build(), Code::kInvalidArgument,
                "has no attribute 'axis'");
   CHECK_THROWS(g.op("Quaternion").build(), Code::kNotFound, "not registered 'Quaternion'");
-  CHECK_THROWS(other.op("Neg", {x}).build(), Code::kInvalidArgument,
+  CHECK_THROWS(other_graph.op("Neg", {x}).build(), Code::kInvalidArgument,
                "is not an element of this graph");
   CHECK_THROWS(g.op("Assign", {x, x}).build(), Code::kInvalidArgument, "must be a variable");
 }

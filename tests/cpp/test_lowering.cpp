@@ -17,8 +17,8 @@ using namespace runhooks_test;
 
 namespace {
 
-// TensorFlow's op types need no lowering.
-void check_all_are_tensorflows(const Graph& graph) {
+// TensorFlow's own op types have no lowering function.
+void check_no_op_needs_lowering(const Graph& graph) {
   for (const auto& op : graph.operations()) CHECK(!op->def().lower_fn);
 }
 
@@ -56,22 +56,22 @@ Tensor dense_rows(const Tensor& values, const Tensor& indices) {
 
 void check_example(OpExample& example) {
   const auto lowered = lowered_graph(*example.graph);
-  check_all_are_tensorflows(*lowered);
-  Session here(example.graph), there(lowered);
-  initialize_tables(there, *lowered);
-  Feeds feeds, their_feeds;
+  check_no_op_needs_lowering(*lowered);
+  Session original_session(example.graph), lowered_session(lowered);
+  initialize_tables(lowered_session, *lowered);
+  Feeds feeds, lowered_feeds;
   for (size_t i = 0; i < example.placeholders.size(); ++i) {
     feeds.emplace_back(example.placeholders[i], example.values[i]);
-    their_feeds.emplace_back(lowered->tensor(example.placeholders[i].name()), example.values[i]);
+    lowered_feeds.emplace_back(lowered->tensor(example.placeholders[i].name()), example.values[i]);
   }
-  std::vector<Fetch> fetches, their_fetches;
+  std::vector<Fetch> fetches, lowered_fetches;
   const int n = example.op->num_outputs();
   for (int i = 0; i < n; ++i) {
     fetches.push_back(example.op->output(i));
-    their_fetches.push_back(lowered->tensor(example.op->output(i).name()));
+    lowered_fetches.push_back(lowered->tensor(example.op->output(i).name()));
   }
-  const std::vector<Tensor> expected = here.run(fetches, feeds);
-  const std::vector<Tensor> actual = there.run(their_fetches, their_feeds);
+  const std::vector<Tensor> expected = original_session.run(fetches, feeds);
+  const std::vector<Tensor> actual = lowered_session.run(lowered_fetches, lowered_feeds);
   if (is_floating(expected.back().dtype())) {
     for (size_t i = 0; i < expected.size(); ++i) check_same(actual[i], expected[i]);
     return;
@@ -112,25 +112,26 @@ TEST(lowering_keeps_names_types_and_control_inputs) {
     const ControlDependencies after(g, {first});
     ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
   }
-  // A name that the lowering would use.
-  const Output taken = g.op("Identity", {ids}).named("ids/AsString");
+  // The lowering of `ids` would use this name.
+  const Output conflicting_name = g.op("Identity", {ids}).named("ids/AsString");
   g.add_to_collection("of mine", ids);
   const auto lowered = lowered_graph(g);
-  check_all_are_tensorflows(*lowered);
+  check_no_op_needs_lowering(*lowered);
   CHECK_EQ(lowered->tensor("ids:0").shape(), ids.shape());
   CHECK_EQ(lowered->operation("ids/AsString")->type(), "Identity");
   CHECK_EQ(lowered->operation("ids/AsString_1")->type(), "AsString");
   CHECK(std::get<Output>(lowered->collection("of mine")[0]) == lowered->tensor("ids:0"));
   CHECK(lowered->operation("ids")->control_inputs() ==
         std::vector<Operation*>{lowered->operation("first")});
-  CHECK(taken.name() == lowered->tensor("ids/AsString:0").name());
+  CHECK(conflicting_name.name() == lowered->tensor("ids/AsString:0").name());
 }
 
-// Grows a graph after it was lowered. FALSE: the lowering starts over.
+// After additions to a graph, either the lowered graph is extended (true), or the whole graph must
+// be lowered again (false).
 TEST(lowering_of_a_growing_graph) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
-  const auto bytes_of = [](const Graph& lowered) {
+  const auto serialize = [](const Graph& lowered) {
     GraphDefOptions options;
     options.add_shapes = true;
     std::string bytes = write_graph_def(make_graph_def(lowered, options));
@@ -142,32 +143,32 @@ TEST(lowering_of_a_growing_graph) {
   const Output x = g.op("Placeholder").attr("dtype", DType::kInt64).attr("shape", Shape{-1, 1});
   Output ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
   Operation* first = g.group({}, "first");
-  auto growing = std::make_unique<IncrementalLowering>(g);
-  const auto check_grows = [&](bool grows) {
-    CHECK(growing->grow() == grows);
-    if (!grows) growing = std::make_unique<IncrementalLowering>(g);
-    CHECK(bytes_of(growing->lowered()) == bytes_of(*lowered_graph(g)));
+  auto lowering = std::make_unique<IncrementalLowering>(g);
+  const auto check_extends = [&](bool grows) {
+    CHECK(lowering->grow() == grows);
+    if (!grows) lowering = std::make_unique<IncrementalLowering>(g);
+    CHECK(serialize(lowering->lowered()) == serialize(*lowered_graph(g)));
   };
-  check_grows(true);  // no new ops
+  check_extends(true);  // no new ops
   ids = g.op("HashIds", {g.op("Identity", {ids})}).attr("num_buckets", 7).named("ids");
   g.add_to_collection("of mine", ids);
-  check_grows(true);
+  check_extends(true);
   g.add_to_collection("of mine", x);
   g.add_to_collection(collection_keys::kLocalInitOp, g.group({first}, "init"));
-  check_grows(true);
+  check_extends(true);
   g.op("Identity", {ids}).named("ids/AsString").build();  // the name of a lowered op
-  check_grows(false);
+  check_extends(false);
   x.op->set_output_shape(0, Shape{3, 1});
-  check_grows(false);
+  check_extends(false);
   g.add_to_collection(collection_keys::kLocalInitOp, first);
-  check_grows(false);
+  check_extends(false);
   g.add_to_collection(collection_keys::kTrainOp, first);
-  check_grows(false);
+  check_extends(false);
   g.op("Identity", {ids}).named("last").build();
-  check_grows(true);
+  check_extends(true);
   g.op("Identity", {ids}).named("one_more").build();
   const uint64_t before = pass_work_count();
-  CHECK(growing->grow());
+  CHECK(lowering->grow());
   CHECK_EQ(pass_work_count() - before, uint64_t{1});  // visits only its own input
 }
 
@@ -180,9 +181,9 @@ TEST(lowered_tables_are_initialized_with_the_local_variables) {
   g.add_to_collection(collection_keys::kLocalInitOp, g.group({}, "init"));
   const auto lowered = lowered_graph(g);
   CHECK_EQ(lowered->operation("init")->control_inputs().size(), size_t{1});
-  Session here(graph), there(lowered);
-  there.run(lowered->operation("init"));
-  check_same(there.run({lowered->tensor("ids:0")}), here.run({ids}));
+  Session original_session(graph), lowered_session(lowered);
+  lowered_session.run(lowered->operation("init"));
+  check_same(lowered_session.run({lowered->tensor("ids:0")}), original_session.run({ids}));
 }
 
 TEST(lowered_identity_column_rejects_ids_out_of_range) {
@@ -207,8 +208,8 @@ Output loss_of(Graph& g, Output value, bool is_sparse) {
     const Output target = g.constant(Tensor::of<float>(Shape{3, 2}, {1, 2, -1, 0, 3, 1}));
     return g.op("L2Loss", {g.op("Sub", {value, target})});
   }
-  const Output at = g.constant(Tensor::of<int64_t>(Shape{3, 1}, {2, 0, 2}));
-  const Output rows = g.op("FusedEmbeddingLookup", {value, at})
+  const Output indices = g.constant(Tensor::of<int64_t>(Shape{3, 1}, {2, 0, 2}));
+  const Output rows = g.op("FusedEmbeddingLookup", {value, indices})
                           .attr("num_params", 1)
                           .attr("N", 0)
                           .attr("combiner", "sum");
@@ -218,19 +219,19 @@ Output loss_of(Graph& g, Output value, bool is_sparse) {
 
 void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
   const auto lowered = lowered_graph(*graph);
-  check_all_are_tensorflows(*lowered);
-  Session here(graph), there(lowered);
+  check_no_op_needs_lowering(*lowered);
+  Session original_session(graph), lowered_session(lowered);
   const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
   for (const VariablePtr& variable : variables) {
-    here.run(variable->initializer);
-    there.run(lowered->operation(variable->initializer->name()));
+    original_session.run(variable->initializer);
+    lowered_session.run(lowered->operation(variable->initializer->name()));
   }
   for (int i = 0; i < 3; ++i) {
-    here.run(step);
-    there.run(lowered->operation(step->name()));
+    original_session.run(step);
+    lowered_session.run(lowered->operation(step->name()));
     for (const VariablePtr& variable : variables) {
-      const Tensor expected = here.run({variable->snapshot});
-      const Tensor actual = there.run({lowered->tensor(variable->snapshot.name())});
+      const Tensor expected = original_session.run({variable->snapshot});
+      const Tensor actual = lowered_session.run({lowered->tensor(variable->snapshot.name())});
       for (int64_t k = 0; k < expected.num_elements(); ++k) {
         CHECK_NEAR(actual.number_at(k), expected.number_at(k), 1e-6);
       }
@@ -243,7 +244,7 @@ void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
 namespace {
 
 // The required arguments only.
-Args needed_arguments(const Factory<Optimizer>::Entry& optimizer) {
+Args required_arguments(const Factory<Optimizer>::Entry& optimizer) {
   Args args("the optimizer");
   for (const ArgSpec& argument : optimizer.arguments()) {
     if (!argument.fallback.empty()) continue;
@@ -255,11 +256,11 @@ Args needed_arguments(const Factory<Optimizer>::Entry& optimizer) {
 
 }  // namespace
 
-// Three steps of each optimizer, direct and lowered.
+// Each optimizer takes three steps in the original graph and in the lowered one.
 TEST(lowered_updates_take_the_same_steps) {
   for (const auto& optimizer : Factory<Optimizer>::instance().entries()) {
     const std::string& name = optimizer.type;
-    // Its update rule is R functions that add plain operations (test-optimizer_own.R).
+    // The update rule of "Optimizer" is an R function (test-optimizer_own.R).
     if (name == "Optimizer") continue;
     for (const bool is_resource : {false, true}) {
       for (const bool is_sparse : {false, true}) {
@@ -271,8 +272,9 @@ TEST(lowered_updates_take_the_same_steps) {
         options.initializer = constant_initializer(0.5);
         const VariablePtr w = graph->variables().get("w", Shape{3, 2}, options);
         const Output loss = loss_of(*graph, value_of(*graph, w), is_sparse);
-        const auto made = make_optimizer(name, needed_arguments(optimizer));
-        check_steps(graph, made->minimize(*graph, loss, get_or_create_global_step(*graph), {w}));
+        const auto optimizer_object = make_optimizer(name, required_arguments(optimizer));
+        check_steps(graph, optimizer_object->minimize(*graph, loss,
+                                                      get_or_create_global_step(*graph), {w}));
       }
     }
   }
@@ -321,18 +323,18 @@ TEST(lowered_updates_wait_for_readers_in_creation_order) {
   Args args("the optimizer");
   args.set("learning_rate", Value::of(0.1));
   make_optimizer("SGD", args)->minimize(g, g.op("AddN", read), nullptr, {w});
-  size_t waited_for = 0;
+  size_t num_control_inputs = 0;
   const auto lowered = lowered_graph(g);
   for (const auto& update : lowered->operations()) {
     if (update->type() != "ApplyGradientDescent") continue;
     const auto& before = update->control_inputs();
-    waited_for = before.size();
+    num_control_inputs = before.size();
     const auto is_earlier = [](const Operation* a, const Operation* b) {
       return a->id() < b->id();
     };
     CHECK(std::is_sorted(before.begin(), before.end(), is_earlier));
   }
-  CHECK(waited_for >= 40);
+  CHECK(num_control_inputs >= 40);
 }
 
 TEST(tree_contributions_cannot_be_exported) {
@@ -349,7 +351,7 @@ TEST(tree_contributions_cannot_be_exported) {
                "'parts' gives the contributions of columns");
 }
 
-// Known shapes are copied, unknown ones are inferred.
+// Lowering copies known shapes, and infers unknown ones from inputs whose shapes were set later.
 TEST(lowering_infers_shapes_that_were_set_later) {
   auto graph = std::make_shared<Graph>();
   const auto placeholder = [&graph](const char* name) -> Output {
@@ -358,11 +360,11 @@ TEST(lowering_infers_shapes_that_were_set_later) {
         .attr("shape", Shape::unknown())
         .named(name);
   };
-  const Output told = placeholder("told"), untold = placeholder("untold");
-  const Output one = graph->op("Neg", {told}).named("one");
+  const Output set_later = placeholder("told"), never_set = placeholder("untold");
+  const Output one = graph->op("Neg", {set_later}).named("one");
   const Output two = graph->op("Neg", {one}).named("two");
-  const Output other = graph->op("Neg", {untold}).named("other").after({one.op});
-  told.op->set_output_shape(0, Shape{3});
+  const Output other = graph->op("Neg", {never_set}).named("other").after({one.op});
+  set_later.op->set_output_shape(0, Shape{3});
   CHECK(!two.shape().has_rank());
   const auto lowered = lowered_graph(*graph);
   CHECK_EQ(lowered->tensor("one:0").shape(), Shape{3});
@@ -372,6 +374,6 @@ TEST(lowering_infers_shapes_that_were_set_later) {
   CHECK(&copy->graph() == lowered.get() && copy->input(0) == lowered->tensor("untold:0"));
   CHECK(copy->control_inputs() == std::vector<Operation*>{lowered->operation("one")});
   CHECK_EQ(&copy->attrs().items(), &other.op->attrs().items());
-  // Its name is taken, whatever the case.
+  // The copied name is in use, in lower or upper case.
   CHECK_EQ(lowered->scalar(DType::kFloat32, 1, "Other").name(), "Other_1:0");
 }

@@ -34,11 +34,11 @@ TEST(random_numbers_of_the_machine_differ_in_a_forked_process) {
     send(std::string(reinterpret_cast<const char*>(&number), sizeof number));
     return 0;
   });
-  const uint64_t thread_numbers = random_device_u64();
-  const std::string child_bytes = child.receive(sizeof thread_numbers);
-  CHECK_EQ(child_bytes.size(), sizeof thread_numbers);
-  uint64_t other = thread_numbers;
-  std::memcpy(&other, child_bytes.data(), sizeof other);
+  const uint64_t parent_number = random_device_u64();
+  const std::string bytes = child.receive(sizeof parent_number);
+  CHECK_EQ(bytes.size(), sizeof parent_number);
+  uint64_t child_number = parent_number;
+  std::memcpy(&child_number, bytes.data(), sizeof child_number);
   CHECK_EQ(child.wait(), 0);
-  CHECK(thread_numbers != other);
+  CHECK(parent_number != child_number);
 }

@@ -15,29 +15,28 @@ using namespace runhooks_test;
 
 namespace {
 
-// Takes lists of tensors or functions; tested in test_control_flow.cpp.
-bool is_of_loops(const OpDef& def) {
+// Ops that take lists of tensors or functions. test_control_flow.cpp tests them.
+bool uses_lists_or_functions(const OpDef& def) {
   const auto is_list = [](const ArgDef& arg) { return arg.dtype == DType::kVariant; };
   return def.calls_functions || std::any_of(def.inputs.begin(), def.inputs.end(), is_list) ||
          std::any_of(def.outputs.begin(), def.outputs.end(), is_list);
 }
 
-// Takes files or messages, which random values cannot provide; tested in test_example.cpp and
-// test-input_parsing-examples.R.
-bool is_of_files(const OpDef& def) {
+// Ops that take the contents of files or protocol buffers, which random values cannot provide.
+// test_example.cpp and test-input_parsing-examples.R test them.
+bool needs_file_contents(const OpDef& def) {
   return def.type.rfind("ParseExample", 0) == 0 || def.type == "ParseSingleExample" ||
          def.type == "DecodePng" || def.type == "EncodePng";
 }
 
-// Ops without an example, because they need a session with state; tested in test_plan.cpp or
-// test_data.cpp.
-bool needs_no_example(const OpDef& def) {
-  return is_of_files(def) || def.is_stateful || def.type == "Const" || def.type == "NoOp" ||
-         is_of_loops(def);
+// Most of these ops need a session with state. test_plan.cpp and test_data.cpp test them.
+bool may_lack_example(const OpDef& def) {
+  return needs_file_contents(def) || def.is_stateful || def.type == "Const" || def.type == "NoOp" ||
+         uses_lists_or_functions(def);
 }
 
 // Ops that other tests register.
-bool is_for_tests(const OpDef& def) { return def.summary == "for tests"; }
+bool is_test_op(const OpDef& def) { return def.summary == "for tests"; }
 
 bool takes_float(const OpDef& def) {
   for (const ArgDef& arg : def.inputs) {
@@ -60,7 +59,7 @@ Feeds feeds_of(const OpExample& example) {
   return feeds;
 }
 
-// The sum of all floating outputs, with a different weight for each element.
+// The weighted sum of the elements of all floating-point outputs, with random weights.
 Output weighted_total(OpExample& example, std::mt19937& random) {
   Graph& g = *example.graph;
   std::vector<Output> sums;
@@ -84,11 +83,11 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
   const Output total = weighted_total(example, random);
   if (!total) return false;
   std::vector<Output> xs;
-  std::vector<size_t> which;
+  std::vector<size_t> placeholder_indices;
   for (size_t i = 0; i < example.placeholders.size(); ++i) {
     if (example.placeholders[i].dtype() != DType::kFloat64) continue;
     xs.push_back(example.placeholders[i]);
-    which.push_back(i);
+    placeholder_indices.push_back(i);
   }
   const std::vector<Gradient> grads = gradients(*example.graph, {total}, xs);
   Session session(example.graph);
@@ -98,19 +97,19 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
                           ? Tensor::zeros(DType::kFloat64, xs[k].shape())
                           : session.run({dense_gradient(*example.graph, grads[k])}, feeds)[0];
     CHECK_EQ(symbolic.shape(), xs[k].shape());
-    Tensor value = feeds[which[k]].second.copy();
+    Tensor value = feeds[placeholder_indices[k]].second.copy();
     for (int64_t i = 0; i < value.num_elements(); ++i) {
       const double x = value.data<double>()[i], h = 1e-6;
       double results[2];
       for (int side = 0; side < 2; ++side) {
         value.data<double>()[i] = x + (side == 0 ? h : -h);
-        feeds[which[k]].second = value.copy();
+        feeds[placeholder_indices[k]].second = value.copy();
         results[side] = session.run({total}, feeds)[0].data<double>()[0];
       }
       value.data<double>()[i] = x;
-      feeds[which[k]].second = value.copy();
+      feeds[placeholder_indices[k]].second = value.copy();
       const double numeric = (results[0] - results[1]) / (2 * h);
-      // The finite difference is undefined, for example for the mean of nothing.
+      // The finite difference can be undefined, for example for the mean of no elements.
       if (std::isnan(numeric)) continue;
       CHECK_NEAR(symbolic.data<double>()[i], numeric, 1e-6 * (1 + std::fabs(numeric)) * 10);
     }
@@ -118,28 +117,29 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
   return !xs.empty();
 }
 
-// The example with other sizes: each size of its random inputs set to 1 and to 0, and all of them.
-std::vector<std::string> at_the_edges(const std::string& text) {
+// Variants of an example whose random inputs have sizes of 0 or 1: one in which all sizes are
+// replaced, and one for each distinct size.
+std::vector<std::string> edge_size_variants(const std::string& text) {
   const size_t inputs = std::min(text.find('|'), text.size());
   std::vector<std::pair<size_t, size_t>> places;  // position and length of each size
   for (size_t i = 0; i + 1 < inputs; ++i) {
     if (text[i + 1] != '[' || std::string("fpubomden").find(text[i]) == std::string::npos) continue;
-    for (size_t at = i + 2; at < inputs && text[at] != ']'; ++at) {
+    for (size_t position = i + 2; position < inputs && text[position] != ']'; ++position) {
       size_t length = 0;
-      while (std::isdigit(static_cast<unsigned char>(text[at + length]))) ++length;
-      if (length > 0) places.emplace_back(at, length);
-      at += length > 0 ? length - 1 : 0;
+      while (std::isdigit(static_cast<unsigned char>(text[position + length]))) ++length;
+      if (length > 0) places.emplace_back(position, length);
+      position += length > 0 ? length - 1 : 0;
     }
   }
   std::set<std::string> sizes = {""};
-  for (const auto& [at, length] : places) sizes.insert(text.substr(at, length));
+  for (const auto& [position, length] : places) sizes.insert(text.substr(position, length));
   std::set<std::string> variants;
   for (const std::string& size : sizes) {
     for (const char* edge : {"0", "1"}) {
       std::string variant = text;
       for (auto place = places.rbegin(); place != places.rend(); ++place) {
-        const bool is_meant = size.empty() || text.substr(place->first, place->second) == size;
-        if (is_meant) variant.replace(place->first, place->second, edge);
+        const bool is_replaced = size.empty() || text.substr(place->first, place->second) == size;
+        if (is_replaced) variant.replace(place->first, place->second, edge);
       }
       if (variant != text) variants.insert(variant);
     }
@@ -147,38 +147,39 @@ std::vector<std::string> at_the_edges(const std::string& text) {
   return {variants.begin(), variants.end()};
 }
 
-// Look-ups reject such sizes, and LRN and ResizeBilinear only support float32.
-// test_control_flow.cpp checks loops, and test_plan.cpp variables. The size of SparseSlice's output
-// depends on values (test-tensor_sparse.R).
-const std::vector<std::string> kUnchecked = {"FusedEmbeddingLookupGrad",
-                                             "FusedEmbeddingLookupWeightsGrad",
-                                             "If",
-                                             "LRN",
-                                             "ReadVariableOp",
-                                             "ResizeBilinear",
-                                             "ResourceGather",
-                                             "SparseSlice",
-                                             "StatelessIf",
-                                             "StatelessWhile",
-                                             "TensorListFromTensor",
-                                             "TensorListGetItem",
-                                             "TensorListPopBack",
-                                             "TensorListPushBack",
-                                             "TensorListResize",
-                                             "TensorListSetItem",
-                                             "TensorListStack",
-                                             "While"};
+// Ops whose gradients cannot be compared with finite differences here. Gradients of look-ups have
+// no derivative. LRN and ResizeBilinear only support float32. test_control_flow.cpp checks loops,
+// test_plan.cpp variables, and test-tensor_sparse.R SparseSlice, whose output size depends on
+// values.
+const std::vector<std::string> kUncheckedGradients = {"FusedEmbeddingLookupGrad",
+                                                      "FusedEmbeddingLookupWeightsGrad",
+                                                      "If",
+                                                      "LRN",
+                                                      "ReadVariableOp",
+                                                      "ResizeBilinear",
+                                                      "ResourceGather",
+                                                      "SparseSlice",
+                                                      "StatelessIf",
+                                                      "StatelessWhile",
+                                                      "TensorListFromTensor",
+                                                      "TensorListGetItem",
+                                                      "TensorListPopBack",
+                                                      "TensorListPushBack",
+                                                      "TensorListResize",
+                                                      "TensorListSetItem",
+                                                      "TensorListStack",
+                                                      "While"};
 
-// Checks the derivative of the gradient in one direction, for ops that hessians and gradient
-// penalties differentiate twice. The others must raise an error.
-enum class Second { kNone, kGood, kWrong };
-Second check_second(OpExample& example, std::mt19937& random) {
+// Compares the derivative of the gradient along one direction with finite differences. Hessians and
+// gradient penalties need it. Ops without second derivatives must raise an error.
+enum class SecondDerivative { kNone, kCorrect, kWrong };
+SecondDerivative check_second_derivative(OpExample& example, std::mt19937& random) {
   const Output total = weighted_total(example, random);
   std::vector<Output> xs;
   for (const Output& x : example.placeholders) {
     if (x.dtype() == DType::kFloat64) xs.push_back(x);
   }
-  if (!total || xs.empty()) return Second::kNone;
+  if (!total || xs.empty()) return SecondDerivative::kNone;
   Graph& g = *example.graph;
   const std::vector<Gradient> first = gradients(g, {total}, xs);
   std::vector<Output> parts;
@@ -190,32 +191,32 @@ Second check_second(OpExample& example, std::mt19937& random) {
                                  g.op("Range", {g.scalar(DType::kInt32, 0), g.op("Rank", {dense}),
                                                 g.scalar(DType::kInt32, 1)})}));
   }
-  if (parts.empty()) return Second::kNone;
-  const Output slope = g.op("AddN", parts);
-  const std::vector<Gradient> second = gradients(g, {slope}, xs);
+  if (parts.empty()) return SecondDerivative::kNone;
+  const Output directional_derivative = g.op("AddN", parts);
+  const std::vector<Gradient> second = gradients(g, {directional_derivative}, xs);
   Session session(example.graph);
   Feeds feeds = feeds_of(example);
-  for (size_t k = 0, at = 0; k < xs.size(); ++k, ++at) {
-    while (feeds[at].first != xs[k]) ++at;
+  for (size_t k = 0, position = 0; k < xs.size(); ++k, ++position) {
+    while (feeds[position].first != xs[k]) ++position;
     const Tensor symbolic = second[k].is_none()
                                 ? Tensor::zeros(DType::kFloat64, xs[k].shape())
                                 : session.run({dense_gradient(g, second[k])}, feeds)[0];
-    const Tensor before = feeds[at].second;
+    const Tensor before = feeds[position].second;
     for (int64_t i = 0; i < before.num_elements(); ++i) {
       double results[2];
       for (int side = 0; side < 2; ++side) {
         Tensor value = before.copy();
         value.data<double>()[i] += side == 0 ? 1e-5 : -1e-5;
-        feeds[at].second = value;
-        results[side] = session.run({slope}, feeds)[0].data<double>()[0];
+        feeds[position].second = value;
+        results[side] = session.run({directional_derivative}, feeds)[0].data<double>()[0];
       }
-      feeds[at].second = before;
+      feeds[position].second = before;
       const double numeric = (results[0] - results[1]) / 2e-5;
       const double error = std::fabs(symbolic.data<double>()[i] - numeric);
-      if (!(error < 1e-4 * (1 + std::fabs(numeric)))) return Second::kWrong;
+      if (!(error < 1e-4 * (1 + std::fabs(numeric)))) return SecondDerivative::kWrong;
     }
   }
-  return Second::kGood;
+  return SecondDerivative::kCorrect;
 }
 
 }  // namespace
@@ -224,13 +225,13 @@ TEST(registry_definitions_are_valid) {
   CHECK(all_ops().size() > 50);
   for (const auto& entry : all_ops()) {
     const OpDef& def = entry.second;
-    if (is_for_tests(def)) continue;
+    if (is_test_op(def)) continue;
     context() = entry.first;
     CHECK_EQ(def.type, entry.first);  // differs if two registrations have the same name
     CHECK(!def.summary.empty());
     CHECK(static_cast<bool>(def.shape_fn));
     CHECK(def.forwards || def.kernel_factory || def.outputs.empty());
-    CHECK(needs_no_example(def) || !def.examples.empty());
+    CHECK(may_lack_example(def) || !def.examples.empty());
     CHECK(!takes_float(def) || def.gradient_fn || def.not_differentiable);
   }
 }
@@ -271,7 +272,7 @@ TEST(registry_gradients_agree_with_finite_differences) {
   std::mt19937 random(seed);
   std::vector<std::string> unchecked;
   for (const auto& entry : all_ops()) {
-    if (!entry.second.gradient_fn || is_for_tests(entry.second)) continue;
+    if (!entry.second.gradient_fn || is_test_op(entry.second)) continue;
     bool is_checked = false;
     for (const std::string& text : entry.second.examples) {
       context() = str_cat(entry.first, " ", text, " (seed ", seed, ")");
@@ -285,18 +286,18 @@ TEST(registry_gradients_agree_with_finite_differences) {
     if (!is_checked) unchecked.push_back(entry.first);
   }
   context() = "ops whose gradient differences do not check";
-  CHECK_EQ(str_join(unchecked, " "), str_join(kUnchecked, " "));
+  CHECK_EQ(str_join(unchecked, " "), str_join(kUncheckedGradients, " "));
 }
 
 // If an op accepts sizes of 1 and 0, so must its shape function and its gradient.
 TEST(registry_empty_and_single_dimensions) {
   const unsigned seed = 20260104;
   std::mt19937 random(seed);
-  int taken = 0, differentiated = 0;
+  int accepted = 0, differentiated = 0;
   for (const auto& entry : all_ops()) {
-    if (is_for_tests(entry.second)) continue;
+    if (is_test_op(entry.second)) continue;
     for (const std::string& original : entry.second.examples) {
-      for (const std::string& text : at_the_edges(original)) {
+      for (const std::string& text : edge_size_variants(original)) {
         context() = str_cat(entry.first, " ", text, " (seed ", seed, ")");
         OpExample example;
         std::vector<Tensor> results;
@@ -311,7 +312,7 @@ TEST(registry_empty_and_single_dimensions) {
         } catch (const Error&) {
           continue;  // indices and axes of the example do not fit these sizes
         }
-        ++taken;
+        ++accepted;
         for (size_t i = 0; i < results.size(); ++i) {
           const Output output = example.op->output(static_cast<int>(i));
           CHECK(output.shape().is_compatible_with(results[i].shape()));
@@ -329,7 +330,7 @@ TEST(registry_empty_and_single_dimensions) {
       }
     }
   }
-  CHECK(taken > 400);
+  CHECK(accepted > 400);
   CHECK(differentiated > 250);
 }
 
@@ -337,19 +338,20 @@ TEST(registry_second_derivatives_agree_with_differences) {
   const unsigned seed = 20260103;
   std::mt19937 random(seed);
   int checked = 0;
-  std::vector<std::string> refused, wrong;
+  std::vector<std::string> unsupported, wrong;
   for (const auto& entry : all_ops()) {
-    if (!entry.second.gradient_fn || is_for_tests(entry.second)) continue;
+    if (!entry.second.gradient_fn || is_test_op(entry.second)) continue;
     for (const std::string& text : entry.second.examples) {
       context() = str_cat(entry.first, " ", text, " (seed ", seed, ")");
       OpExample example = build_example(entry.second, text, DType::kFloat64, random);
       try {
-        const Second found = check_second(example, random);
-        checked += found == Second::kGood;
-        if (found == Second::kWrong) wrong.push_back(context());
+        const SecondDerivative result = check_second_derivative(example, random);
+        checked += result == SecondDerivative::kCorrect;
+        if (result == SecondDerivative::kWrong) wrong.push_back(context());
       } catch (const Error& error) {
         if (error.code() != Code::kNotFound && error.code() != Code::kUnimplemented) throw;
-        if (refused.empty() || refused.back() != entry.first) refused.push_back(entry.first);
+        if (unsupported.empty() || unsupported.back() != entry.first)
+          unsupported.push_back(entry.first);
       }
     }
   }
@@ -357,6 +359,6 @@ TEST(registry_second_derivatives_agree_with_differences) {
   context() = "ops whose second derivatives are wrong";
   CHECK_EQ(str_join(wrong, "; "), std::string());
   context() = "ops without second derivatives";
-  CHECK_EQ(str_join(refused, " "),
+  CHECK_EQ(str_join(unsupported, " "),
            std::string("FusedEmbeddingLookup FusedEmbeddingLookupWeightsGrad Svd"));
 }

@@ -24,34 +24,34 @@ using namespace runhooks_test;
 
 namespace {
 
-// The current attempt, printed after a crash.
-char last_words[256];
+// Names the current op and the random seed; printed if the process crashes.
+char crash_report[256];
 
-void say_last_words() {
-  const ssize_t written = write(STDERR_FILENO, last_words, std::strlen(last_words));
+void print_crash_report() {
+  const ssize_t written = write(STDERR_FILENO, crash_report, std::strlen(crash_report));
   (void)written;
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-void die_by_signal(int signal) {
-  say_last_words();
+void handle_signal(int signal) {
+  print_crash_report();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 #endif
 
-void speak_before_dying() {
+void print_report_on_crash() {
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_set_death_callback(say_last_words);
+  __sanitizer_set_death_callback(print_crash_report);
 #else
   for (int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGILL}) {
-    std::signal(signal, die_by_signal);
+    std::signal(signal, handle_signal);
   }
 #endif
 }
 
 // Reads every byte, so that a sanitizer detects invalid memory.
-uint64_t touch(const Tensor& t) {
+uint64_t read_all_bytes(const Tensor& t) {
   uint64_t sum = 0;
   if (t.is_valid() && t.dtype() == DType::kString) {
     for (int64_t i = 0; i < t.num_elements(); ++i) sum += t.string_at(i).size();
@@ -62,9 +62,9 @@ uint64_t touch(const Tensor& t) {
   return sum;
 }
 
-// TRUE if `attempt` returned a result.
-template <typename Try>
-bool gives_or_refuses(Try attempt) {
+// Whether `attempt` returned a result rather than throwing an error with a message.
+template <typename Function>
+bool returns_result(Function attempt) {
   try {
     attempt();
     return true;
@@ -75,28 +75,28 @@ bool gives_or_refuses(Try attempt) {
 }
 
 // Returns the number of runs with a result.
-int try_once(const OpDef& def, std::mt19937& random) {
+int count_results(const OpDef& def, std::mt19937& random) {
   std::unique_ptr<IllCall> call;
-  if (!gives_or_refuses([&] { call = std::make_unique<IllCall>(def, random); })) return 0;
+  if (!returns_result([&] { call = std::make_unique<IllCall>(def, random); })) return 0;
   Session session(call->graph());
-  gives_or_refuses([&] { call->initialize(session); });
+  returns_result([&] { call->initialize(session); });
   int results = 0;
   // Further runs after an error must work.
   for (int run = 0; run < 3; ++run) {
     const Feeds feeds = call->feeds();
-    results += gives_or_refuses([&] {
-      for (const Tensor& result : session.run(call->fetches(), feeds)) touch(result);
+    results += returns_result([&] {
+      for (const Tensor& result : session.run(call->fetches(), feeds)) read_all_bytes(result);
     });
   }
   return results;
 }
 
-uint64_t number_from(const char* variable, uint64_t otherwise) {
-  const char* given = std::getenv(variable);
-  return given ? std::strtoull(given, nullptr, 10) : otherwise;
+uint64_t number_from_environment(const char* variable, uint64_t default_value) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : default_value;
 }
 
-// Some ops write files under the names in their inputs.
+// Changes the working directory, because some ops write files whose names are inputs.
 class InTemporaryFolder {
  public:
   InTemporaryFolder() { std::filesystem::current_path(temporary_folder()); }
@@ -105,10 +105,6 @@ class InTemporaryFolder {
  private:
   const std::filesystem::path before_ = std::filesystem::current_path();
 };
-
-}  // namespace
-
-namespace {
 
 bool takes_handle(const OpDef& def) {
   return std::any_of(def.inputs.begin(), def.inputs.end(),
@@ -119,30 +115,30 @@ bool takes_handle(const OpDef& def) {
 
 // RUNHOOKS_SEED repeats a run, RUNHOOKS_ROUNDS makes it longer.
 TEST(registry_properties_an_error_or_a_result) {
-  const uint64_t seed = number_from("RUNHOOKS_SEED", std::random_device()());
-  const uint64_t rounds = number_from("RUNHOOKS_ROUNDS", 60);
+  const uint64_t seed = number_from_environment("RUNHOOKS_SEED", std::random_device()());
+  const uint64_t rounds = number_from_environment("RUNHOOKS_ROUNDS", 60);
   const uint64_t limit = set_memory_limit(reserved_memory() + (uint64_t{4} << 20));
-  speak_before_dying();
+  print_report_on_crash();
   const InTemporaryFolder no_files_here;
-  int tried = 0, refused = 0;
+  int num_ops = 0, always_rejected = 0;
   for (const auto& entry : all_ops()) {
     if (entry.second.summary == "for tests") continue;
     int results = 0;
     for (uint64_t round = 0; round < rounds; ++round) {
       context() = str_cat("RUNHOOKS_SEED=", seed, " ", entry.first, ", round ", round);
-      std::snprintf(last_words, sizeof last_words, "This was at %s.\n", context().c_str());
+      std::snprintf(crash_report, sizeof crash_report, "This was at %s.\n", context().c_str());
       std::seed_seq numbers{seed, static_cast<uint64_t>(std::hash<std::string>()(entry.first)),
                             round};
       std::mt19937 random(numbers);
-      results += try_once(entry.second, random);
+      results += count_results(entry.second, random);
     }
-    ++tried;
+    ++num_ops;
     // Random inputs contain no resource handles.
-    refused += results == 0 && !takes_handle(entry.second);
+    always_rejected += results == 0 && !takes_handle(entry.second);
   }
   set_memory_limit(limit);
-  last_words[0] = '\0';
-  CHECK(tried > 150);
+  crash_report[0] = '\0';
+  CHECK(num_ops > 150);
   // If most calls were rejected, the test would be useless.
-  CHECK(rounds < 60 || refused < tried / 10);
+  CHECK(rounds < 60 || always_rejected < num_ops / 10);
 }

@@ -19,7 +19,7 @@ using namespace runhooks;
 
 namespace {
 
-// --- the resource: a sum and the number of additions
+// --- Tally: a stateful resource that holds a sum and the number of additions
 
 class Tally : public StatefulResource {
  public:
@@ -31,11 +31,11 @@ class Tally : public StatefulResource {
     return {{"sum", Tensor::scalar<double>(sum)}, {"count", Tensor::scalar<int64_t>(count)}};
   }
   void restore_state(const NamedTensors& state) override {
-    const int64_t read = state_integer(state, "count");
+    const int64_t read_count = state_integer(state, "count");
     const auto found = state.find("sum");
-    if (found == state.end() || read < 0) fail(Code::kDataLoss, "This is no tally.");
+    if (found == state.end() || read_count < 0) fail(Code::kDataLoss, "This is no tally.");
     sum = *found->second.data<double>();
-    count = read;
+    count = read_count;
     is_initialized = true;
   }
   double sum = 0;
@@ -51,7 +51,7 @@ class TallyKernel : public Kernel {
   void compute(KernelContext&) override {}
 };
 
-class BeginKernel : public Kernel {
+class InitializeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     auto& tally = c.input_resource<Tally>(0);
@@ -79,10 +79,10 @@ class ReadKernel : public Kernel {
   }
 };
 
-// TensorFlow's ops represent it as two variables.
-std::string count_of(const std::string& tally) { return tally + "/count"; }
+// In an exported graph, two of TensorFlow's variables hold the state of a tally.
+std::string count_name(const std::string& tally) { return tally + "/count"; }
 
-Output variable_in(Graph& g, DType dtype, const std::string& name) {
+Output add_variable(Graph& g, DType dtype, const std::string& name) {
   return g.op("VarHandleOp")
       .attr("dtype", dtype)
       .attr("shape", Shape())
@@ -91,17 +91,17 @@ Output variable_in(Graph& g, DType dtype, const std::string& name) {
 }
 
 void lower_tally(Graph& g, const Operation& op, const std::vector<Output>&) {
-  variable_in(g, DType::kInt64, count_of(op.name()));
-  variable_in(g, DType::kFloat64, op.name());
+  add_variable(g, DType::kInt64, count_name(op.name()));
+  add_variable(g, DType::kFloat64, op.name());
 }
 
-Output count_in(Graph& g, const Output& sum) {
-  return g.operation(count_of(sum.op->name()))->output(0);
+Output count_handle(Graph& g, const Output& sum) {
+  return g.operation(count_name(sum.op->name()))->output(0);
 }
 
-void lower_begin(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
-  Operation* count =
-      g.op("AssignVariableOp", {count_in(g, inputs[0]), g.constant(Tensor::scalar<int64_t>(0))});
+void lower_initialize(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  Operation* count = g.op("AssignVariableOp",
+                          {count_handle(g, inputs[0]), g.constant(Tensor::scalar<int64_t>(0))});
   g.op("AssignVariableOp", {inputs[0], g.constant(Tensor::scalar<double>(op.attr<float>("sum")))})
       .named(op.name() + "/")
       .after({count})
@@ -109,8 +109,8 @@ void lower_begin(Graph& g, const Operation& op, const std::vector<Output>& input
 }
 
 void lower_add(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
-  Operation* count =
-      g.op("AssignAddVariableOp", {count_in(g, inputs[0]), g.constant(Tensor::scalar<int64_t>(1))});
+  Operation* count = g.op("AssignAddVariableOp",
+                          {count_handle(g, inputs[0]), g.constant(Tensor::scalar<int64_t>(1))});
   g.op("AssignAddVariableOp", {inputs[0], inputs[1]}).named(op.name() + "/").after({count}).build();
 }
 
@@ -120,7 +120,7 @@ Output read_variable(Graph& g, const Output& handle, DType dtype) {
 
 void lower_read(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   g.op("IdentityN", {read_variable(g, inputs[0], DType::kFloat64),
-                     read_variable(g, count_in(g, inputs[0]), DType::kInt64)})
+                     read_variable(g, count_handle(g, inputs[0]), DType::kInt64)})
       .named(op.name() + "/")
       .build();
 }
@@ -141,12 +141,12 @@ class TallySaveable : public ResourceSaveable {
     const std::string tally = op()->name();
     ops.values = [tally](Graph& g) {
       const Output sum = g.operation(tally)->output(0);
-      return std::vector<Output>{read_variable(g, count_in(g, sum), DType::kInt64),
+      return std::vector<Output>{read_variable(g, count_handle(g, sum), DType::kInt64),
                                  read_variable(g, sum, DType::kFloat64)};
     };
     ops.restore = [tally](Graph& g, const std::vector<Output>& values) -> Operation* {
       const Output sum = g.operation(tally)->output(0);
-      return g.group({g.op("AssignVariableOp", {count_in(g, sum), values[0]}),
+      return g.group({g.op("AssignVariableOp", {count_handle(g, sum), values[0]}),
                       g.op("AssignVariableOp", {sum, values[1]})});
     };
     return ops;
@@ -170,9 +170,9 @@ RUNHOOKS_REGISTER_OP("_TestTallyBegin")
     .input("handle: resource, tally")
     .attr("sum: float")
     .shape(no_outputs)
-    .kernel(kernel_of<BeginKernel>())
+    .kernel(kernel_of<InitializeKernel>())
     .mutates(0)
-    .lower(lower_begin)
+    .lower(lower_initialize)
     .stateful()
     .not_differentiable()
     .summary("for tests");
@@ -199,28 +199,28 @@ RUNHOOKS_REGISTER_OP("_TestTallyRead")
     .not_differentiable()
     .summary("for tests");
 
-Output make_tally(Graph& graph, const std::string& name, double begin) {
+Output make_tally(Graph& graph, const std::string& name, double initial_sum) {
   const Output handle = graph.op("_TestTally").named(name);
   Operation* first = graph.op("_TestTallyBegin", {handle})
-                         .attr("sum", static_cast<float>(begin))
+                         .attr("sum", static_cast<float>(initial_sum))
                          .named(name + "/begin/");
   graph.add_to_collection(collection_keys::kSaveableObjects,
                           SaveablePtr(std::make_shared<TallySaveable>(*handle.op, first)));
   return handle;
 }
 
-// --- models with such a resource
+// --- models that use a tally
 
-std::string folder(const std::string& name) {
+std::string make_folder(const std::string& name) {
   const std::string path = runhooks_test::temporary_folder() + "/saveables-" + name;
   create_directories(path);
   return path;
 }
 
-// Starts with `begin` and adds 2 in each step. Predicts x plus the sum.
-ModelFn tally_model(const std::string& name = "tally", double begin = 100) {
-  return [name, begin](Graph& graph, const ModelInput& input, Mode mode) {
-    const Output handle = make_tally(graph, name, begin);
+// Starts with `initial_sum` and adds 2 in each step. Predicts x plus the sum.
+ModelFn tally_model(const std::string& name = "tally", double initial_sum = 100) {
+  return [name, initial_sum](Graph& graph, const ModelInput& input, Mode mode) {
+    const Output handle = make_tally(graph, name, initial_sum);
     const Output sum = graph.op("_TestTallyRead", {handle}).named("read");
     const Output x = input.features.at("x").values;
     const Output total = graph.op("AddV2", {x, sum}).named("total");
@@ -254,8 +254,8 @@ RunConfig config(const std::string& model_dir) {
   return config;
 }
 
-Estimator estimator_in(const std::string& name, double begin = 100) {
-  return Estimator(tally_model("tally", begin), config(folder(name)));
+Estimator estimator_in(const std::string& name, double initial_sum = 100) {
+  return Estimator(tally_model("tally", initial_sum), config(make_folder(name)));
 }
 
 TrainOptions steps(int64_t n) {
@@ -264,7 +264,7 @@ TrainOptions steps(int64_t n) {
   return options;
 }
 
-double predicted(Estimator& estimator) {
+double predict_total(Estimator& estimator) {
   const auto predictions = estimator.predict(one_row, {});
   std::vector<Tensor> batch;
   predictions->next(&batch);
@@ -273,19 +273,19 @@ double predicted(Estimator& estimator) {
   return total;
 }
 
-double evaluated(Estimator& estimator) {
+double evaluate_loss(Estimator& estimator) {
   EvaluateOptions options;
   options.steps = 1;
   return estimator.evaluate(one_row, options).front().second.number_at(0);
 }
 
-std::string newest(const std::string& model_dir) {
+std::string newest_checkpoint_in(const std::string& model_dir) {
   std::vector<std::string> warnings;
   return latest_checkpoint(model_dir, &warnings);
 }
 
 // A graph with a tally and a variable.
-struct TallyModel {
+struct TallyGraph {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   Output handle = make_tally(*graph, "tally", 3);
   Operation* reader = graph->op("_TestTallyRead", {handle}).named("read");
@@ -316,11 +316,11 @@ TEST(scalars_of_a_state_have_a_name_and_a_type) {
 TEST(saveables_are_trained_restored_and_evaluated) {
   Estimator estimator = estimator_in("trained");
   estimator.train(one_row, steps(3));
-  CHECK_EQ(predicted(estimator), 111.0);
-  CHECK_EQ(evaluated(estimator), 106.0);
+  CHECK_EQ(predict_total(estimator), 111.0);
+  CHECK_EQ(evaluate_loss(estimator), 106.0);
   estimator.train(one_row, steps(2));  // resumes
-  CHECK_EQ(predicted(estimator), 115.0);
-  const BundleReader reader(newest(estimator.config().model_dir));
+  CHECK_EQ(predict_total(estimator), 115.0);
+  const BundleReader reader(newest_checkpoint_in(estimator.config().model_dir));
   CHECK_EQ(reader.read("tally:0/sum").number_at(0), 110.0);
   CHECK_EQ(reader.read("tally:0/count").number_at(0), 5.0);
 }
@@ -329,14 +329,14 @@ TEST(saveables_are_exported_in_tensorflows_ops) {
   Estimator estimator = estimator_in("exported");
   estimator.train(one_row, steps(4));
   const ReceiverFn receiver = [](Graph& graph) {
-    ServingReceiver receiver_inputs;
+    ServingReceiver serving_receiver;
     const Output x =
         graph.op("Placeholder").attr("dtype", DType::kFloat64).attr("shape", Shape{-1}).named("x");
-    receiver_inputs.input.features["x"] = x;
-    receiver_inputs.receivers = {{"x", x}};
-    return receiver_inputs;
+    serving_receiver.input.features["x"] = x;
+    serving_receiver.receivers = {{"x", x}};
+    return serving_receiver;
   };
-  const std::string path = folder("exported") + "/model";
+  const std::string path = make_folder("exported") + "/model";
   estimator.export_saved_model(receiver, {}, path);
   LoadedModel loaded(path, {"serve"});
   for (const auto& op : loaded.graph().operations()) CHECK(op->type().rfind("_Test", 0) != 0);
@@ -366,13 +366,13 @@ TEST(saveables_are_evaluated_in_memory) {
 }
 
 TEST(saveables_are_restored_to_the_best) {
-  TallyModel model;
+  TallyGraph model;
   get_or_create_global_step(*model.graph);
   Scaffold scaffold;
   scaffold.finalize(*model.graph);
   Session session(model.graph);
   session.run(scaffold.init_op);
-  BestWeights best(folder("best"));
+  BestWeights best(make_folder("best"));
   best.begin(*model.graph, {global_step(*model.graph)});
   session.run(model.add);
   best.save(session, 1, 1);
@@ -384,36 +384,36 @@ TEST(saveables_are_restored_to_the_best) {
 }
 
 TEST(saveables_are_warm_started) {
-  Estimator before = estimator_in("before");
-  before.train(one_row, steps(3));
-  const auto start = [&before](const char* pattern) {
+  Estimator source_estimator = estimator_in("before");
+  source_estimator.train(one_row, steps(3));
+  const auto warm_start_args = [&source_estimator](const char* pattern) {
     Args args("warm_start_settings");
-    args.set("ckpt_to_initialize_from", Value::of(before.config().model_dir));
+    args.set("ckpt_to_initialize_from", Value::of(source_estimator.config().model_dir));
     args.set("vars_to_warm_start", Value::of(std::string(pattern)));
     return args;
   };
   TrainOptions one = steps(1);
-  one.warm_start = std::make_shared<WarmStart>(start(".*"));
-  Estimator after = estimator_in("after", 0);
-  after.train(one_row, one);
-  CHECK_EQ(predicted(after), 113.0);
+  one.warm_start = std::make_shared<WarmStart>(warm_start_args(".*"));
+  Estimator warm_started = estimator_in("after", 0);
+  warm_started.train(one_row, one);
+  CHECK_EQ(predict_total(warm_started), 113.0);
   // Under its old name.
-  Args renamed = start("other");
+  Args renamed = warm_start_args("other");
   const auto names = std::make_shared<Args>("names");
   names->set("other", Value::of(std::string("tally")));
   renamed.set("var_name_to_prev_var_name", Value::of(names));
   one.warm_start = std::make_shared<WarmStart>(renamed);
-  Estimator other(tally_model("other", 0), config(folder("other")));
+  Estimator other(tally_model("other", 0), config(make_folder("other")));
   other.train(one_row, one);
-  CHECK_EQ(predicted(other), 113.0);
+  CHECK_EQ(predict_total(other), 113.0);
   // A missing saveable.
-  one.warm_start = std::make_shared<WarmStart>(start(".*"));
-  Estimator missing(tally_model("missing", 0), config(folder("missing")));
+  one.warm_start = std::make_shared<WarmStart>(warm_start_args(".*"));
+  Estimator missing(tally_model("missing", 0), config(make_folder("missing")));
   CHECK_THROWS(missing.train(one_row, one), Code::kNotFound, "Key missing not found");
 }
 
 TEST(uninitialized_saveables_are_errors_that_name_them) {
-  TallyModel model;
+  TallyGraph model;
   auto scaffold = std::make_shared<Scaffold>();
   scaffold->init_op = model.w->initializer;
   ChiefSessionCreator creator(model.graph, scaffold);
@@ -422,8 +422,8 @@ TEST(uninitialized_saveables_are_errors_that_name_them) {
 }
 
 TEST(incompatible_saveables_change_nothing) {
-  TallyModel model;
-  BundleWriter bad(folder("bad") + "/model.ckpt");
+  TallyGraph model;
+  BundleWriter bad(make_folder("bad") + "/model.ckpt");
   bad.add("tally:0/count", Tensor::scalar<int64_t>(-1));
   bad.add("tally:0/sum", Tensor::scalar<double>(9));
   bad.add("w", Tensor::scalar<float>(9));
@@ -433,14 +433,14 @@ TEST(incompatible_saveables_change_nothing) {
   Session session(model.graph);
   session.run(scaffold.init_op);
   session.assign(*model.w, Tensor::scalar<float>(1));
-  CHECK_THROWS(scaffold.saver->restore(session, folder("bad") + "/model.ckpt"), Code::kDataLoss,
-               "The state of 'tally' (_TestTally) in checkpoint");
+  CHECK_THROWS(scaffold.saver->restore(session, make_folder("bad") + "/model.ckpt"),
+               Code::kDataLoss, "The state of 'tally' (_TestTally) in checkpoint");
   CHECK_EQ(session.value(*model.w).number_at(0), 1.0);
   CHECK_EQ(session.run(model.sum).number_at(0), 3.0);
 }
 
 TEST(saveables_are_restored_from_a_snapshot) {
-  TallyModel model;
+  TallyGraph model;
   Scaffold scaffold;
   scaffold.finalize(*model.graph);
   Session session(model.graph);
@@ -457,7 +457,7 @@ TEST(saveables_are_restored_from_a_snapshot) {
 }
 
 TEST(saveables_without_a_constant_form_cannot_be_frozen) {
-  TallyModel model;
+  TallyGraph model;
   Scaffold scaffold;
   scaffold.finalize(*model.graph);
   Session session(model.graph);
@@ -468,26 +468,27 @@ TEST(saveables_without_a_constant_form_cannot_be_frozen) {
 }
 
 TEST(workers_restore_the_chiefs_saveables) {
-  TallyModel model;
-  const std::string model_dir = folder("chief");
+  TallyGraph model;
+  const std::string model_dir = make_folder("chief");
   const auto scaffold = std::make_shared<Scaffold>();
-  // There is no chief, and none can start.
-  WorkerSessionCreator alone(model.graph, scaffold, "", 1000);
-  CHECK_THROWS(alone.create_session(), Code::kDeadlineExceeded, "was not ready after waiting 1000");
+  // Without a checkpoint folder, no chief can start, so the error comes at once.
+  WorkerSessionCreator creator_without_folder(model.graph, scaffold, "", 1000);
+  CHECK_THROWS(creator_without_folder.create_session(), Code::kDeadlineExceeded,
+               "was not ready after waiting 1000");
   // The chief is in this process.
   auto chief = std::make_unique<MonitoredSession>(
       model.graph, std::make_unique<ChiefSessionCreator>(model.graph, scaffold), HookList());
   chief->session().run(model.add);
-  const auto beside = alone.create_session();
-  CHECK_EQ(beside->run(model.sum).number_at(0), 5.0);
-  beside->run(model.add);  // separate from here on
+  const auto worker_session = creator_without_folder.create_session();
+  CHECK_EQ(worker_session->run(model.sum).number_at(0), 5.0);
+  worker_session->run(model.add);  // does not change the chief's state
   CHECK_EQ(chief->session().run(model.sum).number_at(0), 5.0);
-  // Through the chief's checkpoints.
-  WorkerSessionCreator patient(model.graph, scaffold, model_dir, 0.3);
+  // The worker restores the chief's checkpoint.
+  WorkerSessionCreator waiting_creator(model.graph, scaffold, model_dir, 0.3);
   scaffold->saver->save(chief->session(), model_dir + "/model.ckpt", 1);
   chief->session().run(model.add);
   chief->close();
-  CHECK_EQ(patient.create_session()->run(model.sum).number_at(0), 5.0);
-  WorkerSessionCreator waiting(model.graph, scaffold, folder("no-chief"), 0.3);
-  CHECK_THROWS(waiting.create_session(), Code::kDeadlineExceeded, "was not ready");
+  CHECK_EQ(waiting_creator.create_session()->run(model.sum).number_at(0), 5.0);
+  WorkerSessionCreator creator_without_chief(model.graph, scaffold, make_folder("no-chief"), 0.3);
+  CHECK_THROWS(creator_without_chief.create_session(), Code::kDeadlineExceeded, "was not ready");
 }

@@ -1,4 +1,4 @@
-// Slices whose strides and bounds are far outside of the tensor.
+// Slices and tiles with extreme strides, bounds and multiples.
 #include <limits>
 #include <memory>
 #include <vector>
@@ -9,8 +9,8 @@
 using namespace runhooks;
 
 TEST(strides_beyond_the_end_take_one_element) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   const auto graph = std::make_shared<Graph>();
   const Output x = graph->constant(Tensor::vector<float>({1, 2, 3, 4}), "x");
   const auto slice = [&](int64_t begin, int64_t end, int64_t stride) {
@@ -23,14 +23,14 @@ TEST(strides_beyond_the_end_take_one_element) {
     return std::vector<float>(data, data + values.num_elements());
   };
   using Floats = std::vector<float>;
-  for (const int64_t stride : {int64_t{4}, int64_t{5}, kMost - 1, kMost}) {
+  for (const int64_t stride : {int64_t{4}, int64_t{5}, kMax - 1, kMax}) {
     CHECK(slice(0, 4, stride) == (Floats{1}));
-    CHECK(slice(1, kMost, stride) == (Floats{2}));
+    CHECK(slice(1, kMax, stride) == (Floats{2}));
     CHECK(slice(3, 0, -stride) == (Floats{4}));
   }
-  CHECK(slice(-1, kLeast, kLeast) == (Floats{4}));
-  CHECK(slice(0, kMost, 3) == (Floats{1, 4}));
-  CHECK(slice(3, kLeast, -3) == (Floats{4, 1}));
+  CHECK(slice(-1, kMin, kMin) == (Floats{4}));
+  CHECK(slice(0, kMax, 3) == (Floats{1, 4}));
+  CHECK(slice(3, kMin, -3) == (Floats{4, 1}));
 }
 
 TEST(impossible_tiles_are_errors_when_they_are_added) {

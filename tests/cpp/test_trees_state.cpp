@@ -85,11 +85,11 @@ TEST(edited_trees_state_is_rejected_or_restored) {
   std::mt19937_64 random(20261123);
   HalfGrown run;
   const NamedTensors before = run.state();
-  std::vector<EditedState> edits = each_edit(before, random);
+  std::vector<EditedState> edits = single_edits(before, random);
   for (int i = 0; i < 300; ++i) edits.push_back(random_edits(before, random));
   int refused = 0;
   for (const EditedState& edited : edits) {
-    context() = edited.what;
+    context() = edited.description;
     HalfGrown own;
     try {
       restore_saveables(own.all, StateSource(edited.state), own.resources);

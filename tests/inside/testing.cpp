@@ -261,13 +261,13 @@ SEXP cpp_edit_checkpoint(Text path, Text to, double seed, double which) {
     NamedTensors state;
     for (const BundleReader::Info& info : reader.tensors()) state[info.name] = reader.read(info.name);
     std::mt19937_64 random(static_cast<uint64_t>(seed));
-    const auto all = runhooks_test::each_edit(state, random);
+    const auto all = runhooks_test::single_edits(state, random);
     if (which < 1) return Rf_ScalarReal(static_cast<double>(all.size()));
     const auto& edit = all.at(static_cast<size_t>(which) - 1);
     BundleWriter writer(to);
     for (const auto& item : edit.state) writer.add(item.first, item.second);
     writer.finish();
-    return Rf_mkString(edit.what.c_str());
+    return Rf_mkString(edit.description.c_str());
   });
 }
 

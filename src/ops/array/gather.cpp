@@ -36,16 +36,6 @@ void copy_slices(ElementCopier& copier,
   }
 }
 
-int checked_gather_axis(const Tensor& axis, int rank) {
-  const int64_t argument = axis.integers()[0];
-  const int64_t nonnegative = argument < 0 ? argument + rank : argument;
-  if (nonnegative < 0 || nonnegative >= rank) {
-    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", argument,
-                     ".");
-  }
-  return static_cast<int>(nonnegative);
-}
-
 // The attribute batch_dims as a nonnegative number. Throws if the batch dimensions of params and
 // indices differ.
 int checked_batch_dims(const Operation& op, const Shape& params, const Shape& indices, int axis) {
@@ -69,7 +59,7 @@ class GatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Shape &params = c.input(0).shape(), &indices = c.input(1).shape();
-    const int axis = checked_gather_axis(c.input(2), params.rank());
+    const int axis = read_axis(c.input(2), params.rank());
     copy_slices(copier_, c.input(0), c.input(1), axis,
                 checked_batch_dims(c.op(), params, indices, axis), c.output(0));
   }
@@ -82,7 +72,7 @@ void gather_shape(ShapeContext& c) {
   const Shape &params = c.input(0), &indices = c.input(1);
   const Tensor* axis = c.value(2);
   if (!params.has_rank() || !indices.has_rank() || !axis) return c.set_output(0, Shape::unknown());
-  const int gather_axis = checked_gather_axis(*axis, params.rank());
+  const int gather_axis = read_axis(*axis, params.rank());
   const int batch_dims = checked_batch_dims(c.op(), params, indices, gather_axis);
   Shape out;
   for (int i = 0; i < gather_axis; ++i) out.append(params.dim(i));
@@ -149,18 +139,10 @@ Grads gather_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {rows_as_slices(g, shape_of(g, op.input(0)), op.input(1), dy[0]), Gradient(), Gradient()};
 }
 
-VariableState& initialized_state(KernelContext& c) {
-  auto& state = c.input_resource<VariableState>(0);
-  if (!state.is_initialized()) {
-    fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", state.name(), ".");
-  }
-  return state;
-}
-
 class ResourceGatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    const Tensor& params = initialized_state(c).value();
+    const Tensor& params = initialized_variable(c, 0).value();
     if (c.op().attr<int64_t>("batch_dims") != 0) {
       fail(Code::kUnimplemented,
            "ResourceGather does not support batch_dims; gather from the variable's value.");
@@ -182,7 +164,7 @@ template <typename T, int kSign>
 class ScatterKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    VariableState& state = initialized_state(c);
+    VariableState& state = initialized_variable(c, 0);
     const Tensor& updates = c.input(2);
     const Indices indices(c.input(1));
     const int64_t rows = state.value().shape().rank() > 0 ? state.value().shape().dim(0) : 0;
@@ -201,10 +183,7 @@ class ScatterKernel : public Kernel {
                              : update[j];
       }
     }
-    if (c.num_outputs() > 0) {
-      c.set_output_resource(0, &state);
-      c.alias_output(0, state.value());
-    }
+    forward_variable(c);
   }
 };
 template <typename T>

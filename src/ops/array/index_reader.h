@@ -1,4 +1,4 @@
-// Indices: reads the elements of an int32 or int64 tensor as int64.
+// Indices: reads the elements of an int32 or int64 tensor as int64. read_axis(): reads an axis.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -27,5 +27,16 @@ class Indices {
   const int64_t* int64_data_;
   int64_t size_;
 };
+
+// A scalar axis as a nonnegative number. A negative axis counts from the end.
+inline int read_axis(const Tensor& axis, int rank) {
+  const int64_t argument = axis.integers()[0];
+  const int64_t nonnegative = argument < 0 ? argument + rank : argument;
+  if (nonnegative < 0 || nonnegative >= rank) {
+    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", argument,
+                     ".");
+  }
+  return static_cast<int>(nonnegative);
+}
 
 }  // namespace runhooks

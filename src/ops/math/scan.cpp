@@ -1,3 +1,4 @@
+#include "ops/array/index_reader.h"
 #include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -22,22 +23,12 @@ struct Multiplication {
   }
 };
 
-int scan_axis(const Tensor& axis, int rank) {
-  const int64_t argument = axis.integers()[0];
-  const int64_t nonnegative = argument < 0 ? argument + rank : argument;
-  if (nonnegative < 0 || nonnegative >= rank) {
-    invalid_argument("Expected axis in the range [", -rank, ", ", rank, "), but got ", argument,
-                     ".");
-  }
-  return static_cast<int>(nonnegative);
-}
-
 template <typename T, typename Operator>
 class ScanKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
-    const int axis = scan_axis(c.read_at_prepare(1), shape.rank());
+    const int axis = read_axis(c.read_at_prepare(1), shape.rank());
     exclusive_ = c.op().attr_bool("exclusive");
     reverse_ = c.op().attr_bool("reverse");
     outer_ = inner_ = 1;
@@ -95,7 +86,7 @@ Grads cumprod_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 void scan_shape(ShapeContext& c) {
   const Tensor* axis = c.value(1);
-  if (axis && c.input(0).has_rank()) scan_axis(*axis, c.input(0).rank());
+  if (axis && c.input(0).has_rank()) read_axis(*axis, c.input(0).rank());
   c.set_output(0, c.input(0));
 }
 

@@ -62,7 +62,7 @@ void combine_rows(const Tensor& x,
 }
 
 template <typename T, typename Combiner>
-class UnsortedKernel : public Kernel {
+class UnsortedSegmentKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     combine_rows<T, Combiner>(c.input(0), Indices(c.input(1)), c.output(0), num_rows_);
@@ -74,7 +74,7 @@ class UnsortedKernel : public Kernel {
 
 // The result of an empty segment is 0, or 1 for products.
 template <typename T, typename Combiner>
-class SortedKernel : public Kernel {
+class SortedSegmentKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
@@ -162,9 +162,9 @@ Grads segment_product_gradient(Graph& g, Operation& op, const Outputs& dy) {
 template <typename Combiner>
 struct SegmentKernels {
   template <typename T>
-  using Sorted = SortedKernel<T, Combiner>;
+  using Sorted = SortedSegmentKernel<T, Combiner>;
   template <typename T>
-  using Unsorted = UnsortedKernel<T, Combiner>;
+  using Unsorted = UnsortedSegmentKernel<T, Combiner>;
 };
 
 }  // namespace

@@ -279,12 +279,7 @@ Shape shape_of_rank(const Shape& shape, int rank, const char* name) {
 Shape convolution_shape(const Operation& op, const Shape& x, const Shape& filter) {
   const Shape image = shape_of_rank(x, 4, "The input of a convolution");
   const Shape weights = shape_of_rank(filter, 4, "The filter of a convolution");
-  const int64_t channels = image.dim(3), depth = weights.dim(2);
-  if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The input and the filter must have equal depth: the input of shape ", image,
-                     " has ", channels, " channels, the filter of shape ", weights, " expects ",
-                     depth, ".");
-  }
+  check_equal_depth(image, weights);
   const Window window(op, image, weights.dim(0), weights.dim(1));
   return Shape{image.dim(0), window.height.out, window.width.out, weights.dim(3)};
 }

@@ -149,14 +149,9 @@ class DepthwiseFilterKernel : public Kernel {
 Shape depthwise_shape(const Operation& op, const Shape& x, const Shape& filter) {
   const Shape image = x.has_rank() ? x : Shape::unknown_of_rank(4);
   const Shape weights = filter.has_rank() ? filter : Shape::unknown_of_rank(4);
-  const int64_t channels = image.dim(3), depth = weights.dim(2);
-  if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The input and the filter must have equal depth: the input of shape ", image,
-                     " has ", channels, " channels, the filter of shape ", weights, " expects ",
-                     depth, ".");
-  }
+  check_equal_depth(image, weights);
   const Window window(op, image, weights.dim(0), weights.dim(1));
-  const int64_t known_channels = channels >= 0 ? channels : depth;
+  const int64_t known_channels = image.dim(3) >= 0 ? image.dim(3) : weights.dim(2);
   const int64_t outputs = product_of_dims(known_channels, weights.dim(3));
   return Shape{image.dim(0), window.height.out, window.width.out, outputs};
 }

@@ -62,6 +62,14 @@ Window::Window(const Operation& op, const Shape& image, int64_t rows, int64_t co
   set_output_size(width, is_same);
 }
 
+void check_equal_depth(const Shape& image, const Shape& filter) {
+  const int64_t channels = image.dim(3), depth = filter.dim(2);
+  if (channels < 0 || depth < 0 || channels == depth) return;
+  invalid_argument("The input and the filter must have equal depth: the input of shape ", image,
+                   " has ", channels, " channels, the filter of shape ", filter, " expects ", depth,
+                   ".");
+}
+
 Output same_window_op(Graph& g, const Operation& op, const char* type, const Outputs& inputs) {
   OpBuilder result = g.op(type, inputs);
   for (const char* name : {"padding", "data_format"}) result.attr(name, op.attr<std::string>(name));

@@ -32,6 +32,9 @@ constexpr const char* kDataFormat = "data_format: {'NHWC', 'NCHW'} = 'NHWC'";
       .attr("dilations: list(int) >= 4, <= 4 = [1, 1, 1, 1]") \
       .attr("T: {float, double}")
 
+// Throws if the filter is known not to fit the number of channels of the image.
+void check_equal_depth(const Shape& image, const Shape& filter);
+
 // Adds an op of this type whose window attributes (padding, strides etc.) are those of `op`.
 Output same_window_op(Graph& g, const Operation& op, const char* type, const Outputs& inputs);
 

@@ -9,12 +9,12 @@ namespace runhooks {
 
 namespace {
 
-// The hashes of the values of one key (a column to cross). Row r has the hashes from begin[r] up to
-// begin[r + 1] (exclusive).
+// The hashes of the values of one key (a column to cross). Row r has the hashes from
+// row_begins[r] up to row_begins[r + 1] (exclusive).
 struct KeyRows {
   std::vector<uint64_t> hashes;
-  std::vector<size_t> begin;
-  size_t count(size_t row) const { return begin[row + 1] - begin[row]; }
+  std::vector<size_t> row_begins;
+  size_t count(size_t row) const { return row_begins[row + 1] - row_begins[row]; }
 };
 
 uint64_t hash_of(const Tensor& x, int64_t i) {
@@ -80,26 +80,26 @@ class SparseCrossKernel : public Kernel {
   static void read_sparse(const Tensor& indices, const Tensor& values, int64_t rows, KeyRows& key) {
     const int64_t n = values.num_elements(), rank = indices.shape().dim(1);
     const auto* row_of = indices.data<int64_t>();
-    key.begin.assign(static_cast<size_t>(rows) + 2, 0);
+    key.row_begins.assign(static_cast<size_t>(rows) + 2, 0);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t row = row_of[i * rank];
       if (row < 0 || row >= rows) {
         invalid_argument("Row ", row, " of a key is not in [0, ", rows, ").");
       }
-      ++key.begin[static_cast<size_t>(row) + 2];
+      ++key.row_begins[static_cast<size_t>(row) + 2];
     }
-    std::partial_sum(key.begin.begin(), key.begin.end(), key.begin.begin());
+    std::partial_sum(key.row_begins.begin(), key.row_begins.end(), key.row_begins.begin());
     key.hashes.resize(static_cast<size_t>(n));
-    // In this loop, begin[r + 1] is the next write position of row r. It ends as the start of row
-    // r + 1.
+    // In this loop, row_begins[r + 1] is the next write position of row r. It ends as the start of
+    // row r + 1.
     for (int64_t i = 0; i < n; ++i) {
-      key.hashes[key.begin[static_cast<size_t>(row_of[i * rank]) + 1]++] = hash_of(values, i);
+      key.hashes[key.row_begins[static_cast<size_t>(row_of[i * rank]) + 1]++] = hash_of(values, i);
     }
   }
   static void read_dense(const Tensor& x, int64_t rows, KeyRows& key) {
     const auto width = static_cast<size_t>(rows > 0 ? x.num_elements() / rows : 0);
-    key.begin.resize(static_cast<size_t>(rows) + 1);
-    for (size_t r = 0; r < key.begin.size(); ++r) key.begin[r] = r * width;
+    key.row_begins.resize(static_cast<size_t>(rows) + 1);
+    for (size_t r = 0; r < key.row_begins.size(); ++r) key.row_begins[r] = r * width;
     key.hashes.resize(static_cast<size_t>(rows) * width);
     for (size_t i = 0; i < key.hashes.size(); ++i) {
       key.hashes[i] = hash_of(x, static_cast<int64_t>(i));
@@ -117,7 +117,7 @@ class SparseCrossKernel : public Kernel {
   int64_t* write_crosses(size_t k, size_t row, uint64_t hash, int64_t* to) const {
     const KeyRows& key = keys_[k];
     const bool is_last = k + 1 == keys_.size();
-    for (size_t i = key.begin[row]; i < key.begin[row + 1]; ++i) {
+    for (size_t i = key.row_begins[row]; i < key.row_begins[row + 1]; ++i) {
       const uint64_t combined_hash = fingerprint_cat64(hash, key.hashes[i]);
       if (is_last) {
         *to++ = static_cast<int64_t>(combined_hash % modulus_);

@@ -38,33 +38,33 @@ class SparseSliceKernel : public Kernel {
       }
       slice_dims[d] = start[d] < dims[d] ? std::min(size[d], dims[d] - start[d]) : 0;
     }
-    rows_.clear();
+    selected_rows_.clear();
     const auto* coordinates = indices.data<int64_t>();
     for (int64_t i = 0; i < count; ++i, coordinates += rank) {
       bool is_inside = true;
       for (int64_t d = 0; d < rank; ++d) {
         is_inside &= coordinates[d] >= start[d] && coordinates[d] - start[d] < slice_dims[d];
       }
-      if (is_inside) rows_.push_back(i);
+      if (is_inside) selected_rows_.push_back(i);
     }
     write(c, start, rank);
   }
 
  private:
   void write(KernelContext& c, const int64_t* start, int64_t rank) {
-    const auto n = static_cast<int64_t>(rows_.size());
+    const auto n = static_cast<int64_t>(selected_rows_.size());
     Tensor& out = c.allocate_output(0, DType::kInt64, Shape{n, rank});
     Tensor& values = c.allocate_output(1, c.input(1).dtype(), Shape{n});
     const auto* from = c.input(0).data<int64_t>();
     auto* to = out.data<int64_t>();
     copier_.begin(values, c.input(1));
     for (int64_t k = 0; k < n; ++k) {
-      const int64_t row = rows_[static_cast<size_t>(k)];
+      const int64_t row = selected_rows_[static_cast<size_t>(k)];
       for (int64_t d = 0; d < rank; ++d) to[k * rank + d] = from[row * rank + d] - start[d];
       copier_.copy(c.input(1), row, k, 1);
     }
   }
-  std::vector<int64_t> rows_;  // of the indices that are inside the slice
+  std::vector<int64_t> selected_rows_;  // of the input indices
   ElementCopier copier_;
 };
 

@@ -99,21 +99,21 @@ class AccumulatorSaveable : public ResourceSaveable {
 
 Accumulator& accumulator_of(KernelContext& c) { return c.input_resource<Accumulator>(0); }
 
-class ApplyKernel : public Kernel {
+class ApplyGradientKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     accumulator_of(c).apply(*c.input(1).data<int64_t>(), c.input(2));
   }
 };
 
-class CountKernel : public Kernel {
+class NumAccumulatedKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     *c.output(0).data<int32_t>() = static_cast<int32_t>(accumulator_of(c).count());
   }
 };
 
-class TakeKernel : public Kernel {
+class TakeGradientKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     Accumulator& accumulator = accumulator_of(c);
@@ -122,7 +122,7 @@ class TakeKernel : public Kernel {
   }
 };
 
-class SetStepKernel : public Kernel {
+class SetGlobalStepKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     accumulator_of(c).set_step(*c.input(1).data<int64_t>());
@@ -163,7 +163,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorApplyGradient")
     .input("gradient: dtype")
     .attr("dtype: {float}")
     .shape(no_outputs)
-    .kernel(kernel_of<ApplyKernel>())
+    .kernel(kernel_of<ApplyGradientKernel>())
     .mutates(0)
     .stateful()
     .not_differentiable()
@@ -174,7 +174,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorNumAccumulated")
     .input("handle: resource, accumulator")
     .output("num_accumulated: int32")
     .shape(scalar_shape)
-    .kernel(kernel_of<CountKernel>())
+    .kernel(kernel_of<NumAccumulatedKernel>())
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorNumAccumulated")
@@ -190,7 +190,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorTakeGradient")
       const bool is_known = handle->type() == "ResourceConditionalAccumulator";
       c.set_output(0, is_known ? handle->attr<Shape>("shape") : Shape::unknown());
     })
-    .kernel(kernel_of<TakeKernel>())
+    .kernel(kernel_of<TakeGradientKernel>())
     .mutates(0)
     .allocates_outputs()
     .stateful()
@@ -202,7 +202,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorSetGlobalStep")
     .input("handle: resource, accumulator")
     .input("new_global_step: int64, scalar")
     .shape(no_outputs)
-    .kernel(kernel_of<SetStepKernel>())
+    .kernel(kernel_of<SetGlobalStepKernel>())
     .mutates(0)
     .stateful()
     .not_differentiable()

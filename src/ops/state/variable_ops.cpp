@@ -36,17 +36,10 @@ class VarHandleKernel : public Kernel {
   bool computes() const override { return false; }
 };
 
-void check_initialized(const VariableState& state) {
-  if (!state.is_initialized()) {
-    fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", state.name(), ".");
-  }
-}
-
 class ReadVariableKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    auto& state = c.input_resource<VariableState>(0);
-    check_initialized(state);
+    VariableState& state = initialized_variable(c, 0);
     if (!c.needs_snapshot) {
       c.alias_output(0, state.value());
       return;
@@ -68,10 +61,7 @@ class AssignKernel : public Kernel {
                        state.value().shape(), ", value ", value.shape(), ".");
     }
     state.assign(value);
-    if (c.num_outputs() > 0) {
-      c.set_output_resource(0, &state);
-      c.alias_output(0, state.value());
-    }
+    forward_variable(c);
   }
 
  private:
@@ -85,8 +75,7 @@ template <typename T, int kSign>
 class AssignUpdateKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    auto& state = c.input_resource<VariableState>(0);
-    check_initialized(state);
+    VariableState& state = initialized_variable(c, 0);
     const Tensor& delta = c.input(1);
     if (state.value().shape() != delta.shape()) {
       invalid_argument("The shapes of the variable, ", state.value().shape(),
@@ -98,10 +87,7 @@ class AssignUpdateKernel : public Kernel {
       value[i] =
           kSign > 0 ? wrapping_add(value[i], change[i]) : wrapping_subtract(value[i], change[i]);
     }
-    if (c.num_outputs() > 0) {
-      c.set_output_resource(0, &state);
-      c.alias_output(0, state.value());
-    }
+    forward_variable(c);
   }
 };
 template <typename T>
