@@ -64,12 +64,8 @@ recipe_to_formula <- function(args, data, call) {
   if (!recipes::fully_trained(recipe)) {
     recipe <- recipes::prep(recipe, training = data, verbose = FALSE)
   }
-  baked <- recipes::bake(recipe, new_data = data)
-  variables <- summary(recipe)
-  columns_with_role <- function(role) {
-    intersect(variables$variable[variables$role %in% role], names(baked))
-  }
-  outcome <- columns_with_role("outcome")
+  baked <- bake_by_role(recipe, data)
+  outcome <- baked$outcome
   if (length(outcome) != 1) {
     abort_runhooks(
       c(
@@ -79,12 +75,11 @@ recipe_to_formula <- function(args, data, call) {
       call = call
     )
   }
-  weight <- columns_with_role("case_weights")
-  baked[weight] <- lapply(baked[weight], as.numeric)
-  baked <- as.data.frame(baked[c(outcome, columns_with_role("predictor"), weight)], optional = TRUE)
+  columns <- c(outcome, baked$predictors, baked$weights)
   list(
-    formula = formula_of_all_columns(outcome), data = mark_as_baked(baked), recipe = recipe,
-    weight = if (length(weight)) weight[[1]],
+    formula = formula_of_all_columns(outcome),
+    data = mark_as_baked(as.data.frame(baked$data[columns], optional = TRUE)), recipe = recipe,
+    weight = if (length(baked$weights)) baked$weights[[1]],
     consumed = names(args)[vapply(args, function(x) is_recipe(x) || is.data.frame(x), NA)]
   )
 }

@@ -25,13 +25,16 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
       is_centered <- if (length(term$words) == 0) blueprint$has_bias else {
         product_name(term$words) %in% names(blueprint$terms)
       }
-      scale <- feature_scale(frame, term$numbers, is_centered)
+      values <- if (is.null(frame$moments)) feature_value(term$numbers, frame$values)
+      scale <- frame_scale(frame, values, product_name(term$numbers), is_centered)
     }
     blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
   }
   if (is_scaled && scales_labels && is.numeric(frame$response)) {
     scale <- recorded$response
-    if (is.null(scale)) scale <- response_scale(frame, blueprint$has_bias)
+    if (is.null(scale)) {
+      scale <- frame_scale(frame, frame$response, ".response", blueprint$has_bias)
+    }
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
@@ -41,17 +44,10 @@ is_orthogonalized <- function(blueprint, name) {
   name %in% blueprint$basis$terms || !is.null(slopes_of(blueprint, name))
 }
 
-# The scale of a feature. `frame` has values or, if it comes from a stream, moments.
-feature_scale <- function(frame, numbers, is_centered) {
-  if (is.null(frame$moments)) {
-    return(column_scale(feature_value(numbers, frame$values), is_centered, frame$scale_weight))
-  }
-  moments_scale(frame$moments[[product_name(numbers)]], is_centered)
-}
-
-response_scale <- function(frame, is_centered) {
-  if (is.null(frame$moments)) return(column_scale(frame$response, is_centered, frame$scale_weight))
-  moments_scale(frame$moments$.response, is_centered)
+# The scale of `values`. If the frame comes from a stream, it is computed from the moments `name`.
+frame_scale <- function(frame, values, name, is_centered) {
+  if (is.null(frame$moments)) return(column_scale(values, is_centered, frame$scale_weight))
+  moments_scale(frame$moments[[name]], is_centered)
 }
 
 head_scales_labels <- function(head) {

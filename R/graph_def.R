@@ -121,9 +121,7 @@ graph_def_symbols <- function() {
     },
     import_graph_def = import_graph_def, graph_util.import_graph_def = import_graph_def,
     train.import_meta_graph = import_meta_graph,
-    train.export_meta_graph = function(filename = NULL, graph = NULL, as_text = FALSE) {
-      export_meta_graph(filename, graph, as_text)
-    },
+    train.export_meta_graph = export_meta_graph,
     graph_util.convert_variables_to_constants = convert_variables_to_constants,
     graph_util.extract_sub_graph = extract_sub_graph,
     train.VocabInfo = vocab_info, estimator.VocabInfo = vocab_info

@@ -306,7 +306,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   }, 0)
   # names preserve the user's positions for messages and saved states
   if (is.unsorted(weights)) hooks <- name_hooks(hooks)[order(weights)]
-  drop_empty_names(hooks)
+  if (all(names(hooks) %in% "")) unname(hooks) else hooks
 }
 
 no_hook_advice <- function(x) {
@@ -327,7 +327,6 @@ no_hook_advice <- function(x) {
   c(i = "Create one with {.fn session_run_hook} or a {.code hook_*()} function.")
 }
 
-drop_empty_names <- function(x) if (all(names(x) %in% "")) unname(x) else x
 
 # Creates deferred hooks, without adding the default hooks of training and evaluation.
 finish_hooks <- function(hooks, mode) {

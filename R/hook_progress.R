@@ -127,7 +127,6 @@ short_count <- function(n) {
   paste0(format(signif(n / 1e9, 3)), "G")
 }
 
-progress_width <- function() min(getOption("width"), 80)
 
 bar_line <- function(
   label,
@@ -135,7 +134,7 @@ bar_line <- function(
   steps,
   loss,
   elapsed,
-  width = progress_width(),
+  width = min(getOption("width"), 80),
   suffix = ""
 ) {
   eta <- if (run >= steps) 0 else elapsed / run * (steps - run)

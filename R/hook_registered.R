@@ -34,14 +34,8 @@ convert_hook_argument <- function(x, name, kind, call) {
   switch(kind,
     path = absolute_path(x, name, call),
     listeners = as_listener_list(x, call),
-    saver = {
-      check_saver(x, call)
-      x
-    },
-    scaffold = {
-      check_scaffold(x, call)
-      x
-    },
+    saver = check_saver(x, call),
+    scaffold = check_scaffold(x, call),
     unsupported = abort_unsupported_argument(x, name, call),
     x
   )

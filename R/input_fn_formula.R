@@ -62,8 +62,9 @@ expand_formula <- function(formula, data, call = parent.frame()) {
   }
   parsed <- parse_formula(formula, data)
   features <- parsed$features
-  if ("." %in% right_terms(formula)) {
-    removed <- removed_terms(formula[[length(formula)]])
+  right <- formula[[length(formula)]]
+  if ("." %in% formula_terms(right)) {
+    removed <- removed_terms(right)
     features <- setdiff(unique(c(setdiff(features, "."), names(data))), c(parsed$response, removed))
   }
   columns <- as.list(data)
@@ -74,7 +75,6 @@ expand_formula <- function(formula, data, call = parent.frame()) {
   list(data = columns, features = features, response = parsed$response)
 }
 
-right_terms <- function(formula) formula_terms(formula[[length(formula)]])
 
 removed_terms <- function(expr) {
   if (!is.call(expr)) return(character())

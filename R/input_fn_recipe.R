@@ -6,20 +6,27 @@ input_fn.recipe <- function(object, data = NULL, ...) {
   rlang::check_installed("recipes", "to read data by a recipe.")
   # the steps are estimated from the data of the recipe, not from `data`
   if (!recipes::fully_trained(object)) object <- recipes::prep(object, verbose = FALSE)
-  baked <- recipes::bake(object, new_data = data)
-  variables <- summary(object)
-  columns_with_role <- function(role) {
-    intersect(variables$variable[variables$role %in% role], names(baked))
-  }
-  weights <- columns_with_role("case_weights")
-  # weights have a class of the package hardhat
-  baked[weights] <- lapply(baked[weights], as.numeric)
-  response <- columns_with_role("outcome")
+  baked <- bake_by_role(object, data)
+  response <- baked$outcome
   input <- input_fn.data.frame(
-    baked, features = c(columns_with_role("predictor"), weights),
+    baked$data, features = c(baked$predictors, baked$weights),
     response = if (length(response)) response, ...
   )
   structure(input, recipe = object)
+}
+
+# Prepares data by a trained recipe. Returns the data and the names of their columns by role.
+bake_by_role <- function(recipe, data) {
+  baked <- recipes::bake(recipe, new_data = data)
+  variables <- summary(recipe)
+  columns <- function(role) intersect(variables$variable[variables$role %in% role], names(baked))
+  weights <- columns("case_weights")
+  # weights have a class of the package hardhat
+  baked[weights] <- lapply(baked[weights], as.numeric)
+  list(
+    data = baked, outcome = columns("outcome"), predictors = columns("predictor"),
+    weights = weights
+  )
 }
 
 # Applies the recipe of the training to new data.

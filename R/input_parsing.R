@@ -68,15 +68,14 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
   c(spec, columns_parse_spec(weight, call))
 }
 
-fixed_len_feature <- function(shape, dtype, default_value = NULL) {
-  structure(
-    list(shape = known_dims(shape), dtype = as_dtype(dtype), default_value = default_value),
-    class = c("FixedLenFeature", "runhooks_feature_spec")
-  )
-}
-
 parsing_spec <- function(kind, ...) {
   structure(list(...), class = c(kind, "runhooks_feature_spec"))
+}
+
+fixed_len_feature <- function(shape, dtype, default_value = NULL) {
+  parsing_spec("FixedLenFeature",
+    shape = known_dims(shape), dtype = as_dtype(dtype), default_value = default_value
+  )
 }
 
 var_len_feature <- function(dtype) parsing_spec("VarLenFeature", dtype = as_dtype(dtype))
@@ -214,18 +213,15 @@ csv_default <- function(x) {
 empty_default_value <- function(dtype) if (dtype_name(dtype) == "string") character() else numeric()
 
 parsing_symbols <- function() {
-  fixed <- function(shape, dtype, default_value = NULL) {
-    fixed_len_feature(shape, dtype, default_value)
-  }
   list(
-    FixedLenFeature = fixed, VarLenFeature = var_len_feature, SparseFeature = sparse_feature,
-    FixedLenSequenceFeature = fixed_len_sequence_feature,
-    io.FixedLenFeature = fixed, io.VarLenFeature = var_len_feature,
+    FixedLenFeature = fixed_len_feature, VarLenFeature = var_len_feature,
+    SparseFeature = sparse_feature, FixedLenSequenceFeature = fixed_len_sequence_feature,
+    io.FixedLenFeature = fixed_len_feature, io.VarLenFeature = var_len_feature,
     io.SparseFeature = sparse_feature, io.FixedLenSequenceFeature = fixed_len_sequence_feature,
     parse_example = parse_example, io.parse_example = parse_example,
     parse_single_example = parse_single_example, io.parse_single_example = parse_single_example,
     decode_csv = decode_csv, io.decode_csv = decode_csv,
-    python.ops.parsing_ops.FixedLenFeature = fixed,
+    python.ops.parsing_ops.FixedLenFeature = fixed_len_feature,
     python.ops.parsing_ops.VarLenFeature = var_len_feature
   )
 }
