@@ -31,7 +31,7 @@ convert_to_kind <- function(x, kind) {
   switch(kind, type = as_dtype(x), "whole number" = as.integer(x), x)
 }
 
-constructor_factories$column <- function(specs, place) {
+constructor_factories$column <- function(specs, placeholder) {
   is_feature <- specs$kind == "feature"
   .specs <- column_specs(specs)
   f <- if (any(is_feature)) {

@@ -200,7 +200,7 @@ sql_stream <- function(connect, disconnect, query, chunk_size, types, na_allowed
     }
   }
   next_components <- function(number) {
-    # not started, failed, or closed by another query
+    # the query has not started or has failed, or another query has closed its result
     if (is.null(result) || !DBI::dbIsValid(result)) restore(save())
     rows_before <- n_chunks * chunk_size
     chunk <- next_chunk()

@@ -87,7 +87,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   extra <- check_assets_extra(assets_extra)
   local_model_dir(object)
   base <- absolute_path(export_dir_base, "export_dir_base")
-  check_export_dir(base, object, overwrite, versioned)
+  check_export_dir(base, overwrite, versioned)
   receiver <- receiver_for_core(object, serving_input_receiver_fn)
   check_model_compatible(object, "infer")
   check_scales(object, environment())
@@ -166,7 +166,7 @@ check_assets_extra <- function(x, call = parent.frame()) {
   as.list(files)
 }
 
-check_export_dir <- function(base, object, overwrite, versioned, call = parent.frame()) {
+check_export_dir <- function(base, overwrite, versioned, call = parent.frame()) {
   if (file.exists(base) && !dir.exists(base)) {
     abort_runhooks(
       "{.path {base}} is a file, not a directory.", kind = "already_exists", call = call

@@ -216,11 +216,11 @@ abort_unknown_args <- function(extras, arguments, type, call) {
       call = call
     )
   }
-  hint <- unknown_arg_hint(name, text, arguments, type)
+  hint <- unknown_arg_hint(name, text, arguments)
   abort_runhooks(c("{.fn {type}} has no argument {.arg {name}}.", i = hint), call = call)
 }
 
-unknown_arg_hint <- function(name, text, arguments, type) {
+unknown_arg_hint <- function(name, text, arguments) {
   is_synonym <- vapply(argument_synonyms, function(names) ascii_lower(name) %in% names, NA)
   replacement <- names(argument_synonyms)[is_synonym]
   if (identical(replacement, "train")) {
@@ -325,7 +325,7 @@ needs_all_rows <- function(x) {
   optimizer_type(x) %in% the$all_rows
 }
 
-# Whether the optimizer has a penalty, so that its optimum is not that of the loss.
+# Whether the optimizer adds a penalty, which moves its optimum away from the minimum of the loss.
 is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(optimizer_fields(x))
 
 is_full_batch_linear <- function(args, traits) {

@@ -1,8 +1,9 @@
-# Interfaces without a formula: a recipe and data, or x and y, become a formula and data.
+# Converts the arguments of interfaces without a formula (a recipe and data, or x and y) to a
+# formula and data.
 
 is_recipe <- function(x) inherits(x, "recipe")
 
-# A cheap pre-check.
+# A cheap pre-check: whether `x` may be a recipe or a table.
 maybe_xy_or_recipe <- function(x) is.object(x) || is.matrix(x)
 
 is_tabular <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)

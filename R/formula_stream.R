@@ -276,7 +276,6 @@ stream_features <- function(stream, model, mode) {
 
 # Converts batches of records to batches of features and, except for prediction, the response.
 feature_batches <- function(batches, columns, model, mode, is_twice = FALSE) {
-  blueprint <- model$blueprint
   has_response <- !identical(mode, "infer")
   types <- feature_types(model, has_response)
   inform <- first_omission_informer()

@@ -4,7 +4,7 @@
 # Reads a stream and computes the statistics that `requested` selects. Returns a list that replaces
 # the frame of evaluate_blueprint(), and the updated blueprint.
 scan_stream <- function(blueprint, stream, columns, requested, call) {
-  state <- new_stream_statistics(blueprint, requested)
+  state <- new_stream_statistics(requested)
   visit <- function(chunk) {
     frame <- evaluate_blueprint(blueprint, chunk, TRUE, call)
     update_levels(state, blueprint, frame$values)
@@ -27,7 +27,7 @@ scan_stream <- function(blueprint, stream, columns, requested, call) {
 
 # The state of a scan. `requested` contains `features` (to scale), `basis` (terms to orthogonalize),
 # and flags for the response.
-new_stream_statistics <- function(blueprint, requested) {
+new_stream_statistics <- function(requested) {
   list2env(
     list(
       requested = requested, n = 0, read = 0, missing = NULL, levels = list(), crosses = list(),

@@ -73,7 +73,7 @@ with.runhooks_context_as <- function(data, expr, ...) {
   if (inherits(object, "runhooks_context")) {
     return(structure(list(context = object, name = name), class = "runhooks_context_as"))
   }
-  # for contexts of package reticulate
+  # contexts of the package reticulate read the name from this attribute
   attr(object, "as") <- name
   object
 }

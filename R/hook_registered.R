@@ -1,6 +1,6 @@
 # Constructors of hooks that are generated from the registrations of the core.
 
-constructor_factories$hook <- function(specs, place) {
+constructor_factories$hook <- function(specs, placeholder) {
   .specs <- specs
   f <- function() {
     abort_abbreviated_arguments()

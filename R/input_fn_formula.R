@@ -1,7 +1,7 @@
 # Formulas in input_fn(), which select columns.
 
 # The labels of the terms, the response and the intercept of a formula.
-parse_formula <- function(formula, data = NULL) {
+parse_formula <- function(formula) {
   right <- formula[[length(formula)]]
   check_formula_operators(right)
   parsed <- stats::terms(formula, allowDotAsName = TRUE)
@@ -60,7 +60,7 @@ expand_formula <- function(formula, data, call = parent.frame()) {
   if (length(formula) < 2) {
     abort_runhooks("{.arg object} must be a formula with a right side.", call = call)
   }
-  parsed <- parse_formula(formula, data)
+  parsed <- parse_formula(formula)
   features <- parsed$features
   right <- formula[[length(formula)]]
   if ("." %in% formula_terms(right)) {
