@@ -214,3 +214,13 @@ test_that("the weight column weights the quantiles", {
   name <- grep("bucket_boundaries", variable_names(model), value = TRUE)
   expect_gte(min(variable_value(model, name)[[1]]), 10 - 1e-5)
 })
+
+test_that("center_bias starts the trees of three classes at the logarithms of their shares", {
+  data <- data.frame(x = rep(1, 60), y = factor(rep(c("a", "b", "c"), c(10, 20, 30))))
+  model <- boosted_trees_classifier(
+    y ~ x, data, center_bias = TRUE, n_trees = 1, learning_rate = 1e-6, l2_regularization = 0
+  )
+  train(model)
+  shares <- predict(model, data[1, ], type = "prob")
+  expect_equal(unlist(shares, use.names = FALSE), c(1, 2, 3) / 6, tolerance = 0.01)
+})

@@ -276,7 +276,8 @@ class EnsembleGrower {
     return add_cond(g, is_complete, branch(use_means), branch(do_nothing), name)[0].op;
   }
 
-  int64_t hessian_width() const { return logits_ == 1 ? 1 : logits_ * logits_; }
+  // Softmax derivatives in memory contain only the diagonal of the Hessian matrix.
+  int64_t hessian_width() const { return logits_ == 1 || in_memory_ ? logits_ : logits_ * logits_; }
   Shape summary_shape(const FeatureGroup& group) const {
     if (logits_ == 1) return Shape{group.size(), args_.max_splits(), group.buckets, 2};
     return Shape{group.size(), args_.max_splits(), 1, group.buckets + 1, logits_ + hessian_width()};
