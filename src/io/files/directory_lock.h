@@ -27,7 +27,6 @@ class DirectoryLock {
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
-  const LockOwner& holder() const { return owner_; }
   static void close_in_child();  // called after a fork
 
  private:
