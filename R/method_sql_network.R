@@ -220,7 +220,7 @@ case_when_arm <- function(condition, value) base::call("~", condition, value)
 
 # Describes how a column enters a layer, as a list with these elements:
 # `numbers`: expressions that are multiplied by weights.
-# `conditions`: conditions with a weight each, of which at most one is TRUE.
+# `conditions`: conditions with a weight each; at most one is TRUE.
 # `is_known`, `unknown`: a condition and the number of a weight, for rows where none of the
 #   conditions is TRUE.
 # `others`: a condition for the rows with weight 0. Without it, they include missing values.

@@ -110,7 +110,7 @@ check_model_fn <- function(model_fn, params, call = parent.frame()) {
   }
 }
 
-# Returns the function by which the core calls the user's model function and checks its result.
+# Returns the function with which the core calls the user's model function and checks its result.
 custom_model <- function(object) {
   model_fn <- object$model_fn
   arguments <- names(formals(args(model_fn)))

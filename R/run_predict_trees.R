@@ -39,7 +39,7 @@ predict_contributions <- function(object, newdata, checkpoint_path, hooks, call)
   fast_tibble(prediction_columns(values, as.vector(names)), nrow(values))
 }
 
-# The names of the logits if there are several, each of which has its own contributions.
+# The names of the logits if there are several; each has its own contributions.
 logit_names <- function(object, n) {
   if (n == 1) return("")
   labels <- model_labels(object)

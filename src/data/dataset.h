@@ -47,7 +47,7 @@ class ComponentsSink : public ElementSink {
 
 class PackedRowCache;
 
-// A table of rows in memory, of which each is an element. Iterators that only select or reorder
+// A table in memory whose rows are the elements. Iterators that only select or reorder
 // elements pass on row numbers instead of elements.
 class RowTable {
  public:

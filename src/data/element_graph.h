@@ -17,7 +17,7 @@ class ElementGraph : public Graph {
     if (outer) outer_ = outer->shared_from_this();
   }
   Output capture(const Output& outside) override;
-  // The enclosing graph; NULL if there is none or if it has been destroyed.
+  // The enclosing graph; NULL if none exists or if it has been destroyed.
   std::shared_ptr<Graph> outer() const { return outer_.lock(); }
   // The placeholders of this graph for captured tensors, and the captured tensors of the innermost
   // enclosing graph.

@@ -19,7 +19,7 @@ using OperationsById = std::map<int, const Operation*>;
 OperationsById ancestors_of(std::vector<const Operation*> ends,
                                 Through through,
                                 const std::function<bool(const Operation&)>& visits_inputs_of = {});
-// Returns `end` or one of its ancestors for which `matches` is TRUE; NULL if there is none.
+// Returns `end` or one of its ancestors for which `matches` is TRUE; NULL if none exists.
 const Operation* find_ancestor(const Operation* end,
                                Through through,
                                const std::function<bool(const Operation&)>& matches);

@@ -20,9 +20,9 @@ NamedTensors subtree(const NamedTensors& tree, const std::string& prefix);
 // Adds the tensors of `part` below `prefix`.
 void add_subtree(NamedTensors& tree, const std::string& prefix, const NamedTensors& part);
 
-// Returns the tensor with this name and type that has a single element; NULL if there is none.
+// Returns the tensor with this name and type that has a single element; NULL if none exists.
 const Tensor* state_scalar(const NamedTensors& state, const std::string& name, DType dtype);
-// Return the value of such a tensor. Throw kDataLoss if there is none.
+// Return the value of such a tensor. Throw kDataLoss if none exists.
 int64_t state_integer(const NamedTensors& state, const std::string& name);
 bool state_flag(const NamedTensors& state, const std::string& name);
 double state_number(const NamedTensors& state, const std::string& name);

@@ -32,7 +32,7 @@ class ReplicaScope {
   // the data. Nothing is added earlier than needed, because default seeds depend on the number of
   // ops.
   Operation* add(OpBuilder builder);
-  // The newest collective op, which runs after all others; NULL if there is none.
+  // The newest collective op, which runs after all others; NULL if none exists.
   Operation* last() const { return last_collective_op_; }
   // Adds a conditional whose branches contain collective ops. Its predicate must be equal in all
   // processes.

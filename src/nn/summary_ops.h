@@ -15,7 +15,7 @@ constexpr const char* kSummaryOpCollection = "summary_op";
 
 struct SummaryOptions {
   std::vector<std::string> collections = {collection_keys::kSummaries};
-  std::string family;  // prefix of tags, by which TensorBoard groups them; "" for none
+  std::string family;  // prefix of tags; TensorBoard groups by it; "" for none
 };
 
 // Derives the tag and the op name of a summary from `name`, as tf.summary does, and adds the

@@ -12,7 +12,7 @@ namespace r {
 // ... of `to`, a vector of the same type.
 void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t at, R_xlen_t n);
 
-// A cell has the remaining dimensions; it is a vector of length 1 if there are none.
+// A cell has the remaining dimensions; it is a vector of length 1 without them.
 class RowSlicer {
  public:
   explicit RowSlicer(SEXP values);
