@@ -216,7 +216,7 @@ void cpp_sleep_set(SEXP sleep) {
 }
 
 // Resets the counts of lines that are logged a limited number of times.
-void cpp_forget_logged_lines() {
+void cpp_reset_log_counts() {
   guarded_entry([] { reset_log_counts(); });
 }
 
@@ -480,9 +480,9 @@ SEXP inside_sleep_set(SEXP sleep) {
   END_RCPP
 }
 
-SEXP inside_forget_logged_lines() {
+SEXP inside_reset_log_counts() {
   BEGIN_RCPP
-  cpp_forget_logged_lines();
+  cpp_reset_log_counts();
   return R_NilValue;
   END_RCPP
 }

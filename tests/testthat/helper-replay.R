@@ -116,7 +116,7 @@ trace_listener <- function(rec, name, on = list()) {
 # Evaluates `expr`. Returns list(returned, surfaced, log): the value, the form of the error, and log
 # lines from INFO on as "LEVEL text".
 attempt <- function(expr) {
-  cpp_forget_logged_lines()
+  cpp_reset_log_counts()
   before <- tf$logging$get_verbosity()
   tf$logging$set_verbosity(tf$logging$INFO)
   on.exit(tf$logging$set_verbosity(before))
