@@ -130,6 +130,8 @@ evaluate_formula <- function(blueprint, terms, data, used, na_action, wants, cal
   blueprint$is_stream <- is_stream
   filled <- fill_missing(seen, blueprint$na$constants)
   if (any(vapply(filled, inherits, NA, "units"))) blueprint <- add_response_unit(blueprint, filled, call)
+  for (slot in names(terms)) blueprint <- add_variables(blueprint, terms[[slot]], filled, call)
+  blueprint <- logicals_as_factors(blueprint, terms)
   for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
   blueprint$has_bias <- all(vapply(terms, has_bias, NA, blueprint))
   if (is_stream) {
@@ -322,7 +324,8 @@ formula_variables <- function(formula, columns, blueprint, call) {
   terms <- stats::terms(right, data = stub)
   variables <- as.list(attr(terms, "variables"))[-1]
   names(variables) <- vapply(variables, term_name, "")
-  uses <- matrix(attr(terms, "factors") > 0, length(variables))
+  codes <- matrix(attr(terms, "factors"), length(variables))
+  uses <- codes > 0
   all_terms <- lapply(seq_along(attr(terms, "term.labels")), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
@@ -334,9 +337,15 @@ formula_variables <- function(formula, columns, blueprint, call) {
     if (!any(is_left)) abort_runhooks("The formula has no features but its response.", call = call)
   }
   own <- vapply(seq_along(variables), function(i) any(uses[i, is_left]), NA)
+  # 2 marks a variable that terms() codes by all of its levels
+  has_all <- vapply(seq_along(variables), function(i) {
+    is_main <- lengths(all_terms) == 1
+    any(codes[i, is_left] == 2) || (attr(terms, "intercept") == 0 && any(uses[i, is_left & is_main]))
+  }, NA)
   structure(
     all_terms[is_left], labels = attr(terms, "term.labels")[is_left], order = variables[own],
-    offsets = variables[attr(terms, "offset")], intercept = attr(terms, "intercept")
+    offsets = variables[attr(terms, "offset")], intercept = attr(terms, "intercept"),
+    both_values = names(variables)[has_all]
   )
 }
 
@@ -363,15 +372,6 @@ warn_response_dropped <- function(name) {
 }
 
 add_terms <- function(blueprint, terms, data, call) {
-  for (term in terms) {
-    for (name in setdiff(names(term), names(blueprint$variables))) {
-      expr <- term[[name]]
-      new <- formula_constants(expr, names(data), attr(term, "frame"))
-      blueprint$constants[names(new)] <- new
-      blueprint$variables[[name]] <- new_variable(name, expr, data, blueprint, call)
-    }
-    blueprint <- add_parts_of_terms(blueprint, term)
-  }
   for (term in split_matrix_terms(terms, blueprint)) {
     is_word <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
     words <- names(term)[is_word]
@@ -540,7 +540,10 @@ formula_value <- function(name, data, blueprint, call) {
   raw <- in_unit(
     evaluate_variable(name, variable$expr, data, blueprint, call), variable$unit, name, call
   )
-  if (is.null(variable$time)) return(with_named_na(numeric_or_factor(raw), variable$na_level))
+  if (is.null(variable$time)) {
+    value <- with_named_na(numeric_or_factor(raw), variable$na_level)
+    return(if (is.null(variable$levels)) value else flag_factor(value, variable))
+  }
   check_time(raw, name, variable$time, call)
   time_numbers(raw)
 }

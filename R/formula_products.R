@@ -1,5 +1,45 @@
 # Products with multi-column numbers, such as poly(x, 2):f, become one term per column.
 
+add_variables <- function(blueprint, terms, data, call) {
+  for (term in terms) {
+    for (name in setdiff(names(term), names(blueprint$variables))) {
+      expr <- term[[name]]
+      new <- formula_constants(expr, names(data), attr(term, "frame"))
+      blueprint$constants[names(new)] <- new
+      blueprint$variables[[name]] <- new_variable(name, expr, data, blueprint, call)
+    }
+    blueprint <- add_parts_of_terms(blueprint, term)
+  }
+  blueprint
+}
+
+# A logical is the number 0 or 1, unless both of its values need a weight, as for `x:flag`, or it
+# is in a product with a factor.
+logicals_as_factors <- function(blueprint, terms) {
+  if (blueprint$has_trees) return(blueprint)
+  is_logical <- function(v) v$is_logical && v$width == 1L
+  logicals <- names(Filter(is_logical, blueprint$variables))
+  words <- names(Filter(function(v) !is.null(v$levels), blueprint$variables))
+  for (part in unname(terms)) {
+    products <- lapply(Filter(function(term) any(names(term) %in% words), part), names)
+    needed <- c(attr(part, "both_values"), unlist(products))
+    for (name in intersect(logicals, needed)) {
+      known <- blueprint$known$variables[[name]]
+      if (is.null(known) || !is.null(known$levels)) {
+        blueprint$variables[[name]]$levels <- c("FALSE", "TRUE")
+      }
+    }
+  }
+  blueprint
+}
+
+# TRUE and FALSE, or 1 and 0, as levels.
+flag_factor <- function(value, variable) {
+  is_flag <- is.logical(value) || is.numeric(value) && all(value %in% c(0, 1, NA))
+  if (!isTRUE(variable$is_logical) || !is_flag) return(value)
+  factor(value == 1, levels = c(FALSE, TRUE))
+}
+
 # Adds the columns of multi-column variables as variables, such as `poly(x, 2)[, 1]`.
 add_parts_of_terms <- function(blueprint, term) {
   if (length(term) < 2) return(blueprint)

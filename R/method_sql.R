@@ -225,6 +225,10 @@ level_indicator <- function(variable, level, levels, blueprint, call) {
 }
 
 level_condition <- function(variable, level, blueprint, call) {
+  if (isTRUE(blueprint$variables[[variable]]$is_logical)) {
+    flag <- variable_expression(variable, blueprint, call)
+    return(if (level == "TRUE") flag else base::call("!", flag))
+  }
   column <- word_column_expression(variable, blueprint, call)
   if (identical(level, blueprint$variables[[variable]]$na_level)) {
     # is.na() is FALSE for the level NA of a factor
@@ -235,8 +239,10 @@ level_condition <- function(variable, level, blueprint, call) {
 
 # TRUE in rows that are not missing.
 present_condition <- function(variable, blueprint, call) {
-  if (!is.null(blueprint$variables[[variable]]$na_level)) return(TRUE)
-  base::call("!", base::call("is.na", word_column_expression(variable, blueprint, call)))
+  known <- blueprint$variables[[variable]]
+  if (!is.null(known$na_level)) return(TRUE)
+  expression_of <- if (isTRUE(known$is_logical)) variable_expression else word_column_expression
+  base::call("!", base::call("is.na", expression_of(variable, blueprint, call)))
 }
 
 # A column of words, or factor() of a column.
@@ -261,13 +267,17 @@ is_factor_call <- function(expr) {
     as.character(expr[[1]]) %in% c("factor", "as.factor", "ordered", "as.character")
 }
 
-# A number, or the 0 and 1 of a logical.
-variable_number <- function(variable, blueprint, call) {
+variable_expression <- function(variable, blueprint, call) {
   known <- blueprint$variables[[variable]]
   expr <- if (is.null(known$expr)) variable else known$expr
   number <- number_expression(expr, blueprint, call, variable)
-  if (is.call(number)) number <- base::call("(", number)
-  if (!isTRUE(known$is_logical)) return(number)
+  if (is.call(number)) base::call("(", number) else number
+}
+
+# A number, or the 0 and 1 of a logical.
+variable_number <- function(variable, blueprint, call) {
+  number <- variable_expression(variable, blueprint, call)
+  if (!isTRUE(blueprint$variables[[variable]]$is_logical)) return(number)
   rlang::expr(dplyr::case_when(!!number ~ 1, !(!!number) ~ 0))
 }
 
