@@ -61,6 +61,13 @@ fit_of_one_response <- function(object, what, call = parent.frame()) {
 anova.tf_estimator <- function(object, ..., test = NULL) {
   others <- list(...)
   is_model <- vapply(others, inherits, NA, "tf_estimator")
+  is_foreign <- !is_model & vapply(others, function(x) is.list(x) && is.object(x), NA)
+  if (any(is_foreign)) {
+    abort_runhooks(
+      "{.fn anova} compares models of runhooks, not a {.cls {class(others[is_foreign][[1]])[[1]]}} object.",
+      call = environment()
+    )
+  }
   abort_extra_arguments("anova", others[!is_model], "test")
   models <- c(list(object), unname(others))
   fits <- lapply(models, fit_of_one_response, "anova")
@@ -227,10 +234,25 @@ compare_terms <- function(generic, object, scope, scale, test, k, ..., call = pa
       call = call
     )
   }
+  object <- without_missing_rows(object)
   default <- utils::getS3method(generic, "default")
   table <- default(object, scope, scale, if (test == "F") "none" else test, k, ...)
   if (!is_regressor || scale != 0) return(table)
   add_sums_of_squares(table, object, generic == "add1", test, k)
+}
+
+# Smaller and larger models then have the same rows.
+without_missing_rows <- function(object) {
+  rows <- training_frame(object, "drop1")$rows
+  if (all(rows) || !is.data.frame(object$data)) return(object)
+  # added terms may read columns that this model does not
+  data <- tryCatch(
+    eval(object$call$data, environment(stats::formula(object))), error = function(error) NULL
+  )
+  if (!is.data.frame(data) || nrow(data) != length(rows)) data <- object$data
+  object$data <- object$data[rows, , drop = FALSE]
+  object$call$data <- as.data.frame(data)[rows, , drop = FALSE]
+  object
 }
 
 # The columns of drop1.lm() and add1.lm(), from the criterion of the default methods, which is

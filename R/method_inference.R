@@ -97,7 +97,9 @@ confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
   if (missing(parm)) return(limits)
   known <- if (is.character(parm)) rownames(table) else seq_len(nrow(table))
   shown <- paste0("\"", rownames(table), "\"", collapse = ", ")
-  good <- length(parm) > 0 && all(parm %in% known)
+  # negative numbers leave coefficients out
+  is_left_out <- is.numeric(parm) && all(parm < 0)
+  good <- length(parm) > 0 && all((if (is_left_out) -parm else parm) %in% known)
   check_arg(good, parm, paste("among", shown, "or their numbers"), "parm", environment())
   limits[parm, , drop = FALSE]
 }

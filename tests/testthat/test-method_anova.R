@@ -164,3 +164,14 @@ test_that("R squared with an offset is that of summary.lm()", {
     expect_equal(measures[["r.squared"]], expected[[2]], tolerance = 1e-4)
   }
 })
+
+test_that("drop1() and add1() use the rows of the model", {
+  data <- transform(mtcars, hp = replace(hp, 3, NA))
+  model <- linear_regressor(mpg ~ wt + hp, data, na.action = na.omit)
+  suppressMessages(train(model))
+  reference <- lm(mpg ~ wt + hp, data)
+  expect_equal(drop1(model, test = "F"), drop1(reference, test = "F"), tolerance = 1e-3)
+  own <- add1(model, ~ . + qsec, test = "F")
+  expect_equal(own$RSS, add1(reference, ~ . + qsec, test = "F")$RSS, tolerance = 1e-3)
+  expect_error(anova(model, reference), "compares models of runhooks, not a <lm> object")
+})
