@@ -9,9 +9,12 @@ abort_abbreviated_arguments <- function(call = parent.frame()) {
   if (all(given %in% c("", known))) return(invisible())
   what <- sys.call(n)[[1]]
   is_named <- is.name(what) || is.call(what)
-  what <- if (is_named) sub("^.*::", "", code_text(what)) else "the function"
+  what <- if (is_named) generic_name(sub("^.*::", "", code_text(what))) else "the function"
   check_abbreviations(given, known, what, call)
 }
+
+# R's calls have the name of the method.
+generic_name <- function(name) sub("[.](tf|runhooks)_[a-z_]+$", "", name)
 
 check_abbreviations <- function(given, known, what, call) {
   for (name in setdiff(given, c("", known))) {

@@ -230,6 +230,7 @@ abort_missing_features <- function(missing, existing, call) {
     c(
       "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
        {.val {missing}}.",
+      did_you_mean(missing[[1]], existing),
       i = abbreviated_names(existing)
     ),
     kind = "not_found", call = call
@@ -262,6 +263,8 @@ abort_extra_prediction_args <- function(extras, call) {
   )
   advice <- if (name %in% c("new_data", "data", "new.data", "newx", "x")) {
     "Use {.arg newdata}: {.code predict(model, data)}."
+  } else if (name %in% c("se.fit", "se", "std_error")) {
+    "For intervals of a linear model, use {.code interval = \"confidence\"}."
   } else {
     near <- near_name(name, known)
     if (length(near)) "Did you mean {.arg {near}}?" else "Its arguments are {.arg {known}}."

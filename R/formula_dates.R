@@ -51,7 +51,8 @@ check_time <- function(x, name, was, call) {
   abort_runhooks(
     c(
       "The feature {.val {name}} has a different type than in training.",
-      x = "It was {.cls {was}}, but is now {.cls {if (is.null(now)) class(x) else now}}."
+      x = "It was {.cls {was}}, but is now {.cls {if (is.null(now)) class(x) else now}}.",
+      i = if (was %in% c("Date", "POSIXct")) "Convert it with {.fn as.{was}}."
     ),
     call = call
   )

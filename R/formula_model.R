@@ -542,7 +542,8 @@ formula_value <- function(name, data, blueprint, call) {
   )
   if (is.null(variable$time)) {
     value <- with_named_na(numeric_or_factor(raw), variable$na_level)
-    return(if (is.null(variable$levels)) value else flag_factor(value, variable))
+    check_width(value, variable, name, call)
+    return(if (is_logical_variable(variable)) logical_value(value, variable, name, call) else value)
   }
   check_time(raw, name, variable$time, call)
   time_numbers(raw)

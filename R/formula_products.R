@@ -17,8 +17,7 @@ add_variables <- function(blueprint, terms, data, call) {
 # is in a product with a factor.
 logicals_as_factors <- function(blueprint, terms) {
   if (blueprint$has_trees) return(blueprint)
-  is_logical <- function(v) v$is_logical && v$width == 1L
-  logicals <- names(Filter(is_logical, blueprint$variables))
+  logicals <- names(Filter(is_logical_variable, blueprint$variables))
   words <- names(Filter(function(v) !is.null(v$levels), blueprint$variables))
   for (part in unname(terms)) {
     products <- lapply(Filter(function(term) any(names(term) %in% words), part), names)
@@ -33,11 +32,38 @@ logicals_as_factors <- function(blueprint, terms) {
   blueprint
 }
 
-# TRUE and FALSE, or 1 and 0, as levels.
-flag_factor <- function(value, variable) {
-  is_flag <- is.logical(value) || is.numeric(value) && all(value %in% c(0, 1, NA))
-  if (!isTRUE(variable$is_logical) || !is_flag) return(value)
-  factor(value == 1, levels = c(FALSE, TRUE))
+is_logical_variable <- function(variable) isTRUE(variable$is_logical) && variable$width == 1L
+
+# Later data may also have 1 and 0, or the words "TRUE" and "FALSE".
+logical_value <- function(value, variable, name, call) {
+  flag <- if (is.logical(value)) {
+    value
+  } else if (is.numeric(value)) {
+    ifelse(value %in% 0:1, value == 1, NA)
+  } else {
+    as.logical(as.character(value))
+  }
+  invalid <- which(is.na(flag) & !is.na(value))
+  if (length(invalid)) {
+    abort_runhooks(
+      c(
+        "The feature {.val {name}} was a logical in training.",
+        x = "Row {invalid[[1]]} has {.val {first_value(value[invalid])}}.",
+        i = "Use TRUE and FALSE, or 1 and 0."
+      ),
+      call = call
+    )
+  }
+  if (is.null(variable$levels)) flag else factor(flag, levels = c(FALSE, TRUE))
+}
+
+check_width <- function(value, variable, name, call) {
+  width <- if (length(dim(value)) > 1) prod(dim(value)[-1]) else 1
+  if (is.null(variable$width) || width == variable$width) return(invisible())
+  abort_runhooks(
+    "The feature {.val {name}} has {width} column{?s}, but it had {variable$width} in training.",
+    call = call
+  )
 }
 
 # Adds the columns of multi-column variables as variables, such as `poly(x, 2)[, 1]`.

@@ -10,6 +10,7 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
            {kind_descriptions[[column_kind(value)]]}.",
           x = "The value in row 1 is {.val {first_value(value[1])}}.",
           i = na_level_advice(value),
+          i = number_text_advice(value, name),
           i = "To predict classes, use a classifier such as {.fn linear_classifier}."
         ),
         call = call
@@ -26,6 +27,14 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
     if (!"n_classes" %in% given) args$n_classes <- length(args$label_vocabulary)
   }
   args
+}
+
+number_text_advice <- function(value, name) {
+  words <- unique(as.character(value))
+  is_number <- !is.na(suppressWarnings(as.numeric(words[!is.na(words) & words != "NA"])))
+  if (length(is_number) == 0 || !all(is_number)) return(NULL)
+  text <- if (is.factor(value)) sprintf("as.character(%s)", name) else name # nolint: used by cli
+  cli::format_inline("The text consists of numbers; convert it with {.code as.numeric({text})}.")
 }
 
 # A level without rows remains a class, because a stream or later data may contain it.

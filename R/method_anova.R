@@ -178,7 +178,9 @@ refitting_call <- function(call, object, changes, place) {
   if (!"model_dir" %in% changes) call$model_dir <- NULL
   # include the data and the constructor if `place` does not have them
   if (!is.null(place)) {
-    if (!"data" %in% changes && !has_same_data(call$data, object$data, place)) call$data <- object$data
+    if (!"data" %in% changes && !has_same_data(call$data, object$data, place)) {
+      call$data <- data_of_call(object)
+    }
     if (is.name(call[[1]]) && !exists(as.character(call[[1]]), envir = place, mode = "function")) {
       call[[1]] <- base::call("::", quote(runhooks), as.name(object$spec$type))
     }
@@ -190,6 +192,15 @@ refitting_call <- function(call, object, changes, place) {
     })),
     call
   ))
+}
+
+# Added terms may read columns that the model does not. The formula's environment has only the
+# variables of the formula, so the data are found in the functions that are running.
+data_of_call <- function(object) {
+  expr <- object$call$data
+  places <- c(environment(stats::formula(object)), if (is.name(expr)) c(globalenv(), sys.frames()))
+  place <- Find(function(place) has_same_data(expr, object$data, place), places)
+  if (is.null(place)) object$data else eval(expr, place)
 }
 
 has_same_data <- function(expr, data, place) {
@@ -234,24 +245,23 @@ compare_terms <- function(generic, object, scope, scale, test, k, ..., call = pa
       call = call
     )
   }
-  object <- without_missing_rows(object)
+  object <- with_call_data(object)
   default <- utils::getS3method(generic, "default")
   table <- default(object, scope, scale, if (test == "F") "none" else test, k, ...)
   if (!is_regressor || scale != 0) return(table)
   add_sums_of_squares(table, object, generic == "add1", test, k)
 }
 
-# Smaller and larger models then have the same rows.
-without_missing_rows <- function(object) {
+# The smaller and larger models are of the same rows.
+with_call_data <- function(object) {
+  if (!is.data.frame(object$data) || is.null(object$call$data)) return(object)
   rows <- training_frame(object, "drop1")$rows
-  if (all(rows) || !is.data.frame(object$data)) return(object)
-  # added terms may read columns that this model does not
-  data <- tryCatch(
-    eval(object$call$data, environment(stats::formula(object))), error = function(error) NULL
-  )
-  if (!is.data.frame(data) || nrow(data) != length(rows)) data <- object$data
-  object$data <- object$data[rows, , drop = FALSE]
-  object$call$data <- as.data.frame(data)[rows, , drop = FALSE]
+  data <- data_of_call(object)
+  if (!all(rows)) {
+    object$data <- object$data[rows, , drop = FALSE]
+    data <- as.data.frame(data)[rows, , drop = FALSE]
+  }
+  object$call$data <- data
   object
 }
 

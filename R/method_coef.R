@@ -275,7 +275,6 @@ summary.tf_estimator <- function(object, ...) {
   known <- as.list(measures)
   coefficients <- if (has_coefficients(object)) {
     fit <- coefficient_fit(object, "summary", frame = frame)
-    record_inference(fit)
     known <- c(known, likelihood_measures(fit, known$r.squared))
     coefficient_table(fit)
   }

@@ -9,7 +9,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   names(forms) <- vapply(forms, `[[`, "", "type")
   choices <- c(names(forms), "response", "link", if (is_tree_model(object)) "contributions")
   good <- is.null(type) || (is_string(type) && type %in% choices)
-  shown <- paste0("\"", choices, "\"", collapse = " or ")
+  shown <- cli::format_inline("{.or {.val {choices}}}")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
   if (identical(type, "contributions")) {
     return(predict_contributions(object, newdata, checkpoint_path, hooks, call))

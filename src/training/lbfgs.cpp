@@ -307,12 +307,15 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   const Output next_direction = f.choose(is_accepted, down, own(kDirection));
 
   // Converged if the remaining step of each element is small compared with the largest weight, or
-  // with the precision that the data allow (1 / sqrt(curvature)).
+  // with the precision that the data allow (1 / sqrt(curvature)). Tiny weights of rows make all
+  // curvatures tiny, but not the precision.
   const Output remaining = g.op("Abs", {down});
   const Output by_size =
       g.op("LessEqual", {remaining, multiply(g, f.of(tolerance_), f.largest(x))});
-  const Output by_data = g.op(
-      "LessEqual", {multiply(g, remaining, g.op("Sqrt", {curvature_})), f.of(10 * tolerance_)});
+  const Output unit = f.minimum(f.of(1), g.op("Sqrt", {f.largest(curvature_)}));
+  const Output by_data =
+      g.op("LessEqual", {multiply(g, remaining, g.op("Sqrt", {curvature_})),
+                         multiply(g, f.of(10 * tolerance_), unit)});
   const Output all_small =
       g.op("All", {f.either(by_size, by_data), g.int_vector({0})}).named("all_small");
   const Output has_converged = f.both(f.both(is_accepted, f.negate(is_new)), all_small);

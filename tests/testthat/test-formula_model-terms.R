@@ -128,6 +128,13 @@ test_that("a logical in products, or without its main effect, has both of its va
     number = transform(few, auto = as.numeric(auto)), word = transform(few, auto = as.character(auto))
   )
   for (other in others) expect_equal(predict(model, other), predict(model, few))
+  plain <- linear_regressor(mpg ~ wt + auto, data)
+  train(plain)
+  for (other in others) expect_equal(predict(plain, other), predict(plain, few))
+  expect_error(
+    predict(plain, transform(few, auto = 2)), "was a logical in training.*Use TRUE and FALSE",
+    class = "runhooks_error_invalid_argument"
+  )
   few$auto[[2]] <- NA
   expect_equal(is.na(predict(model, few)$.pred), c(FALSE, TRUE, FALSE))
 })

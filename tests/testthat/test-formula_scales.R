@@ -185,3 +185,21 @@ test_that("models of feature columns keep TensorFlow's optimizers, rates and los
   expect_null(mtcars_model()$spec$label_scale)
   expect_null(deep$args$feature_columns$center)
 })
+
+test_that("tiny responses are scaled, and too large ones are refused", {
+  data <- transform(cars, tiny = dist * 1e-200, large = dist * 1e25)
+  model <- linear_regressor(tiny ~ speed, data, model_dir = new_folder())
+  train(model)
+  fit <- predict(model, data)$.pred * 1e200
+  expect_equal(fit, unname(fitted(lm(dist ~ speed, cars))), tolerance = 1e-5)
+  expect_error(
+    linear_regressor(large ~ speed, data), "`large` is too large.*I\\(large / 1e\\+26\\)",
+    class = "runhooks_error_invalid_argument"
+  )
+})
+
+test_that("a response of numbers as text is refused with the conversion", {
+  data <- transform(cars, text = as.character(dist), f = factor(dist))
+  expect_error(linear_regressor(text ~ speed, data), "as.numeric\\(text\\)")
+  expect_error(linear_regressor(f ~ speed, data), "as.numeric\\(as.character\\(f\\)\\)")
+})

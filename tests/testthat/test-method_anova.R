@@ -175,3 +175,16 @@ test_that("drop1() and add1() use the rows of the model", {
   expect_equal(own$RSS, add1(reference, ~ . + qsec, test = "F")$RSS, tolerance = 1e-3)
   expect_error(anova(model, reference), "compares models of runhooks, not a <lm> object")
 })
+
+test_that("add1() and step() find columns of data in the calling function", {
+  cars_of <- function() transform(mtcars, hp = hp + 1)
+  local({
+    data_here <- cars_of()
+    model <- linear_regressor(mpg ~ wt, data_here)
+    train(model)
+    reference <- lm(mpg ~ wt, data_here)
+    expect_equal(add1(model, ~ . + qsec)$RSS, add1(reference, ~ . + qsec)$RSS, tolerance = 1e-3)
+    chosen <- step(model, ~ . + qsec + hp, trace = 0)
+    expect_equal(attr(terms(chosen), "term.labels"), c("wt", "hp"))
+  })
+})
