@@ -15,6 +15,7 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     check_kind(value, name, if (is.null(levels)) "double" else "factor")
     value
   })
+  if (with_response) check_has_response(blueprint, names(data), call)
   response <- if (with_response) response_value(data, blueprint, call)
   finite <- all_finite(c(values, if (with_response) list(response)))
   for (i in seq_along(names)) {
@@ -57,6 +58,20 @@ check_variables <- function(blueprint, data, call) {
   read <- c(read, intersect(variables_of(blueprint$offset$expr), blueprint$columns))
   missing <- setdiff(unique(read), c(names(data), names(blueprint$constants)))
   if (length(missing)) abort_missing_features(missing, names(data), call)
+}
+
+check_has_response <- function(blueprint, existing, call) {
+  response <- blueprint$response$name
+  missing <- setdiff(blueprint$response_variables, c(existing, names(blueprint$constants)))
+  if (response %in% existing || length(missing) == 0) return(invisible())
+  abort_runhooks(
+    c(
+      "The data lack the response of the model: {.val {missing}}.",
+      did_you_mean(missing[[1]], existing),
+      i = "Training and evaluation need it; {.fn predict} does not."
+    ),
+    kind = "not_found", call = call
+  )
 }
 
 drop_incomplete_rows <- function(blueprint, frame, call, note = FALSE) {

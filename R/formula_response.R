@@ -24,7 +24,18 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
       inform_empty_classes(value, name)
       args$label_vocabulary <- response_classes(value, name, call)
     }
-    if (!"n_classes" %in% given) args$n_classes <- length(args$label_vocabulary)
+    n <- length(args$label_vocabulary)
+    if (!"n_classes" %in% given) args$n_classes <- n
+    if (!"label_vocabulary" %in% given && is_number(args$n_classes) && args$n_classes != n) {
+      abort_runhooks(
+        c(
+          "The response {.val {name}} has {n} classes, but {.arg n_classes} is
+           {describe(args$n_classes)}.",
+          i = "A formula needs no {.arg n_classes}: leave it out."
+        ),
+        call = call
+      )
+    }
   }
   args
 }

@@ -47,7 +47,9 @@ std::vector<std::string> closest_matches(const std::string& name,
     const std::string candidate = ascii_lower(known[i]);
     size_t far = distance(wanted, candidate, limit);
     if (far > limit && is_part_of(wanted, candidate)) far = limit;
-    if (far <= limit) found.emplace_back(far, i);
+    // another letter is no misspelling of a name of one letter
+    const bool is_other = far >= std::max(wanted.size(), candidate.size());
+    if (far <= limit && !is_other) found.emplace_back(far, i);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -312,13 +312,18 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   const Output remaining = g.op("Abs", {down});
   const Output by_size =
       g.op("LessEqual", {remaining, multiply(g, f.of(tolerance_), f.largest(x))});
-  const Output unit = f.minimum(f.of(1), g.op("Sqrt", {f.largest(curvature_)}));
-  const Output by_data =
-      g.op("LessEqual", {multiply(g, remaining, g.op("Sqrt", {curvature_})),
-                         multiply(g, f.of(10 * tolerance_), unit)});
+  const Output most_curved = f.largest(curvature_);
+  const Output unit = f.minimum(f.of(1), g.op("Sqrt", {most_curved}));
+  const Output by_data = g.op("LessEqual", {multiply(g, remaining, g.op("Sqrt", {curvature_})),
+                                            multiply(g, f.of(10 * tolerance_), unit)});
   const Output all_small =
       g.op("All", {f.either(by_size, by_data), g.int_vector({0})}).named("all_small");
-  const Output has_converged = f.both(f.both(is_accepted, f.negate(is_new)), all_small);
+  // A shortened step that promises less than the precision of the loss follows rounding errors. The
+  // next full step would leave the minimum.
+  const Output precision = multiply(g, f.of(100 * tolerance_ * tolerance_), most_curved);
+  const Output stalls = f.both(f.less(zero, tries), f.less(g.op("Abs", {first}), precision));
+  const Output is_done = f.either(all_small, stalls);
+  const Output has_converged = f.both(f.both(is_accepted, f.negate(is_new)), is_done);
   add_endpoint(g, "has_converged", "", has_converged);
   add_endpoint(g, "gradient_norm", "", f.norm(slopes));
 

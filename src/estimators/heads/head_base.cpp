@@ -1,5 +1,6 @@
 #include "estimators/heads/head_base.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -304,7 +305,11 @@ Output class_labels(Graph& graph,
     }
     const Shape shape{static_cast<int64_t>(vocabulary.size())};
     const Output words = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
-    const Output ids = graph.op("VocabularyIds", {labels, words}).named("class_string_lookup");
+    // "" is missing unless it is a class
+    const bool has_empty = std::find(vocabulary.begin(), vocabulary.end(), "") != vocabulary.end();
+    auto lookup = graph.op("VocabularyIds", {labels, words});
+    if (has_empty) lookup.attr("drop_missing", false);
+    const Output ids = lookup.named("class_string_lookup");
     const Output known = graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
     // Checks the strings, not the ids, so that the message shows them.
     const Output good = checked(graph, labels, known, "Labels must be in the label_vocabulary.");
