@@ -21,6 +21,7 @@ describe <- function(x) {
 }
 
 describe_type <- function(x) {
+  if (inherits(x, "tf_estimator")) return("a model")
   # cli calls length(), which fails for objects such as tensors of unknown shape
   length <- if (is.object(x)) tryCatch(length(x), error = function(e) NA)
   if (is.object(x) && !is_number(length)) return(paste0("a <", class(x)[[1]], "> object"))

@@ -158,6 +158,7 @@ blueprint_input_fn <- function(
   columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
   n <- n_rows(frame$response)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
+  check_positive_whole(batch_size, call = call)
   if (is_training && uses_full_batch(model, n, batch_size)) {
     # with all rows in each step, order and position are irrelevant
     if (identical(shuffle, "auto")) shuffle <- FALSE
@@ -197,7 +198,6 @@ is_iterative_fit <- function(model, n = 1, batch_size = n) {
 max_iterations <- 200
 
 default_epochs <- function(model, n, batch_size) {
-  check_positive_whole(batch_size)
   if (is_iterative_fit(model, n, batch_size)) return(max_iterations)
   # such a model stops its own training
   if (model_traits(model$spec$type)$wants_all_rows) return(NULL)
@@ -219,6 +219,8 @@ abort_reading <- function(extras, call) {
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   advice <- if (name %in% c("epochs", "n_epochs")) {
     "Did you mean {.arg num_epochs}?"
+  } else if (name %in% c("data", "newdata", "new_data", "x", "model")) {
+    "The data are the second argument: {.code train(model, data)}, {.code evaluate(model, data)}."
   } else if (name %in% c("validation_split", "validation_data")) {
     "Hold out rows yourself: {.code train(model, data[-test, ], validation = data[test, ])}."
   } else if (name %in% c("callbacks", "callback")) {

@@ -448,6 +448,7 @@ as_model_input <- function(
 ) {
   if (is_formula_data(input_fn)) {
     options <- list(...)
+    abort_reading(options[names(options) %in% c("data", "model")], call)
     fixed <- list(
       estimator, input_fn, is_limited = is_limited, given = names(options), call = call
     )
@@ -457,6 +458,9 @@ as_model_input <- function(
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
+    if (!is.null(estimator$blueprint)) {
+      check_arg(FALSE, input_fn, "a data frame, a dataset or an input function", "data", call)
+    }
     abort_runhooks("{arg} must be a function, not {describe_type(input_fn)}.", call = call)
   }
   n <- length(formals(args(input_fn)))

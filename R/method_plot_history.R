@@ -11,6 +11,7 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
   method <- check_one_of(method, c("auto", "ggplot2", "base"))
   check_flag(smooth)
   check_flag(theme_bw)
+  if (!missing(y) && is.null(metrics)) metrics <- y
   if (method == "auto") {
     method <- if (requireNamespace("ggplot2", quietly = TRUE)) "ggplot2" else "base"
   }

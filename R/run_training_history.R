@@ -23,7 +23,21 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
 }
 
 #' @export
-`$.tf_estimator_history` <- function(x, name) member_of(x, name, c("input", "validation"))
+`$.tf_estimator_history` <- function(x, name) {
+  if (name %in% names(x) || name %in% c("input", "validation")) return(.subset2(x, name))
+  metrics <- c(names(.subset2(x, "losses")), unique(.subset2(x, "evaluations")$metric))
+  abort_runhooks(
+    c(
+      "A history has no member {.code ${name}}.",
+      i = if (name %in% names(.subset2(x, "losses"))) "Use {.code history$losses${name}}.",
+      i = if (name %in% c("metrics", metrics)) {
+        "{.code as.data.frame(history)} has all metrics, of training and validation."
+      },
+      did_you_mean(name, names(x))
+    ),
+    kind = "not_found", call = parent.frame()
+  )
+}
 
 # `last_step` is by default the last recorded step.
 recorded_history <- function(hooks, record = read_record(hooks), last_step = NULL, folder = NULL,

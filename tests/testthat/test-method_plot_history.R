@@ -172,3 +172,11 @@ test_that("the caption says why the run ended", {
   said <- caption(model, hooks = stops, steps = 5)
   expect_match(said, paste("by", tail(run_history(model)$reason, 1)), fixed = TRUE)
 })
+
+test_that("the second argument of plot() selects metrics", {
+  skip_if_not_installed("ggplot2")
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  history <- train(model)
+  expect_equal(levels(plot(history, "loss")$data$panel), "loss")
+  expect_error(plot(history, "los"), "Did you mean \"loss\"", class = "runhooks_error_not_found")
+})
