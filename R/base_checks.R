@@ -45,8 +45,12 @@ describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 # Splits a vector, or a list of scalars, into a list without names.
 check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice = NULL) {
   is_flat <- is_atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
+  # lapply() drops the class
+  if (is_flat && has_other_numbers(x)) check_arg(FALSE, x, wanted, arg, call)
   elements <- if (is_flat) unname(lapply(x, function(element) element))
-  are_good <- vapply(elements, function(element) is_atomic(element) && test(element), NA)
+  are_good <- vapply(elements, function(element) {
+    is_atomic(element) && !has_other_numbers(element) && test(element)
+  }, NA)
   good <- is_flat && (empty || length(x) > 0) && !is.null(elements) && all(are_good)
   missing <- if (is_flat) which(vapply(elements, function(e) isTRUE(is.na(e)), NA))
   if (length(missing)) {
@@ -62,6 +66,17 @@ check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice 
   }
   check_arg(good && !is.null(x), x, wanted, arg, call)
   elements
+}
+
+# Whether the stored numbers of a classed vector, such as integer64 or Date, are not its values.
+has_other_numbers <- function(x) is.object(x) && cpp_has_other_numbers(x)
+
+# The same for a list that has such a vector.
+holds_other_numbers <- function(x, depth = 1L) {
+  if (!is.list(x) || is.object(x)) return(has_other_numbers(x))
+  check_nesting(depth)
+  for (element in x) if (holds_other_numbers(element, depth + 1L)) return(TRUE)
+  FALSE
 }
 
 as_strings <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {

@@ -335,7 +335,10 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
          not {describe_type(x)}.",
-        i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}."
+        i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}.",
+        i = if (is.list(x) && holds_other_numbers(x)) {
+          "Its elements have a class, such as Date or integer64; convert them to plain numbers."
+        }
       ),
       kind = "invalid_argument", call = call
     )

@@ -75,7 +75,8 @@ record_iterator <- function(path, options = NULL) {
 numbers_of <- function(value, wanted, call = parent.frame()) {
   numbers <- unlist(value)
   if (is.null(value)) return(numeric())
-  good <- is.null(numbers) || is.numeric(numbers) || is.logical(numbers)
+  good <- (is.null(numbers) || is.numeric(numbers) || is.logical(numbers)) &&
+    !holds_other_numbers(value)
   if (wanted == "whole numbers") {
     good <- good && !anyNA(numbers) && all(numbers == trunc(numbers))
   }
