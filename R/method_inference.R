@@ -18,7 +18,7 @@
 #'   * `confint()`: a matrix of intervals, from the t distribution for regressors and from the
 #'     normal distribution for other models.
 #'   * `sigma()`, `deviance()`, `df.residual()`, `logLik()`: as for [lm()] and [glm()], so [AIC()]
-#'     and [BIC()] work. [sigma()] has one value for each response. For classes and counts it
+#'     and [BIC()] work. [sigma()] and [deviance()] have one value for each response. For classes and counts it
 #'     follows [glm()]: 1 since R 4.6, the root of the mean deviance in earlier versions.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: the model is not linear, its loss is not a likelihood, or
@@ -124,7 +124,10 @@ fit_sigma <- function(fit, r_version = getRversion()) {
 #' @export
 deviance.tf_estimator <- function(object, ...) {
   abort_extra_arguments("deviance", list(...))
-  fit_deviance(inference_fit(object, "deviance"))
+  fit <- inference_fit(object, "deviance")
+  # one for each response, as for lm()
+  if (fit$family == "gaussian" && ncol(fit$errors) > 1) return(colSums(fit$weights * fit$errors^2))
+  fit_deviance(fit)
 }
 
 fit_deviance <- function(fit) {

@@ -400,7 +400,9 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   limits <- lapply(
     list(made$logits, made$logits - half, made$logits + half), function(x) link(unname(x))
   )
-  suffix <- if (ncol(half) > 1) paste0("_", seq_len(ncol(half))) else ""
+  outputs <- colnames(fit$coefficients)
+  if (is.null(outputs)) outputs <- seq_len(ncol(half))
+  suffix <- if (ncol(half) > 1) paste0("_", outputs) else ""
   columns <- lapply(seq_len(ncol(half)), function(i) {
     names <- paste0(c(".pred", ".pred_lower", ".pred_upper"), suffix[[i]])
     setNames(lapply(limits, function(x) x[, i]), names)

@@ -237,4 +237,8 @@ test_that("names(), length(), head() and str() work on a dataset", {
   expect_length(head(data), 3)
   expect_error(head(data, rows = 2), class = "runhooks_error")
   expect_output(str(data), "tf_dataset")
+  for (fun in list(function(x) seq_along(x), rev, tail, sample, summary)) {
+    expect_error(fun(data), "does not work on a dataset", class = "runhooks_error_invalid_argument")
+  }
+  expect_error(dataset_map(data, function(r) r$z), "returned NULL.*The elements have x and y")
 })
