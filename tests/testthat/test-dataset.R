@@ -237,8 +237,10 @@ test_that("names(), length(), head() and str() work on a dataset", {
   expect_length(head(data), 3)
   expect_error(head(data, rows = 2), class = "runhooks_error")
   expect_output(str(data), "tf_dataset")
-  for (fun in list(function(x) seq_along(x), rev, tail, sample, summary)) {
-    expect_error(fun(data), "does not work on a dataset", class = "runhooks_error_invalid_argument")
-  }
+  expect_error(seq_along(data), "does not work on a dataset", class = "runhooks_error_invalid_argument")
+  expect_error(rev(data), "`rev\\(\\)` does not work on a dataset")
+  expect_error(tail(data), "`tail\\(\\)` does not work on a dataset")
+  expect_error(sample(data), "`sample\\(\\)` does not work on a dataset")
+  expect_error(summary(data), "`summary\\(\\)` does not work on a dataset")
   expect_error(dataset_map(data, function(r) r$z), "returned NULL.*The elements have x and y")
 })
