@@ -121,10 +121,13 @@ frame_features <- function(blueprint, frame) {
 }
 
 # `is_limited`: NULL unless training, TRUE if `steps` or `max_steps` is given.
+# Dots, because users may give arguments `data` or `model`.
 blueprint_input_fn <- function(
-  model, data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
+  .model, .data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
   given = character(), resume = TRUE, call = parent.frame()
 ) {
+  model <- .model
+  data <- .data
   blueprint <- model$blueprint
   read_arguments <- c("batch_size", "shuffle", "num_epochs", "resume")
   check_abbreviations(given, read_arguments, "input_fn", call)

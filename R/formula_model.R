@@ -402,30 +402,6 @@ add_feature <- function(blueprint, parts) {
 # The core's rule for names of variables.
 variable_scope_name <- function(name) gsub("[^A-Za-z0-9_.-]", "_", name, useBytes = TRUE)
 
-crossed_levels <- function(values, blueprint, words) {
-  known <- blueprint$known$crosses[[product_name(words)]]
-  if (!is.null(known)) return(known)
-  codes <- lapply(words, function(name) {
-    match(as.character(values[[name]]), blueprint$variables[[name]]$levels)
-  })
-  crossed <- crossed_strings(values[words])[do.call(order, codes)]
-  unique(crossed[!is.na(crossed)])
-}
-
-# Combines several levels to one string, "a:b"; NA if one of them is missing.
-crossed_strings <- function(values) {
-  parts <- lapply(unname(values), function(x) {
-    words <- as.character(x)
-    # escape the separator in the levels
-    if (any(grepl(":", words, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", words) else words
-  })
-  crossed <- do.call(paste, c(parts, sep = ":"))
-  crossed[Reduce(`|`, lapply(parts, is.na))] <- NA
-  crossed
-}
-
-product_name <- function(names) paste(names, collapse = ":")
-
 new_variable <- function(name, expr, data, blueprint, call) {
   check_no_random_effect(expr, data, call)
   raw <- evaluate_variable(name, expr, data, blueprint, call)
@@ -543,7 +519,8 @@ formula_value <- function(name, data, blueprint, call) {
   if (is.null(variable$time)) {
     value <- with_named_na(numeric_or_factor(raw), variable$na_level)
     check_width(value, variable, name, call)
-    return(if (is_logical_variable(variable)) logical_value(value, variable, name, call) else value)
+    if (is_logical_variable(variable)) return(logical_value(value, variable, name, call))
+    return(as_recorded_words(value, variable))
   }
   check_time(raw, name, variable$time, call)
   time_numbers(raw)

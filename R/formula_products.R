@@ -57,6 +57,13 @@ logical_value <- function(value, variable, name, call) {
   if (is.null(variable$levels)) flag else factor(flag, levels = c(FALSE, TRUE))
 }
 
+# A CSV file has the words "TRUE" and "FALSE", and read.csv() makes logicals of them.
+as_recorded_words <- function(value, variable) {
+  is_of_words <- is.logical(value) && !is.null(variable$levels) &&
+    all(variable$levels %in% c("FALSE", "TRUE", variable$na_level))
+  if (is_of_words) as.character(value) else value
+}
+
 check_width <- function(value, variable, name, call) {
   width <- if (length(dim(value)) > 1) prod(dim(value)[-1]) else 1
   if (is.null(variable$width) || width == variable$width) return(invisible())
@@ -106,6 +113,30 @@ split_matrix_terms <- function(terms, blueprint) {
   })
   unlist(narrow, recursive = FALSE)
 }
+
+crossed_levels <- function(values, blueprint, words) {
+  known <- blueprint$known$crosses[[product_name(words)]]
+  if (!is.null(known)) return(known)
+  codes <- lapply(words, function(name) {
+    match(as.character(values[[name]]), blueprint$variables[[name]]$levels)
+  })
+  crossed <- crossed_strings(values[words])[do.call(order, codes)]
+  unique(crossed[!is.na(crossed)])
+}
+
+# Combines several levels to one string, "a:b"; NA if one of them is missing.
+crossed_strings <- function(values) {
+  parts <- lapply(unname(values), function(x) {
+    words <- as.character(x)
+    # escape the separator in the levels
+    if (any(grepl(":", words, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", words) else words
+  })
+  crossed <- do.call(paste, c(parts, sep = ":"))
+  crossed[Reduce(`|`, lapply(parts, is.na))] <- NA
+  crossed
+}
+
+product_name <- function(names) paste(names, collapse = ":")
 
 # --- terms as calls, because the text `(x > 3):z` would be parsed differently
 

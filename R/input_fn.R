@@ -451,7 +451,6 @@ as_model_input <- function(
 ) {
   if (is_formula_data(input_fn)) {
     options <- list(...)
-    abort_reading(options[names(options) %in% c("data", "model")], call)
     fixed <- list(
       estimator, input_fn, is_limited = is_limited, given = names(options), call = call
     )

@@ -70,7 +70,7 @@ anova.tf_estimator <- function(object, ..., test = NULL) {
   }
   abort_extra_arguments("anova", others[!is_model], "test")
   models <- c(list(object), unname(others))
-  fits <- lapply(models, fit_of_one_response, "anova")
+  fits <- lapply(models, fit_of_one_response, "anova", environment())
   if (is.null(test)) test <- if (fits[[1]]$family == "gaussian") "F" else "Chisq"
   good <- is_string(test) && test %in% c("F", "Chisq", "Cp", "none")
   check_arg(good, test, '"F", "Chisq", "Cp" or "none"', "test", environment())

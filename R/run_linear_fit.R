@@ -7,7 +7,11 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
     abort_runhooks(
       c(
         "{.fn {what}} needs a linear model; this is a {describe_model(object)}.",
-        i = "Use {.code variable_value(model)} for all weights."
+        i = if (is_tree_model(object)) {
+          "Use {.code feature_importances(model)} for the importance of the features."
+        } else {
+          "Use {.code variable_value(model)} for all weights."
+        }
       ),
       call = call
     )

@@ -139,6 +139,17 @@ test_that("a logical in products, or without its main effect, has both of its va
   expect_equal(is.na(predict(model, few)$.pred), c(FALSE, TRUE, FALSE))
 })
 
+test_that("a model of the words TRUE and FALSE, as of a CSV file, predicts from logicals", {
+  data <- transform(mtcars, auto = as.character(am == 0))
+  model <- linear_regressor(mpg ~ wt + auto, data)
+  train(model)
+  expect_equal(predict(model, transform(data, auto = am == 0)), predict(model, data))
+  expect_error(
+    linear_regressor(mpg ~ auto, transform(data, auto = replace(auto, 2, NA)), na.action = "median"),
+    "list\\(auto = \"FALSE\"\\)` replaces NA by a level"
+  )
+})
+
 test_that("random effects are refused, and a logical `|` is a feature", {
   refused <- function(formula) {
     expect_error(linear_regressor(formula, mtcars), "Random effects", class = "runhooks_error_invalid_argument")
