@@ -248,8 +248,21 @@ compare_terms <- function(generic, object, scope, scale, test, k, ..., call = pa
   object <- with_call_data(object)
   default <- utils::getS3method(generic, "default")
   table <- default(object, scope, scale, if (test == "F") "none" else test, k, ...)
-  if (!is_regressor || scale != 0) return(table)
+  if (!is_regressor) return(add_deviances(table, object, generic == "add1", k))
+  if (scale != 0) return(table)
   add_sums_of_squares(table, object, generic == "add1", test, k)
+}
+
+# The column of drop1.glm() and add1.glm(). The criterion is the deviance + k edf + a constant.
+add_deviances <- function(table, object, is_added, k) {
+  direction <- if (is_added) 1 else -1 # `Df` is positive in both tables
+  deviance <- table$AIC - k * direction * ifelse(is.na(table$Df), 0, table$Df)
+  deviance <- deviance - deviance[[1]] + stats::deviance(object)
+  columns <- c(list(Df = table$Df, Deviance = deviance), as.list(table)[-1])
+  structure(
+    columns, row.names = rownames(table), heading = attr(table, "heading"),
+    class = c("anova", "data.frame")
+  )
 }
 
 # The smaller and larger models are of the same rows.

@@ -150,6 +150,16 @@ test_that("drop1() and add1() print the tables of lm()", {
   classifier <- linear_classifier(am ~ wt, mtcars, model_dir = new_folder())
   train(classifier)
   expect_error(drop1(classifier, test = "F"), "Chisq", class = "runhooks_error_invalid_argument")
+  reference <- glm(am ~ wt, binomial, mtcars)
+  for (test in c("none", "Chisq")) {
+    expect_equal(
+      as.list(drop1(classifier, test = test)), as.list(drop1(reference, test = test)), tolerance = 1e-4
+    )
+    expect_equal(
+      as.list(add1(classifier, ~ . + qsec, test = test)),
+      as.list(add1(reference, ~ . + qsec, test = test)), tolerance = 1e-4
+    )
+  }
 })
 
 test_that("R squared with an offset is that of summary.lm()", {
