@@ -156,8 +156,8 @@ test_that("drop1() and add1() print the tables of lm()", {
       as.list(drop1(classifier, test = test)), as.list(drop1(reference, test = test)), tolerance = 1e-4
     )
     expect_equal(
-      as.list(add1(classifier, ~ . + qsec, test = test)),
-      as.list(add1(reference, ~ . + qsec, test = test)), tolerance = 1e-4
+      as.list(add1(classifier, ~ . + hp, test = test)),
+      as.list(add1(reference, ~ . + hp, test = test)), tolerance = 1e-4
     )
   }
 })
