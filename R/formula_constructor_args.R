@@ -10,10 +10,11 @@ constructor_arguments <- function(specs, call, written) {
   extras <- as.list(eval(quote(substitute(list(...))), call))[-1]
   is_xy <- names(extras) %in% c("x", "y")
   abort_unknown_args(if (any(is_xy)) extras[!is_xy] else extras, arguments, type, call)
-  xy <- if (any(is_xy)) eval(quote(list(...)), call)[is_xy]
+  xy <- if (any(is_xy)) forced_arguments(function() eval(quote(list(...)), call), type, call)[is_xy]
   is_given <- eval(specs$asks_given, call)
   matched <- list(
-    args = mget(arguments, envir = call), given = arguments[is_given], type = type,
+    args = forced_arguments(function() mget(arguments, envir = call), type, call),
+    given = arguments[is_given], type = type,
     traits = model_traits(type), slots = specs$slots, places = list(), written = written
   )
   # the caller of the constructor
@@ -23,6 +24,25 @@ constructor_arguments <- function(specs, call, written) {
   absent <- vapply(matched$args[specs$required], is_absent, NA)
   if (any(absent)) abort_absent(specs$required[absent][[1]], matched, call)
   matched
+}
+
+# Names of columns are not variables: linear_regressor(y = x, data) lacks a formula.
+forced_arguments <- function(evaluate, type, call) {
+  tryCatch(evaluate(), error = function(error) {
+    text <- conditionMessage(error)
+    if (!grepl("^object '.*' not found$", text)) stop(error)
+    written <- as.list(eval(quote(sys.call()), call))[-1]
+    has_formula <- any(vapply(written, function(x) is.call(x) && identical(x[[1]], quote(`~`)), NA))
+    abort_runhooks(
+      c(
+        "{text}.",
+        i = if (!has_formula) {
+          "To name columns of the data, write a formula: {.code {type}(y ~ x, data)}."
+        }
+      ),
+      kind = "not_found", call = call
+    )
+  })
 }
 
 # A formula may be a string, as in lm().
@@ -246,7 +266,13 @@ unknown_arg_hint <- function(name, text, arguments, type) {
   if (name %in% c("subset", "contrasts")) {
     return("Prepare the data instead: models use all rows, and factors without contrasts.")
   }
-  if (name %in% c("l1", "l2", "penalty") && "optimizer" %in% arguments) {
+  if (name %in% c("seed", "random_state")) {
+    return(cli::format_inline(
+      "Give it to the configuration: {.code config = run_config(tf_random_seed = {text})}."
+    ))
+  }
+  if (name == "metrics") return("Use {.fn add_metrics} for metrics of your own.")
+  if (name %in% c("l1", "l2", "penalty", "lambda", "alpha") && "optimizer" %in% arguments) {
     return(
       "Give the penalty to the optimizer: {.code optimizer =
        tf$train$LBFGSOptimizer(l2_regularization_strength = 0.1)}."

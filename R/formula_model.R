@@ -321,7 +321,12 @@ formula_variables <- function(formula, columns, blueprint, call) {
     rep(list(0), length(names)), names = names, class = "data.frame", row.names = 1L
   )
   right <- stats::as.formula(call("~", formula[[length(formula)]]), environment(formula))
-  terms <- stats::terms(right, data = stub)
+  terms <- tryCatch(stats::terms(right, data = stub), error = function(error) {
+    abort_runhooks(
+      c("The formula {.code {term_name(formula)}} is invalid.", x = conditionMessage(error)),
+      call = call
+    )
+  })
   variables <- as.list(attr(terms, "variables"))[-1]
   names(variables) <- vapply(variables, term_name, "")
   codes <- matrix(attr(terms, "factors"), length(variables))
