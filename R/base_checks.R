@@ -1,5 +1,9 @@
 # Checks of arguments. Their errors name the argument, the expected kind and the actual value.
 
+abort_missing_argument <- function(arg, call) {
+  abort_runhooks("{.arg {arg}} is missing, with no default.", call = call)
+}
+
 check_arg <- function(good, x, wanted, arg, call) {
   if (!isTRUE(good)) {
     force(x) # a missing argument raises R's own error
@@ -149,6 +153,7 @@ is_flag <- function(x) is.logical(x) && length(x) == 1 && !is.na(x)
 is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
 
 check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
+  if (missing(x)) abort_missing_argument(arg, call)
   if (is.data.frame(x) || inherits(x, "tf_dataset")) abort_data_for_string(x, arg, call)
   if (null && is.null(x)) return(invisible(x))
   check_arg(is_string(x), x, "a single string", arg, call)
