@@ -189,8 +189,8 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
   plot <- ggplot2::ggplot(series, aes)
   # series without a smooth line are drawn opaque
   for (alpha in c(if (any(has_smooth)) 0.35, if (!all(has_smooth)) 1)) {
-    own <- series[has_smooth == (alpha < 1), ]
-    plot <- plot + ggplot2::geom_line(data = own, alpha = alpha, na.rm = TRUE)
+    own <- series[has_smooth == (alpha < 1) & values_per_series(series) > 1, ]
+    if (nrow(own)) plot <- plot + ggplot2::geom_line(data = own, alpha = alpha, na.rm = TRUE)
   }
   if (any(has_smooth)) {
     plot <- plot + ggplot2::geom_line(data = smoothed, linewidth = 0.8, na.rm = TRUE)
@@ -233,8 +233,12 @@ history_theme <- function(is_single) {
 
 # Values that are drawn as points: evaluations, if there are not too many, and single values.
 values_as_points <- function(series) {
-  count <- stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
+  count <- values_per_series(series)
   series[count == 1 | series$series != "training" & count <= 50, ]
+}
+
+values_per_series <- function(series) {
+  stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
 }
 
 # One panel below the other, or two columns for many panels. ggplot2 has the same transformation for
@@ -314,7 +318,7 @@ draw_panel <- function(shown, smoothed, marks, panel, is_log) {
   at <- if (is_log) decade_breaks(graphics::par("usr")[3:4]) else graphics::axTicks(2)
   graphics::axis(2, at, if (is_log) decade_labels(at) else format(at), las = 1)
   graphics::abline(v = marks$best, lty = 2, col = "grey40")
-  if (length(marks$checkpoints)) graphics::rug(marks$checkpoints)
+  if (length(marks$checkpoints)) graphics::rug(marks$checkpoints, quiet = TRUE)
   for (i in seq_along(colours)) {
     own <- levels(shown$series)[[i]]
     line <- shown[shown$series == own, ]

@@ -218,10 +218,13 @@ as_tibble.tf_estimator_history <- function(x, ...) {
 #' @export
 print.tf_estimator_history <- function(x, ...) {
   steps <- format(x$params$steps, big.mark = ",", scientific = FALSE)
-  # lint: allow stdout
-  cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "")
+  cat("Trained for ", steps, " steps. \n", sep = "") # lint: allow stdout
   last <- lapply(x$losses[x$params$metrics], last_or_na)
-  cat(history_lines(last), sep = "\n") # lint: allow stdout
+  if (length(last)) {
+    cat("Final step (plot to see history):", history_lines(last), sep = "\n") # lint: allow stdout
+  } else {
+    cat("No step was recorded.\n") # lint: allow stdout
+  }
   cat(waiting_line(x$input)) # lint: allow stdout
   validated <- x$validation
   if (NROW(validated)) {
