@@ -245,6 +245,9 @@ compare_terms <- function(generic, object, scope, scale, test, k, ..., call = pa
       call = call
     )
   }
+  if (is.null(object$call[["data"]]) || !is.null(object$recipe)) {
+    abort_runhooks("{.fn {generic}} needs a model from a formula and {.arg data}.", call = call)
+  }
   object <- with_call_data(object)
   default <- utils::getS3method(generic, "default")
   table <- default(object, scope, scale, if (test == "F") "none" else test, k, ...)
