@@ -134,8 +134,10 @@ model.matrix.tf_estimator <- function(object, ...) {
   if (is.null(object$formula)) abort_no_formula("model.matrix")
   if (is.null(object$blueprint$has_intercept)) {
     abort_runhooks(
-      "{.fn model.matrix} needs a model of one part; this is a {describe_model(object)}.",
-      i = "Use {.code model.matrix(formula(model), data)}."
+      c(
+        "{.fn model.matrix} needs a model of one part; this is a {describe_model(object)}.",
+        i = "Use {.code model.matrix(formula(model), data)}."
+      )
     )
   }
   design_matrix(object, training_frame(object, "model.matrix"))

@@ -210,8 +210,13 @@ graph_symbols <- function() {
 
 tf_constant <- function(value, dtype, shape, name) {
   if (is_tensor(value) || is_variable(value)) {
-    abort_runhooks("{.fn tf$constant} needs values, not a tensor.", i = "Use {.fn tf$identity} or {.fn
-      tf$convert_to_tensor} for tensors.", call = parent.frame())
+    abort_runhooks(
+      c(
+        "{.fn tf$constant} needs values, not a tensor.",
+        i = "Use {.fn tf$identity} or {.fn tf$convert_to_tensor} for tensors."
+      ),
+      call = parent.frame()
+    )
   }
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
   if (!is.null(shape) && is.object(value) && cpp_has_other_numbers(value)) {
