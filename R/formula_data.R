@@ -155,7 +155,10 @@ blueprint_input_fn <- function(
   if (is_training) check_some_weight(blueprint, frame, call)
   columns <- frame_features(blueprint, frame)
   if (length(columns) == 0) columns <- row_feature(list(frame$response))
-  if (!is.null(blueprint$weight)) columns[[blueprint$weight]] <- frame$weight
+  if (!is.null(blueprint$weight)) {
+    is_fit <- is_training && is_iterative_fit(model)
+    columns[[blueprint$weight]] <- if (is_fit) rescaled_weights(model, frame$weight) else frame$weight
+  }
   features <- names(columns)
   name <- blueprint$response$name
   columns[[name]] <- if (blueprint$as_words) as.character(frame$response) else frame$response
@@ -183,6 +186,15 @@ check_some_weight <- function(blueprint, frame, call) {
     "All weights in {.val {blueprint$weight}} are 0, so no row contributes to the loss.",
     call = call
   )
+}
+
+# The optimum does not depend on the scale of the weights, but with tiny weights the gradient is too
+# small for single precision. A penalty refers to the weights as they are.
+rescaled_weights <- function(model, weight) {
+  has_penalty <- !is.character(model$spec[[model_traits(model$spec$type)$parts[[1]]$optimizer]])
+  if (has_penalty || !is.numeric(weight) || is.object(weight)) return(weight)
+  size <- mean(weight)
+  if (is.finite(size) && size > 0 && size < 1e-5) weight / size else weight
 }
 
 default_batch <- function(model, n) {

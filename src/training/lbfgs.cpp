@@ -307,20 +307,17 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   const Output next_direction = f.choose(is_accepted, down, own(kDirection));
 
   // Converged if the remaining step of each element is small compared with the largest weight, or
-  // with the precision that the data allow (1 / sqrt(curvature)). Tiny weights of rows make all
-  // curvatures tiny, but not the precision.
+  // with the precision that the data allow (1 / sqrt(curvature)).
   const Output remaining = g.op("Abs", {down});
   const Output by_size =
       g.op("LessEqual", {remaining, multiply(g, f.of(tolerance_), f.largest(x))});
-  const Output most_curved = f.largest(curvature_);
-  const Output unit = f.minimum(f.of(1), g.op("Sqrt", {most_curved}));
-  const Output by_data = g.op("LessEqual", {multiply(g, remaining, g.op("Sqrt", {curvature_})),
-                                            multiply(g, f.of(10 * tolerance_), unit)});
+  const Output by_data = g.op(
+      "LessEqual", {multiply(g, remaining, g.op("Sqrt", {curvature_})), f.of(10 * tolerance_)});
   const Output all_small =
       g.op("All", {f.either(by_size, by_data), g.int_vector({0})}).named("all_small");
   // A shortened step that promises less than the precision of the loss follows rounding errors. The
   // next full step would leave the minimum.
-  const Output precision = multiply(g, f.of(100 * tolerance_ * tolerance_), most_curved);
+  const Output precision = multiply(g, f.of(100 * tolerance_ * tolerance_), f.largest(curvature_));
   const Output stalls = f.both(f.less(zero, tries), f.less(g.op("Abs", {first}), precision));
   const Output is_done = f.either(all_small, stalls);
   const Output has_converged = f.both(f.both(is_accepted, f.negate(is_new)), is_done);
