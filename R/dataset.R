@@ -330,7 +330,21 @@ str.tf_dataset <- function(object, ...) print(object) # lint: allow stdout
 names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
 
 #' @export
-length.tf_dataset <- function(x) NA_integer_
+length.tf_dataset <- function(x) {
+  # seq_along() would create 2^31 numbers for NA, and other functions fail
+  caller <- calling_function("length")
+  caller <- sub("[.]default$", "", caller)
+  if (caller %in% c("seq_along", "rev", "tail", "sample", "summary")) {
+    abort_runhooks(
+      c(
+        "{.fn {caller}} does not work on a dataset, whose number of elements is unknown.",
+        i = "{.fn dataset_collect} returns the elements as a list."
+      ),
+      call = environment()
+    )
+  }
+  NA_integer_
+}
 
 #' @rdname datasets
 #' @param n Maximum number of elements to return.

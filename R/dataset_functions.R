@@ -147,7 +147,14 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
     }
     parts <- flatten_structure(result)
     if (length(parts) == 0 || any(vapply(parts, is.null, NA))) {
-      abort_runhooks("{.arg {arg}} must return a tensor or a list of tensors.", call = call)
+      abort_runhooks(
+        c(
+          "{.arg {arg}} must return a tensor or a list of tensors.",
+          x = "It returned NULL{if (length(parts)) ', or a list with NULL'}.",
+          i = if (length(names(dataset))) "The elements have {.field {names(dataset)}}."
+        ),
+        call = call
+      )
     }
     form <<- structure_of(result)
     lapply(parts, as_tensor)

@@ -72,7 +72,32 @@ print.runhooks_engine <- function(x, ...) {
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && !isNamespace(topenv(parent.frame()))) get_member(x, name) else value
+  is_absent <- is.null(value) && !name %in% names(x) && !isNamespace(topenv(parent.frame()))
+  if (is_absent) abort_no_model_member(x, name, parent.frame()) else value
+}
+
+# Functions that return what models of lm(), glm() and other packages have as members.
+member_functions <- c(
+  coefficients = "coef(model)", coef = "coef(model)", residuals = "residuals(model)",
+  fitted.values = "fitted(model)", effects = "anova(model)", df.residual = "df.residual(model)",
+  terms = "terms(model)", model = "model.frame(model)", deviance = "deviance(model)",
+  aic = "AIC(model)", weights = "weights(model)", prior.weights = "weights(model)",
+  family = "family(model)", na.action = "na.action(model)", sigma = "sigma(model)",
+  r.squared = "summary(model)$r.squared", xlevels = "model.frame(model)",
+  model_dir = "model_dir(model)", history = "run_history(model_dir(model))",
+  variables = "variable_names(model)", weight = "variable_value(model)",
+  importance = "feature_importances(model)", variable.importance = "feature_importances(model)"
+)
+
+abort_no_model_member <- function(x, name, call) {
+  advice <- if (name %in% names(member_functions)) {
+    paste0("Use {.code ", member_functions[[name]], "}.")
+  } else {
+    did_you_mean(name, names(x))
+  }
+  abort_runhooks(
+    c("A model has no member {.code ${name}}.", i = unname(advice)), kind = "not_found", call = call
+  )
 }
 
 is_estimator <- function(x) inherits(x, "tf_estimator")

@@ -93,9 +93,15 @@ default_config <- function(call = parent.frame()) {
 config_replace <- function(config, changes, call) {
   unknown <- setdiff(names(changes), names(config_defaults))
   if (length(unknown) || is.null(names(changes)) && length(changes)) {
+    is_seed <- isTRUE(unknown[[1]] %in% c("seed", "random_seed"))
     abort_runhooks(
-      "Replacing {unknown[[1]]} is not supported.
-       Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
+      c(
+        "Replacing {unknown[[1]]} is not supported.
+         Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
+        if (is_seed) c(i = "Did you mean {.arg tf_random_seed}?") else {
+          did_you_mean(unknown[[1]], names(config_defaults))
+        }
+      ),
       call = call
     )
   }

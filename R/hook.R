@@ -46,6 +46,7 @@ hook_methods <- list(
 #'   or by its position. If a hook has a state, checkpoint savers run after all other hooks, so that
 #'   they save the state after the step.
 #' @param weight A number. Hooks with a larger weight run later.
+#' @param ... Must be empty; other methods are an error.
 #' @return A hook: a list of the functions with class `EstimatorSessionRunHook`. You can reuse it in
 #'   several runs.
 #' @section States: A checkpoint can come from an untrusted source, so it must not contain code. A
@@ -80,8 +81,10 @@ session_run_hook <- function(begin = function() {},
                              on_error = function(session, condition) {},
                              save_state = function() NULL,
                              restore_state = function(state) {},
-                             weight = 0) {
+                             weight = 0,
+                             ...) {
   abort_abbreviated_arguments()
+  abort_extra_arguments("session_run_hook", list(...), c(names(hook_methods), "weight"))
   supplied <- names(match.call())
   methods <- list(
     begin = begin, after_create_session = after_create_session, before_run = before_run,

@@ -331,7 +331,10 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
          not {describe_type(x)}.",
-        i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}."
+        i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}.",
+        i = if (is.list(x) && contains_encoded_numbers(x)) {
+          "Its elements have a class, such as Date or integer64; convert them to plain numbers."
+        }
       ),
       kind = "invalid_argument", call = call
     )
@@ -459,6 +462,9 @@ as_model_input <- function(
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
+    if (!is.null(estimator$blueprint)) {
+      check_arg(FALSE, input_fn, "a data frame, a dataset or an input function", "data", call)
+    }
     abort_runhooks("{arg} must be a function, not {describe_type(input_fn)}.", call = call)
   }
   n <- length(formals(args(input_fn)))

@@ -75,7 +75,8 @@ record_iterator <- function(path, options = NULL) {
 numeric_values <- function(value, expected, call = parent.frame()) {
   numbers <- unlist(value)
   if (is.null(value)) return(numeric())
-  is_valid <- is.null(numbers) || is.numeric(numbers) || is.logical(numbers)
+  is_valid <- (is.null(numbers) || is.numeric(numbers) || is.logical(numbers)) &&
+    !contains_encoded_numbers(value)
   if (expected == "whole numbers") {
     is_valid <- is_valid && !anyNA(numbers) && all(numbers == trunc(numbers))
   }

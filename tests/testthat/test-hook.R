@@ -368,3 +368,13 @@ test_that("hooks and heads from sapply() are accepted", {
     multi_head(list(regression_head(name = "a"), regression_head(name = "b")))
   )
 })
+
+test_that("a method that hooks do not have is an error with their methods", {
+  fails <- function(code, message) {
+    expect_error(code, message, class = "runhooks_error_invalid_argument")
+  }
+  fails(session_run_hook(on_epoch = function() 1), "no argument `on_epoch`.*`after_run`")
+  fails(session_run_hook(afterrun = function(context, values) 1), "Did you mean `after_run`")
+  fails(run_config(seed = 1), "Did you mean `tf_random_seed`")
+  fails(export_savedmodel(linear_regressor(mpg ~ wt, mtcars)), "`export_dir_base` is missing")
+})
