@@ -55,9 +55,9 @@ class Column {
     const bool good = TYPEOF(x) == VECSXP || TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP ||
                       TYPEOF(x) == LGLSXP || TYPEOF(x) == STRSXP;
     if (!good || Rf_xlength(dim) > 2 || Rf_inherits(x, "data.frame")) {
-      invalid_argument(
-          "Column '", feature_.key, "' must be numbers, strings, logicals, a factor, a ",
-          "matrix or a list of these, not an object of type ", Rf_type2char(TYPEOF(x)), ".");
+      invalid_argument("Column '", feature_.key,
+                       "' must be numbers, strings, logicals, a factor, a ",
+                       "matrix or a list of these, not ", kind_in_words(x), ".");
     }
   }
   R_xlen_t rows() const { return rows_; }
@@ -245,8 +245,7 @@ std::vector<std::string> bytes_from_r(SEXP x, const char* what) {
   std::vector<std::string> all;
   const auto add = [&](SEXP raw) {
     if (TYPEOF(raw) != RAWSXP) {
-      invalid_argument("Raw vectors are expected for ", what, ", not an object of type ",
-                       Rf_type2char(TYPEOF(raw)), ".");
+      invalid_argument("Raw vectors are expected for ", what, ", not ", kind_in_words(raw), ".");
     }
     all.emplace_back(reinterpret_cast<const char*>(RAW(raw)), static_cast<size_t>(Rf_xlength(raw)));
   };

@@ -28,8 +28,7 @@ std::string message_from_r(SEXP x, const char* what) {
     return std::string(reinterpret_cast<const char*>(RAW(x)), static_cast<size_t>(Rf_xlength(x)));
   }
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) return string_from_r(x);
-  invalid_argument(what, " must be a summary value, not an object of type ",
-                   Rf_type2char(TYPEOF(x)), ".");
+  invalid_argument(what, " must be a summary value, not ", kind_in_words(x), ".");
 }
 
 }  // namespace

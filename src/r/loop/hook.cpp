@@ -90,11 +90,11 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rcpp::Shield<SEXP> request(call(before_run_));
     if (request == R_NilValue) return nullptr;
     if (!is_request(request)) {
-      throw Error(Code::kInvalidArgument,
-                  str_cat("before_run() of hook `", label_,
-                          "` must return NULL or session_run_args(), not an object of type ",
-                          Rf_type2char(TYPEOF(request)), "."),
-                  {"Wrap the fetches, as in session_run_args(loss = \"loss\")."});
+      throw Error(
+          Code::kInvalidArgument,
+          str_cat("before_run() of hook `", label_,
+                  "` must return NULL or session_run_args(), not ", kind_in_words(request), "."),
+          {"Wrap the fetches, as in session_run_args(loss = \"loss\")."});
     }
     const OwnedObjects::Scope mine(together_.get());
     const RunArgs* args = requested_.update(request, context.session().graph());

@@ -99,7 +99,7 @@ DType natural_dtype(SEXP x) {
     case STRSXP:
       return DType::kString;
     default:
-      invalid_argument("An R object of type ", Rf_type2char(TYPEOF(x)), " cannot become a tensor.");
+      invalid_argument("A tensor cannot be made from ", kind_in_words(x), ".");
   }
 }
 

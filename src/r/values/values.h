@@ -17,6 +17,9 @@ namespace r {
 // --- r/values/checked.cpp: checked access to R objects. R's own accessors would longjmp over C++
 // --- frames on a wrong type.
 
+// What a value is, for messages: "a string", "a data frame", "an object of class `lm`".
+std::string kind_in_words(SEXP x);
+
 // A list, or NULL for an empty one.
 class RList {
  public:
@@ -35,7 +38,8 @@ class RList {
   const char* what_;
 };
 
-// Rf_allocVector(), but without memory it throws instead of a longjmp over C++ frames. Not protected.
+// Rf_allocVector(), but without memory it throws instead of a longjmp over C++ frames. Not
+// protected.
 SEXP allocate_vector(unsigned type, R_xlen_t length);
 SEXP list_element(SEXP list, const char* name);
 // A variable of the environment itself, without its parents; R_NilValue if it does not exist.
