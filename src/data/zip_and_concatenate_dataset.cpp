@@ -231,8 +231,8 @@ class ConcatenateIterator : public DatasetIterator {
     const int64_t current = state_count(state, "current", all),
                   begun = state_count(state, "begun", all);
     if (begun < std::min(current + 1, all)) {
-      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ", begun,
-           " have begun.");
+      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ",
+           begun, " have begun.");
     }
     inputs_.restore(state);
     current_ = current;
@@ -395,6 +395,96 @@ RUNHOOKS_REGISTER_DATASET(
     {"datasets: any. Datasets to sample from.", "weights = NULL: any. Sampling weights.",
      "seed = NULL: number. Fixes the order."},
     "Sample elements from several datasets.");
+
+// Reads from the dataset whose number the next element of `choices` is.
+class ChooseDataset : public InputsOfOneType {
+ public:
+  explicit ChooseDataset(const Args& args)
+      : InputsOfOneType(datasets_argument(args, "datasets"), args),
+        choices_(dataset_argument(args, "choice_dataset")) {
+    if (choices_->dtypes() != std::vector<DType>{DType::kInt64} ||
+        !choices_->shapes()[0].is_compatible_with(Shape())) {
+      invalid_argument("`choice_dataset` of ", args.owner(), " must have single int64 numbers.");
+    }
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  bool runs_on_main_thread() const override {
+    return InputsOfOneType::runs_on_main_thread() || choices_->runs_on_main_thread();
+  }
+  bool is_endless() const override { return false; }
+  Inputs all() const {
+    Inputs all = inputs();
+    all.push_back(choices_);
+    return all;
+  }
+
+ private:
+  std::shared_ptr<const Dataset> choices_;
+};
+
+class ChooseIterator : public DatasetIterator {
+ public:
+  ChooseIterator(std::shared_ptr<const ChooseDataset> dataset, IteratorContext& context)
+      : dataset_(std::move(dataset)),
+        inputs_(dataset_->all(), context),
+        is_over_(inputs_.size() - 1, 0) {}
+  // Like TensorFlow, skips the numbers of exhausted datasets.
+  bool next(ElementSink& sink) override {
+    InterruptPoll poll;
+    while (std::count(is_over_.begin(), is_over_.end(), 0) > 0) {
+      poll();
+      ComponentsSink choice;
+      if (!inputs_[is_over_.size()].next(choice)) return false;
+      const int64_t number = *choice.take()[0].data<int64_t>();
+      if (number < 0 || number >= static_cast<int64_t>(is_over_.size())) {
+        invalid_argument("`choice_dataset` gives ", number, ", but there are ",
+                         static_cast<int64_t>(is_over_.size()), " datasets, numbered from 0.");
+      }
+      const auto i = static_cast<size_t>(number);
+      if (is_over_[i]) continue;
+      if (inputs_[i].next(sink)) return true;
+      is_over_[i] = 1;
+    }
+    return false;
+  }
+  void rewind() override {
+    inputs_.rewind();
+    is_over_.assign(is_over_.size(), 0);
+  }
+  NamedTensors save() const override {
+    NamedTensors state = {{"is_over", Tensor::vector(is_over_)}};
+    inputs_.save(state);
+    return state;
+  }
+  void restore(const NamedTensors& state) override {
+    const std::vector<int64_t> is_over = state_counts(state, "is_over");
+    if (is_over.size() != is_over_.size()) {
+      fail(Code::kDataLoss, "The saved state has a different number of datasets.");
+    }
+    inputs_.restore(state);
+    is_over_ = is_over;
+  }
+  int64_t rows_seen() const override { return inputs_.rows_seen(); }
+
+ private:
+  std::shared_ptr<const ChooseDataset> dataset_;
+  InputIterators inputs_;  // the last one reads the choices
+  std::vector<int64_t> is_over_;
+};
+
+std::unique_ptr<DatasetIterator> ChooseDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<ChooseIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET(
+    "ChooseFromDatasets",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<ChooseDataset>(args);
+    },
+    "",
+    {"datasets: any. Datasets to read from.",
+     "choice_dataset: dataset. Numbers of the datasets, in the order of reading."},
+    "Read from several datasets in a given order.");
 
 }  // namespace
 
