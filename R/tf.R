@@ -56,6 +56,7 @@ abort_no_symbol <- function(full, path, call = parent.frame()) {
     c(
       "{.code tf${in_r(full)}} is not available.",
       i = if (length(elsewhere) || length(near)) "Did you mean {.code {found}}?",
+      i = instead_of(full),
       i = "{.code {module}} lists all members."
     ),
     kind = "not_found", call = call
@@ -135,7 +136,7 @@ tf_own_symbols <- function() {
     math_symbols(), image_symbols(), layer_class_symbols(), contrib_layer_symbols(),
     train_more_symbols(), variable_symbols(), refused_symbols(), train_and_evaluate_symbols(),
     control_symbols(), tensor_array_symbols(), separable_symbols(), graph_def_symbols(),
-    example_symbols()
+    example_symbols(), gfile_symbols(), script_symbols(), data_experimental_symbols()
   )
   with_argument_checks(do.call(c, list_of_modules))
 }
@@ -308,7 +309,11 @@ error_symbols <- function() {
     CancelledError = "cancelled", UnknownError = "unknown",
     InvalidArgumentError = "invalid_argument", NotFoundError = "not_found",
     FailedPreconditionError = "failed_precondition", AbortedError = "aborted",
-    OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss"
+    OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss",
+    AlreadyExistsError = "already_exists", DeadlineExceededError = "deadline_exceeded",
+    InternalError = "internal", PermissionDeniedError = "permission_denied",
+    ResourceExhaustedError = "resource_exhausted", UnauthenticatedError = "unauthenticated",
+    UnimplementedError = "unimplemented"
   )
   constructors <- lapply(kinds, make)
   formals(constructors$UnknownError)$error_code <- 2

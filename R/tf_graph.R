@@ -40,25 +40,6 @@ graph_more_symbols <- function() {
     python.framework.constant_op.constant = function(value, dtype = NULL, shape = NULL,
                                                      name = "Const", verify_shape = FALSE) {
       tf$constant(value, dtype, shape, name, verify_shape)
-    },
-    gfile.Exists = function(filename) {
-      check_path(filename)
-      file.exists(path.expand(filename))
-    },
-    gfile.MakeDirs = function(dirname) {
-      check_path(dirname)
-      invisible(dir.create(path.expand(dirname), showWarnings = FALSE, recursive = TRUE))
-    },
-    gfile.DeleteRecursively = function(dirname) {
-      check_path(dirname)
-      if (!dir.exists(path.expand(dirname))) {
-        abort_runhooks("{.path {dirname}} does not exist.", kind = "not_found")
-      }
-      invisible(unlink(path.expand(dirname), recursive = TRUE))
-    },
-    gfile.Glob = function(filename) {
-      check_path(filename)
-      Sys.glob(path.expand(filename))
     }
   )
 }

@@ -195,9 +195,6 @@ refused_symbols <- function() {
     contrib.learn.datasets.mnist.read_data_sets = refuse(
       "contrib$learn$datasets$mnist$read_data_sets", data
     ),
-    contrib.learn.read_batch_features = refuse(
-      "contrib$learn$read_batch_features", "Use {.fn tfrecord_dataset} to read TFRecord files."
-    ),
     keras.Sequential = refuse(
       "keras$Sequential", "Build the layers in a model function, with {.code tf$layers}."
     ),
