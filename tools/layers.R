@@ -59,7 +59,8 @@ r_modules <- c(
 r_extra_calls <- list(
   tensor = c("name_scope", "session_or_default", "tf_cond", "scatter_rows", "variable_assign"),
   estimator = c(
-    "checkpoint_names", "latest_checkpoint", "model_signature", "describe_formula_model", "custom_model"
+    "checkpoint_names", "latest_checkpoint", "model_signature", "describe_formula_model",
+    "custom_model", "engine_method", "engine_method_names"
   ),
   graph = "plain_session",
   # Columns of a CSV are selected like those of a data frame.
