@@ -46,7 +46,7 @@
 #'   after it ends, and later passes are lost. If an element of [dataset_map()] fails, a batch after
 #'   it is dropped as a whole.
 #' @param x A dataset.
-#' @param ... Ignored by `print()`; must be empty for `head()`.
+#' @param ... Ignored by `print()` and `as.list()`; must be empty for `head()`.
 #' @name datasets
 #' @family datasets
 #' @examples
@@ -187,6 +187,9 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
   }
   good <- vapply(parts, is_data, NA)
   if (length(parts) == 0 || !all(good)) {
+    if (is.data.frame(tensors) && length(parts) == 0) {
+      abort_runhooks("{.arg tensors} is a data frame without columns.", call = call)
+    }
     odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
     abort_runhooks(
       "{.arg tensors} must be data (vectors, arrays, or lists of these), not
@@ -270,6 +273,12 @@ component_type <- function(x) wanted_type(x)
 dataset_collect <- function(dataset, n = Inf) {
   check_dataset(dataset)
   check_arg(is_number(n) && n >= 0, n, "a number of elements", "n", environment())
+  if (n == Inf && is_endless(dataset)) {
+    abort_runhooks(
+      c("The dataset never ends, because it repeats without a limit.", i = "Use {.code n = 10} to read
+        the first elements, or {.fn dataset_take}.")
+    )
+  }
   lapply(cpp_dataset_collect(dataset$handle, n), function(parts) element_of(dataset, parts))
 }
 
@@ -302,6 +311,8 @@ output_shapes <- function(object) {
   fill_structure(object$form, lapply(dims, function(d) if (is.null(d)) NULL else as.integer(d)))
 }
 
+is_endless <- function(dataset) cpp_dataset_info(dataset$handle)$is_endless
+
 dataset_or_iterator_info <- function(object) {
   if (is_dataset(object)) cpp_dataset_info(object$handle) else unclass(object)$info
 }
@@ -327,8 +338,47 @@ str.tf_dataset <- function(object, ...) print(object) # lint: allow stdout
 #' @export
 names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
 
+# `Inf` for a dataset without an end, `NA` for an unknown number of elements, as in tfdatasets.
+#' @rdname datasets
 #' @export
-length.tf_dataset <- function(x) NA_integer_
+length.tf_dataset <- function(x) {
+  count <- cpp_dataset_cardinality(x$handle)
+  if (count < 0) return(if (count == -1) Inf else NA_integer_)
+  if (count <= .Machine$integer.max) as.integer(count) else count
+}
+
+# lapply() calls it.
+#' @rdname datasets
+#' @export
+as.list.tf_dataset <- function(x, ...) dataset_collect(x)
+
+# c() of datasets is a list of them, for zip_datasets() and sample_from_datasets().
+#' @export
+c.tf_dataset <- function(...) list(...)
+
+#' @export
+`[.tf_dataset` <- function(x, i, ...) {
+  abort_runhooks(
+    c(
+      "A dataset is a stream, which has no positions.",
+      i = "Use {.fn dataset_take} and {.fn dataset_skip} to select elements, {.fn dataset_map} to
+           select columns, or {.fn dataset_collect} to read the elements."
+    ),
+    kind = "unimplemented"
+  )
+}
+
+#' @export
+as.data.frame.tf_dataset <- function(x, row.names = NULL, optional = FALSE, ...) { # nolint
+  abort_runhooks(
+    c(
+      "A dataset cannot become a data frame.",
+      i = "{.fn dataset_collect} reads its elements as a list. Elements that are single rows become a
+           data frame with {.code do.call(rbind, lapply(elements, as.data.frame))}."
+    ),
+    kind = "unimplemented"
+  )
+}
 
 #' @rdname datasets
 #' @param n Maximum number of elements to return.

@@ -46,6 +46,9 @@ model_cache <- function(object) {
 
 #' @export
 `$.runhooks_engine` <- function(x, name) {
+  owner <- attr(x, "owner", exact = TRUE)
+  method <- if (!is.null(owner)) engine_method(owner, name)
+  if (!is.null(method)) return(method)
   switch(name,
     model_dir = resolve_model_dir(x),
     get_variable_names = function() checkpoint_names(required_checkpoint(resolve_model_dir(x))),
@@ -53,7 +56,7 @@ model_cache <- function(object) {
       cpp_checkpoint_values(required_checkpoint(resolve_model_dir(x)), name)[[1]]
     },
     latest_checkpoint = function() latest_checkpoint(resolve_model_dir(x)),
-    unclass(x)[[name]]
+    if (isNamespace(topenv(parent.frame()))) unclass(x)[[name]] else member_of(x, name, "shared_state")
   )
 }
 
@@ -68,7 +71,12 @@ print.runhooks_engine <- function(x, ...) {
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && !isNamespace(topenv(parent.frame()))) member_of(x, name) else value
+  if (isNamespace(topenv(parent.frame()))) return(value)
+  # for scripts that call methods, as in Python
+  if (name == "estimator") return(structure(value, owner = x))
+  if (is.null(value)) value <- engine_method(x, name)
+  if (!is.null(value) || name %in% names(x)) return(value)
+  abort_no_member(x, name, c(names(x), engine_method_names), call = parent.frame())
 }
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
@@ -243,6 +251,17 @@ core_config <- function(object) {
 
 check_model_dir <- function(folder, call = parent.frame()) {
   if (!folder$can_be_written) {
+    above <- folder$path
+    while (!file.exists(above) && dirname(above) != above) above <- dirname(above)
+    if (file.exists(above) && !dir.exists(above)) {
+      abort_runhooks(
+        c(
+          "{.arg model_dir} cannot be created: {.path {above}} is a file, not a directory.",
+          i = "Give another path, or remove the file."
+        ),
+        kind = "permission_denied", call = call
+      )
+    }
     hint <- temporary_hint("permission_denied", folder$path)
     if (is.null(hint)) hint <- "Give a directory for which you have write permission."
     abort_runhooks(

@@ -160,10 +160,23 @@ check_recorded_basis <- function(name, expr, known, call) {
 
 folder_arg <- function(folder) if (is.null(folder$arg)) "model_dir" else folder$arg
 
+warn_no_record <- function(path, call) {
+  rlang::warn(
+    c(
+      paste0("The model directory ", path, " has a checkpoint, but no file ", record_file, "."),
+      x = "The scales and levels of its training are unknown, so numbers are not standardized here.",
+      i = "If the model was trained from a formula, its predictions are wrong: restore the file from
+           a copy, or train the model in another directory."
+    ),
+    class = c("runhooks_warning_no_record", "runhooks_warning"), call = call
+  )
+}
+
 # The argument, which must agree with the trained model in the directory.
 is_normalized <- function(matched, known, folder, call) {
   normalize <- matched$args$normalize
   if (!folder$has_checkpoint) return(normalize)
+  if (normalize && !folder$has_metadata) warn_no_record(folder$path, call)
   was <- !is.null(known$response$scale) || !is.null(known$basis) || !is.null(known$slopes) ||
     any(vapply(known$terms, function(term) !is.null(term$scale), NA))
   if (normalize == was || !"normalize" %in% matched$given) return(was)

@@ -300,7 +300,7 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
     )
   }
   evaluator <- new_evaluator_hook(
-    object, as_model_input(validation, object, arg = "validation", call = call),
+    object, as_model_input(validation, object, must_end = TRUE, arg = "validation", call = call),
     name = validation_name, every_n_iter = validation_interval(stop, planned)
   )
   if (!is.null(stop)) stop_hook <- list(new_stop_hook(object, stop, validation_name))

@@ -30,6 +30,23 @@ checked_results <- function(x, known, warn, hook) {
   value
 }
 
+# The checks are internal.
+without_checks <- function(x) structure(unclass(x), checks = NULL)
+
+#' @export
+print.runhooks_checked_reads <- function(x, ...) {
+  print(without_checks(x), ...) # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+str.runhooks_checked_reads <- function(object, ...) str(without_checks(object), ...) # lint: allow stdout
+
+#' @export
+all.equal.runhooks_checked_reads <- function(target, current, ...) {
+  all.equal(without_checks(target), without_checks(current), ...)
+}
+
 warn_unknown_read <- function(checks, name) {
   known <- checks$known
   if (name %in% known) return(invisible())

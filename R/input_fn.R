@@ -437,12 +437,14 @@ inform_unread <- function(unread) {
 
 # Converts the user's input to a function of the mode, for the core. `is_limited`: NULL unless
 # training, TRUE if the number of steps is given. `shards`: shard also evaluations and predictions.
+# `must_end`: nothing else ends the reading.
 as_model_input <- function(
   input_fn,
   estimator,
   ...,
   is_limited = NULL,
   shards = FALSE,
+  must_end = FALSE,
   arg = "input_fn",
   call = parent.frame()
 ) {
@@ -461,6 +463,8 @@ as_model_input <- function(
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) abort_plain("'input_fn' should accept 0 or 1 arguments", call = call)
+  about <- attr(input_fn, "about")
+  if (must_end && !is.null(about$rows) && is.null(about$num_epochs)) abort_endless(call)
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
   sharding <- new.env(parent = emptyenv())
   read <- function(mode) {
@@ -471,6 +475,7 @@ as_model_input <- function(
       context <- list(num_input_pipelines = shard$size, input_pipeline_id = shard$rank)
       made <- if (n == 1) input_fn(if (takes_context) context else estimator) else input_fn()
       if (is.function(made)) made <- made()
+      if (must_end && is_dataset(made) && is_endless(made)) abort_endless(call)
       if (is_dataset(made)) next_batch(made) else made
     })
     sharded_by <- sharding$sharded_by <- shard$sharded_by
@@ -485,11 +490,21 @@ as_model_input <- function(
     check_labels(input$labels)
     structure(input, data = data, sharded_by = sharded_by)
   }
-  about <- attr(input_fn, "about")
   if (!is.null(is_limited) && !isFALSE(about$auto_shard)) {
     about$replicas <- replicas_of(engine_config(estimator))
   }
   structure(read, about = about, sharding = sharding)
+}
+
+abort_endless <- function(call) {
+  abort_runhooks(
+    c(
+      "The data never end, because they repeat without a limit.",
+      i = "Use {.code num_epochs = 1} in {.fn input_fn}, or remove {.fn dataset_repeat}.",
+      i = "In {.fn evaluate}, {.arg steps} also ends the reading."
+    ),
+    call = call
+  )
 }
 
 as_tensors <- function(x) {

@@ -9,6 +9,17 @@ check_scales <- function(object, call, folder = current_model_dir(object), arg =
   lines <- differing_scales(record$formula, object)
   if (is.null(lines)) return(invisible())
   check_columns_compatible(object, folder, record, call)
+  if (!folder$has_metadata) {
+    abort_runhooks(
+      c(
+        "The model directory {.path {folder$path}} has a checkpoint, but no file
+         {.file {record_file}}.",
+        x = "The scales and levels of its training are unknown.",
+        i = "Restore the file from a copy, or use another {.arg {arg}}."
+      ),
+      kind = "failed_precondition", call = call
+    )
+  }
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with numbers that were standardized

@@ -56,9 +56,10 @@ read_metadata <- function(folder) {
     abort_runhooks(
       c(
         "The file {.path {path}} is damaged, or was written by another version of runhooks.",
-        i = "It contains the levels of factors. If you delete it, the model uses those of new data."
+        i = "It contains the levels of factors and the scales of numbers. Restore it from a copy, or
+             train the model in another directory."
       ),
-      kind = "data_loss"
+      kind = "data_loss", call = user_frame()
     )
   }
   folder$is_checked <- TRUE
@@ -73,7 +74,27 @@ update_metadata <- function(folder, metadata) {
 
 finish_training <- function(object, folder) {
   metadata <- pending_metadata(folder)
+  if (was_removed(folder) && replicas_of(engine_config(object)) == 1) {
+    warn_removed_directory(folder$path)
+    metadata <- folder$metadata
+  }
   if (!is.null(metadata)) write_metadata(metadata, folder$path)
+}
+
+# Whether the metadata that the core wrote when the training began have disappeared.
+was_removed <- function(folder) {
+  isTRUE(folder$is_recorded) && !file.exists(file.path(folder$path, record_file))
+}
+
+warn_removed_directory <- function(path) {
+  rlang::warn(
+    c(
+      paste0("The model directory ", path, " was removed, renamed or emptied during the training."),
+      x = "Its event files, earlier checkpoints and the record of this run are lost.",
+      i = "The checkpoint of the last step was saved, so the model can be used."
+    ),
+    class = c("runhooks_warning_removed_directory", "runhooks_warning"), call = user_frame()
+  )
 }
 
 pending_metadata <- function(folder) {

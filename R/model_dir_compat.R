@@ -121,6 +121,10 @@ inform_other_training <- function(object, folder) {
   if (is.null(was)) was <- unclass(object$estimator)$shared_state$trained_to
   if (is.null(was) || folder$is_training) return(invisible())
   if (folder$checkpoint_id %in% c(was, "")) return(invisible())
+  # if the newest checkpoint cannot be read, the core reports that
+  newest <- utils::tail(cpp_listed_checkpoints(folder$path, "checkpoint"), 1)
+  is_read <- endsWith(newest, paste0("-", sub(":.*", "", folder$checkpoint_id)))
+  if (length(newest) && !is_read) return(invisible())
   cache$informed_of <- folder$checkpoint_id
   then <- sub(":.*", "", was) # nolint: used by cli
   now <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
@@ -148,7 +152,9 @@ recording_input <- function(input, object, folder) {
     result <- input(mode)
     if (is_new) record_model(object, folder)
     record_data(attr(result, "data"), folder)
-    c(result, list(metadata = pending_metadata(folder)))
+    metadata <- pending_metadata(folder)
+    folder$is_recorded <- !is.null(metadata) || isTRUE(folder$is_recorded)
+    c(result, list(metadata = metadata))
   }
 }
 
@@ -232,6 +238,19 @@ check_has_weights <- function(object, purpose, call = parent.frame()) {
 
 abort_lost_folder <- function(trained_in, folder, call) {
   lost <- if (dir.exists(trained_in)) "which has no checkpoint now" else "which is missing"
+  left <- sub("[.]index$", "", list.files(trained_in, "[.]ckpt-[0-9]+[.]index$", full.names = TRUE))
+  left <- left[order(as.numeric(sub(".*-", "", left)))]
+  if (length(left)) {
+    abort_plain(
+      c(
+        paste0("The model was trained in ", trained_in, ", where no file names its checkpoint now."),
+        x = paste0("The file 'checkpoint' of the directory is ",
+          if (file.exists(file.path(trained_in, "checkpoint"))) "damaged." else "missing."),
+        i = paste0("`checkpoint_path = \"", left[[length(left)]], "\"` selects the last checkpoint.")
+      ),
+      kind = "not_found", call = call
+    )
+  }
   abort_plain(
     c(
       paste0("The model was trained in ", trained_in, ", ", lost, "."),

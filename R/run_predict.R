@@ -77,7 +77,8 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   if (missing(newdata)) newdata <- NULL
   # plain rows need no loop
   is_plain <- is.data.frame(newdata) && is.null(input_fn) && is.null(checkpoint_path) &&
-    is.null(hooks) && is.null(interval) && missing(level) && ...length() == 0L
+    is.null(hooks) && is.null(interval) && missing(level) && ...length() == 0L &&
+    missing(predict_keys) && missing(as_iterable) && missing(simplify) && missing(yield_single_examples)
   if (is_plain) {
     predictions <- predict_from_cache(object, newdata, type)
     if (!is.null(predictions)) return(predictions)
@@ -97,6 +98,15 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     newdata <- NULL
   } else if (is_formula_data(input_fn)) {
     newdata <- input_fn
+  }
+  if (!is.null(newdata)) {
+    abort_unused_with_newdata(
+      c(
+        if (!missing(predict_keys) && !is.null(predict_keys)) "predict_keys",
+        if (isTRUE(as_iterable)) "as_iterable", if (isFALSE(simplify)) "simplify",
+        if (isFALSE(yield_single_examples)) "yield_single_examples"
+      )
+    )
   }
   if (is.null(interval) && !missing(level)) {
     abort_runhooks("{.arg level} is {describe(level)}, but there is no {.arg interval}.")
@@ -121,7 +131,8 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   all_keys <- missing(predict_keys) && !has_standard_keys(object)
   keys <- if (all_keys) character() else as_strings(predict_keys)
   together <- together && !as_iterable
-  input <- as_model_input(input_fn, object, shards = together)
+  must_end <- !as_iterable && is.null(hooks)
+  input <- as_model_input(input_fn, object, shards = together, must_end = must_end)
   start <- prediction_start(object, input, keys, checkpoint_path, hooks, together = together)
   if (as_iterable) {
     first <- function() start(all = FALSE)
@@ -132,6 +143,18 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   batches <- lapply(batches, class_label_decoder(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
+}
+
+abort_unused_with_newdata <- function(arguments, call = parent.frame()) {
+  if (length(arguments) == 0) return(invisible())
+  abort_runhooks(
+    c(
+      "{.arg {arguments}} need{?s/} an {.arg input_fn}; with data the result is a data frame of
+       predictions.",
+      i = if ("predict_keys" %in% arguments) "{.arg type} selects the columns."
+    ),
+    call = call
+  )
 }
 
 warn_batches <- function(batches) {

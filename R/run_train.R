@@ -174,6 +174,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   check_model_dir(folder, call)
   check_model_compatible(object, "train", call)
   inform_lost_folder(object, folder)
+  folder$is_recorded <- folder$has_metadata
   # after an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) record_aborted_training(object, input_fn))
