@@ -185,3 +185,17 @@ test_that("models of feature columns keep TensorFlow's optimizers, rates and los
   expect_null(mtcars_model()$spec$label_scale)
   expect_null(deep$args$feature_columns$center)
 })
+
+test_that("a directory that lost the record of its scales is reported", {
+  folder <- withr::local_tempdir()
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
+  train(model)
+  unlink(file.path(folder, record_file))
+  expect_error(
+    predict(model, mtcars), "no file 'runhooks.data'", class = "runhooks_error_failed_precondition"
+  )
+  expect_warning(
+    linear_regressor(mpg ~ wt, mtcars[1:9, ], model_dir = folder), "numbers are not standardized",
+    class = "runhooks_warning_no_record"
+  )
+})
