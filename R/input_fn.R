@@ -538,7 +538,7 @@ split_input <- function(result) {
   list(features = features, labels = labels)
 }
 
-check_features <- function(features, call = parent.frame()) {
+check_features <- function(features, call = user_frame()) {
   is_feature <- function(x) is_tensor(x) || is_sparse(x)
   good <- is.list(features) && length(features) > 0 && all(vapply(features, is_feature, NA))
   if (!good) {
