@@ -101,12 +101,6 @@ user_frame <- function() {
   NULL
 }
 
-call_of_user <- function() {
-  frame <- user_frame()
-  at <- which(vapply(sys.frames(), identical, NA, frame))
-  if (length(at)) sys.call(at[[length(at)]])
-}
-
 # Shows `a + b` instead of its method: operators are primitives and have no frame for rlang.
 call_without_method <- function(call, frame) {
   word <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
@@ -182,10 +176,6 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
 
 # Adds the location to the condition. Does not return if the condition controls the loop.
 annotate_error <- function(condition, frame) {
-  # errors of R such as a time limit show the binding that was running
-  word <- conditionCall(condition)[[1]]
-  is_binding <- is.symbol(word) && startsWith(as.character(word), "cpp_")
-  if (is_binding) condition["call"] <- list(call_of_user())
   where <- cpp_run_where()
   kind <- if (!is.null(where)) control_error_kind(condition)
   text <- condition_text(condition)

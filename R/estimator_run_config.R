@@ -103,11 +103,23 @@ default_config <- function(call = parent.frame()) {
 }
 
 config_replace <- function(config, changes, call) {
-  unknown <- setdiff(names(changes), names(config_defaults))
-  if (length(unknown) || is.null(names(changes)) && length(changes)) {
+  if (length(changes) && (is.null(names(changes)) || !all(nzchar(names(changes))))) {
     abort_runhooks(
-      "Replacing {unknown[[1]]} is not supported.
-       Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
+      c(
+        "The properties need names.",
+        i = "For example {.code tf_random_seed = 1, save_checkpoints_steps = 100}."
+      ),
+      call = call
+    )
+  }
+  unknown <- setdiff(names(changes), names(config_defaults))
+  if (length(unknown)) {
+    abort_runhooks(
+      c(
+        "Replacing {unknown[[1]]} is not supported.
+         Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
+        did_you_mean(unknown[[1]], names(config_defaults))
+      ),
       call = call
     )
   }

@@ -50,12 +50,30 @@ differing_scales <- function(record, object) {
 
 # A checkpoint of another directory must fit the model, too.
 check_checkpoint <- function(object, path, call) {
-  if (is.null(path) || is.null(object$spec)) return(invisible())
+  if (is.null(path)) return(invisible())
+  check_checkpoint_prefix(path, call)
+  if (is.null(object$spec)) return(invisible())
   folder <- dirname(absolute_path(path, "checkpoint_path"))
   if (identical(folder, model_dir(object)) || !dir.exists(folder)) return(invisible())
   folder <- open_folder(folder)
   check_scales(object, call, folder, "checkpoint_path")
   check_model_compatible(object, "infer", call, folder, "checkpoint_path")
+}
+
+# A checkpoint is named by the common part of its files, without suffix.
+check_checkpoint_prefix <- function(path, call) {
+  if (file.exists(paste0(path.expand(path), ".index"))) return(invisible())
+  prefix <- sub("[.](index|meta|data-[0-9]+-of-[0-9]+)$", "", path)
+  newest <- if (dir.exists(path)) newest_by_state(path) else if (prefix != path) prefix
+  if (is.null(newest)) return(invisible())
+  abort_runhooks(
+    c(
+      "{.arg checkpoint_path} must be the prefix of a checkpoint, not a
+       {if (dir.exists(path)) 'directory' else 'file of it'}: {.path {path}}.",
+      i = "Use {.code checkpoint_path = {encodeString(newest, quote = '\"')}}."
+    ),
+    call = call
+  )
 }
 
 recorded_scales <- function(record) {

@@ -52,3 +52,13 @@ test_that("a model_dir that is empty or marked as bytes is refused", {
     )
   }
 })
+
+test_that("mistakes in names of properties are explained", {
+  expect_error(
+    run_config(save_checkpoint_steps = 2), "Did you mean .*save_checkpoints_steps",
+    class = "runhooks_error_invalid_argument"
+  )
+  for (run in list(function() run_config(5), function() run_config()$replace(5))) {
+    expect_error(run(), "need names", class = "runhooks_error_invalid_argument")
+  }
+})

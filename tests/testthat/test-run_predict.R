@@ -190,3 +190,18 @@ test_that("arguments that need an input function are refused with data", {
   refused("predict_keys", predict_keys = "predictions")
   expect_equal(nrow(predict(model, mtcars, simplify = TRUE)), 32)
 })
+
+test_that("a directory or a file of a checkpoint is not its prefix", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  train(model, mtcars_input(), steps = 1)
+  newest <- latest_checkpoint(model_dir(model))
+  for (path in c(model_dir(model), paste0(newest, ".index"))) {
+    for (run in list(predict, evaluate)) {
+      error <- expect_error(
+        run(model, mtcars_input(), checkpoint_path = path), "must be the prefix",
+        class = "runhooks_error_invalid_argument"
+      )
+      expect_match(conditionMessage(error), newest, fixed = TRUE)
+    }
+  }
+})
