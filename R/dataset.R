@@ -273,7 +273,8 @@ component_type <- function(x) wanted_type(x)
 dataset_collect <- function(dataset, n = Inf) {
   check_dataset(dataset)
   check_arg(is_number(n) && n >= 0, n, "a number of elements", "n", environment())
-  if (n == Inf && is_endless(dataset)) {
+  # a repeated dataset without elements ends
+  if (n == Inf && is_endless(dataset) && length(cpp_dataset_collect(dataset$handle, 1))) {
     abort_runhooks(
       c("The dataset never ends, because it repeats without a limit.", i = "Use {.code n = 10} to read
         the first elements, or {.fn dataset_take}.")

@@ -71,10 +71,10 @@ print.runhooks_engine <- function(x, ...) {
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
-  if (isNamespace(topenv(parent.frame()))) return(value)
   # for scripts that call methods, as in Python
+  if (is.null(value) && name %in% engine_method_names) return(engine_method(x, name))
+  if (isNamespace(topenv(parent.frame()))) return(value)
   if (name == "estimator") return(structure(value, owner = x))
-  if (is.null(value)) value <- engine_method(x, name)
   if (!is.null(value) || name %in% names(x)) return(value)
   abort_no_member(x, name, c(names(x), engine_method_names), call = parent.frame())
 }

@@ -1,8 +1,8 @@
 # Methods of an estimator, as Python scripts call them: `model$train(input_fn)`.
 
 engine_method_names <- c(
-  "train", "evaluate", "predict", "export_savedmodel", "get_variable_names", "get_variable_value",
-  "latest_checkpoint"
+  "train", "evaluate", "predict", "export_savedmodel", "export_saved_model", "get_variable_names",
+  "get_variable_value", "latest_checkpoint"
 )
 
 # The method of this name, or NULL.

@@ -58,7 +58,7 @@ test_that("mistakes in names of properties are explained", {
     run_config(save_checkpoint_steps = 2), "Did you mean .*save_checkpoints_steps",
     class = "runhooks_error_invalid_argument"
   )
-  for (run in list(function() run_config(5), function() run_config()$replace(5))) {
+  for (run in list(function() run_config()$replace(5), function() run_config()$replace(1, 2))) {
     expect_error(run(), "need names", class = "runhooks_error_invalid_argument")
   }
 })
