@@ -240,7 +240,7 @@ abort_lost_folder <- function(trained_in, folder, call) {
   lost <- if (dir.exists(trained_in)) "which has no checkpoint now" else "which is missing"
   left <- sub("[.]index$", "", list.files(trained_in, "[.]ckpt-[0-9]+[.]index$", full.names = TRUE))
   left <- left[order(as.numeric(sub(".*-", "", left)))]
-  if (length(left)) {
+  if (folder == trained_in && length(left)) {
     abort_plain(
       c(
         paste0("The model was trained in ", trained_in, ", where no file names its checkpoint now."),

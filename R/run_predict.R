@@ -131,7 +131,8 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   all_keys <- missing(predict_keys) && !has_standard_keys(object)
   keys <- if (all_keys) character() else as_strings(predict_keys)
   together <- together && !as_iterable
-  must_end <- !as_iterable && is.null(hooks)
+  # a wrong checkpoint or key is reported first, as in TensorFlow
+  must_end <- !as_iterable && is.null(hooks) && is.null(checkpoint_path) && missing(predict_keys)
   input <- as_model_input(input_fn, object, shards = together, must_end = must_end)
   start <- prediction_start(object, input, keys, checkpoint_path, hooks, together = together)
   if (as_iterable) {
