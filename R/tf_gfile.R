@@ -76,7 +76,8 @@ gfile_rename <- function(oldname, newname, overwrite = FALSE) {
 }
 
 gfile_copy <- function(oldpath, newpath, overwrite = FALSE) {
-  move_file(oldpath, newpath, overwrite, function(from, to) file.copy(from, to, overwrite = TRUE))
+  copy <- function(from, to) file.copy(from, to, overwrite = TRUE) # lint: allow file
+  move_file(oldpath, newpath, overwrite, copy)
 }
 
 move_file <- function(from, to, overwrite, move, call = parent.frame()) {

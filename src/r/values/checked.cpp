@@ -12,7 +12,7 @@ std::string kind_in_words(SEXP x) {
   if (x == R_NilValue) return "NULL";
   if (Rf_inherits(x, "data.frame")) return "a data frame";
   if (is_handle(x, kTensor)) return "a tensor";
-  if (OBJECT(x)) {
+  if (Rf_isObject(x)) {
     SEXP classes = Rf_getAttrib(x, R_ClassSymbol);
     const bool has_text = TYPEOF(classes) == STRSXP && Rf_xlength(classes) > 0;
     if (has_text) return str_cat("an object of class `", utf8_of(STRING_ELT(classes, 0)), "`");
