@@ -74,6 +74,7 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
     abort_runhooks("{.arg {names(args)[missing]}} is missing, with no default.", call = call)
   }
   if ("dataset" %in% names(args)) check_dataset(args$dataset, "dataset", call)
+  for (name in names(args)) check_not_na(args[[name]], name, call)
   form <- if (is_dataset(args$dataset)) args$dataset$form else 1L
   handles <- lapply(args, function(x) if (is_dataset(x)) x$handle else x)
   made <- tf_dataset(cpp_dataset(type, handles, paste0(fun, "()")), form)

@@ -4,7 +4,7 @@
 new_builtin_hook <- function(type, ...) {
   given <- list(...)
   for (name in names(given)) {
-    check_arg(!is_missing_value(given[[name]]), NA, "a value other than NA", name, user_frame())
+    check_not_na(given[[name]], name, user_frame())
   }
   hook <- rebuild_hook(c(list(type = type), given))
   cpp_hook_check(hook)

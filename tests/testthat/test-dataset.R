@@ -266,3 +266,11 @@ test_that("R's generics on a dataset read it or name the function to use", {
     class = "runhooks_error_invalid_argument"
   )
 })
+
+test_that("NA as an argument is reported as NA", {
+  rows <- range_dataset(0, 3)
+  for (run in list(
+    function() dataset_batch(rows, NA), function() dataset_take(rows, NA_real_),
+    function() dataset_shuffle(rows, NA_integer_), function() hook_stop_at_step(NA)
+  )) expect_error(run(), "must not be NA", class = "runhooks_error_invalid_argument")
+})
