@@ -313,7 +313,11 @@ output_shapes <- function(object) {
   fill_structure(object$form, lapply(dims, function(d) if (is.null(d)) NULL else as.integer(d)))
 }
 
-is_endless <- function(dataset) cpp_dataset_info(dataset$handle)$is_endless
+# A generator may have only one pass, so repeating it may end.
+is_endless <- function(dataset) {
+  info <- cpp_dataset_info(dataset$handle)
+  info$is_endless && !grepl("Generator(", info$description, fixed = TRUE)
+}
 
 dataset_or_iterator_info <- function(object) {
   if (is_dataset(object)) cpp_dataset_info(object$handle) else unclass(object)$info
