@@ -78,7 +78,8 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   # plain rows need no loop
   is_plain <- is.data.frame(newdata) && is.null(input_fn) && is.null(checkpoint_path) &&
     is.null(hooks) && is.null(interval) && missing(level) && ...length() == 0L &&
-    missing(predict_keys) && missing(as_iterable) && missing(simplify) && missing(yield_single_examples)
+    missing(predict_keys) && isFALSE(as_iterable) && isTRUE(simplify) &&
+    isTRUE(yield_single_examples)
   if (is_plain) {
     predictions <- predict_from_cache(object, newdata, type)
     if (!is.null(predictions)) return(predictions)
