@@ -216,6 +216,12 @@ c.runhooks_feature_column <- function(...) {
 
 # The call that creates the column, with the arguments that are not the defaults.
 #' @export
+`$.runhooks_feature_column` <- function(x, name) {
+  value <- .subset2(x, name)
+  if (is.null(value) && !isNamespace(topenv(parent.frame()))) member_of(x, name) else value
+}
+
+#' @export
 format.runhooks_feature_column <- function(x, ...) {
   specs <- registered("column", x$type)[[1]]
   make <- endpoint_names(specs$endpoint[[1]])[[1]]

@@ -185,6 +185,17 @@ check_config_value <- function(name, value, call) {
 }
 
 #' @export
+`$<-.runhooks_run_config` <- function(x, name, value) {
+  config_replace(x, setNames(list(value), name), parent.frame())
+}
+
+#' @export
+`[[<-.runhooks_run_config` <- function(x, i, value) {
+  check_string(i)
+  config_replace(x, setNames(list(value), i), parent.frame())
+}
+
+#' @export
 print.runhooks_run_config <- function(x, ...) {
   text <- function(value) {
     if (is.null(value)) "NULL" else if (identical(value, "")) "\"\"" else format(

@@ -62,3 +62,14 @@ test_that("mistakes in names of properties are explained", {
     expect_error(run(), "need names", class = "runhooks_error_invalid_argument")
   }
 })
+
+test_that("assignments to a configuration are checked as in replace()", {
+  config <- run_config()
+  config$save_checkpoints_steps <- 10
+  expect_equal(config$save_checkpoints_steps, 10)
+  expect_null(config$save_checkpoints_secs)
+  config[["tf_random_seed"]] <- 3
+  expect_equal(config$tf_random_seed, 3)
+  expect_error(config$tf_random_sed <- 1, "Did you mean", class = "runhooks_error_invalid_argument")
+  expect_error(config$tf_random_seed <- "a", class = "runhooks_error_invalid_argument")
+})
