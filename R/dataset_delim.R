@@ -150,9 +150,14 @@ delim_names <- function(names, where, call) {
 check_num_fields <- function(records, names, file, call) {
   odd <- which(lengths(records) != length(names))
   if (length(odd) == 0) return(invisible())
+  found <- records[[odd[[1]]]]
+  is_blank <- length(found) == 1 && !nzchar(found) # nolint: used by cli
   abort_runhooks(
-    "Row {odd[[1]]} of {.path {file}} has {length(records[[odd[[1]]]])} fields, but there are
-     {length(names)} columns: {.val {names}}.",
+    c(
+      "Row {odd[[1]]} of {.path {file}} has {length(found)} field{?s}, but there
+       {cli::qty(length(names))}{?is/are} {length(names)} column{?s}: {.val {names}}.",
+      i = if (is_blank) "It is a blank line; remove it from the file."
+    ),
     kind = "invalid_argument", call = call
   )
 }
