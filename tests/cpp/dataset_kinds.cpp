@@ -46,7 +46,7 @@ DatasetPtr doubled(const DatasetPtr& of, int64_t calls, bool noisy) {
       {{"function", function_value(of, builder)}, {"num_parallel_calls", number(calls)}}, of);
 }
 
-DatasetPtr filtered(const DatasetPtr& of, double least) {
+DatasetPtr filtered(const DatasetPtr& of, double least, const char* type) {
   const auto builder = [least](Graph& g, const std::vector<Output>& args) {
     const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat32);
     const Output all = g.op("Reshape", {x, g.constant(Tensor::vector<int32_t>({-1}))});
@@ -54,7 +54,7 @@ DatasetPtr filtered(const DatasetPtr& of, double least) {
     const Output most = g.op("Max", {all, axis});
     return std::vector<Output>{g.op("GreaterEqual", {most, g.scalar(DType::kFloat32, least)})};
   };
-  return dataset_of("FilterDataset", {{"predicate", function_value(of, builder)}}, of);
+  return dataset_of(type, {{"predicate", function_value(of, builder)}}, of);
 }
 
 Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
@@ -82,9 +82,10 @@ Value int64_function(const DatasetPtr& of, int64_t n) {
 }
 
 DatasetPtr grouped(const DatasetPtr& of) {
-  return dataset_of("GroupByWindowDataset", {{"key_func", int64_function(of, 0)},
-                                             {"window_size_func", int64_function(range_of(1), 4)}},
-                    of);
+  return dataset_of(
+      "GroupByWindowDataset",
+      {{"key_func", int64_function(of, 0)}, {"window_size_func", int64_function(range_of(1), 4)}},
+      of);
 }
 
 DatasetPtr flat_mapped(const DatasetPtr& of) {
@@ -221,8 +222,7 @@ std::vector<DatasetPtr> kinds_in_memory() {
                  dataset_of("RepeatDataset", {{"count", number(3)}}, range_of(7))),
       dataset_of("SkipDataset", {{"count", number(5)}}, rows_of(20)),
       dataset_of("IgnoreErrorsDataset", {}, rows_of(20)), grouped(range_of(20)),
-      scanned(range_of(20)),
-      dataset_of("RepeatDataset", {}, rows_of(7)),
+      scanned(range_of(20)), dataset_of("RepeatDataset", {}, rows_of(7)),
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}}, rows_of(20)),
       dataset_of("RepeatDataset", {{"count", number(3)}},
                  dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7))),
@@ -241,6 +241,12 @@ std::vector<DatasetPtr> kinds_in_memory() {
       dataset_of("ConcatenateDataset",
                  {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}}, range_of(7)),
       dataset_of("SampleFromDatasets", {{"datasets", list_of({range_of(9), range_of(6)})}}),
+      dataset_of("ChooseFromDatasets",
+                 {{"datasets", list_of({range_of(9), range_of(4)})},
+                  {"choice_dataset", Value::of(std::shared_ptr<CoreObject>(dataset_of(
+                                         "RepeatDataset", {{"count", number(6)}}, range_of(2))))}}),
+      filtered(dataset_of("ShuffleDataset", {{"buffer_size", number(4)}}, rows_of(20)), 1,
+               "TakeWhileDataset"),
       dataset_of(
           "RepeatDataset", {{"count", number(3)}},
           dataset_of("CacheDataset", {},

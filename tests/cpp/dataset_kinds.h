@@ -17,7 +17,7 @@ runhooks::Value function_value(const DatasetPtr& of,
 // Doubles the first component, with noise on request.
 DatasetPtr doubled(const DatasetPtr& of, int64_t calls = 1, bool noisy = false);
 // Keeps elements whose sum, minus an offset, is not negative.
-DatasetPtr filtered(const DatasetPtr& of, double least);
+DatasetPtr filtered(const DatasetPtr& of, double least, const char* type = "FilterDataset");
 // A function that turns each element into a dataset that repeats it `count` times.
 runhooks::Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles);
 // Repeats each element twice.
