@@ -349,6 +349,13 @@ names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
 #' @export
 length.tf_dataset <- function(x) {
   count <- cpp_dataset_cardinality(x$handle)
+  # seq_along() would create 2^31 numbers
+  if (count < 0 && calling_function("length") == "seq_along") {
+    abort_runhooks(
+      "The number of elements of the dataset is {if (count == -1) 'infinite' else 'unknown'}.",
+      call = environment()
+    )
+  }
   if (count < 0) return(if (count == -1) Inf else NA_integer_)
   if (count <= .Machine$integer.max) as.integer(count) else count
 }

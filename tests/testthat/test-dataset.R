@@ -245,6 +245,10 @@ test_that("length() is the number of elements, Inf without an end, and NA if it 
   expect_identical(length(dataset_repeat(rows)), Inf)
   expect_identical(length(dataset_filter(rows, function(x) x > 1L)), NA_integer_)
   expect_identical(seq_along(rows), 1:3)
+  expect_error(seq_along(dataset_repeat(rows)), "infinite", class = "runhooks_error")
+  expect_error(
+    seq_along(dataset_filter(rows, function(x) x > 1L)), "unknown", class = "runhooks_error"
+  )
 })
 
 test_that("a dataset without an end is not collected", {
