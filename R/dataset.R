@@ -277,8 +277,10 @@ dataset_collect <- function(dataset, n = Inf) {
   # a repeated dataset without elements ends
   if (n == Inf && is_endless(dataset) && length(cpp_dataset_collect(dataset$handle, 1))) {
     abort_runhooks(
-      c("The dataset never ends, because it repeats without a limit.", i = "Use {.code n = 10} to read
-        the first elements, or {.fn dataset_take}.")
+      c(
+        "The dataset never ends, because it repeats without a limit.",
+        i = "Use {.code n = 10} to read the first elements, or {.fn dataset_take}."
+      )
     )
   }
   lapply(cpp_dataset_collect(dataset$handle, n), function(parts) element_of(dataset, parts))
@@ -386,8 +388,8 @@ as.data.frame.tf_dataset <- function(x, row.names = NULL, optional = FALSE, ...)
   abort_runhooks(
     c(
       "A dataset cannot become a data frame.",
-      i = "{.fn dataset_collect} reads its elements as a list. Elements that are single rows become a
-           data frame with {.code do.call(rbind, lapply(elements, as.data.frame))}."
+      i = "{.fn dataset_collect} reads its elements as a list. Elements that are single rows become
+           a data frame with {.code do.call(rbind, lapply(elements, as.data.frame))}."
     ),
     kind = "unimplemented"
   )

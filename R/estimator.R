@@ -56,7 +56,10 @@ model_cache <- function(object) {
       cpp_checkpoint_values(required_checkpoint(resolve_model_dir(x)), name)[[1]]
     },
     latest_checkpoint = function() latest_checkpoint(resolve_model_dir(x)),
-    if (isNamespace(topenv(parent.frame()))) unclass(x)[[name]] else member_of(x, name, "shared_state")
+    {
+      is_ours <- isNamespace(topenv(parent.frame()))
+      if (is_ours) unclass(x)[[name]] else member_of(x, name, "shared_state")
+    }
   )
 }
 

@@ -164,7 +164,7 @@ warn_no_record <- function(path, call) {
   rlang::warn(
     c(
       paste0("The model directory ", path, " has a checkpoint, but no file ", record_file, "."),
-      x = "The scales and levels of its training are unknown, so numbers are not standardized here.",
+      x = "The scales and levels of its training are unknown: numbers are not standardized here.",
       i = "If the model was trained from a formula, its predictions are wrong: restore the file from
            a copy, or train the model in another directory."
     ),

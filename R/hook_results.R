@@ -40,7 +40,9 @@ print.runhooks_checked_reads <- function(x, ...) {
 }
 
 #' @export
-str.runhooks_checked_reads <- function(object, ...) str(without_checks(object), ...) # lint: allow stdout
+str.runhooks_checked_reads <- function(object, ...) {
+  str(without_checks(object), ...) # lint: allow stdout
+}
 
 #' @export
 all.equal.runhooks_checked_reads <- function(target, current, ...) {

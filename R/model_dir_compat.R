@@ -241,12 +241,13 @@ abort_lost_folder <- function(trained_in, folder, call) {
   left <- sub("[.]index$", "", list.files(trained_in, "[.]ckpt-[0-9]+[.]index$", full.names = TRUE))
   left <- left[order(as.numeric(sub(".*-", "", left)))]
   if (folder == trained_in && length(left)) {
+    problem <- if (file.exists(file.path(trained_in, "checkpoint"))) "damaged" else "missing"
+    newest <- encodeString(left[[length(left)]], quote = "\"")
     abort_plain(
       c(
-        paste0("The model was trained in ", trained_in, ", where no file names its checkpoint now."),
-        x = paste0("The file 'checkpoint' of the directory is ",
-          if (file.exists(file.path(trained_in, "checkpoint"))) "damaged." else "missing."),
-        i = paste0("`checkpoint_path = \"", left[[length(left)]], "\"` selects the last checkpoint.")
+        paste0("The model was trained in ", trained_in, ", where no file names a checkpoint now."),
+        x = paste0("The file 'checkpoint' of the directory is ", problem, "."),
+        i = paste0("`checkpoint_path = ", newest, "` selects the last checkpoint.")
       ),
       kind = "not_found", call = call
     )

@@ -382,7 +382,7 @@ test_that("a method that is set later is called, and a misspelled one is an erro
   expect_error(hook$before_rum <- function(context) NULL, "Did you mean \"before_run\"",
     class = "runhooks_error_invalid_argument")
   expect_error(hook$end <- 5, "function of 1 argument", class = "runhooks_error_invalid_argument")
-  expect_error(hook$end <- function() NULL, "It has none", class = "runhooks_error_invalid_argument")
+  expect_error(hook$end <- function() 1, "It has none", class = "runhooks_error_invalid_argument")
 })
 
 test_that("members that a hook or a column lacks are errors", {
