@@ -247,7 +247,9 @@ value_type <- function(x) {
   if (!is.na(declared)) return(declared)
   switch(typeof(x),
     double = "float64", integer = "int32", logical = "bool", character = "string",
-    abort_runhooks("A component of an element must be data, not {describe_type(x)}.")
+    abort_runhooks(
+      "A component of an element must be data, not {describe_type(x)}.", call = user_frame()
+    )
   )
 }
 

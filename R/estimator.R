@@ -47,6 +47,9 @@ model_cache <- function(object) {
 
 #' @export
 `$.runhooks_engine` <- function(x, name) {
+  owner <- attr(x, "owner", exact = TRUE)
+  method <- if (!is.null(owner)) engine_method(owner, name)
+  if (!is.null(method)) return(method)
   switch(name,
     model_dir = resolve_model_dir(x),
     get_variable_names = function() {
@@ -56,7 +59,10 @@ model_cache <- function(object) {
       cpp_checkpoint_values(latest_checkpoint_or_abort(resolve_model_dir(x)), name)[[1]]
     },
     latest_checkpoint = function() latest_checkpoint(resolve_model_dir(x)),
-    unclass(x)[[name]]
+    {
+      is_ours <- isNamespace(topenv(parent.frame()))
+      if (is_ours) unclass(x)[[name]] else get_member(x, name, "shared_state")
+    }
   )
 }
 
@@ -72,8 +78,12 @@ print.runhooks_engine <- function(x, ...) {
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
-  is_absent <- is.null(value) && !name %in% names(x) && !isNamespace(topenv(parent.frame()))
-  if (is_absent) abort_no_model_member(x, name, parent.frame()) else value
+  # for scripts that call methods, as in Python
+  if (is.null(value) && name %in% engine_method_names) return(engine_method(x, name))
+  if (isNamespace(topenv(parent.frame()))) return(value)
+  if (name == "estimator") return(structure(value, owner = x))
+  if (!is.null(value) || name %in% names(x)) return(value)
+  abort_no_model_member(x, name, parent.frame())
 }
 
 # Functions that return what models of lm(), glm() and other packages have as members.
@@ -93,7 +103,7 @@ abort_no_model_member <- function(x, name, call) {
   advice <- if (name %in% names(member_functions)) {
     paste0("Use {.code ", member_functions[[name]], "}.")
   } else {
-    did_you_mean(name, names(x))
+    did_you_mean(name, c(names(x), engine_method_names))
   }
   abort_runhooks(
     c("A model has no member {.code ${name}}.", i = unname(advice)), kind = "not_found", call = call
@@ -275,6 +285,17 @@ core_config <- function(object) {
 
 check_model_dir <- function(folder, call = parent.frame()) {
   if (!folder$can_be_written) {
+    existing <- folder$path
+    while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
+    if (file.exists(existing) && !dir.exists(existing)) {
+      abort_runhooks(
+        c(
+          "{.arg model_dir} cannot be created: {.path {existing}} is a file, not a directory.",
+          i = "Give another path, or remove the file."
+        ),
+        kind = "permission_denied", call = call
+      )
+    }
     hint <- tempdir_hint("permission_denied", folder$path)
     if (is.null(hint)) hint <- "Give a directory for which you have write permission."
     abort_runhooks(

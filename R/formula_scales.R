@@ -188,10 +188,23 @@ check_recorded_basis <- function(name, expr, recorded, call) {
 
 folder_arg <- function(folder) if (is.null(folder$arg)) "model_dir" else folder$arg
 
+warn_no_record <- function(path, call) {
+  rlang::warn(
+    c(
+      paste0("The model directory ", path, " has a checkpoint, but no file ", record_file, "."),
+      x = "The scales and levels of its training are unknown: numbers are not standardized here.",
+      i = "If the model was trained from a formula, its predictions are wrong: restore the file from
+           a copy, or train the model in another directory."
+    ),
+    class = c("runhooks_warning_no_record", "runhooks_warning"), call = call
+  )
+}
+
 # The value of `normalize`. It must agree with the trained model in the directory, if one exists.
 resolve_normalize <- function(matched, recorded, folder, call) {
   normalize <- matched$args$normalize
   if (!folder$has_checkpoint) return(normalize)
+  if (normalize && !folder$has_metadata) warn_no_record(folder$path, call)
   was_normalized <- !is.null(recorded$response$scale) || !is.null(recorded$basis) ||
     !is.null(recorded$slopes) ||
     any(vapply(recorded$terms, function(term) !is.null(term$scale), NA))

@@ -107,6 +107,38 @@ rebuild_hook <- function(fields) {
   structure(fields, class = "EstimatorSessionRunHook")
 }
 
+# A method that is set later counts as given, and a misspelled one is an error.
+#' @export
+`$<-.EstimatorSessionRunHook` <- function(x, name, value) {
+  call <- parent.frame()
+  fields <- unclass(x)
+  if (name %in% names(hook_methods)) {
+    check_method(value, name, hook_methods[[name]], call)
+    fields$absent <- setdiff(fields$absent, name)
+  } else if (name == "weight") {
+    check_number(value, call = call)
+  } else {
+    check_method_names(setNames(list(value), name), call)
+  }
+  fields[[name]] <- value
+  structure(fields, class = class(x))
+}
+
+#' @export
+`[[<-.EstimatorSessionRunHook` <- function(x, i, value) {
+  check_string(i)
+  `$<-.EstimatorSessionRunHook`(x, i, value)
+}
+
+#' @export
+`$.EstimatorSessionRunHook` <- function(x, name) {
+  value <- .subset2(x, name)
+  if (is.null(value) && !isNamespace(topenv(parent.frame()))) get_member(x, name) else value
+}
+
+#' @export
+`$.runhooks_builtin_hook` <- `$.EstimatorSessionRunHook`
+
 hook_from_methods <- function(x, call = parent.frame()) {
   check_method_names(x, call)
   methods <- hook_methods_of(x)

@@ -67,14 +67,29 @@ expand_formula <- function(formula, data, call = parent.frame()) {
     removed <- removed_terms(right)
     features <- setdiff(unique(c(setdiff(features, "."), names(data))), c(parsed$response, removed))
   }
-  columns <- as.list(data)
+  columns <- if (is_dataset(data)) data else as.list(data)
   for (term in c(features, parsed$response)) {
     if (term %in% names(columns)) next
+    if (is_dataset(data)) abort_computed(term, names(data), call)
     columns[[term]] <- computed_column(term, columns, environment(formula), names(data), call)
   }
   list(data = columns, features = features, response = parsed$response)
 }
 
+# A formula selects components of a dataset and computes none.
+abort_computed <- function(term, existing, call) {
+  expr <- str2lang(term)
+  if (is.symbol(expr)) abort_no_column(as.character(expr), existing, call)
+  abort_runhooks(
+    c(
+      "The formula must select components of the dataset; {.code {term_name(expr)}} is a
+       computation.",
+      i = "Compute it with {.fn dataset_map}, or create the model from the formula, as in
+           {.code linear_regressor(y ~ x, dataset)}."
+    ),
+    kind = "not_found", call = call
+  )
+}
 
 removed_terms <- function(expr) {
   if (!is.call(expr)) return(character())

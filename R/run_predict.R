@@ -77,8 +77,9 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   if (missing(newdata)) newdata <- NULL
   # the fast path predicts rows of data without a session loop
   is_plain <- is.data.frame(newdata) && is.null(input_fn) && is.null(checkpoint_path) &&
-    is.null(hooks) && is.null(interval) && missing(level) && missing(predict_keys) &&
-    missing(as_iterable) && missing(simplify) && missing(yield_single_examples) && ...length() == 0L
+    is.null(hooks) && is.null(interval) && missing(level) && ...length() == 0L &&
+    missing(predict_keys) && isFALSE(as_iterable) && isTRUE(simplify) &&
+    isTRUE(yield_single_examples)
   if (is_plain) {
     predictions <- predict_from_cache(object, newdata, type)
     if (!is.null(predictions)) return(predictions)
@@ -100,11 +101,12 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     newdata <- input_fn
   }
   if (!is.null(newdata)) {
-    of_functions <- c(
-      predict_keys = missing(predict_keys), as_iterable = missing(as_iterable),
-      simplify = missing(simplify), yield_single_examples = missing(yield_single_examples)
+    supplied <- c(
+      if (!missing(predict_keys) && !is.null(predict_keys)) "predict_keys",
+      if (isTRUE(as_iterable)) "as_iterable", if (isFALSE(simplify)) "simplify",
+      if (isFALSE(yield_single_examples)) "yield_single_examples"
     )
-    abort_keys_with_data(names(of_functions)[!of_functions])
+    abort_keys_with_data(supplied)
   }
   if (is.null(interval) && !missing(level)) {
     abort_runhooks("{.arg level} is {describe(level)}, but there is no {.arg interval}.")
@@ -132,7 +134,9 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   all_keys <- missing(predict_keys) && !has_standard_keys(object)
   keys <- if (all_keys) character() else as_strings(predict_keys)
   is_collective <- is_collective && !as_iterable
-  input <- as_model_input(input_fn, object, shards = is_collective)
+  # a wrong checkpoint or key is reported first, as in TensorFlow
+  must_end <- !as_iterable && is.null(hooks) && is.null(checkpoint_path) && missing(predict_keys)
+  input <- as_model_input(input_fn, object, shards = is_collective, must_end = must_end)
   run <- prediction_runner(
     object, input, keys, checkpoint_path, hooks, is_collective = is_collective
   )

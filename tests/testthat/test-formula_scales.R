@@ -230,3 +230,17 @@ test_that("training of a class without rows ends at the minimum of the others", 
     expect_equal(loss, evaluate(reference, data)$average_loss, tolerance = 1e-4)
   }
 })
+
+test_that("a directory that lost the record of its scales is reported", {
+  folder <- withr::local_tempdir()
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
+  train(model)
+  unlink(file.path(folder, record_file))
+  expect_error(
+    predict(model, mtcars), "no file 'runhooks.data'", class = "runhooks_error_failed_precondition"
+  )
+  expect_warning(
+    linear_regressor(mpg ~ wt, mtcars[1:9, ], model_dir = folder), "numbers are not standardized",
+    class = "runhooks_warning_no_record"
+  )
+})
