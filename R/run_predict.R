@@ -78,7 +78,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   # the fast path predicts rows of data without a session loop
   is_plain <- is.data.frame(newdata) && is.null(input_fn) && is.null(checkpoint_path) &&
     is.null(hooks) && is.null(interval) && missing(level) && missing(predict_keys) &&
-    missing(as_iterable) && missing(simplify) && missing(yield_single_examples) && ...length() == 0L
+    isFALSE(as_iterable) && isTRUE(simplify) && isTRUE(yield_single_examples) && ...length() == 0L
   if (is_plain) {
     predictions <- predict_from_cache(object, newdata, type)
     if (!is.null(predictions)) return(predictions)
@@ -100,11 +100,11 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     newdata <- input_fn
   }
   if (!is.null(newdata)) {
-    of_functions <- c(
-      predict_keys = missing(predict_keys), as_iterable = missing(as_iterable),
-      simplify = missing(simplify), yield_single_examples = missing(yield_single_examples)
+    is_default <- c(
+      predict_keys = missing(predict_keys), as_iterable = isFALSE(as_iterable),
+      simplify = isTRUE(simplify), yield_single_examples = isTRUE(yield_single_examples)
     )
-    abort_keys_with_data(names(of_functions)[!of_functions])
+    abort_keys_with_data(names(is_default)[!is_default])
   }
   if (is.null(interval) && !missing(level)) {
     abort_runhooks("{.arg level} is {describe(level)}, but there is no {.arg interval}.")
