@@ -77,9 +77,8 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   if (missing(newdata)) newdata <- NULL
   # the fast path predicts rows of data without a session loop
   is_plain <- is.data.frame(newdata) && is.null(input_fn) && is.null(checkpoint_path) &&
-    is.null(hooks) && is.null(interval) && missing(level) && ...length() == 0L &&
-    missing(predict_keys) && isFALSE(as_iterable) && isTRUE(simplify) &&
-    isTRUE(yield_single_examples)
+    is.null(hooks) && is.null(interval) && missing(level) && missing(predict_keys) &&
+    isFALSE(as_iterable) && isTRUE(simplify) && isTRUE(yield_single_examples) && ...length() == 0L
   if (is_plain) {
     predictions <- predict_from_cache(object, newdata, type)
     if (!is.null(predictions)) return(predictions)
@@ -101,12 +100,12 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     newdata <- input_fn
   }
   if (!is.null(newdata)) {
-    supplied <- c(
-      if (!missing(predict_keys) && !is.null(predict_keys)) "predict_keys",
-      if (isTRUE(as_iterable)) "as_iterable", if (isFALSE(simplify)) "simplify",
-      if (isFALSE(yield_single_examples)) "yield_single_examples"
+    is_default <- c(
+      predict_keys = missing(predict_keys) || is.null(predict_keys),
+      as_iterable = isFALSE(as_iterable), simplify = isTRUE(simplify),
+      yield_single_examples = isTRUE(yield_single_examples)
     )
-    abort_keys_with_data(supplied)
+    abort_keys_with_data(names(is_default)[!is_default])
   }
   if (is.null(interval) && !missing(level)) {
     abort_runhooks("{.arg level} is {describe(level)}, but there is no {.arg interval}.")
