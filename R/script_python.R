@@ -31,6 +31,7 @@
 #' use_condaenv("r-tensorflow")
 #' tf <- import("tensorflow")
 #' use_session_with_seed(42)
+#' try(keras_model_to_estimator())
 NULL
 
 #' @rdname python
