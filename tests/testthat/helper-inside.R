@@ -21,7 +21,7 @@ cpp_write_events <- function(folder, suffix, steps, values) {
 cpp_read_eval_metrics <- function(folder) inside("read_eval_metrics", folder)
 cpp_clock_set <- function(seconds) invisible(inside("clock_set", seconds))
 cpp_sleep_set <- function(sleep) invisible(inside("sleep_set", sleep))
-cpp_forget_logged_lines <- function() invisible(inside("reset_log_counts"))
+cpp_forget_logged_lines <- function() invisible(inside("forget_logged_lines"))
 cpp_observe_loops <- function(tell) invisible(inside("observe_loops", tell))
 cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
   invisible(inside("add_to_checkpoint", path, name, bytes, is_string))

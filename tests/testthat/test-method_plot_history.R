@@ -82,7 +82,7 @@ test_that("a panel whose values span decades is logarithmic and labelled so", {
 })
 
 test_that("the smooth line stays within the range of nearby values", {
-  series <- with_panel_scales(history_series(run_of(), "average_loss", environment()))
+  series <- add_panel_scales(history_series(run_of(), "average_loss", environment()))
   smooth <- smooth_series(series)
   expect_setequal(as.character(smooth$series), "training")
   expect_setequal(smooth$step, series$step[series$series == "training"])
@@ -103,7 +103,7 @@ test_that("the smooth line stays within the range of nearby values", {
 test_that("a line is interrupted where values are not finite", {
   history <- run_of(80)
   history$losses$average_loss[41] <- NaN
-  series <- with_panel_scales(history_series(history, NULL, environment()))
+  series <- add_panel_scales(history_series(history, NULL, environment()))
   smooth <- smooth_series(series)
   expect_equal(sum(is.na(smooth$y)), 1)
   expect_equal(nrow(smooth), 80)
@@ -115,7 +115,7 @@ test_that("a line is interrupted where values are not finite", {
 
 test_that("a long history has a smooth line of few points", {
   history <- run_of(20000)
-  series <- with_panel_scales(history_series(history, NULL, environment()))
+  series <- add_panel_scales(history_series(history, NULL, environment()))
   expect_lte(nrow(smooth_series(series)), 400)
 })
 
