@@ -9,9 +9,12 @@ abort_abbreviated_arguments <- function(call = parent.frame()) {
   if (all(supplied %in% c("", formal_names))) return(invisible())
   fun <- sys.call(n)[[1]]
   is_named <- is.name(fun) || is.call(fun)
-  fun <- if (is_named) sub("^.*::", "", code_text(fun)) else "the function"
+  fun <- if (is_named) generic_name(sub("^.*::", "", code_text(fun))) else "the function"
   check_abbreviations(supplied, formal_names, fun, call)
 }
+
+# The name of the generic function, because the call of a method contains the method's name.
+generic_name <- function(name) sub("[.](tf|runhooks)_[a-z_]+$", "", name)
 
 check_abbreviations <- function(supplied, formal_names, fun, call) {
   for (name in setdiff(supplied, c("", formal_names))) {

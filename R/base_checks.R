@@ -1,5 +1,9 @@
 # Checks of arguments. Their errors name the argument, the expected kind and the actual value.
 
+abort_absent_argument <- function(arg, call) {
+  abort_runhooks("{.arg {arg}} is missing, with no default.", call = call)
+}
+
 check_arg <- function(good, x, expected, arg, call) {
   if (!isTRUE(good)) {
     force(x) # a missing argument raises R's own error
@@ -21,6 +25,7 @@ describe <- function(x) {
 }
 
 describe_type <- function(x) {
+  if (inherits(x, "tf_estimator")) return("a model")
   # cli calls length(), which fails for objects such as tensors of unknown shape
   length <- if (is.object(x)) tryCatch(length(x), error = function(e) NA)
   if (is.object(x) && !is_number(length)) return(paste0("a <", class(x)[[1]], "> object"))
@@ -47,8 +52,12 @@ describe_first <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 # element is NA or fails `test`.
 check_elements <- function(x, test, expected, arg, call, empty = FALSE, na_advice = NULL) {
   is_flat <- is_atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
+  # lapply() drops the class
+  if (is_flat && has_encoded_numbers(x)) check_arg(FALSE, x, expected, arg, call)
   elements <- if (is_flat) unname(lapply(x, function(element) element))
-  are_valid <- vapply(elements, function(element) is_atomic(element) && test(element), NA)
+  are_valid <- vapply(elements, function(element) {
+    is_atomic(element) && !has_encoded_numbers(element) && test(element)
+  }, NA)
   good <- is_flat && (empty || length(x) > 0) && !is.null(elements) && all(are_valid)
   missing <- if (is_flat) which(vapply(elements, function(e) isTRUE(is.na(e)), NA))
   if (length(missing)) {
@@ -64,6 +73,17 @@ check_elements <- function(x, test, expected, arg, call, empty = FALSE, na_advic
   }
   check_arg(good && !is.null(x), x, expected, arg, call)
   elements
+}
+
+# Whether the stored numbers of a classed vector, such as integer64 or Date, differ from its values.
+has_encoded_numbers <- function(x) is.object(x) && cpp_has_encoded_numbers(x)
+
+# Whether `x` is such a vector, or a list that contains one.
+contains_encoded_numbers <- function(x, depth = 1L) {
+  if (!is.list(x) || is.object(x)) return(has_encoded_numbers(x))
+  check_nesting(depth)
+  for (element in x) if (contains_encoded_numbers(element, depth + 1L)) return(TRUE)
+  FALSE
 }
 
 as_strings <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
@@ -137,6 +157,7 @@ is_flag <- function(x) is.logical(x) && length(x) == 1 && !is.na(x)
 is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
 
 check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
+  if (missing(x)) abort_absent_argument(arg, call)
   if (is.data.frame(x) || inherits(x, "tf_dataset")) abort_data_for_string(x, arg, call)
   if (null && is.null(x)) return(invisible(x))
   check_arg(is_string(x), x, "a single string", arg, call)

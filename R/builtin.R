@@ -133,6 +133,10 @@ argument_converters$widths <- function(x, name, call, expected) {
 
 is_missing_value <- function(x) is_atomic(x) && length(x) == 1 && is.na(x)
 
+check_not_na <- function(x, arg, call) {
+  if (is_missing_value(x)) abort_runhooks("{.arg {arg}} must not be NA.", call = call)
+}
+
 abort_unsupported_argument <- function(x, name, call) {
   if (!is.null(x)) {
     abort_runhooks("{.arg {name}} is not supported.", kind = "unimplemented", call = call)

@@ -216,6 +216,12 @@ c.runhooks_feature_column <- function(...) {
   )
 }
 
+#' @export
+`$.runhooks_feature_column` <- function(x, name) {
+  value <- .subset2(x, name)
+  if (is.null(value) && !isNamespace(topenv(parent.frame()))) get_member(x, name) else value
+}
+
 # The call that creates the column, with the arguments that are not the defaults.
 #' @export
 format.runhooks_feature_column <- function(x, ...) {

@@ -46,7 +46,7 @@
 #'   after it ends, and later passes are lost. If an element of [dataset_map()] fails, a batch after
 #'   it is dropped as a whole.
 #' @param x A dataset.
-#' @param ... Ignored by `print()`; must be empty for `head()`.
+#' @param ... Ignored by `print()` and `as.list()`; must be empty for `head()`.
 #' @name datasets
 #' @family datasets
 #' @examples
@@ -74,6 +74,7 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
     abort_runhooks("{.arg {names(args)[missing]}} is missing, with no default.", call = call)
   }
   if ("dataset" %in% names(args)) check_dataset(args$dataset, "dataset", call)
+  for (name in names(args)) check_not_na(args[[name]], name, call)
   form <- if (is_dataset(args$dataset)) args$dataset$form else 1L
   handles <- lapply(args, function(x) if (is_dataset(x)) x$handle else x)
   result <- tf_dataset(cpp_dataset(type, handles, paste0(fun, "()")), form)
@@ -188,6 +189,9 @@ in_memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
   }
   good <- vapply(components, is_data, NA)
   if (length(components) == 0 || !all(good)) {
+    if (is.data.frame(tensors) && length(components) == 0) {
+      abort_runhooks("{.arg tensors} is a data frame without columns.", call = call)
+    }
     unsupported <- if (length(components)) components[!good][[1]] else tensors # nolint: used by cli
     abort_runhooks(
       "{.arg tensors} must be data (vectors, arrays, or lists of these), not
@@ -271,6 +275,15 @@ as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
 dataset_collect <- function(dataset, n = Inf) {
   check_dataset(dataset)
   check_arg(is_number(n) && n >= 0, n, "a number of elements", "n", environment())
+  # a repeated dataset without elements ends
+  if (n == Inf && is_endless(dataset) && length(cpp_dataset_collect(dataset$handle, 1))) {
+    abort_runhooks(
+      c(
+        "The dataset never ends, because it repeats without a limit.",
+        i = "Use {.code n = 10} to read the first elements, or {.fn dataset_take}."
+      )
+    )
+  }
   elements <- cpp_dataset_collect(dataset$handle, n)
   lapply(elements, function(components) element_from_components(dataset, components))
 }
@@ -304,6 +317,12 @@ output_shapes <- function(object) {
   fill_structure(object$form, lapply(dims, function(d) if (is.null(d)) NULL else as.integer(d)))
 }
 
+# A generator may have only one pass, so repeating it may end.
+is_endless <- function(dataset) {
+  info <- cpp_dataset_info(dataset$handle)
+  info$is_endless && !grepl("Generator(", info$description, fixed = TRUE)
+}
+
 dataset_or_iterator_info <- function(object) {
   if (is_dataset(object)) cpp_dataset_info(object$handle) else unclass(object)$info
 }
@@ -329,8 +348,66 @@ str.tf_dataset <- function(object, ...) print(object) # lint: allow stdout
 #' @export
 names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
 
+# `Inf` for a dataset without an end, `NA` for an unknown number of elements, as in tfdatasets.
+#' @rdname datasets
 #' @export
-length.tf_dataset <- function(x) NA_integer_
+length.tf_dataset <- function(x) {
+  count <- cpp_dataset_cardinality(x$handle)
+  caller <- calling_function("length")
+  caller <- sub("[.]default$", "", caller)
+  # seq_along() would create 2^31 numbers
+  if (count < 0 && caller == "seq_along") {
+    abort_runhooks(
+      "The number of elements of the dataset is {if (count == -1) 'infinite' else 'unknown'}.",
+      call = environment()
+    )
+  }
+  # these select elements by position
+  if (caller %in% c("rev", "tail", "sample", "summary")) {
+    abort_runhooks(
+      c(
+        "{.fn {caller}} does not work on a dataset, which is a stream without positions.",
+        i = "{.fn dataset_collect} returns the elements as a list."
+      ),
+      call = environment()
+    )
+  }
+  if (count < 0) return(if (count == -1) Inf else NA_integer_)
+  if (count <= .Machine$integer.max) as.integer(count) else count
+}
+
+# lapply() calls it.
+#' @rdname datasets
+#' @export
+as.list.tf_dataset <- function(x, ...) dataset_collect(x)
+
+# c() of datasets is a list of them, for zip_datasets() and sample_from_datasets().
+#' @export
+c.tf_dataset <- function(...) list(...)
+
+#' @export
+`[.tf_dataset` <- function(x, i, ...) {
+  abort_runhooks(
+    c(
+      "A dataset is a stream, which has no positions.",
+      i = "Use {.fn dataset_take} and {.fn dataset_skip} to select elements, {.fn dataset_map} to
+           select columns, or {.fn dataset_collect} to read the elements."
+    ),
+    kind = "unimplemented"
+  )
+}
+
+#' @export
+as.data.frame.tf_dataset <- function(x, row.names = NULL, optional = FALSE, ...) { # nolint
+  abort_runhooks(
+    c(
+      "A dataset cannot become a data frame.",
+      i = "{.fn dataset_collect} reads its elements as a list. Elements that are single rows become
+           a data frame with {.code do.call(rbind, lapply(elements, as.data.frame))}."
+    ),
+    kind = "unimplemented"
+  )
+}
 
 #' @rdname datasets
 #' @param n Maximum number of elements to return.

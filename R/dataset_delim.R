@@ -150,9 +150,14 @@ check_delim_names <- function(names, location, call) {
 check_num_fields <- function(records, names, file, call) {
   row <- which(lengths(records) != length(names))[1]
   if (is.na(row)) return(invisible())
+  fields <- records[[row]]
+  is_blank <- length(fields) == 1 && !nzchar(fields) # nolint: used by cli
   abort_runhooks(
-    "Row {row} of {.path {file}} has {length(records[[row]])} fields, but there are
-     {length(names)} columns: {.val {names}}.",
+    c(
+      "Row {row} of {.path {file}} has {length(fields)} field{?s}, but there
+       {cli::qty(length(names))}{?is/are} {length(names)} column{?s}: {.val {names}}.",
+      i = if (is_blank) "It is a blank line; remove it from the file."
+    ),
     kind = "invalid_argument", call = call
   )
 }

@@ -147,7 +147,14 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
     }
     parts <- flatten_structure(result)
     if (length(parts) == 0 || any(vapply(parts, is.null, NA))) {
-      abort_runhooks("{.arg {arg}} must return a tensor or a list of tensors.", call = call)
+      abort_runhooks(
+        c(
+          "{.arg {arg}} must return a tensor or a list of tensors.",
+          x = "It returned NULL{if (length(parts)) ', or a list with NULL'}.",
+          i = if (length(names(dataset))) "The elements have {.field {names(dataset)}}."
+        ),
+        call = call
+      )
     }
     form <<- structure_of(result)
     lapply(parts, as_tensor)
@@ -240,7 +247,9 @@ value_type <- function(x) {
   if (!is.na(declared)) return(declared)
   switch(typeof(x),
     double = "float64", integer = "int32", logical = "bool", character = "string",
-    abort_runhooks("A component of an element must be data, not {describe_type(x)}.")
+    abort_runhooks(
+      "A component of an element must be data, not {describe_type(x)}.", call = user_frame()
+    )
   )
 }
 

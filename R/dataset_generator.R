@@ -208,7 +208,10 @@ checked_components <- function(value, number, form) {
   if (is.null(value)) return(NULL)
   value <- as_components(value, name = "element")
   if (!identical(structure_of(value), form)) {
-    abort_runhooks("Element {number} of a generator has a different structure than the first one.")
+    abort_runhooks(
+      "Element {number} of a generator has a different structure than the first one.",
+      call = user_frame()
+    )
   }
   flatten_structure(value)
 }

@@ -142,6 +142,7 @@ sample_from_datasets <- function(datasets, weights = NULL, seed = NULL) {
   good <- is.list(datasets) && !is_dataset(datasets) && length(datasets) > 0 &&
     all(vapply(datasets, is_dataset, NA))
   check_arg(good, datasets, "a list of datasets", "datasets", environment())
+  check_arg(!has_encoded_numbers(weights), weights, "plain numbers", "weights", environment())
   form <- datasets[[1]]$form
   if (!all(vapply(datasets, function(x) identical(x$form, form), NA))) {
     abort_runhooks("The elements of {.arg datasets} have different structures.")

@@ -47,6 +47,9 @@ model_cache <- function(object) {
 
 #' @export
 `$.runhooks_engine` <- function(x, name) {
+  owner <- attr(x, "owner", exact = TRUE)
+  method <- if (!is.null(owner)) engine_method(owner, name)
+  if (!is.null(method)) return(method)
   switch(name,
     model_dir = resolve_model_dir(x),
     get_variable_names = function() {
@@ -56,7 +59,10 @@ model_cache <- function(object) {
       cpp_checkpoint_values(latest_checkpoint_or_abort(resolve_model_dir(x)), name)[[1]]
     },
     latest_checkpoint = function() latest_checkpoint(resolve_model_dir(x)),
-    unclass(x)[[name]]
+    {
+      is_ours <- isNamespace(topenv(parent.frame()))
+      if (is_ours) unclass(x)[[name]] else get_member(x, name, "shared_state")
+    }
   )
 }
 
@@ -72,7 +78,36 @@ print.runhooks_engine <- function(x, ...) {
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && !isNamespace(topenv(parent.frame()))) get_member(x, name) else value
+  # for scripts that call methods, as in Python
+  if (is.null(value) && name %in% engine_method_names) return(engine_method(x, name))
+  if (isNamespace(topenv(parent.frame()))) return(value)
+  if (name == "estimator") return(structure(value, owner = x))
+  if (!is.null(value) || name %in% names(x)) return(value)
+  abort_no_model_member(x, name, parent.frame())
+}
+
+# Functions that return what models of lm(), glm() and other packages have as members.
+member_functions <- c(
+  coefficients = "coef(model)", coef = "coef(model)", residuals = "residuals(model)",
+  fitted.values = "fitted(model)", effects = "anova(model)", df.residual = "df.residual(model)",
+  terms = "terms(model)", model = "model.frame(model)", deviance = "deviance(model)",
+  aic = "AIC(model)", weights = "weights(model)", prior.weights = "weights(model)",
+  family = "family(model)", na.action = "na.action(model)", sigma = "sigma(model)",
+  r.squared = "summary(model)$r.squared", xlevels = "model.frame(model)",
+  model_dir = "model_dir(model)", history = "run_history(model_dir(model))",
+  variables = "variable_names(model)", weight = "variable_value(model)",
+  importance = "feature_importances(model)", variable.importance = "feature_importances(model)"
+)
+
+abort_no_model_member <- function(x, name, call) {
+  advice <- if (name %in% names(member_functions)) {
+    paste0("Use {.code ", member_functions[[name]], "}.")
+  } else {
+    did_you_mean(name, c(names(x), engine_method_names))
+  }
+  abort_runhooks(
+    c("A model has no member {.code ${name}}.", i = unname(advice)), kind = "not_found", call = call
+  )
 }
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
@@ -250,6 +285,17 @@ core_config <- function(object) {
 
 check_model_dir <- function(folder, call = parent.frame()) {
   if (!folder$can_be_written) {
+    existing <- folder$path
+    while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
+    if (file.exists(existing) && !dir.exists(existing)) {
+      abort_runhooks(
+        c(
+          "{.arg model_dir} cannot be created: {.path {existing}} is a file, not a directory.",
+          i = "Give another path, or remove the file."
+        ),
+        kind = "permission_denied", call = call
+      )
+    }
     hint <- tempdir_hint("permission_denied", folder$path)
     if (is.null(hint)) hint <- "Give a directory for which you have write permission."
     abort_runhooks(

@@ -91,11 +91,26 @@ default_config <- function(call = parent.frame()) {
 }
 
 config_replace <- function(config, changes, call) {
-  unknown <- setdiff(names(changes), names(config_defaults))
-  if (length(unknown) || is.null(names(changes)) && length(changes)) {
+  if (length(changes) && (is.null(names(changes)) || !all(nzchar(names(changes))))) {
     abort_runhooks(
-      "Replacing {unknown[[1]]} is not supported.
-       Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
+      c(
+        "The properties need names.",
+        i = "For example {.code tf_random_seed = 1, save_checkpoints_steps = 100}."
+      ),
+      call = call
+    )
+  }
+  unknown <- setdiff(names(changes), names(config_defaults))
+  if (length(unknown)) {
+    is_seed <- unknown[[1]] %in% c("seed", "random_seed")
+    abort_runhooks(
+      c(
+        "Replacing {unknown[[1]]} is not supported.
+         Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
+        if (is_seed) c(i = "Did you mean {.arg tf_random_seed}?") else {
+          did_you_mean(unknown[[1]], names(config_defaults))
+        }
+      ),
       call = call
     )
   }
@@ -158,6 +173,17 @@ check_config_value <- function(name, value, call) {
 `$.runhooks_run_config` <- function(x, name) {
   if (name == "replace") return(function(...) config_replace(x, list(...), environment()))
   get_member(x, name, names(config_defaults))
+}
+
+#' @export
+`$<-.runhooks_run_config` <- function(x, name, value) {
+  config_replace(x, setNames(list(value), name), parent.frame())
+}
+
+#' @export
+`[[<-.runhooks_run_config` <- function(x, i, value) {
+  check_string(i)
+  config_replace(x, setNames(list(value), i), parent.frame())
 }
 
 #' @export

@@ -111,7 +111,8 @@ matrix_of_rows <- function(x, name, call = parent.frame()) {
   if (length(x) == 0 || all(vapply(x, is.raw, NA))) return(x)
   kinds <- unique(vapply(x, typeof, ""))
   mixes <- any(kinds == "character") && length(kinds) > 1
-  if (!all(vapply(x, is_atomic, NA)) || any(lengths(x) == 0) || mixes) {
+  is_plain <- !mixes && !contains_encoded_numbers(x)
+  if (!all(vapply(x, is_atomic, NA)) || any(lengths(x) == 0) || !is_plain) {
     abort_runhooks(
       "Input {.field {name}} must have only numbers, or only strings, in all rows.", call = call
     )

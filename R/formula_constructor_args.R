@@ -13,10 +13,11 @@ constructor_arguments <- function(specs, call, written) {
   extras <- as.list(eval(quote(substitute(list(...))), call))[-1]
   is_xy <- names(extras) %in% c("x", "y")
   abort_unknown_args(if (any(is_xy)) extras[!is_xy] else extras, arguments, type, call)
-  xy <- if (any(is_xy)) eval(quote(list(...)), call)[is_xy]
+  xy <- if (any(is_xy)) forced_arguments(function() eval(quote(list(...)), call), type, call)[is_xy]
   is_supplied <- eval(specs$asks_given, call)
   matched <- list(
-    args = mget(arguments, envir = call), given = arguments[is_supplied], type = type,
+    args = forced_arguments(function() mget(arguments, envir = call), type, call),
+    given = arguments[is_supplied], type = type,
     traits = model_traits(type), slots = specs$slots, moved_from = list(), written = written
   )
   # the caller of the constructor
@@ -26,6 +27,26 @@ constructor_arguments <- function(specs, call, written) {
   is_missing <- vapply(matched$args[specs$required], is_absent, NA)
   if (any(is_missing)) abort_missing_argument(specs$required[is_missing][[1]], matched, call)
   matched
+}
+
+# Evaluates the arguments. A name that is not found may be a column of the data, for example in
+# linear_regressor(y = x, data), which lacks a formula.
+forced_arguments <- function(evaluate, type, call) {
+  tryCatch(evaluate(), error = function(error) {
+    text <- conditionMessage(error)
+    if (!grepl("^object '.*' not found$", text)) stop(error)
+    written <- as.list(eval(quote(sys.call()), call))[-1]
+    has_formula <- any(vapply(written, function(x) is.call(x) && identical(x[[1]], quote(`~`)), NA))
+    abort_runhooks(
+      c(
+        "{text}.",
+        i = if (!has_formula) {
+          "To name columns of the data, write a formula: {.code {type}(y ~ x, data)}."
+        }
+      ),
+      kind = "not_found", call = call
+    )
+  })
 }
 
 # Converts a string that contains a formula, as lm() does.
@@ -250,7 +271,13 @@ unknown_arg_hint <- function(name, text, arguments) {
   if (name %in% c("subset", "contrasts")) {
     return("Prepare the data instead: models use all rows, and factors without contrasts.")
   }
-  if (name %in% c("l1", "l2", "penalty") && "optimizer" %in% arguments) {
+  if (name %in% c("seed", "random_state")) {
+    return(cli::format_inline(
+      "Give it to the configuration: {.code config = run_config(tf_random_seed = {text})}."
+    ))
+  }
+  if (name == "metrics") return("Use {.fn add_metrics} for metrics of your own.")
+  if (name %in% c("l1", "l2", "penalty", "lambda", "alpha") && "optimizer" %in% arguments) {
     return(
       "Give the penalty to the optimizer: {.code optimizer =
        tf$train$LBFGSOptimizer(l2_regularization_strength = 0.1)}."

@@ -18,6 +18,7 @@ evaluate_blueprint <- function(blueprint, data, with_response, call) {
     check_kind(value, name, if (is.null(levels)) "double" else "factor")
     value
   })
+  if (with_response) check_has_response(blueprint, names(data), call)
   response <- if (with_response) response_value(data, blueprint, call)
   finite <- all_finite(c(values, if (with_response) list(response)))
   for (i in seq_along(names)) {
@@ -60,6 +61,20 @@ check_variables_present <- function(blueprint, data, call) {
   required <- c(required, intersect(variables_of(blueprint$offset$expr), blueprint$columns))
   missing <- setdiff(unique(required), c(names(data), names(blueprint$constants)))
   if (length(missing)) abort_missing_features(missing, names(data), call)
+}
+
+check_has_response <- function(blueprint, existing, call) {
+  response <- blueprint$response$name
+  missing <- setdiff(blueprint$response_variables, c(existing, names(blueprint$constants)))
+  if (response %in% existing || length(missing) == 0) return(invisible())
+  abort_runhooks(
+    c(
+      "The data lack the response of the model: {.val {missing}}.",
+      did_you_mean(missing[[1]], existing),
+      i = "Training and evaluation need it; {.fn predict} does not."
+    ),
+    kind = "not_found", call = call
+  )
 }
 
 # Drops rows with missing values, or aborts, according to `na.action`. `inform()` is called with the
@@ -113,10 +128,13 @@ frame_features <- function(blueprint, frame) {
 
 # An input function for data of a formula model. `is_limited`: NULL unless training; then whether
 # `steps` or `max_steps` is given. `supplied`: the names of the arguments that the user supplied.
+# The names of the first two begin with a dot, because users may supply arguments `data` or `model`.
 blueprint_input_fn <- function(
-  model, data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
+  .model, .data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
   supplied = character(), resume = TRUE, call = parent.frame()
 ) {
+  model <- .model
+  data <- .data
   blueprint <- model$blueprint
   read_arguments <- c("batch_size", "shuffle", "num_epochs", "resume")
   check_abbreviations(supplied, read_arguments, "input_fn", call)
@@ -145,13 +163,18 @@ blueprint_input_fn <- function(
   if (is_training) check_nonzero_weight(blueprint, frame, call)
   columns <- frame_features(blueprint, frame)
   if (length(columns) == 0) columns <- row_feature(list(frame$response))
-  if (!is.null(blueprint$weight)) columns[[blueprint$weight]] <- frame$weight
+  if (!is.null(blueprint$weight)) {
+    weight <- frame$weight
+    if (is_training && is_iterative_fit(model)) weight <- rescaled_weights(model, weight)
+    columns[[blueprint$weight]] <- weight
+  }
   features <- names(columns)
   name <- blueprint$response$name
   columns[[name]] <- frame$response
   if (blueprint$response_as_strings) columns[[name]] <- as.character(frame$response)
   n <- n_rows(frame$response)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
+  check_positive_whole(batch_size, call = call)
   if (is_training && uses_full_batch(model, n, batch_size)) {
     # with all rows in each step, order and position are irrelevant
     if (identical(shuffle, "auto")) shuffle <- FALSE
@@ -177,6 +200,15 @@ check_nonzero_weight <- function(blueprint, frame, call) {
   )
 }
 
+# The optimum does not depend on the scale of the weights, but with tiny weights the gradient is too
+# small for single precision. A penalty refers to the weights as they are.
+rescaled_weights <- function(model, weight) {
+  has_penalty <- !is.character(model$spec[[model_traits(model$spec$type)$parts[[1]]$optimizer]])
+  if (has_penalty || !is.numeric(weight) || is.object(weight)) return(weight)
+  size <- mean(weight)
+  if (is.finite(size) && size > 0 && size < 1e-5) weight / size else weight
+}
+
 default_batch <- function(model, n) {
   if (uses_full_batch(model)) n else min(n, model_traits(model$spec$type)$batch_size)
 }
@@ -196,7 +228,6 @@ is_iterative_fit <- function(model, n = 1, batch_size = n) {
 max_iterations <- 200
 
 default_epochs <- function(model, n, batch_size) {
-  check_positive_whole(batch_size)
   if (is_iterative_fit(model, n, batch_size)) return(max_iterations)
   # a model that needs all rows, such as trees, ends its own training
   if (model_traits(model$spec$type)$needs_all_rows) return(NULL)
@@ -219,6 +250,8 @@ abort_unknown_reading_args <- function(extras, call) {
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   advice <- if (name %in% c("epochs", "n_epochs")) {
     "Did you mean {.arg num_epochs}?"
+  } else if (name %in% c("data", "newdata", "new_data", "x", "model")) {
+    "The data are the second argument: {.code train(model, data)}, {.code evaluate(model, data)}."
   } else if (name %in% c("validation_split", "validation_data")) {
     "Hold out rows yourself: {.code train(model, data[-test, ], validation = data[test, ])}."
   } else if (name %in% c("callbacks", "callback")) {
@@ -249,6 +282,7 @@ abort_missing_features <- function(missing, existing, call) {
     c(
       "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
        {.val {missing}}.",
+      did_you_mean(missing[[1]], existing),
       i = abbreviated_names(existing)
     ),
     kind = "not_found", call = call
@@ -278,6 +312,10 @@ abort_extra_prediction_args <- function(extras, call) {
     "newdata", "type", "interval", "level", "hooks", "checkpoint_path", "predict_keys", "simplify",
     "input_fn"
   )
-  advice <- if (isTRUE(is_newdata)) "Use {.arg newdata}: {.code predict(model, data)}."
+  advice <- if (isTRUE(is_newdata)) {
+    "Use {.arg newdata}: {.code predict(model, data)}."
+  } else if (isTRUE(names(extras)[1] %in% c("se.fit", "se", "std_error"))) {
+    "For intervals of a linear model, use {.code interval = \"confidence\"}."
+  }
   abort_extra_arguments("predict", extras, arg_names, call, advice)
 }

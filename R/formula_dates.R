@@ -56,7 +56,8 @@ check_time <- function(x, name, trained_class, call) {
   abort_runhooks(
     c(
       "The feature {.val {name}} has a different type than in training.",
-      x = "It was {.cls {trained_class}}, but is now {.cls {current}}."
+      x = "It was {.cls {trained_class}}, but is now {.cls {current}}.",
+      i = if (trained_class %in% c("Date", "POSIXct")) "Convert it with {.fn as.{trained_class}}."
     ),
     call = call
   )

@@ -28,7 +28,7 @@ resolve_interface <- function(matched, extras, defaults, call) {
   converted <- if (any(vapply(values, is_recipe, NA))) {
     recipe_to_formula(values, matched$args$data, call)
   } else {
-    xy_to_formula(values, names(values)[is_recipe_or_table][[1]])
+    xy_to_formula(values, names(values)[is_recipe_or_table][[1]], call)
   }
   if (is.null(converted)) return(abort_incomplete_xy(matched, extras, call))
   consumed <- intersect(converted$consumed, candidates)
@@ -47,10 +47,22 @@ resolve_interface <- function(matched, extras, defaults, call) {
 # Aborts if `x` or `y` was named but is not usable. Otherwise `matched` does not change.
 abort_incomplete_xy <- function(matched, extras, call) {
   if (length(extras) == 0) return(matched)
+  has_formula <- !is.null(matched$args$formula) || any(vapply(matched$args, is_formula, NA))
+  rows <- vapply(extras, n_rows, 0)
   abort_runhooks(
     c(
       "{.fn {matched$type}} needs both {.arg x} and {.arg y}, with the same number of rows.",
-      i = "Or give a formula and {.arg data}."
+      x = if (has_formula) {
+        "There is also a formula. Give either a formula and {.arg data}, or {.arg x} and {.arg y}."
+      } else if (length(extras) == 1) {
+        "{.arg {setdiff(c('x', 'y'), names(extras))}} is missing."
+      } else if (!is_tabular(extras$x)) {
+        "{.arg x} must be a data frame or a matrix, not {describe_type(extras$x)}."
+      } else if (rows[[1]] != rows[[2]]) {
+        "{.arg {names(rows)[[1]]}} has {rows[[1]]} row{?s}, {.arg {names(rows)[[2]]}} has
+         {rows[[2]]}."
+      },
+      i = if (!has_formula) "Or give a formula and {.arg data}."
     ),
     call = call
   )
@@ -86,7 +98,7 @@ recipe_to_formula <- function(args, data, call) {
 }
 
 # NULL if no argument is a response with the right number of rows.
-xy_to_formula <- function(args, x_name) {
+xy_to_formula <- function(args, x_name, call) {
   x <- args[[x_name]]
   is_response <- function(y) {
     is_value <- is_atomic(y) || is.factor(y) || (is.data.frame(y) && length(y) == 1)
@@ -99,6 +111,7 @@ xy_to_formula <- function(args, x_name) {
   y <- candidates[[y_name]]
   if (is_matrix_package(x)) x <- Matrix::as.matrix(x)
   if (is.matrix(x) && is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
+  check_unique_names(colnames(x), call)
   data <- as.data.frame(x, optional = TRUE)
   response <- if (is.data.frame(y)) names(y) else if (length(colnames(y)) == 1) colnames(y) else "y"
   response <- unused_name(response, names(data))

@@ -136,6 +136,8 @@ evaluate_formula <- function(blueprint, terms, data, columns, na_action, request
   if (any(vapply(filled, inherits, NA, "units"))) {
     blueprint <- add_response_unit(blueprint, filled, call)
   }
+  for (slot in names(terms)) blueprint <- add_variables(blueprint, terms[[slot]], filled, call)
+  blueprint <- logicals_as_factors(blueprint, terms)
   for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
   blueprint$has_bias <- all(vapply(terms, has_bias, NA, blueprint))
   if (is_stream) {
@@ -329,10 +331,16 @@ formula_variables <- function(formula, columns, blueprint, call) {
     rep(list(0), length(names)), names = names, class = "data.frame", row.names = 1L
   )
   right <- stats::as.formula(call("~", formula[[length(formula)]]), environment(formula))
-  terms <- stats::terms(right, data = columns_stub)
+  terms <- tryCatch(stats::terms(right, data = columns_stub), error = function(error) {
+    abort_runhooks(
+      c("The formula {.code {term_name(formula)}} is invalid.", x = conditionMessage(error)),
+      call = call
+    )
+  })
   variables <- as.list(attr(terms, "variables"))[-1]
   names(variables) <- vapply(variables, term_name, "")
-  uses <- matrix(attr(terms, "factors") > 0, length(variables))
+  codes <- matrix(attr(terms, "factors"), length(variables))
+  uses <- codes > 0
   all_terms <- lapply(seq_along(attr(terms, "term.labels")), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
@@ -344,9 +352,16 @@ formula_variables <- function(formula, columns, blueprint, call) {
     if (!any(is_used)) abort_runhooks("The formula has no features but its response.", call = call)
   }
   is_needed <- vapply(seq_along(variables), function(i) any(uses[i, is_used]), NA)
+  # 2 marks a variable that terms() codes by all of its levels
+  has_all_levels <- vapply(seq_along(variables), function(i) {
+    is_main <- lengths(all_terms) == 1
+    any(codes[i, is_used] == 2) ||
+      (attr(terms, "intercept") == 0 && any(uses[i, is_used & is_main]))
+  }, NA)
   structure(
     all_terms[is_used], labels = attr(terms, "term.labels")[is_used], order = variables[is_needed],
-    offsets = variables[attr(terms, "offset")], intercept = attr(terms, "intercept")
+    offsets = variables[attr(terms, "offset")], intercept = attr(terms, "intercept"),
+    both_values = names(variables)[has_all_levels]
   )
 }
 
@@ -375,15 +390,6 @@ warn_response_dropped <- function(name) {
 # Adds terms to the blueprint. `words` of a term are its variables with levels (factors and
 # strings), `numbers` its other variables.
 add_terms <- function(blueprint, terms, data, call) {
-  for (term in terms) {
-    for (name in setdiff(names(term), names(blueprint$variables))) {
-      expr <- term[[name]]
-      constants <- formula_constants(expr, names(data), attr(term, "frame"))
-      blueprint$constants[names(constants)] <- constants
-      blueprint$variables[[name]] <- new_variable(name, expr, data, blueprint, call)
-    }
-    blueprint <- add_matrix_columns(blueprint, term)
-  }
   for (term in split_matrix_terms(terms, blueprint)) {
     has_levels <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
     factors <- names(term)[has_levels]
@@ -413,31 +419,6 @@ add_feature <- function(blueprint, parts) {
 
 # Replaces invalid characters in a variable's name as the core does.
 variable_scope_name <- function(name) gsub("[^A-Za-z0-9_.-]", "_", name, useBytes = TRUE)
-
-crossed_levels <- function(values, blueprint, factors) {
-  recorded <- blueprint$known$crosses[[product_name(factors)]]
-  if (!is.null(recorded)) return(recorded)
-  codes <- lapply(factors, function(name) {
-    match(as.character(values[[name]]), blueprint$variables[[name]]$levels)
-  })
-  crossed <- crossed_strings(values[factors])[do.call(order, codes)]
-  unique(crossed[!is.na(crossed)])
-}
-
-# Combines the levels of several factors in each row to one string, such as "a:b". The result is NA
-# if one of the levels is missing.
-crossed_strings <- function(values) {
-  parts <- lapply(unname(values), function(x) {
-    strings <- as.character(x)
-    # escape the separator in the levels
-    if (any(grepl(":", strings, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", strings) else strings
-  })
-  crossed <- do.call(paste, c(parts, sep = ":"))
-  crossed[Reduce(`|`, lapply(parts, is.na))] <- NA
-  crossed
-}
-
-product_name <- function(names) paste(names, collapse = ":")
 
 # The feature column of a term. A product of factors and numbers has one weight per level.
 term_column <- function(term, blueprint, is_deep) {

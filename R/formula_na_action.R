@@ -238,9 +238,12 @@ abort_missing_rows <- function(missing, blueprint, call) {
   levels <- blueprint$variables[[example]]$levels
   # nolint: used by cli
   value <- if (is.null(levels)) "0" else paste0('"', c(setdiff(levels, ""), "")[[1]], '"')
+  has_levels <- vapply(features, function(name) !is.null(blueprint$variables[[name]]$levels), NA)
   advice <- c(
     i = "{.code na.action = na.omit} in the constructor drops these rows.",
-    i = if (length(features)) {
+    i = if (length(features) && all(has_levels)) {
+      "{.code na.action = list({example} = {value})} replaces NA by a level."
+    } else if (length(features)) {
       "{.code na.action = \"mean\"}, {.code \"median\"} or {.code list({example} = {value})}
        replaces NA by constants."
     },

@@ -10,6 +10,7 @@ response_arguments <- function(args, supplied, blueprint, value, mode, call) {
            {kind_descriptions[[column_kind(value)]]}.",
           x = "The value in row 1 is {.val {first_value(value[1])}}.",
           i = na_level_advice(value),
+          i = number_text_advice(value, name),
           i = "To predict classes, use a classifier such as {.fn linear_classifier}."
         ),
         call = call
@@ -25,9 +26,29 @@ response_arguments <- function(args, supplied, blueprint, value, mode, call) {
       inform_empty_classes(value, name)
       args$label_vocabulary <- response_classes(value, name, call)
     }
-    if (!"n_classes" %in% supplied) args$n_classes <- length(args$label_vocabulary)
+    n <- length(args$label_vocabulary)
+    if (!"n_classes" %in% supplied) args$n_classes <- n
+    if (!"label_vocabulary" %in% supplied && is_number(args$n_classes) && args$n_classes != n) {
+      abort_runhooks(
+        c(
+          "The response {.val {name}} has {n} classes, but {.arg n_classes} is
+           {describe(args$n_classes)}.",
+          i = "A formula needs no {.arg n_classes}: leave it out."
+        ),
+        call = call
+      )
+    }
   }
   args
+}
+
+# The advice for a response of strings that are all numbers, or NULL.
+number_text_advice <- function(value, name) {
+  strings <- unique(as.character(value))
+  is_number <- !is.na(suppressWarnings(as.numeric(strings[!is.na(strings) & strings != "NA"])))
+  if (length(is_number) == 0 || !all(is_number)) return(NULL)
+  text <- if (is.factor(value)) sprintf("as.character(%s)", name) else name # nolint: used by cli
+  cli::format_inline("The text consists of numbers; convert it with {.code as.numeric({text})}.")
 }
 
 # Reports classes without rows. They remain classes, because later data may contain them.

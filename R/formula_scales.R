@@ -36,8 +36,24 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
       scale <- frame_scale(frame, frame$response, ".response", blueprint$has_bias)
     }
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
+    check_loss_range(blueprint$response, frame$n)
   }
   blueprint
+}
+
+# The loss is the sum of the squared errors in the units of the response, in single precision.
+check_loss_range <- function(response, n) {
+  largest <- max(response$scale)
+  if (largest * sqrt(n) < 1e19) return(invisible())
+  abort_runhooks(
+    c(
+      "The response {.code {response$name}} is too large: its squared errors exceed 3.4e38, the
+       largest number of single precision.",
+      x = "Its standard deviation is {format(largest, digits = 3)}.",
+      i = "Divide it, as in {.code I({response$name} / {format(10^floor(log10(largest)))})}."
+    ),
+    call = user_frame()
+  )
 }
 
 is_orthogonalized <- function(blueprint, name) {
@@ -65,15 +81,27 @@ column_scale <- function(x, is_centered, weights = NULL) {
   columns <- matrix(as.numeric(x), n_rows(x))
   if (!is.null(weights)) return(weighted_scale(columns, is_centered, as.numeric(weights)))
   center <- if (is_centered) colMeans(columns) else numeric(ncol(columns))
-  spread <- sqrt(colMeans(sweep(columns, 2, center)^2))
+  spread <- spread_about_zero(sweep(columns, 2, center), colMeans)
   scale_from_spread(center, spread, apply(abs(columns), 2, max))
 }
 
 weighted_scale <- function(columns, is_centered, weights) {
   mean_of <- function(columns) colSums(columns * weights) / sum(weights)
   center <- if (is_centered) mean_of(columns) else numeric(ncol(columns))
-  spread <- sqrt(mean_of(sweep(columns, 2, center)^2))
+  spread <- spread_about_zero(sweep(columns, 2, center), mean_of)
   scale_from_spread(center, spread, apply(abs(columns), 2, max))
+}
+
+# The root mean square of each column. The squares of numbers such as 1e-200 are 0 in double
+# precision, so such columns are scaled first.
+spread_about_zero <- function(columns, mean_of) {
+  root <- sqrt(mean_of(columns^2))
+  for (i in which(is.infinite(root) | root < 1e-140)) {
+    size <- max(abs(columns[, i]))
+    if (!is.finite(size) || size == 0) next
+    root[[i]] <- size * sqrt(mean_of((columns[, i, drop = FALSE] / size)^2))
+  }
+  root
 }
 
 scale_from_spread <- function(center, spread, largest) {
@@ -160,10 +188,23 @@ check_recorded_basis <- function(name, expr, recorded, call) {
 
 folder_arg <- function(folder) if (is.null(folder$arg)) "model_dir" else folder$arg
 
+warn_no_record <- function(path, call) {
+  rlang::warn(
+    c(
+      paste0("The model directory ", path, " has a checkpoint, but no file ", record_file, "."),
+      x = "The scales and levels of its training are unknown: numbers are not standardized here.",
+      i = "If the model was trained from a formula, its predictions are wrong: restore the file from
+           a copy, or train the model in another directory."
+    ),
+    class = c("runhooks_warning_no_record", "runhooks_warning"), call = call
+  )
+}
+
 # The value of `normalize`. It must agree with the trained model in the directory, if one exists.
 resolve_normalize <- function(matched, recorded, folder, call) {
   normalize <- matched$args$normalize
   if (!folder$has_checkpoint) return(normalize)
+  if (normalize && !folder$has_metadata) warn_no_record(folder$path, call)
   was_normalized <- !is.null(recorded$response$scale) || !is.null(recorded$basis) ||
     !is.null(recorded$slopes) ||
     any(vapply(recorded$terms, function(term) !is.null(term$scale), NA))

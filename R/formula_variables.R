@@ -124,7 +124,12 @@ formula_value <- function(name, data, blueprint, call) {
   value <- convert_unit(
     evaluate_variable(name, variable$expr, data, blueprint, call), variable$unit, name, call
   )
-  if (is.null(variable$time)) return(with_named_na(numeric_or_factor(value), variable$na_level))
+  if (is.null(variable$time)) {
+    value <- with_named_na(numeric_or_factor(value), variable$na_level)
+    check_width(value, variable, name, call)
+    if (is_logical_variable(variable)) return(logical_value(value, variable, name, call))
+    return(as_recorded_strings(value, variable))
+  }
   check_time(value, name, variable$time, call)
   time_numbers(value)
 }

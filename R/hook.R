@@ -46,6 +46,7 @@ hook_methods <- list(
 #'   or by its position. If a hook has a state, checkpoint savers run after all other hooks, so that
 #'   they save the state after the step.
 #' @param weight A number. Hooks with a larger weight run later.
+#' @param ... Must be empty; other methods are an error.
 #' @return A hook: a list of the functions with class `EstimatorSessionRunHook`. You can reuse it in
 #'   several runs.
 #' @section States: A checkpoint can come from an untrusted source, so it must not contain code. A
@@ -80,8 +81,10 @@ session_run_hook <- function(begin = function() {},
                              on_error = function(session, condition) {},
                              save_state = function() NULL,
                              restore_state = function(state) {},
-                             weight = 0) {
+                             weight = 0,
+                             ...) {
   abort_abbreviated_arguments()
+  abort_extra_arguments("session_run_hook", list(...), c(names(hook_methods), "weight"))
   supplied <- names(match.call())
   methods <- list(
     begin = begin, after_create_session = after_create_session, before_run = before_run,
@@ -103,6 +106,38 @@ rebuild_hook <- function(fields) {
   if (!identical(names(fields), c(names(hook_methods), "absent", "weight"))) return(NULL)
   structure(fields, class = "EstimatorSessionRunHook")
 }
+
+# A method that is set later counts as given, and a misspelled one is an error.
+#' @export
+`$<-.EstimatorSessionRunHook` <- function(x, name, value) {
+  call <- parent.frame()
+  fields <- unclass(x)
+  if (name %in% names(hook_methods)) {
+    check_method(value, name, hook_methods[[name]], call)
+    fields$absent <- setdiff(fields$absent, name)
+  } else if (name == "weight") {
+    check_number(value, call = call)
+  } else {
+    check_method_names(setNames(list(value), name), call)
+  }
+  fields[[name]] <- value
+  structure(fields, class = class(x))
+}
+
+#' @export
+`[[<-.EstimatorSessionRunHook` <- function(x, i, value) {
+  check_string(i)
+  `$<-.EstimatorSessionRunHook`(x, i, value)
+}
+
+#' @export
+`$.EstimatorSessionRunHook` <- function(x, name) {
+  value <- .subset2(x, name)
+  if (is.null(value) && !isNamespace(topenv(parent.frame()))) get_member(x, name) else value
+}
+
+#' @export
+`$.runhooks_builtin_hook` <- `$.EstimatorSessionRunHook`
 
 hook_from_methods <- function(x, call = parent.frame()) {
   check_method_names(x, call)

@@ -5,7 +5,7 @@
 new_builtin_hook <- function(type, ...) {
   args <- list(...)
   for (name in names(args)) {
-    check_arg(!is_missing_value(args[[name]]), NA, "a value other than NA", name, user_frame())
+    check_not_na(args[[name]], name, user_frame())
   }
   hook <- rebuild_hook(c(list(type = type), args))
   cpp_hook_check(hook)

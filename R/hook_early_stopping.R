@@ -308,7 +308,7 @@ validation_hooks <- function(
     )
   }
   evaluator <- new_evaluator_hook(
-    object, as_model_input(validation, object, arg = "validation", call = call),
+    object, as_model_input(validation, object, must_end = TRUE, arg = "validation", call = call),
     name = validation_name, every_n_iter = validation_interval(stop, planned_steps)
   )
   if (!is.null(stop)) stop_hook <- list(new_stop_hook(object, stop, validation_name))

@@ -32,6 +32,26 @@ results_with_checks <- function(x, available, warn, hook) {
   value
 }
 
+# The checks are internal.
+without_checks <- function(x) structure(unclass(x), checks = NULL)
+
+#' @export
+print.runhooks_checked_reads <- function(x, ...) {
+  print(without_checks(x), ...) # lint: allow stdout
+  invisible(x)
+}
+
+#' @export
+str.runhooks_checked_reads <- function(object, ...) {
+  str(without_checks(object), ...) # lint: allow stdout
+}
+
+#' @method all.equal runhooks_checked_reads
+#' @export
+all.equal.runhooks_checked_reads <- function(target, current, ...) {
+  all.equal(without_checks(target), without_checks(current), ...)
+}
+
 warn_unknown_read <- function(checks, name) {
   available <- checks$available
   if (name %in% available) return(invisible())

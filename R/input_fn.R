@@ -331,7 +331,10 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
          not {describe_type(x)}.",
-        i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}."
+        i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}.",
+        i = if (is.list(x) && contains_encoded_numbers(x)) {
+          "Its elements have a class, such as Date or integer64; convert them to plain numbers."
+        }
       ),
       kind = "invalid_argument", call = call
     )
@@ -438,13 +441,14 @@ inform_unread <- function(args) {
 
 # Converts the user's input to a function of the mode, for the core. `is_limited`: NULL unless
 # training; then whether the number of steps is given. `shards`: whether evaluations and predictions
-# are sharded, too.
+# are sharded, too. `must_end`: whether nothing else ends the reading, so endless data are an error.
 as_model_input <- function(
   input_fn,
   estimator,
   ...,
   is_limited = NULL,
   shards = FALSE,
+  must_end = FALSE,
   arg = "input_fn",
   call = parent.frame()
 ) {
@@ -459,10 +463,15 @@ as_model_input <- function(
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
+    if (!is.null(estimator$blueprint)) {
+      check_arg(FALSE, input_fn, "a data frame, a dataset or an input function", "data", call)
+    }
     abort_runhooks("{arg} must be a function, not {describe_type(input_fn)}.", call = call)
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) abort_plain("'input_fn' should accept 0 or 1 arguments", call = call)
+  info <- attr(input_fn, "about")
+  if (must_end && !is.null(info$rows) && is.null(info$num_epochs)) abort_endless(call)
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
   sharding <- new.env(parent = emptyenv())
   read <- function(mode) {
@@ -473,6 +482,7 @@ as_model_input <- function(
       context <- list(num_input_pipelines = shard$size, input_pipeline_id = shard$rank)
       value <- if (n == 1) input_fn(if (takes_context) context else estimator) else input_fn()
       if (is.function(value)) value <- value()
+      if (must_end && is_dataset(value) && is_endless(value)) abort_endless(call)
       if (is_dataset(value)) next_batch(value) else value
     })
     sharded_by <- sharding$sharded_by <- shard$sharded_by
@@ -487,11 +497,21 @@ as_model_input <- function(
     check_labels(input$labels)
     structure(input, data = data, sharded_by = sharded_by)
   }
-  info <- attr(input_fn, "about")
   if (!is.null(is_limited) && !isFALSE(info$auto_shard)) {
     info$replicas <- replicas_of(config_of_model(estimator))
   }
   structure(read, about = info, sharding = sharding)
+}
+
+abort_endless <- function(call) {
+  abort_runhooks(
+    c(
+      "The data never end, because they repeat without a limit.",
+      i = "Use {.code num_epochs = 1} in {.fn input_fn}, or remove {.fn dataset_repeat}.",
+      i = "In {.fn evaluate}, {.arg steps} also ends the reading."
+    ),
+    call = call
+  )
 }
 
 as_tensors <- function(x) {
@@ -525,7 +545,7 @@ split_input <- function(result) {
   list(features = features, labels = labels)
 }
 
-check_features <- function(features, call = parent.frame()) {
+check_features <- function(features, call = user_frame()) {
   is_feature <- function(x) is_tensor(x) || is_sparse(x)
   good <- is.list(features) && length(features) > 0 && all(vapply(features, is_feature, NA))
   if (!good) {

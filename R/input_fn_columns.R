@@ -20,6 +20,8 @@ flat_column <- function(x) {
     row <- if (is.list(row)) unlist(row) else row
     if (is.factor(row)) as.character(row) else row
   })
+  # unlist() drops classes such as Date
+  if (contains_encoded_numbers(c(rows, Filter(is.list, unname(x))))) return(x)
   types <- unique(vapply(rows[lengths(rows) > 0], typeof, ""))
   # other lists do not change, and check_column() rejects them with their name
   if (length(types) == 0 || !all(types %in% c("character", "integer", "double", "logical"))) {

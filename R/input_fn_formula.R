@@ -67,14 +67,29 @@ expand_formula <- function(formula, data, call = parent.frame()) {
     removed <- removed_terms(right)
     features <- setdiff(unique(c(setdiff(features, "."), names(data))), c(parsed$response, removed))
   }
-  columns <- as.list(data)
+  columns <- if (is_dataset(data)) data else as.list(data)
   for (term in c(features, parsed$response)) {
     if (term %in% names(columns)) next
+    if (is_dataset(data)) abort_computed(term, names(data), call)
     columns[[term]] <- computed_column(term, columns, environment(formula), names(data), call)
   }
   list(data = columns, features = features, response = parsed$response)
 }
 
+# A formula selects components of a dataset and computes none.
+abort_computed <- function(term, existing, call) {
+  expr <- str2lang(term)
+  if (is.symbol(expr)) abort_no_column(as.character(expr), existing, call)
+  abort_runhooks(
+    c(
+      "The formula must select components of the dataset; {.code {term_name(expr)}} is a
+       computation.",
+      i = "Compute it with {.fn dataset_map}, or create the model from the formula, as in
+           {.code linear_regressor(y ~ x, dataset)}."
+    ),
+    kind = "not_found", call = call
+  )
+}
 
 removed_terms <- function(expr) {
   if (!is.call(expr)) return(character())
@@ -91,13 +106,16 @@ computed_column <- function(term, columns, env, existing, call) {
   value <- tryCatch(eval(expr, columns, env), error = function(error) error)
   is_failed <- inherits(value, "error")
   if (is_failed && is.symbol(expr)) abort_no_column(as.character(expr), existing, call)
-  if (is_failed || n_rows(value) != n_rows(columns[[1]])) {
+  rows <- n_rows(columns[[1]])
+  if (is_failed || n_rows(value) != rows) {
     abort_runhooks(
       c(
         "{.code {term_name(expr)}} in the formula is not a column of the data and cannot be computed
          from them.",
-        x = if (is_failed) conditionMessage(value),
-        i = if (is_smooth_term(expr)) smooth_term_advice(expr) else abbreviated_names(existing)
+        x = if (is_failed) conditionMessage(value) else {
+          "It has {n_rows(value)} value{?s}, but the data have {rows} row{?s}."
+        },
+        i = term_advice(expr, is_failed, existing)
       ),
       kind = "not_found", call = call
     )
@@ -114,6 +132,26 @@ abort_no_column <- function(name, existing, call) {
     ),
     kind = "not_found", call = call
   )
+}
+
+# Functions in formulas of other packages, such as survival and mgcv.
+special_terms <- c(
+  "strata", "cluster", "frailty", "tt", "pspline", "ridge", "Error", "re", "random", "rcs", "lsp",
+  "gp", "mo", "fe"
+)
+
+# The advice for a term of a formula that is not a column and cannot be computed.
+term_advice <- function(expr, is_failed, existing) {
+  fun <- if (is.call(expr)) code_text(expr[[1]]) else ""
+  if (is_smooth_term(expr)) return(smooth_term_advice(expr))
+  if (is_failed && fun %in% special_terms) {
+    return(cli::format_inline("Terms such as {.fn {fun}} of other packages are not supported."))
+  }
+  if (is_failed && fun %in% c("ns", "bs") && !exists(fun, mode = "function")) {
+    return(cli::format_inline("Write {.code splines::{term_name(expr)}}."))
+  }
+  if (fun == "$") return(cli::format_inline("Write {.code {expr[[3]]}}, the name of the column."))
+  abbreviated_names(existing)
 }
 
 # Whether an expression is a smooth term of the package mgcv.

@@ -9,6 +9,17 @@ check_scales <- function(object, call, folder = current_model_dir(object), arg =
   lines <- differing_scales(record$formula, object)
   if (is.null(lines)) return(invisible())
   check_columns_compatible(object, folder, record, call)
+  if (!folder$has_metadata) {
+    abort_runhooks(
+      c(
+        "The model directory {.path {folder$path}} has a checkpoint, but no file
+         {.file {record_file}}.",
+        x = "The scales and levels of its training are unknown.",
+        i = "Restore the file from a copy, or use another {.arg {arg}}."
+      ),
+      kind = "failed_precondition", call = call
+    )
+  }
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with numbers that were standardized
@@ -39,12 +50,30 @@ differing_scales <- function(record, object) {
 
 # Checks that a checkpoint in another directory belongs to a compatible model.
 check_checkpoint <- function(object, path, call) {
-  if (is.null(path) || is.null(object$spec)) return(invisible())
+  if (is.null(path)) return(invisible())
+  check_checkpoint_prefix(path, call)
+  if (is.null(object$spec)) return(invisible())
   folder <- dirname(absolute_path(path, "checkpoint_path"))
   if (identical(folder, model_dir(object)) || !dir.exists(folder)) return(invisible())
   folder <- read_model_dir(folder)
   check_scales(object, call, folder, "checkpoint_path")
   check_model_compatible(object, "infer", call, folder, "checkpoint_path")
+}
+
+# A checkpoint is named by the common part of its files, without suffix.
+check_checkpoint_prefix <- function(path, call) {
+  if (file.exists(paste0(path.expand(path), ".index"))) return(invisible())
+  prefix <- sub("[.](index|meta|data-[0-9]+-of-[0-9]+)$", "", path)
+  newest <- if (dir.exists(path)) latest_listed_checkpoint(path) else if (prefix != path) prefix
+  if (is.null(newest)) return(invisible())
+  abort_runhooks(
+    c(
+      "{.arg checkpoint_path} must be the prefix of a checkpoint, not a
+       {if (dir.exists(path)) 'directory' else 'file of it'}: {.path {path}}.",
+      i = "Use {.code checkpoint_path = {encodeString(newest, quote = '\"')}}."
+    ),
+    call = call
+  )
 }
 
 recorded_scales <- function(record) {

@@ -62,9 +62,17 @@ fit_of_one_response <- function(object, fun, call = parent.frame()) {
 anova.tf_estimator <- function(object, ..., test = NULL) {
   extra_args <- list(...)
   is_model <- vapply(extra_args, inherits, NA, "tf_estimator")
+  is_foreign <- !is_model & vapply(extra_args, function(x) is.list(x) && is.object(x), NA)
+  if (any(is_foreign)) {
+    abort_runhooks(
+      "{.fn anova} compares models of runhooks, not a
+       {.cls {class(extra_args[is_foreign][[1]])[[1]]}} object.",
+      call = environment()
+    )
+  }
   abort_extra_arguments("anova", extra_args[!is_model], "test")
   models <- c(list(object), unname(extra_args))
-  fits <- lapply(models, fit_of_one_response, "anova")
+  fits <- lapply(models, fit_of_one_response, "anova", environment())
   if (is.null(test)) test <- if (fits[[1]]$family == "gaussian") "F" else "Chisq"
   good <- is_string(test) && test %in% c("F", "Chisq", "Cp", "none")
   check_arg(good, test, '"F", "Chisq", "Cp" or "none"', "test", environment())
@@ -176,7 +184,7 @@ refitting_call <- function(call, object, changes, env) {
   # include the data and the constructor if `env` does not have them
   if (!is.null(env)) {
     if (!"data" %in% changes && !has_same_data(call$data, object$data, env)) {
-      call$data <- object$data
+      call$data <- data_of_call(object)
     }
     if (is.name(call[[1]]) && !exists(as.character(call[[1]]), envir = env, mode = "function")) {
       call[[1]] <- base::call("::", quote(runhooks), as.name(object$spec$type))
@@ -189,6 +197,16 @@ refitting_call <- function(call, object, changes, env) {
     })),
     call
   ))
+}
+
+# The data of the model with all columns, because added terms may read columns that the model does
+# not. The formula's environment has only the variables of the formula, so the data are looked up
+# in the functions that are running, too.
+data_of_call <- function(object) {
+  expr <- object$call$data
+  envs <- c(environment(stats::formula(object)), if (is.name(expr)) c(globalenv(), sys.frames()))
+  env <- Find(function(env) has_same_data(expr, object$data, env), envs)
+  if (is.null(env)) object$data else eval(expr, env)
 }
 
 has_same_data <- function(expr, data, env) {
@@ -233,10 +251,42 @@ compare_terms <- function(generic, object, scope, scale, test, k, ..., call = pa
       call = call
     )
   }
+  if (is.null(object$call[["data"]]) || !is.null(object$recipe)) {
+    abort_runhooks("{.fn {generic}} needs a model from a formula and {.arg data}.", call = call)
+  }
+  object <- with_call_data(object)
   default <- utils::getS3method(generic, "default")
   table <- default(object, scope, scale, if (test == "F") "none" else test, k, ...)
-  if (!is_regressor || scale != 0) return(table)
+  if (!is_regressor) return(add_deviances(table, object, generic == "add1", k))
+  if (scale != 0) return(table)
   add_sums_of_squares(table, object, generic == "add1", test, k)
+}
+
+# Adds the deviances of drop1.glm() and add1.glm(). The criterion is the sum of the deviance, k edf
+# and a constant.
+add_deviances <- function(table, object, is_added, k) {
+  direction <- if (is_added) 1 else -1 # `Df` is positive in both tables
+  deviance <- table$AIC - k * direction * ifelse(is.na(table$Df), 0, table$Df)
+  deviance <- deviance - deviance[[1]] + stats::deviance(object)
+  columns <- c(list(Df = table$Df, Deviance = deviance), as.list(table)[-1])
+  structure(
+    columns, row.names = rownames(table), heading = attr(table, "heading"),
+    class = c("anova", "data.frame")
+  )
+}
+
+# The object with the data of its call, without omitted rows, so that smaller and larger models use
+# the same rows.
+with_call_data <- function(object) {
+  if (!is.data.frame(object$data) || is.null(object$call$data)) return(object)
+  rows <- training_frame(object, "drop1")$rows
+  data <- data_of_call(object)
+  if (!all(rows)) {
+    object$data <- object$data[rows, , drop = FALSE]
+    data <- as.data.frame(data)[rows, , drop = FALSE]
+  }
+  object$call$data <- data
+  object
 }
 
 # The columns of drop1.lm() and add1.lm(), from the criterion of the default methods, which is

@@ -41,7 +41,8 @@
 #'   `model_dir`. Other models are returned untrained.
 #' * `summary()`: an object to print with two parts. `coefficients` is a table, with standard errors
 #'   if [vcov()][model_inference] can compute them, or `NULL` for models that are not linear.
-#'   `measures` are weighted measures of the fit.
+#'   `measures` are weighted measures of the fit. Its members also include the measures of
+#'   [glance()][tidy_models], such as `r.squared` and `sigma`.
 #' * `plot()`: the model, invisibly.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: the model was created from feature columns, or it is not
@@ -277,17 +278,22 @@ summary.tf_estimator <- function(object, ...) {
   abort_extra_arguments("summary", list(...))
   check_trained(object, "summary")
   frame <- training_frame(object, "summary")
+  measures <- fit_measures(object, frame)
+  members <- as.list(measures)
   coefficients <- if (has_coefficients(object)) {
     fit <- coefficient_fit(object, "summary", frame = frame)
-    warn_unreliable_inference(fit)
+    members <- c(members, likelihood_measures(fit, members$r.squared))
     coefficient_table(fit)
   }
   structure(
-    list(
-      lines = describe_formula_model(object), call = object$call, formula = object$formula,
-      coefficients = coefficients, measures = fit_measures(object, frame)
+    c(
+      list(
+        lines = describe_formula_model(object), call = object$call, formula = object$formula,
+        coefficients = coefficients, measures = measures
+      ),
+      members
     ),
-    class = "summary.tf_estimator"
+    class = c("summary.tf_estimator", "runhooks_checked_members")
   )
 }
 

@@ -18,8 +18,9 @@
 #'   * `confint()`: a matrix of intervals, from the t distribution for regressors and from the
 #'     normal distribution for other models.
 #'   * `sigma()`, `deviance()`, `df.residual()`, `logLik()`: as for [lm()] and [glm()], so [AIC()]
-#'     and [BIC()] work. [sigma()] has one value for each response. For classes and counts it
-#'     follows [glm()]: 1 since R 4.6, the root of the mean deviance in earlier versions.
+#'     and [BIC()] work. [sigma()] and [deviance()] have one value for each response. For classes and
+#'     counts [sigma()] follows [glm()]: 1 since R 4.6, the root of the mean deviance in earlier
+#'     versions.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: the model is not linear, its loss is not a likelihood, or
 #'     its optimizer penalizes weights.
@@ -98,7 +99,9 @@ confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
   if (missing(parm)) return(limits)
   choices <- if (is.character(parm)) rownames(table) else seq_len(nrow(table))
   names <- paste0("\"", rownames(table), "\"", collapse = ", ")
-  is_valid <- length(parm) > 0 && all(parm %in% choices)
+  # negative numbers leave coefficients out
+  is_left_out <- is.numeric(parm) && all(parm < 0)
+  is_valid <- length(parm) > 0 && all((if (is_left_out) -parm else parm) %in% choices)
   check_arg(is_valid, parm, paste("among", names, "or their numbers"), "parm", environment())
   limits[parm, , drop = FALSE]
 }
@@ -123,7 +126,10 @@ fit_sigma <- function(fit, r_version = getRversion()) {
 #' @export
 deviance.tf_estimator <- function(object, ...) {
   abort_extra_arguments("deviance", list(...))
-  fit_deviance(inference_fit(object, "deviance"))
+  fit <- inference_fit(object, "deviance")
+  # one for each response, as for lm()
+  if (fit$family == "gaussian" && ncol(fit$errors) > 1) return(colSums(fit$weights * fit$errors^2))
+  fit_deviance(fit)
 }
 
 fit_deviance <- function(fit) {

@@ -48,13 +48,32 @@ influence.tf_estimator <- function(model, do.coef = TRUE, ...) { # nolint: its n
   result$sigma <- sqrt(
     pmax(sum(residuals^2) - residuals^2 / one_minus_hat, 0) / (fit_residual_df(fit) - 1)
   )
-  c(result, if (fit$family == "gaussian") {
+  result <- c(result, if (fit$family == "gaussian") {
     list(wt.res = residuals)
   } else if (uses_pearson_residuals()) {
     list(wt.res = residuals, pear.res = pearson, dev.res = deviance)
   } else {
     list(dev.res = deviance, pear.res = pearson)
   })
+  result <- lapply(result, with_excluded_rows, model, fit)
+  # lm() has these values for omitted rows
+  result$hat[is.na(result$hat)] <- 0
+  if (do.coef) result$coefficients[is.na(result$coefficients)] <- 0
+  result$sigma[is.na(result$sigma)] <- sqrt(fit_deviance(fit) / fit_residual_df(fit))
+  result
+}
+
+# As for lm(), rows of weight 0 are left out, and with na.exclude omitted rows are NA.
+with_excluded_rows <- function(values, object, fit) {
+  frame <- fit$frame
+  if (object$blueprint$na$kind != "exclude" || all(frame$rows)) return(values)
+  shown <- !frame$rows
+  shown[frame$rows] <- row_weights(object, frame, sum(frame$rows)) != 0
+  padded <- scatter_rows_to_na(values, frame$rows[shown])
+  names <- rownames_of(frame)[shown]
+  if (is.null(dim(padded))) return(setNames(padded, names))
+  rownames(padded) <- names
+  padded
 }
 
 # Since R 4.6, the methods for glm() use Pearson residuals.
@@ -96,7 +115,10 @@ infinite_to_nan <- function(x) {
 #' @export
 hatvalues.tf_estimator <- function(model, ...) {
   abort_extra_arguments("hatvalues", list(...))
-  row_leverage(single_predictor_fit(model, "hatvalues"))
+  fit <- single_predictor_fit(model, "hatvalues")
+  leverage <- with_excluded_rows(row_leverage(fit), model, fit)
+  leverage[is.na(leverage)] <- 0 # as for lm()
+  leverage
 }
 
 #' @rdname model_influence
@@ -105,11 +127,10 @@ hatvalues.tf_estimator <- function(model, ...) {
 rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
   type <- check_one_of(type, rstandard_types())
   abort_extra_arguments("rstandard", list(...), "type")
-  leverage <- hatvalues(model)
-  residuals <- stats::residuals(model, type = type)
-  is_present <- !is.na(residuals)
-  residuals[is_present] <- residuals[is_present] / sqrt(residual_variance(model) * (1 - leverage))
-  infinite_to_nan(residuals)
+  fit <- single_predictor_fit(model, "rstandard")
+  variance <- residual_variance(fit) * (1 - row_leverage(fit))
+  residuals <- scaled_residuals(fit, type) / sqrt(variance)
+  with_excluded_rows(infinite_to_nan(residuals), model, fit)
 }
 
 # The choices of `type` for rstandard(). The first is the default, which depends on R's version.
@@ -123,18 +144,14 @@ rstandard_types <- function(...) {
 #' @export
 cooks.distance.tf_estimator <- function(model, ...) {
   abort_extra_arguments("cooks.distance", list(...))
-  leverage <- hatvalues(model)
-  distances <- stats::residuals(model, type = "pearson")
-  is_present <- !is.na(distances)
-  n_coefficients <- length(stats::coef(model, complete = FALSE))
-  squares <- (distances[is_present] / (1 - leverage))^2 * leverage
-  distances[is_present] <- squares / (residual_variance(model) * n_coefficients)
-  infinite_to_nan(distances)
+  fit <- single_predictor_fit(model, "cooks.distance")
+  leverage <- row_leverage(fit)
+  squares <- (scaled_residuals(fit, "pearson") / (1 - leverage))^2 * leverage
+  distances <- squares / (residual_variance(fit) * sum(fit$kept))
+  with_excluded_rows(infinite_to_nan(distances), model, fit)
 }
 
-residual_variance <- function(object) {
-  if (identical(model_labels(object)$family, "gaussian")) stats::sigma(object)^2 else 1
-}
+residual_variance <- function(fit) if (fit$family == "gaussian") fit_sigma(fit)^2 else 1
 
 row_leverage <- function(fit) {
   scaled <- backsolve(fit$root, t(orthonormal_columns(fit)), transpose = TRUE)
@@ -187,8 +204,11 @@ simulate.tf_estimator <- function(object, nsim = 1, seed = NULL, ...) {
     poisson = stats::rpois(n, mean)
   )
   classes <- class_names_of(object)
-  columns <- split(responses, rep(seq_len(nsim), each = length(mean)))
+  responses <- with_excluded_rows(
+    matrix(responses, ncol = nsim, dimnames = list(rownames(fit$design), NULL)), object, fit
+  )
+  columns <- lapply(seq_len(nsim), function(i) unname(responses[, i]))
   if (length(classes)) columns <- lapply(columns, function(x) factor(classes[x + 1], classes))
   names(columns) <- paste0("sim_", seq_len(nsim))
-  structure(data.frame(columns, row.names = rownames(fit$design)), seed = seed_attribute)
+  structure(data.frame(columns, row.names = rownames(responses)), seed = seed_attribute)
 }

@@ -132,6 +132,14 @@ single_predictor_fit <- function(object, function_name, call = parent.frame()) {
 model.matrix.tf_estimator <- function(object, ...) {
   abort_extra_arguments("model.matrix", list(...))
   if (is.null(object$formula)) abort_no_formula("model.matrix")
+  if (is.null(object$blueprint$has_intercept)) {
+    abort_runhooks(
+      c(
+        "{.fn model.matrix} needs a model of one part; this is a {describe_model(object)}.",
+        i = "Use {.code model.matrix(formula(model), data)}."
+      )
+    )
+  }
   design_matrix(object, training_frame(object, "model.matrix"))
 }
 

@@ -12,6 +12,7 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
   method <- check_one_of(method, c("auto", "ggplot2", "base"))
   check_flag(smooth)
   check_flag(theme_bw)
+  if (!missing(y) && is.null(metrics)) metrics <- y
   if (method == "auto") {
     method <- if (requireNamespace("ggplot2", quietly = TRUE)) "ggplot2" else "base"
   }
@@ -194,8 +195,8 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
   plot <- ggplot2::ggplot(series, aes)
   # only series with a smooth line are transparent
   for (alpha in c(if (any(has_smooth)) 0.35, if (!all(has_smooth)) 1)) {
-    lines <- series[has_smooth == (alpha < 1), ]
-    plot <- plot + ggplot2::geom_line(data = lines, alpha = alpha, na.rm = TRUE)
+    lines <- series[has_smooth == (alpha < 1) & values_per_series(series) > 1, ]
+    if (nrow(lines)) plot <- plot + ggplot2::geom_line(data = lines, alpha = alpha, na.rm = TRUE)
   }
   if (any(has_smooth)) {
     plot <- plot + ggplot2::geom_line(data = smoothed, linewidth = 0.8, na.rm = TRUE)
@@ -238,8 +239,12 @@ history_theme <- function(is_single) {
 
 # Values that are drawn as points: series of one value, and evaluations if there are at most 50.
 values_as_points <- function(series) {
-  count <- stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
+  count <- values_per_series(series)
   series[count == 1 | series$series != "training" & count <= 50, ]
+}
+
+values_per_series <- function(series) {
+  stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
 }
 
 # One column of panels, or two columns for more than four. ggplot2 applies one transformation to all
@@ -319,7 +324,7 @@ draw_panel <- function(panel_series, smoothed, marks, panel, is_log) {
   breaks <- if (is_log) decade_breaks(graphics::par("usr")[3:4]) else graphics::axTicks(2)
   graphics::axis(2, breaks, if (is_log) decade_labels(breaks) else format(breaks), las = 1)
   graphics::abline(v = marks$best, lty = 2, col = "grey40")
-  if (length(marks$checkpoints)) graphics::rug(marks$checkpoints)
+  if (length(marks$checkpoints)) graphics::rug(marks$checkpoints, quiet = TRUE)
   for (i in seq_along(colours)) {
     name <- levels(panel_series$series)[[i]]
     line <- panel_series[panel_series$series == name, ]

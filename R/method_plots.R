@@ -131,6 +131,11 @@ term_weights <- function(object, call) {
       axis = "Share of the gain of all splits"
     ))
   }
+  if (!has_coefficients(object)) {
+    abort_runhooks(
+      "Plot 3 is for linear models and trees; this is a {describe_model(object)}.", call = call
+    )
+  }
   fit <- linear_fit(object, "plot", call = call)
   warn_not_converged(fit)
   column_sds <- function(x) apply(as.matrix(x), 2, stats::sd)
@@ -142,6 +147,9 @@ term_weights <- function(object, call) {
   data <- data.frame(term = as.vector(names), weight = as.vector(weights))
   is_shown <- rownames(weights) != "(Intercept)" & !is.na(weights)
   data <- data[as.vector(is_shown), ]
+  if (nrow(data) == 0) {
+    abort_runhooks("Plot 3 shows coefficients of features, but this model has none.", call = call)
+  }
   data <- utils::head(data[order(-abs(data$weight)), ], 30)
   structure(
     data, row.names = seq_len(nrow(data)), title = "Standardized coefficients",

@@ -237,6 +237,10 @@ level_indicator <- function(variable, level, levels, blueprint, call) {
 }
 
 level_condition <- function(variable, level, blueprint, call) {
+  if (isTRUE(blueprint$variables[[variable]]$is_logical)) {
+    flag <- unconverted_expression(variable, blueprint, call)
+    return(if (level == "TRUE") flag else base::call("!", flag))
+  }
   column <- category_column(variable, blueprint, call)
   if (identical(level, blueprint$variables[[variable]]$na_level)) {
     # is.na() is FALSE for the level NA of a factor
@@ -247,8 +251,10 @@ level_condition <- function(variable, level, blueprint, call) {
 
 # A condition that is TRUE in rows where the variable is not missing.
 not_missing_condition <- function(variable, blueprint, call) {
-  if (!is.null(blueprint$variables[[variable]]$na_level)) return(TRUE)
-  base::call("!", base::call("is.na", category_column(variable, blueprint, call)))
+  info <- blueprint$variables[[variable]]
+  if (!is.null(info$na_level)) return(TRUE)
+  expression_of <- if (isTRUE(info$is_logical)) unconverted_expression else category_column
+  base::call("!", base::call("is.na", expression_of(variable, blueprint, call)))
 }
 
 # The expression of a categorical variable, which must be a column, or factor() of a column.
@@ -273,13 +279,18 @@ is_factor_call <- function(expr) {
     as.character(expr[[1]]) %in% c("factor", "as.factor", "ordered", "as.character")
 }
 
-# The expression of a numeric or logical variable. Logicals become 0 and 1.
-variable_expression <- function(variable, blueprint, call) {
+# The expression of a numeric or logical variable. Logicals remain logicals.
+unconverted_expression <- function(variable, blueprint, call) {
   info <- blueprint$variables[[variable]]
   expr <- if (is.null(info$expr)) variable else info$expr
-  number <- numeric_expression(expr, blueprint, call, variable)
-  if (is.call(number)) number <- base::call("(", number)
-  if (!isTRUE(info$is_logical)) return(number)
+  expr <- numeric_expression(expr, blueprint, call, variable)
+  if (is.call(expr)) base::call("(", expr) else expr
+}
+
+# The expression of a numeric or logical variable. Logicals become 0 and 1.
+variable_expression <- function(variable, blueprint, call) {
+  number <- unconverted_expression(variable, blueprint, call)
+  if (!isTRUE(blueprint$variables[[variable]]$is_logical)) return(number)
   rlang::expr(dplyr::case_when(!!number ~ 1, !(!!number) ~ 0))
 }
 

@@ -1,8 +1,13 @@
 # The argument `class_weights` of classifiers.
 
 argument_converters$`class weights` <- function(x, name, call, wanted) {
-  is_valid <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)
-  check_arg(is_valid, x, paste0(wanted, ", one of them above 0"), name, call)
+  is_valid <- is.numeric(x) && !has_encoded_numbers(x) && length(x) > 1 &&
+    all(is.finite(x) & x >= 0) && any(x > 0)
+  wanted <- paste0(wanted, ", one of them above 0")
+  if (is.numeric(x) && any(x < 0, na.rm = TRUE)) {
+    abort_runhooks("{.arg {name}} must be {wanted}; one is {min(x, na.rm = TRUE)}.", call = call)
+  }
+  check_arg(is_valid, x, wanted, name, call)
   if (!is.null(names(x))) {
     abort_runhooks(
       c(

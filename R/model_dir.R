@@ -58,9 +58,10 @@ read_metadata <- function(folder) {
     abort_runhooks(
       c(
         "The file {.path {path}} is damaged, or was written by another version of runhooks.",
-        i = "It contains the levels of factors. If you delete it, the model uses those of new data."
+        i = "It contains the levels of factors and the scales of numbers. Restore it from a copy, or
+             train the model in another directory."
       ),
-      kind = "data_loss"
+      kind = "data_loss", call = user_frame()
     )
   }
   folder$is_checked <- TRUE
@@ -76,6 +77,31 @@ update_metadata <- function(folder, metadata) {
 write_pending_metadata <- function(folder) {
   metadata <- pending_metadata(folder)
   if (!is.null(metadata)) cpp_write_metadata(folder$path, metadata)
+}
+
+# Writes the metadata after a training. Warns if the directory has been removed in the meantime.
+finish_training <- function(object, folder) {
+  if (was_removed(folder) && replicas_of(config_of_model(object)) == 1) {
+    warn_removed_directory(folder$path)
+    folder$is_changed <- TRUE
+  }
+  write_pending_metadata(folder)
+}
+
+# Whether the metadata that the core wrote when the training began have disappeared.
+was_removed <- function(folder) {
+  isTRUE(folder$is_recorded) && !file.exists(file.path(folder$path, record_file))
+}
+
+warn_removed_directory <- function(path) {
+  rlang::warn(
+    c(
+      paste0("The model directory ", path, " was removed, renamed or emptied during the training."),
+      x = "Its event files, earlier checkpoints and the record of this run are lost.",
+      i = "The checkpoint of the last step was saved, so the model can be used."
+    ),
+    class = c("runhooks_warning_removed_directory", "runhooks_warning"), call = user_frame()
+  )
 }
 
 # Returns the metadata if they have changed since the last call, or NULL.

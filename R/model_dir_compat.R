@@ -128,6 +128,10 @@ inform_other_training <- function(object, folder) {
   if (is.null(known_id)) known_id <- unclass(object$estimator)$shared_state$trained_to
   if (is.null(known_id) || folder$is_training) return(invisible())
   if (folder$checkpoint_id %in% c(known_id, "")) return(invisible())
+  # if the newest checkpoint cannot be read, the core reports that
+  newest <- utils::tail(cpp_listed_checkpoints(folder$path, "checkpoint"), 1)
+  is_read <- endsWith(newest, paste0("-", sub(":.*", "", folder$checkpoint_id)))
+  if (length(newest) && !is_read) return(invisible())
   cache$informed_of <- folder$checkpoint_id
   known_step <- sub(":.*", "", known_id) # nolint: used by cli
   current_step <- sub(":.*", "", folder$checkpoint_id) # nolint: used by cli
@@ -156,7 +160,9 @@ recording_input <- function(input, object, folder) {
     result <- input(mode)
     if (is_new) record_model(object, folder)
     record_data(attr(result, "data"), folder)
-    c(result, list(metadata = pending_metadata(folder)))
+    metadata <- pending_metadata(folder)
+    folder$is_recorded <- !is.null(metadata) || isTRUE(folder$is_recorded)
+    c(result, list(metadata = metadata))
   }
 }
 
@@ -240,6 +246,20 @@ check_has_weights <- function(object, purpose, call = parent.frame()) {
 
 abort_lost_folder <- function(trained_in, folder, call) {
   lost <- if (dir.exists(trained_in)) "which has no checkpoint now" else "which is missing"
+  left <- sub("[.]index$", "", list.files(trained_in, "[.]ckpt-[0-9]+[.]index$", full.names = TRUE))
+  left <- left[order(as.numeric(sub(".*-", "", left)))]
+  if (folder == trained_in && length(left)) {
+    problem <- if (file.exists(file.path(trained_in, "checkpoint"))) "damaged" else "missing"
+    newest <- encodeString(left[[length(left)]], quote = "\"")
+    abort_plain(
+      c(
+        paste0("The model was trained in ", trained_in, ", where no file names a checkpoint now."),
+        x = paste0("The file 'checkpoint' of the directory is ", problem, "."),
+        i = paste0("`checkpoint_path = ", newest, "` selects the last checkpoint.")
+      ),
+      kind = "not_found", call = call
+    )
+  }
   abort_plain(
     c(
       paste0("The model was trained in ", trained_in, ", ", lost, "."),

@@ -127,6 +127,15 @@ check_warm_start <- function(object, settings, call) {
 as_warm_start <- function(x, call) {
   if (is.null(x)) return(NULL)
   if (is_string(x)) x <- warm_start_settings(x)
+  if (is_estimator(x)) {
+    abort_runhooks(
+      c(
+        "{.arg warm_start_from} must be the folder of a model, not the model.",
+        i = "Use {.code warm_start_from = model_dir(model)}."
+      ),
+      call = call
+    )
+  }
   is_valid <- inherits(x, "WarmStartSettings")
   check_arg(is_valid, x, "a folder, a checkpoint or warm_start_settings()", "warm_start_from", call)
   settings <- unclass(x)

@@ -52,7 +52,8 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
     input_fn <- recorded_input_fn(object, input_fn, environment())
     input <- as_model_input(input_fn, object)
   } else {
-    input <- as_model_input(input_fn, object, ...)
+    must_end <- is.null(steps) && is.null(hooks)
+    input <- as_model_input(input_fn, object, ..., must_end = must_end)
   }
   sharded_input <- if (is_collective) as_model_input(input_fn, object, ..., shards = TRUE)
   watch <- list(planned = planned_steps(input))

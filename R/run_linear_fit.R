@@ -11,7 +11,11 @@ linear_fit <- function(object, function_name,
     abort_runhooks(
       c(
         "{.fn {function_name}} needs a linear model; this is a {describe_model(object)}.",
-        i = "Use {.code variable_value(model)} for all weights."
+        i = if (is_tree_model(object)) {
+          "Use {.code feature_importances(model)} for the importance of the features."
+        } else {
+          "Use {.code variable_value(model)} for all weights."
+        }
       ),
       call = call
     )
@@ -420,7 +424,9 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   limits <- lapply(list(logits, logits - half_width, logits + half_width), function(x) {
     to_response(unname(x))
   })
-  suffix <- if (ncol(half_width) > 1) paste0("_", seq_len(ncol(half_width))) else ""
+  outputs <- colnames(fit$coefficients)
+  if (is.null(outputs)) outputs <- seq_len(ncol(half_width))
+  suffix <- if (ncol(half_width) > 1) paste0("_", outputs) else ""
   columns <- lapply(seq_len(ncol(half_width)), function(i) {
     names <- paste0(c(".pred", ".pred_lower", ".pred_upper"), suffix[[i]])
     setNames(lapply(limits, function(x) x[, i]), names)

@@ -77,7 +77,8 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   if (missing(newdata)) newdata <- NULL
   # the fast path predicts rows of data without a session loop
   is_plain <- is.data.frame(newdata) && is.null(input_fn) && is.null(checkpoint_path) &&
-    is.null(hooks) && is.null(interval) && missing(level) && ...length() == 0L
+    is.null(hooks) && is.null(interval) && missing(level) && missing(predict_keys) &&
+    isFALSE(as_iterable) && isTRUE(simplify) && isTRUE(yield_single_examples) && ...length() == 0L
   if (is_plain) {
     predictions <- predict_from_cache(object, newdata, type)
     if (!is.null(predictions)) return(predictions)
@@ -97,6 +98,14 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     newdata <- NULL
   } else if (is_formula_data(input_fn)) {
     newdata <- input_fn
+  }
+  if (!is.null(newdata)) {
+    is_default <- c(
+      predict_keys = missing(predict_keys) || is.null(predict_keys),
+      as_iterable = isFALSE(as_iterable), simplify = isTRUE(simplify),
+      yield_single_examples = isTRUE(yield_single_examples)
+    )
+    abort_keys_with_data(names(is_default)[!is_default])
   }
   if (is.null(interval) && !missing(level)) {
     abort_runhooks("{.arg level} is {describe(level)}, but there is no {.arg interval}.")
@@ -124,7 +133,9 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   all_keys <- missing(predict_keys) && !has_standard_keys(object)
   keys <- if (all_keys) character() else as_strings(predict_keys)
   is_collective <- is_collective && !as_iterable
-  input <- as_model_input(input_fn, object, shards = is_collective)
+  # a wrong checkpoint or key is reported first, as in TensorFlow
+  must_end <- !as_iterable && is.null(hooks) && is.null(checkpoint_path) && missing(predict_keys)
+  input <- as_model_input(input_fn, object, shards = is_collective, must_end = must_end)
   run <- prediction_runner(
     object, input, keys, checkpoint_path, hooks, is_collective = is_collective
   )
@@ -137,6 +148,20 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
   batches <- lapply(batches, class_label_decoder(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
+}
+
+# Rejects arguments of predict() that only affect predictions of an input function.
+abort_keys_with_data <- function(supplied, call = parent.frame()) {
+  if (length(supplied) == 0) return(invisible())
+  abort_runhooks(
+    c(
+      "{.arg {supplied[[1]]}} needs an input function; with data, {.fn predict} returns a tibble.",
+      i = if (supplied[[1]] == "predict_keys") {
+        "Use {.code type = \"prob\"}, {.code \"class\"} or {.code \"link\"}."
+      }
+    ),
+    call = call
+  )
 }
 
 # Warns if a prediction of the batches is NaN or infinite.

@@ -11,7 +11,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   names(output_specs) <- vapply(output_specs, `[[`, "", "type")
   choices <- c(names(output_specs), "response", "link", if (is_tree_model(object)) "contributions")
   is_valid <- is.null(type) || (is_string(type) && type %in% choices)
-  choices_text <- paste0("\"", choices, "\"", collapse = " or ")
+  choices_text <- cli::format_inline("{.or {.val {choices}}}")
   check_arg(is_valid, type, paste(choices_text, "for this model"), "type", call)
   if (identical(type, "contributions")) {
     return(predict_contributions(object, newdata, checkpoint_path, hooks, call))

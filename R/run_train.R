@@ -179,6 +179,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   check_model_dir(folder, call)
   check_model_compatible(object, "train", call)
   inform_lost_folder(object, folder)
+  folder$is_recorded <- folder$has_metadata
   # the following records the training also after an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) record_aborted_training(object, input_fn))
@@ -214,7 +215,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
     if (!result$was_skipped) record_model(object, folder)
     record_training(object, input_fn, folder, result$checkpoint_id)
     record_fit(object, input_fn, input, history, folder)
-    write_pending_metadata(folder)
+    finish_training(object, folder)
   }
   history
 }

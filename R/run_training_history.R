@@ -23,7 +23,21 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
 }
 
 #' @export
-`$.tf_estimator_history` <- function(x, name) get_member(x, name, c("input", "validation"))
+`$.tf_estimator_history` <- function(x, name) {
+  if (name %in% names(x) || name %in% c("input", "validation")) return(.subset2(x, name))
+  metrics <- c(names(.subset2(x, "losses")), unique(.subset2(x, "evaluations")$metric))
+  abort_runhooks(
+    c(
+      "A history has no member {.code ${name}}.",
+      i = if (name %in% names(.subset2(x, "losses"))) "Use {.code history$losses${name}}.",
+      i = if (name %in% c("metrics", metrics)) {
+        "{.code as.data.frame(history)} has all metrics, of training and validation."
+      },
+      did_you_mean(name, names(x))
+    ),
+    kind = "not_found", call = parent.frame()
+  )
+}
 
 # The history that the hooks of a run recorded. `last_step`: the final global step; by default the
 # last recorded step.
@@ -206,10 +220,14 @@ as_tibble.tf_estimator_history <- function(x, ...) {
 #' @export
 print.tf_estimator_history <- function(x, ...) {
   steps <- format(x$params$steps, big.mark = ",", scientific = FALSE)
-  # lint: allow stdout
-  cat("Trained for ", steps, " steps. \n", "Final step (plot to see history):\n", sep = "")
+  cat("Trained for ", steps, " steps. \n", sep = "") # lint: allow stdout
   last_losses <- lapply(x$losses[x$params$metrics], last_or_na)
-  cat(history_lines(last_losses), sep = "\n") # lint: allow stdout
+  if (length(last_losses)) {
+    # lint: allow stdout
+    cat("Final step (plot to see history):", history_lines(last_losses), sep = "\n")
+  } else {
+    cat("No step was recorded.\n") # lint: allow stdout
+  }
   cat(waiting_line(x$input)) # lint: allow stdout
   validation <- x$validation
   if (NROW(validation)) {

@@ -289,7 +289,15 @@ array_of_list <- function(x, depth = 1L) {
   check_nesting(depth)
   if (length(x) == 0) return(array(integer(), 0L))
   parts <- lapply(unname(x), function(part) {
-    if (is.list(part)) array_of_list(part, depth + 1L) else part
+    if (is.list(part)) return(array_of_list(part, depth + 1L))
+    if (!has_encoded_numbers(part)) return(part)
+    abort_runhooks(
+      c(
+        "A list with {describe_type(part)} cannot become a tensor.",
+        i = "Convert it, for example with {.fn as.numeric}."
+      ),
+      call = user_frame()
+    )
   })
   shapes <- lapply(parts, function(part) {
     if (!is.null(dim(part))) return(dim(part))

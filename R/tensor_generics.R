@@ -46,7 +46,20 @@ is.infinite.tensorflow.tensor <- function(x) float_test(x, tf$is_inf, FALSE, "is
 
 #' @rdname tensors
 #' @export
-rev.tensorflow.tensor <- function(x) tf$reverse(as_tensor(x), list(0L))
+rev.tensorflow.tensor <- function(x) {
+  x <- as_tensor(x)
+  # R reverses the elements of a matrix as one vector
+  if (length(cpp_element_info(x)$dims) > 1) {
+    abort_runhooks(
+      c(
+        "{.fn rev} is for vectors; this tensor has {length(cpp_element_info(x)$dims)} dimensions.",
+        i = "{.code tf$reverse(x, 0L)} reverses the rows."
+      ),
+      call = environment()
+    )
+  }
+  tf$reverse(x, list(0L))
+}
 
 # Replaces NaN by the value that a reduction ignores.
 ignore_nan <- function(x, generic) {

@@ -60,6 +60,7 @@ abort_no_symbol <- function(full_name, path, call = parent.frame()) {
     c(
       "{.code tf${to_r_syntax(full_name)}} is not available.",
       i = if (length(same_names) || length(similar)) "Did you mean {.code {suggestions}}?",
+      i = advice_for_absent(full_name),
       i = "{.code {module}} lists all members."
     ),
     kind = "not_found", call = call
@@ -143,7 +144,8 @@ tf_own_symbols <- function() {
     graph_utility_symbols(), math_symbols(), image_symbols(), layer_class_symbols(),
     contrib_layer_symbols(), train_utility_symbols(), variable_symbols(), unavailable_symbols(),
     train_and_evaluate_symbols(), control_symbols(), tensor_array_symbols(), separable_symbols(),
-    graph_def_symbols(), example_symbols()
+    graph_def_symbols(), example_symbols(), gfile_symbols(), script_symbols(),
+    data_experimental_symbols()
   )
   with_argument_checks(do.call(c, symbol_lists))
 }
@@ -321,7 +323,11 @@ error_symbols <- function() {
     CancelledError = "cancelled", UnknownError = "unknown",
     InvalidArgumentError = "invalid_argument", NotFoundError = "not_found",
     FailedPreconditionError = "failed_precondition", AbortedError = "aborted",
-    OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss"
+    OutOfRangeError = "out_of_range", UnavailableError = "unavailable", DataLossError = "data_loss",
+    AlreadyExistsError = "already_exists", DeadlineExceededError = "deadline_exceeded",
+    InternalError = "internal", PermissionDeniedError = "permission_denied",
+    ResourceExhaustedError = "resource_exhausted", UnauthenticatedError = "unauthenticated",
+    UnimplementedError = "unimplemented"
   )
   constructors <- lapply(kinds, error_constructor)
   formals(constructors$UnknownError)$error_code <- 2

@@ -65,16 +65,21 @@ aliases_by_module <- list(
   python.framework.dtypes = "float16 float32 float64 int8 int16 int32 int64 uint8 bool string",
   python.framework.ops = "get_collection add_to_collection control_dependencies name_scope Graph
     get_default_graph reset_default_graph convert_to_tensor",
-  compat.v1 = "placeholder Session global_variables_initializer get_variable variable_scope
-    set_random_seed reset_default_graph get_default_graph",
-  compat.v1.logging = "set_verbosity INFO WARN ERROR DEBUG"
+  debugging = "assert_all_finite assert_equal assert_greater assert_greater_equal assert_integer
+    assert_less assert_less_equal assert_near assert_negative assert_non_negative
+    assert_non_positive assert_none_equal assert_positive assert_rank assert_rank_at_least
+    assert_rank_in assert_scalar assert_type check_numerics is_finite is_inf is_nan",
+  io = "decode_base64 decode_compressed decode_json_example encode_base64 matching_files
+    parse_sequence_example parse_single_sequence_example parse_tensor read_file serialize_tensor
+    write_file",
+  contrib.framework = "argsort is_tensor local_variable sort",
+  contrib.metrics = "confusion_matrix"
 )
 
 alias_names <- function(all_names) {
   aliases <- lapply(names(aliases_by_module), function(module) {
     members <- strsplit(trimws(aliases_by_module[[module]]), "[[:space:]]+")[[1]]
-    canonical <- if (endsWith(module, ".logging")) paste0("logging.", members) else members
-    setNames(canonical, paste0(module, ".", members))
+    setNames(members, paste0(module, ".", members))
   })
   aliases <- c(
     unlist(aliases), python.training.saver.latest_checkpoint = "train.latest_checkpoint",
@@ -83,6 +88,23 @@ alias_names <- function(all_names) {
     contrib.framework.init_from_checkpoint = "train.init_from_checkpoint",
     contrib.framework.list_variables = "train.list_variables",
     contrib.framework.load_variable = "train.load_variable",
+    contrib.framework.create_global_step = "train.create_global_step",
+    contrib.framework.get_model_variables = "model_variables",
+    contrib.framework.get_trainable_variables = "trainable_variables",
+    contrib.framework.get_variables = "global_variables",
+    contrib.framework.zero_initializer = "zeros_initializer",
+    math.in_top_k = "nn.in_top_k", math.l2_normalize = "nn.l2_normalize",
+    math.log_softmax = "nn.log_softmax", math.softmax = "nn.softmax",
+    linalg.l2_normalize = "nn.l2_normalize", linalg.matrix_transpose = "matrix_transpose",
+    linalg.tensor_diag = "diag", linalg.tensor_diag_part = "diag_part",
+    io.write_graph = "train.write_graph",
+    sparse.SparseTensor = "SparseTensor", sparse.add = "sparse_add",
+    sparse.segment_mean = "sparse_segment_mean", sparse.segment_sum = "sparse_segment_sum",
+    sparse.segment_sqrt_n = "sparse_segment_sqrt_n",
+    initialize_local_variables = "local_variables_initializer",
+    initialize_all_tables = "tables_initializer", initialize_variables = "variables_initializer",
+    all_variables = "global_variables", floor_div = "floordiv",
+    verify_tensor_all_finite = "debugging.assert_all_finite",
     python.ops.functional_ops.map_fn = "map_fn", math.zero_fraction = "nn.zero_fraction",
     sparse.placeholder = "sparse_placeholder", sparse.reorder = "sparse_reorder",
     sparse.reshape = "sparse_reshape", sparse.retain = "sparse_retain",

@@ -122,8 +122,10 @@ dataset_methods <- function() {
   if (name %in% c("handle", "form")) return(unclass(x)[[name]])
   if (name == "output_types") return(output_types(x))
   if (name == "output_shapes") return(output_shapes(x))
+  # TensorFlow's options do not change values
+  if (name == "with_options") return(function(options) x)
   if (name == "apply") return(function(transformation_func) transformation_func(x))
   method <- dataset_methods()[[name]]
-  if (is.null(method)) abort_no_member(x, name)
+  if (is.null(method)) abort_no_member(x, name, names(dataset_methods()))
   function(...) method(x, ...)
 }

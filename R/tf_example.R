@@ -4,6 +4,9 @@ example_symbols <- function() {
   list(
     python_io.TFRecordWriter = record_writer, io.TFRecordWriter = record_writer,
     python_io.tf_record_iterator = record_iterator, io.tf_record_iterator = record_iterator,
+    python_io.TFRecordOptions = record_options, io.TFRecordOptions = record_options,
+    python_io.TFRecordCompressionType.NONE = "", python_io.TFRecordCompressionType.ZLIB = "ZLIB",
+    python_io.TFRecordCompressionType.GZIP = "GZIP",
     train.Int64List = function(value = NULL) {
       example_list("int64_list", numeric_values(value, "whole numbers"))
     },
@@ -29,6 +32,12 @@ example_symbols <- function() {
       example_message("Example", list(features = features))
     }
   )
+}
+
+# The compression, as record_writer() takes it.
+record_options <- function(compression_type = NULL, ...) {
+  check_string(compression_type, null = TRUE)
+  if (is.null(compression_type)) "" else compression_type
 }
 
 # A writer that collects records, and writes the file when it is closed or flushed.
@@ -75,7 +84,8 @@ record_iterator <- function(path, options = NULL) {
 numeric_values <- function(value, expected, call = parent.frame()) {
   numbers <- unlist(value)
   if (is.null(value)) return(numeric())
-  is_valid <- is.null(numbers) || is.numeric(numbers) || is.logical(numbers)
+  is_valid <- (is.null(numbers) || is.numeric(numbers) || is.logical(numbers)) &&
+    !contains_encoded_numbers(value)
   if (expected == "whole numbers") {
     is_valid <- is_valid && !anyNA(numbers) && all(numbers == trunc(numbers))
   }

@@ -36,26 +36,7 @@ graph_utility_symbols <- function() {
     },
     strided_slice = call_strided_slice,
     newaxis = new_axis,
-    r_func = py_func,
-    gfile.Exists = function(filename) {
-      check_path(filename)
-      file.exists(path.expand(filename))
-    },
-    gfile.MakeDirs = function(dirname) {
-      check_path(dirname)
-      invisible(dir.create(path.expand(dirname), showWarnings = FALSE, recursive = TRUE))
-    },
-    gfile.DeleteRecursively = function(dirname) {
-      check_path(dirname)
-      if (!dir.exists(path.expand(dirname))) {
-        abort_runhooks("{.path {dirname}} does not exist.", kind = "not_found")
-      }
-      invisible(unlink(path.expand(dirname), recursive = TRUE))
-    },
-    gfile.Glob = function(filename) {
-      check_path(filename)
-      Sys.glob(path.expand(filename))
-    }
+    r_func = py_func
   )
 }
 

@@ -201,9 +201,6 @@ unavailable_symbols <- function() {
     contrib.learn.datasets.mnist.read_data_sets = unavailable_function(
       "contrib$learn$datasets$mnist$read_data_sets", dataset_advice
     ),
-    contrib.learn.read_batch_features = unavailable_function(
-      "contrib$learn$read_batch_features", "Use {.fn tfrecord_dataset} to read TFRecord files."
-    ),
     keras.Sequential = unavailable_function(
       "keras$Sequential", "Build the layers in a model function, with {.code tf$layers}."
     ),

@@ -47,7 +47,9 @@ std::vector<std::string> closest_matches(const std::string& name,
     const std::string candidate = ascii_lower(candidates[i]);
     size_t cost = edit_distance(target, candidate, limit);
     if (cost > limit && is_part_of(target, candidate)) cost = limit;
-    if (cost <= limit) matches.emplace_back(cost, i);
+    // another letter is no misspelling of a name of one letter
+    const bool is_other = cost >= std::max(target.size(), candidate.size());
+    if (cost <= limit && !is_other) matches.emplace_back(cost, i);
   }
   std::stable_sort(matches.begin(), matches.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

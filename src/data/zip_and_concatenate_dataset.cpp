@@ -1,4 +1,4 @@
-// Datasets with several inputs: zip, concatenate and sample.
+// Datasets with several inputs: zip, concatenate, sample and choose.
 #include <algorithm>
 #include <cmath>
 
@@ -393,6 +393,102 @@ RUNHOOKS_REGISTER_DATASET_AS(
     {"datasets: any. Datasets to sample from.", "weights = NULL: any. Sampling weights.",
      "seed = NULL: number. Fixes the order."},
     "Sample elements from several datasets.");
+
+// Reads from the dataset whose number the next element of `choice_dataset` is.
+class ChooseDataset : public SameTypeInputsDataset {
+ public:
+  explicit ChooseDataset(const Args& args)
+      : SameTypeInputsDataset(datasets_argument(args, "datasets"), args),
+        choices_(dataset_argument(args, "choice_dataset")) {
+    if (choices_->dtypes() != std::vector<DType>{DType::kInt64} ||
+        !choices_->shapes()[0].is_compatible_with(Shape())) {
+      invalid_argument("`choice_dataset` of ", args.owner(), " must have single int64 numbers.");
+    }
+  }
+  std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+  bool runs_on_main_thread() const override {
+    return SameTypeInputsDataset::runs_on_main_thread() || choices_->runs_on_main_thread();
+  }
+  bool is_endless() const override { return false; }
+  // The inputs, and last the dataset of choices.
+  Inputs inputs_and_choices() const {
+    Inputs result = inputs();
+    result.push_back(choices_);
+    return result;
+  }
+
+ private:
+  std::shared_ptr<const Dataset> choices_;
+};
+
+class ChooseIterator : public DatasetIterator {
+ public:
+  ChooseIterator(std::shared_ptr<const ChooseDataset> dataset, IteratorContext& context)
+      : dataset_(std::move(dataset)),
+        inputs_(dataset_->inputs_and_choices(), context),
+        at_end_(inputs_.size() - 1, 0) {}
+  // Like TensorFlow, skips the numbers of exhausted datasets.
+  bool next(ElementSink& sink) override {
+    InterruptPoll poll;
+    while (std::count(at_end_.begin(), at_end_.end(), 0) > 0) {
+      poll();
+      ComponentsSink choice;
+      if (!inputs_[at_end_.size()].next(choice)) return false;
+      const Tensor choice_number = choice.take()[0];
+      if (choice_number.num_elements() != 1) {
+        invalid_argument("`choice_dataset` must have single int64 numbers, not a tensor of shape ",
+                         choice_number.shape(), ".");
+      }
+      const int64_t number = *choice_number.data<int64_t>();
+      if (number < 0 || number >= static_cast<int64_t>(at_end_.size())) {
+        invalid_argument("`choice_dataset` gives ", number, ", but there are ",
+                         static_cast<int64_t>(at_end_.size()), " datasets, numbered from 0.");
+      }
+      const auto i = static_cast<size_t>(number);
+      if (at_end_[i]) continue;
+      if (inputs_[i].next(sink)) return true;
+      at_end_[i] = 1;
+    }
+    return false;
+  }
+  void rewind() override {
+    inputs_.rewind();
+    at_end_.assign(at_end_.size(), 0);
+  }
+  NamedTensors save() const override {
+    NamedTensors state = {{"is_over", Tensor::vector(at_end_)}};
+    inputs_.save(state);
+    return state;
+  }
+  void restore(const NamedTensors& state) override {
+    const std::vector<int64_t> at_end = state_counts(state, "is_over");
+    if (at_end.size() != at_end_.size()) {
+      fail(Code::kDataLoss, "The saved state has a different number of datasets.");
+    }
+    inputs_.restore(state);
+    at_end_ = at_end;
+  }
+  int64_t rows_seen() const override { return inputs_.rows_seen(); }
+
+ private:
+  std::shared_ptr<const ChooseDataset> dataset_;
+  InputIterators inputs_;  // the last one reads the choices
+  std::vector<int64_t> at_end_;
+};
+
+std::unique_ptr<DatasetIterator> ChooseDataset::iterator(IteratorContext& context) const {
+  return std::make_unique<ChooseIterator>(self(this), context);
+}
+
+RUNHOOKS_REGISTER_DATASET_AS(
+    "ChooseFromDatasets",
+    [](const Args& args) -> std::shared_ptr<Dataset> {
+      return std::make_shared<ChooseDataset>(args);
+    },
+    "",
+    {"datasets: any. Datasets to read from.",
+     "choice_dataset: dataset. Numbers of the datasets, in the order of reading."},
+    "Read from several datasets in a given order.");
 
 }  // namespace
 

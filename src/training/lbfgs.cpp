@@ -326,7 +326,14 @@ Output Lbfgs::full_batch_step(Expressions& f,
                                             f.constant(10 * tolerance_)});
   const Output all_small =
       g.op("All", {f.either(by_size, by_data), g.int_vector({0})}).named("all_small");
-  const Output has_converged = f.both(f.both(is_accepted, f.negate(restarts)), all_small);
+  // A shortened step that promises less than the precision of the loss follows rounding errors. The
+  // next full step would leave the minimum.
+  const Output precision =
+      multiply(g, f.constant(100 * tolerance_ * tolerance_), f.max_abs(curvature_));
+  const Output is_stalled =
+      f.both(f.less(zero, num_rejected), f.less(g.op("Abs", {start_slope}), precision));
+  const Output is_done = f.either(all_small, is_stalled);
+  const Output has_converged = f.both(f.both(is_accepted, f.negate(restarts)), is_done);
   add_endpoint(g, "has_converged", "", has_converged);
   add_endpoint(g, "gradient_norm", "", f.norm(slopes));
 

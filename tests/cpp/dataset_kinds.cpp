@@ -47,7 +47,7 @@ DatasetPtr doubled(const DatasetPtr& input, int64_t num_parallel_calls, bool noi
                     input);
 }
 
-DatasetPtr filtered(const DatasetPtr& input, double threshold) {
+DatasetPtr filtered(const DatasetPtr& input, double threshold, const char* type) {
   const auto builder = [threshold](Graph& g, const std::vector<Output>& args) {
     const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat32);
     const Output all = g.op("Reshape", {x, g.constant(Tensor::vector<int32_t>({-1}))});
@@ -56,7 +56,7 @@ DatasetPtr filtered(const DatasetPtr& input, double threshold) {
     return std::vector<Output>{
         g.op("GreaterEqual", {max_value, g.scalar(DType::kFloat32, threshold)})};
   };
-  return dataset_of("FilterDataset", {{"predicate", function_value(input, builder)}}, input);
+  return dataset_of(type, {{"predicate", function_value(input, builder)}}, input);
 }
 
 Value repeating_function(const DatasetPtr& input, int64_t count, bool shuffles) {
@@ -244,6 +244,12 @@ std::vector<DatasetPtr> datasets_in_memory() {
       dataset_of("ConcatenateDataset",
                  {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}}, range_of(7)),
       dataset_of("SampleFromDatasets", {{"datasets", list_of({range_of(9), range_of(6)})}}),
+      dataset_of("ChooseFromDatasets",
+                 {{"datasets", list_of({range_of(9), range_of(4)})},
+                  {"choice_dataset", Value::of(std::shared_ptr<CoreObject>(dataset_of(
+                                         "RepeatDataset", {{"count", number(6)}}, range_of(2))))}}),
+      filtered(dataset_of("ShuffleDataset", {{"buffer_size", number(4)}}, rows_of(20)), 1,
+               "TakeWhileDataset"),
       dataset_of(
           "RepeatDataset", {{"count", number(3)}},
           dataset_of("CacheDataset", {},

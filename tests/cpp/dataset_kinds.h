@@ -16,8 +16,9 @@ runhooks::Value function_value(const DatasetPtr& input,
                                const runhooks::DatasetFunction::Builder& builder);
 // Doubles the first component. If `noisy` is true, also adds random numbers.
 DatasetPtr doubled(const DatasetPtr& input, int64_t num_parallel_calls = 1, bool noisy = false);
-// Keeps elements whose first component has a number of at least `threshold`.
-DatasetPtr filtered(const DatasetPtr& input, double threshold);
+// A dataset of this type whose predicate holds for elements whose first component has a number of
+// at least `threshold`.
+DatasetPtr filtered(const DatasetPtr& input, double threshold, const char* type = "FilterDataset");
 // A function that returns a dataset with `count` copies of its argument. `shuffles` adds a shuffle.
 runhooks::Value repeating_function(const DatasetPtr& input, int64_t count, bool shuffles);
 // Repeats each element twice.

@@ -87,7 +87,7 @@ test_that("calls that the random-call test found are informative errors", {
     refused(tf$contrib$layers$apply_regularization("file", list(images)), "`regularizer`", "file")
     refused(tf$sort(images, axis = -2^31), "`axis`", "from -4 to 3")
     refused(tf$argsort(tf$constant(1)), "`values`", "rank")
-    refused(tf$constant(function() 1, shape = shape(2, 2)), "closure", "tensor")
+    refused(tf$constant(function() 1, shape = shape(2, 2)), "function", "tensor")
     refused(tf$linalg$einsum("\xff\xfe", images, images), "`equation`", "valid letters", "xff")
   })
   refused(feature_importances(boosted_trees_regressor(), by = 2L), "`by`", "\"gain\"", "2")

@@ -129,7 +129,7 @@ test_that("errors about formulas, intervals and new data name the argument", {
   fails(linear_regressor(mpg ~ s(wt), mtcars), "`splines::ns(wt, 4)`")
   survival <- structure(cbind(time = 1:32, status = 1), class = "Surv")
   fails(linear_regressor(survival ~ wt, mtcars), "survival models are not supported")
-  fails(evaluate(model, mtcars["wt"]), "The data have no column `mpg`.")
+  fails(evaluate(model, mtcars["wt"]), "The data lack the response of the model: \"mpg\".")
   fails(predict(deep, mtcars, interval = "confidence"), "for linear models only; this is a deep")
   fails(predict(model, data.frame(row.names = 1:3)), "`newdata` has no columns.")
   fails(early_stopping(monitor = "val_loss"), "Use `metric_name`.")

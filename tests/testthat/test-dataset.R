@@ -231,10 +231,58 @@ test_that("names(), length(), head() and str() work on a dataset", {
   data <- tensor_slices_dataset(list(x = 1:3, y = c("a", "b", "c")))
   expect_named(data, c("x", "y"))
   expect_null(names(range_dataset(0, 3)))
-  expect_identical(length(data), NA_integer_)
+  expect_identical(length(data), 3L)
   expect_equal(lapply(head(data, 2), function(e) e$y), list("a", "b"), ignore_attr = TRUE)
   expect_error(head(data, -1), "`n` must be a number of elements", class = "runhooks_error")
   expect_length(head(data), 3)
   expect_error(head(data, rows = 2), class = "runhooks_error")
   expect_output(str(data), "tf_dataset")
+  expect_identical(seq_along(data), 1:3)
+  expect_error(
+    rev(data), "`rev\\(\\)` does not work on a dataset", class = "runhooks_error_invalid_argument"
+  )
+  expect_error(tail(data), "`tail\\(\\)` does not work on a dataset")
+  expect_error(sample(data), "`sample\\(\\)` does not work on a dataset")
+  expect_error(summary(data), "`summary\\(\\)` does not work on a dataset")
+  expect_error(dataset_map(data, function(r) r$z), "returned NULL.*The elements have x and y")
+})
+
+test_that("length() is the number of elements, Inf without an end, and NA if it is unknown", {
+  rows <- tensor_slices_dataset(1:3)
+  expect_identical(length(dataset_batch(rows, 2)), 2L)
+  expect_identical(length(dataset_repeat(rows)), Inf)
+  expect_identical(length(dataset_filter(rows, function(x) x > 1L)), NA_integer_)
+  expect_identical(seq_along(rows), 1:3)
+  expect_error(seq_along(dataset_repeat(rows)), "infinite", class = "runhooks_error")
+  expect_error(
+    seq_along(dataset_filter(rows, function(x) x > 1L)), "unknown", class = "runhooks_error"
+  )
+})
+
+test_that("a dataset without an end is not collected", {
+  endless <- dataset_repeat(range_dataset(0, 2))
+  expect_error(dataset_collect(endless), "never ends", class = "runhooks_error_invalid_argument")
+  expect_error(lapply(endless, identity), "never ends", class = "runhooks_error")
+  expect_length(dataset_collect(endless, n = 3), 3)
+})
+
+test_that("R's generics on a dataset read it or name the function to use", {
+  rows <- tensor_slices_dataset(1:2)
+  expect_equal(sapply(rows, function(x) x * 10), c(10, 20))
+  expect_length(dataset_collect(zip_datasets(c(rows, rows))), 2)
+  expect_error(rows[1], "dataset_take", class = "runhooks_error_unimplemented")
+  expect_error(as.data.frame(rows), "dataset_collect", class = "runhooks_error_unimplemented")
+  expect_error(rows$btach(2), "Did you mean \"batch\"", class = "runhooks_error_not_found")
+  expect_error(
+    tensor_slices_dataset(data.frame(row.names = 1:2)), "data frame without columns",
+    class = "runhooks_error_invalid_argument"
+  )
+})
+
+test_that("NA as an argument is reported as NA", {
+  rows <- range_dataset(0, 3)
+  for (run in list(
+    function() dataset_batch(rows, NA), function() dataset_take(rows, NA_real_),
+    function() dataset_shuffle(rows, NA_integer_), function() hook_stop_at_step(NA)
+  )) expect_error(run(), "must not be NA", class = "runhooks_error_invalid_argument")
 })

@@ -95,3 +95,11 @@ test_that("the graph has TensorFlow's names, collections and shapes", {
   expect_equal(names$summary_op, "Merge/MergeSummary:0")
   expect_match(names$logits, "shape=(?, 1), dtype=float32", fixed = TRUE)
 })
+
+test_that("a member that other models have is an error with the function to use", {
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  member <- function(name) eval(call("$", model, name), globalenv())
+  expect_error(member("coefficients"), "no member.*coef\\(model\\)", class = "runhooks_error_not_found")
+  expect_error(member("fitted.values"), "fitted\\(model\\)", class = "runhooks_error_not_found")
+  expect_error(member("formla"), "Did you mean \"formula\"", class = "runhooks_error_not_found")
+})

@@ -52,3 +52,24 @@ test_that("a model_dir that is empty or marked as bytes is refused", {
     )
   }
 })
+
+test_that("mistakes in names of properties are explained", {
+  expect_error(
+    run_config(save_checkpoint_steps = 2), "Did you mean .*save_checkpoints_steps",
+    class = "runhooks_error_invalid_argument"
+  )
+  for (run in list(function() run_config()$replace(5), function() run_config()$replace(1, 2))) {
+    expect_error(run(), "need names", class = "runhooks_error_invalid_argument")
+  }
+})
+
+test_that("assignments to a configuration are checked as in replace()", {
+  config <- run_config()
+  config$save_checkpoints_steps <- 10
+  expect_equal(config$save_checkpoints_steps, 10)
+  expect_null(config$save_checkpoints_secs)
+  config[["tf_random_seed"]] <- 3
+  expect_equal(config$tf_random_seed, 3)
+  expect_error(config$tf_random_sed <- 1, "Did you mean", class = "runhooks_error_invalid_argument")
+  expect_error(config$tf_random_seed <- "a", class = "runhooks_error_invalid_argument")
+})

@@ -120,3 +120,17 @@ test_that("a formula that uses no column of the data is an error", {
   )
   expect_silent(linear_regressor(mpg ~ xs, mtcars))
 })
+
+test_that("errors of formulas and arguments name what to write", {
+  data <- data.frame(y = c(1, 3, 2), x = c(2, 1, 5), g = c("a", "b", "a"))
+  fails <- function(code, message) expect_error(code, message, class = "runhooks_error")
+  fails(linear_regressor(no_such_name, data), "write a formula: `linear_regressor\\(y ~ x, data\\)`")
+  fails(linear_regressor(y ~ x^g, data), "`y ~ x\\^g` is invalid.*invalid power")
+  fails(linear_regressor(y ~ x[1:2], data), "It has 2 values, but the data have 3 rows")
+  fails(linear_regressor(y ~ x + strata(g), data), "Terms such as `strata\\(\\)`")
+  fails(linear_regressor(y ~ ns(x, 2), data), "Write `splines::ns\\(x, 2\\)`")
+  fails(dnn_regressor(y ~ x, data, hidden_units = 1, seed = 3), "run_config\\(tf_random_seed = 3\\)")
+  model <- linear_regressor(data$y ~ data$x, data)
+  train(model)
+  fails(predict(model, data[1:2, ]), "Write `x`, the name of the column")
+})

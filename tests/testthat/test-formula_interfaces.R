@@ -202,3 +202,17 @@ test_that("columns of the package units are converted to the unit of the trainin
     class = "runhooks_error"
   )
 })
+
+test_that("x and y of wrong kinds or sizes are refused with what was given", {
+  x <- mtcars[c("wt", "hp")]
+  fails <- function(code, message) {
+    expect_error(code, message, class = "runhooks_error_invalid_argument")
+  }
+  fails(linear_regressor(x = x, y = 1:3), "`x` has 32 rows, `y` has 3")
+  fails(linear_regressor(x = as.list(x), y = mtcars$mpg), "`x` must be a data frame or a matrix")
+  fails(linear_regressor(mpg ~ wt, x = x, y = mtcars$mpg), "There is also a formula")
+  fails(linear_regressor(x = cbind(x, x), y = mtcars$mpg), "twice: \"wt\"")
+  model <- linear_regressor(x = x, y = mtcars$mpg)
+  train(model)
+  fails(drop1(model), "`drop1\\(\\)` needs a model from a formula")
+})

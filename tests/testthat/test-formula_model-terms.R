@@ -112,6 +112,44 @@ test_that("later data need only the columns that the formula uses", {
   )
 })
 
+test_that("a logical in products, or without its main effect, has both of its values", {
+  data <- transform(terms_data(), auto = am == 0, v = vs == 1)
+  formulas <- list(
+    mpg ~ wt:auto, mpg ~ auto:cyl, mpg ~ cyl * auto, mpg ~ cyl * auto * wt, mpg ~ auto:v, mpg ~ auto / wt,
+    mpg ~ (wt > 3):hp, mpg ~ 0 + auto, mpg ~ 0 + wt + auto, mpg ~ 0 + auto:wt, mpg ~ auto:poly(wt, 2)
+  )
+  # lm() warns of rank deficiency
+  for (formula in formulas) suppressWarnings(expect_as_lm(formula, data))
+
+  model <- linear_regressor(mpg ~ cyl * auto, data)
+  train(model)
+  few <- data[c(3, 1, 8), ]
+  others <- list(
+    number = transform(few, auto = as.numeric(auto)), word = transform(few, auto = as.character(auto))
+  )
+  for (other in others) expect_equal(predict(model, other), predict(model, few))
+  plain <- linear_regressor(mpg ~ wt + auto, data)
+  train(plain)
+  for (other in others) expect_equal(predict(plain, other), predict(plain, few))
+  expect_error(
+    predict(plain, transform(few, auto = 2)), "was a logical in training.*Use TRUE and FALSE",
+    class = "runhooks_error_invalid_argument"
+  )
+  few$auto[[2]] <- NA
+  expect_equal(is.na(predict(model, few)$.pred), c(FALSE, TRUE, FALSE))
+})
+
+test_that("a model of the words TRUE and FALSE, as of a CSV file, predicts from logicals", {
+  data <- transform(mtcars, auto = as.character(am == 0))
+  model <- linear_regressor(mpg ~ wt + auto, data)
+  train(model)
+  expect_equal(predict(model, transform(data, auto = am == 0)), predict(model, data))
+  expect_error(
+    linear_regressor(mpg ~ auto, transform(data, auto = replace(auto, 2, NA)), na.action = "median"),
+    "list\\(auto = \"FALSE\"\\)` replaces NA by a level"
+  )
+})
+
 test_that("random effects are refused, and a logical `|` is a feature", {
   refused <- function(formula) {
     expect_error(linear_regressor(formula, mtcars), "Random effects", class = "runhooks_error_invalid_argument")

@@ -190,3 +190,33 @@ test_that("a data frame is read as often as the steps need, or as requested", {
   train(model, mtcars, batch_size = 8, steps = 10, num_epochs = 1)
   expect_equal(variable_value(model, "global_step")[[1]], 34)
 })
+
+test_that("new data of another type or width are refused with the conversion", {
+  data <- transform(mtcars, day = as.Date("2024-01-01") + 0:31)
+  model <- linear_regressor(mpg ~ wt + day, data)
+  train(model)
+  few <- data[1:2, ]
+  fails <- function(newdata, message) {
+    expect_error(predict(model, newdata), message, class = "runhooks_error")
+  }
+  fails(transform(few, day = as.character(day)), "Convert it with `as.Date\\(\\)`")
+  few$wt <- cbind(few$wt, 1)
+  fails(few, "\"wt\" has 2 columns, but it had 1 in training")
+  fails(setNames(data, sub("wt", "Wt", names(data))), "Did you mean \"Wt\"")
+  expect_error(predict(model, data, se.fit = TRUE), "interval = \"confidence\"")
+  expect_error(predict(model, data, typ = "link"), "`predict\\(\\)` has no argument `typ`")
+})
+
+test_that("data in a wrong place or of a wrong kind are refused in the words of a formula", {
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  train(model)
+  fails <- function(code, message) {
+    expect_error(code, message, class = "runhooks_error_invalid_argument")
+  }
+  fails(train(model, data = mtcars), "The data are the second argument: `train\\(model, data\\)`")
+  fails(evaluate(model, "mtcars"), "must be a data frame, a dataset or an input function")
+  fails(train(model, model), "not a model")
+  fails(train(model, batch_size = 1:2), "`batch_size` must be a positive whole number")
+  fails(predict(model, mtcars, predict_keys = "logits"), "`predict_keys` needs an input function")
+  fails(linear_classifier(factor(am) ~ wt, mtcars, n_classes = 3), "has 2 classes, but `n_classes` is 3")
+})

@@ -185,3 +185,62 @@ test_that("models of feature columns keep TensorFlow's optimizers, rates and los
   expect_null(mtcars_model()$spec$label_scale)
   expect_null(deep$args$feature_columns$center)
 })
+
+test_that("tiny responses are scaled, and too large ones are refused", {
+  data <- transform(cars, tiny = dist * 1e-200, large = dist * 1e25)
+  model <- linear_regressor(tiny ~ speed, data, model_dir = new_folder())
+  train(model)
+  fit <- predict(model, data)$.pred * 1e200
+  expect_equal(fit, unname(fitted(lm(dist ~ speed, cars))), tolerance = 1e-5)
+  expect_error(
+    linear_regressor(large ~ speed, data), "`large` is too large.*I\\(large / 1e\\+26\\)",
+    class = "runhooks_error_invalid_argument"
+  )
+})
+
+test_that("a response of numbers as text is refused with the conversion", {
+  data <- transform(cars, text = as.character(dist), f = factor(dist))
+  expect_error(linear_regressor(text ~ speed, data), "as.numeric\\(text\\)")
+  expect_error(linear_regressor(f ~ speed, data), "as.numeric\\(as.character\\(f\\)\\)")
+})
+
+test_that("tiny weights of rows do not end the training early", {
+  data <- transform(mtcars, am = factor(am), w = gear * 1e-9)
+  model <- linear_regressor(mpg ~ wt + hp, data, weight_column = "w", model_dir = new_folder())
+  train(model)
+  expect_equal(coef(model), coef(lm(mpg ~ wt + hp, data, weights = w)), tolerance = 1e-4)
+  classifier <- linear_classifier(am ~ hp + qsec, data, weight_column = "w", model_dir = new_folder())
+  train(classifier)
+  reference <- suppressWarnings(glm(am ~ hp + qsec, binomial, data, weights = gear))
+  expect_equal(coef(classifier), coef(reference), tolerance = 1e-2)
+})
+
+test_that("training of a class without rows ends at the minimum of the others", {
+  set.seed(2)
+  data <- data.frame(x = rnorm(120), z = rnorm(120))
+  data$k <- sample(c("a", "b", "c"), 120, TRUE)
+  reference <- linear_classifier(k ~ x, data, model_dir = new_folder())
+  train(reference)
+  orders <- list(c("c", "b", "a", "z"), c("z", "a", "b", "c"), c("a", "b", "c", "z"))
+  for (levels in orders) {
+    data$r <- factor(data$k, levels)
+    model <- linear_classifier(r ~ x, data, model_dir = new_folder())
+    suppressMessages(train(model))
+    loss <- evaluate(model, data)$average_loss
+    expect_equal(loss, evaluate(reference, data)$average_loss, tolerance = 1e-4)
+  }
+})
+
+test_that("a directory that lost the record of its scales is reported", {
+  folder <- withr::local_tempdir()
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
+  train(model)
+  unlink(file.path(folder, record_file))
+  expect_error(
+    predict(model, mtcars), "no file 'runhooks.data'", class = "runhooks_error_failed_precondition"
+  )
+  expect_warning(
+    linear_regressor(mpg ~ wt, mtcars[1:9, ], model_dir = folder), "numbers are not standardized",
+    class = "runhooks_warning_no_record"
+  )
+})

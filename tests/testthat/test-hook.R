@@ -368,3 +368,37 @@ test_that("hooks and heads from sapply() are accepted", {
     multi_head(list(regression_head(name = "a"), regression_head(name = "b")))
   )
 })
+
+test_that("a method that hooks do not have is an error with their methods", {
+  fails <- function(code, message) {
+    expect_error(code, message, class = "runhooks_error_invalid_argument")
+  }
+  fails(session_run_hook(on_epoch = function() 1), "no argument `on_epoch`.*`after_run`")
+  fails(session_run_hook(afterrun = function(context, values) 1), "Did you mean `after_run`")
+  fails(run_config(seed = 1), "Did you mean `tf_random_seed`")
+  fails(export_savedmodel(linear_regressor(mpg ~ wt, mtcars)), "`export_dir_base` is missing")
+})
+
+test_that("a method that is set later is called, and a misspelled one is an error", {
+  calls <- character()
+  hook <- session_run_hook(end = function(session) calls <<- c(calls, "end"))
+  hook$before_run <- function(context) {
+    calls <<- c(calls, "before_run")
+    NULL
+  }
+  hook[["begin"]] <- function() calls <<- c(calls, "begin")
+  train(mtcars_model(), mtcars_input(), steps = 1, hooks = hook)
+  expect_identical(calls, c("begin", "before_run", "end"))
+  expect_error(hook$before_rum <- function(context) NULL, "Did you mean \"before_run\"",
+    class = "runhooks_error_invalid_argument")
+  expect_error(hook$end <- 5, "function of 1 argument", class = "runhooks_error_invalid_argument")
+  expect_error(hook$end <- function() 1, "It has none", class = "runhooks_error_invalid_argument")
+})
+
+test_that("members that a hook or a column lacks are errors", {
+  in_script <- function(code) eval(substitute(code), as.list(parent.frame()), globalenv())
+  for (object in list(hook_stop_at_step(3), session_run_hook(), column_numeric("x"))) {
+    expect_error(in_script(object$nothing), "no member", class = "runhooks_error_not_found")
+  }
+  expect_equal(in_script(column_numeric("x")$key), "x")
+})

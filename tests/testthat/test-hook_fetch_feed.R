@@ -63,3 +63,20 @@ test_that("arguments of the other hooks are validated as in TensorFlow", {
     hook_feed_fn(function(x) x)
   })
 })
+
+test_that("the results of a first step print and compare like those of later steps", {
+  seen <- list()
+  look <- session_run_hook(
+    before_run = function(context) session_run_args(loss = "loss"),
+    after_run = function(context, values) {
+      results <- values$results
+      seen[[length(seen) + 1]] <<- list(
+        shown = length(capture.output(print(results), str(results))),
+        equal = isTRUE(all.equal(results, list(loss = results$loss)))
+      )
+    }
+  )
+  train(mtcars_model(), mtcars_input(), steps = 2, hooks = look)
+  expect_identical(seen[[1]], seen[[2]])
+  expect_true(seen[[1]]$equal)
+})

@@ -46,3 +46,10 @@ test_that("terms that cannot be computed are errors", {
     input_fn(mpg ~ drat^2, data = mtcars)
   })
 })
+
+test_that("a formula selects components of a dataset, and says that it computes none", {
+  rows <- dataset_batch(tensor_slices_dataset(mtcars), 8)
+  expect_true(is.function(input_fn(mpg ~ wt, rows)))
+  expect_error(input_fn(mpg ~ log(wt), rows), "dataset_map", class = "runhooks_error_not_found")
+  expect_error(input_fn(mpg ~ wtt, rows), "Did you mean \"wt\"", class = "runhooks_error_not_found")
+})

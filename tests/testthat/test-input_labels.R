@@ -349,3 +349,12 @@ test_that("predictions are in the order of the rows, whatever the data", {
     expect_gt(length(unique(tidy)), n / 2)
   }
 })
+
+test_that("empty text is a class of a formula model", {
+  data <- transform(mtcars, class = ifelse(am == 1, "", "automatic"))
+  model <- linear_classifier(class ~ hp + qsec, data)
+  train(model)
+  reference <- glm(factor(class) ~ hp + qsec, binomial, data)
+  expect_equal(coef(model), coef(reference), tolerance = 1e-2)
+  expect_equal(levels(predict(model, data)$.pred_class), c("", "automatic"))
+})

@@ -150,6 +150,16 @@ test_that("drop1() and add1() print the tables of lm()", {
   classifier <- linear_classifier(am ~ wt, mtcars, model_dir = new_folder())
   train(classifier)
   expect_error(drop1(classifier, test = "F"), "Chisq", class = "runhooks_error_invalid_argument")
+  reference <- glm(am ~ wt, binomial, mtcars)
+  for (test in c("none", "Chisq")) {
+    expect_equal(
+      as.list(drop1(classifier, test = test)), as.list(drop1(reference, test = test)), tolerance = 1e-4
+    )
+    expect_equal(
+      as.list(add1(classifier, ~ . + hp, test = test)),
+      as.list(add1(reference, ~ . + hp, test = test)), tolerance = 1e-4
+    )
+  }
 })
 
 test_that("R squared with an offset is that of summary.lm()", {
@@ -163,4 +173,28 @@ test_that("R squared with an offset is that of summary.lm()", {
     measures <- fit_measures(model, frame, package_version(expected[[1]]))
     expect_equal(measures[["r.squared"]], expected[[2]], tolerance = 1e-4)
   }
+})
+
+test_that("drop1() and add1() use the rows of the model", {
+  data <- transform(mtcars, hp = replace(hp, 3, NA))
+  model <- linear_regressor(mpg ~ wt + hp, data, na.action = na.omit)
+  suppressMessages(train(model))
+  reference <- lm(mpg ~ wt + hp, data)
+  expect_equal(drop1(model, test = "F"), drop1(reference, test = "F"), tolerance = 1e-3)
+  own <- add1(model, ~ . + qsec, test = "F")
+  expect_equal(own$RSS, add1(reference, ~ . + qsec, test = "F")$RSS, tolerance = 1e-3)
+  expect_error(anova(model, reference), "compares models of runhooks, not a <lm> object")
+})
+
+test_that("add1() and step() find columns of data in the calling function", {
+  cars_of <- function() transform(mtcars, hp = hp + 1)
+  local({
+    data_here <- cars_of()
+    model <- linear_regressor(mpg ~ wt, data_here)
+    train(model)
+    reference <- lm(mpg ~ wt, data_here)
+    expect_equal(add1(model, ~ . + qsec)$RSS, add1(reference, ~ . + qsec)$RSS, tolerance = 1e-3)
+    chosen <- step(model, ~ . + qsec + hp, trace = 0)
+    expect_equal(attr(terms(chosen), "term.labels"), c("wt", "hp"))
+  })
 })

@@ -228,3 +228,15 @@ test_that("augment() keeps row names in a column, as broom does", {
   expect_false(".rownames" %in% names(generics::augment(model, newdata = plain)))
   expect_false(".rownames" %in% names(generics::augment(model, newdata = plain[3:5, ])))
 })
+
+test_that("confint() leaves out coefficients, and summary() has the members of summary.lm()", {
+  model <- linear_regressor(mpg ~ wt + hp, mtcars)
+  train(model)
+  reference <- lm(mpg ~ wt + hp, mtcars)
+  expect_equal(confint(model, -1), confint(reference, -1), tolerance = 1e-3)
+  expect_error(confint(model, c(-1, 2)), "`parm` must be among", class = "runhooks_error_invalid_argument")
+  for (name in c("r.squared", "adj.r.squared", "sigma")) {
+    expect_equal(summary(model)[[name]], summary(reference)[[name]], tolerance = 1e-4)
+  }
+  expect_error(summary(model)$r.squard, "r.squared", class = "runhooks_error_not_found")
+})

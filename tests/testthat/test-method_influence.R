@@ -59,3 +59,33 @@ test_that("models without a likelihood, or with several outputs, are errors", {
     expect_error(f(trees), "linear model", class = "runhooks_error_invalid_argument")
   }
 })
+
+test_that("rows of weight 0 and omitted rows are treated as by lm() and glm()", {
+  data <- transform(warpbreaks, w = rep(c(2, 0, 1), 18), u = sqrt(seq_len(54) %% 11))
+  data$u[[5]] <- NA
+  rownames(data) <- paste0("r", 54:1)
+  padded <- na.exclude
+  pairs <- list(
+    list(
+      trained(linear_regressor, breaks ~ wool + tension, data, weight_column = "w"),
+      lm(breaks ~ wool + tension, data, weights = w)
+    ),
+    list(
+      trained(linear_estimator, poisson_regression_head(weight_column = "w"), breaks ~ wool, data),
+      glm(breaks ~ wool, poisson, data, weights = w)
+    ),
+    list(
+      trained(linear_regressor, breaks ~ wool + u, data, na.action = padded),
+      lm(breaks ~ wool + u, data, na.action = padded)
+    )
+  )
+  for (pair in pairs) {
+    for (fun in list(rstandard, rstudent, cooks.distance, hatvalues, dfbeta)) {
+      expect_equal(fun(pair[[1]]), fun(pair[[2]]), tolerance = 1e-3)
+    }
+    expect_equal(influence(pair[[1]])$sigma, influence(pair[[2]])$sigma, tolerance = 1e-3)
+  }
+  drawn <- simulate(pairs[[3]][[1]], nsim = 2, seed = 1)
+  expect_equal(rownames(drawn), rownames(data))
+  expect_equal(which(is.na(drawn$sim_2)), 5)
+})

@@ -74,3 +74,8 @@ test_that("partial dependence by pdp matches lm()", {
     tolerance = 1e-5
   )
 })
+
+test_that("model.matrix() of a model of two parts is an error", {
+  model <- dnn_linear_combined_regressor(mpg ~ wt, data = mtcars, dnn_hidden_units = 2)
+  expect_error(model.matrix(model), "a model of one part", class = "runhooks_error_invalid_argument")
+})

@@ -172,3 +172,22 @@ test_that("the caption says why the run ended", {
   caption_text <- caption(model, hooks = stops, steps = 5)
   expect_match(caption_text, paste("by", tail(run_history(model)$reason, 1)), fixed = TRUE)
 })
+
+test_that("the second argument of plot() selects metrics", {
+  skip_if_not_installed("ggplot2")
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  history <- train(model)
+  expect_equal(levels(plot(history, "loss")$data$panel), "loss")
+  expect_error(plot(history, "los"), "Did you mean \"loss\"", class = "runhooks_error_not_found")
+})
+
+test_that("histories of one step and of none are drawn or printed without noise", {
+  skip_if_not_installed("ggplot2")
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  history <- train(model, steps = 1)
+  withr::local_pdf(NULL)
+  expect_silent(print(plot(history)))
+  expect_silent(plot(history, method = "base"))
+  none <- suppressMessages(train(model, max_steps = 1))
+  expect_output(print(none), "Trained for 1 steps. \nNo step was recorded.", fixed = TRUE)
+})

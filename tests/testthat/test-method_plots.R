@@ -114,3 +114,13 @@ test_that("plotmo draws the model's curves", {
   suppressMessages(train(classes, steps = 20))
   expect_error(plotmo::plotmo(classes, trace = -1), NA)
 })
+
+test_that("plot 3 of a model without coefficients is an error in its own words", {
+  withr::local_pdf(NULL)
+  constant <- linear_regressor(mpg ~ 1, mtcars)
+  train(constant)
+  expect_error(plot(constant, which = 3), "has none", class = "runhooks_error_invalid_argument")
+  deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 1)
+  train(deep, steps = 1)
+  expect_error(plot(deep, which = 3), "Plot 3 is for linear models", class = "runhooks_error")
+})

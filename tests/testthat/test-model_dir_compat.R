@@ -364,3 +364,58 @@ test_that("an event file that is removed during a training is created again by t
   expect_length(events(), 1)
   expect_equal(max(read_events(dirname(events()))$step), 4)
 })
+
+test_that("a damaged newest checkpoint is not reported as another training", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  train(model, mtcars_input(num_epochs = NULL), steps = 2)
+  writeBin(raw(), paste0(latest_checkpoint(model_dir(model)), ".index"))
+  expect_no_message(expect_error(
+    predict(model, mtcars_input()), "cannot be read", class = "runhooks_error_data_loss"
+  ))
+})
+
+test_that("a missing or damaged state file is reported as such", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  train(model, mtcars_input(num_epochs = NULL), steps = 2)
+  state <- file.path(model_dir(model), "checkpoint")
+  newest <- latest_checkpoint(model_dir(model))
+  for (problem in c("damaged", "missing")) {
+    if (problem == "damaged") writeLines("nothing", state) else unlink(state)
+    error <- expect_error(predict(model, mtcars_input()), class = "runhooks_error_not_found")
+    expect_match(conditionMessage(error), paste0("'checkpoint' of the directory is ", problem))
+    expect_match(conditionMessage(error), newest, fixed = TRUE)
+  }
+  expect_equal(nrow(predict(model, mtcars_input(), checkpoint_path = newest)), 32)
+})
+
+test_that("a directory that is removed or renamed during a training is reported", {
+  ways <- list(
+    function(path) unlink(path, recursive = TRUE),
+    function(path) file.rename(path, paste0(path, "-renamed"))
+  )
+  for (remove in ways) {
+    model <- mtcars_model(model_dir = file.path(withr::local_tempdir(), "model"))
+    steps <- 0
+    removes <- session_run_hook(after_run = function(context, values) {
+      steps <<- steps + 1
+      if (steps == 2) remove(model_dir(model))
+    })
+    expect_warning(
+      train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = removes),
+      "removed, renamed or emptied", class = "runhooks_warning_removed_directory"
+    )
+    expect_true(file.exists(file.path(model_dir(model), record_file)))
+    expect_no_warning(train(model, mtcars_input(num_epochs = NULL), steps = 1))
+    expect_equal(evaluate(model, mtcars_input())$global_step, 5)
+  }
+})
+
+test_that("a model directory that is a file, or below one, is reported", {
+  file <- withr::local_tempfile(lines = "text")
+  for (path in c(file, file.path(file, "model"))) {
+    expect_error(
+      train(mtcars_model(model_dir = path), mtcars_input()), "is a file, not a directory",
+      class = "runhooks_error_permission_denied"
+    )
+  }
+})

@@ -154,3 +154,54 @@ test_that("cells of arrays match their rows, in linear time", {
   # Quadratic code would take 64 times as long for 8 times the rows.
   expect_lt(seconds(40000), 30 * max(seconds(5000), 0.005))
 })
+
+test_that("data without an end are refused if nothing else ends the reading", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  endless <- mtcars_input(num_epochs = NULL)
+  train(model, endless, steps = 1)
+  refused <- function(expr) {
+    expect_error(expr, "The data never end", class = "runhooks_error_invalid_argument")
+  }
+  refused(predict(model, endless))
+  refused(evaluate(model, endless))
+  dataset <- function() dataset_repeat(dataset_batch(tensor_slices_dataset(list(
+    list(drat = mtcars$drat, cyl = mtcars$cyl), mtcars$mpg
+  )), 8))
+  refused(evaluate(model, dataset))
+  expect_equal(evaluate(model, endless, steps = 1)$global_step, 1)
+  stops <- session_run_hook(after_run = function(context, values) context$request_stop())
+  expect_equal(evaluate(model, endless, hooks = stops)$global_step, 1)
+  iterator <- predict(model, endless, as_iterable = TRUE)
+  expect_length(iter_next(iterator), 1)
+  iterator$close()
+})
+
+test_that("arguments that need an input function are refused with data", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  train(model, mtcars_input())
+  refused <- function(argument, ...) {
+    expect_error(
+      predict(model, mtcars, ...), paste0("`", argument, "` needs an input function"), fixed = TRUE,
+      class = "runhooks_error_invalid_argument"
+    )
+  }
+  refused("as_iterable", as_iterable = TRUE)
+  refused("simplify", simplify = FALSE)
+  refused("predict_keys", predict_keys = "predictions")
+  expect_equal(nrow(predict(model, mtcars, simplify = TRUE)), 32)
+})
+
+test_that("a directory or a file of a checkpoint is not its prefix", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  train(model, mtcars_input(), steps = 1)
+  newest <- latest_checkpoint(model_dir(model))
+  for (path in c(model_dir(model), paste0(newest, ".index"))) {
+    for (run in list(predict, evaluate)) {
+      error <- expect_error(
+        run(model, mtcars_input(), checkpoint_path = path), "must be the prefix",
+        class = "runhooks_error_invalid_argument"
+      )
+      expect_match(conditionMessage(error), newest, fixed = TRUE)
+    }
+  }
+})

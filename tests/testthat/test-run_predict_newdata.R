@@ -176,3 +176,11 @@ test_that("the second argument is newdata, and functions are input functions in 
   expect_error(predict(model, mtcars, input_fn = input), "not both", class = "runhooks_error")
   expect_error(predict(columns), "`newdata` is missing", class = "runhooks_error")
 })
+
+test_that("intervals and deviances of several responses have their names", {
+  model <- linear_regressor(cbind(mpg, qsec) ~ wt, mtcars)
+  train(model)
+  shown <- predict(model, mtcars[1:2, ], interval = "confidence")
+  expect_named(shown[1:3], c(".pred_mpg", ".pred_lower_mpg", ".pred_upper_mpg"))
+  expect_equal(deviance(model), deviance(lm(cbind(mpg, qsec) ~ wt, mtcars)), tolerance = 1e-5)
+})

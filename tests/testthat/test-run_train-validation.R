@@ -237,3 +237,11 @@ test_that("validation does not change what a seed gives", {
     by_columns(hooks = hook_in_memory_evaluator(model, test, every_n_iter = 7)), by_columns()
   )
 })
+
+test_that("validation data without an end are refused", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  expect_error(
+    train(model, mtcars_input(), validation = mtcars_input(num_epochs = NULL)),
+    "The data never end", class = "runhooks_error_invalid_argument"
+  )
+})

@@ -147,7 +147,8 @@ test_that("an unwritable folder is an error", {
   file <- withr::local_tempfile(lines = "not a folder")
   model <- mtcars_model(model_dir = file.path(file, "model"))
   expect_error(
-    train(model, mtcars_input()), "is not writable", class = "runhooks_error_permission_denied"
+    train(model, mtcars_input()), "is a file, not a directory",
+    class = "runhooks_error_permission_denied"
   )
 })
 

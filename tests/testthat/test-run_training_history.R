@@ -172,3 +172,11 @@ test_that("heads with names have an average each, custom losses have none", {
   expect_equal(history$losses$mean_losses, history$losses$loss)
   expect_equal(nrow(as.data.frame(history)), 1)
 })
+
+test_that("an absent member of a history is an error with the place of the metric", {
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  history <- train(model)
+  expect_error(history$loss, "history\\$losses\\$loss", class = "runhooks_error_not_found")
+  expect_error(history$lossses, "Did you mean \"losses\"", class = "runhooks_error_not_found")
+  expect_null(history$validation)
+})

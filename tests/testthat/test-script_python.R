@@ -36,3 +36,18 @@ test_that("tf_config() works even if the installed files are gone", {
 test_that("glimpse() is tibble's", {
   expect_output(glimpse(mtcars), "Rows: 32")
 })
+
+test_that("use_session_with_seed() makes a script reproducible", {
+  draw <- function() {
+    suppressMessages(use_session_with_seed(42))
+    c(runif(1), tf$Session()$run(tf$random_uniform(shape(2L))))
+  }
+  expect_identical(draw(), draw())
+  expect_message(
+    use_session_with_seed(42), "Set session seed to 42 (disabled GPU, CPU parallelism)",
+    fixed = TRUE
+  )
+  expect_silent(use_session_with_seed(1, quiet = TRUE))
+  expect_error(use_session_with_seed("a"), class = "runhooks_error_invalid_argument")
+  expect_error(keras_model_to_estimator(1), "tf\\$layers", class = "runhooks_error_unimplemented")
+})

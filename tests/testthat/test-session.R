@@ -46,7 +46,7 @@ test_that("invalid fetches are errors that name them", {
     session$run(NULL), "A fetch cannot be NULL", class = "runhooks_error_invalid_argument"
   )
   expect_error(
-    session$run(3), "A fetch cannot be of type double", class = "runhooks_error_invalid_argument"
+    session$run(3), "A fetch cannot be a number", class = "runhooks_error_invalid_argument"
   )
   other <- with_graph(tf$Graph(), tf$constant(1))
   expect_error(session$run(other), "not an element of this session's graph")
@@ -174,4 +174,21 @@ test_that("load() of a variable adds no operation, so it works in a finalized gr
       expect_equal(session$run(variables), values)
     })
   })
+})
+
+test_that("messages name a wrong value as R users do", {
+  expect_error(tf$gradients("a", "b"), "must be a tensor, not a string",
+    class = "runhooks_error_invalid_argument")
+  expect_error(tf$constant(NULL), "A tensor cannot be made from NULL", class = "runhooks_error")
+  with(tf$Graph()$as_default(), {
+    x <- tf$placeholder(tf$float32, shape(NULL, 1L))
+    expect_error(
+      tf$Session()$run(x, feed_dict = dict(x = data.frame(a = 1))), "made from a data frame",
+      class = "runhooks_error_invalid_argument"
+    )
+  })
+  file <- withr::local_tempfile()
+  saveRDS(range_dataset(0, 2), file)
+  expect_error(dataset_collect(readRDS(file)), "another R session has saved",
+    class = "runhooks_error_failed_precondition")
 })

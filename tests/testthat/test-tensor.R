@@ -91,6 +91,6 @@ test_that("restored handles report that they are invalid", {
   file <- withr::local_tempfile()
   saveRDS(x, file)
   expect_error(
-    readRDS(file)$name, "another R session has saved it", class = "runhooks_error_failed_precondition"
+    readRDS(file)$name, "another R session has saved", class = "runhooks_error_failed_precondition"
   )
 })

@@ -123,3 +123,24 @@ test_that("memory that R lacks in a container of Rcpp is an error that unwinds C
     expect_warning(warns(), "NaN")
   })
 })
+
+test_that("classed vectors in lists and in arguments of columns are refused", {
+  day <- as.Date("2020-01-01")
+  # the bits of bit64::as.integer64(c(5, 7))
+  counts <- structure(c(5, 7) * 2^-1074, class = "integer64")
+  fails <- function(code, message) {
+    expect_error(code, message, class = "runhooks_error_invalid_argument")
+  }
+  with(tf$Graph()$as_default(), {
+    fails(tf$constant(list(day, day)), "A list with a <Date> object cannot become a tensor")
+    fails(tf$constant(list(list(counts))), "A list with an <integer64> object")
+    fails(tf$reshape(tf$zeros(shape(35L)), list(counts, 1L)), "A list with an <integer64> object")
+  })
+  fails(column_bucketized(column_numeric("a"), boundaries = counts), "`boundaries` must be numbers, not an <integer64>")
+  fails(column_categorical_with_vocabulary_list("a", vocabulary_list = counts), "not an <integer64>")
+  fails(linear_classifier(factor(am) ~ wt, mtcars, class_weights = counts), "not an <integer64>")
+  fails(linear_classifier(factor(am) ~ wt, mtcars, class_weights = c(1, -1)), "one is -1")
+  fails(input_fn(list(a = list(day, day), y = 1:2), "a", "y"), "Its elements have a class")
+  fails(numpy_input_fn(list(a = list(counts, counts)), 1:2, shuffle = FALSE), "Its elements have a class")
+  fails(tf$train$FloatList(value = list(day)), "`value` must be numbers")
+})

@@ -232,3 +232,12 @@ test_that("R's generics for missing values compute, or name the function to use"
     dataset_collect()
   expect_identical(vapply(rows, `[[`, NA, "m"), c(FALSE, TRUE, FALSE))
 })
+
+test_that("rev() of a matrix tensor is refused, because R reverses its elements", {
+  with(tf$Graph()$as_default(), {
+    expect_error(
+      rev(tf$constant(matrix(1:4, 2))), "`rev\\(\\)` is for vectors.*tf\\$reverse",
+      class = "runhooks_error_invalid_argument"
+    )
+  })
+})

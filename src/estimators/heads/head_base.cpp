@@ -1,5 +1,6 @@
 #include "estimators/heads/head_base.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -307,7 +308,11 @@ Output class_labels(Graph& graph,
     }
     const Shape shape{static_cast<int64_t>(vocabulary.size())};
     const Output names = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
-    const Output ids = graph.op("VocabularyIds", {labels, names}).named("class_string_lookup");
+    // "" is missing unless it is a class
+    const bool has_empty = std::find(vocabulary.begin(), vocabulary.end(), "") != vocabulary.end();
+    auto lookup = graph.op("VocabularyIds", {labels, names});
+    if (has_empty) lookup.attr("drop_missing", false);
+    const Output ids = lookup.named("class_string_lookup");
     const Output is_known = graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
     // Checks the strings, not the ids, so that the message shows them.
     const Output known_labels =

@@ -110,7 +110,10 @@ RunEnd RunRecorder::requested_end(const StopCause& stop_cause) const {
   const bool is_limit =
       std::any_of(limits_.begin(), limits_.end(),
                   [&stop_cause](const HookPtr& limit) { return limit.get() == stop_cause.hook; });
-  if (is_limit && steps_ > 0) return {"steps", str_cat(step_count_text(steps_), " were requested")};
+  if (is_limit && steps_ > 0) {
+    return {"steps",
+            str_cat(step_count_text(steps_), steps_ == 1 ? " was" : " were", " requested")};
+  }
   if (is_limit) return {"steps", str_cat("max_steps = ", max_steps_, " was reached")};
   if (const auto* early = dynamic_cast<const EarlyStoppingHook*>(stop_cause.hook)) {
     return {"early_stopping", early->reason()};

@@ -57,9 +57,9 @@ class Column {
     const bool is_supported = TYPEOF(x) == VECSXP || TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP ||
                               TYPEOF(x) == LGLSXP || TYPEOF(x) == STRSXP;
     if (!is_supported || Rf_xlength(dim) > 2 || Rf_inherits(x, "data.frame")) {
-      invalid_argument(
-          "Column '", feature_.key, "' must be numbers, strings, logicals, a factor, a ",
-          "matrix or a list of these, not an object of type ", Rf_type2char(TYPEOF(x)), ".");
+      invalid_argument("Column '", feature_.key,
+                       "' must be numbers, strings, logicals, a factor, a ",
+                       "matrix or a list of these, not ", kind_in_words(x), ".");
     }
   }
   R_xlen_t rows() const { return rows_; }
@@ -246,8 +246,7 @@ std::vector<std::string> bytes_from_r(SEXP x, const char* name) {
   std::vector<std::string> bytes;
   const auto add = [&](SEXP raw) {
     if (TYPEOF(raw) != RAWSXP) {
-      invalid_argument("Raw vectors are expected for ", name, ", not an object of type ",
-                       Rf_type2char(TYPEOF(raw)), ".");
+      invalid_argument("Raw vectors are expected for ", name, ", not ", kind_in_words(raw), ".");
     }
     bytes.emplace_back(raw_bytes(raw));
   };

@@ -26,8 +26,7 @@ EventFileWriter& writer_of(SEXP handle) {
 std::string message_from_r(SEXP x, const char* argument) {
   if (TYPEOF(x) == RAWSXP) return std::string(raw_bytes(x));
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) return string_from_r(x);
-  invalid_argument(argument, " must be a summary value, not an object of type ",
-                   Rf_type2char(TYPEOF(x)), ".");
+  invalid_argument(argument, " must be a summary value, not ", kind_in_words(x), ".");
 }
 
 }  // namespace

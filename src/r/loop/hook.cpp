@@ -91,11 +91,11 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rcpp::Shield<SEXP> request(call(before_run_));
     if (request == R_NilValue) return nullptr;
     if (!is_request(request)) {
-      throw Error(Code::kInvalidArgument,
-                  str_cat("before_run() of hook `", label_,
-                          "` must return NULL or session_run_args(), not an object of type ",
-                          Rf_type2char(TYPEOF(request)), "."),
-                  {"Wrap the fetches, as in session_run_args(loss = \"loss\")."});
+      throw Error(
+          Code::kInvalidArgument,
+          str_cat("before_run() of hook `", label_,
+                  "` must return NULL or session_run_args(), not ", kind_in_words(request), "."),
+          {"Wrap the fetches, as in session_run_args(loss = \"loss\")."});
     }
     const OwnedObjects::Scope owned_scope(owned_objects_.get());
     const RunArgs* args = requested_.update(request, context.session().graph());
@@ -216,8 +216,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return eval_r(method_call, environment_.get(), token_);
   }
 
-  // Removes the checks from the lists of with_read_checks() after the step, also if the hook has stored
-  // the lists.
+  // Removes the checks from the lists of with_read_checks() after the step, also if the hook has
+  // stored the lists.
   struct CheckedReads {
     explicit CheckedReads(SEXP checked) : values(checked) {}
     ~CheckedReads() {
@@ -237,7 +237,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     SEXP values = frame_variable(environment_.get(), hook_symbols().values);
     Rcpp::Shield<SEXP> label(text_to_r(label_));
     Rcpp::Shield<SEXP> has_before_run(Rf_ScalarLogical(before_run_ != nullptr));
-    Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("with_read_checks"), values, label, has_before_run));
+    Rcpp::Shield<SEXP> call(
+        Rf_lang4(Rf_install("with_read_checks"), values, label, has_before_run));
     Rcpp::Shield<SEXP> checked(eval_r(call, environment_.get(), token_));
     define(hook_symbols().values, checked);
     return checked;

@@ -86,11 +86,8 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
     return named(STRING_ELT(x, 0), graph);
   }
   if (TYPEOF(x) != VECSXP && TYPEOF(x) != STRSXP) {
-    throw Error(
-        Code::kInvalidArgument,
-        str_cat("A fetch cannot be ",
-                x == R_NilValue ? "NULL" : str_cat("of type ", Rf_type2char(TYPEOF(x))), "."),
-        {"Fetch a tensor, an operation, a variable, the name of one, or a list of these."});
+    throw Error(Code::kInvalidArgument, str_cat("A fetch cannot be ", kind_in_words(x), "."),
+                {"Fetch a tensor, an operation, a variable, the name of one, or a list of these."});
   }
   const NestedList inside;
   Node node;
@@ -151,9 +148,8 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
     feeds.emplace_back(key, tensor_from_r(value, key.dtype()));
   };
   if (TYPEOF(feed_dict) != VECSXP) {
-    invalid_argument(
-        "`feed_dict` must be a named list or a value of dict(), not an object of type ",
-        Rf_type2char(TYPEOF(feed_dict)), ".");
+    invalid_argument("`feed_dict` must be a named list or a value of dict(), not ",
+                     kind_in_words(feed_dict), ".");
   }
   Rcpp::Shield<SEXP> keys(Rf_getAttrib(feed_dict, Rf_install("keys")));
   Rcpp::Shield<SEXP> names(Rf_getAttrib(feed_dict, R_NamesSymbol));
@@ -279,8 +275,8 @@ SEXP step_stats_to_r(const StepStats& stats) {
 void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {
   if (run_metadata == R_NilValue) return;
   if (TYPEOF(run_metadata) != ENVSXP) {
-    invalid_argument("`run_metadata` must be a value of tf$RunMetadata(), not an object of type ",
-                     Rf_type2char(TYPEOF(run_metadata)), ".");
+    invalid_argument("`run_metadata` must be a value of tf$RunMetadata(), not ",
+                     kind_in_words(run_metadata), ".");
   }
   Rcpp::Shield<SEXP> stats(metadata.step_stats ? step_stats_to_r(*metadata.step_stats)
                                                : R_NilValue);

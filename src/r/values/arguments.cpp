@@ -106,8 +106,7 @@ Value value_from_r(SEXP x) {
           args_from_r(x, owner == R_NilValue ? "the arguments" : string_from_r(owner)));
     }
     default:
-      invalid_argument("An R object of type ", Rf_type2char(TYPEOF(x)),
-                       " cannot be an argument here.");
+      invalid_argument("An argument cannot be ", kind_in_words(x), ".");
   }
 }
 
@@ -166,8 +165,8 @@ Shape shape_from_r(SEXP x) {
   if (Rf_inherits(x, "tensorflow.shape")) return shape_from_r(list_element(x, "dims"));
   if (TYPEOF(x) == VECSXP) return shape_of_list(x);
   if (TYPEOF(x) != REALSXP && TYPEOF(x) != INTSXP && TYPEOF(x) != LGLSXP) {
-    invalid_argument("The dimensions of a shape must be numbers or `NULL`, not an object of type ",
-                     Rf_type2char(TYPEOF(x)), ".");
+    invalid_argument("The dimensions of a shape must be numbers or `NULL`, not ", kind_in_words(x),
+                     ".");
   }
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {

@@ -8,10 +8,39 @@
 namespace runhooks {
 namespace r {
 
+std::string kind_in_words(SEXP x) {
+  if (x == R_NilValue) return "NULL";
+  if (Rf_inherits(x, "data.frame")) return "a data frame";
+  if (is_handle(x, kTensor)) return "a tensor";
+  if (Rf_isObject(x)) {
+    SEXP classes = Rf_getAttrib(x, R_ClassSymbol);
+    const bool has_text = TYPEOF(classes) == STRSXP && Rf_xlength(classes) > 0;
+    if (has_text) return str_cat("an object of class `", utf8_of(STRING_ELT(classes, 0)), "`");
+  }
+  if (Rf_isFunction(x)) return "a function";
+  const bool is_one = Rf_xlength(x) == 1;
+  switch (TYPEOF(x)) {
+    case STRSXP:
+      return is_one ? "a string" : "a character vector";
+    case REALSXP:
+    case INTSXP:
+      return is_one ? "a number" : "a numeric vector";
+    case LGLSXP:
+      return is_one ? "a logical" : "a logical vector";
+    case VECSXP:
+      return "a list";
+    case ENVSXP:
+      return "an environment";
+    case EXTPTRSXP:
+      return "an external pointer";
+    default:
+      return str_cat("an object of type ", Rf_type2char(TYPEOF(x)));
+  }
+}
+
 RList::RList(SEXP x, const char* label) : list_(x), label_(label) {
   if (x != R_NilValue && TYPEOF(x) != VECSXP) {
-    invalid_argument("A list is expected for ", label, ", not an object of type ",
-                     Rf_type2char(TYPEOF(x)), ".");
+    invalid_argument("A list is expected for ", label, ", not ", kind_in_words(x), ".");
   }
   names_ = Rf_getAttrib(x, R_NamesSymbol);
 }
@@ -52,8 +81,7 @@ double number_from_r(SEXP x, const char* label) {
   if (is_single && TYPEOF(x) == REALSXP) return REAL(x)[0];
   if (is_single && TYPEOF(x) == INTSXP && INTEGER(x)[0] != NA_INTEGER) return INTEGER(x)[0];
   if (is_single && TYPEOF(x) == LGLSXP && LOGICAL(x)[0] != NA_LOGICAL) return LOGICAL(x)[0];
-  invalid_argument("A single number is expected for ", label, ", not an object of type ",
-                   Rf_type2char(TYPEOF(x)), ".");
+  invalid_argument("A single number is expected for ", label, ", not ", kind_in_words(x), ".");
 }
 
 int64_t whole_from_r(double x, const char* label) {
@@ -66,8 +94,7 @@ int64_t whole_from_r(double x, const char* label) {
 
 SEXP function_from_r(SEXP x, const char* label) {
   if (Rf_isFunction(x)) return x;
-  invalid_argument("A function is expected for ", label, ", not an object of type ",
-                   Rf_type2char(TYPEOF(x)), ".");
+  invalid_argument("A function is expected for ", label, ", not ", kind_in_words(x), ".");
 }
 
 std::shared_ptr<Args> spec_from_r(SEXP spec, const char* label) {
@@ -82,8 +109,7 @@ Text::Text(SEXP x) : std::string(guarded_entry([x] { return string_from_r(x); })
 Texts::Texts(SEXP x)
     : std::vector<std::string>(guarded_entry([x] {
         if (TYPEOF(x) != STRSXP) {
-          invalid_argument("A character vector is expected, not an object of type ",
-                           Rf_type2char(TYPEOF(x)), ".");
+          invalid_argument("A character vector is expected, not ", kind_in_words(x), ".");
         }
         std::vector<std::string> texts;
         for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {

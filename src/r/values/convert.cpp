@@ -105,7 +105,7 @@ DType default_dtype(SEXP x) {
     case STRSXP:
       return DType::kString;
     default:
-      invalid_argument("An R object of type ", Rf_type2char(TYPEOF(x)), " cannot become a tensor.");
+      invalid_argument("A tensor cannot be made from ", kind_in_words(x), ".");
   }
 }
 
@@ -360,7 +360,8 @@ Tensor bind_columns(const RList& parts, DType requested) {
     const int64_t partition_rows = shape.rank() == 0 ? 1 : shape.dim(0);
     if (k > 0 && partition_rows != rows) {
       invalid_argument("Columns of one tensor must have the same number of rows: column 1 has ",
-                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", partition_rows, ".");
+                       rows, ", column ", static_cast<int64_t>(k + 1), " has ", partition_rows,
+                       ".");
     }
     rows = partition_rows;
     const int64_t width = shape.rank() < 2 ? 1 : shape.dim(1);

@@ -5,6 +5,7 @@
 
 #include "r/values/guarded_entry.h"
 #include "r/values/owned_objects.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {
@@ -67,14 +68,11 @@ using namespace runhooks::r;
 void cpp_register_finalizer(SEXP object, SEXP then) {
   guarded_entry([&] {
     if (TYPEOF(object) != ENVSXP && TYPEOF(object) != EXTPTRSXP) {
-      runhooks::invalid_argument(
-          "An environment or an external pointer is expected, not an object "
-          "of type ",
-          Rf_type2char(TYPEOF(object)), ".");
+      runhooks::invalid_argument("An environment or an external pointer is expected, not ",
+                                 kind_in_words(object), ".");
     }
     if (!Rf_isFunction(then)) {
-      runhooks::invalid_argument("A function is expected, not an object of type ",
-                                 Rf_type2char(TYPEOF(then)), ".");
+      runhooks::invalid_argument("A function is expected, not ", kind_in_words(then), ".");
     }
     register_finalizer(object, [function = Preserved(then)](SEXP collected_object) {
       call_r_function(function.get(), {collected_object}, R_BaseEnv);

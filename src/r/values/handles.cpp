@@ -1,8 +1,11 @@
 #include "r/values/handles.h"
 
+#include <algorithm>
+
 #include "r/values/guarded_entry.h"
 #include "r/values/owned_objects.h"
 #include "r/values/text.h"
+#include "r/values/values.h"
 
 namespace runhooks {
 namespace r {
@@ -91,15 +94,29 @@ SEXP preserved_to_r(const std::vector<Preserved>& objects) {
   return list;
 }
 
+namespace {
+
+// "a tensor" for "runhooks_tensor".
+std::string object_in_words(const HandleKind& kind) {
+  std::string text = kind.name();
+  const std::string prefix = "runhooks_";
+  if (text.compare(0, prefix.size(), prefix) == 0) text.erase(0, prefix.size());
+  if (text == "core_object") text = "dataset or another object of the core";
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return str_cat(text[0] == 'o' ? "an " : "a ", text);
+}
+
+}  // namespace
+
 void* handle_address(SEXP handle, const HandleKind& kind) {
   if (!is_handle(handle, kind)) {
-    invalid_argument("A handle of kind '", kind.name(), "' is expected, not an object of type ",
-                     Rf_type2char(TYPEOF(handle)), ".");
+    invalid_argument("The value must be ", object_in_words(kind), ", not ", kind_in_words(handle),
+                     ".");
   }
   void* address = R_ExternalPtrAddr(handle);
   if (!address) {
-    fail(Code::kFailedPrecondition, "This handle (", kind.name(),
-         ") is no longer valid: its object is closed, or another R session has saved it.");
+    fail(Code::kFailedPrecondition, "This object is no longer valid: it was ",
+         object_in_words(kind), " that is closed, or that another R session has saved.");
   }
   return address;
 }
@@ -114,8 +131,7 @@ using namespace runhooks::r;
 SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(owner) != ENVSXP) {
-      runhooks::invalid_argument("`owner` must be an environment, not an object of type ",
-                                 Rf_type2char(TYPEOF(owner)), ".");
+      runhooks::invalid_argument("`owner` must be an environment, not ", kind_in_words(owner), ".");
     }
     return R_MakeWeakRef(owner, object, R_NilValue, FALSE);
   });
@@ -126,8 +142,7 @@ SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
 SEXP cpp_ephemeron_value(SEXP part) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(part) != WEAKREFSXP) {
-      runhooks::invalid_argument("A weak reference is expected, not an object of type ",
-                                 Rf_type2char(TYPEOF(part)), ".");
+      runhooks::invalid_argument("A weak reference is expected, not ", kind_in_words(part), ".");
     }
     return R_WeakRefValue(part);
   });

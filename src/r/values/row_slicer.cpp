@@ -76,8 +76,7 @@ void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t
 RowSlicer::RowSlicer(SEXP values) : values_(values) {
   SEXP dim = Rf_getAttrib(values, R_DimSymbol);
   if (TYPEOF(dim) != INTSXP || Rf_xlength(dim) < 1) {
-    invalid_argument("An array is expected, not an object of type ", Rf_type2char(TYPEOF(values)),
-                     " without dimensions.");
+    invalid_argument("An array is expected, not ", kind_in_words(values), " without dimensions.");
   }
   const R_xlen_t rank = Rf_xlength(dim) - 1;
   n_ = INTEGER(dim)[0];

@@ -17,6 +17,9 @@ namespace r {
 // --- r/values/checked.cpp: checked access to R objects. R's own accessors would longjmp over C++
 // --- frames on a wrong type.
 
+// What a value is, for messages: "a string", "a data frame", "an object of class `lm`".
+std::string kind_in_words(SEXP x);
+
 // A list; NULL counts as an empty list.
 class RList {
  public:
