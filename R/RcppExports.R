@@ -25,8 +25,8 @@ cpp_all_float32 <- function(columns) {
     .Call(`_runhooks_cpp_all_float32`, columns)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL, says_content = FALSE, reader = NULL, internal_only = FALSE) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content, reader, internal_only)
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL, records_fingerprint = FALSE, reader = NULL, internal_only = FALSE) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, records_fingerprint, reader, internal_only)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {

@@ -14,7 +14,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   if (is.null(recorded) && is.factor(value) && anyNA(levels(value))) {
     na_level <- new_level("(NA)", setdiff(levels(value), NA))
   }
-  value <- with_named_na(value, na_level)
+  value <- replace_na_level(value, na_level)
   check_column(value, name, FALSE, call, missing = TRUE)
   value_levels <- if (is.factor(value)) {
     levels(value)
@@ -125,7 +125,7 @@ formula_value <- function(name, data, blueprint, call) {
     evaluate_variable(name, variable$expr, data, blueprint, call), variable$unit, name, call
   )
   if (is.null(variable$time)) {
-    value <- with_named_na(numeric_or_factor(value), variable$na_level)
+    value <- replace_na_level(numeric_or_factor(value), variable$na_level)
     check_width(value, variable, name, call)
     if (is_logical_variable(variable)) return(logical_value(value, variable, name, call))
     return(as_recorded_strings(value, variable))
@@ -138,7 +138,7 @@ response_value <- function(data, blueprint, call) {
   response <- blueprint$response
   raw_value <- evaluate_variable(response$name, response$expr, data, blueprint, call)
   value <- numeric_or_factor(convert_unit(raw_value, response$unit, response$name, call))
-  value <- with_named_na(value, NULL)
+  value <- replace_na_level(value, NULL)
   if (isTRUE(blueprint$response_as_strings) && isTRUE(ncol(value) > 1)) {
     abort_class_counts(response$name, ncol(value), call)
   }

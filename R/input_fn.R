@@ -272,7 +272,7 @@ new_input_fn <- function(
     }
     function() {
       if (is_matrix) {
-        selected <- order_of_training(estimator, selected)
+        selected <- features_in_training_order(estimator, selected)
         rows_here <- rows_of_process(model_reads(estimator), selected)
         return(next_matrix(rows_here, selected, response, batch_options(rows_here)))
       }

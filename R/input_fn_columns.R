@@ -68,7 +68,7 @@ row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
 
 # Replaces the level NA of a factor by the string `level`. If `level` is NULL, rows with this level
 # become missing.
-with_named_na <- function(x, level) {
+replace_na_level <- function(x, level) {
   if (is.factor(x) && anyNA(levels(x))) {
     if (is.null(level)) return(restore_dims(factor(x, exclude = NA), x))
     levels(x)[is.na(levels(x))] <- level

@@ -334,7 +334,7 @@ coerce_to_training_schema <- function(
   is_feature <- seq_along(features)
   blanks <- variables_with_blanks(estimator$blueprint)
   for (name in intersect(features, names(blanks))) {
-    columns[[name]] <- with_named_na(columns[[name]], blanks[[name]]$na_level)
+    columns[[name]] <- replace_na_level(columns[[name]], blanks[[name]]$na_level)
   }
   columns[is_feature] <- fill_or_abort_missing(
     columns[is_feature], reads, finite[is_feature], na_features(estimator, features)

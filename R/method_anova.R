@@ -172,7 +172,7 @@ anova_by_refitting <- function(object, test) {
 
 # Whether update() trains the new model. It does if the old model has been trained and is one that
 # iterates to convergence.
-is_refit <- function(object) {
+is_fitted_to_convergence <- function(object) {
   has_coefficients(object) && is_iterative_fit(object) && !is_streamed(object$data) &&
     !is.null(cpp_latest_checkpoint(model_dir(object)))
 }

@@ -264,7 +264,7 @@ update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
   if (!missing(formula.)) call$formula <- stats::update.formula(object$formula, formula.)
   changes <- as.list(substitute(list(...)))[-1]
   for (name in names(changes)) call[name] <- list(changes[[name]])
-  if (is_refit(object) && !"optimizer" %in% names(changes)) {
+  if (is_fitted_to_convergence(object) && !"optimizer" %in% names(changes)) {
     call <- refitting_call(
       call, object, names(changes), if (!evaluate) environment(object$formula)
     )

@@ -59,7 +59,7 @@ add_metrics <- function(estimator, metric_fn) {
         }
       }
     )
-    if (is_tensor(labels)) warn_outer_labels(labels, num_operations)
+    if (is_tensor(labels)) warn_broadcast_labels(labels, num_operations)
     as_metric_pairs(metrics)
   }
   estimator$metric_fns <- c(estimator$metric_fns, list(compute_metrics))
@@ -92,7 +92,7 @@ describe_metric_inputs <- function(labels, predictions) {
 # Warns if a new operation combines `labels` of shape [batch] with a tensor of shape [batch, 1],
 # which gives [batch, batch]. The graph had `num_operations` operations before metric_fn() was
 # called.
-warn_outer_labels <- function(labels, num_operations) {
+warn_broadcast_labels <- function(labels, num_operations) {
   operations <- tf$get_default_graph()$get_operations()
   for (op in operations[-seq_len(num_operations)]) {
     inputs <- op$inputs

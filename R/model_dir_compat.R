@@ -90,7 +90,7 @@ check_response_compatible <- function(record, response, folder) {
 
 # Returns the features in the order of the training. The feature matrix of a custom model has no
 # column names, so a different order would give wrong results.
-order_of_training <- function(estimator, order) {
+features_in_training_order <- function(estimator, order) {
   trained_order <- training_record(estimator)$order
   is_same_set <- length(trained_order) == length(order) && setequal(trained_order, order)
   if (is_same_set) trained_order else order

@@ -65,7 +65,7 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
   check_fit_number(penalty, "penalty", 0, Inf, call)
   check_dropout(dropout, call)
   check_learn_rate(learn_rate, call)
-  hidden_units <- fit_hidden_units(hidden_units, call)
+  hidden_units <- resolve_hidden_units(hidden_units, call)
   data <- fit_data(formula, data, weights, class_weights, call)
   data <- hold_out(data, validation, stop_iter, seed, call)
   data$quantiles <- quantile_levels
@@ -160,7 +160,7 @@ check_dropout <- function(x, call) {
   check_arg(is_valid, x, "a number of at least 0 and below 1", "dropout", call)
 }
 
-fit_hidden_units <- function(units, call) {
+resolve_hidden_units <- function(units, call) {
   if (is.null(units)) return(16)
   if (is.list(units)) units <- unlist(units)
   check_arg(

@@ -59,7 +59,7 @@ parsnip_wide_deep_fit <- function(formula, data, weights = NULL, ..., hidden_uni
   abort_engine_arguments(list(...), sys.function(), call)
   check_dropout(dropout, call)
   check_learn_rate(learn_rate, call)
-  hidden_units <- fit_hidden_units(hidden_units, call)
+  hidden_units <- resolve_hidden_units(hidden_units, call)
   data <- fit_data(formula, data, weights, class_weights, call, offset = offset)
   data <- hold_out(data, validation, stop_iter, seed, call)
   if (is.null(batch_size)) batch_size <- min(64, nrow(data$data))

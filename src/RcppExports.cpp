@@ -71,8 +71,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_next_batch
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data, bool says_content, SEXP reader, bool internal_only);
-RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP, SEXP says_contentSEXP, SEXP readerSEXP, SEXP internal_onlySEXP) {
+SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data, bool records_fingerprint, SEXP reader, bool internal_only);
+RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP, SEXP records_fingerprintSEXP, SEXP readerSEXP, SEXP internal_onlySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
@@ -82,10 +82,10 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
     Rcpp::traits::input_parameter< double >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type on_other_data(on_other_dataSEXP);
-    Rcpp::traits::input_parameter< bool >::type says_content(says_contentSEXP);
+    Rcpp::traits::input_parameter< bool >::type records_fingerprint(records_fingerprintSEXP);
     Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
     Rcpp::traits::input_parameter< bool >::type internal_only(internal_onlySEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content, reader, internal_only));
+    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, records_fingerprint, reader, internal_only));
     return rcpp_result_gen;
 END_RCPP
 }

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kMaxHelpTime(20);
 
 void HelpingQueue::run_batch(size_t n, void (*run)(void*, size_t), void* context) {
   const SingleThreaded single_threaded;
-  const CancellableScope not_cancellable(false);  // tasks must not throw
+  const CancellableScope not_cancellable_scope(false);  // tasks must not throw
   const bool runs_alone = n < 2 || n > TaskBatch::kMaxTasks || configured_threads() < 2 ||
                           busy_.exchange(true, std::memory_order_acquire);
   if (runs_alone) {
@@ -40,7 +40,7 @@ void HelpingQueue::help(const std::atomic<unsigned>& version, unsigned seen_vers
   if (!recently_active_.load(std::memory_order_relaxed) && !has_task()) return;
   const SingleThreaded single_threaded;
   const FlushDenormals flush_denormals;
-  const CancellableScope not_cancellable(false);
+  const CancellableScope not_cancellable_scope(false);
   const auto begin = Clock::now();
   auto last_task_time = begin;
   while (version.load(std::memory_order_acquire) == seen_version) {

@@ -132,7 +132,7 @@ class GlobalThreadPool {
 void parallel_for(size_t n, int threads, void (*run)(void* context, size_t i), void* context) {
   static GlobalThreadPool pool;
   const SingleThreaded single_threaded;
-  const CancellableScope not_cancellable(false);  // tasks must not throw
+  const CancellableScope not_cancellable_scope(false);  // tasks must not throw
   if (threads > 1 && n > 1 && n <= TaskBatch::kMaxTasks && !in_forked_child() &&
       pool.get().try_run(n, threads, run, context)) {
     return;

@@ -82,7 +82,10 @@ void combine_ranks(
 
 // Calls f(values, mean, count, offset) for each buffer that overlaps [from, from + n).
 template <typename T, typename F>
-void for_each_overlap(const std::vector<ReduceBuffer>& buffers, int64_t from, int64_t n, F f) {
+void for_each_buffer_in_range(const std::vector<ReduceBuffer>& buffers,
+                              int64_t from,
+                              int64_t n,
+                              F f) {
   int64_t done = 0;
   for (const ReduceBuffer& buffer_part : buffers) {
     if (from >= buffer_part.n) {
@@ -148,16 +151,17 @@ void SharedMemoryAllReduce::reduce_all(const std::vector<ReduceBuffer>& buffers,
                                        int64_t n,
                                        Combine combine,
                                        CombineLast combine_last) {
-  for_each_overlap<T>(buffers, from, n, [&](const T* own, T* to, int64_t count, int64_t at) {
-    if (size_ == 2) {
-      const T* other = buffer<T>(1 - rank_) + at;
-      const bool is_first = rank_ == 0;
-      combine_values(is_first ? own : other, is_first ? other : own, count, to, combine_last);
-    } else {
-      combine_ranks([&](int rank) { return buffer<T>(rank) + at; }, size_, count, to, combine,
-                    combine_last);
-    }
-  });
+  for_each_buffer_in_range<T>(
+      buffers, from, n, [&](const T* own, T* to, int64_t count, int64_t at) {
+        if (size_ == 2) {
+          const T* other = buffer<T>(1 - rank_) + at;
+          const bool is_first = rank_ == 0;
+          combine_values(is_first ? own : other, is_first ? other : own, count, to, combine_last);
+        } else {
+          combine_ranks([&](int rank) { return buffer<T>(rank) + at; }, size_, count, to, combine,
+                        combine_last);
+        }
+      });
 }
 
 template <typename T, typename Combine, typename CombineLast>
@@ -173,7 +177,7 @@ void SharedMemoryAllReduce::reduce_by_slice(const std::vector<ReduceBuffer>& buf
   combine_ranks([&](int rank) { return buffer<T>(rank) + begin; }, size_, end - begin,
                 buffer<T>(0) + begin, combine, combine_last);
   barrier(reduction);
-  for_each_overlap<T>(buffers, from, n, [&](const T*, T* to, int64_t count, int64_t at) {
+  for_each_buffer_in_range<T>(buffers, from, n, [&](const T*, T* to, int64_t count, int64_t at) {
     std::memcpy(to, buffer<T>(0) + at, static_cast<size_t>(count) * sizeof(T));
   });
 }
@@ -191,9 +195,10 @@ void SharedMemoryAllReduce::combine(const std::vector<ReduceBuffer>& buffers,
   // Runs once even without values: the barrier detects that other processes have values.
   do {
     const int64_t chunk = std::min(max_chunk, n - done);
-    for_each_overlap<T>(buffers, done, chunk, [&](const T* own, T*, int64_t count, int64_t at) {
-      std::memcpy(buffer<T>(rank_) + at, own, static_cast<size_t>(count) * sizeof(T));
-    });
+    for_each_buffer_in_range<T>(
+        buffers, done, chunk, [&](const T* own, T*, int64_t count, int64_t at) {
+          std::memcpy(buffer<T>(rank_) + at, own, static_cast<size_t>(count) * sizeof(T));
+        });
     barrier(reduction);
     if (size_ == 2 || chunk * static_cast<int64_t>(sizeof(T)) <= kSmallBytes) {
       reduce_all<T>(buffers, done, chunk, combine, combine_last);

@@ -97,7 +97,7 @@ class KernelContext {
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]->tensor; }
   // Reads input i during preparation. The plan prepares the kernel again when the value may have
   // changed.
-  const Tensor& read_at_prepare(int i) {
+  const Tensor& input_for_prepare(int i) {
     prepare_inputs_.insert(i);
     return input(i);
   }

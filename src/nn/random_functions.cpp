@@ -6,13 +6,13 @@ namespace runhooks {
 
 namespace {
 
-OpSeeds seeds_argument(const Graph& graph, const Args& args) {
+OpSeeds seeds_from_arguments(const Graph& graph, const Args& args) {
   return op_seeds(graph, seed_argument(args));
 }
 
 Value call_random_shuffle(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
-  const OpSeeds seeds = seeds_argument(graph, args);
+  const OpSeeds seeds = seeds_from_arguments(graph, args);
   return Value::of(graph.op("RandomShuffle", {value})
                        .attr("seed", seeds.seed)
                        .attr("seed2", seeds.seed2)
@@ -23,7 +23,7 @@ Value call_draw_classes(Graph& graph, const Args& args, const char* dtype, const
   const NameScope scope(graph, args.text("name", scope_name));
   const Output logits = tensor_argument(graph, args, "logits");
   const Output n = tensor_argument(graph, args, "num_samples", DType::kInt32);
-  const OpSeeds seeds = seeds_argument(graph, args);
+  const OpSeeds seeds = seeds_from_arguments(graph, args);
   return Value::of(graph.op("Multinomial", {logits, n})
                        .attr("seed", seeds.seed)
                        .attr("seed2", seeds.seed2)

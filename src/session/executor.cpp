@@ -115,7 +115,7 @@ void Executor::run_fed(WriteFeeds write_feeds) {
   const Retain retain(*this);
   const NodeTable::Run running(table);
   const FlushDenormals flush_denormals;
-  const CancellableScope not_cancellable(false);
+  const CancellableScope not_cancellable_scope(false);
   bind_table();
   const uint64_t relocations = table.buffers().relocation_count();
   last_run_was_partial() = false;

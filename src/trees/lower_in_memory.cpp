@@ -26,7 +26,7 @@ LogisticDerivatives logistic_derivatives(Graph& g,
           g.op("Mul", {g.op("Mul", {p, g.op("Sub", {one, p})}), row_weight})};
 }
 
-Output count_labels(Graph& g, const Output& labels) {
+Output float_count_of_labels(Graph& g, const Output& labels) {
   return g.op("Cast", {g.op("Size", {labels})}).attr("DstT", DType::kFloat32);
 }
 
@@ -97,7 +97,7 @@ void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<O
   const Output losses = sigmoid_cross_entropy_with_logits(g, labels, logits);
   const int64_t processes =
       find_op_with_handle(op, "BoostedTreesInMemoryFill", 0).attr_int(kGroupSize);
-  const Output rows = lowered_all_reduce(g, count_labels(g, labels), processes);
+  const Output rows = lowered_all_reduce(g, float_count_of_labels(g, labels), processes);
   Output loss = g.op("Mean", {losses, g.int_vector({0, 1})});
   if (processes > 1) {
     const Output sum = g.op("Sum", {losses, g.int_vector({0, 1})});

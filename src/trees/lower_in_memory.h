@@ -17,7 +17,7 @@ LogisticDerivatives logistic_derivatives(Graph& g,
                                          const Output& logits,
                                          const Output& rows);
 // The number of labels as a float.
-Output count_labels(Graph& g, const Output& labels);
+Output float_count_of_labels(Graph& g, const Output& labels);
 
 // TensorFlow has no binned data in memory, so each step of the lowered graph routes all rows from
 // the root.

@@ -171,7 +171,7 @@ class EnsembleGrower {
   LogisticDerivatives distributed_logistic_derivatives(Graph& g) const {
     const Output labels = endpoint(graph_, kBinaryLabels).at(0).second;
     return logistic_derivatives(g, labels, logits_tensor_,
-                                sum_over_replicas(g, count_labels(g, labels)));
+                                sum_over_replicas(g, float_count_of_labels(g, labels)));
   }
 
   // Closed form instead of automatic differentiation, as in TensorFlow for two classes without

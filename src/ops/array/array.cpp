@@ -195,12 +195,12 @@ class FillKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     Tensor& out = c.output(0);
-    copier_.begin(out, c.input(1));
-    copier_.fill(c.input(1), 0, 0, out.num_elements());
+    element_copier_.begin(out, c.input(1));
+    element_copier_.fill(c.input(1), 0, 0, out.num_elements());
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 class ZerosLikeKernel : public Kernel {

@@ -75,18 +75,18 @@ class PackKernel : public Kernel {
     int64_t outer = 1;
     for (int i = 0; i < axis; ++i) outer *= in.dim(i);
     if (out.num_elements() == 0) return;
-    copier_.begin(out, c.num_inputs(), [&c](int k) -> const Tensor& { return c.input(k); });
+    element_copier_.begin(out, c.num_inputs(), [&c](int k) -> const Tensor& { return c.input(k); });
     const int64_t block = in.num_elements() / outer;
     int64_t to = 0;
     for (int64_t o = 0; o < outer; ++o) {
       for (int k = 0; k < c.num_inputs(); ++k, to += block) {
-        copier_.copy(c.input(k), o * block, to, block);
+        element_copier_.copy(c.input(k), o * block, to, block);
       }
     }
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void pack_shape(ShapeContext& c) {
@@ -119,18 +119,18 @@ class ConcatKernel : public Kernel {
     int64_t outer = 1;
     for (int i = 0; i < axis; ++i) outer *= out.shape().dim(i);
     if (out.num_elements() == 0) return;
-    copier_.begin(out, n, [&c](int k) -> const Tensor& { return c.input(k); });
+    element_copier_.begin(out, n, [&c](int k) -> const Tensor& { return c.input(k); });
     const int64_t row = out.num_elements() / outer;
     int64_t to = 0;
     for (int k = 0; k < n; ++k) {
       const int64_t block = c.input(k).num_elements() / outer;
-      copier_.copy_rows(c.input(k), 0, block, to, row, outer, block);
+      element_copier_.copy_rows(c.input(k), 0, block, to, row, outer, block);
       to += block;
     }
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void concat_shape(ShapeContext& c) {
@@ -235,19 +235,20 @@ class DynamicStitchKernel : public Kernel {
     const int n = c.num_inputs() / 2;
     Tensor& out = c.output(0);
     if (out.num_elements() == 0) return;
-    copier_.begin(out, n, [&c, n](int k) -> const Tensor& { return c.input(n + k); });
-    copier_.fill_default(0, out.num_elements());
+    element_copier_.begin(out, n, [&c, n](int k) -> const Tensor& { return c.input(n + k); });
+    element_copier_.fill_default(0, out.num_elements());
     const int64_t row = out.num_elements() / out.shape().dim(0);
     for (int k = 0; k < n; ++k) {
       const Indices positions(c.input(k));
       for (int64_t i = 0; i < positions.size(); ++i) {
-        copier_.copy(c.input(n + k), i * row, positions.checked(i, out.shape().dim(0)) * row, row);
+        element_copier_.copy(c.input(n + k), i * row,
+                             positions.checked(i, out.shape().dim(0)) * row, row);
       }
     }
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 // The shape of the data without the leading dimensions, which are the dimensions of the indices.

@@ -13,12 +13,12 @@ class SliceKernel : public Kernel {
   void compute(KernelContext& c) override {
     const std::vector<int64_t> begin = c.input(1).integers();
     const Shape& box = c.output(0).shape();
-    copier_.begin(c.output(0), c.input(0));
-    copy_box(copier_, c.input(0), begin, box, std::vector<int64_t>(begin.size(), 0), box);
+    element_copier_.begin(c.output(0), c.input(0));
+    copy_box(element_copier_, c.input(0), begin, box, std::vector<int64_t>(begin.size(), 0), box);
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void slice_shape(ShapeContext& c) {
@@ -65,13 +65,13 @@ class UnpackKernel : public Kernel {
     box.set_dim(static_cast<int>(axis), 1);
     for (int i = 0; i < c.num_outputs(); ++i) {
       begin[static_cast<size_t>(axis)] = i;
-      copier_.begin(c.output(i), x);
-      copy_box(copier_, x, begin, box, zero, box);
+      element_copier_.begin(c.output(i), x);
+      copy_box(element_copier_, x, begin, box, zero, box);
     }
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void unpack_shape(ShapeContext& c) {
@@ -115,14 +115,14 @@ class SplitKernel : public Kernel {
     std::vector<int64_t> begin(static_cast<size_t>(x.shape().rank()), 0), zero = begin;
     for (int i = 0; i < c.num_outputs(); ++i) {
       const Shape& box = c.output(i).shape();
-      copier_.begin(c.output(i), x);
-      copy_box(copier_, x, begin, box, zero, box);
+      element_copier_.begin(c.output(i), x);
+      copy_box(element_copier_, x, begin, box, zero, box);
       begin[axis] += box.dim(static_cast<int>(axis));
     }
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void split_shape(ShapeContext& c) {

@@ -60,12 +60,12 @@ class GatherKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Shape &params = c.input(0).shape(), &indices = c.input(1).shape();
     const int axis = read_axis(c.input(2), params.rank());
-    copy_slices(copier_, c.input(0), c.input(1), axis,
+    copy_slices(element_copier_, c.input(0), c.input(1), axis,
                 checked_batch_dims(c.op(), params, indices, axis), c.output(0));
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void gather_shape(ShapeContext& c) {
@@ -150,11 +150,12 @@ class ResourceGatherKernel : public Kernel {
     if (params.shape().rank() == 0) invalid_argument("A scalar variable has no rows to gather.");
     Shape shape = c.input(1).shape();
     for (int i = 1; i < params.shape().rank(); ++i) shape.append(params.shape().dim(i));
-    copy_slices(copier_, params, c.input(1), 0, 0, c.allocate_output(0, params.dtype(), shape));
+    copy_slices(element_copier_, params, c.input(1), 0, 0,
+                c.allocate_output(0, params.dtype(), shape));
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 Shape variable_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }

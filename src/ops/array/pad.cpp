@@ -17,19 +17,19 @@ class PadKernel : public Kernel {
     for (size_t i = 0; i < paddings.size(); i += 2) before.push_back(paddings[i]);
     Tensor& out = c.output(0);
     const bool has_value = c.num_inputs() == 3;
-    copier_.begin(out, has_value ? 2 : 1,
-                  [&c](int k) -> const Tensor& { return c.input(k == 0 ? 0 : 2); });
+    element_copier_.begin(out, has_value ? 2 : 1,
+                          [&c](int k) -> const Tensor& { return c.input(k == 0 ? 0 : 2); });
     if (has_value) {
-      copier_.fill(c.input(2), 0, 0, out.num_elements());
+      element_copier_.fill(c.input(2), 0, 0, out.num_elements());
     } else {
-      copier_.fill_default(0, out.num_elements());
+      element_copier_.fill_default(0, out.num_elements());
     }
-    copy_box(copier_, c.input(0), std::vector<int64_t>(before.size(), 0), out.shape(), before,
-             c.input(0).shape());
+    copy_box(element_copier_, c.input(0), std::vector<int64_t>(before.size(), 0), out.shape(),
+             before, c.input(0).shape());
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void pad_shape(ShapeContext& c) {
@@ -114,12 +114,12 @@ class MirrorPadKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const MirrorMap map(c.op(), c.input(0).shape(), c.input(1).integers());
-    copier_.begin(c.output(0), c.input(0));
-    map.for_each([&](int64_t to, int64_t from) { copier_.copy(c.input(0), from, to, 1); });
+    element_copier_.begin(c.output(0), c.input(0));
+    map.for_each([&](int64_t to, int64_t from) { element_copier_.copy(c.input(0), from, to, 1); });
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 template <typename T>

@@ -164,13 +164,13 @@ class StridedSliceKernel : public Kernel {
     read_arguments(
         1, [&](int i) { return &c.input(i); }, &a);
     const Tensor& in = c.input(0);
-    copier_.begin(c.output(0), in);
+    element_copier_.begin(c.output(0), in);
     for_each_element(slice_spec(c.op(), in.shape(), a), in.shape(),
-                     [&](int64_t from, int64_t to) { copier_.copy(in, from, to, 1); });
+                     [&](int64_t from, int64_t to) { element_copier_.copy(in, from, to, 1); });
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void strided_slice_grad_shape(ShapeContext& c) {
@@ -196,14 +196,14 @@ class StridedSliceGradKernel : public Kernel {
         1, [&](int i) { return &c.input(i); }, &a);
     const Tensor& dy = c.input(4);
     Tensor& out = c.output(0);
-    copier_.begin(out, dy);
-    copier_.fill_default(0, out.num_elements());
+    element_copier_.begin(out, dy);
+    element_copier_.fill_default(0, out.num_elements());
     for_each_element(slice_spec(c.op(), out.shape(), a), out.shape(),
-                     [&](int64_t to, int64_t from) { copier_.copy(dy, from, to, 1); });
+                     [&](int64_t to, int64_t from) { element_copier_.copy(dy, from, to, 1); });
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 constexpr const char* kMasks[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
@@ -237,7 +237,7 @@ class TileKernel : public Kernel {
     const Tensor& x = c.input(0);
     Tensor& out = c.output(0);
     if (out.num_elements() == 0) return;
-    copier_.begin(out, x);
+    element_copier_.begin(out, x);
     const int rank = x.shape().rank();
     const int64_t row_length = rank == 0 ? 1 : x.shape().dim(rank - 1);
     const int64_t width = rank == 0 ? 1 : out.shape().dim(rank - 1);
@@ -248,7 +248,7 @@ class TileKernel : public Kernel {
         from = from * x.shape().dim(i) + index[static_cast<size_t>(i)] % x.shape().dim(i);
       }
       for (int64_t offset = 0; offset < width; offset += row_length)
-        copier_.copy(x, from * row_length, to + offset, row_length);
+        element_copier_.copy(x, from * row_length, to + offset, row_length);
       for (int i = rank - 2; i >= 0; --i) {
         if (++index[static_cast<size_t>(i)] < out.shape().dim(i)) break;
         index[static_cast<size_t>(i)] = 0;
@@ -257,7 +257,7 @@ class TileKernel : public Kernel {
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 // Reshapes so that the repetitions of a dimension become a dimension, and sums over these
@@ -308,13 +308,14 @@ class ReverseKernel : public Kernel {
       range.begin = range.size - 1;
       range.stride = -1;
     }
-    copier_.begin(c.output(0), x);
+    element_copier_.begin(c.output(0), x);
     if (x.num_elements() == 0) return;
-    for_each_element(spec, shape, [&](int64_t from, int64_t to) { copier_.copy(x, from, to, 1); });
+    for_each_element(spec, shape,
+                     [&](int64_t from, int64_t to) { element_copier_.copy(x, from, to, 1); });
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ class TransposeKernel : public Kernel {
       strides[static_cast<size_t>(i)] = strides[static_cast<size_t>(i) + 1] * x.dim(i + 1);
     }
     strides_.clear();
-    for (int64_t axis : checked_permutation(c.read_at_prepare(1), x.rank())) {
+    for (int64_t axis : checked_permutation(c.input_for_prepare(1), x.rank())) {
       strides_.push_back(strides[static_cast<size_t>(axis)]);
     }
     element_size_ = dtype_size(c.input(0).dtype());

@@ -229,7 +229,7 @@ class ShuffleKernel : public RandomKernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
-    copier_.begin(c.output(0), x);
+    element_copier_.begin(c.output(0), x);
     const int64_t n = x.shape().rank() > 0 ? x.shape().dim(0) : 1;
     order_.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) order_[static_cast<size_t>(i)] = i;
@@ -242,13 +242,13 @@ class ShuffleKernel : public RandomKernel {
     }
     const int64_t width = n > 0 ? x.num_elements() / n : 0;
     for (int64_t i = 0; i < n; ++i) {
-      copier_.copy(x, order_[static_cast<size_t>(i)] * width, i * width, width);
+      element_copier_.copy(x, order_[static_cast<size_t>(i)] * width, i * width, width);
     }
   }
 
  private:
   std::vector<int64_t> order_;
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 // For each row of logits, draws classes with the probabilities softmax(logits).

@@ -143,7 +143,7 @@ class ReduceKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     const Tensor& x = c.input(0);
-    const std::vector<bool> reduced = reduced_axes(c.read_at_prepare(1), x.shape().rank());
+    const std::vector<bool> reduced = reduced_axes(c.input_for_prepare(1), x.shape().rank());
     is_alias_ = std::is_same_v<F, SumFn> || std::is_same_v<F, MeanFn>
                     ? std::none_of(reduced.begin(), reduced.end(), [](bool r) { return r; })
                     : false;

@@ -28,7 +28,7 @@ class ScanKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
     const Shape& shape = c.input(0).shape();
-    const int axis = read_axis(c.read_at_prepare(1), shape.rank());
+    const int axis = read_axis(c.input_for_prepare(1), shape.rank());
     exclusive_ = c.op().attr_bool("exclusive");
     reverse_ = c.op().attr_bool("reverse");
     outer_ = inner_ = 1;

@@ -23,7 +23,7 @@ struct Depthwise {
   // Calls visit(image offset, filter offset, output offset) for each image cell under each filter
   // cell. The offsets are those of the first channel.
   template <typename Visit>
-  void for_each_overlap(Visit visit) const {
+  void for_each_buffer_in_range(Visit visit) const {
     for (int64_t oy = 0; oy < window.height.out; ++oy) {
       for (int64_t ox = 0; ox < window.width.out; ++ox) {
         const int64_t position = (oy * window.width.out + ox) * outputs();
@@ -91,7 +91,7 @@ class DepthwiseKernel : public Kernel {
     d.for_each_image([&](size_t, int64_t i) {
       const T* image = x + i * d.image_size();
       T* out = y + i * d.output_size();
-      d.for_each_overlap([&](int64_t cell, int64_t weight, int64_t position) {
+      d.for_each_buffer_in_range([&](int64_t cell, int64_t weight, int64_t position) {
         add_products_by_channel(d.channels, d.multiplier, image + cell, w + weight, out + position);
       });
     });
@@ -110,7 +110,7 @@ class DepthwiseInputKernel : public Kernel {
     d.for_each_image([&](size_t, int64_t i) {
       T* image = dx + i * d.image_size();
       const T* out = dy + i * d.output_size();
-      d.for_each_overlap([&](int64_t cell, int64_t weight, int64_t position) {
+      d.for_each_buffer_in_range([&](int64_t cell, int64_t weight, int64_t position) {
         add_channel_sums(d.channels, d.multiplier, out + position, w + weight, image + cell);
       });
     });
@@ -130,7 +130,7 @@ class DepthwiseFilterKernel : public Kernel {
     d.for_each_image([&](size_t lane, int64_t i) {
       const T *image = x + i * d.image_size(), *out = dy + i * d.output_size();
       T* sum = sums_[lane].data();
-      d.for_each_overlap([&](int64_t cell, int64_t weight, int64_t position) {
+      d.for_each_buffer_in_range([&](int64_t cell, int64_t weight, int64_t position) {
         add_products_by_channel(d.channels, d.multiplier, image + cell, out + position,
                                 sum + weight);
       });

@@ -92,15 +92,16 @@ class SparseToDenseKernel : public Kernel {
     const Indices indices(c.input(0));
     const std::vector<int64_t> dims = c.input(1).integers();
     const int64_t count = c.input(0).shape().rank() == 0 ? 1 : c.input(0).shape().dim(0);
-    copier_.begin(out, values);
-    copier_.fill(c.input(3), 0, 0, out.num_elements());
+    element_copier_.begin(out, values);
+    element_copier_.fill(c.input(3), 0, 0, out.num_elements());
     for (int64_t i = 0; i < count; ++i) {
-      copier_.copy(values, values.shape().rank() == 0 ? 0 : i, offset_of(indices, i, dims), 1);
+      element_copier_.copy(values, values.shape().rank() == 0 ? 0 : i, offset_of(indices, i, dims),
+                           1);
     }
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 // Indices have the shape [n, rank]; for a vector, also [n] or []. `values` holds a value per index,
@@ -203,17 +204,17 @@ class SparseFillEmptyRowsKernel : public Kernel {
     Tensor& filled = c.allocate_output(1, values.dtype(), Shape{total});
     Tensor& map = c.allocate_output(3, DType::kInt64, Shape{n});
     std::memset(out.raw(), 0, out.num_bytes());
-    copier_.begin(filled, values);
+    element_copier_.begin(filled, values);
     for (int64_t r = 0; r < rows; ++r) {
       if (!empty.data<bool>()[r]) continue;
       out.data<int64_t>()[next[static_cast<size_t>(r)] * rank] = r;
-      copier_.copy(c.input(3), 0, next[static_cast<size_t>(r)], 1);
+      element_copier_.copy(c.input(3), 0, next[static_cast<size_t>(r)], 1);
     }
     for (int64_t i = 0; i < n; ++i) {
       const int64_t place = next[static_cast<size_t>(coordinates[i * rank])]++;
       std::memcpy(out.data<int64_t>() + place * rank, coordinates + i * rank,
                   static_cast<size_t>(rank) * sizeof(int64_t));
-      copier_.copy(values, i, place, 1);
+      element_copier_.copy(values, i, place, 1);
       map.data<int64_t>()[i] = place;
     }
   }
@@ -226,7 +227,7 @@ class SparseFillEmptyRowsKernel : public Kernel {
     }
     return row;
   }
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 // The number of elements of a sparse tensor after each empty row is filled with one element.
@@ -299,9 +300,9 @@ class UniqueKernel : public Kernel {
       set(places, i, entry->second);
     }
     const auto n = static_cast<int64_t>(first.size());
-    copier_.begin(c.allocate_output(0, x.dtype(), Shape{n}), x);
+    element_copier_.begin(c.allocate_output(0, x.dtype(), Shape{n}), x);
     for (size_t i = 0; i < first.size(); ++i) {
-      copier_.copy(x, first[i], static_cast<int64_t>(i), 1);
+      element_copier_.copy(x, first[i], static_cast<int64_t>(i), 1);
     }
     if (c.num_outputs() < 3) return;
     Tensor& count_output = c.allocate_output(2, places.dtype(), Shape{n});
@@ -316,7 +317,7 @@ class UniqueKernel : public Kernel {
       out.data<int32_t>()[i] = static_cast<int32_t>(value);
     }
   }
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void unique_shape(ShapeContext& c) {
@@ -358,14 +359,14 @@ class GatherNdKernel : public Kernel {
     int64_t n = 1;
     for (int d = 0; d + 1 < shape.rank(); ++d) n *= shape.dim(d);
     const Indices rows(indices);
-    copier_.begin(out, params);
+    element_copier_.begin(out, params);
     for (int64_t i = 0; i < n; ++i) {
-      copier_.copy(params, offset_of(rows, i, dims) * inner, i * inner, inner);
+      element_copier_.copy(params, offset_of(rows, i, dims) * inner, i * inner, inner);
     }
   }
 
  private:
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 void gather_nd_shape(ShapeContext& c) {

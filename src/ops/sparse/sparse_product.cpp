@@ -93,18 +93,18 @@ class SparseReorderKernel : public Kernel {
       }
       return false;
     });
-    copier_.begin(c.output(1), c.input(1));
+    element_copier_.begin(c.output(1), c.input(1));
     auto* indices = c.output(0).data<int64_t>();
     for (int64_t i = 0; i < n; ++i) {
       const int64_t from = order_[static_cast<size_t>(i)];
       for (int64_t d = 0; d < rank; ++d) *indices++ = coordinates[from * rank + d];
-      copier_.copy(c.input(1), from, i, 1);
+      element_copier_.copy(c.input(1), from, i, 1);
     }
   }
 
  private:
   std::vector<int64_t> order_;
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 }  // namespace

@@ -57,15 +57,15 @@ class SparseSliceKernel : public Kernel {
     Tensor& values = c.allocate_output(1, c.input(1).dtype(), Shape{n});
     const auto* from = c.input(0).data<int64_t>();
     auto* to = out.data<int64_t>();
-    copier_.begin(values, c.input(1));
+    element_copier_.begin(values, c.input(1));
     for (int64_t k = 0; k < n; ++k) {
       const int64_t row = selected_rows_[static_cast<size_t>(k)];
       for (int64_t d = 0; d < rank; ++d) to[k * rank + d] = from[row * rank + d] - start[d];
-      copier_.copy(c.input(1), row, k, 1);
+      element_copier_.copy(c.input(1), row, k, 1);
     }
   }
   std::vector<int64_t> selected_rows_;  // of the input indices
-  ElementCopier copier_;
+  ElementCopier element_copier_;
 };
 
 // Outputs a gradient for each element of the original tensor: that of the slice, or 0 outside it.

@@ -160,8 +160,8 @@ SEXP cpp_all_float32(SEXP columns) {
 
 // Returns tensors of the default graph. `dtypes` has a type name or NA for each column. A negative
 // `seed` selects shuffle_seed(). With `on_other_data`, checkpoints save the position of the input.
-// `reader` is list(rank, size) of the shard to read. `says_content` adds a fingerprint of the data
-// as an attribute. `internal_only` means that users never see the tensors.
+// `reader` is list(rank, size) of the shard to read. `records_fingerprint` adds a fingerprint of
+// the data as an attribute. `internal_only` means that users never see the tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -170,7 +170,7 @@ SEXP cpp_next_batch(SEXP columns,
                     bool shuffle,
                     double seed,
                     SEXP on_other_data = R_NilValue,
-                    bool says_content = false,
+                    bool records_fingerprint = false,
                     SEXP reader = R_NilValue,
                     bool internal_only = false) {
   return guarded_entry([&]() -> SEXP {
@@ -208,7 +208,7 @@ SEXP cpp_next_batch(SEXP columns,
                                          input_of_replica(position, replicas_of(*default_graph())));
     }
     Rcpp::List list(tensors_to_r(outputs));
-    if (says_content) list.attr("content") = fingerprint_of_columns(columns);
+    if (records_fingerprint) list.attr("content") = fingerprint_of_columns(columns);
     return list;
   });
 }
