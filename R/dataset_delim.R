@@ -129,7 +129,8 @@ warn_header_encoding <- function(file) {
   )
 }
 
-# write.csv() leaves the name of the row names empty. readr gives such a column the name "...1".
+# Replaces empty names by names such as "...1", as readr does. write.csv() leaves the name of the
+# column of row names empty.
 header_names <- function(header) {
   empty <- !nzchar(header)
   header[empty] <- paste0("...", which(empty))
@@ -157,7 +158,7 @@ check_num_fields <- function(records, names, file, call) {
   )
 }
 
-# The core's type for each name that `types` accepts.
+# The core's type for each name that the argument `types` accepts.
 core_type_by_name <- c(
   integer = "int32", double = "float32", character = "string", i = "int32", d = "float32",
   c = "string", int32 = "int32", int64 = "int64", float32 = "float32", float64 = "float64",
@@ -192,8 +193,8 @@ check_per_column <- function(x, names, arg, call) {
   )
 }
 
-# Fields of a specification: default values as text, the names of required columns (whose default is
-# a type), and whether the defaults are built in.
+# Returns three fields of a specification: default values as text, the names of required columns
+# (whose default is a type), and whether the defaults are built in.
 column_defaults <- function(defaults, types, names, call) {
   if (is.null(defaults)) {
     return(list(
@@ -249,8 +250,8 @@ csv_records <- function(fun, args, spec) {
   with_csv_na_version(result, spec, function(spec) csv_records(fun, args, spec))
 }
 
-# Adds the version with NA, unless the user has specified defaults. `make_dataset()` creates the
-# dataset from a modified specification.
+# Adds the version of `dataset` in which empty fields are NA, unless the user has specified
+# defaults. `make_dataset()` creates the dataset from a modified specification.
 with_csv_na_version <- function(dataset, spec, make_dataset) {
   if (!isTRUE(spec$are_built_in)) return(dataset)
   force(make_dataset)
@@ -504,7 +505,7 @@ type_of_default <- function(x) {
   switch(typeof(x), integer = "int32", double = "float32", "string")
 }
 
-# The structure of the elements: a record, or a tuple of a record and the label.
+# Returns the structure of the elements: a record, or a tuple of a record and the label.
 form_with_label <- function(spec, label_name, call = parent.frame()) {
   form <- setNames(as.list(seq_along(spec$names)), spec$names)
   if (is.null(label_name)) return(form)

@@ -9,7 +9,7 @@ new_canned_estimator <- function(type, traits, class, spec, args, config) {
   )
 }
 
-# The value of `model$estimator`. Copies of a model share the environment `shared_state`.
+# Creates the value of `model$estimator`. Copies of a model share the environment `shared_state`.
 new_estimator_handle <- function(description, config) {
   handle <- list(
     description = description, model_dir = config$model_dir, config = config,
@@ -31,8 +31,9 @@ new_shared_state <- function(data = NULL, recipe = NULL, trained_in = NULL, trai
   state
 }
 
-# An environment for values that later calls reuse. It may refer to the model, so it is the value of
-# a weak reference: R's garbage collector can then free the cycle. saveRDS() does not save it.
+# Creates an environment for values that later calls reuse. It may refer to the model, so it is the
+# value of a weak reference: R's garbage collector can then free the cycle. saveRDS() does not save
+# it.
 new_model_cache <- function(state) cpp_attach_ephemeron(state, new.env(parent = emptyenv()))
 
 # The cache of a model. For its members see make_model() (`cached`), cache_predict_plan() (`plans`),
@@ -77,7 +78,8 @@ print.runhooks_engine <- function(x, ...) {
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
 
-# Aborts because `object` is not a model. Advises on swapped arguments, as in train(data, model).
+# Aborts because `object` is not a model. The message gives advice if the arguments were swapped, as
+# in train(data, model).
 abort_no_model <- function(fun, object, other_args, call) {
   advice <- if (any(vapply(other_args, is_estimator, NA))) {
     "Put the model first: {.code {fun}(model, data)}."
@@ -184,7 +186,7 @@ describe_estimator <- function(x) {
   )
 }
 
-# The core's model, which is created again only if the specification has changed.
+# Returns the core's model, which is created again only if the specification has changed.
 cached_core_model <- function(object) {
   cache <- model_cache(object)
   if (!identical(cache$cached$source, model_cache_key(object))) cache$cached <- make_model(object)
@@ -207,8 +209,8 @@ make_model <- function(object) {
   cached
 }
 
-# The cached model_signature(). It is computed again if the model reads vocabulary files, because
-# these may change between two calls.
+# Returns the cached result of model_signature(). It is computed again if the model reads vocabulary
+# files, because these may change between two calls.
 core_signature <- function(object) {
   cached <- cached_core_model(object)
   if (is.null(cached$signature) || cached$reads_files) cached$signature <- model_signature(object)

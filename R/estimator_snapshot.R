@@ -10,9 +10,9 @@ checkpoint_snapshot <- function(handle, dir) {
   cpp_snapshot_files(dir, tempfile("runhooks-now-"), is_temporary)
 }
 
-# The directory of a model. A restored model uses its original directory as long as the saved
-# checkpoint is the newest one there. Otherwise it uses a temporary directory. `trains`: the caller
-# is about to train.
+# Returns the directory of a model. A restored model uses its original directory as long as the
+# saved checkpoint is the newest one there. Otherwise it uses a temporary directory. `trains`: the
+# caller is about to train.
 resolve_model_dir <- function(handle, trains = FALSE) {
   handle <- unclass(handle)
   shared_state <- handle$shared_state

@@ -19,7 +19,7 @@ constructor_arguments <- function(specs, call, written) {
     args = mget(arguments, envir = call), given = arguments[is_supplied], type = type,
     traits = model_traits(type), slots = specs$slots, moved_from = list(), written = written
   )
-  # the caller of the constructor
+  # the environment of a formula given as a string is that of the constructor's caller
   matched$args <- lapply(matched$args, text_as_formula, parent.frame(3))
   matched <- resolve_interface(matched, xy, specs$formals, call)
   matched <- match_arguments(matched, specs$formals, call)
@@ -28,7 +28,7 @@ constructor_arguments <- function(specs, call, written) {
   matched
 }
 
-# Converts a string that contains a formula, as lm() does.
+# Converts a string that contains a formula to the formula, as lm() does.
 text_as_formula <- function(x, env) {
   if (!is_string(x) || !grepl("~", x, fixed = TRUE)) return(x)
   parsed <- tryCatch(str2lang(x), error = function(e) NULL)
@@ -335,8 +335,8 @@ is_full_batch_linear <- function(args, traits) {
 
 is_penalized_linear <- function(args, traits) is_penalized(full_batch_optimizer(args, traits))
 
-# The optimizer that reads all rows in each step; NULL if the model is not linear or trains in
-# batches.
+# Returns the optimizer of a linear model if it reads all rows in each step, as L-BFGS does;
+# otherwise NULL.
 full_batch_optimizer <- function(args, traits) {
   parts <- traits$parts
   if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(NULL)
