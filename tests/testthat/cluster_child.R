@@ -173,7 +173,8 @@ scenarios <- list(
     model <- cluster_small(configured())
     if (rank == 0) train(model, endless, steps = 2)
   },
-  # Interrupts a training on rows in memory and kills one on files. The next run resumes both.
+  # Ends a training on rows in memory after 7 steps and kills one on files. The next run resumes
+  # both.
   killed = function() {
     began_at <- vapply(c("stopped", "killed"), function(name) {
       as.numeric(runhooks:::cpp_saved_global_step(file.path(folder, name)))

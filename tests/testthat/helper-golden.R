@@ -128,8 +128,8 @@ golden_scenario <- function(group, name) {
   Find(function(scenario) scenario$name == name, scenarios)
 }
 
-# Creates the model of the hook goldens, y = w * x + b with w = b = 0 at first, as a linear model.
-# Its loss is the mean.
+# Creates the linear model y = w * x + b of the hook goldens, which starts at w = b = 0. Its loss is
+# the mean.
 toy_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.frame()), ...) {
   linear_regressor(
     column_numeric("x"), model_dir = model_dir, loss_reduction = "mean",

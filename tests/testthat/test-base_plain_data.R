@@ -1,7 +1,8 @@
 # Model directories from untrusted sources: metadata and hook states are plain data, and reading
 # them must not run code.
 
-# Serialized bytes that contain a promise. R before 4.4 evaluates it when the object is read.
+# Returns serialized bytes that contain a promise, which creates the file `witness` when it is
+# evaluated. R before 4.4 evaluates it when the object is read.
 promise_bytes <- function(witness) {
   code <- serialize(bquote(file.create(.(witness))), NULL, version = 2)
   promise <- as.raw(c(0, 0, 4, 5, 0, 0, 0, 0xfd, 0, 0, 0, 0xfc))

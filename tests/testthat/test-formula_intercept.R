@@ -29,7 +29,7 @@ test_that("a formula may have no features", {
   )
   train(counts)
   expect_equal(coef(counts), coef(glm(carb ~ offset(log(wt)), poisson, mtcars)), tolerance = 1e-4)
-  # Models that learn from features only are errors.
+  # Other models than linear ones need features.
   expect_error(dnn_regressor(mpg ~ 1, mtcars, hidden_units = 3), "no features")
   expect_error(boosted_trees_regressor(mpg ~ 1, mtcars), "no features")
 })
@@ -255,7 +255,8 @@ test_that("operators within a product work, and the term has lm()'s name", {
       tolerance = 1e-4, ignore_attr = TRUE
     )
   }
-  # glm() deparses and parses such a formula.
+  # The parentheses matter: glm() would deparse and parse this formula differently, so `slow`
+  # replaces the term.
   model <- linear_classifier(am ~ (qsec > 18) * hp, mtcars)
   train(model)
   classic <- glm(am ~ slow * hp, binomial, transform(mtcars, slow = qsec > 18))

@@ -11,7 +11,7 @@ network <- function(make, ..., steps = 50) {
   model
 }
 
-# The greatest difference, in units of the spread of the predictions.
+# Expects that the greatest difference is small in units of the spread of the predictions.
 expect_same <- function(found, expected) {
   expect_identical(is.na(found), is.na(expected))
   size <- pmax(abs(expected), stats::sd(expected, na.rm = TRUE))

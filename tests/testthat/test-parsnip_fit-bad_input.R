@@ -20,7 +20,7 @@ direct_words <- paste0(
   "max_steps|column_numeric|loss_reduction =|validation ="
 )
 
-# Also checks that nothing was trained.
+# Expects an error, and that nothing was trained.
 expect_bad <- function(spec, pattern, formula = mpg ~ wt, data = cars, ..., class = invalid) {
   hook <- recording_hook("begin")
   spec <- parsnip::set_engine(spec, "runhooks", hooks = hook, !!!spec$eng_args)

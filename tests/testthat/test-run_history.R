@@ -225,7 +225,7 @@ test_that("truncated and changed records are skipped with a warning", {
   writeBin(utils::head(bytes, -5), path)
   expect_warning(runs <- run_history(model), "damaged", class = "runhooks_warning")
   expect_identical(runs$why, c("steps", "steps", "killed"))
-  # Records after the damage can be read.
+  # Records that are written after the damage can be read.
   train(model, endless(), steps = 1)
   expect_warning(runs <- run_history(model), "damaged")
   expect_identical(runs$why, c("steps", "steps", "killed", "steps"))
@@ -314,7 +314,8 @@ test_that("a second training of the folder is an error; a killed one does not bl
   child <- run_child(folder)
   expect_said(child, "training")
   expect_identical(run_history(folder)$why, "running")
-  # While it trains, old checkpoints are deleted, and a new one gets its name when it is complete.
+  # Checkpoints are not compared: while the other process trains, it deletes old ones and adds new
+  # ones.
   before <- grep("ckpt|[.]saving[.]", list.files(folder), invert = TRUE, value = TRUE)
   expect_gt(length(before), 2)
   error <- expect_error(

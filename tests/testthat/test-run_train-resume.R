@@ -260,7 +260,7 @@ test_that("an unchanged step is not saved again, and no existing data file is ov
   seen <- session_run_hook()
   train(model, resume_input(num_epochs = NULL), steps = 1, hooks = seen)
   expect_identical(times(), before)
-  # A hook with state at a step that has already been saved.
+  # A hook that has state is added at a step that has already been saved.
   keeper <- session_run_hook(
     save_state = function() list(at = 1), restore_state = function(state) NULL
   )

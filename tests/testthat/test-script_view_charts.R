@@ -6,7 +6,7 @@ browser <- Sys.which("chromium")
 if (!nzchar(browser)) skip("chromium is not installed")
 skip_on_cran()
 
-# Evaluates `script`, the body of a JavaScript function, in the rendered page.
+# Returns what `script`, the body of a JavaScript function, finds in the rendered page.
 seen_in_browser <- function(path, script, width = 1200, dark = FALSE) {
   place <- withr::local_tempdir()
   probe <- paste0(
