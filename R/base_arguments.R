@@ -1,4 +1,5 @@
-# Names of arguments: no abbreviations, and one name for intervals in steps.
+# Checks names of arguments: rejects abbreviations, and converts `every_n_steps` to TensorFlow's
+# names for intervals in steps.
 
 # Aborts if the user abbreviated an argument of the calling function. R would complete the name, so
 # `loss` would mean `loss_reduction`. `call` is the frame that the error shows.

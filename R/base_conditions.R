@@ -4,9 +4,9 @@
 #'
 #' @param message Character vector as `rlang::abort()` takes it; cli markup is interpolated in the
 #'   caller's frame.
-#' @param kind The kind: the condition's class is `runhooks_error_<kind>`.
+#' @param kind The kind of the error: its class is `runhooks_error_<kind>`.
 #' @param ... Fields of the condition.
-#' @param call,env The frame to show and the one to interpolate in.
+#' @param call,env The frame whose call the error shows, and the frame in which markup is evaluated.
 #' @noRd
 abort_runhooks <- function(
   message,

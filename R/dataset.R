@@ -57,7 +57,8 @@
 #' dataset_collect(numbers)
 NULL
 
-# `form` is the structure of an element: nested lists with the index of each component.
+# Creates a dataset from a handle of the core. `form` is the structure of an element: nested lists
+# with the index of each component.
 tf_dataset <- function(handle, form) {
   structure(list(handle = handle, form = form), class = c("tf_dataset", "runhooks_dataset"))
 }

@@ -1,4 +1,5 @@
-# Terms of lm() and glm() other than plain numbers and factors, and terms that they reject.
+# Tests formulas with other terms than plain numbers and factors, compared with lm() and glm(), and
+# formulas that are rejected.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
