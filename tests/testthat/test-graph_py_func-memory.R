@@ -466,7 +466,7 @@ test_that("repeatedly creating models and graphs with functions does not leak me
       for (i in 1:4) gc()
       as.numeric(gsub('[^0-9]', '', grep('^VmRSS', readLines('/proc/self/status'), value = TRUE)))
     }
-    # Garbage would enlarge the heap, so it is collected in each round.
+    # Collect in each round, because garbage would enlarge the heap.
     rounds <- function(n) for (i in seq_len(n)) { round(); gc() }
     rounds(4)
     first <- resident()
