@@ -228,7 +228,8 @@ raise_interrupt <- function(condition) {
   rlang::interrupt()
 }
 
-# An error in on_error() becomes a warning so that it does not replace the first error.
+# Calls on_error() of the hooks of a failed loop. An error in on_error() becomes a warning so that
+# it does not replace the first error.
 call_on_error <- function(condition) {
   for (failure in cpp_take_failed_hooks()) {
     tryCatch(

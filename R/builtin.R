@@ -1,7 +1,7 @@
 # Generates constructors and help pages from the registrations of the core.
 
-# Specifications of the arguments of registered objects, such as hooks, as one data frame for each
-# type. Arguments without a description are internal to the core and are left out.
+# Returns the specifications of the arguments of registered objects, such as hooks, as one data
+# frame for each type. Arguments without a description are internal to the core and are left out.
 registered <- function(object, type = "") {
   specs <- cpp_specs(object, type)
   specs <- specs[nzchar(specs$doc), ]

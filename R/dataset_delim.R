@@ -468,7 +468,7 @@ csv_dataset <- function(filenames, compression_type = NULL, skip = 0, col_names 
   )
 }
 
-# The function tf$data$experimental$CsvDataset(). With `select_cols`, records may have more fields
+# Implements tf$data$experimental$CsvDataset(). With `select_cols`, records may have more fields
 # than the selected ones.
 tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, buffer_size = NULL,
                            header = FALSE, field_delim = ",", use_quote_delim = TRUE,

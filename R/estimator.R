@@ -36,8 +36,9 @@ new_shared_state <- function(data = NULL, recipe = NULL, trained_in = NULL, trai
 # it.
 new_model_cache <- function(state) cpp_attach_ephemeron(state, new.env(parent = emptyenv()))
 
-# The cache of a model. For its members see make_model() (`cached`), cache_predict_plan() (`plans`),
-# cached_rows() (`rows`) and inform_other_training() (`informed_of`).
+# Returns the cache of a model. Its members are `cached` (the core's model), `plans` (how predict()
+# reads data) and `rows` (converted data). `informed_of` is the last training that was reported to
+# the user.
 model_cache <- function(object) {
   state <- unclass(object$estimator)$shared_state
   cache <- if (typeof(state$cache) == "weakref") cpp_ephemeron_value(state$cache)

@@ -3,8 +3,8 @@
 # checkpoint. Serialization converts it to a list of files (src/r/files/snapshot_altrep.cpp). So if
 # `files` is a list, the model has been restored.
 
-# The snapshot of the newest checkpoint in `dir`. If the user has specified the directory, saving
-# includes the weights only if they are small.
+# Creates the snapshot of the newest checkpoint in `dir`. If the user has specified the directory,
+# saving includes the weights only if they are small.
 checkpoint_snapshot <- function(handle, dir) {
   is_temporary <- isTRUE(handle$is_temporary) || is_within(dir, tempdir())
   cpp_snapshot_files(dir, tempfile("runhooks-now-"), is_temporary)

@@ -307,15 +307,15 @@ begin_collective <- function(object, call_name, lasts = FALSE) {
   invisible(TRUE)
 }
 
-# Evaluates the body of a pending collective call. An error in one process ends all.
+# Evaluates the body of a pending collective call. An error in one process ends all processes.
 in_all_processes <- function(object, expr) {
   if (replicas_of(config_of_model(object)) == 1) return(expr)
   on.exit(the$collective <- NULL)
   tryCatch(expr, error = abort_all_processes)
 }
 
-# Evaluates a collective call. An error or interrupt in one process ends all, because the others
-# would wait for it.
+# Evaluates a collective call. An error or interrupt in one process ends all processes, because the
+# others would wait for it.
 run_collective <- function(is_collective, call_name, expr) {
   if (!is_collective) return(expr)
   previous <- the$collective

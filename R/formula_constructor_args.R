@@ -75,7 +75,7 @@ match_arguments <- function(matched, defaults, call) {
   for (name in matched$given) {
     value <- args[[name]]
     is_data <- is_formula_data(value) || inherits(value, "DBIConnection")
-    # data in the position of lm()'s `data` have been matched to `model_dir`
+    # R has matched data in the position of lm()'s argument `data` to `model_dir`
     is_named <- name %in% matched$written || "data" %in% matched$given
     is_dir <- is.null(value) || is.character(value) || is_formula(value)
     is_data_like <- name == "model_dir" && !is_dir || is_list_of_columns(value)

@@ -80,7 +80,7 @@ defining_environment <- function(name, env) {
   }
 }
 
-# FALSE for a missing argument and for a promise that fails.
+# TRUE if a variable has a value; FALSE for a missing argument and for a promise that fails.
 has_readable_value <- function(name, env) {
   tryCatch(!is_absent(mget(name, envir = env)[[1]]), error = function(error) FALSE)
 }

@@ -33,7 +33,7 @@ orthogonalize_terms <- function(blueprint, frame, is_whitened) {
   blueprint
 }
 
-# The names of the terms without factors.
+# Returns the names of the terms without factors.
 number_terms <- function(blueprint) {
   names(Filter(function(term) length(term$words) == 0, blueprint$terms))
 }

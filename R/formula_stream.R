@@ -7,8 +7,8 @@ is_streamed <- function(x) inherits(x, c("runhooks_stream", "tf_dataset", stream
 
 streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
 
-# Converts data to a stream, whose `rows` are a dataset of single records. `response`: the name that
-# the label of a dataset of tuples (record, label) gets.
+# Converts data to a stream, whose `rows` are a dataset of single records. If the data are tuples
+# (record, label), the label gets the name `response`.
 as_stream <- function(x, response = NULL, call = parent.frame()) {
   if (inherits(x, "runhooks_stream")) return(x)
   if (inherits(x, "tbl_sql")) x <- table_dataset(x)

@@ -58,7 +58,7 @@ fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
   }
 }
 
-# The inverse of fetch_leaves(): replaces the fetches in `structure` by `values`.
+# Replaces the fetches in `structure` by `values`, which are in the order of fetch_leaves().
 fill_fetches <- function(structure, values) {
   n_filled <- 0L
   fill <- function(x) {

@@ -1,4 +1,4 @@
-# Learners of mlr3.
+# Tests the learners for the package mlr3.
 
 skip_on_cran()
 skip_if_not_installed("mlr3", "1.0.0")

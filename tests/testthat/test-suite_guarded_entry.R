@@ -1,4 +1,4 @@
-# The entry points of the core: no argument from R may end the process.
+# Tests the entry points of the core: no argument from R may end the process.
 
 skip_on_cran()
 skip_if_not_installed("processx")
