@@ -34,7 +34,7 @@ functions_to_call <- function() {
   c(mget(exported, envir = core), below, tensor_generics())
 }
 
-# The generics of R that have a method for tensors or variables.
+# Returns the generics of R that have a method for tensors or variables.
 tensor_generics <- function() {
   methods <- ls(core$.__S3MethodsTable__., all.names = TRUE)
   of_tensors <- "[.]tensorflow[.](tensor|variable)$"

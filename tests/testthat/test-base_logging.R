@@ -1,6 +1,6 @@
 # Warnings of the core, and messages about common mistakes.
 
-# A folder whose state file names a missing checkpoint.
+# Creates a folder whose state file names a missing checkpoint.
 odd_folder <- function(env = parent.frame()) {
   folder <- withr::local_tempdir(.local_envir = env)
   writeLines('model_checkpoint_path: "model.ckpt-5"', file.path(folder, "checkpoint"))

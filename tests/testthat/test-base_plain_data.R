@@ -65,7 +65,7 @@ test_that("a promise in runhooks.rds is not evaluated", {
     predict(model, mtcars_input())
   })
   expect_false(file.exists(witness))
-  # The same bytes in the file that this version reads.
+  # The same bytes are in the file that this version reads.
   writeBin(bytes, file.path(model_dir(model), record_file))
   expect_error(predict(model, newdata = mtcars), class = "runhooks_error_data_loss")
   expect_false(file.exists(witness))
@@ -82,13 +82,13 @@ test_that("a promise in a hook state of a checkpoint is not evaluated", {
     cpp_add_to_checkpoint(latest_checkpoint(model_dir(model)), name, bytes, is_string)
     model
   }
-  # The format of earlier versions.
+  # The hook's state in the format of earlier versions, which can contain code, is not read.
   old <- with_state("runhooks/hook_state/h", FALSE)
   log <- lines_of_log(train(old, mtcars_input(), steps = 1, hooks = hook))
   expect_match(log, "The state of hook `h` .* can contain code", all = FALSE)
   expect_identical(given, "nothing")
   expect_no_error(predict(old, mtcars_input(), hooks = hook))
-  # The format of this version.
+  # The hook's state in the format of this version must be plain data.
   new <- with_state("runhooks/hook_state/h/plain", TRUE)
   expect_error(evaluate(new, mtcars_input(), hooks = hook), class = "runhooks_error_data_loss")
   # The checkpoint counts as damaged, so training uses the previous one.

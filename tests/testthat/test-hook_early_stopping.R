@@ -9,7 +9,7 @@ test_that("hook_early_stopping() stops, and records it in the checkpoint", {
   train(model, input, steps = 7, hooks = stopping(model, function() TRUE))
   expect_equal(variable_value(model, "global_step")[[1]], 1)
   expect_true(variable_value(model, note)[[1]])
-  # The scenario train_again_after_early_stop of TensorFlow's golden.
+  # Replays the recorded TensorFlow scenario train_again_after_early_stop.
   train(model, input, steps = 3, hooks = stopping(model, function() FALSE))
   expect_equal(variable_value(model, "global_step")[[1]], 4)
   expect_true(variable_value(model, note)[[1]])

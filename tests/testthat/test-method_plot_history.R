@@ -1,6 +1,6 @@
 skip_if_not_installed("ggplot2")
 
-# A typical history: a loss that falls by decades from a high first value, and a validation.
+# Creates a typical history: a loss that falls by decades from a high first value, and a validation.
 run_of <- function(n = 40, ...) {
   step <- c(1, seq_len(n - 1) * 10)
   falling <- c(84, 12 * exp(-step[-1] / 60) + 0.01 * (2 + sin(step[-1])))

@@ -1,6 +1,6 @@
 # Folders and checkpoints with unusual names, or with names of the maximum length.
 
-# One name for each kind of parsing, quoting, matching or truncation.
+# Returns one name for each kind of parsing, quoting, matching or truncation that may fail.
 unusual_names <- function() {
   names <- c(
     blanks = "two  words ", umlauts = "Gr\u00f6\u00dfe \u6a21\u578b", percent = "100%s %d {x} $HOME ~",

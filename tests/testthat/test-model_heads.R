@@ -202,8 +202,9 @@ test_that("invalid heads are errors", {
   expect_error(regression_head(loss_reduction = "mean", label_dimension = 0), "positive whole")
 })
 
-# As in TensorFlow 1.15's DNNLinearCombinedEstimator with public heads and optimizers of tf.train.
-# Each head of a multi_head() opens its own `training` scope, so the numbers of the scopes increase.
+# The names are those of TensorFlow 1.15's DNNLinearCombinedEstimator with public heads and
+# optimizers of tf.train. Each head of a multi_head() opens its own `training` scope, so the numbers
+# of the scopes increase.
 test_that("a head that the user creates trains in the scope `training`", {
   powers <- function(model, input) {
     train(model, input, steps = 1)

@@ -127,7 +127,7 @@ test_that("a run records arguments, configuration, hooks, seeds, version and mac
   expect_identical(run$version, as.character(utils::packageVersion("runhooks")))
   expect_equal(run$process, Sys.getpid())
   expect_match(run$machine, "processor")
-  # A random seed is recorded if the user gave none.
+  # If the user gave no seed, the seeds that were drawn are recorded.
   drawn <- mtcars_model(seed = NULL)
   train(drawn, mtcars_input(), steps = 1)
   expect_true(is.na(last_run(drawn)$seed))

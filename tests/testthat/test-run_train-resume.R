@@ -10,7 +10,7 @@ resume_input <- function(data = resume_data(), ..., batch_size = 7) {
   input_fn(data, features = "x", response = "y", batch_size = batch_size, ...)
 }
 
-# The rows that each step of the training reads, identified by their feature.
+# Returns the rows that each step of the training reads, identified by their feature.
 rows_read <- function(model, input, ...) {
   rows <- list()
   spy <- session_run_hook(

@@ -205,7 +205,7 @@ test_that("fits predict the same after saving, butchering and bundling, in anoth
       intervals = setdiff(cases[[name]]$types, types)
     )
   }
-  # the predictions of each way to save; only complete fits have intervals
+  # returns the predictions of each way to save a fit; only complete fits have intervals
   all_predictions <- function(saved) {
     lapply(saved, function(one) {
       one$fits$bundled <- bundle::unbundle(one$fits$bundled)

@@ -5,7 +5,7 @@ with_values <- function(code) {
 }
 
 integer64 <- function(x) {
-  # the bits of small integers, without bit64
+  # an integer64 as the package bit64 stores it: the bits of an integer in a double
   bytes <- unlist(lapply(x, function(one) writeBin(c(as.integer(one), 0L), raw(), endian = "little")))
   structure(readBin(bytes, "double", length(x), endian = "little"), class = "integer64")
 }
