@@ -1,7 +1,8 @@
-# Names of arguments: no abbreviations, and one name for intervals in steps.
+# Checks names of arguments: rejects abbreviations, and converts `every_n_steps` to TensorFlow's
+# names for intervals in steps.
 
-# Aborts if the caller was called with the abbreviation of an argument. R would complete the name,
-# so `loss` would mean `loss_reduction`. `call` is the frame that the error shows.
+# Aborts if the user abbreviated an argument of the calling function. R would complete the name, so
+# `loss` would mean `loss_reduction`. `call` is the frame that the error shows.
 abort_abbreviated_arguments <- function(call = parent.frame()) {
   n <- sys.parent()
   supplied <- supplied_arg_names(sys.call(n), parent.frame(2))
@@ -31,7 +32,8 @@ check_abbreviations <- function(supplied, formal_names, fun, call) {
   }
 }
 
-# Names of the arguments of `call`, including those in `...`, which is looked up in `frame`.
+# Returns the names of the arguments of `call`, including those in `...`, which is looked up in
+# `frame`.
 supplied_arg_names <- function(call, frame) {
   args <- as.list(call)[-1]
   arg_names <- names(args)
@@ -45,8 +47,9 @@ supplied_arg_names <- function(call, frame) {
 steps_arguments <- c("every_n_step", "every_n_iter", "save_steps", "run_every_steps")
 seconds_arguments <- c("every_n_secs", "save_secs", "run_every_secs")
 
-# Assigns `every_n_steps` of a constructor to `steps_arg`, the argument with TensorFlow's name. A
-# default interval in seconds is removed, because a hook has only one kind of interval.
+# Copies `every_n_steps`, an argument of the constructor with the frame `frame`, to the argument
+# with TensorFlow's name, `steps_arg`. A default interval in seconds is removed, because a hook has
+# only one kind of interval.
 resolve_every_n_steps <- function(frame, steps_arg, seconds_arg = NULL) {
   if (is.null(frame$every_n_steps)) return(invisible())
   is_missing <- function(name) eval(call("missing", as.name(name)), frame)

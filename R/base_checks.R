@@ -14,7 +14,7 @@ check_arg <- function(good, x, expected, arg, call) {
   invisible(x)
 }
 
-# is.atomic(NULL) is FALSE since R 4.4.
+# Like is.atomic() before R 4.4: TRUE for NULL in every version of R.
 is_atomic <- function(x) is.null(x) || is.atomic(x) # lint: allow is-atomic
 
 describe <- function(x) {
@@ -95,7 +95,8 @@ unlist_unnamed <- function(x) if (length(x)) unname(unlist(x)) else integer()
 
 max_whole <- 2^53
 
-# is.numeric() is TRUE for some classes whose stored numbers are not their values.
+# TRUE for a single number. is.numeric() is also TRUE for some classes whose stored numbers are not
+# their values, such as integer64.
 is_number <- function(x) {
   is.numeric(x) && length(x) == 1 && !is.na(x) && !(is.object(x) && cpp_has_encoded_numbers(x))
 }
@@ -140,7 +141,8 @@ check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(is_flag(x), x, "TRUE or FALSE", arg, call)
 }
 
-# Checks a required argument after `...`. If it is missing, the user has probably not named it.
+# Checks a required argument after `...`, which must be named. If it is missing, the user has
+# probably passed it by position.
 check_named <- function(is_given, arg, call = parent.frame()) {
   if (is_given) return(invisible())
   abort_runhooks(
@@ -174,7 +176,7 @@ check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = p
   check_arg(validEnc(x), x, "a string of valid letters", arg, call)
 }
 
-# The user has probably swapped two positional arguments.
+# Aborts because `x` is data in place of a string: the user has probably swapped two arguments.
 abort_data_for_string <- function(x, arg, call) {
   kind <- if (is.data.frame(x)) "a data frame" else "a dataset" # nolint: used by cli
   abort_runhooks(

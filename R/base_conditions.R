@@ -4,9 +4,9 @@
 #'
 #' @param message Character vector as `rlang::abort()` takes it; cli markup is interpolated in the
 #'   caller's frame.
-#' @param kind The kind: the condition's class is `runhooks_error_<kind>`.
+#' @param kind The kind of the error: its class is `runhooks_error_<kind>`.
 #' @param ... Fields of the condition.
-#' @param call,env The frame to show and the one to interpolate in.
+#' @param call,env The frame whose call the error shows, and the frame in which markup is evaluated.
 #' @noRd
 abort_runhooks <- function(
   message,
@@ -23,8 +23,8 @@ abort_plain <- function(message, kind = "invalid_argument", call = parent.frame(
   rlang::abort(message, class = error_classes(kind), call = call_for_message(call))
 }
 
-# The call that an error shows. Lists that do.call() inserted are replaced by `list(...)`, because
-# rlang would copy them.
+# Returns the call that an error shows. Lists that do.call() inserted are replaced by `list(...)`,
+# because rlang would copy them.
 call_for_message <- function(frame) {
   call <- frame
   if (is.environment(frame)) {
@@ -41,7 +41,8 @@ call_for_message <- function(frame) {
 
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
 
-# The hint if R's temporary folder, where models without a `model_dir` are saved, is the problem.
+# Returns a hint if the error is about R's temporary folder, where models without a `model_dir` are
+# saved; otherwise NULL.
 tempdir_hint <- function(kind, text) {
   mentions_tempdir <- any(grepl(basename(tempdir()), text, fixed = TRUE))
   is_full <- kind == "resource_exhausted"
@@ -55,8 +56,8 @@ tempdir_hint <- function(kind, text) {
   }
 }
 
-# Called by the bindings. `condition` is an R condition that passed through the core. If it could
-# not be preserved, `classes` are its classes.
+# Raises an error of the C++ core in R. Called by the Rcpp bindings. `condition` is the R condition
+# if R code raised the error. If it could not be preserved, `classes` are its classes.
 raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
   raise_warnings()
   if (!is.null(condition)) stop(condition)
@@ -69,7 +70,8 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
   rlang::abort(bullets, class = error_classes(kind), call = call_for_message(user_frame()))
 }
 
-# Called by the core when it has to defer an error or to inspect it: returns the error as a value.
+# Evaluates a call and returns an error as a value. Called by the core when it has to defer an error
+# or to inspect it.
 error_as_value <- function(call, env) {
   tryCatch(
     rlang::eval_bare(call, env),
@@ -82,9 +84,9 @@ condition_text <- function(condition) {
   if (length(text) == 1) as.character(text) else ""
 }
 
-# The frame of the package function that the user called: the innermost one with a caller outside
-# the package, because lazy evaluation nests calls. If the user has renamed our functions, no frame
-# matches, and the outermost frame of the package is used.
+# Returns the frame of the package function that the user called: the innermost one with a caller
+# outside the package, because lazy evaluation nests calls. If the user has renamed our functions,
+# no frame matches, and the outermost frame of the package is used.
 user_frame <- function() {
   ns <- topenv()
   frames <- sys.frames()
@@ -131,7 +133,7 @@ is_user_code <- function(n, frames, parents, ns) {
   TRUE
 }
 
-# Evaluates a call of a user's function; user_frame() ignores the frames outside it.
+# Evaluates a call of a user's function. Inside it, user_frame() ignores all frames outside it.
 eval_user_code <- function(expr) {
   outer <- the$user_code_depth
   on.exit(the$user_code_depth <- outer)
@@ -139,7 +141,8 @@ eval_user_code <- function(expr) {
   expr
 }
 
-# Conditions that control a loop, matched by their first class. These are TensorFlow's error codes.
+# Kinds of errors that end or restart a loop, named after TensorFlow's error codes. The first class
+# of a condition determines its kind.
 control_error_kinds <- c("out_of_range", "stop_iteration", "aborted", "unavailable")
 
 control_error_kind <- function(condition) {
@@ -147,7 +150,7 @@ control_error_kind <- function(condition) {
   if (kind %in% control_error_kinds) kind else NULL
 }
 
-# Runs a loop of the core. Errors in hooks are annotated with hook, method and step. `history()`
+# Runs a loop of the core. Errors in hooks get a note with hook, method and step. `history()`
 # returns the training history so far, which is added to an interrupt condition. `interrupted()` is
 # called after an interrupt.
 with_loop_conditions <- function(expr, history = NULL, interrupted = NULL) {
@@ -156,8 +159,9 @@ with_loop_conditions <- function(expr, history = NULL, interrupted = NULL) {
   with_run_conditions(expr, history, interrupted)
 }
 
-# Handlers for one session run in a loop that is written in R. A restart per run would be too slow,
-# so the handler returns from this frame instead. The core intercepts that jump while it unwinds.
+# Evaluates one session run of a loop that is written in R, with handlers for errors. A restart per
+# run would be too slow, so the handler returns from this frame instead. The core intercepts that
+# jump while it unwinds.
 with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   frame <- environment()
   failure <- nonlocal_exit
@@ -178,7 +182,8 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   value
 }
 
-# Adds the location to the condition. Does not return if the condition controls the loop.
+# Adds hook, method and step to an error condition. Does not return if the condition controls the
+# loop.
 annotate_error <- function(condition, frame) {
   location <- cpp_loop_location()
   kind <- if (!is.null(location)) control_error_kind(condition)
@@ -194,13 +199,15 @@ annotate_error <- function(condition, frame) {
   condition
 }
 
-# Returns from `frame` with the reason as the value. The core intercepts the jump and reads it.
+# Makes the function with the frame `frame` return the condition that ended the loop. The core
+# intercepts the jump and reads that value.
 unwind_to <- function(frame, condition, kind, text = condition_text(condition)) {
   loop_exit <- structure(list(condition, kind, text), class = "runhooks_loop_exit")
   rlang::eval_bare(call("return", loop_exit), frame)
 }
 
-# The reason if no condition was signalled: a restart, callCC() or return() left the loop.
+# The condition that is reported if none was signalled: a restart, callCC() or return() left the
+# loop.
 nonlocal_exit <- simpleCondition("The loop was left by a jump.")
 
 raise_failure <- function(failure, history, interrupted) {
@@ -221,7 +228,8 @@ raise_interrupt <- function(condition) {
   rlang::interrupt()
 }
 
-# An error in on_error() becomes a warning so that it does not replace the first error.
+# Calls on_error() of the hooks of a failed loop. An error in on_error() becomes a warning so that
+# it does not replace the first error.
 call_on_error <- function(condition) {
   for (failure in cpp_take_failed_hooks()) {
     tryCatch(
@@ -260,7 +268,7 @@ missing_member_note <- function(condition) {
   }
 }
 
-# All `object$member` in an expression that are called.
+# Returns all `object$member` in an expression that are called as functions.
 member_calls <- function(expr) {
   if (!is.call(expr)) return(list())
   calls <- if (is.call(expr[[1]]) && identical(expr[[1]][[1]], quote(`$`))) list(expr[[1]])
@@ -270,8 +278,8 @@ member_calls <- function(expr) {
   calls
 }
 
-# NULL unless the object is a classed environment that lacks the member. Evaluates only names and
-# `$`.
+# Returns a note about the missing member, or NULL unless the object is a classed environment that
+# lacks it. Evaluates only names and `$`.
 describe_missing_member <- function(called, frame) {
   object <- called[[2]]
   if (!all(all.names(object) %in% c("$", all.vars(object)))) return(NULL)

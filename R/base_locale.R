@@ -3,7 +3,7 @@
 ascii_uppercase <- "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ascii_lowercase <- "abcdefghijklmnopqrstuvwxyz"
 
-# In a Turkish locale, tolower("I") is not "i".
+# Not tolower(), which does not convert "I" to "i" in a Turkish locale.
 ascii_lower <- function(x) chartr(ascii_uppercase, ascii_lowercase, x)
 ascii_upper <- function(x) chartr(ascii_lowercase, ascii_uppercase, x)
 
@@ -22,7 +22,8 @@ with_decimal_point <- function(code) {
 
 number_text <- function(x) with_decimal_point(format(x, digits = 15))
 
-# R converts a character of a symbol to <U+00E9> if the locale cannot represent it.
+# Converts escapes such as <U+00E9> to characters. R writes them if the locale cannot represent a
+# character of a symbol.
 decode_unicode_escapes <- function(text) {
   if (l10n_info()[["UTF-8"]] || !any(grepl("<U+", text, fixed = TRUE))) return(enc2utf8(text))
   escapes <- gregexpr("<U\\+[0-9A-F]{4,8}>", text)
@@ -34,7 +35,7 @@ decode_unicode_escapes <- function(text) {
 
 symbol_text <- function(symbol) decode_unicode_escapes(as.character(symbol))
 
-# Code as one line of text: the key of terms and columns.
+# Returns code as one line of text, by which terms and columns are identified.
 code_text <- function(code, width = 500L) {
   if (is.symbol(code)) return(symbol_text(code))
   decode_unicode_escapes(paste(with_decimal_point(deparse(code, width)), collapse = ""))

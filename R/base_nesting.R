@@ -1,6 +1,6 @@
 # Limits the depth of nested lists for recursive functions.
 
-# Each level uses up to 50 kB of the stack.
+# A recursive function uses up to 50 kB of the stack for each level of a nested list.
 max_list_depth <- 32L
 
 check_nesting <- function(depth, call = user_frame()) {
@@ -15,7 +15,7 @@ unlist <- function(x, recursive = TRUE, use.names = TRUE) { # nolint: R's names
   base::unlist(x, recursive, use.names)
 }
 
-# Iterative, level by level, so that the check itself cannot overflow the stack.
+# Checks the depth iteratively, level by level, so that the check itself cannot overflow the stack.
 check_all_nesting <- function(x) {
   level <- x
   for (depth in seq_len(max_list_depth)) {

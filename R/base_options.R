@@ -68,7 +68,8 @@ use_threads <- function(call = parent.frame(2)) {
 
 thread_variables <- c("OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_")
 
-# The upper limit without the option. The core uses fewer threads if there are fewer cores.
+# Returns the maximum number of threads if the option `runhooks.threads` is not set. The core uses
+# fewer threads if there are fewer cores.
 default_threads <- function() {
   if (in_parallel_worker()) return(1L)
   check <- ascii_lower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
@@ -90,7 +91,8 @@ in_parallel_worker <- function() {
   packages <- vapply(namespaces, environmentName, "")
   for (package in intersect(names(worker_loop_functions), packages)) {
     indices <- which(packages == package)
-    # plan(sequential) also calls evalFuture(), but from other functions of the package future
+    # only the outermost function of the package future tells workers apart: plan(sequential) calls
+    # evalFuture() from another function
     if (package == "future") indices <- indices[1]
     names <- worker_loop_functions[[package]]
     loops <- mget(names, namespaces[[indices[1]]], ifnotfound = list(NULL))

@@ -1,6 +1,6 @@
 # Absolute paths, for paths that must still be valid after setwd().
 
-# Does not resolve `..`, whose meaning would change after a symbolic link.
+# Makes a path absolute. Does not resolve `..`, whose meaning would change after a symbolic link.
 absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   if (is.null(path) || identical(path, "")) return(path)
   check_string(path, arg = arg, call = call)
@@ -23,7 +23,7 @@ absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   paste0(sub("/$", "", working_dir), "/", path)
 }
 
-# A backslash separates directories only on Windows.
+# TRUE if a path is absolute. A backslash separates directories only on Windows.
 is_absolute_path <- function(path, windows = on_windows()) {
   startsWith(path, "/") | (windows & grepl("^(\\\\|[A-Za-z]:)", path))
 }

@@ -1,6 +1,7 @@
 # Plain data, which cannot contain code, for files that other users may read.
 
-# Called by the core. Sets all attributes at once, so that no S3 method is dispatched.
+# Sets the attributes of a value that the core has read from a file. Called by the core. Sets all at
+# once, so that no S3 method is dispatched.
 set_plain_attributes <- function(x, attributes) {
   tryCatch(
     {

@@ -28,8 +28,9 @@ unsplice <- function(x, first, rebuild) {
   objects
 }
 
-# sapply() simplifies objects with the same number of fields to a matrix with one column per object.
-# Its row names are the fields of the first object, so all objects must have the same type.
+# TRUE for the result of sapply() on several objects. sapply() simplifies objects with the same
+# number of fields to a matrix with one column per object. Its row names are the fields of the first
+# object, so all objects must have the same type.
 is_simplified <- function(x, first) {
   if (!is.list(x) || !is.matrix(x) || !isTRUE(rownames(x)[[1]] %in% first)) return(FALSE)
   is_typed <- rownames(x)[[1]] == "type"

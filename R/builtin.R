@@ -1,14 +1,14 @@
 # Generates constructors and help pages from the registrations of the core.
 
-# Specifications of the arguments of registered objects, such as hooks, as one data frame for each
-# type. Arguments without a description are internal to the core and are left out.
+# Returns the specifications of the arguments of registered objects, such as hooks, as one data
+# frame for each type. Arguments without a description are internal to the core and are left out.
 registered <- function(object, type = "") {
   specs <- cpp_specs(object, type)
   specs <- specs[nzchar(specs$doc), ]
   split(specs, factor(specs$type, unique(specs$type)))
 }
 
-# The columns of `specs` as a list, because constructors run often and subsetting a data frame is
+# Returns the columns of `specs` as a list. Constructors run often, and subsetting a data frame is
 # slow.
 specs_as_list <- function(specs, rows = rep(TRUE, length(specs$name))) {
   lapply(as.list(specs), function(column) column[rows])
@@ -68,7 +68,8 @@ registered_constructor <- function(placeholder) {
   factory(registered(placeholder$object, placeholder$type)[[1]], placeholder)
 }
 
-# Generated constructors by their names in `tf`, from endpoints such as "hook_x, train.XHook".
+# Returns the generated constructors by their names in `tf`, from endpoints such as "hook_x,
+# train.XHook".
 registered_tf_members <- function(object) {
   symbols <- list()
   for (endpoint in cpp_endpoints(object)) {
@@ -195,8 +196,8 @@ value_for_core <- function(x) {
   if (is.function(x)) function_for_core(x) else x
 }
 
-# Converts the fields of an object. The loop skips plain vectors without a function call, because
-# models can have many columns.
+# Converts the fields of an R object, such as a hook, to values for the core. The loop skips plain
+# vectors without a function call, because models can have many columns.
 values_for_core <- function(x) {
   fields <- unclass(x)
   owner <- if (is.object(x)) attr(x, "owner")
@@ -208,6 +209,6 @@ values_for_core <- function(x) {
   fields
 }
 
-# A function for the core, which needs the result of `f` converted if it is an object such as an
-# optimizer. The attribute `wrapped` identifies `f`.
+# Wraps `f` for the core: converts its result if that is an R object, such as an optimizer. The
+# attribute `wrapped` stores `f`.
 function_for_core <- function(f) structure(function(...) value_for_core(f(...)), wrapped = f)

@@ -57,7 +57,7 @@ check_estimator <- function(object, call = parent.frame()) {
   }
 }
 
-# Names of the variables in a checkpoint, without the states of hooks and iterators.
+# Returns the names of the variables in a checkpoint, without the states of hooks and iterators.
 checkpoint_names <- function(path) {
   names <- cpp_checkpoint_names(path)
   names[!startsWith(names, "runhooks/")]

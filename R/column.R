@@ -49,7 +49,8 @@ constructor_factories$column <- function(specs, placeholder) {
   f
 }
 
-# The argument specifications of a constructor, subset once instead of in each call.
+# Returns the argument specifications of a constructor. They are split here once instead of in each
+# call.
 column_specs <- function(specs) {
   is_feature <- specs$kind == "feature"
   list(
@@ -82,7 +83,7 @@ column_from_values <- function(specs, values) {
 argument_converters$column <- function(x, name, call, expected) {
   check_arg(is_column(x), x, expected, name, call)
 }
-# The name is compared with the features only when the column is used.
+# accepts a column, or the name of a feature, which is checked only when the column is used
 argument_converters$`column or name` <- function(x, name, call, expected) {
   check_arg(is_column(x) || is_string(x), x, expected, name, call)
 }
@@ -181,7 +182,8 @@ feature_columns <- function(..., names = NULL) {
   as_column_list(columns, named = !is.null(names(columns)))
 }
 
-# A flat list without duplicates. `named`: derive names from those of `columns`.
+# Returns columns as a flat list without duplicates. `named`: derive the names of the result from
+# those of `columns`.
 as_column_list <- function(columns, arg = "feature_columns", call = parent.frame(), named = FALSE) {
   parts <- if (named) lapply(columns, flatten_columns)
   flat <- if (named) unlist(unname(parts), recursive = FALSE) else flatten_columns(columns)
@@ -222,7 +224,7 @@ c.runhooks_feature_column <- function(...) {
   if (is.null(value) && !isNamespace(topenv(parent.frame()))) get_member(x, name) else value
 }
 
-# The call that creates the column, with the arguments that are not the defaults.
+# Returns the call that creates the column, with the arguments that are not the defaults.
 #' @export
 format.runhooks_feature_column <- function(x, ...) {
   specs <- registered("column", x$type)[[1]]
@@ -241,7 +243,7 @@ format.runhooks_feature_column <- function(x, ...) {
 is_default_argument <- function(value, default, kind) {
   if (is.null(value)) return(TRUE)
   if (!nzchar(default)) return(FALSE)
-  # the default type is NULL, for which the core derives the type from the values
+  # a NULL `type` means that the core has derived the type from the values
   if (kind == "type") return(default %in% c("NULL", paste0("tf$", dtype_name(value))))
   default <- eval(str2lang(default), baseenv())
   length(value) == length(default) && isTRUE(all.equal(unlist(value), default))
@@ -283,5 +285,5 @@ columns_in_spec <- function(spec) {
   if (is_nest) unlist(lapply(unname(spec), columns_in_spec), recursive = FALSE)
 }
 
-# The features that columns read: one list for each feature.
+# Returns the features that columns read: one list for each feature.
 features_of_columns <- function(columns) cpp_features_of_columns(lapply(columns, value_for_core))

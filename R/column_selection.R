@@ -52,7 +52,7 @@ with_columns <- function(columns, expr) {
 #' @export
 scoped_columns <- function(columns) {
   previous <- set_columns(columns)
-  # on.exit() evaluates this in the frame of the caller
+  # the caller's on.exit() evaluates this call, which restores the names when the caller returns
   restore <- as.call(list(function() the$column_names <- previous))
   do.call("on.exit", list(restore, TRUE), envir = parent.frame())
   invisible(previous)

@@ -57,7 +57,8 @@
 #' dataset_collect(numbers)
 NULL
 
-# `form` is the structure of an element: nested lists with the index of each component.
+# Creates a dataset from a handle of the core. `form` is the structure of an element: nested lists
+# with the index of each component.
 tf_dataset <- function(handle, form) {
   structure(list(handle = handle, form = form), class = c("tf_dataset", "runhooks_dataset"))
 }
@@ -99,8 +100,8 @@ with_na_values <- function(dataset) {
   if (is.null(na_version)) dataset else na_version(FALSE)
 }
 
-# Applies a transformation also to the version with NA. If the user's function does not support NA,
-# that version is replaced by `filled`, the dataset without NA, with a message.
+# Applies a transformation also to the version of `dataset` with NA. If the user's function does not
+# support NA, that version is replaced by `filled`, the dataset without NA, with a message.
 transform_na_version <- function(filled, dataset, fun, transform) {
   na_version <- attr(dataset, "na_version")
   if (is.null(na_version)) return(filled)
@@ -143,7 +144,7 @@ structure_of <- function(x) {
   index_components(x, 1L)
 }
 
-# The inverse of structure_of(): replaces each index by its component.
+# Replaces each index in `form`, the structure of an element, by the component with this index.
 fill_structure <- function(form, components) {
   if (is.list(form)) lapply(form, fill_structure, components) else components[[form]]
 }
@@ -238,7 +239,8 @@ check_equal_rows <- function(tensors, call) {
 
 plain_sparse <- function(x) if (is_matrix_package(x)) plain_matrix(x) else x
 
-# Doubles in data frames stay float64; those in plain vectors become float32, as in tf$constant().
+# Converts R objects to the components of elements. Doubles in data frames stay float64; those in
+# plain vectors become float32, as in tf$constant().
 as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
   if (is_structure(x)) {
     check_nesting(depth)

@@ -59,8 +59,8 @@ abort_arrow_read <- function() {
   )
 }
 
-# The functions of a stream for source_dataset(). A saved position consists of the number of batches
-# read and a hash of their contents.
+# Returns the functions of a stream for source_dataset() (R/dataset_generator.R). A saved position
+# consists of the number of batches read and a hash of their contents.
 arrow_chunks <- function(open, columns) {
   reader <- NULL
   n_batches <- 0

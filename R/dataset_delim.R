@@ -129,7 +129,8 @@ warn_header_encoding <- function(file) {
   )
 }
 
-# write.csv() leaves the name of the row names empty. readr gives such a column the name "...1".
+# Replaces empty names by names such as "...1", as readr does. write.csv() leaves the name of the
+# column of row names empty.
 header_names <- function(header) {
   empty <- !nzchar(header)
   header[empty] <- paste0("...", which(empty))
@@ -162,7 +163,7 @@ check_num_fields <- function(records, names, file, call) {
   )
 }
 
-# The core's type for each name that `types` accepts.
+# The core's type for each name that the argument `types` accepts.
 core_type_by_name <- c(
   integer = "int32", double = "float32", character = "string", i = "int32", d = "float32",
   c = "string", int32 = "int32", int64 = "int64", float32 = "float32", float64 = "float64",
@@ -197,8 +198,8 @@ check_per_column <- function(x, names, arg, call) {
   )
 }
 
-# Fields of a specification: default values as text, the names of required columns (whose default is
-# a type), and whether the defaults are built in.
+# Returns three fields of a specification: default values as text, the names of required columns
+# (whose default is a type), and whether the defaults are built in.
 column_defaults <- function(defaults, types, names, call) {
   if (is.null(defaults)) {
     return(list(
@@ -254,8 +255,8 @@ csv_records <- function(fun, args, spec) {
   with_csv_na_version(result, spec, function(spec) csv_records(fun, args, spec))
 }
 
-# Adds the version with NA, unless the user has specified defaults. `make_dataset()` creates the
-# dataset from a modified specification.
+# Adds the version of `dataset` in which empty fields are NA, unless the user has specified
+# defaults. `make_dataset()` creates the dataset from a modified specification.
 with_csv_na_version <- function(dataset, spec, make_dataset) {
   if (!isTRUE(spec$are_built_in)) return(dataset)
   force(make_dataset)
@@ -472,7 +473,7 @@ csv_dataset <- function(filenames, compression_type = NULL, skip = 0, col_names 
   )
 }
 
-# The function tf$data$experimental$CsvDataset(). With `select_cols`, records may have more fields
+# Implements tf$data$experimental$CsvDataset(). With `select_cols`, records may have more fields
 # than the selected ones.
 tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, buffer_size = NULL,
                            header = FALSE, field_delim = ",", use_quote_delim = TRUE,
@@ -509,7 +510,7 @@ type_of_default <- function(x) {
   switch(typeof(x), integer = "int32", double = "float32", "string")
 }
 
-# The structure of the elements: a record, or a tuple of a record and the label.
+# Returns the structure of the elements: a record, or a tuple of a record and the label.
 form_with_label <- function(spec, label_name, call = parent.frame()) {
   form <- setNames(as.list(seq_along(spec$names)), spec$names)
   if (is.null(label_name)) return(form)

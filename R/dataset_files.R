@@ -125,8 +125,8 @@ iconv_name <- function(encoding) {
   if (ascii_lower(encoding) %in% c("latin1", "latin-1")) "ISO-8859-1" else encoding
 }
 
-# The core's arguments for an encoding: its name and, for a single-byte encoding, the characters of
-# the bytes 128 to 255 as UTF-8.
+# Returns the core's arguments for an encoding: its name and, for a single-byte encoding, the
+# characters of the bytes 128 to 255 as UTF-8.
 decoding_arguments <- function(encoding, call = parent.frame()) {
   if (is.null(encoding)) return(list())
   check_string(encoding, arg = "encoding", call = call)

@@ -35,7 +35,7 @@
 #'   dataset_collect()
 dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
   check_dataset(dataset)
-  # tf$data$experimental$AUTOTUNE
+  # -1 is the value of tf$data$experimental$AUTOTUNE
   if (is_number(num_parallel_calls) && num_parallel_calls == -1) num_parallel_calls <- 2
   check_positive_whole(num_parallel_calls, null = TRUE)
   graph_fun <- tensor_function(dataset, map_func, "map_func")
@@ -162,7 +162,7 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
   list(handle = handle, form = form)
 }
 
-# The same for a function that returns a dataset.
+# Like tensor_function(), for a function `f` that returns a dataset.
 dataset_function <- function(dataset, f, call = parent.frame()) {
   f <- element_function(f, dataset, "map_func", call)
   form <- NULL
@@ -186,7 +186,8 @@ element_function <- function(f, dataset, arg, call) {
   rlang::as_function(f)
 }
 
-# The components of a window are handles of datasets with a single tensor per element.
+# Restores an element from its components. Components of a window are handles of datasets with a
+# single tensor per element.
 element_from_components <- function(dataset, components) {
   components <- lapply(components, function(x) {
     if (typeof(x) == "externalptr" && !is_graph_element(x)) tf_dataset(x, 1L) else x
@@ -200,7 +201,8 @@ call_with_element <- function(f, element) {
   with_tensor_generics(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
 }
 
-# Converts an R function in on_values() to a function of tensors that contains a py_func op.
+# Converts an R function of values, which the user marked by on_values(), to a function of tensors.
+# The result calls the R function in an operation of tf$py_func().
 as_graph_function <- function(on_values, dataset, call) {
   f <- on_values$f
   types <- on_values$types

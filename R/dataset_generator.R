@@ -91,8 +91,8 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
   source_dataset(streams$open, form, types, shapes)
 }
 
-# Streams of `generator`, which is a generator or a function that creates generators. Its first
-# result shows which.
+# Returns functions that open streams of `generator`, which is a generator or a function that
+# creates generators. The first result of `generator` shows which.
 generator_streams <- function(generator) {
   self <- new.env(parent = emptyenv())
   first <- NULL # a list with the result of the first call, until it is consumed
@@ -122,7 +122,7 @@ generator_streams <- function(generator) {
   self
 }
 
-# A stream whose further passes continue to call the function.
+# Creates a stream that cannot restart: further passes continue to call the function.
 read_once_stream <- function(draw) {
   passes <- 1
   has_element <- FALSE # whether an earlier pass had an element
@@ -138,7 +138,7 @@ read_once_stream <- function(draw) {
   )
 }
 
-# A stream that calls `make_generator()` for each pass.
+# Creates a stream that calls `make_generator()` for each pass over the data.
 new_generator_stream <- function(streams, make_generator) {
   current <- make_generator()
   list(
@@ -149,8 +149,8 @@ new_generator_stream <- function(streams, make_generator) {
   )
 }
 
-# Streams that share one generator. Before a stream reads, the position of the previous stream is
-# saved and that of the new one is restored.
+# Returns functions that open streams which share one generator. Before a stream reads, the position
+# of the previous stream is saved and that of the new one is restored.
 shared_generator_streams <- function(generator, save, restore) {
   self <- new.env(parent = emptyenv())
   beginning <- save()
@@ -249,9 +249,10 @@ abort_not_savable <- function() {
   )
 }
 
-# `open()` starts a stream, which is a list of functions. draw(number) returns the components of the
-# next element or NULL, and rewind() starts another pass. save() and restore(state) get and set the
-# position. `fingerprint` identifies the data in saved positions.
+# Creates a dataset of the elements of a stream. `open()` starts a stream, which is a list of
+# functions. draw(number) returns the components of the next element or NULL, and rewind() starts
+# another pass. save() and restore(state) get and set the position. `fingerprint` identifies the
+# data in saved positions.
 source_dataset <- function(open, form, types, shapes, fingerprint = "") {
   handle <- cpp_generator(open, types, shapes, fingerprint)
   tf_dataset(cpp_dataset("GeneratorDataset", list(source = handle), "generator_dataset()"), form)

@@ -232,7 +232,8 @@ check_frequencies <- function(x, n = length(x), arg = deparse(substitute(x)),
   x
 }
 
-# As in TensorFlow, the counts begin at 10 for each class and grow by batches of 32 elements.
+# Estimates the frequencies of `n` classes. As in TensorFlow, the counts begin at 10 for each class
+# and grow by batches of 32 elements.
 estimated_frequencies <- function(classes, n) {
   classes %>%
     dataset_batch(32) %>%

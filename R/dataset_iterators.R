@@ -62,8 +62,8 @@ make_iterator_one_shot <- function(dataset) {
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
 }
 
-# The part of a dataset that this process reads. In training it consists of some of the files or
-# records, otherwise of some of the batches.
+# Returns the part of a dataset that this process reads. In training it consists of some of the
+# files or records, otherwise of some of the batches.
 sharded_dataset <- function(dataset) {
   shard <- the$reading$shard
   if (is.null(shard)) return(dataset)
@@ -105,13 +105,14 @@ element_dtype <- function(x, call = parent.frame(2)) {
   dtype_name(x)
 }
 
-# The dimensions of each component. An unknown dimension is NA; an unknown number of dimensions is
-# NULL.
+# Returns the dimensions of each component. An unknown dimension is NA; an unknown number of
+# dimensions is NULL.
 component_shapes <- function(shapes, form, arg = "output_shapes", call = parent.frame()) {
   lapply(shapes_in_structure(shapes, form, arg, call), shape_dims, arg, call)
 }
 
-# A flat list of shapes. A shape may itself be a list, so `form` determines where a shape starts.
+# Returns a flat list of shapes. A shape may itself be a list, so `form` determines where a shape
+# starts.
 shapes_in_structure <- function(shapes, form, arg, call) {
   if (!is.list(form)) return(list(shapes))
   check_arg(

@@ -39,8 +39,8 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
   query_dataset(query, chunk_size, connect = function() connection)
 }
 
-# The rows of a query. `connect()` returns a connection, which `disconnect()` closes when a stream
-# ends.
+# Creates a dataset of the rows of a query. `connect()` returns a connection, which `disconnect()`
+# closes when a stream ends.
 query_dataset <- function(query, chunk_size, connect, disconnect = function(connection) NULL) {
   types <- types_of_query(query, connect, disconnect)
   rows <- function(types, na_allowed) {
@@ -125,8 +125,8 @@ sql_record_spec <- function(names = NULL, types) {
   structure(list(names = names, types = types), class = "tf_sql_record_spec")
 }
 
-# A dataset of the rows of a stream whose elements are chunks: data frames, or lists of columns.
-# `source` describes the data in saved positions.
+# Creates a dataset of rows from a stream whose elements are chunks: data frames, or lists of
+# columns. `source` describes the data in saved positions.
 chunks_dataset <- function(types, open, source) {
   columns <- paste0(names(types), ": ", types, collapse = ", ")
   chunks <- source_dataset(
@@ -156,8 +156,8 @@ send_query <- function(connection, query) {
   )
 }
 
-# The functions of a stream for source_dataset(). A saved position consists of the number of chunks
-# fetched and a hash of their contents.
+# Returns the functions of a stream for source_dataset() (R/dataset_generator.R). A saved position
+# consists of the number of chunks fetched and a hash of their contents.
 sql_stream <- function(connect, disconnect, query, chunk_size, types, na_allowed = FALSE) {
   connection <- NULL
   result <- NULL

@@ -34,7 +34,8 @@ dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padd
   padded_batches(dataset, batch_size, shapes, padding_values, drop_remainder)
 }
 
-# `shapes`: for each component, a list of dimensions, which may be tensors; -1 is unknown.
+# Creates padded batches. `shapes` has a list of dimensions for each component. A dimension may be a
+# tensor; -1 is an unknown dimension.
 padded_batches <- function(dataset, batch_size, shapes, padding_values, drop_remainder,
                            call = parent.frame()) {
   args <- list(
@@ -203,8 +204,8 @@ dataset_prepare <- function(dataset, x, y = NULL, named = TRUE, named_features =
   dataset_batch(prepared, batch_size, drop_remainder)
 }
 
-# One tensor of all features: a vector for a row, a matrix for a batch. Features of different types
-# become float32.
+# Stacks all features into one tensor: a vector for a row, a matrix for a batch. Features of
+# different types become float32.
 stacked_features <- function(features) {
   types <- vapply(features, function(x) x$dtype$name, "")
   if (length(unique(types)) > 1) features <- lapply(features, tf$cast, "float32")
@@ -236,7 +237,8 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
   list(features = features, response = response)
 }
 
-# The names of features and response in a formula. `.` means all components except the response.
+# Returns the names of features and response in a formula. `.` means all components except the
+# response.
 selection_from_formula <- function(formula, names, call) {
   selection <- parse_formula(formula)[c("features", "response")]
   if ("." %in% all.names(formula[[length(formula)]])) {

@@ -9,7 +9,7 @@ new_canned_estimator <- function(type, traits, class, spec, args, config) {
   )
 }
 
-# The value of `model$estimator`. Copies of a model share the environment `shared_state`.
+# Creates the value of `model$estimator`. Copies of a model share the environment `shared_state`.
 new_estimator_handle <- function(description, config) {
   handle <- list(
     description = description, model_dir = config$model_dir, config = config,
@@ -31,12 +31,14 @@ new_shared_state <- function(data = NULL, recipe = NULL, trained_in = NULL, trai
   state
 }
 
-# An environment for values that later calls reuse. It may refer to the model, so it is the value of
-# a weak reference: R's garbage collector can then free the cycle. saveRDS() does not save it.
+# Creates an environment for values that later calls reuse. It may refer to the model, so it is the
+# value of a weak reference: R's garbage collector can then free the cycle. saveRDS() does not save
+# it.
 new_model_cache <- function(state) cpp_attach_ephemeron(state, new.env(parent = emptyenv()))
 
-# The cache of a model. For its members see make_model() (`cached`), cache_predict_plan() (`plans`),
-# cached_rows() (`rows`) and inform_other_training() (`informed_of`).
+# Returns the cache of a model. Its members are `cached` (the core's model), `plans` (how predict()
+# reads data) and `rows` (converted data). `informed_of` is the last training that was reported to
+# the user.
 model_cache <- function(object) {
   state <- unclass(object$estimator)$shared_state
   cache <- if (typeof(state$cache) == "weakref") cpp_ephemeron_value(state$cache)
@@ -112,7 +114,8 @@ abort_no_model_member <- function(x, name, call) {
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
 
-# Aborts because `object` is not a model. Advises on swapped arguments, as in train(data, model).
+# Aborts because `object` is not a model. The message gives advice if the arguments were swapped, as
+# in train(data, model).
 abort_no_model <- function(fun, object, other_args, call) {
   advice <- if (any(vapply(other_args, is_estimator, NA))) {
     "Put the model first: {.code {fun}(model, data)}."
@@ -219,7 +222,7 @@ describe_estimator <- function(x) {
   )
 }
 
-# The core's model, which is created again only if the specification has changed.
+# Returns the core's model, which is created again only if the specification has changed.
 cached_core_model <- function(object) {
   cache <- model_cache(object)
   if (!identical(cache$cached$source, model_cache_key(object))) cache$cached <- make_model(object)
@@ -242,8 +245,8 @@ make_model <- function(object) {
   cached
 }
 
-# The cached model_signature(). It is computed again if the model reads vocabulary files, because
-# these may change between two calls.
+# Returns the cached result of model_signature(). It is computed again if the model reads vocabulary
+# files, because these may change between two calls.
 core_signature <- function(object) {
   cached <- cached_core_model(object)
   if (is.null(cached$signature) || cached$reads_files) cached$signature <- model_signature(object)

@@ -3,16 +3,16 @@
 # checkpoint. Serialization converts it to a list of files (src/r/files/snapshot_altrep.cpp). So if
 # `files` is a list, the model has been restored.
 
-# The snapshot of the newest checkpoint in `dir`. If the user has specified the directory, saving
-# includes the weights only if they are small.
+# Creates the snapshot of the newest checkpoint in `dir`. If the user has specified the directory,
+# saving includes the weights only if they are small.
 checkpoint_snapshot <- function(handle, dir) {
   is_temporary <- isTRUE(handle$is_temporary) || is_within(dir, tempdir())
   cpp_snapshot_files(dir, tempfile("runhooks-now-"), is_temporary)
 }
 
-# The directory of a model. A restored model uses its original directory as long as the saved
-# checkpoint is the newest one there. Otherwise it uses a temporary directory. `trains`: the caller
-# is about to train.
+# Returns the directory of a model. A restored model uses its original directory as long as the
+# saved checkpoint is the newest one there. Otherwise it uses a temporary directory. `trains`: the
+# caller is about to train.
 resolve_model_dir <- function(handle, trains = FALSE) {
   handle <- unclass(handle)
   shared_state <- handle$shared_state

@@ -142,7 +142,8 @@ srun_mpi_option <- c(openmpi = "pmix", mpich = "pmi2")
 
 integer_env <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
 
-# The MPI library that started this process and the number of processes, or NULL.
+# Returns the MPI library that started this process and the number of processes, or NULL if no MPI
+# did.
 mpi_launcher <- function(call = parent.frame()) {
   requested_mpi <- Sys.getenv("RUNHOOKS_MPI")
   if (nzchar(requested_mpi) && !requested_mpi %in% names(mpi_names)) {
@@ -162,7 +163,7 @@ mpi_launcher <- function(call = parent.frame()) {
   tasks <- integer_env("SLURM_STEP_NUM_TASKS")
   if (nzchar(Sys.getenv("PMIX_RANK"))) return(launcher("openmpi", tasks))
   if (!is.na(tasks) && tasks > 1) {
-    # the MPI may support Slurm directly; check_launcher() verifies the number of processes
+    # the chosen MPI may support Slurm directly; check_launcher() verifies the number of processes
     if (nzchar(requested_mpi)) return(launcher(requested_mpi, tasks))
     abort_runhooks(
       c(
@@ -257,7 +258,7 @@ set_cluster_options <- function(process) {
   }
 }
 
-# The finalizer at the end of the R session.
+# Leaves the MPI cluster; this finalizer runs at the end of the R session.
 leave_cluster <- function(e) {
   if (!identical(Sys.getpid(), the$pid)) return(invisible()) # a forked child
   check_no_pending_collective()
@@ -306,15 +307,15 @@ begin_collective <- function(object, call_name, lasts = FALSE) {
   invisible(TRUE)
 }
 
-# Evaluates the body of a pending collective call. An error in one process ends all.
+# Evaluates the body of a pending collective call. An error in one process ends all processes.
 in_all_processes <- function(object, expr) {
   if (replicas_of(config_of_model(object)) == 1) return(expr)
   on.exit(the$collective <- NULL)
   tryCatch(expr, error = abort_all_processes)
 }
 
-# Evaluates a collective call. An error or interrupt in one process ends all, because the others
-# would wait for it.
+# Evaluates a collective call. An error or interrupt in one process ends all processes, because the
+# others would wait for it.
 run_collective <- function(is_collective, call_name, expr) {
   if (!is_collective) return(expr)
   previous <- the$collective
@@ -325,7 +326,8 @@ run_collective <- function(is_collective, call_name, expr) {
   })
 }
 
-# Evaluates code that all processes run at the same training step.
+# Evaluates code that all processes run at the same training step, so that calls in it can be
+# collective.
 barrier <- function(object, expr) {
   previous <- the$barrier
   the$barrier <- replicas_of(config_of_model(object)) > 1
@@ -340,7 +342,8 @@ broadcast_from_chief <- function(object, flag) {
   as.logical(cpp_cluster_gather("a question to the chief", as.raw(flag))[[1]])
 }
 
-# The chief uses `dir`, and each of the other processes a temporary directory.
+# Returns the model directory of this process: `dir` for the chief, a temporary directory for
+# others.
 model_dir_of_process <- function(dir, config) {
   strategy <- unclass(config)$train_distribute
   if (replicas_of(config) == 1 || strategy$is_chief) return(dir)

@@ -1,6 +1,6 @@
 # The environment variable TF_CONFIG, in which cluster schedulers describe this process.
 
-# The fields of a run configuration that TF_CONFIG sets. Only a single task is supported.
+# Returns the fields of a run configuration that TF_CONFIG sets. Only a single task is supported.
 tf_config_fields <- function(call) {
   text <- Sys.getenv("TF_CONFIG")
   if (!nzchar(text) || !grepl("[^[:space:]]", text)) return(list())
@@ -74,7 +74,7 @@ abort_several_tasks <- function(tasks, call) {
   )
 }
 
-# The type and index of this process's task. Without a cluster, the process is worker 0.
+# Returns the type and index of this process's task. Without a cluster, the process is worker 0.
 check_task <- function(task, tasks, call) {
   type <- task$type
   if (is.null(type)) type <- if (length(tasks)) names(tasks) else "worker"

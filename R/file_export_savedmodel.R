@@ -111,7 +111,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   invisible(cpp_publish_export(unfinished, base, versioned))
 }
 
-# The topmost directory that does not exist yet on the way to `path`, or NULL.
+# Returns the topmost directory that does not exist yet on the way to `path`, or NULL.
 topmost_missing_dir <- function(path) {
   missing <- NULL
   while (!file.exists(path) && dirname(path) != path) {
@@ -181,7 +181,8 @@ check_export_dir <- function(base, overwrite, versioned, call = parent.frame()) 
   }
 }
 
-# The core's specification, with the classes of the training data as label vocabulary.
+# Returns the core's specification of the model, with the classes of the training data as label
+# vocabulary.
 spec_for_export <- function(object) {
   spec <- core_spec(object)
   labels <- model_labels(object)
@@ -195,7 +196,8 @@ spec_for_export <- function(object) {
   spec
 }
 
-# A function for the core that returns the input of the model function and the tensors to feed.
+# Returns a function that the core calls for the input of the model function and the tensors to
+# feed.
 receiver_for_core <- function(object, receiver_fn, call = parent.frame()) {
   if (is.null(receiver_fn) && is_custom(object)) {
     abort_runhooks(
@@ -233,8 +235,8 @@ exported_features <- function(object) {
   reads[!duplicated(vapply(reads, `[[`, "", "key"))]
 }
 
-# A receiver of one tensor per feature. A feature with a variable number of values gets an unknown
-# number of columns.
+# Creates placeholders by which an exported model receives one tensor per feature. A feature with a
+# variable number of values gets an unknown number of columns.
 placeholder_receiver <- function(reads) {
   features <- lapply(reads, function(read) {
     shape <- if (read$has_shape) as.list(read$shape) else list(NULL)

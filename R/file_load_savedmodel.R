@@ -73,7 +73,8 @@ predict.runhooks_saved_model <- function(object, newdata, signature = "serving_d
   cpp_loaded_predict(object$pointer, signature, data, simplify, TRUE)
 }
 
-# Called by the core for classes that are not strings.
+# Converts predicted classes to a factor unless levels are repeated. Called by the core for classes
+# that are not strings.
 factor_of_classes <- function(classes, levels) {
   if (anyDuplicated(levels)) classes else factor(classes, levels)
 }

@@ -21,7 +21,8 @@ fix_data_dependent_call <- function(value, expr, data, blueprint, recorded) {
   call
 }
 
-# The breaks that cut() computes: the outer ones are moved outwards by a thousandth of the range.
+# Returns the breaks that cut() computes: the outer ones are moved outwards by a thousandth of the
+# range.
 cut_breaks <- function(limits, n) {
   width <- diff(limits)
   if (width == 0) {

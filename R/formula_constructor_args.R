@@ -20,7 +20,7 @@ constructor_arguments <- function(specs, call, written) {
     given = arguments[is_supplied], type = type,
     traits = model_traits(type), slots = specs$slots, moved_from = list(), written = written
   )
-  # the caller of the constructor
+  # the environment of a formula given as a string is that of the constructor's caller
   matched$args <- lapply(matched$args, text_as_formula, parent.frame(3))
   matched <- resolve_interface(matched, xy, specs$formals, call)
   matched <- match_arguments(matched, specs$formals, call)
@@ -49,7 +49,7 @@ forced_arguments <- function(evaluate, type, call) {
   })
 }
 
-# Converts a string that contains a formula, as lm() does.
+# Converts a string that contains a formula to the formula, as lm() does.
 text_as_formula <- function(x, env) {
   if (!is_string(x) || !grepl("~", x, fixed = TRUE)) return(x)
   parsed <- tryCatch(str2lang(x), error = function(e) NULL)
@@ -96,7 +96,7 @@ match_arguments <- function(matched, defaults, call) {
   for (name in matched$given) {
     value <- args[[name]]
     is_data <- is_formula_data(value) || inherits(value, "DBIConnection")
-    # data in the position of lm()'s `data` have been matched to `model_dir`
+    # R has matched data in the position of lm()'s argument `data` to `model_dir`
     is_named <- name %in% matched$written || "data" %in% matched$given
     is_dir <- is.null(value) || is.character(value) || is_formula(value)
     is_data_like <- name == "model_dir" && !is_dir || is_list_of_columns(value)
@@ -362,8 +362,8 @@ is_full_batch_linear <- function(args, traits) {
 
 is_penalized_linear <- function(args, traits) is_penalized(full_batch_optimizer(args, traits))
 
-# The optimizer that reads all rows in each step; NULL if the model is not linear or trains in
-# batches.
+# Returns the optimizer of a linear model if it reads all rows in each step, as L-BFGS does;
+# otherwise NULL.
 full_batch_optimizer <- function(args, traits) {
   parts <- traits$parts
   if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(NULL)

@@ -78,7 +78,8 @@ check_has_response <- function(blueprint, existing, call) {
 }
 
 # Drops rows with missing values, or aborts, according to `na.action`. `inform()` is called with the
-# missing rows if some are dropped. `may_be_empty`: a chunk of a stream may lose all rows.
+# missing rows if some are dropped. `may_be_empty`: do not abort if no row remains, as in a chunk of
+# a stream.
 drop_incomplete_rows <- function(blueprint, frame, call, inform = NULL, may_be_empty = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
@@ -126,8 +127,9 @@ frame_features <- function(blueprint, frame) {
   features
 }
 
-# An input function for data of a formula model. `is_limited`: NULL unless training; then whether
-# `steps` or `max_steps` is given. `supplied`: the names of the arguments that the user supplied.
+# Creates an input function for data of a formula model. `is_limited`: NULL unless training. In
+# training, TRUE if `steps` or `max_steps` is given. `supplied`: the names of the arguments that the
+# user supplied.
 # The names of the first two begin with a dot, because users may supply arguments `data` or `model`.
 blueprint_input_fn <- function(
   .model, .data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,

@@ -1,7 +1,8 @@
 # Converts dates, times and time differences (in days) to numbers, as lm() does. Also converts
 # columns of the package units.
 
-# The class of dates and times in R, or NULL for other columns.
+# Returns "Date", "POSIXct" or "difftime" for a column of dates or times, and NULL for other
+# columns.
 time_class <- function(x) {
   classes <- c(Date = "Date", POSIXt = "POSIXct", difftime = "difftime")
   matching <- Filter(function(class) inherits(x, class), names(classes))
@@ -16,9 +17,9 @@ time_numbers <- function(x) {
   )
 }
 
-# The number to subtract in double precision from a column, or NULL. Times have one, because float32
-# cannot represent seconds since 1970 exactly. So have large numbers in tree models; other models
-# standardize them.
+# Returns a number to subtract from a column before it becomes float32, or NULL. Times need one,
+# because float32 cannot represent seconds since 1970 exactly. So do large numbers in tree models;
+# other models standardize them.
 number_origin <- function(x, name, time_class, blueprint) {
   if (identical(time_class, "POSIXct")) return(min_finite(floor(x)))
   if (!isTRUE(blueprint$has_trees) || !is.numeric(x) || !is.null(dim(x))) return(NULL)
@@ -33,7 +34,7 @@ min_finite <- function(x) {
   if (length(x)) min(x) else 0
 }
 
-# Rounds to the precision of float32.
+# Rounds numbers to the precision of float32.
 round_to_float32 <- function(x) {
   unit <- 2^(floor(log2(abs(x))) - 23)
   ifelse(x == 0, 0, round(x / unit) * unit)
@@ -63,7 +64,7 @@ check_time <- function(x, name, trained_class, call) {
   )
 }
 
-# The unit of a column of the package units; NULL for other columns.
+# Returns the unit of a column of the package units; NULL for other columns.
 measurement_unit <- function(x) {
   if (!inherits(x, "units")) return(NULL)
   tryCatch(getExportedValue("units", "deparse_unit")(x), error = function(error) NULL)

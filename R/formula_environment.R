@@ -20,7 +20,8 @@ lean_formula <- function(formula, constants) {
   formula
 }
 
-# Gives a function an environment with only the variables that it uses. Other values do not change.
+# Copies a function into an environment with only the variables that it uses. Returns other values
+# unchanged.
 lean_value <- function(x, cache) {
   if (!is.function(x) || is.primitive(x)) return(x)
   env <- environment(x)
@@ -38,7 +39,7 @@ lookup_functions <- c(
   "->>", "environment", "parent.frame", "parent.env", "sys.function", "sys.frame", "as.environment"
 )
 
-# Names in the code of a function. Strings count as names, because of calls such as
+# Returns the names in the code of a function. Strings count as names, because of calls such as
 # sapply(x, "name").
 names_in_function <- function(f) {
   parts <- c(as.list(formals(f)), list(body(f)))
@@ -49,8 +50,8 @@ names_in_function <- function(f) {
   unique(c(unlist(lapply(parts, all.names)), unlist(lapply(parts, strings))))
 }
 
-# The reduced environment for `env`, with the variables `names`. Functions with the same environment
-# also share the reduced one; `cache` contains pairs of both.
+# Returns the reduced environment for `env`, with the variables `names`. Functions with the same
+# environment also share the reduced one; `cache` contains pairs of both.
 lean_environment <- function(env, names, cache) {
   pair <- Find(function(pair) identical(pair$original, env), cache$pairs)
   if (is.null(pair)) {
@@ -66,7 +67,8 @@ lean_environment <- function(env, names, cache) {
   pair$reduced
 }
 
-# The enclosing environment that defines `name`; NULL if it is in a package, or has no value.
+# Returns the enclosing environment that defines `name`; NULL if it is in a package, or has no
+# value.
 defining_environment <- function(name, env) {
   top <- topenv(env)
   repeat {
@@ -78,7 +80,7 @@ defining_environment <- function(name, env) {
   }
 }
 
-# FALSE for a missing argument and for a promise that fails.
+# TRUE if a variable has a value; FALSE for a missing argument and for a promise that fails.
 has_readable_value <- function(name, env) {
   tryCatch(!is_absent(mget(name, envir = env)[[1]]), error = function(error) FALSE)
 }

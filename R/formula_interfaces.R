@@ -44,7 +44,7 @@ resolve_interface <- function(matched, extras, defaults, call) {
   matched
 }
 
-# Aborts if `x` or `y` was named but is not usable. Otherwise `matched` does not change.
+# Aborts if `x` or `y` was named but is not usable. Otherwise returns `matched` unchanged.
 abort_incomplete_xy <- function(matched, extras, call) {
   if (length(extras) == 0) return(matched)
   has_formula <- !is.null(matched$args$formula) || any(vapply(matched$args, is_formula, NA))
@@ -68,7 +68,8 @@ abort_incomplete_xy <- function(matched, extras, call) {
   )
 }
 
-# `consumed` in the result are the names of the arguments that the formula and data replace.
+# Converts a recipe and data to a formula and data. In the result, `consumed` are the names of the
+# arguments that these replace.
 recipe_to_formula <- function(args, data, call) {
   rlang::check_installed("recipes", "to make a model of a recipe.")
   recipe <- Find(is_recipe, args)
@@ -97,7 +98,8 @@ recipe_to_formula <- function(args, data, call) {
   )
 }
 
-# NULL if no argument is a response with the right number of rows.
+# Converts `x` and a response to a formula and data. Returns NULL if no argument is a response with
+# the right number of rows.
 xy_to_formula <- function(args, x_name, call) {
   x <- args[[x_name]]
   is_response <- function(y) {

@@ -61,7 +61,8 @@ formula_arguments <- function(matched, folder, call) {
   check_recorded_bias(blueprint, folder, call)
   for (slot in names(terms)) terms[[slot]] <- split_matrix_terms(terms[[slot]], blueprint)
   blueprint <- orthogonalize_terms(blueprint, frame, requested$is_whitened)
-  # the effect of a penalty depends on the scales, in which a row with weight 2 counts as two rows
+  # a penalty depends on the scales, so these use the weights: a row with weight 2 counts as two
+  # rows
   if (is_penalized_linear(args, matched$traits)) frame$scale_weight <- frame$weight
   # tree models compare numbers, so they need no scaling
   by_gradients <- length(matched$traits$trained_parts) > 0
@@ -90,7 +91,7 @@ formula_arguments <- function(matched, folder, call) {
   )
 }
 
-# A vector of weights, as in lm(), becomes a column of the data.
+# Moves a vector of weights, as lm() accepts, into a column of the data.
 add_weight_vector <- function(matched, call) {
   weight <- unclassed_column(matched$args$weight_column)
   data <- matched$args$data
@@ -114,7 +115,7 @@ unused_name <- function(name, existing) {
   name
 }
 
-# Sets defaults that formula models have instead of those of other models.
+# Sets the defaults of arguments that differ between formula models and other models.
 formula_defaults <- function(args, matched, rows) {
   for (default in matched$traits$formula_defaults) {
     if (default$argument %in% matched$given) next
@@ -235,8 +236,8 @@ check_variables_exist <- function(formula, terms, columns, call) {
   if (length(undefined)) abort_no_column(undefined[[1]], columns, call)
 }
 
-# The data that the model stores for fitted(), residuals() and train() without data. Columns are
-# shared, not copied.
+# Returns the data that the model stores for fitted(), residuals() and train() without data. Columns
+# are shared, not copied.
 data_to_store <- function(data, columns, original, frame) {
   if (is_streamed(data)) {
     data$total <- frame$n
@@ -301,8 +302,8 @@ new_blueprint <- function(formula, columns, weight, call) {
   )
 }
 
-# The values of variables that an expression uses and that are not columns. They are looked up from
-# the environment `start`. Functions of packages are left out.
+# Returns the values of variables that an expression uses and that are not columns. They are looked
+# up from the environment `start`. Functions of packages are left out.
 formula_constants <- function(expr, columns, start) {
   constants <- list()
   for (name in setdiff(all.names(expr, unique = TRUE), columns)) {
@@ -321,12 +322,12 @@ formula_constants <- function(expr, columns, start) {
   constants
 }
 
-# The terms of the right side of a formula. Each term is a named list of the expressions of its
-# variables.
+# Returns the terms of the right side of a formula. Each term is a named list of the expressions of
+# its variables.
 formula_variables <- function(formula, columns, blueprint, call) {
   excluded <- c(blueprint$response_variables, blueprint$weight)
   names <- setdiff(columns, excluded)
-  # terms() uses only the names
+  # terms() uses only the names of the columns, so one row of zeros suffices
   columns_stub <- structure(
     rep(list(0), length(names)), names = names, class = "data.frame", row.names = 1L
   )
@@ -420,7 +421,7 @@ add_feature <- function(blueprint, parts) {
 # Replaces invalid characters in a variable's name as the core does.
 variable_scope_name <- function(name) gsub("[^A-Za-z0-9_.-]", "_", name, useBytes = TRUE)
 
-# The feature column of a term. A product of factors and numbers has one weight per level.
+# Creates the feature column of a term. A product of factors and numbers has one weight per level.
 term_column <- function(term, blueprint, is_deep) {
   name <- product_name(names(term))
   parts <- blueprint$terms[[name]]

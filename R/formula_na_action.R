@@ -49,7 +49,8 @@ abort_na_action <- function(x, call) {
   )
 }
 
-# The means or medians of all numeric columns, because later data may have NA in other columns.
+# Returns the means or medians of all numeric columns, even of those without NA, because later data
+# may have NA there.
 column_centers <- function(data, blueprint, name, stream, call) {
   is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
   is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
@@ -102,8 +103,8 @@ check_constants <- function(constants, data, blueprint, call) {
   }
 }
 
-# In the result, `numbers` are the names of numeric variables with NA, and `words` are the
-# additional levels for missing values of factors.
+# Returns the settings for na.pass: `numbers` are the names of numeric variables with NA, and
+# `words` are the additional levels for missing values of factors.
 na_pass_settings <- function(recorded, blueprint, call) {
   if (identical(recorded$kind, "pass")) return(recorded)
   if (!blueprint$has_trees) {
@@ -137,7 +138,7 @@ record_variables_with_na <- function(blueprint, variables) {
   blueprint
 }
 
-# The keys of numeric features with missing values.
+# Returns the keys of numeric features with missing values.
 missing_features <- function(blueprint) {
   is_missing_number <- vapply(blueprint$features, function(parts) {
     any(parts %in% unlist(blueprint$na$numbers)) &&
@@ -184,7 +185,7 @@ select_rows <- function(x, rows) {
   structure(cells, class = oldClass(x))
 }
 
-# The inverse of select_rows(): rows for which `rows` is FALSE get NA.
+# Expands values of the complete rows to all rows: those for which `rows` is FALSE get NA.
 scatter_rows_to_na <- function(complete_rows, rows) {
   positions <- cumsum(rows)
   positions[!rows] <- NA

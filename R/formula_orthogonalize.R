@@ -2,8 +2,9 @@
 # and the factors. Linear models are then well conditioned, and single precision suffices for data
 # that are as collinear as lm() accepts.
 
-# Adds `basis` and `slopes`, the coefficients of the orthogonalization, to the blueprint.
-# `is_whitened`: whether a full-batch optimizer trains the model to the optimum.
+# Adds the coefficients of the orthogonalization to the blueprint: `basis` for numeric terms, and
+# `slopes` for numbers within the levels of a factor. `is_whitened`: whether a full-batch optimizer
+# trains the model to the optimum.
 orthogonalize_terms <- function(blueprint, frame, is_whitened) {
   recorded <- blueprint$known
   if (!is.null(recorded)) {
@@ -32,20 +33,20 @@ orthogonalize_terms <- function(blueprint, frame, is_whitened) {
   blueprint
 }
 
-# The names of the terms without factors.
+# Returns the names of the terms without factors.
 number_terms <- function(blueprint) {
   names(Filter(function(term) length(term$words) == 0, blueprint$terms))
 }
 
-# A matrix with the columns of numeric terms.
+# Returns a matrix with the columns of numeric terms.
 number_matrix <- function(blueprint, names, values) {
   do.call(cbind, lapply(unname(blueprint$terms[names]), function(term) {
     matrix(as.numeric(feature_value(term$numbers, values)), n_rows(values[[1]]))
   }))
 }
 
-# The matrix `shares` converts standardized numbers to orthogonal ones. It is 0 for collinear
-# columns.
+# Returns the basis. Its matrix `shares` converts standardized numbers to orthogonal ones. It is 0
+# for collinear columns.
 new_basis <- function(statistics, names, blueprint) {
   independent <- statistics$independent
   shares <- matrix(0, statistics$k, statistics$k)
@@ -63,12 +64,13 @@ new_basis <- function(statistics, names, blueprint) {
   basis
 }
 
-# Inverts the triangle `r` of a QR decomposition, so that columns become orthonormal.
+# Returns the matrix that makes columns orthonormal: the inverse of the triangle `r` of their QR
+# decomposition, with a positive diagonal.
 whitening_matrix <- function(r) backsolve(r * sign(diag(r)), diag(ncol(r)))
 
-# Statistics of the columns of `x`. `independent` are the columns that lm() would keep. If factors
-# explain nearly all of a column, `means` are the effects of the factors, and the columns are
-# residualized. `triangle()` returns R of the QR decomposition of columns.
+# Returns statistics of the columns of `x`. `independent` are the columns that lm() would keep. If
+# factors explain nearly all of a column, `means` are the effects of the factors, and the columns
+# are residualized. `triangle()` returns R of the QR decomposition of columns.
 number_statistics <- function(x, codes = NULL, has_bias = TRUE) {
   scale <- column_scale(x, has_bias)
   z <- standardize_columns(x, scale)
@@ -115,20 +117,20 @@ independent_columns <- function(z, candidates, smallest) {
 
 standardize_columns <- function(x, scale) sweep(sweep(x, 2, scale$center), 2, scale$scale, `/`)
 
-# The numbers that the matrix `shares` converts: standardized and without the effects of the
-# factors.
+# Returns the numbers that the matrix `shares` of a basis converts: standardized and without the
+# effects of the factors.
 basis_numbers <- function(basis, blueprint, values) {
   z <- standardize_columns(number_matrix(blueprint, basis$terms, values), basis)
   residualize_on_factors(z, basis$means, factor_codes_of(blueprint, values, names(basis$means)))
 }
 
-# The columns of a term in the basis.
+# Returns the positions of a term's columns in the basis.
 basis_columns <- function(basis, name) {
   index <- match(name, basis$terms)
   sum(basis$widths[seq_len(index - 1)]) + seq_len(basis$widths[[index]])
 }
 
-# The fields of a numeric column that contain its orthogonalization.
+# Returns the fields of a numeric feature column that contain its orthogonalization.
 basis_fields <- function(blueprint, name) {
   basis <- blueprint$basis
   if (!name %in% basis$terms) return(list())
@@ -138,7 +140,7 @@ basis_fields <- function(blueprint, name) {
   )
 }
 
-# A column of the standardized numbers of several terms.
+# Creates a feature column of the standardized numbers of several terms.
 numbers_column <- function(blueprint, terms, scale, widths = scale$widths) {
   keys <- vapply(terms, function(term) {
     blueprint$keys[[product_name(blueprint$terms[[term]]$numbers)]]

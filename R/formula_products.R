@@ -142,20 +142,21 @@ crossed_strings <- function(values) {
 
 product_name <- function(names) paste(names, collapse = ":")
 
-# The product of variables as a call, because the text `(x > 3):z` would be parsed differently.
+# Returns the product of variables as a call, because the text `(x > 3):z` would be parsed
+# differently.
 product_call <- function(variables) {
   Reduce(function(a, b) call(":", a, b), unname(as.list(variables)))
 }
 
-# An interaction that makes terms() keep the order of the variables if it is the first term. NULL if
-# terms() keeps the order without it.
+# Returns an interaction that makes terms() keep the order of the variables if it is the first term.
+# Returns NULL if terms() keeps the order without it.
 leading_term <- function(terms) {
   order <- attr(terms, "order")
   if (identical(unique(unlist(lapply(terms, names))), names(order))) return(NULL)
   product_call(order)
 }
 
-# The right side of the formula, with the first `n` terms.
+# Returns the right side of the formula, with the first `n` terms.
 sum_of_terms <- function(blueprint, n = length(blueprint$summands)) {
   add <- function(a, b) call("+", a, b)
   summands <- blueprint$summands[seq_len(n)]

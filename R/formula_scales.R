@@ -10,7 +10,7 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
     is_alone <- length(term$numbers) == 1 && length(term$words) == 0
     scale <- recorded$terms[[name]]
     origin <- if (is_alone) blueprint$variables[[term$numbers]]$origin
-    # in a tree model, the training has determined whether there is an origin
+    # a trained tree model has recorded whether an origin is subtracted from the numbers
     is_recorded <- is_alone && !is.null(recorded) && isTRUE(blueprint$has_trees)
     if (is_recorded || !is.null(origin) && !is.null(scale$center)) {
       blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
@@ -60,7 +60,8 @@ is_orthogonalized <- function(blueprint, name) {
   name %in% blueprint$basis$terms || !is.null(slopes_of(blueprint, name))
 }
 
-# The scale of `values`. If the frame comes from a stream, it is computed from the moments `name`.
+# Returns center and scale of `values`. For a stream, they are computed from the statistics
+# `frame$moments[[name]]`.
 frame_scale <- function(frame, values, name, is_centered) {
   if (is.null(frame$moments)) return(column_scale(values, is_centered, frame$scale_weight))
   moments_scale(frame$moments[[name]], is_centered)
@@ -75,7 +76,7 @@ feature_value <- function(numbers, values) {
   Reduce(`*`, lapply(values[numbers], as.numeric))
 }
 
-# Center and scale of columns: mean and standard deviation, or 0 and root mean square if not
+# Returns center and scale of columns: mean and standard deviation, or 0 and root mean square if not
 # centered. Constant columns are not scaled.
 column_scale <- function(x, is_centered, weights = NULL) {
   columns <- matrix(as.numeric(x), n_rows(x))
@@ -115,8 +116,8 @@ label_scale_arguments <- function(blueprint) {
   list(label_center = as.list(response$center), label_scale = as.list(response$scale))
 }
 
-# The directory whose training determines levels and scales: `folder`, or before its first training
-# that of a warm start.
+# Returns the directory whose training determines levels and scales: `folder`, or before its first
+# training that of a warm start.
 recorded_model_folder <- function(folder, warm_start) {
   if (folder$has_checkpoint) return(folder)
   source <- warm_start_folder(warm_start)
@@ -143,8 +144,8 @@ is_recorded_formula <- function(x) {
     (is.null(x$has_bias) || is_flag(x$has_bias))
 }
 
-# The record of a blueprint in the model directory, as plain data. Calls, such as poly() with its
-# coefficients, are stored as text, only for comparison.
+# Converts a blueprint to plain data, which the model directory stores. Calls, such as poly() with
+# its coefficients, are stored as text, only for comparison.
 formula_record <- function(blueprint) {
   if (is.null(blueprint)) return(NULL)
   non_null <- function(...) Filter(Negate(is.null), list(...))
@@ -200,7 +201,8 @@ warn_no_record <- function(path, call) {
   )
 }
 
-# The value of `normalize`. It must agree with the trained model in the directory, if one exists.
+# Returns the value of `normalize`. It must agree with the trained model in the directory, if one
+# exists.
 resolve_normalize <- function(matched, recorded, folder, call) {
   normalize <- matched$args$normalize
   if (!folder$has_checkpoint) return(normalize)

@@ -7,8 +7,8 @@ is_streamed <- function(x) inherits(x, c("runhooks_stream", "tf_dataset", stream
 
 streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
 
-# Converts data to a stream, whose `rows` are a dataset of single records. `response`: the name that
-# the label of a dataset of tuples (record, label) gets.
+# Converts data to a stream, whose `rows` are a dataset of single records. If the data are tuples
+# (record, label), the label gets the name `response`.
 as_stream <- function(x, response = NULL, call = parent.frame()) {
   if (inherits(x, "runhooks_stream")) return(x)
   if (inherits(x, "tbl_sql")) x <- table_dataset(x)
@@ -42,8 +42,8 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   )
 }
 
-# Whether all columns may be batches of batches. If they are, they have the same width in each
-# chunk.
+# TRUE if the dataset may have been batched twice by mistake, so that each column is a matrix. If it
+# was, all columns have the same width in each chunk.
 is_batched_twice <- function(info, form) {
   batches <- gregexpr("\\b(Padded)?Batch\\(", info$description)[[1]]
   length(batches) > 1 && all(lengths(info$dims[unlist(form)]) == 2)
@@ -155,7 +155,8 @@ first_chunk <- function(stream, columns, call) {
   first
 }
 
-# The stream as a data frame, or NULL if it has more values than the option allows in memory.
+# Returns the stream as a data frame, or NULL if it has more values than the option allows in
+# memory.
 frame_if_small <- function(stream, columns) {
   max_rows <- floor(max_values_in_memory() / values_of_row(stream, columns))
   if (max_rows < 1 || isTRUE(stream$total > max_rows)) return(NULL)
@@ -298,7 +299,7 @@ feature_batches <- function(batches, columns, model, mode, is_twice = FALSE) {
   })
 }
 
-# The types and shapes of the features that feature_batches() computes, and of the response.
+# Returns the types and shapes of the features that feature_batches() computes, and of the response.
 feature_types <- function(model, has_response) {
   blueprint <- model$blueprint
   floats <- float_features(model_reads(model))
@@ -351,7 +352,7 @@ chunk_features <- function(chunk, model, types, mode, inform) {
   Map(as_component, ordered, types)
 }
 
-# Converts values to an array, so that a single row does not become a scalar.
+# Converts values to an array for the core, so that a single row does not become a scalar.
 as_component <- function(x, type) {
   if (is.character(x)) x[is.na(x)] <- "" else if (is.logical(x)) storage.mode(x) <- "double"
   if (is.factor(x)) x <- as.character(x)
@@ -372,7 +373,7 @@ first_omission_informer <- function() {
   }
 }
 
-# An input function that computes the features of a formula from batches of records.
+# Creates an input function that computes the features of a formula from batches of records.
 formula_batches <- function(dataset, features, response, model) {
   blueprint <- model$blueprint
   form <- record_form(dataset, response, user_frame())

@@ -25,8 +25,8 @@ scan_stream <- function(blueprint, stream, columns, requested, call) {
   )
 }
 
-# The state of a scan. `requested` contains `features` (to scale), `basis` (terms to orthogonalize),
-# and flags for the response.
+# Creates the state of a scan. `requested` contains `features` (to scale), `basis` (terms to
+# orthogonalize), and flags for the response.
 new_stream_statistics <- function(requested) {
   list2env(
     list(
@@ -80,7 +80,7 @@ stream_means <- function(stream, columns) {
   lapply(moments, `[[`, "mean")
 }
 
-# Adds the rows of `x` to mean and sum of squared deviations.
+# Adds the rows of `x` to the running mean and sum of squared deviations.
 merge_moments <- function(total, x) {
   columns <- matrix(as.numeric(x), n_rows(x))
   n <- nrow(columns)
@@ -116,7 +116,8 @@ update_triangle <- function(state, x) {
   state$moments$.basis <- merge_moments(state$moments$.basis, x)
 }
 
-# Like number_statistics(), from the triangle of the stream.
+# Computes the statistics of number_statistics() (R/formula_orthogonalize.R) from the triangle of
+# the stream.
 stream_number_statistics <- function(state, has_bias) {
   k <- length(state$shift)
   scale <- moments_scale(state$moments$.basis, has_bias)
@@ -162,7 +163,7 @@ merge_levels <- function(total, x) {
   merged
 }
 
-# The levels of a factor in the order that a factor of all rows would have.
+# Returns the levels of a factor in the order that a factor of all rows would have.
 ordered_levels <- function(collected, name, call) {
   if (collected$is_same) return(collected$values)
   if (collected$is_numeric) return(collected$values[order(as.numeric(collected$values))])

@@ -4,7 +4,7 @@
 # this share of the whole.
 max_unexplained_share <- 0.2
 
-# For each factor, the index of the level in each row.
+# Returns the index of the level in each row, for each factor.
 factor_codes_of <- function(blueprint, values, names = factor_terms(blueprint)) {
   lapply(setNames(nm = names), function(name) {
     variables <- blueprint$features[[name]]
@@ -30,7 +30,7 @@ factor_levels <- function(name, blueprint) {
   else blueprint$variables[[name]]$levels
 }
 
-# The categorical column of a factor or of a combination of factors.
+# Creates the categorical column of a factor or of a combination of factors.
 factor_column <- function(name, blueprint) {
   levels <- factor_levels(name, blueprint)
   key <- blueprint$keys[[name]]
@@ -78,8 +78,8 @@ level_means <- function(z, code, n) {
   means
 }
 
-# The coefficients that orthogonalize numbers within each level of a factor. NULL if no numbers are
-# nearly collinear.
+# Returns the coefficients that orthogonalize numbers within each level of a factor. NULL if no
+# numbers are nearly collinear.
 new_slopes <- function(blueprint, values, codes) {
   terms <- Filter(function(term) length(term$words) && length(term$numbers), blueprint$terms)
   is_narrow <- vapply(terms, function(term) {
@@ -100,8 +100,8 @@ new_slopes <- function(blueprint, values, codes) {
   if (length(slopes)) slopes
 }
 
-# The coefficients for one factor. `is_centered`: whether the factor is also a term, which absorbs
-# the mean of each level.
+# Returns these coefficients for one factor. `is_centered`: whether the factor is also a term, which
+# absorbs the mean of each level.
 slopes_within <- function(x, code, n_levels, is_centered, terms) {
   k <- ncol(x)
   scale <- column_scale(x, is_centered)
@@ -126,7 +126,8 @@ slopes_within <- function(x, code, n_levels, is_centered, terms) {
   list(terms = terms, center = scale$center, scale = scale$scale, means = means, shares = shares)
 }
 
-# The coefficients for the factor of a term, and the index `at` of the term among its `terms`.
+# Returns the coefficients for the factor of a term, and the index `at` of the term among its
+# `terms`.
 slopes_of <- function(blueprint, name) {
   slopes <- blueprint$slopes[[product_name(blueprint$terms[[name]]$words)]]
   index <- match(name, slopes$terms)
@@ -145,7 +146,7 @@ slope_fields <- function(blueprint, name) {
   )
 }
 
-# The number of each row that the weight of the row's level multiplies.
+# Returns, for each row, the number that is multiplied by the weight of the row's level.
 slope_numbers <- function(slopes, blueprint, values, code) {
   z <- standardize_columns(number_matrix(blueprint, slopes$terms, values), slopes)
   z <- residualize_on_factors(z, list(own = slopes$means), list(own = code))

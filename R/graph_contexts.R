@@ -81,7 +81,7 @@ with.runhooks_context_as <- function(data, expr, ...) {
 eval_in_context <- function(context, expr, name, frame) {
   value <- context$.enter()
   is_left <- FALSE
-  # remains NULL if return() or break leaves the block
+  # NULL unless the block fails; return() and break leave the block without an error
   failure <- NULL
   on.exit(if (!is_left) context$.exit(failure))
   if (!is.null(name)) {
@@ -104,8 +104,8 @@ remove_if_exists <- function(name, frame) {
   if (exists(name, envir = frame, inherits = FALSE)) rm(list = name, envir = frame)
 }
 
-# Evaluates `expr`. An error for which `swallows()` is TRUE returns NULL; `on_other()` is called for
-# other errors. The restart is invoked as an object, because nested blocks have the same restart
+# Evaluates `expr`. If `swallows()` is TRUE for an error, the value is NULL; `on_other()` is called
+# for other errors. The restart is invoked as an object, because nested blocks have the same restart
 # name.
 eval_with_ignored_errors <- function(expr, swallows, on_other = function(condition) NULL) {
   restart <- NULL
@@ -134,7 +134,8 @@ name_scope <- function(name, default_name = NULL, values = NULL, graph = NULL) {
   scope_context(function(graph) cpp_scope_open_name(graph, if (is.null(name)) "" else name), graph)
 }
 
-# In TensorFlow, `values` determine the graph. This package always uses the default graph.
+# `values` is ignored: in TensorFlow it selects the graph, and this package always uses the default
+# graph.
 variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, initializer = NULL,
                            regularizer = NULL, caching_device = NULL, partitioner = NULL,
                            custom_getter = NULL, reuse = NULL, dtype = NULL, use_resource = NULL,
@@ -166,7 +167,8 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
   })
 }
 
-# The value of `%as%`, which tf$variable_scope() also accepts as a scope.
+# Returns the value that with(... %as% scope) assigns to `scope`, which tf$variable_scope() accepts
+# as a scope, too.
 current_variable_scope <- function() {
   structure(cpp_variable_scope(), class = "runhooks_variable_scope")
 }

@@ -1,6 +1,7 @@
 # GraphDef and MetaGraphDef messages: import, export and frozen graphs.
 
-# A protobuf message: its bytes in an environment, because ParseFromString() modifies the object.
+# Creates an object for a protobuf message. It is an environment with the bytes, because
+# ParseFromString() modifies the object.
 
 new_graph_def <- function(bytes = raw(), message = "GraphDef") {
   def <- new.env(parent = emptyenv())
@@ -42,7 +43,7 @@ graph_def_bytes <- function(x, call = parent.frame()) {
   read_message(x, "GraphDef")
 }
 
-# The bytes of a message in a file. Files named .pbtxt or .txt contain the text format.
+# Returns the bytes of a message in a file. Files named .pbtxt or .txt contain the text format.
 read_message <- function(path, message) {
   path <- path.expand(path)
   if (!file.exists(path)) {

@@ -61,7 +61,7 @@ check_partitioner <- function(x, name, call) {
   check_arg(good, x, "a function of a shape and a type, or NULL", name, call)
 }
 
-# Converts the shape, which the core passes as a list.
+# Wraps a partitioner for the core, which passes the shape as a list.
 wrap_partitioner <- function(f) {
   force(f)
   function(shape, dtype) f(as.integer(unlist(shape)), dtype)

@@ -18,8 +18,9 @@ py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
   if (is_one) outputs[[1]] else outputs
 }
 
-# Called by the core. Returns control conditions as values. Other conditions are not caught, so that
-# calling handlers see the call stack.
+# Calls the R function of an operation. Called by the core. Errors that control a loop, such as the
+# end of the data, are returned as values. Other conditions are not caught, so that calling handlers
+# see the call stack.
 call_tensor_function <- function(f, arguments) {
   as_value <- function(condition) {
     kind <- control_error_kind(condition)

@@ -277,16 +277,15 @@ new_coordinator <- function(pointer) {
   coordinator
 }
 
-# The code of a hook, which identifies unnamed hooks in checkpoints. It has no comments and does not
-# depend on enclosing environments.
+# Returns the code of a hook, which identifies unnamed hooks in checkpoints. It has no comments and
+# does not depend on enclosing environments.
 hook_code <- function(hook) {
   methods <- hook[setdiff(names(hook_methods), hook$absent)]
   code <- lapply(methods, deparse, control = c("keepNA", "keepInteger", "digits17"))
   paste(rep(names(code), lengths(code)), unlist(code), collapse = "\n")
 }
 
-# Returns an error as a value, for calls while an interrupt is pending. Only the core sees the
-# error.
+# Evaluates `expr` and returns an error as a value. The core calls it while an interrupt is pending.
 value_or_error <- function(expr) {
   tryCatch(expr, error = identity, interrupt = function(condition) simpleError("interrupted again"))
 }

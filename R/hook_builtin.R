@@ -1,7 +1,7 @@
 # Built-in hooks: lists that describe a hook and can be stored and reused. The core creates a hook
 # from the description for each loop.
 
-# The core creates the hook once to validate the arguments.
+# Describes a hook. The core creates the hook once to validate the arguments.
 new_builtin_hook <- function(type, ...) {
   args <- list(...)
   for (name in names(args)) {
@@ -223,8 +223,8 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   tensors
 }
 
-# A hook that `hook_fn()` creates when the mode and the number of steps are known. As in
-# tfestimators, it is a list with exactly these two names.
+# Describes a hook that `hook_fn()` creates when the mode and the number of steps are known. As in
+# tfestimators, the description is a list with exactly these two names.
 new_deferred_hook <- function(type, hook_fn) list(hook_fn = hook_fn, type = type)
 
 is_deferred_hook <- function(x) {
@@ -233,7 +233,8 @@ is_deferred_hook <- function(x) {
   )
 }
 
-# The default history hook. Its fixed arguments need no validation by the core.
+# Describes the default hook that records the history. Its fixed arguments need no validation by the
+# core.
 default_history_saver <- function() {
   create <- function(mode, steps) {
     hook <- rebuild_hook(list(type = "HistorySaverHook", every_n_step = 10, evaluations = FALSE))
@@ -243,7 +244,8 @@ default_history_saver <- function() {
   new_deferred_hook("hook_history_saver", create)
 }
 
-# Adds the default hooks and creates deferred hooks. For `watch` see progress_bar().
+# Adds the default hooks and creates deferred hooks. `watch` contains settings of the progress bar
+# (R/hook_progress.R).
 complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
   if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(default_history_saver()))

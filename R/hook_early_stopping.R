@@ -43,7 +43,8 @@ hook_early_stopping <- function(
   )
 }
 
-# Called by the core when the loop ends: `kind` is "message" or "warning".
+# Signals a message or a warning about early stopping: `kind` is "message" or "warning". Called by
+# the core when the loop ends.
 inform_early_stopping <- function(kind, text) inform_in_loop(kind, text, "early_stopping")
 
 # Signals a message or a warning from a loop, after the progress line has ended. In distributed
@@ -251,7 +252,7 @@ higher_is_better_pattern <- paste0(
 )
 reversed_metric_pattern <- "(^|_)(neg|negative|negated|minus|inverse|inverted)(_|$)"
 
-# Whether lower ("min") or higher ("max") values of a metric are better.
+# Returns "min" if lower values of a metric are better, and "max" if higher values are.
 metric_mode <- function(metric_name, mode, call = parent.frame()) {
   if (mode != "auto") return(mode)
   # metrics of a single head or class: "auc/head", "probability_mean/class0"
@@ -332,8 +333,8 @@ check_stop <- function(stop, call) {
   )
 }
 
-# The number of steps between evaluations: a fifth of the patience, or a twentieth of a run of known
-# length.
+# Returns the number of steps between evaluations: a fifth of the patience, or a twentieth of a run
+# of known length.
 validation_interval <- function(stop, planned_steps) {
   if (!is.null(stop$every_n_steps)) return(stop$every_n_steps)
   if (!is.null(stop)) return(max(1, stop$patience %/% 5))
@@ -350,13 +351,14 @@ new_stop_hook <- function(object, stop, evaluation_name) {
     min_delta = stop$min_delta, of_this_loop = TRUE,
     eval_dir = file.path(dir, evaluation_folder(evaluation_name)),
     restore_best_weights = stop$restore_best_weights,
-    # the hook sees evaluations of this loop immediately; it does not wait for other processes
+    # the interval only concerns evaluations of other processes; the hook sees those of this loop at
+    # once
     run_every_secs = 60, model_dir = dir, notify = inform_early_stopping
   )))
 }
 
-# The stop hook without `validation`. It uses the evaluations of the user's evaluator hook; without
-# one, the function aborts.
+# Creates the stop hook for a call without `validation`. It uses the evaluations of the user's
+# evaluator hook; without one, the function aborts.
 stop_hook_of_user_evaluator <- function(object, stop, hooks, call) {
   evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
   if (is.null(evaluator)) {

@@ -50,10 +50,10 @@ hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = 
   )
 }
 
-# The subfolder of the model directory with the event files of an evaluation.
+# Returns the subfolder of the model directory with the event files of an evaluation.
 evaluation_folder <- function(name) if (nzchar(name)) paste0("eval_", name) else "eval"
 
-# `input` is a value of as_model_input().
+# Creates the hook. `input` is the result of as_model_input() (R/input_fn.R).
 new_evaluator_hook <- function(estimator, input, steps = NULL, hooks = NULL, name = "",
                                every_n_iter = 100) {
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)

@@ -42,7 +42,7 @@ hook_final_ops <- function(final_ops, final_ops_feed_dict = NULL) {
 
 is_fetch <- function(x) is_graph_element(x) || (is.character(x) && length(x) == 1)
 
-# The fetches of a nested structure in depth-first order.
+# Returns the fetches of a nested structure in depth-first order.
 fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
   if (is_fetch(x)) return(list(x))
   if (is.list(x) || is.character(x)) {
@@ -58,7 +58,7 @@ fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
   }
 }
 
-# The inverse of fetch_leaves(): replaces the fetches in `structure` by `values`.
+# Replaces the fetches in `structure` by `values`, which are in the order of fetch_leaves().
 fill_fetches <- function(structure, values) {
   n_filled <- 0L
   fill <- function(x) {

@@ -52,7 +52,7 @@ hook_learning_rate <- function(schedule) {
   new_builtin_hook("LearningRateHook", schedule = adapt_schedule(schedule))
 }
 
-# Converts a schedule to a function of step, epoch and rate.
+# Converts the user's schedule to a function of step, epoch and rate.
 adapt_schedule <- function(schedule, call = parent.frame()) {
   schedule_args <- c("step", "epoch", "rate")
   arg_names <- names(formals(args(schedule)))

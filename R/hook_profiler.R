@@ -78,7 +78,8 @@ run_metadata <- function() {
   metadata
 }
 
-# Called by the core after a traced run. Each element of `columns` has one entry per node.
+# Creates the step statistics of a traced run. Called by the core. Each element of `columns` has one
+# entry per node of the graph.
 new_step_stats <- function(columns, device, started_micros) {
   node <- function(node_name, op, start_micros, micros, bytes) {
     list(

@@ -30,9 +30,9 @@ hook_progress_bar <- function() {
   })
 }
 
-# The functions of a progress bar for the core. `watch` may contain `planned` (the number of steps),
-# `rows` (the number of rows), `suffix` (a function that returns additional text) and `may_stop`
-# (TRUE if ending after fewer steps needs no message).
+# Returns the functions that the core calls to show progress. `watch` may contain `planned` (the
+# number of steps) and `rows` (the number of rows). It may also contain `suffix`, a function that
+# returns additional text, and `may_stop` (TRUE if ending after fewer steps needs no message).
 progress_bar <- function(mode, steps, watch = list()) {
   label <- c(train = "Training", eval = "Evaluating", infer = "Predicting")[[mode]]
   start_time <- Sys.time()
@@ -75,9 +75,9 @@ may_be_dynamic <- function() {
 
 is_forked <- function() !identical(the$pid, Sys.getpid())
 
-# A line of the terminal that show() replaces. While it is open, it is also in `the$line`, so that
-# other output can end it. Interrupts are suspended, because an interrupt inside cli would leave cli
-# in an inconsistent state.
+# Creates a line of the terminal, whose text its function show() replaces. While it is open, it is
+# also in `the$line`, so that other output can end it. Interrupts are suspended, because an
+# interrupt inside cli would leave cli in an inconsistent state.
 new_progress_line <- function() {
   text <- ""
   id <- NULL
@@ -105,8 +105,8 @@ new_progress_line <- function() {
   list(show = show, finish = finish)
 }
 
-# The number of rows read and the speed. Empty during the first second, because the speed is not
-# known.
+# Returns a text with the number of rows read and the speed. It is empty during the first second,
+# because the speed is not known.
 input_text <- function(rows, seconds, waited, total_rows = NULL) {
   if (seconds < 1 || rows == 0) return("")
   share <- waited / seconds
@@ -158,8 +158,8 @@ short_duration <- function(secs) {
   sprintf("%.0fd", secs / 86400)
 }
 
-# Reports if a loop has ended before the requested number of steps. `why` and `reason` are fields of
-# run_history().
+# Reports that a loop has ended before the requested number of steps. `why` and `reason` are fields
+# of run_history().
 check_all_steps_ran <- function(
   mode,
   runs,

@@ -12,7 +12,8 @@ with_read_checks <- function(values, hook, has_before_run) {
   results_with_checks(values, available, warn, hook)
 }
 
-# `warn` is called with the name, the available names and the hook, once for each unknown name.
+# Adds a class whose methods check reads of `x`. `warn` is called with the name, the available names
+# and the hook, once for each unknown name.
 results_with_checks <- function(x, available, warn, hook) {
   checks <- list2env(list(available = available, warn = warn, hook = hook))
   structure(x, checks = checks, class = c("runhooks_checked_reads", "list"))

@@ -4,8 +4,8 @@
 max_cached_values <- 1e5
 
 # Converts columns to vectors for the core. Doubles in `floats` become float32 here, instead of in
-# each step. Factors in `texts` become strings, other factors codes. `messages` in the result report
-# the codes.
+# each step. Factors in `texts` become strings, other factors codes. `messages` in the result tell
+# the user about these codes.
 encoded_rows <- function(columns, n_features, texts = character(), floats = character()) {
   column_names <- names(columns)
   is_factor <- vapply(columns, is.factor, NA)
@@ -21,8 +21,8 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
 }
 
 # Caches the value of `encode()` for repeated evaluations, as long as model, mode and schema do not
-# change. Not cached are training, which updates the schema, and calls that signal a condition,
-# which later calls must signal, too.
+# change. Training is not cached, because it updates the schema. Calls that signal a condition are
+# not cached, because later calls must signal it, too.
 cached_rows <- function(input, estimator, n_values, encode) {
   mode <- the$reading$mode
   is_cacheable <- !is.null(estimator$estimator) && !identical(mode, "train") &&

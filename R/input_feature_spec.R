@@ -111,7 +111,8 @@ check_column_spec <- function(spec, fitted = FALSE, call = parent.frame()) {
 selection_state <- new.env(parent = emptyenv())
 selection_state$types <- NULL
 
-# The columns that a step selects. The result has the new names of renamed columns.
+# Returns the names of the columns that a step selects, named by their new names if the user renames
+# them.
 spec_selection <- function(spec, quos, call) {
   previous <- selection_state$types
   on.exit(selection_state$types <- previous)
@@ -270,8 +271,8 @@ scaler_min_max <- function() {
   new_scaler(function(state, x) range(state, x), function(state) list(state[1], diff(state)))
 }
 
-# `update(state, x)` adds values to the statistics, and `center_and_scale(state)` returns center and
-# scale.
+# Creates a scaler. `update(state, x)` adds values to the statistics, and `center_and_scale(state)`
+# returns center and scale.
 new_scaler <- function(update, center_and_scale) {
   normalizer <- function(state) {
     scaling <- center_and_scale(state)

@@ -172,8 +172,8 @@ check_unique_names <- function(names, call = parent.frame()) {
   )
 }
 
-# The names of the columns that the quosure `expr` selects. `literal` is its expression: for literal
-# names, the package tidyselect, which is slow, need not be loaded.
+# Returns the names of the columns that the quosure `expr` selects. `literal` is its expression: for
+# literal names, the package tidyselect, which is slow, need not be loaded.
 select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   literals <- strings_in_call(literal)
   if (!is.null(literals) && all(literals %in% names(data))) return(unique(literals))
@@ -192,7 +192,8 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   )
 }
 
-# The strings in an expression such as `"a"`, `c("a", "b")` or NULL. NULL for other expressions.
+# Returns the strings in an expression such as `"a"`, `c("a", "b")` or NULL; NULL for other
+# expressions.
 strings_in_call <- function(expr) {
   if (is.null(expr)) return(character())
   if (is.character(expr)) return(expr)
@@ -375,15 +376,15 @@ next_rows <- function(rows, features, response, options) {
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
-  # describes the data in the model directory
+  # the attribute `data` describes the data for the record in the model directory
   data <- if (is.null(the$reading$shard)) {
     list(content = attr(tensors, "content"), rows = as.double(n_rows(rows$columns[[1]])))
   }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
 
-# The next batch with all features as one tensor [batch, k]. If a feature has more dimensions, the
-# features remain a named list.
+# Returns the next batch with all features as one tensor [batch, k]. If a feature has more
+# dimensions, the features remain a named list.
 next_matrix <- function(columns, features, response, options) {
   encoded <- lapply(setNames(nm = features), function(name) {
     encode_column(columns[[name]], name)
@@ -440,8 +441,8 @@ inform_unread <- function(args) {
 }
 
 # Converts the user's input to a function of the mode, for the core. `is_limited`: NULL unless
-# training; then whether the number of steps is given. `shards`: whether evaluations and predictions
-# are sharded, too. `must_end`: whether nothing else ends the reading, so endless data are an error.
+# training. In training, TRUE if the number of steps is given. `shards`: whether evaluations and
+# predictions are sharded, too. `must_end`: whether nothing else ends the reading, so endless data are an error.
 as_model_input <- function(
   input_fn,
   estimator,
@@ -522,7 +523,7 @@ as_tensors <- function(x) {
   cpp_constant(x, if (!is.na(type)) type, "Const")
 }
 
-# The number of batches of in-memory data, or NULL if it is unknown or unlimited.
+# Returns the number of batches of in-memory data, or NULL if it is unknown or unlimited.
 planned_steps <- function(input) {
   info <- attr(input, "about")
   if (is.null(info$num_epochs) || is.null(info$rows)) return(NULL)

@@ -1,7 +1,7 @@
 # Converts columns of data to matrices and vectors for tensors.
 
-# The positions of elements that fail `test`. For a sparse matrix, they are indices into the dense
-# matrix.
+# Returns the positions of elements that fail `test`. For a sparse matrix, they are indices into the
+# dense matrix.
 invalid_positions <- function(x, test) {
   invalid <- which(!test(stored_numbers(x)))
   if (!is_sparse_matrix(x)) return(invalid)
@@ -46,24 +46,25 @@ unclassed_column <- function(x) {
   if (is_plain) restore_dims(as.vector(unclass(x)), unclass(x)) else x
 }
 
-# The features that the columns and the head of a model read. The head reads the weights of rows.
+# Returns the features that the columns and the head of a model read. The head reads the weights of
+# rows.
 model_reads <- function(estimator) if (!is.null(estimator$spec)) cached_core_model(estimator)$reads
 
-# Features that all columns read as strings. Factors are converted to strings, so the order of their
-# levels does not matter.
+# Returns the features that all columns read as strings. Their factors are converted to strings, so
+# the order of levels does not matter.
 string_features <- function(reads) {
   is_string <- vapply(reads, `[[`, "", "dtype") == "string"
   setdiff(feature_keys(reads[is_string]), feature_keys(reads[!is_string]))
 }
 
-# Features that all columns read as float32, so that they can be converted in advance. Not those
-# with a normalizer, which must get the original numbers.
+# Returns the features that all columns read as float32, so that they can be converted in advance.
+# Features with a normalizer are left out, because it must get the original numbers.
 float_features <- function(reads) {
   is_float <- vapply(reads, function(read) read$dtype == "float32" && !read$is_normalized, NA)
   setdiff(feature_keys(reads[is_float]), feature_keys(reads[!is_float]))
 }
 
-# A feature for models that read no column of the data.
+# Creates a feature of zeros, one per row, for models that read no column of the data.
 row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
 
 # Replaces the level NA of a factor by the string `level`. If `level` is NULL, rows with this level
@@ -87,7 +88,7 @@ strings_for_graph <- function(x, levels = base::levels(x)) {
 
 new_level <- function(level, levels) last_or_na(make.unique(c(levels, level)))
 
-# The variables of a formula that have "" or NA as a level, named by features.
+# Returns the variables of a formula that have "" or NA as a level, named by features.
 variables_with_blanks <- function(blueprint) {
   variables <- Filter(function(v) !is.null(v$na_level) || "" %in% v$levels, blueprint$variables)
   keys <- blueprint$keys[names(variables)]

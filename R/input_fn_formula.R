@@ -1,6 +1,6 @@
 # Formulas in input_fn(), which select columns.
 
-# The labels of the terms, the response and the intercept of a formula.
+# Returns the labels of the terms, the response and the intercept of a formula.
 parse_formula <- function(formula) {
   right <- formula[[length(formula)]]
   check_formula_operators(right)
@@ -37,8 +37,8 @@ check_formula_operators <- function(expr) {
   }
 }
 
-# The labels of the terms that an expression adds, without those that it removes by `-`. Function
-# calls are terms.
+# Returns the labels of the terms that an expression adds, without those that it removes by `-`.
+# Function calls are terms.
 formula_terms <- function(expr) {
   if (is.call(expr)) {
     operator <- code_text(expr[[1]])

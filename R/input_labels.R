@@ -239,7 +239,8 @@ check_is_numeric <- function(x, read) {
   )
 }
 
-# Aborts if ids of a column without a default value are not in its buckets. -1 is a missing value.
+# Aborts if ids of a column without a default value are not in its buckets. The id -1 is a missing
+# value.
 check_ids <- function(x, name, num_buckets) {
   if (is.factor(x)) x <- as.integer(x) - 1L
   if (!is.integer(x)) return(invisible())
@@ -265,8 +266,8 @@ abort_string_weights <- function(x, name) {
 # Doubles of at least this size become infinite as float32.
 float32_limit <- 2^128 - 2^103
 
-# The names of columns whose numbers fit into float32, according to a fast check of the core. Empty
-# for small data, for which the check in R is as fast.
+# Returns the names of columns whose numbers fit into float32, according to a fast check of the
+# core. The result is empty for small data, for which the check in R is as fast.
 columns_within_float32 <- function(columns) {
   numbers <- Filter(is.double, lapply(columns, stored_numbers))
   if (sum(lengths(numbers)) < 1e4) return(character())
@@ -296,7 +297,8 @@ check_weights <- function(columns, reads) {
   }
 }
 
-# Aborts if values are invalid. `message` and `advice` are interpolated in `frame`.
+# Aborts if values are invalid. `message` and `advice` are templates whose variables are looked up
+# in `frame`.
 check_values <- function(is_invalid, x, message, advice = NULL, frame = parent.frame()) {
   if (any(is_invalid)) abort_values(which(is_invalid), x, message, advice, frame)
 }
@@ -384,7 +386,8 @@ na_features <- function(model, names) {
   unlist(model$spec$missing_features)
 }
 
-# Replaces NA by the default values of columns. Any other NA is an error, except in `na_features`.
+# Replaces NA by the default values of columns. NA in other columns is an error, except in the
+# features `na_features`.
 fill_or_abort_missing <- function(columns, reads, finite, na_features) {
   columns <- apply_column_defaults(columns, reads)
   for (name in names(columns)) {

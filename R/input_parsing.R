@@ -166,7 +166,8 @@ parse_features <- function(serialized, features, names, is_single, name, call) {
   cpp_parse_example(serialized, names, features, is_single, if (is.null(name)) "" else name)
 }
 
-# Exported graphs parse a vector of examples; `tf$parse_single_example()` parses a scalar.
+# Parses a vector of serialized examples, as exported graphs do; `tf$parse_single_example()` parses
+# a scalar.
 parse_example <- function(serialized, features, name = NULL, example_names = NULL) {
   parse_features(serialized, features, example_names, FALSE, name, environment())
 }
@@ -201,8 +202,8 @@ decode_csv <- function(records, record_defaults, field_delim = ",", use_quote_de
   if (is_tensor(fields)) list(fields) else fields
 }
 
-# The default value of a field as a tensor. For a data type it is an empty tensor, which marks a
-# required field.
+# Returns the default value of a field as a tensor. For a data type it is an empty tensor, which
+# marks a required field.
 csv_default <- function(x) {
   if (is_tensor(x)) return(x)
   if (inherits(x, "tensorflow.dtype")) return(tf$constant(array(empty_default_value(x), 0L), x))

@@ -13,7 +13,8 @@ new_shard <- function(estimator, mode, shards) {
   shard
 }
 
-# The shard that readers must apply. NULL if the input function shards, or if there is one process.
+# Returns the shard that readers must apply. NULL if the input function shards, or if there is one
+# process.
 shard_to_apply <- function(shard, is_user_sharded) {
   if (shard$size == 1) return(NULL)
   if (!is_user_sharded) return(shard)
@@ -38,8 +39,8 @@ shard_rows <- function(columns, auto_shard) {
   })
 }
 
-# The batch size of this process. If a batch contains all rows, the process uses all of its rows,
-# whose number may differ by one between processes.
+# Returns the batch size of this process. If a batch contains all rows of the data, this is the
+# number of rows in the process's shard. That number may differ by one between processes.
 per_replica_batch <- function(batch_size, n, n_here) {
   shard <- the$reading$shard
   is_full_batch <- !is.null(shard) && n_here < n && batch_size %in% c(n, ceiling(n / shard$size))

@@ -46,8 +46,8 @@ extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its 
   c(edf, (if (scale > 0) squares / scale - n else n * log(squares / n)) + k * edf)
 }
 
-# The fit of a model with one response. Several are an error, because glm() defines no criterion for
-# them.
+# Returns the fit of a model with one response. Several responses are an error, because glm()
+# defines no criterion for them.
 fit_of_one_response <- function(object, fun, call = parent.frame()) {
   fit <- inference_fit(object, fun, call, needs_design = TRUE)
   if (fit$family == "multinomial" || ncol(fit$errors) == 1) return(fit)
@@ -124,8 +124,8 @@ as_anova <- function(table, heading, test, largest) {
   structure(table, heading = heading, class = c("anova", "data.frame"))
 }
 
-# The table of sequential sums of squares. They are squared projections on the orthogonalized
-# columns of each term.
+# Returns the table of sequential sums of squares. They are squared projections on the
+# orthogonalized columns of each term.
 anova_of_terms <- function(object, fit, test) {
   root <- sqrt(fit$weights)
   fitted <- fit$logits[, 1] - fit$offset
@@ -148,7 +148,8 @@ anova_of_terms <- function(object, fit, test) {
   structure(table, heading = heading, class = c("anova", "data.frame"))
 }
 
-# The analysis of deviance of other families, which fits a model for each number of terms.
+# Returns the analysis of deviance for families other than gaussian. Fits a model for each number of
+# terms.
 anova_by_refitting <- function(object, test) {
   labels <- object$blueprint$labels
   smaller_models <- lapply(seq_along(labels) - 1, function(n) {
@@ -170,8 +171,8 @@ anova_by_refitting <- function(object, test) {
   as_anova(table, heading, test, fits[[length(fits)]])
 }
 
-# Whether update() trains the new model. It does if the old model has been trained and is one that
-# iterates to convergence.
+# TRUE if update() trains the new model: the old model has been trained and is one that iterates to
+# convergence.
 is_fitted_to_convergence <- function(object) {
   has_coefficients(object) && is_iterative_fit(object) && !is_streamed(object$data) &&
     !is.null(cpp_latest_checkpoint(model_dir(object)))
@@ -289,8 +290,8 @@ with_call_data <- function(object) {
   object
 }
 
-# The columns of drop1.lm() and add1.lm(), from the criterion of the default methods, which is
-# n log(RSS / n) + k edf.
+# Adds the columns of drop1.lm() and add1.lm() to `table`. They follow from its AIC, which is n
+# log(RSS / n) + k edf.
 add_sums_of_squares <- function(table, object, is_added, test, k) {
   n <- stats::nobs(object)
   edf <- stats::extractAIC(object)[[1]]

@@ -71,7 +71,7 @@ NULL
 #' @rdname model_methods
 #' @export
 formula.tf_estimator <- function(x, ...) {
-  # as.formula() passes `env`
+  # as.formula() passes its argument `env` to this method
   extras <- list(...)
   abort_extra_arguments("formula", if (!identical(names(extras), "env")) extras)
   if (is.null(x$formula)) abort_no_formula("formula")
@@ -107,7 +107,7 @@ nobs.tf_estimator <- function(object, ...) {
   num_weighted_rows(training_frame(object, "nobs"))
 }
 
-# The number of rows, without those of weight 0, as in lm() and glm().
+# Returns the number of rows, without those of weight 0, as lm() and glm() count them.
 num_weighted_rows <- function(frame) {
   if (is.null(frame$weight)) sum(frame$rows) else sum(frame$weight != 0)
 }
@@ -156,7 +156,8 @@ residuals.tf_estimator <- function(object, type = c("response", "pearson", "devi
   as_fitted(object, frame, residuals_of_type(observed, fit, type, frame$weight, object))
 }
 
-# The fitted probabilities in double precision, because single precision rounds some of them to 1.
+# Returns fitted probabilities in double precision, because single precision rounds some of them to
+# 1.
 unrounded_means <- function(object, frame, fit) {
   if (model_labels(object)$family != "binomial" || ncol(fit) != 1) return(fit)
   link <- predict(object, newdata = frame$data, type = "link")[frame$rows, , drop = FALSE]
@@ -164,8 +165,8 @@ unrounded_means <- function(object, frame, fit) {
   fit
 }
 
-# The residuals of glm()'s types, for observed values and their means. For lm(), "working" residuals
-# are "response" residuals.
+# Returns residuals of a type of glm(), for observed values and their fitted means. For lm(),
+# "working" residuals are "response" residuals.
 residuals_of_type <- function(observed, mean, type, weight, object) {
   error <- observed - mean
   family <- model_labels(object)$family
@@ -202,8 +203,8 @@ abort_no_residuals <- function(fitted, observed, call = parent.frame()) {
   )
 }
 
-# The fitted values as a matrix of numbers or probabilities. Two classes have one column, for the
-# second class.
+# Returns the fitted values as a matrix of numbers or probabilities. Two classes have one column,
+# for the second class.
 model_fit <- function(object, frame) {
   predicted <- frame_predictions(object, frame)
   fit <- as.matrix(predicted[vapply(predicted, is.numeric, NA)])
@@ -211,14 +212,14 @@ model_fit <- function(object, frame) {
   if (".pred_class" %in% names(predicted) && ncol(fit) == 2) fit[, 2, drop = FALSE] else fit
 }
 
-# Predictions for the rows used. All rows are predicted first, because terms such as scale(x) were
-# computed from all rows.
+# Predicts the rows that the fit used. All rows are predicted first, because terms such as scale(x)
+# were computed from all rows.
 frame_predictions <- function(object, frame) {
   predict(object, newdata = frame$data)[frame$rows, , drop = FALSE]
 }
 
-# Converts values of the rows used to the result of fitted(): a vector if there is one column. With
-# na.exclude, omitted rows are NA.
+# Converts values of the rows that the fit used to the result of fitted(): a vector if there is one
+# column. With na.exclude, omitted rows are NA.
 as_fitted <- function(object, frame, values) {
   names <- rownames_of(frame)
   if (object$blueprint$na$kind == "exclude") {

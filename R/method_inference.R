@@ -62,8 +62,8 @@ covariance_matrix <- function(fit) {
   covariance
 }
 
-# The coefficient table of summary.lm() and summary.glm(). It has no standard errors if the loss is
-# not a likelihood.
+# Returns the coefficient table of summary.lm() and summary.glm(). It has no standard errors if the
+# loss is not a likelihood.
 coefficient_table <- function(fit) {
   estimate <- as.vector(fit$coefficients)
   table <- cbind(Estimate = estimate)
@@ -114,7 +114,7 @@ sigma.tf_estimator <- function(object, ...) {
   fit_sigma(inference_fit(object, "sigma"))
 }
 
-# Since R 4.6, sigma() of a glm is the root of its dispersion.
+# Computes sigma() as R does: since R 4.6, that of a glm is the root of its dispersion.
 fit_sigma <- function(fit, r_version = getRversion()) {
   if (fit$family == "gaussian") return(unname(sqrt(diag(fit_dispersion(fit)))))
   if (fit$family %in% c("binomial", "poisson") && r_version >= "4.6") return(1)
@@ -183,7 +183,7 @@ fit_log_likelihood <- function(fit) {
   )
 }
 
-# x * log(y), with the limit 0 for x = 0.
+# Computes x * log(y), with the limit 0 for x = 0.
 xlogy <- function(x, y) {
   product <- x * log(y)
   product[x == 0] <- 0

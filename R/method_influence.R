@@ -104,7 +104,7 @@ rstudent.tf_estimator <- function(model, ...) {
   infinite_to_nan(residuals)
 }
 
-# Rows with leverage 1 have no standardized residual; they get NaN, as in lm().
+# Replaces infinite values by NaN, as lm() does: rows with leverage 1 have no standardized residual.
 infinite_to_nan <- function(x) {
   x[is.infinite(x)] <- NaN
   x
@@ -133,7 +133,8 @@ rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
   with_excluded_rows(infinite_to_nan(residuals), model, fit)
 }
 
-# The choices of `type` for rstandard(). The first is the default, which depends on R's version.
+# Returns the choices of `type` for rstandard(). The first is the default, which depends on R's
+# version.
 rstandard_types <- function(...) {
   types <- c("pearson", "deviance")
   if (uses_pearson_residuals(...)) types else rev(types)
@@ -171,7 +172,8 @@ scaled_residuals <- function(fit, type) {
   setNames(residuals, rownames(fit$design))
 }
 
-# The matrix of dfbeta(): one row for each row of the data and one column for each coefficient.
+# Returns the matrix of dfbeta(): one row for each row of the data and one column for each
+# coefficient.
 coefficient_changes <- function(fit, residuals) {
   scores <- sqrt(fit$weights * row_variance(fit)) * residuals * orthonormal_columns(fit)
   changes <- scores %*% chol2inv(fit$root) %*% t(fit$basis)

@@ -152,7 +152,8 @@ recover_data.tf_estimator <- function(object, data = NULL, ...) {
   recover(object$call, prediction_terms(object), NULL, data = data, ...)
 }
 
-# Terms with the parameters that poly() and similar functions computed from the training data.
+# Returns the terms with the parameters that poly() and similar functions computed from the training
+# data.
 prediction_terms <- function(object) {
   stats::delete.response(attr(stats::model.frame(object), "terms"))
 }

@@ -51,8 +51,8 @@ is_in_finite_series <- function(data) {
   stats::ave(is.finite(data$value) + 0, paste(data$data, data$metric), FUN = max) > 0
 }
 
-# Average losses, or else losses, or else all metrics. Each named head of a multi_head() has an
-# average loss, such as "average_loss/size".
+# Returns the metrics to plot: average losses, or else losses, or else all metrics. Each named head
+# of a multi_head() has an average loss, such as "average_loss/size".
 default_metrics <- function(available) {
   averages <- grep("^average_loss(/|$)", available, value = TRUE)
   losses <- grep("^loss$", available, value = TRUE)
@@ -72,7 +72,7 @@ abort_unknown_metric <- function(unknown, available, call) {
   )
 }
 
-# Adds the plotted values `y`, which are logarithms in panels with more than two decades.
+# Adds the values to plot as the column `y`: logarithms in panels with more than two decades.
 add_panel_scales <- function(series) {
   is_log <- vapply(split(series$value, series$panel), function(values) {
     values <- values[is.finite(values)]
@@ -101,8 +101,8 @@ smooth_series <- function(series) {
   do.call(rbind, unname(panels))
 }
 
-# Gaussian means of running medians, at no more than 400 points. The windows shrink near both ends,
-# so the line begins at the first value and ends at the last one.
+# Smooths a segment by Gaussian means of running medians, at no more than 400 points. The windows
+# shrink near both ends, so the line begins at the first value and ends at the last one.
 smooth_segment <- function(segment) {
   n <- nrow(segment)
   if (length(unique(segment$step)) < 20) return(NULL)
@@ -125,7 +125,7 @@ smooth_segment <- function(segment) {
   segment
 }
 
-# Checkpoints, the best step and the end of the run, from the model directory.
+# Returns checkpoints, the best step and the end of the run, from the model directory.
 history_marks <- function(history, series) {
   folder <- attr(history, "folder")
   marks <- list(checkpoints = numeric(), best = numeric(), end = NULL)
@@ -153,7 +153,7 @@ describe_end <- function(why, reason) {
   )
 }
 
-# Names of metrics as titles: "auc_precision_recall" is "AUC precision recall".
+# Converts names of metrics to titles: "auc_precision_recall" becomes "AUC precision recall".
 metric_titles <- function(metrics) {
   words <- gsub("_", " ", metrics, fixed = TRUE)
   words <- sub("^label/mean$", "mean of the labels", words)
@@ -162,8 +162,8 @@ metric_titles <- function(metrics) {
   paste0(ascii_upper(substr(words, 1, 1)), substring(words, 2))
 }
 
-# The R function that creates a built-in hook, for the name of its C++ class. Other names are
-# returned unchanged.
+# Returns the R function that creates a built-in hook, for the name of its C++ class. Other names
+# are returned unchanged.
 hook_constructor <- function(name) {
   specs <- registered("hook", name)
   if (length(specs)) paste0(endpoints_of(specs[[1]])[[1]], "()") else name
@@ -237,7 +237,8 @@ history_theme <- function(is_single) {
   )
 }
 
-# Values that are drawn as points: series of one value, and evaluations if there are at most 50.
+# Returns the values that are drawn as points: series of one value, and evaluations if there are at
+# most 50.
 values_as_points <- function(series) {
   count <- values_per_series(series)
   series[count == 1 | series$series != "training" & count <= 50, ]
@@ -247,8 +248,9 @@ values_per_series <- function(series) {
   stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
 }
 
-# One column of panels, or two columns for more than four. ggplot2 applies one transformation to all
-# panels, so logarithmic panels plot logarithms, and their labels show the original values.
+# Arranges panels in one column, or in two columns if there are more than four. ggplot2 applies one
+# transformation to all panels. So logarithmic panels plot logarithms, and their labels show the
+# original values.
 history_facets <- function(is_log) {
   facets <- ggplot2::facet_wrap(
     ggplot2::vars(!!quote(panel)), ncol = if (length(is_log) > 4) 2 else 1, scales = "free_y",

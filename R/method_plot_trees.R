@@ -11,9 +11,9 @@ check_tree_plot <- function(which, object, call) {
   abort_runhooks(c("{.arg tree} needs the plot of a tree.", i = advice), call = call)
 }
 
-# A data frame with the position and the text of each node of the first `levels` levels. Nodes
-# without visible children have consecutive positions, and other nodes are centered above their
-# children. `from_x` and `from_y` are the position of the parent; `more` counts hidden nodes.
+# Returns a data frame with the position and the text of each node of the first `levels` levels.
+# Nodes without visible children have consecutive positions, and other nodes are centered above
+# their children. `from_x` and `from_y` are the position of the parent; `more` counts hidden nodes.
 tree_plot_data <- function(object, tree, levels, call) {
   nodes <- as.data.frame(object)
   check_positive_whole(tree, call = call)
@@ -60,8 +60,8 @@ tree_plot_data <- function(object, tree, levels, call) {
   )
 }
 
-# The values of leaves and the conditions of inner nodes, in which thresholds have two digits. The
-# condition is on the line after the feature.
+# Returns the values of leaves and the conditions of inner nodes, in which thresholds have two
+# digits. The condition is on the line after the feature.
 node_labels <- function(nodes) {
   two_digits <- function(x) vapply(x, function(x) format(x, digits = 2), "")
   value <- as.matrix(nodes[grep("^value(_[0-9]+)?$", names(nodes))])
@@ -78,7 +78,7 @@ node_labels <- function(nodes) {
   ifelse(nodes$is_leaf, values, question)
 }
 
-# The number of descendants of each node. Children come after their parents in `nodes`.
+# Returns the number of descendants of each node. Children come after their parents in `nodes`.
 nodes_below <- function(nodes) {
   below <- numeric(nrow(nodes))
   for (i in rev(which(!nodes$is_leaf))) {
@@ -122,7 +122,7 @@ draw_tree <- function(data) {
   graphics::text(edges$x, edges$y, edges$answer, cex = size * 0.9, col = "grey40")
 }
 
-# The labels "yes" and "no", in the middle of the edges.
+# Returns the labels "yes" and "no", in the middle of the edges.
 edge_labels <- function(data) {
   data <- data[-1, ]
   data.frame(

@@ -19,8 +19,8 @@ observed_and_fitted <- function(object, function_name, call) {
   )
 }
 
-# Mean probability and observed frequency in deciles of the probability, for each class. If there
-# are two classes, only the second is included.
+# Returns mean probability and observed frequency in deciles of the probability, for each class. If
+# there are two classes, only the second is included.
 calibration <- function(probabilities, observed) {
   class_numbers <- if (ncol(probabilities) == 2) 2 else seq_len(ncol(probabilities))
   tables <- lapply(class_numbers, function(k) {
@@ -120,8 +120,8 @@ draw_classification_plot <- function(data, which) {
   draw_legend(classes, "topleft")
 }
 
-# The 30 most important terms: the features of a tree model, or the coefficients of a linear model
-# per standard deviation, which do not depend on the units of the features.
+# Returns the 30 most important terms: the features of a tree model, or the coefficients of a linear
+# model per standard deviation. These do not depend on the units of the features.
 term_weights <- function(object, call) {
   check_trained(object, "plot", call)
   if (is_tree_model(object)) {

@@ -94,7 +94,8 @@ deparse_expressions <- function(expressions) {
   vapply(expressions, deparse1, "", control = "digits17")
 }
 
-# The class with the largest logit. The result is missing if a logit is missing.
+# Returns an expression for the class with the largest logit. Its value is missing if a logit is
+# missing.
 best_class_expression <- function(logits, levels) {
   conditions <- if (length(levels) == 2) {
     list(base::call("<=", logits[[1]], 0), base::call(">", logits[[1]], 0))
@@ -108,8 +109,8 @@ best_class_expression <- function(logits, levels) {
   rlang::call2("case_when", !!!unname(arms), .ns = "dplyr")
 }
 
-# The probability of class `i`: 1 / (1 + the sum of exp(other logit - its logit)). The differences
-# are limited, because databases fail on exp() of large numbers.
+# Returns an expression for the probability of class `i`: 1 / (1 + the sum of exp(other logit - its
+# logit)). The differences are limited, because databases fail on exp() of large numbers.
 softmax_probability <- function(i, logits) {
   ratios <- lapply(logits[-i], function(other) {
     difference <- base::call("-", base::call("(", other), base::call("(", logits[[i]]))
@@ -133,7 +134,8 @@ sum_expressions <- function(terms) {
   sum_expressions(unname(lapply(groups, function(group) base::call("(", sum_expressions(group)))))
 }
 
-# 1 / (1 + exp(-value)). The value is limited, because databases fail on exp() of large numbers.
+# Returns the expression 1 / (1 + exp(-value)). The value is limited, because databases fail on
+# exp() of large numbers.
 inverse_logit_expression <- function(value) {
   value <- base::call("(", value)
   rlang::expr(
@@ -198,8 +200,8 @@ linear_expressions <- function(model, family, call) {
   if (family == "multinomial") c(list(0), sums) else sums
 }
 
-# The sum of terms times coefficients. Coefficients that the data do not determine are NA and are
-# omitted.
+# Returns an expression for the sum of terms times coefficients. Coefficients that the data do not
+# determine are NA and are omitted.
 linear_sum_expression <- function(coefficients, names, blueprint, call) {
   is_determined <- !is.na(coefficients)
   terms <- Map(function(name, coefficient) {
@@ -209,8 +211,8 @@ linear_sum_expression <- function(coefficients, names, blueprint, call) {
   if (length(terms)) sum_expressions(unname(terms)) else 0
 }
 
-# The product of the parts of a coefficient's name. In "x:fb", the parts are the number `x` and the
-# level "b" of the factor `f`.
+# Returns an expression for the product of the parts of a coefficient's name. In "x:fb", the parts
+# are the number `x` and the level "b" of the factor `f`.
 term_expression <- function(name, blueprint, call) {
   parts <- strsplit(name, ":", fixed = TRUE)[[1]]
   factors <- lapply(parts, function(part) {
@@ -226,8 +228,8 @@ term_expression <- function(name, blueprint, call) {
   Reduce(function(a, b) base::call("*", a, b), factors)
 }
 
-# 1 for the level and 0 for the other levels. Missing values, and levels that training has not seen,
-# give a missing result.
+# Returns an expression that is 1 for the level and 0 for the other levels. Missing values, and
+# levels that training has not seen, give a missing result.
 level_indicator <- function(variable, level, levels, blueprint, call) {
   is_level <- level_condition(variable, level, blueprint, call)
   zero_cases <- lapply(setdiff(levels, level), function(other) {
@@ -249,7 +251,7 @@ level_condition <- function(variable, level, blueprint, call) {
   base::call("==", column, level)
 }
 
-# A condition that is TRUE in rows where the variable is not missing.
+# Returns a condition that is TRUE in rows where the variable is not missing.
 not_missing_condition <- function(variable, blueprint, call) {
   info <- blueprint$variables[[variable]]
   if (!is.null(info$na_level)) return(TRUE)
@@ -257,7 +259,7 @@ not_missing_condition <- function(variable, blueprint, call) {
   base::call("!", base::call("is.na", expression_of(variable, blueprint, call)))
 }
 
-# The expression of a categorical variable, which must be a column, or factor() of a column.
+# Returns the expression of a categorical variable, which must be a column, or factor() of a column.
 category_column <- function(variable, blueprint, call) {
   info <- blueprint$variables[[variable]]
   is_column <- variable %in% blueprint$columns || is.null(info$expr)
@@ -355,7 +357,7 @@ node_expression <- function(tree, id, blueprint, call) {
   right <- node_expression(tree, node$right, blueprint, call)
   if (identical(left, right)) return(left)
   question_is <- function(text) endsWith(node$question, paste0(node$feature, text))
-  # a split that did not separate the training data
+  # a split that did not separate the training data sends all rows to the left
   if (question_is(" is any level")) return(left)
   if (startsWith(node$question, paste0(node$feature, " is not "))) {
     condition <- level_split_condition(node, blueprint, call)
@@ -392,7 +394,7 @@ level_split_condition <- function(node, blueprint, call) {
   rlang::expr(is.na(!!column) | !(!!column %in% !!rlang::call2("c", !!!present)))
 }
 
-# The largest double that single precision rounds to `x`.
+# Returns the largest double that single precision rounds to `x`.
 rounded_threshold <- function(x) {
   if (x == 0) return(0)
   x + 2^(floor(log2(abs(x))) - 24)

@@ -149,8 +149,8 @@ activation_expression <- function(activation, call) {
 
 # --- Columns
 
-# The products of the columns' elements and the rows of `weights`. Returns a list of terms for each
-# unit, which has a column of `weights`.
+# Returns the products of the columns' elements and the rows of `weights`, as a list of terms for
+# each unit. Each unit has a column of `weights`.
 column_terms <- function(columns, weights, scope, context) {
   terms <- rep(list(list()), ncol(weights))
   offset <- 0
@@ -192,7 +192,7 @@ offset_terms <- function(columns, n, context) {
   lapply(scale, function(scale) list(standardize_expression(expr, columns[[1]]$center, scale)))
 }
 
-# The terms of one column for each unit. `input` is the value of column_input().
+# Returns the terms of one column for each unit. `input` is the result of column_input().
 weighted_input <- function(input, weights) {
   if (!is.null(input$table)) weights <- input$table %*% weights
   lapply(seq_len(ncol(weights)), function(j) {
@@ -251,8 +251,8 @@ numeric_input <- function(column, context) {
   list(numbers = list(standardize_expression(number, column$center, column$scale)))
 }
 
-# The default values of numeric columns, by feature. A default also applies to other columns of the
-# same feature.
+# Returns the default values of numeric columns, by feature. A default also applies to other columns
+# of the same feature.
 feature_defaults <- function(columns) {
   columns <- lapply(columns, function(column) {
     if (is.null(column$source_column)) column else column$source_column
@@ -288,7 +288,8 @@ cyclic_input <- function(column, context) {
   list(numbers = list(base::call("sin", angle), base::call("cos", angle)))
 }
 
-# A number that single precision rounds to a boundary belongs to the bucket above the boundary.
+# Describes a bucketized column (see column_input()). A number that single precision rounds to a
+# boundary belongs to the bucket above the boundary.
 bucketized_input <- function(column, context) {
   number <- numeric_input(column$source_column, context)$numbers[[1]]
   if (is.null(number)) return(NULL)
@@ -323,8 +324,8 @@ identity_input <- function(column, context) {
   )
 }
 
-# Conditions for the levels of a variable of a formula, or for the combined levels of several
-# variables. `words`: the vocabulary of the column.
+# Describes the levels of a variable of a formula, or the combined levels of several variables, by
+# conditions. `words`: the vocabulary of the column.
 formula_levels_input <- function(key, words, context) {
   blueprint <- context$blueprint
   variables <- blueprint$features[[match(key, blueprint$keys)]]

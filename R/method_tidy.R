@@ -81,7 +81,7 @@ glance.tf_estimator <- function(x, ...) {
   tibble::as_tibble(values)
 }
 
-# The F statistic and other measures of summary.lm().
+# Returns the F statistic and other measures of summary.lm().
 regression_measures <- function(fit, r_squared) {
   has_intercept <- "(Intercept)" %in% rownames(fit$coefficients)
   residual_df <- fit_residual_df(fit)

@@ -96,7 +96,8 @@ mlr3_class <- function(type, family) {
     .predict = function(task) mlr3_predict(self, task),
     .extract_internal_tuned_values = rlang::inject(function() mlr3_tuned_values(self, !!info)),
     .extract_internal_valid_scores = function() mlr3_scores(self),
-    # the scores are the best ones, because early stopping restores the best weights
+    # mlr3 calls this for the validation scores; early stopping restores the best weights, so these
+    # are the best scores
     .extract_best_valid_scores = function() mlr3_scores(self)
   )
   active <- list(
@@ -170,7 +171,8 @@ mlr3_params <- function(info) {
   params
 }
 
-# A parameter that counts iterations. Validation can choose it, and a hotstart continues from it.
+# Creates a parameter that counts iterations. Validation can choose its value, and a hotstart
+# (mlr3's continued training) can increase it.
 mlr3_iteration_param <- function(name) {
   paradox::p_int(
     1L, tags = c("train", "hotstart", "internal_tuning"),
@@ -237,14 +239,15 @@ check_hotstart <- function(previous_params, info, call) {
   )
 }
 
-# The data in the form that fit_data() returns for parsnip's models.
+# Returns the data in the form that fit_data() returns for parsnip's models (R/parsnip_fit.R).
 mlr3_data <- function(task, weights, is_tree, call) {
   name <- task$target_names
   formula <- formula_of_all_columns(name)
   fit_data(formula, mlr3_data_frame(task, task), weights, NULL, call, is_tree = is_tree)
 }
 
-# `weight_name`: the name of a new column for the `weights` of the rows.
+# Returns the columns of `task` that `train_task` uses. `weight_name`: the name of a new column for
+# the `weights` of the rows.
 mlr3_data_frame <- function(task, train_task, weight_name = NULL, weights = NULL) {
   rows <- as.data.frame(task$data(cols = c(train_task$target_names, train_task$feature_names)))
   if (!is.null(weight_name)) rows[[weight_name]] <- weights
@@ -287,7 +290,8 @@ mlr3_settings <- function(data, params, info, call) {
   list(args = args, training = training, hooks = hooks, steps_per_iteration = steps_per_iteration)
 }
 
-# A copy, so that the model from which training continues does not change.
+# Copies the directory of a model, so that training can continue from the copy without changing the
+# model.
 copy_model_dir <- function(model) {
   folder <- tempfile("runhooks-")
   dir.create(folder)

@@ -66,7 +66,8 @@ add_metrics <- function(estimator, metric_fn) {
   estimator
 }
 
-# Casts float64 labels of a data frame to the float32 of the predictions, as heads do.
+# Casts float64 labels, as from a data frame, to float32 if the predictions are float32, as heads
+# do.
 match_label_precision <- function(labels, predictions) {
   if (is.list(labels)) return(lapply(labels, match_label_precision, predictions))
   types <- vapply(Filter(is_tensor, as.list(predictions)), function(x) x$dtype$name, "")

@@ -72,8 +72,8 @@ describe_model <- function(object) {
   paste(traits$words, kind)
 }
 
-# The title of a model, such as "Deep regressor: mpg ~ wt". Without a formula, it is the kind of
-# model only.
+# Returns the title of a model, such as "Deep regressor: mpg ~ wt". Without a formula, it is the
+# kind of model only.
 model_title <- function(object) {
   kind <- if (is_custom(object)) "custom model" else describe_model(object)
   substr(kind, 1, 1) <- ascii_upper(substr(kind, 1, 1))
@@ -103,8 +103,8 @@ describe_part_optimizer <- function(optimizer, part) {
   if (is_number(rate)) sprintf("%s (learning rate %s)", name, format(unname(rate))) else name
 }
 
-# The settings of a model for the record of a run: arguments with short values. Arguments about data
-# or files, and defaults without effect, are omitted.
+# Returns the settings of a model for the record of a run: arguments with short values. Arguments
+# about data or files, and defaults without effect, are omitted.
 hyperparameters <- function(object) {
   if (is_custom(object)) return(Filter(is_short, object$args$params))
   args <- object$args[!names(object$args) %in% c(

@@ -51,7 +51,7 @@ resolve_class_weights <- function(x, args, response, call) {
   unname(x[classes])
 }
 
-# Balanced weights: n / (k * n_class), for k classes with rows.
+# Returns balanced weights, n / (k * n_class), for k classes with rows.
 balanced_weights <- function(x, classes, response, call) {
   check_arg(x == "balanced", x, "numbers, or \"balanced\"", "class_weights", call)
   if (is.null(response)) {
@@ -67,7 +67,7 @@ balanced_weights <- function(x, classes, response, call) {
   as.numeric(ifelse(counts > 0, sum(counts) / (sum(counts > 0) * counts), 0))
 }
 
-# The weights of the rows for the loss: the weights of the data times the class weights.
+# Returns the weights of the rows for the loss: the weights of the data times the class weights.
 row_weights <- function(object, frame, n) {
   weights <- if (is.null(frame$weight)) rep(1, n) else as.numeric(frame$weight)
   class_weights <- unlist(object$spec$class_weights)

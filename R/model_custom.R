@@ -151,8 +151,9 @@ custom_model <- function(object) {
   }
 }
 
-# In prediction, `labels` is a promise that records its use. If the model function fails after it
-# has used `labels`, a note in the error message says that they are NULL.
+# Calls the user's model function. In prediction, `labels` is a promise that records its use. If the
+# model function fails after it has used `labels`, a note in the error message says that they are
+# NULL.
 call_model_fn <- function(model_fn, values, mode) {
   if (mode != "infer" || !"labels" %in% names(values)) {
     return(eval_user_code(with_tensor_generics(do.call(model_fn, values, quote = TRUE))))

@@ -28,7 +28,7 @@ current_model_dir <- function(object) {
   if (!is.null(folder) && identical(folder$path, path)) folder else read_model_dir(path)
 }
 
-# The directory of the checkpoint of a warm start, or NULL if none exists.
+# Returns the directory of the checkpoint of a warm start, or NULL if none exists.
 warm_start_folder <- function(x) {
   path <- if (inherits(x, "WarmStartSettings")) x$ckpt_to_initialize_from else if (is_string(x)) x
   if (is.null(path)) return(NULL)

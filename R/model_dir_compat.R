@@ -1,7 +1,7 @@
 # Checks that a model agrees with the metadata of its model directory (R/model_dir_metadata.R), and
 # updates the metadata. Directories without metadata, such as TensorFlow's, are accepted.
 
-# The properties that determine the variables and their meaning, as groups of named strings.
+# Returns the properties that determine the variables and their meaning, as groups of named strings.
 # Learning rates, regularization and example weights are not included.
 model_signature <- function(object) {
   if (!is.null(object$spec)) cpp_model_signature(cached_core_model(object)$core)
@@ -68,7 +68,7 @@ describe_differences <- function(group, trained, current) {
     ),
     sprintf("`%s` was %s and is now %s.", different, trained[different], current[different])
   )
-  # metadata without an optimizer are not a difference: it is unknown
+  # if the metadata contain no optimizer, it is unknown, which is not a difference
   if (group == "optimizer") return(changed)
   pattern <- if (group == "columns") "the column '%s'" else "`%s`"
   c(
@@ -148,8 +148,8 @@ inform_other_training <- function(object, folder) {
 # --- updates of the metadata
 
 # Wraps the input function of a training, so that it also records the model and the data. The core
-# calls the input while it builds the graph. At that time it holds the lock of the directory, and it
-# removes the record if the training fails.
+# calls the input while it builds the graph. At that time the core holds the lock of the directory.
+# The core removes the record if the training fails.
 recording_input <- function(input, object, folder) {
   force(input)
   is_new <- !folder$has_checkpoint
@@ -271,7 +271,8 @@ abort_lost_folder <- function(trained_in, folder, call) {
   )
 }
 
-# Informs instead of raising an error, because a script may delete the directory to start again.
+# Reports that the directory of the last training is lost. This is no error, because a script may
+# delete the directory to start again.
 inform_lost_folder <- function(object, folder) {
   trained_in <- unclass(object$estimator)$shared_state$trained_in
   if (is.null(trained_in) || folder$has_checkpoint) return(invisible())
@@ -284,8 +285,8 @@ inform_lost_folder <- function(object, folder) {
 # --- weights during a training
 
 # Returns `path`, the checkpoint to use, and `forget()`, which deletes it if it is temporary. In a
-# hook of the model's own training, the checkpoint is a temporary one of the current weights. "" is
-# the newest checkpoint.
+# hook of the model's own training, the checkpoint is a temporary one of the current weights. The
+# path "" means the newest checkpoint.
 current_weights <- function(object, checkpoint_path = NULL) {
   nothing <- function() invisible()
   if (!is.null(checkpoint_path)) {

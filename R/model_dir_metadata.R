@@ -1,6 +1,7 @@
 # The training schema in the metadata of a model directory, and the conversion of later data to it.
 
-# Earlier versions wrote RDS files, which can contain code, so they are not read.
+# Reports a file of an earlier version. These were RDS files, which can contain code, so they are
+# not read.
 inform_unread_record <- function(folder) {
   path <- file.path(folder, "runhooks.rds")
   if (!file.exists(path)) return(invisible())
@@ -23,7 +24,7 @@ is_record <- function(x) {
     (is.null(x[["data"]]) || is_recorded_data(x[["data"]]))
 }
 
-# The same as is_record(), without a second check of the last valid record.
+# Like is_record(), but remembers the last valid record and does not check it again.
 is_valid_record <- function(x) {
   if (!is.null(x) && identical(x, the$valid_record)) return(TRUE)
   is_valid <- is_record(x)
@@ -80,8 +81,8 @@ kind_descriptions <- c(
 )
 
 # Converts columns to the kinds and levels in `schema`, a list by feature. One warning lists all new
-# levels. Features in `open` accept new levels. `missing`: strings that are not levels; "" is the
-# missing string of a graph.
+# levels. Features in `open` accept new levels. `missing`: strings that are not levels. In a graph,
+# "" is the missing string.
 coerce_to_schema <- function(columns, schema, open = character(), has_trees = FALSE,
                              missing = c(NA, "")) {
   new_levels <- list()

@@ -92,8 +92,8 @@ vocab_info <- function(new_vocab, new_vocab_size = -1, num_oov_buckets = 0, old_
   structure(info, class = "runhooks_vocab_info")
 }
 
-# Checks that a model that gets all weights of another one has the same columns, levels and scales.
-# Settings that select variables are not checked.
+# Checks that a model that gets all weights of another model has the same columns, levels and
+# scales. Settings that select variables are not checked.
 check_warm_start <- function(object, settings, call) {
   if (is.null(settings) || read_model_dir(model_dir(object))$has_checkpoint) return(invisible())
   takes_all <- is_string(settings) || identical(

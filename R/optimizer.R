@@ -29,7 +29,7 @@ new_optimizer <- function(type, values, constructor, call = parent.frame()) {
   optimizer <- structure(
     c(list(type = type, name = values$name), hyperparameters),
     owner = paste0("tf$train$", name, "Optimizer()"),
-    # the core stores the optimizer that it creates in a graph here; it has the slots
+    # the core stores here the optimizer that it creates in a graph, which has the slot variables
     state = new.env(parent = emptyenv()),
     class = c(paste0(name, "Optimizer"), "runhooks_optimizer")
   )

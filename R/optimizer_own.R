@@ -117,7 +117,8 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
   optimizer
 }
 
-# For scripts that replace `apply_gradients` of the object, as a subclass in Python does.
+# Creates an optimizer for scripts that replace its function `apply_gradients`, as a subclass in
+# Python does.
 base_optimizer <- function(name) {
   self <- new.env(parent = emptyenv())
   self$get_name <- function() name
@@ -171,7 +172,7 @@ own_hyperparameters <- function(hyper, call) {
   hyper
 }
 
-# A function that returns the given slots for each variable.
+# Converts `slots` to a function that returns the slots for each variable.
 as_slots_function <- function(slots, call) {
   is_valid <- is.character(slots) || is.list(slots)
   check_arg(is_valid, slots, "names, a list by name or a function", "slots", call)
@@ -214,7 +215,7 @@ wrap_optimizer_function <- function(f, part, owner, call) {
   }
 }
 
-# The arguments in `all_names` that a function accepts, by name or else by position.
+# Returns the arguments in `all_names` that a function accepts, by name or else by position.
 accepted_arguments <- function(f, all_names, part, call) {
   own_formals <- formals(args(f))
   if ("..." %in% names(own_formals)) return(all_names)
@@ -252,5 +253,5 @@ check_optimizer_result <- function(x, part) {
   if (is_graph_element(x)) list(x) else x
 }
 
-# The fields and the hyperparameters of an optimizer as one list.
+# Returns the fields and the hyperparameters of an optimizer as one list.
 hyperparameters_in <- function(x) c(unclass(x), unclass(x)$hyper)

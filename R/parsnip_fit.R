@@ -105,7 +105,7 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   check_learn_rate(learn_rate, call)
   data <- fit_data(formula, data, weights, class_weights, call, is_tree = TRUE)
   data <- hold_out(data, validation, stop_iter, seed, call)
-  # a step grows a layer
+  # a step grows one layer of a tree, so a tree needs as many steps as its depth
   data$steps_per_iteration <- if (is.null(tree_depth)) 6 else tree_depth
   n <- nrow(data$data)
   args <- list(
@@ -121,7 +121,8 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   fit_estimator("boosted_trees", data, args, NULL, NULL, hooks, model_dir, seed, call)
 }
 
-# Errors name the call that the user wrote, not the one that parsnip generates.
+# Returns the call that errors show: the one that the user wrote, not the one that parsnip
+# generates.
 fit_call <- function() quote(fit())
 
 abort_engine_arguments <- function(extras, f, call) {
@@ -247,8 +248,9 @@ abort_penalty_without_lbfgs <- function(penalty, call) {
   )
 }
 
-# L-BFGS with the objective of glmnet, times the sum of the weights of the rows. glmnet standardizes
-# a numeric outcome, so `penalty` is divided by the standard deviation of the outcome.
+# Returns an L-BFGS optimizer with the objective of glmnet, times the sum of the weights of the
+# rows. glmnet standardizes a numeric outcome, so `penalty` is divided by the standard deviation of
+# the outcome.
 penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   if (is.null(mixture)) mixture <- 1
   weights <- if (!is.null(data$weight)) data$data[[data$weight]]
@@ -264,8 +266,8 @@ penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   )
 }
 
-# The minimum weight of a node for `min_n` rows. The hessian of a squared error is 2. Half a row
-# less allows for rounding in single precision.
+# Converts `min_n` rows to the minimum weight of a node. The hessian of a squared error is 2. Half a
+# row less allows for rounding in single precision.
 min_n_to_node_weight <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
 
 # Converts a decrease of the sum of losses to the gain of a split, which is twice the decrease of
@@ -274,7 +276,7 @@ gain_factor <- function(y) {
   if (is.factor(y)) 2 else 4 / column_scale(as.numeric(y), TRUE)$scale^2
 }
 
-# Returns a name in tf$nn or a function. NULL means no activation.
+# Converts parsnip's activation to a name in tf$nn or a function. NULL means no activation.
 mlp_activation <- function(activation, call) {
   if (is.null(activation)) return("relu")
   if (identical(activation, "linear")) return(NULL)
@@ -410,7 +412,7 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   model
 }
 
-# An estimator for the data, not yet trained.
+# Creates an estimator for the data, without training it.
 new_fit_estimator <- function(kind, data, args, folder, config) {
   type <- if (!is.null(args$head)) {
     "estimator"
@@ -424,7 +426,7 @@ new_fit_estimator <- function(kind, data, args, folder, config) {
     make, formula = data$formula, data = data$data, model_dir = folder, config = config, !!!args
   )
   formula <- data$formula
-  # without its environment
+  # the stored call has the formula without its environment
   attributes(formula) <- NULL
   model$call <- call(paste0(kind, "_", type), formula = formula, data = quote(data))
   model
@@ -468,7 +470,7 @@ muffle_training_messages <- function(expr) {
   )
 }
 
-# The head of the estimator, or NULL for regressors and classifiers.
+# Returns the head of the estimator, or NULL for regressors and classifiers.
 fit_head <- function(data, args) {
   if (!is.null(data$quantiles)) return(quantile_head(data$quantiles, weight_column = data$weight))
   if (!identical(data$family, "poisson")) return(NULL)
@@ -477,8 +479,8 @@ fit_head <- function(data, args) {
   poisson_regression_head(weight_column = data$weight, loss_reduction = reduction)
 }
 
-# A hash that is the same in each session. Functions and optimizers are replaced by their code and
-# their fields, because they contain environments.
+# Returns a hash that is the same in each session. Functions and optimizers are replaced by their
+# code and their fields, because they contain environments.
 fit_hash <- function(parts) {
   plain <- function(x) {
     if (is.function(x)) return(code_text(body(x)))

@@ -1,6 +1,6 @@
 # Registers the engine "runhooks" for the models of parsnip when parsnip is loaded.
 
-# Calls `register` now if the package is loaded, and whenever it is loaded later.
+# Calls `register` now if `package` is loaded, and again whenever it is loaded later.
 register_on_load <- function(package, register) {
   safely <- function(...) {
     # an error here would prevent the other package from being loaded
@@ -27,7 +27,7 @@ register_wide_deep <- function() {
 dials_fn <- function(fun, ...) list(pkg = "dials", fun = fun, ...)
 
 parsnip_models <- local({
-  # the range is in powers of 2
+  # dials gives the range of the batch size as powers of 2: 8 to 256
   batch_size <- dials_fn("batch_size", range = c(3, 8))
   linear <- list(
     fun = "parsnip_linear_fit",
@@ -132,8 +132,8 @@ prediction_spec <- function(type) {
   list(pre = NULL, post = post_functions[[type]], func = c(fun = "predict"), args = args)
 }
 
-# Convert our tibbles to the tibbles and vectors that parsnip expects. Each fit stores a copy of
-# these functions, so longer code is in separate functions.
+# Functions that convert our tibbles to the tibbles and vectors that parsnip expects. Each fit
+# stores a copy of these functions, so longer code is in separate functions.
 post_functions <- list(
   numeric = function(results, object) results[[1]],
   class = function(results, object) results[[1]],
@@ -155,7 +155,7 @@ finish_quantiles <- function(results, object) {
 
 finish_interval <- function(results, object) {
   if (object$spec$mode == "regression") return(results[c(".pred_lower", ".pred_upper")])
-  # the interval belongs to the second class
+  # the interval is that of the second class; the interval of the first class is its complement
   low <- results$.pred_lower
   high <- results$.pred_upper
   names <- paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2))

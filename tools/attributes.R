@@ -6,7 +6,7 @@ source("tools/layers.R")
 
 wrapper_files <- c("src/RcppExports.cpp", "R/RcppExports.R")
 
-# The expected text of both files, by path.
+# Returns the expected text of both files, by path.
 wrappers <- function(root) {
   copy <- tempfile("attributes")
   dir.create(file.path(copy, "src"), recursive = TRUE)
@@ -25,7 +25,7 @@ wrappers <- function(root) {
   lapply(setNames(nm = wrapper_files), function(file) readLines(file.path(copy, file)))
 }
 
-# The files that differ from the expected wrappers.
+# Returns the files that differ from the expected wrappers.
 stale_wrappers <- function(root, expected = wrappers(root)) {
   Filter(function(file) {
     path <- file.path(root, file)

@@ -1,4 +1,4 @@
-# File names in comments, such as `plan.cpp` or `R/hook.R`, must exist in the tree. A line that
+# Checks comments: file names, such as `plan.cpp` or `R/hook.R`, must exist in the tree. A line that
 # names an external file contains `lint: allow file`.
 source("tools/common.R")
 
@@ -20,7 +20,7 @@ comments_of <- function(lines, file) {
 check_comments <- function(root) {
   folders <- c("R", "src", "tests", "tools", "bench", "inst", "Makefile")
   sources <- tree_files(root, folders, "(^|/)(Makefile|COPYRIGHTS)$|[.](cpp|h|inc|R|py|sh)$")
-  # these name files of scratch trees
+  # these sources name files of the scratch trees that they create
   sources <- setdiff(sources, sprintf("tools/test_%s.R", c("tools", "units", "release")))
   files_in_tree <- tree_files(root, folders, ".")
   files_in_tree <- c(files_in_tree, "src/RcppExports.cpp", "R/RcppExports.R")

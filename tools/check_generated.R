@@ -6,7 +6,7 @@ source("tools/common.R")
 source("tools/attributes.R")
 source("tools/vignettes.R")
 
-# Files below `folders` that differ between two trees, as paths relative to the roots.
+# Returns the files below `folders` that differ between two trees, as paths relative to the roots.
 differing_files <- function(first_root, second_root, folders) {
   files <- function(root) {
     unlist(lapply(folders, function(folder) {
@@ -23,7 +23,7 @@ differing_files <- function(first_root, second_root, folders) {
   all[!vapply(all, same, NA)]
 }
 
-# The reason why pages cannot be generated here, or "".
+# Returns the reason why pages cannot be generated here, or "".
 cannot_document <- function(root) {
   if (!requireNamespace("roxygen2", quietly = TRUE)) return("roxygen2 is not installed")
   expected <- read.dcf(file.path(root, "DESCRIPTION"), "RoxygenNote")[[1]]
@@ -35,7 +35,7 @@ cannot_document <- function(root) {
   ""
 }
 
-# Files of NAMESPACE and man/ that differ from roxygen2's output.
+# Returns NAMESPACE and the files of man/ that differ from roxygen2's output.
 stale_pages <- function(root) {
   copy <- tempfile("generated")
   dir.create(copy)

@@ -27,7 +27,7 @@ check_inside <- function(root) {
   })))
 }
 
-# The test files that CRAN runs: `cran_files` of tests/testthat.R.
+# Returns the test files that CRAN runs: `cran_files` of tests/testthat.R.
 cran_files_of <- function(root) {
   for (expr in parse(file.path(root, "tests/testthat.R"))) {
     if (is.call(expr) && identical(expr[[2]], quote(cran_files))) return(eval(expr[[3]], baseenv()))
@@ -35,8 +35,8 @@ cran_files_of <- function(root) {
   character()
 }
 
-# The files that CRAN runs must be in the source package. CRAN must run at least one test of each
-# module that has tests in the source package.
+# Checks that the files that CRAN runs are in the source package. CRAN must run at least one test of
+# each module that has tests in the source package.
 check_cran_files <- function(root) {
   if (!file.exists(file.path(root, "tests/testthat.R"))) return(violations())
   files <- tree_files(root, "tests/testthat", "^test-.*[.]R$", recursive = FALSE)
@@ -53,8 +53,8 @@ check_cran_files <- function(root) {
   violations("tests/testthat.R", rep(1L, length(messages)), "cran", messages)
 }
 
-# A test file is named `test-<R file>.R`, `test-<R file>-<topic>.R`, `test-suite_<topic>.R` if it
-# belongs to several R files, or `test-trace_<group>.R`.
+# Checks the names of test files: `test-<R file>.R`, `test-<R file>-<topic>.R`,
+# `test-suite_<topic>.R` if it belongs to several R files, or `test-trace_<group>.R`.
 check_test_names <- function(root) {
   files <- tree_files(root, "tests/testthat", "^test-.*[.]R$", recursive = FALSE)
   sources <- sub("[.]R$", "", basename(tree_files(root, "R", "[.]R$")))

@@ -6,7 +6,8 @@ source("tools/common.R")
 # The registers that *_avx2.o or *_avx512.o must use, and that *_base.o must not use.
 wide_registers <- c(avx2 = "%ymm", avx512 = "%zmm")
 
-# DW.ref.__gxx_personality_v0 is data, which every object with a frame shares.
+# Returns the weak symbols in the output of nm. DW.ref.__gxx_personality_v0 is no problem: it is
+# data that every object with a frame shares.
 weak_symbols <- function(nm_lines) {
   weak <- grep(" [VWu] ", nm_lines, value = TRUE)
   setdiff(sub("^.* [VWu] ", "", weak), "DW.ref.__gxx_personality_v0")
@@ -29,7 +30,7 @@ check_object <- function(file, nm_lines, disassembly) {
   found
 }
 
-# The reason why objects cannot be checked here (no x86 or no binutils), or "".
+# Returns the reason why objects cannot be checked here (no x86 or no binutils), or "".
 cannot_check <- function() {
   if (!grepl("^(x86_64|amd64)$", Sys.info()[["machine"]])) return("not an x86-64 machine")
   missing <- c("nm", "objdump")[!nzchar(Sys.which(c("nm", "objdump")))]

@@ -18,7 +18,7 @@ is_test <- function(file) startsWith(file, "tests/")
 layer_of <- function(path) sub("/.*$", "", sub("^src/", "", path))
 no_layer_message <- function(name) sprintf("%s/ is not a layer: tools/layers.R lists them", name)
 
-# The problem with a file's location, or NULL.
+# Returns the problem with a file's location, or NULL.
 location_problem <- function(file) {
   if (is_binding(file)) return(NULL)
   if (!grepl("^src/[^/]+/", file)) {
@@ -60,7 +60,7 @@ own_include_problem <- function(root, file, target) {
   }
 }
 
-# The problem with an include of a core file, or NULL.
+# Returns the problem with an include of a core file, or NULL.
 include_problem <- function(root, file, target, system) {
   if (grepl(r_headers, target)) return("an R header in the core: only src/r/ may use R")
   if (system) system_include_problem(file, target) else own_include_problem(root, file, target)

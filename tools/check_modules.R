@@ -3,7 +3,8 @@
 source("tools/common.R")
 source("tools/layers.R")
 
-# The longest prefix that names a module: `model_dir_compat.R` is in `model_dir`, not in `model`.
+# Returns the longest prefix that names a module: `model_dir_compat.R` is in `model_dir`, not in
+# `model`.
 module_of <- function(files) {
   vapply(sub("[.]R$", "", basename(files)), function(name) {
     parts <- strsplit(name, "_", fixed = TRUE)[[1]]
@@ -12,14 +13,14 @@ module_of <- function(files) {
   }, "", USE.NAMES = FALSE)
 }
 
-# The files that belong to a module. The files that load the package do not.
+# Returns the files that belong to a module. The files that load the package belong to none.
 module_files <- function(root) {
   files <- tree_files(root, "R", "[.]R$")
   files[!basename(files) %in% c("zzz.R", "runhooks-package.R")]
 }
 
-# The top-level definitions of a file, and the functions that it calls by name, with lines. Skips
-# names of arguments and local variables.
+# Returns the top-level definitions of a file, and the functions that it calls by name, with lines.
+# Skips names of arguments and local variables.
 definitions_and_calls <- function(root, file) {
   code <- parse(file.path(root, file), keep.source = TRUE)
   is_definition <- vapply(code, function(e) {

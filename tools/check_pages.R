@@ -2,7 +2,7 @@
 # page contains a raw `|` of a Markdown table. Rscript tools/check_pages.R
 source("tools/common.R")
 
-# The code of a page's examples without \dontrun{}.
+# Returns the code of a page's examples without \dontrun{}.
 example_code <- function(rd) {
   tags <- vapply(rd, function(part) attr(part, "Rd_tag"), "")
   examples <- rd[tags == "\\examples"]
@@ -25,7 +25,7 @@ exported_names <- function(root) {
   gsub("\"", "", sub("^export\\((.*)\\)$", "\\1", grep("^export\\(", lines, value = TRUE)))
 }
 
-# Lines of running text (not code) that contain the letter.
+# Returns the lines of running text (not code) that contain the letter.
 lines_of_text <- function(rd, letter) {
   if (!is.list(rd)) {
     is_text <- identical(attr(rd, "Rd_tag"), "TEXT") && grepl(letter, rd, fixed = TRUE)

@@ -1,12 +1,12 @@
-# Plain English in comments, help pages, long strings and Markdown: at most 1.2 lines in 1,000 may
-# match a pattern that technical English hardly ever has. It also limits the size of two pages.
-# `VERBOSE=1 Rscript tools/check_prose.R` prints each match.
+# Checks that comments, help pages, long strings and Markdown are in plain English. At most 1.2
+# lines in 1,000 may match a pattern that technical English hardly ever has. Also limits the size of
+# two pages. `VERBOSE=1 Rscript tools/check_prose.R` prints each match.
 source("tools/common.R")
 
 max_rate <- 1.2
 max_kilobytes <- c("NEWS.md" = 8, "bench/README.md" = 14)
 
-# Short strings: this file is checked as well.
+# The strings are short, because long ones would match: this file is checked as well.
 subjectless <- paste0("(?:who|whoever|whosoever)\\s+(?!cares)(?:", paste(c(
   "is", "was", "has", "have", "had", "asks?", "waits?", "makes?", "reads?", "writes?", "saves?",
   "calls?", "looks?", "shares?", "takes?", "gives?", "knows?", "wants?", "needs?", "uses?", "may",
@@ -36,7 +36,7 @@ retired <- c(
   "sits_well", "settle_doors", "may_be_door", "know_tensor_methods", "looks[(][)]"
 )
 
-# The prose of a file, with its line numbers.
+# Returns the prose of a file, with its line numbers.
 prose_of <- function(file, lines) {
   if (grepl("[.](cpp|h|inc)$", file)) return(captured(lines, "(?:^|\\s)//+\\s?(.*)"))
   if (grepl("[.]R?md$", file)) {
@@ -52,7 +52,7 @@ prose_of <- function(file, lines) {
   rbind(comments, data.frame(line = at, text = as.character(unlist(strings))))
 }
 
-# What the group of the pattern matches, where that has more than three characters.
+# Returns the text that the group of the pattern matches, if it has more than three characters.
 captured <- function(lines, pattern) {
   matches <- regmatches(lines, regexec(pattern, lines, perl = TRUE))
   text <- vapply(matches, function(groups) if (length(groups)) groups[[2]] else "", "")

@@ -1,4 +1,4 @@
-# House rules as code. `lint: allow <rule>` in a comment on the line, or alone on the line above,
+# Checks the house rules. `lint: allow <rule>` in a comment on the line, or alone on the line above,
 # permits an exception.
 source("tools/common.R")
 source("tools/non_api.R")
@@ -136,8 +136,8 @@ check_pattern <- function(root, rule) {
   }))
 }
 
-# The tokens of an R file, so that strings and comments can be ignored. Returns the parse error if
-# there is one.
+# Returns the tokens of an R file, so that strings and comments can be ignored. Returns the parse
+# error if there is one.
 r_tokens <- function(root, file) {
   parsed <- tryCatch(
     parse(file.path(root, file), keep.source = TRUE, encoding = "UTF-8"),
@@ -147,7 +147,7 @@ r_tokens <- function(root, file) {
   structure(conditionMessage(parsed), class = "parse_error")
 }
 
-# Calls of the given functions: lines and unevaluated calls.
+# Returns the calls of the given functions: lines and unevaluated calls.
 calls_of <- function(tokens, names) {
   at <- tokens[tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text %in% names, ]
   calls <- lapply(at$parent, function(name_expr) {
@@ -223,7 +223,7 @@ check_r_file <- function(root, file) {
     ))
   }
   if (startsWith(file, "R/")) {
-    # Also as a value, such as options(error = quit).
+    # quit() is also found as a value, such as options(error = quit).
     quits <- tokens$token %in% c("SYMBOL", "SYMBOL_FUNCTION_CALL") & tokens$text %in% "quit" |
       tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text == "q"
     found <- rbind(found, violation_at(

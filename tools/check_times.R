@@ -5,11 +5,11 @@ source("tools/common.R")
 
 cran_limits <- c(compile = NA, examples = 60, tests = 60, vignettes = 60)
 
-# Processor time of all finished child processes.
+# Returns the processor time of all finished child processes.
 child_seconds <- function() sum(proc.time()[c("user.child", "sys.child")])
 
-# The processor time of a child process, which must succeed. Like CRAN, it has no variable NOT_CRAN
-# and uses at most two cores.
+# Returns the processor time of a child process, which must succeed. Like CRAN, it has no variable
+# NOT_CRAN and uses at most two cores.
 seconds_of <- function(command, arguments, folder = ".") {
   old <- setwd(folder)
   on.exit(setwd(old))
@@ -61,7 +61,7 @@ parts <- list(
   }
 )
 
-# The files of the source package, as R CMD build selects them.
+# Copies the files of the source package, as R CMD build selects them.
 unpack_source <- function(folder) {
   copy <- file.path(folder, "source")
   seconds_of("sh", c("-c", shQuote(sprintf(". tools/compiler.sh; copy_sources %s", copy))))

@@ -12,7 +12,7 @@ statement_at <- function(code, i) {
   list(text = paste(code[i:last], collapse = " "), last = last)
 }
 
-# The text without template arguments.
+# Returns the text without template arguments.
 without_templates <- function(text) {
   repeat {
     shorter <- gsub("<[^<>{};]*>", "", text)
@@ -29,7 +29,8 @@ enumerators <- function(code, i) {
   names[nzchar(names)]
 }
 
-# The names in a declaration. An alias includes its text, because equal aliases may occur twice.
+# Returns the names in a declaration. An alias includes its text, because equal aliases may occur
+# twice.
 declared_names <- function(code, i, text) {
   plain <- trimws(without_templates(sub("^template\\s*", "", text)))
   if (grepl("^using \\w+ =", plain)) return(trimws(text))
@@ -43,15 +44,15 @@ declared_names <- function(code, i, text) {
   # The name precedes a parenthesis, `=`, `{`, `[` or `;`.
   name <- sub("^[^({=;[]*?([A-Za-z_][\\w:~]*)\\s*[({=;[].*$", "\\1", plain, perl = TRUE)
   if (identical(name, plain) || grepl(":", name)) return(character())
-  # A pointer to a function.
+  # The declaration is a pointer to a function.
   if (grepl("[(][*]\\w+[)]", plain)) return(sub("^.*?[(][*](\\w+)[)].*$", "\\1", plain))
   if (grepl("^[^=]*[(]", plain)) return(name)
-  # Several values in one declaration.
+  # A declaration may define several values.
   other_names <- regmatches(plain, gregexpr(", *\\w+ *(?=[=[;,])", plain, perl = TRUE))[[1]]
   c(name, trimws(sub(",", "", other_names)))
 }
 
-# File-local names of a source, with their lines.
+# Returns the file-local names of a source, with their lines.
 file_local_names <- function(root, file) {
   raw <- read_lines(root, file)
   code <- cpp_code(raw)
@@ -84,7 +85,7 @@ file_local_names <- function(root, file) {
   do.call(rbind, c(list(data.frame(name = character(), line = integer())), names_by_line))
 }
 
-# The names that several of the files define. Overloads in one file count as one name.
+# Returns the names that several of the files define. Overloads in one file count as one name.
 clashes_in <- function(root, files) {
   names <- do.call(rbind, lapply(files, function(file) {
     names_of_file <- file_local_names(root, file)

@@ -1,6 +1,6 @@
 # Shared functions of the tools: lists of files, text of C++ sources without comments, and reports.
 
-# A table of violations; an empty one means success.
+# Creates a table of violations; an empty one means success.
 violations <- function(file = character(), line = integer(), rule = character(),
                        message = character()) {
   data.frame(
@@ -24,7 +24,8 @@ report <- function(tool, problems, success) {
   1L
 }
 
-# Files under `folders` of `root` whose names match, as relative paths, without generated files.
+# Returns the files under `folders` of `root` whose names match, as relative paths, without
+# generated files.
 tree_files <- function(root, folders, pattern, recursive = TRUE) {
   folders <- folders[file.exists(file.path(root, folders))]
   files <- unlist(lapply(folders, function(folder) {
@@ -41,7 +42,8 @@ read_lines <- function(root, file) {
   readLines(file.path(root, file), warn = FALSE, encoding = "UTF-8")
 }
 
-# C++ lines with blanked comments (and, on request, blanked strings). Line numbers do not change.
+# Returns C++ lines with blanked comments (and, on request, blanked strings). Line numbers do not
+# change.
 cpp_code <- function(lines, keep_strings = FALSE) {
   if (!length(lines)) return(lines)
   text <- paste(lines, collapse = "\n")
@@ -60,7 +62,7 @@ cpp_code <- function(lines, keep_strings = FALSE) {
   c(out, rep("", length(lines) - length(out)))
 }
 
-# The includes of a C++ file: line, target, and whether the target is in <>.
+# Returns the includes of a C++ file: line, target, and whether the target is in <>.
 cpp_includes <- function(root, file) {
   code <- cpp_code(read_lines(root, file), keep_strings = TRUE)
   pattern <- "^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*$"
@@ -82,7 +84,8 @@ resolve_include <- function(root, file, target) {
   NA_character_
 }
 
-# All headers that a file reaches. The file itself is included only if it is part of a cycle.
+# Returns all headers that a file includes, directly or through others. The file itself is one of
+# them only if it is part of a cycle.
 reached_headers <- function(root, file) {
   reached <- character()
   queue <- file
@@ -97,7 +100,7 @@ reached_headers <- function(root, file) {
   sort(reached)
 }
 
-# The existing quoted includes, cached because many files include the same headers.
+# Returns the existing quoted includes, cached because many files include the same headers.
 includes_of <- local({
   cache <- new.env()
   function(root, file) {

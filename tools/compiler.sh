@@ -63,7 +63,7 @@ progress() {
   done
 }
 
-# The number of missing objects of kind $1 (`units` or `separate`).
+# Prints the number of missing objects of kind $1 (`units` or `separate`).
 missing_objects() {
   if [ "$1" = units ]; then
     sources=$(cd src && ls units/*.cpp kernels/*.cpp RcppExports.cpp)

@@ -9,7 +9,7 @@ say() { echo "deps: $*"; }
 have() { command -v "$1" > /dev/null 2>&1; }
 is_apt_root() { [ "$(id -u)" = 0 ] && have apt-get; }
 
-# The packages of one field of DESCRIPTION, without versions.
+# Prints the packages of one field of DESCRIPTION, without versions.
 field() {
   awk -v field="$1:" '/^[^ \t]/ { inside = ($1 == field); sub(/^[^:]*:/, "") } inside' DESCRIPTION |
     tr ',\n' '  ' | sed 's/([^)]*)//g'
@@ -34,7 +34,8 @@ unavailable=.build/deps.unavailable
 
 was_unavailable() { [ -f "$unavailable" ] && grep -qx "$1" "$unavailable"; }
 
-# Those of the arguments after the first that R does not find as packages, or "R" if R is too old.
+# Prints those of the arguments after the first that R does not find as packages, and "R" if R is
+# too old.
 missing_packages() {
   Rscript -e 'p <- unique(commandArgs(TRUE))
     if (getRversion() < "4.1") cat("R ")
@@ -67,7 +68,7 @@ look() {
   done
 }
 
-# Missing optional packages that have not been searched before.
+# Prints the missing optional packages that have not been searched before.
 worth_seeking() {
   for name in $missing_optional; do
     was_unavailable "$name" || echo "$name"
@@ -104,14 +105,15 @@ install_by_apt() {
   must=$(apt_known $missing_system $missing_required | sort -u)
   may=$(apt_known $(worth_seeking) | sort -u)
   [ -z "$must$may" ] || say "installing" $must $may
-  # Together if possible; an optional package that fails must not prevent the others.
+  # Installs all packages together if possible. An optional package that fails must not prevent the
+  # others.
   if [ -n "$must$may" ] && ! apt_install $must $may; then
     [ -z "$must" ] || apt_install $must || tail -n 15 "$log"
     for package in $may; do apt_install "$package"; done
   fi
 }
 
-# Locales that the C library lacks. Systems spell them differently.
+# Prints the locales that the C library lacks. Systems spell them differently.
 missing_locales() {
   spelled() { tr '[:upper:]' '[:lower:]' | tr -d '-'; }
   known=$(locale -a 2> /dev/null | spelled)

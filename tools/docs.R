@@ -9,7 +9,7 @@ invisible(write_wrappers("."))
 roxygen2::roxygenise(".", roclets = "namespace", load_code = "source")
 install <- function() if (system2("sh", "tools/install.sh") != 0) quit(save = "no", status = 1)
 install()
-# A new process loads the new install.
+# Runs R in a new process, which loads the new install.
 rscript <- function(...) system2(file.path(R.home("bin"), "Rscript"), c(...))
 run_code <- function(code) rscript("-e", shQuote(code))
 old_code <- readLines("R/dataset_registered.R")

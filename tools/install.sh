@@ -16,8 +16,8 @@ place=$(Rscript -e '
   cat(library, R.version.string, sep = "\n")') || exit 1
 lib=$(echo "$place" | head -n 1)
 
-# A checksum of the sources, R, the flags, and the installed package, because another tree may
-# install there too.
+# Prints a checksum of the sources, R, the flags, and the installed package, because another tree
+# may install there too.
 state() {
   {
     echo "$place $CXX17 $R_MAKEVARS_USER"
@@ -47,7 +47,7 @@ clear_stale_lock "$lib"
   echo $? > .build/status
 } | progress install "$missing" .build/install.log
 if [ "$(cat .build/status)" != 0 ]; then
-  # The compiler's errors, else the last lines.
+  # Shows the compiler's errors, or the last lines if there are none.
   found=$(grep -A 4 '[Ee]rror[: ]' .build/install.log | head -n 60)
   echo "${found:-$(tail -n 30 .build/install.log)}"
   exit 1

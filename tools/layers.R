@@ -20,12 +20,12 @@ layers <- local({
     data = c(ground, "io", "kernels", "session"),
     # Ops that call functions run the plans of these functions.
     control = c(ground, "autodiff", "io", "session"),
-    # Functions that add several ops.
+    # Functions of this layer add several ops to a graph.
     nn = c(ground, "ops", "autodiff", "io"),
     columns = engine,
-    # Processes that compute one graph together.
+    # This layer connects processes that compute one graph together.
     cluster = ground,
-    # A shared object for one MPI, in plain C.
+    # This layer is a shared object for one MPI library, in plain C.
     mpi = character(),
     # Optimizer updates are hot loops.
     training = c(engine, "kernels"),
@@ -40,7 +40,7 @@ layers <- local({
   )
 })
 
-# The binding files: all of src/r/, with one folder per module.
+# Returns the binding files: all of src/r/, with one folder per module.
 binding_files <- function(root) {
   sort(tree_files(root, "src/r", "[.]cpp$"), method = "radix")
 }
@@ -68,6 +68,6 @@ r_extra_calls <- list(
   graph = "underlying_session",
   # Columns of a CSV are selected like those of a data frame.
   dataset = c("select_names", "parse_formula"),
-  # The columns that a formula reads, and their record.
+  # These modules read the columns that a formula uses, and the record of a formula.
   model_dir = "formula_record", input = c("formula_record", "is_formula_data", "formula_batches")
 )

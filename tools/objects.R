@@ -6,7 +6,7 @@ source("tools/common.R")
 source("tools/layers.R")
 source("tools/units.R")
 
-# One make variable, wrapped at 100 columns with continuations.
+# Returns one make variable, wrapped at 100 columns with continuations.
 make_list <- function(name, words) {
   lines <- strwrap(paste(words, collapse = " "), width = 100 - nchar(name) - 5)
   if (!length(lines)) return(paste(name, "="))
@@ -41,7 +41,7 @@ object_lists <- function(root) {
   Filter(length, lists)
 }
 
-# Links zlib if DESCRIPTION's SystemRequirements name it.
+# TRUE if DESCRIPTION's SystemRequirements name zlib, which is then linked.
 needs_zlib <- function(root) {
   fields <- read.dcf(file.path(root, "DESCRIPTION"), "SystemRequirements")
   any(grepl("\\bzlib\\b", fields))
@@ -108,7 +108,7 @@ makevars <- function(root, file = "src/Makevars") {
   )
 }
 
-# The files that differ from the expected ones.
+# Returns the files that differ from the expected ones.
 stale_makevars <- function(root) {
   files <- c("src/Makevars", "src/Makevars.win")
   Filter(function(file) {
@@ -126,7 +126,8 @@ write_makevars <- function(root) {
   stale
 }
 
-# Read before Makevars (MAKEFILES); makes each source a separate object.
+# Writes a file that make reads before Makevars (variable MAKEFILES). It makes each source a
+# separate object.
 write_separate <- function(root) {
   path <- file.path(root, "src/separate.mk")
   lines <- make_list("override OBJECTS", object_of(unit_sources(root)))

@@ -60,7 +60,7 @@ build() { # target, compiler, flags, libraries
   return 1
 }
 
-# Output of the named tests if they completed; `limit` is in seconds.
+# Prints the output of the named tests if they completed; `limit` is in seconds.
 run_group() { # names, runner ...
   names=$1
   shift
@@ -120,7 +120,7 @@ platform() {
   fi
   case $1 in
     arm64)
-      # Static, because mixing one libc's dynamic loader with another's threads hangs.
+      # Links statically, because mixing one libc's dynamic loader with another's threads hangs.
       build arm64 aarch64-linux-gnu-g++ -static "" && run_tests arm64 qemu-aarch64-static
       ;;
     windows)

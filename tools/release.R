@@ -10,7 +10,8 @@ field_of <- function(root, name) {
 # Compares titles without quotes and case, because DESCRIPTION quotes names of software.
 plain_title <- function(title) tolower(gsub("['\"`]", "", trimws(title)))
 
-# The owner of the package must replace addresses of example.org (RFC 2606) in DESCRIPTION.
+# Finds addresses of example.org (RFC 2606) in DESCRIPTION, which the owner of the package must
+# replace.
 placeholder_faults <- function(root) {
   lines <- grep("PLACEHOLDER|@example[.]org|//example[.]org", read_lines(root, "DESCRIPTION"))
   violations("DESCRIPTION", lines, "placeholder", "replace the placeholder with the owner's data")
@@ -67,7 +68,7 @@ title_faults <- function(root) {
   found
 }
 
-# The tree must be committed on the branch main.
+# Checks that the tree is committed on the branch main.
 git_faults <- function(root) {
   git <- function(...) system2("git", c("-C", shQuote(root), ...), stdout = TRUE, stderr = TRUE)
   changed <- git("status", "--porcelain")
@@ -88,8 +89,8 @@ release_faults <- function(root, today = Sys.Date()) {
   )
 }
 
-# Faults in the log of R CMD check. CRAN accepts the note about a first submission. The note of R <
-# 4.4 about the size of the shared library is information in newer versions.
+# Returns the faults in the log of R CMD check. CRAN accepts the note about a first submission. The
+# note of R < 4.4 about the size of the shared library is information in newer versions.
 log_faults <- function(lines) {
   reported <- grep("^\\* .* (ERROR|WARNING|NOTE)$", lines)
   allowed_notes <- "checking (CRAN incoming feasibility|installed package size) .* NOTE$"

@@ -9,12 +9,12 @@ one_failure <- c(passed = 0L, failed = 1L, skipped = 0L)
 
 summary_line <- function(counts) paste(counts, names(counts), collapse = ", ")
 
-# An outcome: counts, and the names of failed tests.
+# Creates an outcome: counts, and the names of failed tests.
 outcome_of <- function(counts, failed = character()) list(counts = counts, failed = failed)
 add_outcomes <- function(a, b) outcome_of(a$counts + b$counts, c(a$failed, b$failed))
 
-# The outcome of a log that ends with `<what>: N passed, N failed`, as from the core's tests and
-# lint. A log without that line is a failure.
+# Returns the outcome of a log that ends with `<what>: N passed, N failed`, as those of the core's
+# tests and of lint do. A log without that line is a failure.
 log_outcome <- function(log, what) {
   lines <- if (file.exists(log)) readLines(log, warn = FALSE) else character()
   pattern <- sprintf("^%s: ([0-9]+) passed, ([0-9]+) failed$", what)
@@ -26,7 +26,7 @@ log_outcome <- function(log, what) {
   outcome_of(counts, sprintf("%s: %s", rep(what, length(failed)), sub("^FAILED ", "", failed)))
 }
 
-# Counts of testthat's results: passed expectations, failures and errors, skips.
+# Counts testthat's results: passed expectations, failures and errors, skips.
 r_counts <- function(results) {
   expectations <- unlist(lapply(results, `[[`, "results"), recursive = FALSE)
   is_a <- function(kinds) {
@@ -35,7 +35,7 @@ r_counts <- function(results) {
   c(passed = is_a("success"), failed = is_a(c("failure", "error")), skipped = is_a("skip"))
 }
 
-# Names of results with a failure or an error, as `file: name`.
+# Returns the names of results with a failure or an error, as `file: name`.
 r_failed <- function(results) {
   is_failed <- vapply(results, function(result) {
     any(vapply(result$results, inherits, NA, what = c("expectation_failure", "expectation_error")))
@@ -68,7 +68,7 @@ progress_reporter <- function(progress_file) {
 
 test_folder <- file.path("tests", "testthat")
 
-# The names of the test files that contain `filter`, as in testthat's filters.
+# Returns the names of the test files that contain `filter`, as in testthat's filters.
 test_names <- function(filter) {
   files <- testthat::find_test_scripts(test_folder, filter = filter, full.names = FALSE)
   sub("^test-?", "", sub("[.][rR]$", "", files))
@@ -103,7 +103,7 @@ run_child <- function(arguments) {
   saveRDS(outcome_of(counts, r_failed(results)), outcome)
 }
 
-# A process that runs these files, and the paths of its output.
+# Starts a process that runs these files. Returns it and the paths of its output.
 start_child <- function(names, folder) {
   stem <- tempfile("child", folder)
   files <- paste0(stem, c("_place", "_counts.rds"))
@@ -115,7 +115,7 @@ start_child <- function(names, folder) {
   list(process = child, place = files[1], outcome = files[2])
 }
 
-# The outcome of a child, which must write it and exit with status 0.
+# Returns the outcome of a child, which must write it and exit with status 0.
 outcome_of_child <- function(child) {
   child$process$wait()
   status <- child$process$get_exit_status()
@@ -126,11 +126,11 @@ outcome_of_child <- function(child) {
   outcome_of(one_failure, text)
 }
 
-# The outcome of the R tests, run by children.
+# Runs the R tests in children and returns their outcome.
 run_in_children <- function(filter, processes = 2) {
   names <- test_names(if (length(filter)) filter)
   if (!length(names)) {
-    # The name may match core tests only.
+    # No failure: the name may match only tests of the core.
     message(sprintf("run_tests: no file of %s has `%s` in its name", test_folder, filter))
     return(outcome_of(zero_counts))
   }

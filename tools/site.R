@@ -2,8 +2,8 @@
 # groups of _pkgdown.yml.
 source("tools/common.R")
 
-# The headings of a page. An external script of pkgdown would build the table of contents ("On this
-# page") in the browser. This tool writes it into the page, which then needs no network.
+# Returns the headings of a page. An external script of pkgdown would build the table of contents
+# ("On this page") in the browser. This tool writes it into the page, which then needs no network.
 site_headings <- function(page) {
   heading <- "(?s)<h([23])[^>]* id=\"[^\"]+\"[^>]*>.*?<a class=\"anchor\""
   found <- regmatches(page, gregexpr(heading, page, perl = TRUE))[[1]]

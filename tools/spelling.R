@@ -1,5 +1,5 @@
-# Words of the pages, vignettes, README and NEWS that are neither in hunspell's dictionary nor in
-# inst/WORDLIST: Rscript tools/spelling.R
+# Lists the words of the pages, vignettes, README and NEWS that are neither in hunspell's dictionary
+# nor in inst/WORDLIST: Rscript tools/spelling.R
 source("tools/common.R")
 
 run_tool(function(arguments) {

@@ -40,7 +40,7 @@ good_tree <- list(
     'test_that("a", {', '  skip("no such thing here")', "  print(1)", "})"
   )
 )
-# A scratch tree with some files replaced or added.
+# Creates a scratch tree with some files replaced or added.
 scratch <- function(changes = list()) {
   root <- tempfile("tools")
   files <- utils::modifyList(good_tree, changes)

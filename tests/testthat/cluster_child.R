@@ -47,8 +47,8 @@ scenarios <- list(
     train(whole, input, steps = 11)
     keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole)))
   },
-  # As `resume`, for shuffled files: one file per shard, or one file sharded by record. Also returns
-  # the labels that each process read.
+  # Like `resume` above, for shuffled files: one file per shard, or one file sharded by record. Also
+  # returns the labels that each process read.
   resume_files = function() {
     keep(lapply(list(files = cluster_files(5, c(30, 38, 34, 36, 38)), records = cluster_records()), function(files) {
       trained <- function(steps, ...) {
@@ -69,7 +69,8 @@ scenarios <- list(
       )
     }))
   },
-  # As `resume`, within a layer of a tree. The checkpoint holds the layer's accumulated batches.
+  # Like `resume` above, but stops within a layer of a tree. The checkpoint holds the layer's
+  # accumulated batches.
   resume_trees = function() {
     grow <- function(steps, ...) {
       given <- cluster_trees(
@@ -90,7 +91,7 @@ scenarios <- list(
       keep(continue_trainings(path, strategy$size, train_distribute = strategy), before)
     }
   },
-  # Stops for each reason: one process asks, and all processes stop at the same step.
+  # Tests each reason to stop: one process asks to stop, and all processes stop at the same step.
   stops = function() {
     ends <- list()
     trained <- function(input, hooks = list()) {
@@ -104,7 +105,8 @@ scenarios <- list(
       if (rank == 1 && n == 5) context$request_stop()
     })
     ends$asked <- trained(endless, asks)
-    # With three processes, the second one has no row for the fourth step.
+    # 73 rows in batches of 24 leave one row for the fourth step: with three processes, the second
+    # one has none.
     short <- utils::head(cluster_data, 73)
     ends$data <- trained(cluster_input(c("x", "z"), strategy$size, 1, short))
     # The first file is shorter, so its process ends the run.
@@ -171,7 +173,8 @@ scenarios <- list(
     model <- cluster_small(configured())
     if (rank == 0) train(model, endless, steps = 2)
   },
-  # Stops a training on rows in memory and kills one on files. The next run resumes both.
+  # Ends a training on rows in memory after 7 steps and kills one on files. The next run resumes
+  # both.
   killed = function() {
     began_at <- vapply(c("stopped", "killed"), function(name) {
       as.numeric(runhooks:::cpp_saved_global_step(file.path(folder, name)))
@@ -198,7 +201,7 @@ scenarios <- list(
     records <- cluster_batches(file, strategy$size, function(rows) dataset_shuffle_and_repeat(rows, 50, 3))
     keep(list(began_at = began_at, stopped = stopped, killed = both("killed", records, hooks = dies)))
   },
-  # A long run for tests that kill one of its processes.
+  # Trains for long, for tests that kill one of the processes.
   many_steps = function() {
     config <- configured(model_dir = file.path(folder, "many_steps"), save_checkpoints_steps = 5)
     input <- input_fn(

@@ -1,4 +1,5 @@
-# Kills processes of a distributed run at random moments: no step is lost and no process hangs.
+# Helpers that kill processes of a distributed run at random moments. No step may be lost, and no
+# process may hang.
 
 begun_pids <- function(folder) {
   files <- list.files(folder, "^pid-", full.names = TRUE)

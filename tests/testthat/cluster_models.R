@@ -1,5 +1,6 @@
-# Models that the test trains with one process and cluster_child.R with several. Each is a function
-# of the number of processes and the configuration, and returns numbers. A global batch has 24 rows.
+# Models that test-estimator_strategy.R trains with one process and cluster_child.R with several.
+# Each is a function of the number of processes and the configuration, and returns numbers. A global
+# batch has 24 rows.
 
 cluster_data <- local({
   set.seed(5)
@@ -50,8 +51,8 @@ cluster_seen <- function(to) {
   )
 }
 
-# Inputs of a resumed training: rows in memory, files that are sharded by file, and one file that is
-# sharded by record.
+# Inputs by which a resumed training is tested: rows in memory, files that are sharded by file, and
+# one file that is sharded by record.
 continued_inputs <- list(
   memory = function(size) cluster_shuffled(),
   files = function(size) cluster_batches(cluster_files(6), size),
@@ -103,7 +104,8 @@ evaluated_numbers <- function(size, config, hooks = NULL) {
   done$evaluations
 }
 
-# Rows of each step of two passes, dropout's mask in the first step, and the final weights.
+# Returns the rows of each step of two passes, dropout's mask in the first step, and the final
+# weights.
 drawn_numbers <- function(size, config) {
   model_fn <- function(features, labels, mode, params, config) {
     x <- tf$cast(features, tf$float32)
@@ -131,7 +133,8 @@ drawn_numbers <- function(size, config) {
   list(rows = unlist(rows), dropped = dropped, weights = weights)
 }
 
-# Evaluations and predictions of one model, on inputs that are sharded and on some that are not.
+# Returns evaluations and predictions of one model, on inputs that are sharded and on some that are
+# not.
 asked_numbers <- function(size, config, hooks = NULL) {
   quietly <- function(expr) unlist(suppressMessages(expr))
   model <- dnn_classifier(
@@ -195,8 +198,8 @@ trained_numbers <- function(model, input, evaluated, ...) {
   )
 }
 
-# Trees on four columns, including a column of strings and one with missing values. The data are the
-# first `rows` rows of scaled copies of `cluster_data`; `batches` is the number per layer.
+# Creates trees on four columns, including a column of strings and one with missing values. The data
+# are the first `rows` rows of scaled copies of `cluster_data`; `batches` is the number per layer.
 cluster_trees <- function(make, response, config, size, rows = 192, batches = 1, ...) {
   data <- do.call(rbind, lapply(seq_len(ceiling(rows / 192)), function(i) {
     transform(cluster_data, x = x * i, m = ifelse(seq_along(x) %% 7 == 3, NaN, z * x))
@@ -239,7 +242,8 @@ cluster_tree_numbers <- function(...) {
   numbers
 }
 
-# Writes the rows to `n` files: row i to file i mod n. `rows` gives the number of rows of each file.
+# Writes the rows of `cluster_data` to `n` files: row i to file i mod n. `rows` gives the number of
+# rows of each file.
 cluster_files <- function(n, rows = rep(192 / n, n)) {
   folder <- tempfile("files-")
   dir.create(folder)
@@ -256,8 +260,8 @@ cluster_records <- function() {
   path
 }
 
-# Batches that interleave one row of each file, so that a step's rows are the same however the files
-# are sharded.
+# Creates batches that interleave one row of each file, so that a step's rows are the same however
+# the files are sharded.
 cluster_batches <- function(files, size, reads = identity, batch_size = 24 / size) {
   rows <- if (endsWith(files[[1]], ".tfrecord")) {
     number <- tf$FixedLenFeature(list(), tf$float32)
@@ -272,7 +276,7 @@ cluster_batches <- function(files, size, reads = identity, batch_size = 24 / siz
 }
 
 cluster_models <- list(
-  # Sharded by file (enough for 2 and 3 processes) and by record.
+  # Reads files that are sharded by file (enough for 2 and 3 processes) and by record.
   files = function(size, config) {
     input <- cluster_batches(cluster_files(6), size)
     trained_numbers(cluster_small(config), input, cluster_input(c("x", "z"), 1, 1))
@@ -323,7 +327,7 @@ cluster_models <- list(
   trees_of_two_classes = function(size, config) {
     cluster_tree_numbers(boosted_trees_classifier, "is_large", config, size)
   },
-  # So many rows that sums must be whole numbers to be exact.
+  # With this many rows, sums of gradients are exact only if they are sums of whole numbers.
   trees_of_many_rows = function(size, config) {
     cluster_tree_numbers(boosted_trees_regressor, "y", config, size, rows = 9000)
   },
@@ -335,7 +339,7 @@ cluster_models <- list(
   trees_of_classes = function(size, config) {
     cluster_tree_numbers(boosted_trees_classifier, "class", config, size, batches = 2, n_classes = 3)
   },
-  # Formula models with all rows in each step: LBFGS and trees.
+  # Trains formula models with all rows in each step: LBFGS and trees.
   formula = function(size, config) {
     numbers <- function(make, values, ...) {
       model <- make(y ~ x + z + word, data = cluster_data[1:191, ], config = config, ...)
@@ -346,7 +350,7 @@ cluster_models <- list(
     trees <- numbers(boosted_trees_regressor, cluster_tree_values, n_trees = 3, max_depth = 3)
     list(values = c(linear$values, trees$values), evaluated = cbind(linear$evaluated, trees$evaluated))
   },
-  # Batch statistics over all processes; gradients flow through them.
+  # Batch normalization uses statistics of all processes, and gradients flow through them.
   normalized = function(size, config) {
     model <- dnn_regressor(
       hidden_units = c(6, 4), feature_columns(column_numeric("x"), column_numeric("z")),
@@ -385,8 +389,8 @@ cluster_models <- list(
     }
     trained_numbers(model, input, cluster_input(c("x", "z"), 1, 1))
   },
-  # Moving averages are averaged over the processes. The statistics are local, so the loss must not
-  # depend on them.
+  # The moving averages of batch normalization are averaged over the processes. The statistics are
+  # local, so the loss must not depend on them.
   custom = function(size, config) {
     model_fn <- function(features, labels, mode, params, config) {
       x <- tf$cast(features, tf$float32)

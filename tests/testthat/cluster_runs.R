@@ -17,8 +17,8 @@ launchers <- local({
   all[here]
 })
 
-# Starts a run, list(folder, scenarios, n, mpi), with optional environment variables `env` and runs
-# `then` that start after it.
+# Starts a run, which is a list(folder, scenarios, n, mpi). It may also have environment variables
+# `env` and runs `then` that start after it.
 start_processes <- function(run, script = normalizePath(test_path("cluster_child.R"))) {
   dir.create(run$folder, showWarnings = FALSE)
   scenarios <- paste(run$scenarios, collapse = ",")
@@ -37,8 +37,8 @@ what_came <- function(run, process, is_late) {
   )
 }
 
-# Results of named runs, `at_once` at a time. Runs overlap because most of their time is the start
-# of R.
+# Returns the results of named runs, of which `at_once` run at a time. They overlap because most of
+# their time is the start of R.
 run_all <- function(runs, meanwhile = function() NULL, at_once = 3, seconds = 60) {
   came <- running <- list()
   start <- function() {

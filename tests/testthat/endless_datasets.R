@@ -1,4 +1,4 @@
-# Datasets that search for a first element without end.
+# Datasets that search for their first element for ever, for tests of interrupts.
 endless_datasets <- list(
   filter = quote(dataset_filter(range_dataset(0, 1e15), ~ .x < 0)),
   skip = quote(dataset_skip(dataset_repeat(tensor_slices_dataset(1:3)), 1e15)),

@@ -27,7 +27,7 @@ made <- local({
   )
 })
 
-# Saved and read back: the pointer is null, the class stays.
+# Returns `x` saved and read back: the class stays, but the pointer to the C++ object is null.
 null_of <- function(x) unserialize(serialize(x, NULL))
 bad <- c(
   setNames(lapply(made, null_of), paste("null", names(made))),
@@ -62,7 +62,8 @@ pointer_of <- function(name) {
   NULL
 }
 
-# Where a pointer is expected, pointers of every class; elsewhere, only two of them.
+# Returns the names of the bad values for an argument: for a pointer, pointers of every class; for
+# other arguments, only two of them.
 is_pointer <- function(x) is.environment(x) || typeof(x) == "externalptr"
 bad_for <- function(plausible_value) {
   others <- setdiff(grep("^null ", names(bad), value = TRUE), c("null tensor", "null variable"))

@@ -1,5 +1,5 @@
 # Trains, saves, resumes, exports and predicts: Rscript fallbacks_child.R folder. RUNHOOKS_DISABLE
-# names the system features to do without.
+# names the system features that the core must do without.
 library(runhooks)
 here <- commandArgs(TRUE)[[1]]
 folder <- file.path(here, "model")
@@ -9,7 +9,7 @@ input <- function() {
     num_epochs = NULL
   )
 }
-# Large enough for preallocated writes and for variables of several chunks.
+# The layers are large enough for preallocated writes and for variables of several chunks.
 model <- dnn_regressor(
   c(1500, 1500), feature_columns(column_numeric("drat"), column_numeric("cyl")),
   model_dir = folder,

@@ -33,11 +33,12 @@ lack <- function(exchange = FALSE, links = FALSE, disk = "") {
   invisible()
 }
 calls <- function() .C("faults_count", 0L)[[1]]
-# The kind of each call: "w" writes bytes, "n" needs no disk space, "m" is any other.
+# Returns the kind of each file operation: "w" writes bytes, "n" needs no disk space, "m" is any
+# other.
 kinds_of_calls <- function() strsplit(.C("faults_kinds", "")[[1]], "")[[1]]
 
 # Runs `code` in a forked process and returns its value, or NULL if it was killed. If `seconds` is
-# given, kills the process that long after it called begins().
+# given, kills the process that many seconds after `code` has called begins().
 apart <- function(code, seconds = NULL) {
   job <- parallel::mcparallel(
     tryCatch(code(), error = function(e) structure(conditionMessage(e), class = "failed")),
@@ -71,8 +72,8 @@ fresh <- function(way) {
 }
 lacking <- function(way) do.call(lack, as.list(way$lack))
 
-# Returns the message ("done" or an error), the number of calls and unexpected conditions, or NULL
-# if the process was killed.
+# Runs a scenario with a fault. Returns the message ("done" or an error), the number of calls and
+# unexpected conditions, or NULL if the process was killed.
 act_at <- function(way, how, at) {
   apart(function() {
     lacking(way)
@@ -110,7 +111,7 @@ check_point <- function(way, how, at, what) {
   way$again(what)
 }
 
-# The calls at which each fault is injected: all of them, or a random sample.
+# Returns the calls at which each fault is injected: all of them, or a random sample.
 points_of <- function(kinds) {
   writes <- which(kinds == "w")
   all <- seq_along(kinds)
@@ -141,7 +142,7 @@ for (name in names(ways)) {
   took[[name]] <- alone$took
   way$done(paste(name, "alone"))
   points <- points_of(kinds)
-  # A sample of one: a single fault per scenario.
+  # If one fault per scenario is requested, draws its kind, too.
   if (most_faults == 1) points <- points[sample.int(length(points), 1)]
   for (how in names(points)) {
     for (at in points[[how]]) {

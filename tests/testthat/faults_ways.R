@@ -10,7 +10,7 @@ copy_to <- function(from, to) {
   file.copy(list.files(from, full.names = TRUE, all.files = TRUE, no.. = TRUE), to,
     recursive = TRUE, copy.date = TRUE
   )
-  # The checkpoint state contains the folder's name.
+  # The checkpoint state file contains the folder's name, which the copy must change.
   for (state in list.files(to, "^checkpoint", full.names = TRUE)) {
     writeLines(gsub(from, to, readLines(state), fixed = TRUE), state)
   }
@@ -56,7 +56,8 @@ counting_hook <- function() {
     restore_state = function(state) seen <<- state$seen
   )
 }
-# Under another `name` the hook starts without state, which changes its checkpoint entry.
+# Trains with a hook that has state. Under another `name` the hook starts without state, which
+# changes its checkpoint entry.
 train_to <- function(folder, steps, name = "counter") {
   hooks <- list(counting_hook())
   names(hooks) <- name
@@ -73,7 +74,8 @@ values_of <- function(folder) {
   runhooks:::cpp_checkpoint_values(path, names)
 }
 steps_of <- function(folder) runhooks:::cpp_saved_global_step(folder)
-# File names without times, and without shard numbers that depend on how often a step was saved.
+# Returns file names without times, and without shard numbers that depend on how often a step was
+# saved.
 files_of <- function(folder) {
   files <- list.files(folder, recursive = TRUE, all.files = TRUE)
   files <- sub("data-0000.-of-0000.", "data", files[!grepl("tfevents", files)])
@@ -96,7 +98,7 @@ check_records <- function(folder, before, what) {
   if (!isTRUE(all.equal(now, old))) wrong(what, " has lost runs: ", utils::head(now))
 }
 
-# Variables at each step of an undisturbed run.
+# The variables after each step of an undisturbed run.
 whole <- file.path(here, "whole")
 at_step <- apart(function() {
   lapply(1:6, function(step) {
@@ -278,7 +280,8 @@ newer <- apart(function() {
 stopifnot(is.numeric(older), is.numeric(newer), !identical(older, newer))
 exported_files <- files_of(exported)
 
-# `steps`: without an atomic exchange, the export may be missing for a moment.
+# Tests an export that replaces an older one. `steps`: without an atomic exchange, the export may be
+# missing for a moment.
 export_way <- function(lack_of = nothing_lacks, steps = FALSE) {
   model <- function() place("model")
   check <- function(what) {
@@ -331,7 +334,7 @@ version_way <- function() list(
 # --- user-defined savers and sessions
 
 own_value <- function(step) step * c(1, 10, 100)
-# `numbered`: each step has its own file name.
+# Saves a variable with tf$train$Saver(). `numbered`: each step has its own file name.
 save_to <- function(folder, steps, numbered = TRUE) {
   with(tf$Graph()$as_default(), {
     v <- tf$get_variable("v", 3L)
@@ -417,7 +420,8 @@ is_position_of_step <- function(folder) {
   identical(as.numeric(sub('.*-([0-9]+)"$', "\\1", path)), as.numeric(steps_of(folder)))
 }
 
-# Trains by `go_to`. The undisturbed run is the reference if `agrees` is TRUE for the folder.
+# Tests the training function `go_to`. An undisturbed run is the reference if `agrees` is TRUE for
+# the folder.
 loop_way <- function(go_to, name, agrees = function(folder) TRUE) {
   whole <- file.path(here, paste0("whole-", name))
   dir.create(whole)

@@ -43,7 +43,8 @@ random_step <- function(dataset, draw) {
   )
 }
 
-# Iterators of the pipelines with these seeds in the default graph, and a saver of all of them.
+# Creates iterators of the pipelines with these seeds in the default graph, and a saver of all of
+# them.
 pipelines_in_graph <- function(seeds) iterators_in_graph(lapply(seeds, random_pipeline))
 
 iterators_in_graph <- function(datasets, on_other_data = "stop") {
@@ -55,7 +56,7 @@ iterators_in_graph <- function(datasets, on_other_data = "stop") {
   list(values = lapply(iterators, iterator_get_next), saver = saver_of_graph())
 }
 
-# Each kind of source, on the files that write_sources() writes to `folder`.
+# Returns a dataset of each kind of source, on the files that write_sources() writes to `folder`.
 sources_in <- function(folder, frame = parent.frame()) {
   at <- function(...) file.path(folder, c(...))
   spec <- csv_record_spec(at("a.csv"))
@@ -100,7 +101,7 @@ write_sources <- function(folder) {
   DBI::dbDisconnect(database)
 }
 
-# A saver needs at least one variable.
+# Creates a saver of the iterators. It needs at least one variable, so the global step is created.
 saver_of_graph <- function() {
   step <- tf$train$get_or_create_global_step()
   saver <- tf$train$Saver()
@@ -216,7 +217,8 @@ composition_sources <- list(
   arrow = function(hand, version) {
     rows <- arrow_dataset(function() cpp_test_arrow_stream(3, -1))
     rows <- dataset_map(rows, ~ tf$cast(.x$n, "float32"))
-    # The streams of tests have one content, so `version` cannot change it.
+    # The test streams always have the same content, so this source adds rows that depend on
+    # `version`.
     dataset_concatenate(rows, tensor_slices_dataset(version * 100 + 1:3))
   }
 )
@@ -255,8 +257,8 @@ composition_step <- function(dataset, draw) {
   )
 }
 
-# A source or function that fails at its fifth element. `queued` adds queues after it, which must
-# not change the observed results.
+# Creates a pipeline with a source or function that fails at its fifth element. `queued` adds queues
+# after it, which must not change the observed results.
 failing_composition <- function(seed, hand, queued) {
   draw <- function(...) sample(..., size = 1)
   withr::with_seed(seed, {

@@ -1,10 +1,10 @@
 # Counts calls from R into the core.
 
-# Names of the core functions that `expr` calls, in order. Calls are skipped while `except()` is
-# TRUE, for example in user code.
+# Returns the names of the core functions that `expr` calls, in order. Calls are skipped while
+# `except()` is TRUE, for example in user code.
 border_crossings <- function(expr, except = function() FALSE) {
   core <- asNamespace("runhooks")
-  # These extend or read parts of R objects; they are not calls of the core.
+  # These functions read or extend R objects; they do not count as calls of the core.
   names <- setdiff(ls(core, pattern = "^cpp_"), c("cpp_ephemeron_value", "cpp_attach_ephemeron"))
   originals <- mget(names, envir = core)
   crossed <- character()

@@ -38,7 +38,7 @@ export_column <- function(spec, vocabulary) {
   )
 }
 
-# One column per name, as in make_exports.py.
+# Creates one column per name, as tests/golden/make_exports.py does.
 export_columns <- function(specs, vocabulary) {
   made <- lapply(specs, export_column, vocabulary)
   is_one <- vapply(made, inherits, NA, "runhooks_feature_column")
@@ -47,7 +47,7 @@ export_columns <- function(specs, vocabulary) {
   made[!duplicated(vapply(made, function(column) column$name, ""))]
 }
 
-# The estimator of a case, which continues a copy of TensorFlow's checkpoint.
+# Creates the estimator of a case, which continues a copy of TensorFlow's checkpoint.
 export_model <- function(folder, case, vocabulary) {
   model <- case$model
   dir <- tempfile("model")
@@ -68,8 +68,8 @@ export_model <- function(folder, case, vocabulary) {
   )
 }
 
-# The raw and the parsing serving_input_receiver_fn of a case. The receiver of a model without
-# columns feeds the length of each example.
+# Returns two functions for the argument `serving_input_receiver_fn`: one for raw tensors and one
+# that parses examples. The receiver of a model without columns feeds the length of each example.
 export_receivers <- function(case, columns) {
   if (length(columns) == 0) {
     return(list(raw = NULL, parsing = function() {
@@ -84,7 +84,7 @@ export_receivers <- function(case, columns) {
   )
 }
 
-# Describes our export as make_exports.py describes TensorFlow's.
+# Describes our export in the form in which make_exports.py describes TensorFlow's.
 look_at_export <- function(path) {
   loaded <- load_savedmodel(path)
   text <- readLines(file.path(path, "saved_model.pbtxt"))
@@ -112,7 +112,7 @@ array_of_case <- function(x) {
   aperm(array(values, rev(shape)), rev(seq_along(shape)))
 }
 
-# The first difference between an answer and TensorFlow's, or "".
+# Returns the first difference between a prediction of our export and TensorFlow's, or "".
 answer_problem <- function(actual, expected) {
   actual <- do.call(rbind, lapply(actual, function(x) row_major(x)))
   if (!identical(length(actual), length(unlist(expected$values)))) return("another shape")
@@ -123,7 +123,7 @@ answer_problem <- function(actual, expected) {
   if (error <= 1e-5) "" else paste("off by", format(error, digits = 2))
 }
 
-# Compares the answers of our export with TensorFlow's, for rows or serialized examples.
+# Compares the predictions of our export with TensorFlow's, for rows or serialized examples.
 answer_problems <- function(path, kind, case) {
   loaded <- load_savedmodel(path)
   data <- if (kind == "raw") {

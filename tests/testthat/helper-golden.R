@@ -101,7 +101,7 @@ golden_data <- function(case) {
   stats::setNames(lapply(fields, column), vapply(fields, function(field) field$name, ""))
 }
 
-# Splits fields that contain several values, and pads them.
+# Splits strings that contain several values of a field, and pads them to the field's width.
 split_values <- function(texts, field) {
   parts <- strsplit(texts, field$split, fixed = TRUE)
   t(vapply(parts, function(x) c(x, rep(as.character(field$pad), field$width - length(x))),
@@ -128,7 +128,8 @@ golden_scenario <- function(group, name) {
   Find(function(scenario) scenario$name == name, scenarios)
 }
 
-# The model of the hook goldens, y = w * x + b from 0, as a linear model. Its loss is the mean.
+# Creates the linear model y = w * x + b of the hook goldens, which starts at w = b = 0. Its loss is
+# the mean.
 toy_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.frame()), ...) {
   linear_regressor(
     column_numeric("x"), model_dir = model_dir, loss_reduction = "mean",
@@ -136,7 +137,8 @@ toy_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.fra
   )
 }
 
-# Starts at the first row in each call of train(), as the goldens' input does.
+# Creates the model's input. Each call of train() starts at the first row, as the goldens' input
+# does.
 toy_input <- function(...) {
   data <- data.frame(x = c(1, 2, 3, 4), y = c(3, 5, 7, 9))
   input_fn(
@@ -144,7 +146,7 @@ toy_input <- function(...) {
   )
 }
 
-# The scalars of an `event_file` of a scenario, as rows of step, tag and value.
+# Returns the scalars in a golden's list of events, as rows of step, tag and value.
 golden_scalars <- function(events) {
   rows <- list()
   for (event in events) {
@@ -197,7 +199,7 @@ run_case <- function(name) {
   )
 }
 
-# The largest error of two vectors by a measure. Strings have error 0 or Inf.
+# Returns the largest error of two vectors by a measure. Strings have error 0 or Inf.
 largest_error <- function(actual, expected, measure) {
   actual <- unlist(actual)
   expected <- unlist(expected)
@@ -208,10 +210,11 @@ largest_error <- function(actual, expected, measure) {
   max(abs(actual - expected) / measure(expected))
 }
 
-# |a - b| relative to |b|. Values below 1e-3 of the largest one are relative to that bound.
+# The error is |a - b| relative to |b|. Values below 1e-3 of the largest one are relative to that
+# bound.
 relative_measure <- function(expected) pmax(abs(expected), 1e-3 * max(abs(expected)), 1e-30)
 relative_error <- function(actual, expected) largest_error(actual, expected, relative_measure)
-# Relative to 1 + |b|: training in float32 leaves rounding errors in values near zero.
+# The error is relative to 1 + |b|: training in float32 leaves rounding errors in values near zero.
 mixed_measure <- function(expected) 1 + abs(expected)
 
 measure_of <- function(name) if (startsWith(name, "lin_reg")) relative_measure else mixed_measure
@@ -226,7 +229,7 @@ bound_of <- function(name) if (name %in% names(wider_bounds)) wider_bounds[[name
 
 row_major <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
 
-# The largest error of each part of a case; Inf if names differ.
+# Returns the largest error of each part of a case; Inf if names differ.
 case_errors <- function(name) {
   actual <- run_case(name)
   expected <- read_golden("canned", name, "expected.json")
@@ -248,7 +251,8 @@ error_by_name <- function(actual, expected, error) {
   max(mapply(error, actual[names(expected)], expected))
 }
 
-# Goldens hold the first elements, the sum and the norm of large variables.
+# Returns the error of a variable. For large variables the goldens hold only the first elements, the
+# sum and the norm.
 variable_error <- function(x, expected, error) {
   if (!is.null(expected$values)) return(error(x, expected$values))
   max(
@@ -264,7 +268,8 @@ prediction_error <- function(actual, expected, error) {
   error_by_name(columns, expected, error)
 }
 
-# TensorFlow may read some tags before or after the step's update. Only their names are compared.
+# Returns the error of the summaries. TensorFlow may read some tags before or after the step's
+# update, so only their names are compared.
 summary_error <- function(events, expected, error) {
   unordered <- names(expected$summaries_before_or_after_update)
   # Only our summaries include a learning rate that changes.

@@ -26,7 +26,8 @@ cpp_observe_loops <- function(tell) invisible(inside("observe_loops", tell))
 cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
   invisible(inside("add_to_checkpoint", path, name, bytes, is_string))
 }
-# The number of possible edits, or a description of edit `which`, which is written to `to`.
+# Edits a checkpoint: writes edit `which` to `to` and returns its description. For `which` 0,
+# returns the number of possible edits.
 cpp_edit_checkpoint <- function(path, to, seed, which = 0) {
   inside("edit_checkpoint", path, to, seed, which)
 }
@@ -36,7 +37,7 @@ cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NU
   inside("arrow_stream", as.integer(batches), as.integer(null_row), pointer, format)
 }
 cpp_folder_reads <- function() inside("folder_reads")
-# Overrides the limits of the machine and the options.
+# Sets the number of threads of the core, whatever the machine and the options allow.
 cpp_kernel_threads_set <- function(threads) {
   invisible(inside("kernel_threads_set", as.integer(threads)))
 }

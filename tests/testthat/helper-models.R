@@ -24,7 +24,7 @@ lines_of_log <- function(expr) {
   lines
 }
 
-# A hook that records the value of `what()` for each of its calls.
+# Creates a hook that records the value of `what()` for each of its calls.
 recording_hook <- function(
   methods = c("begin", "after_create_session", "before_run", "after_run", "end")
 ) {

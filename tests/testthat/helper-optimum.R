@@ -1,4 +1,4 @@
-# Formula models on R's data sets, fitted by lm() or glm() and by ours. Used by
+# Fits formula models on R's data sets by lm() or glm() and by this package. Used by
 # test-run_linear_fit.R and bench/optimum.R.
 
 optimum_cases <- function() {
@@ -47,10 +47,11 @@ optimum_cases <- function() {
   )
 }
 
-# Largest relative errors of coefficients and standard errors, and whether their NA agree.
+# Returns the largest relative errors of coefficients and standard errors, and whether their NA
+# agree.
 compare_optimum <- function(case) {
   data <- as.data.frame(case$data)
-  # A row with weight 0 is no row.
+  # lm() ignores rows with weight 0.
   if (!is.null(case$weight)) data <- data[data[[case$weight]] > 0, ]
   make <- switch(case$kind,
     gaussian = linear_regressor, binomial = linear_classifier,

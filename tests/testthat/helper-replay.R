@@ -159,8 +159,8 @@ expect_log <- function(log, golden, dirs = character(), info = NULL) {
   testthat::expect_identical(log_form(log, dirs), golden_log(golden), info = info)
 }
 
-# Compares the files of a folder. Training's event files are in logs/ here. The goldens' number of
-# them depends on whether two runs began in the same second.
+# Compares the files of a folder. We write the event files of a training to logs/. The goldens'
+# number of them depends on whether two runs began in the same second.
 expect_files <- function(dir, golden) {
   files <- sub("^logs/", "", list.files(dir, recursive = TRUE, all.files = TRUE))
   # TensorFlow has no such metadata files.
@@ -175,7 +175,7 @@ state_form <- function(dir, tag = "<DIR>") {
   gsub(dir, tag, paste0(readLines(file), "\n", collapse = ""), fixed = TRUE)
 }
 
-# Events of a folder's event files in the form of the goldens.
+# Returns the events of a folder's event files in the form of the goldens.
 events_form <- function(dir, tag = "<DIR>") {
   if (dir.exists(file.path(dir, "logs"))) dir <- file.path(dir, "logs")
   files <- list.files(dir, "tfevents", full.names = TRUE)
@@ -193,7 +193,8 @@ events_form <- function(dir, tag = "<DIR>") {
   })
 }
 
-# Events of a golden in the same form. `tags` maps tags to our names, and NA drops them.
+# Returns the events of a golden in the form of events_form(). `tags` maps tags to our names, and NA
+# drops them.
 golden_events <- function(golden, tags = identity) {
   lapply(golden, function(event) {
     form <- list(step = event$step, what = event$what)
@@ -309,7 +310,8 @@ expect_surfaced <- function(surfaced, golden, info = NULL) {
   )
 }
 
-# counting_graph() of g_builtin.py: a step that grows by `increment` in each run, and a variable.
+# Builds the graph of counting_graph() in g_builtin.py: a step that grows by `increment` in each
+# run, and a variable.
 counting_graph <- function(increment = 1L) {
   g <- new.env()
   g$step <- tf$train$get_or_create_global_step()

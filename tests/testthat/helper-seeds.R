@@ -19,7 +19,7 @@ property_seed <- function(what) {
   seed
 }
 
-# Selects the full amount for `make nightly`, or a sample for the suite.
+# Returns `all` for `make nightly`, and `sample`, a smaller amount, for the suite.
 at_length <- function(all, sample) {
   if (identical(Sys.getenv("RUNHOOKS_NIGHTLY"), "true")) all else sample
 }

@@ -24,7 +24,7 @@ fitted_model <- function(make, ...) {
   model
 }
 
-# The columns that the expressions give in R and in SQLite.
+# Returns the columns that the expressions of a model give in R and in SQLite.
 computed <- function(model, data) {
   found <- tidypredict::tidypredict_fit(model)
   if (!is.list(found)) found <- list(found)

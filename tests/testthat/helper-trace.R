@@ -24,7 +24,8 @@ fetch_form <- function(x) {
   if (inherits(x, c("tensorflow.tensor", "tensorflow.variable"))) x$name else x
 }
 
-# `text`: the goldens record feeds from a caller as Python prints them.
+# Returns feeds in the form of the goldens. `text`: the goldens record feeds from a caller as Python
+# prints them.
 feed_form <- function(feed_dict, text = FALSE) {
   if (is.null(feed_dict)) return(NULL)
   keys <- vapply(attr(feed_dict, "keys"), fetch_form, "")
@@ -34,8 +35,9 @@ feed_form <- function(feed_dict, text = FALSE) {
   setNames(values, keys)
 }
 
-# TraceHook of hooks_common.py. `on` maps a method to function(hook, a, v, nth_call). `fetch` and
-# `feed` are functions. `args = "given"` returns SessionRunArgs(NULL).
+# Creates a hook like TraceHook of hooks_common.py, which records its calls. `on` maps a method to
+# function(hook, a, v, nth_call). `fetch` and `feed` are functions. `args = "given"` returns
+# SessionRunArgs(NULL).
 trace_hook <- function(rec, name, fetch = NULL, feed = NULL, on = list(), args = NULL) {
   self <- new.env()
   self$count <- list()
@@ -90,7 +92,7 @@ trace_hook <- function(rec, name, fetch = NULL, feed = NULL, on = list(), args =
   )
 }
 
-# An error from outside the package, with the name of the golden's Python class.
+# Creates an error from outside the package, with the name of the golden's Python class.
 foreign_error <- function(class, message) {
   structure(class = c(class, "error", "condition"), list(message = message, call = NULL))
 }
@@ -185,7 +187,7 @@ monitored <- function(...) {
   function() tf$train$MonitoredSession(hooks = hooks)
 }
 
-# Values as JSON represents them: without dimensions, vectors as lists, [] and {} equal.
+# Converts values to what JSON represents: without dimensions, vectors as lists, [] and {} equal.
 json_form <- function(x) {
   if (is.list(x)) return(if (length(x)) lapply(x, json_form) else list())
   if (is.null(x) || (length(x) == 1 && is.null(dim(x)))) {
@@ -194,14 +196,14 @@ json_form <- function(x) {
   lapply(as.vector(x), json_form)
 }
 
-# Drops fields that describe Python types.
+# Converts an event to the form of the goldens. Drops fields that describe Python types.
 event_form <- function(event) {
   event <- json_form(event[setdiff(names(event), c("n", "results_type", "is_a"))])
   if (!is.null(event$message)) event$message <- core_of_message(event$message)
   event
 }
 
-# The part of a message before details that differ between TensorFlow and us.
+# Returns the part of a message before details that differ between TensorFlow and us.
 core_of_message <- function(message) {
   message <- sub("(?s)\n[ix] .*$", "", perl = TRUE, sub(" Conflict.*$", "", message))
   sub(" \\[\\[node .*$", "", sub("^\\[[^]]*\\] ", "", message))
@@ -219,7 +221,7 @@ expect_trace <- function(rec, golden_events) {
   testthat::expect_identical(actual, golden)
 }
 
-# The scenarios of these groups, which record their use. The last test of a file calls
+# Returns the scenarios of these groups and records which are used. The last test of a file calls
 # expect_all_replayed() to detect unused ones.
 hook_goldens <- function(...) {
   goldens <- new.env()
@@ -248,7 +250,8 @@ expect_all_replayed <- function(goldens) {
   testthat::expect_identical(missing, character())
 }
 
-# A graph whose only step adds 1, and a loop that runs it.
+# Builds a graph whose only step adds 1 to the global step, and runs it `n` times in a loop with
+# hooks.
 run_steps <- function(n, ..., run = function(session, train_op) session$run(train_op)) {
   with(tf$Graph()$as_default(), {
     step <- tf$train$get_or_create_global_step()

@@ -21,7 +21,7 @@ data <- tensor_slices_dataset(list(x = x, y = cos(seq_len(n)))) %>%
 config <- run_config(save_checkpoints_steps = 5, checkpoint_input_pipeline = TRUE)
 column <- column_numeric("x", shape = 3)
 model <- if (args[[3]] == "trees") {
-  # Most checkpoints are within a layer.
+  # With 3 batches per layer, most checkpoints are saved within a layer of a tree.
   boosted_trees_regressor(
     column, n_batches_per_layer = 3, model_dir = folder, n_trees = 1e4, max_depth = 3,
     learning_rate = 0.01, config = config
@@ -31,7 +31,7 @@ model <- if (args[[3]] == "trees") {
     c(16, 8), column, model_dir = folder, optimizer = "Adam", dropout = 0.3, config = config
   )
 }
-# Slow enough to be killed during training.
+# Delays the training, so that it can be killed while it runs.
 slow <- session_run_hook(
   after_create_session = function(session, coord) {
     cat("training\n")

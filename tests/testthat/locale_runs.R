@@ -19,7 +19,7 @@ data[["f\u00e4rbe"]] <- colors[1:30 %% 4 + 1]
 data[["k\u00fcche"]] <- words[1 + (1:30 %% 3)]
 
 config <- function() run_config(tf_random_seed = 1, save_summary_steps = 2)
-# R cannot name a file by other letters in the C locale.
+# Returns a new folder. In the C locale its name is ASCII, because R cannot use other letters there.
 folder <- function() tempfile(if (Sys.getenv("LC_ALL") == "C") "model" else size)
 weights <- function(model) {
   lapply(setNames(nm = variable_names(model)), function(name) variable_value(model, name))

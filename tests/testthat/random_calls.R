@@ -34,7 +34,7 @@ functions_to_call <- function() {
   c(mget(exported, envir = core), below, tensor_generics())
 }
 
-# The generics of R that have a method for tensors or variables.
+# Returns the generics of R that have a method for tensors or variables.
 tensor_generics <- function() {
   methods <- ls(core$.__S3MethodsTable__., all.names = TRUE)
   of_tensors <- "[.]tensorflow[.](tensor|variable)$"
@@ -128,7 +128,7 @@ tensors <- c(
   "float", "matrix", "scalar", "int", "int_scalar", "text", "bool", "images", "variable", "sparse"
 )
 
-# Likely values by argument name, so that checks of the other arguments are reached.
+# Kinds of likely values by argument name, so that checks of the other arguments are reached.
 likely <- list(
   x = c("float", "matrix"), y = c("float", "matrix"), a = "matrix", b = "matrix", value = "float",
   values = c("list", "float"), input = c("matrix", "images"), inputs = c("matrix", "images", "list"),
@@ -171,7 +171,7 @@ draw_call <- function(f, name) {
   as.call(c(target, given))
 }
 
-# A tensor comes first, and other arguments have no names.
+# Draws a call of a generic of R: a tensor comes first, and other arguments have no names.
 draw_generic_call <- function(f, name) {
   most <- if (is.primitive(f) || is.null(formals(f))) 1 else 2
   others <- lapply(seq_len(sample(0:most, 1)), function(i) {
@@ -199,12 +199,12 @@ of_matching <- paste(
   sep = "|"
 )
 
-# NULL if the error is informative.
+# Returns a complaint about an uninformative error, or NULL if the error is informative.
 complaint <- function(error) {
   text <- paste(conditionMessage(error), collapse = "\n")
   if (grepl(mine, text, fixed = TRUE)) return(NULL)
   if (grepl(of_matching, text)) return(NULL)
-  # Users provide this text.
+  # Users or other packages provide the text of these errors.
   if (inherits(error, c("runhooks_error_stop_iteration", "rlib_error_package_not_found"))) return(NULL)
   nothing <- says_nothing[vapply(says_nothing, grepl, NA, x = text)]
   if (length(nothing)) return(paste0("[", nothing[[1]], "] ", text))

@@ -4,7 +4,8 @@ test_that("functions with arguments that are NULL work under the is.atomic() of 
   shapes <- callr::r(function(helper) {
     library(runhooks)
     sys.source(helper, globalenv())
-    # Otherwise only the running R's is.atomic() would be tested.
+    # Stops if no function was changed, because the test would then only use is.atomic() of the
+    # running R.
     stopifnot(use_is_atomic_of_r44() > 0)
     features <- list(a = tf$constant(c(1, 2)))
     input <- input_layer(features, column_numeric("a"))

@@ -1,4 +1,4 @@
-# Messages for arguments that look like a confusion with another argument.
+# Errors for arguments that the user probably confused with another argument.
 
 words_of <- function(expr, class = "runhooks_error_invalid_argument") {
   error <- expect_error(expr, class = class)

@@ -57,7 +57,8 @@ test_that("an error names the argument, its value and the valid values", {
     refused(tf$placeholder("float32", list(list(1L))), "A dimension of a shape", "element 1")
     refused(tf$accumulate_n(list()), "`inputs`", "at least one tensor")
     refused(tf$scatter_add(tf$no_op(), 0L, 1), "`ref`", "a variable", "operation")
-    # A function that looks for its arguments uses their names.
+    # The function in the argument `names` must not replace R's names() in the checks of other
+    # arguments.
     refused(tf$raw_ops$ParseExample("a", names = function(x) x), "`sparse_keys`")
     deep <- Reduce(function(x, i) list(x), seq_len(1e5), "a")
     refused(

@@ -20,7 +20,7 @@ test_that("an argument that is evaluated late is reported as a separate call", {
   expect_call("sum(a + b)", "a + b")
   expect_call("tf$sqrt(a[3, 1])", "a[3, 1]")
   expect_call("tf$matmul(tf$sqrt(a), b)")
-  # Through R's functions, and through user functions that the package calls.
+  # Calls inside R's functions, and inside user functions that the package calls, are found.
   expect_call("tf$add_n(lapply(list(a, b), function(x) tf$matmul(x, a)))", "tf$matmul(x, a)")
   expect_call("tf$layers$dense(a, 2, activation = function(x) tf$matmul(x, b))", "tf$matmul(x, b)")
   expect_call(

@@ -1,6 +1,6 @@
 # Warnings of the core, and messages about common mistakes.
 
-# A folder whose state file names a missing checkpoint.
+# Creates a folder whose state file names a missing checkpoint.
 odd_folder <- function(env = parent.frame()) {
   folder <- withr::local_tempdir(.local_envir = env)
   writeLines('model_checkpoint_path: "model.ckpt-5"', file.path(folder, "checkpoint"))
@@ -27,7 +27,7 @@ test_that("a warning during a run is raised after it, so that catching it breaks
   caught <- tryCatch(train(model, mtcars_input(), hooks = diverges), warning = identity)
   expect_s3_class(caught, "runhooks_warning_checkpoint")
   expect_equal(variable_value(model, "global_step")[[1]], 4)
-  # With warnings as errors, the run completes first.
+  # With options(warn = 2), which turns warnings into errors, the run completes before the error.
   withr::with_options(list(warn = 2), {
     expect_error(train(model, mtcars_input(), hooks = diverges), "converted from warning")
   })
@@ -83,7 +83,7 @@ test_that("strings in column_numeric() are an error that names column, value and
   expect_error(train(buckets, input_fn(Sepal.Length ~ Species, iris)), "column_numeric")
   normalized <- linear_regressor(column_numeric("Species", normalizer_fn = function(x) x / 2))
   expect_error(train(normalized, input_fn(Sepal.Length ~ Species, iris)), "column_numeric")
-  # Factor codes are valid here.
+  # An identity column accepts the codes of a factor, and a message names the levels.
   codes <- linear_regressor(column_categorical_with_identity("Species", num_buckets = 3))
   expect_message(train(codes, input_fn(Sepal.Length ~ Species, iris)), "setosa")
 })
@@ -134,7 +134,7 @@ test_that("errors about formulas, intervals and new data name the argument", {
   fails(predict(model, data.frame(row.names = 1:3)), "`newdata` has no columns.")
   fails(early_stopping(monitor = "val_loss"), "Use `metric_name`.")
   fails(early_stopping(patience = 3, tolerance = 1), "no argument `tolerance`")
-  # Variables outside of the data are constants of the formula.
+  # Variables that are not columns of the data are constants of the formula, and no error.
   degree <- 2
   expect_s3_class(linear_regressor(mpg ~ poly(wt, degree), mtcars), "tf_estimator")
 })

@@ -22,7 +22,7 @@ test_that("an unknown member is an error that suggests a similar name", {
   missing_member(run_config()$nosuch, "nosuch")
   history <- train(model, input_fn(mtcars, wt, mpg), steps = 1)
   missing_member(history$losss, "\"losses\"")
-  # a package
+  # this code counts as that of a package, for which an unknown member is NULL
   expect_null(model$blueprint)
   expect_null(history$validation)
 })

@@ -34,7 +34,7 @@ test_that("nesting that is too deep is an error, not a stack overflow of R", {
   for (name in names(calls)) {
     expect_error(calls[[name]](), "nested more than 32 deep", class = "runhooks_error_invalid_argument")
   }
-  # Dimensions and feeds cannot be lists.
+  # Deep lists are errors for dimensions and feeds, which cannot be lists of lists.
   expect_error(tf$placeholder("float32", deep(1L)), class = "runhooks_error_invalid_argument")
   expect_error(
     session$run(y, list("x:0" = deep(1))), class = "runhooks_error_invalid_argument"

@@ -30,7 +30,7 @@ test_that("the printed configuration shows the threads in use", {
   expect_identical(tf_config()$threads, 1L)
 })
 
-# The printed value of `expr` in a new R session without thread limits in its environment.
+# Runs `expr`, which prints a value, in a new R session without thread limits in its environment.
 in_child <- function(expr, ...) {
   env <- c(child_env(), OMP_THREAD_LIMIT = "64", `_R_CHECK_LIMIT_CORES_` = "", ...)
   processx::run(child_rscript(), c("-e", expr), env = env, error_on_status = FALSE)
@@ -51,7 +51,8 @@ test_that("a worker of parallel uses one thread", {
     c(runhooks:::default_threads(), runhooks:::use_threads())
   })
   expect_identical(threads, list(c(1L, 1L)))
-  # The parent is no worker, and neither is mclapply() on one core, which starts no process.
+  # The parent process is not a worker. mclapply() on one core starts no process, so it makes no
+  # worker.
   expect_identical(default_threads(), 8L)
   expect_identical(parallel::mclapply(1, function(i) default_threads(), mc.cores = 1), list(8L))
 })
@@ -71,7 +72,7 @@ test_that("a worker of future uses one thread, a sequential future does not limi
   expect_identical(output$stdout, "8 1 1 ", info = output$stderr)
 })
 
-# An unregistered namespace with these functions.
+# Creates an unregistered namespace with these functions, which simulates a package.
 fake_namespace <- function(name, ...) {
   ns <- new.env(parent = baseenv())
   ns$.__NAMESPACE__. <- list2env(list(spec = c(name = name, version = "1")))

@@ -23,7 +23,7 @@ test_that("a forked child uses one thread", {
   expect_identical(children, list(1L, 1L))
 })
 
-# Steps long enough to use a second thread.
+# Trains with steps that are long enough to use a second thread.
 trained_on_threads <- function(threads) {
   withr::local_options(runhooks.threads = threads)
   withr::local_seed(1)

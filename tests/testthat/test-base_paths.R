@@ -42,7 +42,7 @@ test_that("absolute paths are not changed", {
   }
   on_windows_only <- c("C:/x", "c:\\x", "\\\\server\\share") # lint: allow path
   expect_true(all(is_absolute_path(on_windows_only, windows = TRUE)))
-  # On other systems these are file names.
+  # On systems other than Windows, these are names of files in the working directory.
   expect_false(any(is_absolute_path(on_windows_only, windows = FALSE)))
   expect_identical(absolute_path("~/x"), path.expand("~/x"))
   expect_null(absolute_path(NULL))

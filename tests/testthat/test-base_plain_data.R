@@ -1,7 +1,8 @@
 # Model directories from untrusted sources: metadata and hook states are plain data, and reading
 # them must not run code.
 
-# Serialized bytes that contain a promise. R before 4.4 evaluates it when the object is read.
+# Returns serialized bytes that contain a promise, which creates the file `witness` when it is
+# evaluated. R before 4.4 evaluates it when the object is read.
 promise_bytes <- function(witness) {
   code <- serialize(bquote(file.create(.(witness))), NULL, version = 2)
   promise <- as.raw(c(0, 0, 4, 5, 0, 0, 0, 0xfd, 0, 0, 0, 0xfc))
@@ -64,7 +65,7 @@ test_that("a promise in runhooks.rds is not evaluated", {
     predict(model, mtcars_input())
   })
   expect_false(file.exists(witness))
-  # The same bytes in the file that this version reads.
+  # The same bytes are in the file that this version reads.
   writeBin(bytes, file.path(model_dir(model), record_file))
   expect_error(predict(model, newdata = mtcars), class = "runhooks_error_data_loss")
   expect_false(file.exists(witness))
@@ -81,13 +82,13 @@ test_that("a promise in a hook state of a checkpoint is not evaluated", {
     cpp_add_to_checkpoint(latest_checkpoint(model_dir(model)), name, bytes, is_string)
     model
   }
-  # The format of earlier versions.
+  # The hook's state in the format of earlier versions, which can contain code, is not read.
   old <- with_state("runhooks/hook_state/h", FALSE)
   log <- lines_of_log(train(old, mtcars_input(), steps = 1, hooks = hook))
   expect_match(log, "The state of hook `h` .* can contain code", all = FALSE)
   expect_identical(given, "nothing")
   expect_no_error(predict(old, mtcars_input(), hooks = hook))
-  # The format of this version.
+  # The hook's state in the format of this version must be plain data.
   new <- with_state("runhooks/hook_state/h/plain", TRUE)
   expect_error(evaluate(new, mtcars_input(), hooks = hook), class = "runhooks_error_data_loss")
   # The checkpoint counts as damaged, so training uses the previous one.

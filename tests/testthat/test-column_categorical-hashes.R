@@ -44,7 +44,7 @@ test_that("integers are hashed as their decimal text", {
   }
 })
 
-# The values of one key as a padded matrix.
+# Returns the values of one key as a padded matrix.
 key_matrix <- function(rows, type) {
   pad <- if (type == "string") "" else -2^63 # marks absent ids
   width <- max(lengths(rows), 1)
@@ -62,14 +62,14 @@ test_that("crosses match TensorFlow's ids", {
       })
       key <- case$hash_key
       is_text <- unlist(case$types) == "string"
-      # Mask of the values that are not padding.
+      # Masks that are TRUE for values and FALSE for padding.
       present <- lapply(which(is_text), function(j) {
         tf$constant(key_matrix(lapply(case$rows, `[[`, j), "string") != "")
       })
       tf$raw_ops$CrossIds(
         c(keys, present),
         num_buckets = case$hash_bucket_size,
-        # TensorFlow also uses its default key for 0.
+        # TensorFlow replaces the key 0 by its default key.
         hash_key = if (is.null(key) || key == "0") "956888297470" else key,
         is_sparse = as.integer(is_text)
       )

@@ -93,7 +93,7 @@ test_that("weights scale ids, and 0 drops an id", {
 })
 
 test_that("a cross of a raw feature uses its values unchanged, including \"\"", {
-  # The buckets of TensorFlow 1.15.
+  # The expected buckets are those of TensorFlow 1.15.
   column <- column_indicator(column_crossed(c("t", "e"), hash_bucket_size = 100))
   got <- layer_of(list(t = rbind(c("a", ""), c("", "")), e = c("x", "")), column)
   expect_equal(which(got[1, ] > 0) - 1, c(62, 92))

@@ -17,7 +17,7 @@ test_that("values one period apart are equal, and neighbours are close", {
   late <- layer_of(c(23.5, 0.5), hour)
   expect_lt(sum((late[1, ] - late[2, ])^2), 0.1)
   expect_equal(layer_of(c(3L, 27L), hour)[1, ], layer_of(c(3L, 27L), hour)[2, ])
-  # Seconds since 1970 keep their position in a day.
+  # Large numbers, such as seconds since 1970, keep their exact position in a period.
   expect_equal(
     layer_of(1.7e9 + 0:1, column_cyclic("hour", period = 2), "float64"), rbind(c(0, 1), c(0, -1)),
     tolerance = 1e-6

@@ -135,7 +135,7 @@ test_that("-1 and \"\" in a sparse feature are values", {
     column_crossed(c("s", "d"), hash_bucket_size = 5),
     column_crossed(c("i", "s"), hash_bucket_size = 5)
   )
-  # Output of TensorFlow 1.15.
+  # The expected values are the output of TensorFlow 1.15.
   expected <- list(
     rbind(c(0, 0, 0, 1, 1), 0, c(0, 0, 0, 1, 0)), rbind(c(1, 1, 0, 0, 0), 0, c(1, 0, 0, 0, 0)),
     rbind(c(1, 1), 0, c(1, 0)), rbind(c(1, 1), 0, c(0, 1)),

@@ -91,7 +91,7 @@ test_that("shuffles have TensorFlow's order", {
   expect_equal(values(both), values(each))
   repeated <- range_dataset(0, 6) %>% dataset_repeat(3) %>% dataset_shuffle(5, seed = 3)
   expect_equal(values(repeated), c(4, 1, 0, 2, 1, 2, 4, 0, 3, 0, 5, 3, 3, 1, 5, 4, 5, 2))
-  # Each iterator draws a seed for each pass.
+  # Each iterator of a shuffled dataset draws a new seed for each pass.
   some <- dataset_shuffle(range_dataset(0, 5), 3, seed = 3)
   nested <- some %>% dataset_repeat(2) %>% dataset_shuffle(4, seed = 5) %>% dataset_repeat(2)
   expect_equal(values(nested), c(1, 4, 0, 3, 2, 4, 0, 3, 1, 2, 2, 0, 2, 1, 4, 3, 3, 1, 0, 4))

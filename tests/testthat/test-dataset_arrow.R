@@ -6,7 +6,7 @@ test_that("record batches of a stream are records", {
   rows <- arrow_dataset(function() cpp_test_arrow_stream(3, -1))
   types <- vapply(output_types(rows), function(type) type$name, "")
   expect_identical(types, c(x = "float64", n = "int32", w = "string", f = "string", b = "bool"))
-  # Each batch has the rows 0, 1 and 2. Floats may be missing.
+  # Each of the three batches has the rows 0, 1 and 2. Missing floats become NaN.
   expect_identical(rows_of(rows, "x"), rep(c(0.5, NaN, 2.5), 3))
   expect_identical(rows_of(rows, "n"), rep(0:2, 3) + rep(c(0L, 10L, 20L), each = 3))
   expect_identical(rows_of(rows, "w"), rep(c("a", "", "ccc"), 3))

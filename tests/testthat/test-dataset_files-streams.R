@@ -1,4 +1,5 @@
-# Pipes in place of files: an error by default, and read as bytes arrive with `stream = TRUE`.
+# Named pipes in place of files are an error by default. With `stream = TRUE` they are read as bytes
+# arrive.
 set.seed(1)
 
 skip_on_cran()
@@ -7,7 +8,7 @@ skip_if(!nzchar(Sys.which("mkfifo")), "the system cannot make named pipes")
 
 values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
 
-# A named pipe, to which a shell writes the output of `command`.
+# Creates a named pipe, to which a shell writes the output of `command`.
 local_pipe <- function(command = NULL, env = parent.frame()) {
   path <- file.path(withr::local_tempdir(.local_envir = env), "pipe")
   system2("mkfifo", shQuote(path))
@@ -43,7 +44,7 @@ test_that("`stream = TRUE` reads lines, records and chunks as they arrive", {
   expect_null(lines(":"))
   expect_identical(lines("seq 1 30000"), as.character(1:30000))
   expect_identical(lines("seq 1 3000 | gzip", "GZIP"), as.character(1:3000))
-  # The first line is available before the second is written.
+  # The first line can be read while the writer still sleeps.
   waits <- local_pipe("printf 'a\\n'; sleep 60")
   expect_identical(values(text_line_dataset(waits, stream = TRUE), 1), "a")
   long <- lines("head -c 1000000 /dev/zero | tr '\\0' 'x'; printf '\\nend\\n'") # lint: allow path
@@ -145,7 +146,7 @@ test_that("Ctrl-C interrupts the wait for a pipe, also with a prefetch", {
     process$interrupt()
     while (length(said()) < 3 && Sys.time() < at + 20) Sys.sleep(0.005)
     expect_identical(said(), c("begins", "interrupted", "done"))
-    # A tenth of a second, plus tolerance for a busy machine.
+    # A read ends a tenth of a second after the interrupt; 2 s are tolerance for a busy machine.
     expect_lt(as.numeric(Sys.time() - at, units = "secs"), 2)
   }
 })

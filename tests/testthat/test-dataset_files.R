@@ -165,7 +165,7 @@ test_that("resuming an iterator on a changed file is an error", {
   refused("Saved: 1 file of 10 bytes.*Now: 1 file of 12 bytes")
   unlink(path)
   refused("not there: 1")
-  # One changed byte in the middle of a larger file.
+  # A changed byte in the middle of a larger file is also detected.
   bytes <- rep(charToRaw("12345678\n"), 50000)
   writeBin(bytes, path)
   in_session(function(session, built) {

@@ -54,7 +54,8 @@ test_that("filters, flat maps and interleaves", {
   expect_equal(values(ranges), c(0, 0, 1, 0, 1, 2))
   rows <- dataset_flat_map(tensor_slices_dataset(matrix(1:6, 2)), tensor_slices_dataset)
   expect_equal(values(rows), c(1, 3, 5, 2, 4, 6))
-  # TensorFlow 1.15: Dataset.range(4).interleave(lambda x: from_tensors(x).repeat(3), 2, 2)
+  # The order of Dataset.range(4).interleave(lambda x: from_tensors(x).repeat(3), 2, 2) in
+  # TensorFlow 1.15.
   turns <- dataset_interleave(numbers(4), function(x) dataset_repeat(tensors_dataset(x), 3), 2, 2)
   expect_equal(values(turns), c(0, 0, 1, 1, 0, 1, 2, 2, 3, 3, 2, 3))
 })

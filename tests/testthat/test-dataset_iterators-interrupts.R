@@ -6,7 +6,7 @@ skip_if_not_installed("processx")
 
 source(test_path("endless_datasets.R"), local = TRUE)
 
-# Code that reads each dataset in turn, and writes to `diary` when it begins and ends.
+# Returns R code that reads each dataset in turn, and writes to `diary` when it begins and ends.
 reader_of <- function(cases, diary) {
   c(
     "library(runhooks)",
@@ -28,7 +28,7 @@ reader_of <- function(cases, diary) {
   )
 }
 
-# Line `n` of the diary, or NA if it does not appear in time.
+# Waits for line `n` of the diary and returns it, or NA if it does not appear in time.
 diary_line <- function(process, diary, n, seconds = 120) {
   deadline <- Sys.time() + seconds
   while (Sys.time() < deadline) {
@@ -61,7 +61,7 @@ test_that("Ctrl-C ends a dataset that finds no element, and its session closes",
     line <- next_line()
     expect_match(line, "^interrupted", info = name)
     if (is.na(line)) break
-    # A tenth of a second, plus tolerance for a busy machine.
+    # The search ends a tenth of a second after Ctrl-C; 2 s are tolerance for a busy machine.
     expect_lt(as.numeric(strsplit(line, " ")[[1]][[2]]) - at, 2, label = name)
     line <- next_line()
     expect_match(line, "^closed", info = name)

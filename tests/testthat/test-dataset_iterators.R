@@ -1,7 +1,7 @@
 # Tensors of the graph in datasets: as arguments, as data, and in functions.
 
 values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
-# Elements of an iterator after its initializer has run with these feeds.
+# Returns the elements of an iterator after its initializer has run with these feeds.
 elements_of <- function(iterator, feed_dict = NULL, before = NULL) {
   value <- iterator_get_next(iterator)
   elements <- list()
@@ -56,7 +56,7 @@ test_that("file names can be tensors", {
     expect_equal(unlist(elements_of(iterator, feeds(files[[2]]))), "3")
     expect_equal(unlist(elements_of(iterator, feeds(as.array(files)))), c("1", "2", "3"))
     expect_error(text_line_dataset(tf$constant(5)), "a string or a vector of strings, not float32")
-    # Interleaved in the same order as constant names.
+    # The files are interleaved in the same order as if their names were constants.
     records <- file.path(folder, c("c", "d"))
     for (i in 1:2) write_tfrecord(lapply(paste0(i, c("a", "b")), charToRaw), records[[i]])
     expect_equal(
@@ -116,7 +116,7 @@ test_that("functions of datasets can use tensors from outside", {
     expect_equal(
       lapply(elements_of(iterator, feed(1), init), c), list(c(11, 21), c(12, 22), c(13, 23))
     )
-    # The value at the time when the iterator began.
+    # The dataset uses the value of `v` at the time when the iterator began.
     value <- iterator_get_next(iterator)
     changed <- tf$assign(v, v + 100)
     with(tf$Session() %as% session, {
@@ -155,7 +155,7 @@ test_that("nested functions can use tensors of both outer scopes", {
       }, cycle_length = 2)
     })
     expect_equal(values(deeper), c(1, 10, 2, 11, 12))
-    # A captured dataset that depends on a tensor.
+    # The function captures a dataset that depends on a tensor of the graph.
     outer <- dataset_map(range_dataset(0, 2), function(y) y + k)
     used <- dataset_flat_map(range_dataset(1, 3), function(x) dataset_repeat(outer, x))
     expect_equal(values(used), c(100, 101, 100, 101, 100, 101))

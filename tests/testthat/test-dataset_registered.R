@@ -3,7 +3,7 @@ test_that("dataset_unique() gives the first occurrence of each element", {
   for (x in list(c("b", "a", "b", "", "ab", "a"), c(3L, 1L, 3L, -1L, 1L))) {
     expect_equal(unique_of(x), unique(x))
   }
-  # Compares elements, not their concatenated bytes.
+  # The rows ("ab", "c") and ("a", "bc") differ, although their concatenated bytes are equal.
   rows <- matrix(c("ab", "a", "ab", "c", "bc", "c"), 3)
   kept <- dataset_collect(dataset_unique(tensor_slices_dataset(rows)))
   expect_equal(lapply(kept, as.vector), list(c("ab", "c"), c("a", "bc")))

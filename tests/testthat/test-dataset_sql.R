@@ -46,7 +46,7 @@ test_that("a query resumes on unchanged rows only", {
   other <- stream()
   other$restore(state)
   expect_equal(as.vector(other$draw(3)[[1]]), 5:6)
-  # SQLite has closed the result of the first iterator.
+  # SQLite has closed the query of the first iterator, so that iterator runs its query again.
   expect_no_warning(expect_equal(as.vector(first$draw(3)[[1]]), 5:6))
   suppressWarnings(DBI::dbExecute(connection, "UPDATE data SET i = 70 WHERE i = 1"))
   expect_error(other$restore(state), "other rows than before",
@@ -80,7 +80,7 @@ test_that("training and evaluation on the same query each see all rows once", {
     after_run = function(context, values) rows_read <<- c(rows_read, as.vector(values$results[[1]]) * 64)
   )
   evaluator <- hook_in_memory_evaluator(model, input_fn(batches, x, y), every_n_iter = 3)
-  # A limit, because a training that never ends could not fail.
+  # `steps` is only a limit: without it, the test could not fail if the training never ended.
   train(model, input_fn(batches, x, y), hooks = list(spy, evaluator), steps = 100)
   expect_equal(rows_read, 1:64)
 })

@@ -1,4 +1,4 @@
-# Functions and names of tfdatasets and tf$data that are compositions of others.
+# Tests functions of tfdatasets and tf$data that combine other transformations.
 
 values_of <- function(dataset) unlist(dataset_collect(dataset))
 

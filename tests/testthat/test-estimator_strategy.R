@@ -53,10 +53,11 @@ test_that("data are sharded by file, by record if there are few files, else by b
   lines <- text_line_dataset(files)
   expect_identical(rows_of(0, lines), of("a", "c"))
   expect_identical(rows_of(1, lines), of("b"))
-  # Records if there are fewer files than processes. Evaluations shard batches of a single process.
+  # If there are fewer files than processes, records are sharded. Evaluations shard the batches that
+  # a single process would read.
   expect_identical(rows_of(3, lines, 4), c("a4", "b4", "c4"))
   expect_identical(rows_of(1, dataset_batch(lines, 3), shards_rows = FALSE), c(of("a")[4], of("b")[1:2], of("c")[2:4]))
-  # Through transformations that commute with sharding.
+  # Shards pass through transformations that commute with sharding.
   piped <- read_files(files, text_line_dataset, parallel_files = 3) %>%
     dataset_map(identity) %>%
     dataset_filter(function(x) tf$not_equal(x, "c2")) %>%
@@ -72,7 +73,7 @@ test_that("data are sharded by file, by record if there are few files, else by b
   expect_setequal(substr(rows_of(1, listed), 2, 2), 1:4)
   expect_length(rows_of(1, listed), 4)
   expect_length(unlist(lapply(0:3, rows_of, listed, 4)), 12)
-  # A count refers to the unsharded data.
+  # The counts of skip and take refer to the unsharded data.
   expect_identical(rows_of(1, dataset_batch(dataset_skip(lines, 1), 2)), c("a4", "b1", "b4", "c1", "c4"))
   expect_identical(rows_of(0, dataset_take(lines, 3)), c("a1", "a3"))
   expect_identical(rows_of(1, range_dataset(0, 4)), c(1, 3))
@@ -150,7 +151,7 @@ test_that("processes that Slurm started never run alone silently", {
   refused(check_launcher(mpi_launcher(), alone), "2 processes, but MPICH 4.0.2 reports 1.*srun --mpi=pmix")
   refused(mpi_object("openmpi", c(mpich = "here")), "srun --mpi=pmi2")
   expect_silent(check_launcher(mpi_launcher(), list(size = 2L)))
-  # A batch script or an allocation that starts Rscript directly.
+  # Simulates a batch script, or an allocation, that starts Rscript directly, without srun.
   withr::local_envvar(PMIX_RANK = NA, SLURM_STEP_ID = NA, SLURM_STEP_NUM_TASKS = NA, SLURM_PROCID = "0")
   expect_message(one <- mpi_strategy(), "2 tasks.*srun", class = "runhooks_message_job_idles")
   expect_identical(one$size, 1L)
@@ -178,7 +179,7 @@ numbers_alone <- function() {
   alone
 }
 
-# Messages of one process that resumes a checkpoint of several.
+# Messages of a single process that resumes a checkpoint of several processes.
 said_alone <- list()
 continued_alone <- function(name) continue_trainings(file.path(place, "continued", name), 1)
 
@@ -193,7 +194,7 @@ if (length(launchers) == 0) {
   }
   same_as_alone <- c("models", "asks", "continues")
   of_their_own <- c("seeds", "resume", "resume_files", "resume_trees", "stops", "evaluations")
-  # MPICH's processes poll while they wait, so use no more than there are cores.
+  # Processes of MPICH poll while they wait, so this run has no more of them than there are cores.
   two <- named_run(
     "two", same_as_alone, mpi = utils::tail(names(launchers), 1),
     env = c(RUNHOOKS_MODELS = "again")
@@ -225,7 +226,7 @@ if (length(launchers) == 0) {
     }
     came[[name]]
   }
-  # A result of process `rank`. The run must have ended as expected.
+  # Returns a result that process `rank` has stored. The run must have ended as expected.
   result_of <- function(run, name, rank = 0) {
     one <- outcome(run)
     if (one$status != 0 && !run %in% names(ends_badly)) stop(one$stdout, one$stderr)
@@ -283,7 +284,7 @@ if (length(launchers) == 0) {
     expect_identical(one[[1]]$weights, one[[2]]$weights)
     expect_false(identical(one[[1]]$dropped, one[[2]]$dropped))
     for (rank in 0:2) expect_setequal(one[[rank + 1]]$rows[1:64], seq(rank + 1, 192, by = 3))
-    # The order of each process within its rows.
+    # The order in which each process reads its rows.
     orders <- lapply(0:2, function(rank) (one[[rank + 1]]$rows - rank - 1) / 3)
     expect_false(identical(orders[[1]], orders[[2]]))
     expect_false(identical(orders[[2]], orders[[3]]))
@@ -325,7 +326,7 @@ if (length(launchers) == 0) {
   })
 
   test_that("another number of processes resumes weights and step, and reports a new pass", {
-    # Written by one, three, two and one process, in this order.
+    # The checkpoint was written by one, three, two and one process, in this order.
     expect_said <- function(said, words) {
       expect_length(said, 1)
       expect_match(said, paste0(words, ": the input starts a new pass over the data"))
@@ -367,7 +368,7 @@ if (length(launchers) == 0) {
       ends <- result_of("more", "stops", rank)
       expect_equal(ends$asked, 5)
       expect_equal(ends$data, 3)
-      # 30 rows give three batches of 8 and a short one.
+      # The 30 rows of the first file give three batches of 8 and a short one.
       expect_equal(ends$files, 4)
       expect_identical(ends$interrupt, "interrupted")
       expect_equal(ends$interrupted_at, 7)
@@ -399,7 +400,7 @@ if (length(launchers) == 0) {
     expect_lt(max(ended$validated$step), 40)
     one <- evaluated_numbers(1, run_config(tf_random_seed = 11, save_checkpoints_steps = 5))
     expect_equal(ended$done, one, tolerance = 1e-6)
-    # Four evaluations of eight batches.
+    # The three processes together read four evaluations of eight batches.
     expect_equal(sum(vapply(0:2, function(rank) result_of("more", "evaluations", rank)$runs, 0)), 32)
     expect_identical(result_of("more", "evaluations", 1)$done, ended$done)
     said <- vapply(0:2, function(rank) result_of("more", "evaluations", rank)$said, 0)

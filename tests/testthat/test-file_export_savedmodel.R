@@ -169,7 +169,8 @@ test_that("an export replaces an older one, and no other folder", {
   export_savedmodel(exported$model, withr::local_tempdir())
 })
 
-# The name that a killed process leaves, with the process id of one that has ended.
+# Returns the name of a folder that a killed process leaves. The process id in the name is that of a
+# process that has ended.
 left_by_killed <- function(path) {
   gone <- system2("sh", c("-c", shQuote("echo $$")), stdout = TRUE)
   paste0(path, ".tmp", gone, "-0123456789abcdef")
@@ -186,7 +187,7 @@ test_that("the next export completes one that was killed between its steps", {
   old <- left_by_killed(base)
   other <- left_by_killed(paste0(base, "2.ready"))
   dir.create(other)
-  # Between two renames, so that neither has its final name.
+  # Simulates a kill between two renames, so that neither folder has its final name.
   file.rename(base, ready)
   dir.create(old)
   error <- expect_error(load_savedmodel(base), class = "runhooks_error_not_found")
@@ -194,7 +195,8 @@ test_that("the next export completes one that was killed between its steps", {
   export_savedmodel(exported$model, base)
   expect_identical(readLines(file.path(base, "notes")), "mine")
   expect_setequal(dir(here), c("model", basename(other)))
-  # While replacing the entries of a folder that cannot be renamed. The graph is moved last.
+  # Simulates a kill while the entries of a folder are replaced that cannot be renamed. The graph is
+  # moved last.
   ready <- left_by_killed(file.path(base, "export.ready"))
   dir.create(ready)
   moved <- c("saved_model.pb", "variables")

@@ -5,7 +5,7 @@ skip_on_cran()
 skip_if_not_installed("processx")
 skip_if_not(file.exists("/proc/self/status"), "no /proc to measure memory")
 
-# The error of each line of a script, and the peak memory of the process in MB.
+# Returns the error of each line of a script, and the peak memory of the process in MB.
 attacked <- function(lines) {
   folder <- withr::local_tempdir()
   script <- file.path(folder, "script.R")
@@ -35,11 +35,11 @@ attacked <- function(lines) {
 
 test_that("small files that expand a lot need less than a gigabyte", {
   ended <- attacked(c(
-    # 1,500 constants of 16 MB.
+    # A graph with 1,500 constants of 16 MB each.
     "import(vapply(1:1500, function(i) node(paste0('c', i), 'Const', attr('dtype', 'type: DT_FLOAT'),
       attr('value', 'tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4000000 } } float_val: 1 }')
     ), ''))",
-    # 400 operations with 100,000 outputs.
+    # A graph with 400 operations of 100,000 outputs each.
     "import(c(
       node('x', 'Placeholder', attr('dtype', 'type: DT_FLOAT')),
       node('a', 'Const', attr('dtype', 'type: DT_INT32'),

@@ -2,7 +2,7 @@
 # and special files are rejected.
 set.seed(1)
 
-# A SavedModel from an untrusted source. `build()` returns x, y and optionally an operation that
+# Writes a SavedModel as an attacker could. `build()` returns x, y and optionally an operation that
 # runs when the model is loaded. `nodes`: more nodes, as text.
 stranger_model <- function(build, folder = withr::local_tempdir(.local_envir = parent.frame()),
                            nodes = "") {
@@ -39,7 +39,8 @@ save_to <- function(prefix, value = tf$constant(1)) {
     shape_and_slices = tf$constant(array("")), tensors = list(value)
   )
 }
-# A user's checkpoint, and a function that tests whether it is unchanged.
+# Writes a checkpoint of the user. Returns its path, and a function that tests whether it is
+# unchanged.
 victim <- function(folder = withr::local_tempdir(.local_envir = parent.frame())) {
   prefix <- file.path(folder, "model.ckpt-1")
   with(tf$Graph()$as_default(), {
@@ -200,7 +201,7 @@ test_that("special files are errors when they are read", {
   refused(tf$import_graph_def(pipe))
   refused(tf$train$import_meta_graph(pipe))
   pipe_at(file.path(folder, "checkpoint"))
-  # Treated as a file that cannot be parsed.
+  # A pipe is treated like a file that cannot be parsed.
   expect_warning(expect_warning(latest_checkpoint(folder), "it is a pipe"), "ignored")
   expect_error(column_categorical_with_vocabulary_file("w", vocabulary_file = pipe), "it is a pipe")
 
@@ -209,7 +210,7 @@ test_that("special files are errors when they are read", {
   train(model, input_fn(y ~ x, data), steps = 1)
   expect_true(file.exists(file.path(folder, "model", "runhooks.data")))
   pipe_at(file.path(folder, "model", "runhooks.data"))
-  # Treated as a damaged file.
+  # A pipe is treated like a damaged file.
   expect_error(class = "runhooks_error_data_loss", {
     model <- linear_regressor(column_numeric("x"), model_dir = file.path(folder, "model"))
     train(model, input_fn(y ~ x, data), steps = 1)

@@ -16,7 +16,7 @@ waves <- function(shape, pace) {
   if (length(shape) == 1) values else aperm(array(values, rev(shape)))
 }
 
-# The model of make_sharded.py. `use` receives its session, loss, train operation and saver.
+# Builds the model of make_sharded.py. `use` receives its session, loss, train operation and saver.
 with_sharded_model <- function(use, partitioner = tf$fixed_size_partitioner(3L)) {
   with(tf$Graph()$as_default(), {
     step <- tf$train$get_or_create_global_step()

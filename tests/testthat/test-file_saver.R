@@ -92,7 +92,7 @@ test_that("keep_checkpoint_every_n_hours works as in TensorFlow", {
     }
     expect_equal(basename(saver$last_checkpoints()), c("m-10", "m-11"))
   })
-  # TensorFlow 1.15 with the same clock.
+  # The checkpoints that TensorFlow 1.15 keeps with the same clock.
   expect_setequal(index_files(dir), paste0("m-", c(2, 4, 7, 9, 10, 11), ".index"))
 })
 

@@ -1,4 +1,5 @@
-# Numbers that vary little compared with their size: models compute in single precision.
+# Models compute in single precision, so numbers that vary little compared with their size lose
+# digits unless an origin is subtracted.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
@@ -38,7 +39,7 @@ test_that("trees distinguish large numbers", {
     splits <- nodes[!nodes$is_leaf, ]
     expect_equal(splits$threshold - from, as.data.frame(unshifted)$threshold[!nodes$is_leaf])
     expect_identical(splits$question, paste("x <=", format(splits$threshold, digits = 15, trim = TRUE)))
-    # a missing value goes with the smallest
+    # a missing value is predicted like a number below the smallest one
     expect_identical(predict(shifted, data.frame(x = NA_real_)), predict(shifted, data.frame(x = x[1] - 1e6)))
   }
   expect_identical(predict(fit(as.integer(2e7 + 0:199)), data.frame(x = 2e7 + 5)), predict(unshifted, data.frame(x = 5)))

@@ -1,4 +1,4 @@
-# Parts of the formula's environment that a model stores.
+# Tests which parts of the formula's environment a model stores.
 
 saved_size <- function(model) length(serialize(model, NULL))
 

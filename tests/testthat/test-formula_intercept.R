@@ -1,4 +1,5 @@
-# Terms of lm() and glm() other than plain numbers and factors, and terms that they reject.
+# Tests formulas with other terms than plain numbers and factors, compared with lm() and glm(), and
+# formulas that are rejected.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
@@ -29,7 +30,7 @@ test_that("a formula may have no features", {
   )
   train(counts)
   expect_equal(coef(counts), coef(glm(carb ~ offset(log(wt)), poisson, mtcars)), tolerance = 1e-4)
-  # Models that learn from features only are errors.
+  # Other models than linear ones need features.
   expect_error(dnn_regressor(mpg ~ 1, mtcars, hidden_units = 3), "no features")
   expect_error(boosted_trees_regressor(mpg ~ 1, mtcars), "no features")
 })
@@ -255,7 +256,8 @@ test_that("operators within a product work, and the term has lm()'s name", {
       tolerance = 1e-4, ignore_attr = TRUE
     )
   }
-  # glm() deparses and parses such a formula.
+  # The parentheses matter: glm() would deparse and parse this formula differently, so `slow`
+  # replaces the term.
   model <- linear_classifier(am ~ (qsec > 18) * hp, mtcars)
   train(model)
   classic <- glm(am ~ slow * hp, binomial, transform(mtcars, slow = qsec > 18))

@@ -21,7 +21,7 @@ test_that("x and y are equivalent to a formula with all columns", {
   both <- dnn_linear_combined_regressor(x, mtcars$mpg, dnn_hidden_units = 4)
   suppressMessages(train(both, steps = 2))
   expect_length(predict(both, newdata = x)$.pred, 32)
-  # A column of x with the name of the response.
+  # `x` has a column "y", so the response gets another name.
   odd <- linear_regressor(data.frame(y = mtcars$wt), mtcars$mpg)
   expect_identical(as.character(formula(odd)[[2]]), ".y")
 })

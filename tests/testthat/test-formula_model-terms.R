@@ -9,7 +9,7 @@ terms_data <- function() {
   data
 }
 
-# Largest difference, absolute for numbers below 1 and relative for others.
+# Returns the largest difference, absolute for numbers below 1 and relative for others.
 distance <- function(ours, theirs) {
   max(abs(unname(ours) - unname(theirs)) / pmax(1, abs(theirs)), na.rm = TRUE)
 }
@@ -67,7 +67,7 @@ test_that("offset() is added without a weight", {
   train(classes)
   theirs <- glm(am ~ wt + offset(wt^2 / 10), binomial, data)
   expect_lt(distance(coef(classes), coef(theirs)), 1e-2)
-  # Constructed again on its folder, exported, and combined with a deep part.
+  # The model can be constructed again on its folder, exported, and combined with a deep part.
   recreated <- linear_estimator(
     poisson_regression_head(), carb ~ wt + offset(log(exposure)), data[1:20, ],
     model_dir = model_dir(counts)

@@ -74,7 +74,8 @@ test_that("powers, bases and factors in a formula use the training parameters fo
     expected <- predict(model, newdata = mtcars)$.pred
     rows <- c(32, 7, 1)
     few <- mtcars[rows, c("wt", "hp", "gear", "cyl")]
-    # The matrix product of three rows sums in another order than that of 32.
+    # The tolerance is needed because the matrix product of 3 rows sums in another order than that
+    # of 32.
     expect_no_warning(
       expect_equal(predict(model, newdata = few)$.pred, expected[rows], tolerance = 1e-6)
     )

@@ -15,7 +15,7 @@ test_that("models with default settings match lm() and glm() within two seconds"
   ratio <- fits$runhooks / fits$classic
   expect_true(all(ratio[is_number] < 1.02))
   expect_true(all(ratio[!is_number] > 0.99))
-  # The median is robust against other load on the machine.
+  # The median time is robust against other load on the machine.
   expect_lt(stats::median(fits$seconds), 2)
 })
 
@@ -28,7 +28,7 @@ test_that("units and offsets of the data do not matter", {
   train(model)
   reference <- lm(y ~ ., data)
   error <- function(fit) sqrt(mean((data$y - fit)^2))
-  # float32 has 7 digits, and the response has 8.
+  # The tolerance is 1e-3, because float32 has 7 digits and the response has 8.
   expect_lt(error(predict(model, newdata = data)$.pred) / sd(data$y), 1e-3)
   small <- transform(data, y = (y - 1e7) * 1e-15)
   model <- linear_regressor(y ~ ., small, model_dir = new_folder())
@@ -116,7 +116,8 @@ test_that("the scaling of the data is stored in the folder as plain data", {
   expected <- predict(model, newdata = mtcars)
   recreated <- linear_regressor(mpg ~ wt + poly(hp, 2) + factor(gear), mtcars, model_dir = folder)
   expect_equal(predict(recreated, newdata = mtcars), expected)
-  # Other data have other means and fewer levels.
+  # A model on the same folder from other data, with other means and fewer levels, uses the scales
+  # and levels of the folder.
   folder <- new_folder()
   model <- linear_regressor(mpg ~ wt + gear, transform(mtcars, gear = factor(gear)), model_dir = folder)
   train(model, steps = 20)

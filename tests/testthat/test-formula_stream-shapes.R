@@ -21,7 +21,7 @@ test_that("a dataset that is batched twice is refused", {
     refused(train(model, input_fn(dataset, features = wt, response = mpg), steps = 1))
     withr::with_options(list(runhooks.values_in_memory = 0), refused(linear_regressor(mpg ~ wt, dataset)))
   }
-  # Matrices of the same width are not batches.
+  # Columns that are matrices of the same width are not taken for batches of batches.
   pairs <- dataset_batch(tensor_slices_dataset(list(y = matrix(rnorm(40), 20), x = matrix(rnorm(40), 20))), 5)
   wide <- linear_regressor(y ~ x, pairs, model_dir = new_folder())
   train(wide, pairs)

@@ -1,6 +1,6 @@
 # Formulas on data that are read in chunks give the same numbers as a data frame, in bounded memory.
 
-# Three chunks; rare values occur only in the last ones.
+# Creates data of three chunks, in which rare values occur only in the last ones.
 many_rows <- function(n = 20000) {
   set.seed(22)
   data <- data.frame(
@@ -16,7 +16,7 @@ many_rows <- function(n = 20000) {
   data
 }
 
-# The model of a data frame, and of the same rows as a stream.
+# Creates a model from a data frame and one from a stream of the same rows.
 twins <- function(make, formula, data, ..., stream = tensor_slices_dataset(data), env = parent.frame()) {
   folders <- c(withr::local_tempdir(.local_envir = env), withr::local_tempdir(.local_envir = env))
   frame <- make(formula, data = data, ..., model_dir = folders[1])
@@ -189,7 +189,7 @@ test_that("operations that need all rows are errors for a stream", {
   for (method in list(coef, summary, residuals, fitted, vcov, confint, logLik)) {
     refused(method(model), "needs the rows in memory, but the data of this model are a stream of 9,000 rows")
   }
-  # They work if the data fit into memory.
+  # These methods work if the data fit into memory.
   withr::local_options(runhooks.values_in_memory = 1e6)
   expect_length(residuals(model), 9000)
   columns <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
@@ -266,7 +266,7 @@ test_that("validation, early stopping and exports match those of a model on a da
 test_that("a database query is a stream", {
   skip_if_not_installed("RSQLite") # suggested
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-  # An incomplete pass leaves an open result.
+  # A pass that was not completed leaves an open result, about which the database warns.
   withr::defer(suppressWarnings(DBI::dbDisconnect(connection)))
   data <- many_rows(9000)[c("y", "x", "g")]
   DBI::dbWriteTable(connection, "t", data)

@@ -3,7 +3,7 @@
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
-# Numbers within `eps` of their group's mean.
+# Creates numbers that differ from the mean of their group by about `eps`.
 grouped <- function(eps, levels = 5, size = 200, mean = 1) {
   g <- factor(rep(seq_len(levels), length.out = size))
   middle <- mean * rnorm(levels)[g]
@@ -62,10 +62,10 @@ test_that("predictions, other objects on the folder and exports use the same fun
   expect_equal(predict(model, newdata = data)$.pred, expected, tolerance = 1e-5)
   recreated <- linear_regressor(y ~ x * g, data, model_dir = folder)
   expect_identical(coef(recreated), coef(model))
-  # Uses the folder's means, not those of fewer rows.
+  # The model uses the means in the folder, not those of fewer rows.
   recreated <- linear_regressor(y ~ x * g, data[1:150, ], model_dir = folder)
   expect_equal(predict(recreated, newdata = data)$.pred, expected, tolerance = 1e-5)
-  # A new level has the slope but no mean.
+  # In a level that is new, the model uses the slope but no mean.
   new <- data.frame(x = c(0, 1), g = "other")
   predicted <- suppressWarnings(predict(model, newdata = new))$.pred
   expect_true(all(is.finite(predicted)))
@@ -124,7 +124,7 @@ test_that("standard errors that are due to rounding raise a warning, as in lm()"
     actual <- sqrt(diag(vcov(model)))
     expect_equal(actual, sqrt(diag(vcov(lm(y ~ x + z, data)))), tolerance = 0.01)
   }
-  # Also for a constant response, but not without residual degrees of freedom.
+  # A constant response also gives the warning. Without residual degrees of freedom there is none.
   data$y <- 4
   expect_warning(summary(fit_model(y ~ x, data)), class = kind)
   expect_no_warning(summary(fit_model(dist ~ speed, cars[c(1, 9), ])), class = kind)

@@ -99,7 +99,7 @@ test_that("non-error jumps out of a session's block close it normally", {
       "interrupted"
     )
     expect_equal(calls, c("begin", "end", "begin"))
-    # An error that the block handles does not count.
+    # An error that the block itself handles is no failure of the block, so end() is called.
     with(tf$train$MonitoredSession(hooks = hook()) %as% s, {
       try(s$run("nope"), silent = TRUE)
       expect_equal(s$run(t$f), 2.5)

@@ -31,7 +31,7 @@ test_that("a linear model's variables are partitioned as in TensorFlow", {
     c("linear/linear_model/x/weights/part_0", "linear/linear_model/bias_weights/part_0") %in%
       names(cut$shapes)
   ))
-  # The checkpoint stores the whole variable, and the slots of each partition.
+  # The checkpoint stores the whole variable, but the optimizer's slots of each partition.
   slots <- paste0("linear/linear_model/c/weights/part_", c(0, 0, 1, 1), c("/Ftrl", "/Ftrl_1"))
   expect_true(all(c("linear/linear_model/c/weights", slots) %in% cut$names))
   expect_message(variable_value(cut$model), "part_1/Ftrl")
@@ -63,8 +63,8 @@ test_that("a DNN partitions the variables of its input layer", {
   ))
 })
 
-# Random cases of tests/golden/make_partitions.py, with the seed in the file. Rows outside a batch
-# do not change in any partition.
+# Replays random cases of tests/golden/make_partitions.py, with the seed in the file. Rows outside a
+# batch do not change in any partition.
 test_that("partitions are updated by rows, as in TensorFlow", {
   golden <- read_golden("partitions.json")
   expect_gte(length(golden$cases), 36)

@@ -67,7 +67,8 @@ test_that("a function is preserved while a session can call it", {
 })
 
 test_that("finalizers of other objects do not delay the release of closures", {
-  # R drops a finalizer that another finalizer registers if an older object's runs after it.
+  # R loses a finalizer that is registered by another object's finalizer, if an older object's
+  # finalizer runs after that.
   gone <- FALSE
   session <- local({
     big <- new.env()
@@ -95,7 +96,8 @@ test_that("finalizers of other objects do not delay the release of closures", {
 })
 
 test_that("closures of a monitored session's hooks are released with it, closed or not", {
-  # Creates a session by `make(w, see)`. `see(big)` is a function that refers to the session.
+  # Creates a session by `make(w, see)`, where `w` is a variable and `see(big)` returns a function
+  # that refers to the session.
   in_graph <- function(make) {
     with_graph(tf$Graph(), {
       w <- tf$get_variable("w", list(), initializer = tf$zeros_initializer())
@@ -421,7 +423,7 @@ test_that("such closures are preserved while something can call them", {
     })
   })
   expect_equal(c(values), c(1, 1))
-  # A scaffold that was created outside its session's graph.
+  # The scaffold is created outside the graph of the session that uses it.
   seen <- 0
   scaffold <- with_graph(
     tf$Graph(), tf$train$Scaffold(init_fn = function(scaffold, session) seen <<- seen + 1)

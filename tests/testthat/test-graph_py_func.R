@@ -62,7 +62,7 @@ test_that("a condition that the function raises reaches the caller unchanged", {
 
     stops <- tf$py_func(function() stop_iteration("over"), list(), tf$float32)
     expect_error(run_once(stops), "over", class = "runhooks_error_stop_iteration")
-    # A subclass is an ordinary error.
+    # A subclass of a condition that ends the loop is an ordinary error.
     more <- tryCatch(stop_iteration("more"), error = identity)
     class(more) <- c("more", class(more))
     above <- tf$py_func(function() stop(more), list(), tf$float32)

@@ -72,7 +72,7 @@ test_that("a hook that closes its session gets an error at the next run, in any 
       ),
       NA
     )
-    # Closing in a later step must also drop plans that were built before.
+    # If the session is closed in a later step, plans that were built before must be dropped, too.
     if (method != "before_run") next
     steps <- 0
     hook <- session_run_hook(before_run = function(context) {
@@ -139,7 +139,7 @@ test_that("a loop that a restart leaves calls on_error() once", {
   withRestarts(train(mtcars_model(), mtcars_input(), hooks = leaving), out = function() NULL)
   expect_length(recorded, 1)
   expect_match(conditionMessage(recorded[[1]]), "left by a jump")
-  # Errors of other loops do not reach the hook.
+  # Errors of other loops do not reach the hook's on_error().
   try(train(mtcars_model(), mtcars_input(), hooks = session_run_hook(end = function(session) stop())),
     silent = TRUE
   )

@@ -259,7 +259,7 @@ test_that("an interrupt is reported in one line, and the history so far is avail
   expect_error(train(model, mtcars_input(), hooks = bad), "bad")
   history <- train(model, mtcars_input(num_epochs = NULL), steps = 2)
   expect_identical(last_history(), history)
-  # Without checkpoints the message promises no resumption.
+  # Without checkpoints, the message does not promise that training can resume.
   unsaved <- mtcars_model(save_checkpoints_steps = NULL, save_checkpoints_secs = NULL)
   expect_message(
     tryCatch(

@@ -29,7 +29,7 @@ train_on <- function(folder, hooks, steps = 3) {
 
 step_in <- function(folder) variable_value(mtcars_model(folder), "global_step")[[1]]
 
-# Raises an interrupt in a method of a hook.
+# Creates a hook that raises an interrupt at a step.
 interrupt_at <- function(step) {
   session_run_hook(
     before_run = function(context) session_run_args("global_step:0"),

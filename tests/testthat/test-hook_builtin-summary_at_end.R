@@ -1,4 +1,5 @@
-# TensorFlow 1.15's SummaryAtEndHook writes one event with all summaries, at the last step.
+# Returns what the hook writes. TensorFlow 1.15's SummaryAtEndHook writes one event with all
+# summaries, at the last step.
 summaries_of <- function(summary_op = NULL, with_step = TRUE) {
   folder <- withr::local_tempdir()
   with_graph(tf$Graph(), {

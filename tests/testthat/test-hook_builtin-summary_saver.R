@@ -74,7 +74,7 @@ test_that("a fetched summary is a raw vector in hooks and sessions", {
   expect_type(bytes[[1]], "raw")
   expect_match(rawToChar(bytes[[1]][bytes[[1]] != 0 & bytes[[1]] < 0x80]), "linear/bias")
   with(tf$Graph()$as_default(), {
-    # This message contains no zero byte, but must still be raw.
+    # This serialized message contains no zero byte, but must be a raw vector like all others.
     loss <- tf$summary$scalar("a", tf$constant(3.1415927, dtype = "float32"))
     zero <- tf$constant(0L)
     with(tf$Session() %as% session, got <- session$run(list(loss = loss, none = zero)))

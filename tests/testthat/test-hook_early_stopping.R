@@ -9,7 +9,7 @@ test_that("hook_early_stopping() stops, and records it in the checkpoint", {
   train(model, input, steps = 7, hooks = stopping(model, function() TRUE))
   expect_equal(variable_value(model, "global_step")[[1]], 1)
   expect_true(variable_value(model, note)[[1]])
-  # The scenario train_again_after_early_stop of TensorFlow's golden.
+  # Replays the recorded TensorFlow scenario train_again_after_early_stop.
   train(model, input, steps = 3, hooks = stopping(model, function() FALSE))
   expect_equal(variable_value(model, "global_step")[[1]], 4)
   expect_true(variable_value(model, note)[[1]])
@@ -45,7 +45,7 @@ test_that("early stopping reports bad functions and missing metrics", {
   )
 })
 
-# TensorFlow's message for such a call. The class of the error differs.
+# Returns TensorFlow's message for such a call. The class of the error differs.
 golden_refusal <- function(call) {
   rows <- read_golden("hooks", "validation_errors.json")$scenarios[[1]]$table
   Filter(function(row) row$call == call, rows)[[1]]$raised$message
@@ -107,7 +107,7 @@ no_better <- function(patience) {
 
 test_that("the best weights are restored whatever the order of hooks and whatever ends the run", {
   for (last in c(TRUE, FALSE)) {
-    # The number of steps ends the run. The rate makes the last step rarely the best.
+    # The number of steps ends this run. With its learning rate, the last step is rarely the best.
     run <- evaluated_model(no_better(1e6), 60, evaluator_last = last, save_checkpoints_steps = 11)
     after <- run$losses[run$losses$step > 0, ]
     expect_equal(run$now, min(after$value), tolerance = 1e-5)

@@ -36,7 +36,8 @@ test_that("hook_in_memory_evaluator() uses the current training weights", {
 })
 
 test_that("an in-memory evaluation reads its own data, independent of the training's position", {
-  # Iterators of both graphs have the same names, and both save their positions.
+  # Iterators of the training and the evaluation graph have the same names, and both save their
+  # positions.
   input <- function(times) {
     function() {
       rows <- dataset_repeat(tensor_slices_dataset(list(x = 1:6 / 6, y = 1:6)), times)
@@ -56,7 +57,7 @@ test_that("an in-memory evaluation reads its own data, independent of the traini
     model, input(1), every_n_iter = 5, hooks = note
   ))
   expect_equal(rows, c(2, 4, 6, 2, 4, 6))
-  # The training's position is saved nevertheless.
+  # The position of the training's iterator is saved although the evaluation uses the same name.
   saved <- cpp_checkpoint_names(latest_checkpoint(model_dir(model)))
   expect_true(any(grepl("runhooks/iterator/IteratorV2", saved)))
 })
@@ -84,7 +85,7 @@ test_that("arguments of hook_in_memory_evaluator() are validated with TensorFlow
   expect_error(hook_in_memory_evaluator("e", mtcars_input()), "must have type")
 })
 
-# Writes an evaluation of this step as another process would.
+# Writes an evaluation of the step `step`, as another process would.
 fake_evaluation <- function(model, step, loss) {
   dir <- file.path(model_dir(model), "eval")
   dir.create(dir, showWarnings = FALSE, recursive = TRUE)

@@ -173,7 +173,7 @@ test_that("an error of a hook names the member that an object lacks", {
     before_run = function(context) context$session$graph$get_colection("losses"))
   fails("`coord` has no member `request_stp`;",
     after_create_session = function(session, coord) coord$request_stp())
-  # Other errors are unchanged.
+  # Errors that are not about names are unchanged.
   error <- tryCatch(
     train(mtcars_model(), mtcars_input(), hooks = session_run_hook(
       before_run = function(context) context$session("loss")

@@ -28,7 +28,7 @@ test_that("a schedule sets the rate of each step, and the step uses it", {
   expect_equal(
     events$value[events$tag == "learning_rate"], 0.001 * 0.5^(0:5), tolerance = 1e-6
   )
-  # The schedule continues with the step, and rate 0 changes nothing.
+  # A second training continues with the next step of the schedule, and rate 0 changes no weight.
   before <- variable_value(model)
   expect_equal(rates_of(model, hook_learning_rate(function(step) step * 0)), rep(0, 6))
   after <- variable_value(model)
@@ -50,7 +50,7 @@ test_that("a schedule matches TensorFlow's decay", {
   )
   events <- read_events(model_dir(decayed))
   expect_equal(events$value[events$tag == "learning_rate"], 0.001 * 0.5^(0:5), tolerance = 1e-6)
-  # The schedule receives the optimizer's rate of the step.
+  # The schedule receives the rate that the optimizer would use in this step.
   with_decay <- sgd_model(function(step) tf$train$exponential_decay(0.001, step, 1, 0.5))
   expect_equal(
     rates_of(with_decay, hook_learning_rate(function(rate) rate * 10)), 0.01 * 0.5^(0:5),

@@ -17,7 +17,7 @@ test_that("times are short", {
   expect_equal(durations, c("0s", "59s", "1m", "2h", "2d"))
 })
 
-# Terminal output without control sequences, with messages in the same stream.
+# Returns the terminal output of `expr` without control sequences, with messages in the same stream.
 terminal_output <- function(expr, ...) {
   withr::local_options(cli.dynamic = TRUE, cli.ansi = FALSE, cli.num_colors = 1L, width = 80, ...)
   text <- capture.output(expr, type = "message")

@@ -49,7 +49,7 @@ test_that("constructors have the arguments, order and defaults of the registrati
   for (specs in hooks) {
     name <- specs$type[[1]]
     takes <- formals(constructor_of(specs))
-    # Arguments that only R has may come between.
+    # Arguments that only exist in R may come between the registered ones.
     expect_equal(as.list(takes)[specs$name], as.list(registered_formals(specs)), info = name)
     expect_equal(intersect(names(takes), specs$name), specs$name)
   }
@@ -101,6 +101,6 @@ test_that("a specification that was modified by hand is validated again in the l
 test_that("the help page of a hook takes its arguments from the registration", {
   params <- hook_params("HistorySaverHook")
   expect_match(params[[1]], "^@param every_n_step Record .* In \\\\code\\{\\[1, Inf\\)\\}[.]$")
-  # Internal arguments are not documented.
+  # Internal arguments of the core are not documented.
   expect_false(any(grepl("asked_for", hook_params("LoggingTensorHook"))))
 })

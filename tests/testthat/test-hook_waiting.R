@@ -16,6 +16,7 @@ test_that("hook_stop_at_checkpoint_step() waits for a checkpoint of the last ste
   )
   train(model, mtcars_input(num_epochs = NULL), steps = 20, hooks = hook)
   expect_equal(variable_value(model, "global_step")[[1]], 6)
-  # In the process that saves, as in TensorFlow.
+  # Given a model instead of a directory, the process that saves checkpoints stops at the step
+  # itself, as in TensorFlow.
   expect_s3_class(hook_stop_at_checkpoint_step(model, 7), "StopAtStepHook")
 })

@@ -46,19 +46,20 @@ test_that("the cache distinguishes models, trainings and levels", {
   suppressMessages({
     train(model, input)
     expect_equal(times_made(evaluate(model, input)), 1)
-    # This model has only labels, with a factor of classes.
+    # The cached data of this model contain labels that are the classes of a factor.
     sorts <- linear_classifier(column_numeric("Petal.Width"), n_classes = 3, model_dir = withr::local_tempdir())
     kinds <- input_fn(iris, "Petal.Width", "Species")
     train(sorts, kinds)
     expect_equal(times_made(evaluate(sorts, kinds)), 1)
     expect_equal(times_made(evaluate(model, input)), 0)
-    # The same input for another folder, whose training had another order of levels.
+    # The same input is converted again for a model in another folder, whose training had another
+    # order of levels.
     turned <- transform(iris, Species = factor(as.character(Species), levels = rev(levels(Species))))
     other <- species_model()
     train(other, species_input(turned))
     expect_equal(times_made(here <- evaluate(other, input)), 1)
     expect_identical(here, evaluate(other, species_input()))
-    # Data with a level that is new to the model.
+    # Data with a level that the model does not know give a warning in each call.
     more <- rbind(iris[1:60, ], transform(iris[1:3, ], Species = "other"))
     small <- species_model()
     train(small, species_input(droplevels(iris[1:60, ])))

@@ -56,8 +56,8 @@ test_that("the core concatenates the columns of a custom model", {
   expect_identical(first(data, "x"), list("float64", matrix(data$x)))
 })
 
-# The extra peak memory of a process that trains on 80 MB of doubles (40 MB as float32). Resets the
-# kernel's peak counter before the training.
+# Returns the extra peak memory of a process that trains on 80 MB of doubles (40 MB as float32).
+# Resets the kernel's peak counter before the training.
 peak_of_training <- function(lines) {
   skip_on_cran()
   skip_if_not_installed("processx")
@@ -79,7 +79,7 @@ peak_of_training <- function(lines) {
     "n <- 100000",
     "y <- rep(0:9, n / 10)",
     lines[[1]],
-    # A first training loads code that should not count.
+    # The first training loads code whose memory should not count.
     "trained(list(column_numeric('a')), list(a = runif(1000), y = y[1:1000]), 'a')",
     "invisible(gc())",
     "before <- memory('VmRSS')",

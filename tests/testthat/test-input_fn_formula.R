@@ -32,7 +32,7 @@ test_that("calls become computed columns", {
   )
   model <- linear_regressor(column_numeric("log(hp)"), model_dir = withr::local_tempdir())
   train(model, input_fn(mpg ~ log(hp), mtcars, shuffle = FALSE), hooks = hook)
-  # Rounded to float32 once, as a column would cast it.
+  # The computed feature is rounded to float32 once, as a column would cast it.
   as_float32 <- function(x) readBin(writeBin(x, raw(), size = 4), "numeric", length(x), size = 4)
   expect_identical(as.vector(data), as_float32(log(mtcars$hp)))
 })

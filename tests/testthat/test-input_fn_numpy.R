@@ -9,7 +9,7 @@ test_that("named arrays are features", {
   expect_length(losses(model, input), 1)
   predicted <- predict(model, numpy_input_fn(arrays, shuffle = FALSE))
   expect_equal(nrow(predicted), 32)
-  # TensorFlow's spelling, in a function that a script returns.
+  # The same input with TensorFlow's name, in a function that a script returns.
   second_model <- linear_regressor(columns)
   generator <- function() {
     tf$estimator$inputs$numpy_input_fn(

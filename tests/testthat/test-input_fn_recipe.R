@@ -69,7 +69,7 @@ test_that("a reconstructed model does not mistake raw data for prepared data", {
     predict(without_recipe, input_fn(made(), data = with_factor(mtcars)))$predictions,
     predict(model, input_fn(made(), data = with_factor(mtcars)))$predictions
   )
-  # Trained without a recipe, it uses data unchanged.
+  # A model that was trained without a recipe uses data unchanged.
   train(without_recipe, input_fn(recipes::bake(recipes::prep(made()), NULL), features = features,
                         response = "mpg"))
   expect_length(predict(without_recipe, newdata = raw)$.pred, 32)

@@ -189,7 +189,7 @@ test_that("a sparse matrix is never densified as a whole", {
     data <- list(x = x, y = y)
     input <- input_fn(data, features = "x", response = "y", batch_size = 10, num_epochs = 3, ...)
     train(model, input)
-    # Another class of matrix than in training gives the same numbers.
+    # Data in another class of matrix than in training give the same numbers.
     list(
       variable_value(model), evaluate(model, input)$average_loss,
       predict(model, newdata = data)$.pred, predict(model, newdata = list(x = dense))$.pred
@@ -202,7 +202,7 @@ test_that("a sparse matrix is never densified as a whole", {
       expect_equal(fit(x, shuffle = shuffle), expected, info = paste("seed", seed))
     }
   }
-  # 8 GB if it were dense.
+  # A sparse matrix that would take 8 GB if it were dense.
   wide <- Matrix::sparseMatrix(1:1000, 1:1000 * 1000, x = 2, dims = c(1000, 1e6))
   rows <- with_graph(tf$Graph(), {
     tensor <- input_fn(list(x = wide), features = "x", batch_size = 2, shuffle = FALSE)(NULL)()$x

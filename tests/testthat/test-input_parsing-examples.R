@@ -6,7 +6,8 @@ records <- function(data) {
   read_raw_records(path)
 }
 
-# The records of an uncompressed file, which stores length, checksum, data and checksum.
+# Returns the records of an uncompressed TFRecord file, which stores length, checksum, data and
+# checksum.
 read_raw_records <- function(path) {
   bytes <- readBin(path, "raw", file.size(path))
   all <- list()

@@ -93,7 +93,7 @@ test_that("update() trains a trained model to convergence, in a separate folder"
   )
   plain <- linear_regressor(mtcars[c("wt", "hp")], mtcars$mpg)
   expect_error(update(plain, . ~ . - hp), "from\\s+x and y", class = "runhooks_error_invalid_argument")
-  # Not for a model with a fixed number of steps.
+  # update() does not train the new model if the old one had a fixed number of steps.
   expect_match(deparse1(update(model, optimizer = "Adam", evaluate = FALSE)), "^linear_regressor")
   deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = new_folder())
   train(deep, steps = 2)
@@ -167,7 +167,7 @@ test_that("R squared with an offset is that of summary.lm()", {
   model <- linear_regressor(formula, mtcars, model_dir = new_folder())
   train(model)
   expect_equal(generics::glance(model)$r.squared, summary(lm(formula, mtcars))$r.squared, tolerance = 1e-4)
-  # R 4.3 changed summary.lm().
+  # R 4.3 changed the R squared of summary.lm() for models with an offset.
   frame <- training_frame(model, "glance")
   for (expected in list(list("4.2.3", 0.5068516), list("4.3.0", 0.6440408))) {
     measures <- fit_measures(model, frame, package_version(expected[[1]]))

@@ -21,7 +21,8 @@ test_that("coefficients match lm(), with its names", {
     expect_named(coef(model), names(reference))
     expect_equal(coef(model), reference, tolerance = 0.05)
   }
-  # Converted in double precision, so that the coefficients reproduce the predictions.
+  # Coefficients are converted to the units of the data in double precision, so that they reproduce
+  # the predictions.
   model <- trained(linear_regressor, mpg ~ gear * wt, data)
   design <- model.matrix(mpg ~ gear * wt, data)
   expect_equal(as.vector(design %*% coef(model)), predict(model)$.pred, tolerance = 1e-5)
@@ -136,7 +137,7 @@ test_that("tidy tables match the conventions of generics", {
   rows <- generics::augment(model)
   expect_equal(rows$.resid, unname(residuals(model)))
   expect_named(generics::augment(model, newdata = mtcars[1:2, c("wt", "hp")]), c(".rownames", "wt", "hp", ".fitted"))
-  # setosa is linearly separable.
+  # The class setosa is linearly separable, so its coefficients have no finite optimum.
   classes <- trained(linear_classifier, Species ~ ., iris, steps = 200)
   expect_warning(
     expect_equal(nrow(generics::tidy(classes)), 10), class = "runhooks_warning_not_converged"

@@ -90,7 +90,7 @@ test_that("several responses and classes have a joint covariance", {
   expect_equal(sigma(both), unname(sigma(reference)), tolerance = 1e-5)
   data <- transform(iris, Species = Species)
   kinds <- trained(linear_classifier, cyl ~ mpg, transform(mtcars, cyl = factor(gear)))
-  # Finite differences of the log-likelihood.
+  # The reference is the finite differences of the log-likelihood.
   beta <- coef(kinds)
   x <- cbind(1, mtcars$mpg)
   y <- factor(mtcars$gear)

@@ -53,7 +53,8 @@ test_that("marginaleffects gets predictions at modified coefficients", {
   made <- get_predict.tf_estimator(model, mtcars[1:4, ])
   expect_equal(made$estimate, unname(predict(reference, mtcars[1:4, ], "response")), tolerance = 1e-3)
   expect_identical(made$rowid, 1:4)
-  # By a difference of the coefficients, as for standard errors.
+  # marginaleffects changes coefficients to compute standard errors; predictions must follow the
+  # change.
   other <- coef(reference) + c(0, 1, 0, 0)
   reference$coefficients <- other
   made <- get_predict.tf_estimator(set_coef.tf_estimator(model, other), mtcars[1:4, ], type = "link")

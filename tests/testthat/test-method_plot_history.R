@@ -1,6 +1,6 @@
 skip_if_not_installed("ggplot2")
 
-# A typical history: a loss that falls by decades from a high first value, and a validation.
+# Creates a typical history: a loss that falls by decades from a high first value, and a validation.
 run_of <- function(n = 40, ...) {
   step <- c(1, seq_len(n - 1) * 10)
   falling <- c(84, 12 * exp(-step[-1] / 60) + 0.01 * (2 + sin(step[-1])))
@@ -27,7 +27,7 @@ test_that("only average losses are drawn by default, other metrics on request", 
   expect_equal(nrow(plot$data), 60)
   more <- plot(run_of(), metrics = c("accuracy", "loss", "label/mean"), method = "ggplot2")
   expect_equal(panels_of(more), c("accuracy", "loss", "label/mean"))
-  # the names of tfestimators
+  # tfestimators' names of the metrics
   old <- plot(run_of(), metrics = c("mean_losses", "total_losses"), method = "ggplot2")
   expect_equal(nrow(old$data), 80)
   expect_error(plot(new_history(NULL, 0)), "no values", class = "runhooks_error_not_found")
@@ -45,7 +45,7 @@ test_that("average_loss of training and of evaluations are the same number", {
   cars <- transform(mtcars, am = factor(am), gear = factor(gear), w = 1 + (mpg > 20))
   models <- list(
     function(...) boosted_trees_regressor(mpg ~ wt + hp, cars, n_trees = 10, ...),
-    # Within a tree, classes are trained on the losses before the tree.
+    # The depth is 1, because within a tree a classifier reports the loss before the tree.
     function(...) boosted_trees_classifier(am ~ wt + hp, cars, n_trees = 10, max_depth = 1, ...),
     function(...) dnn_regressor(mpg ~ wt + hp, cars, hidden_units = 3, ...),
     function(...) dnn_regressor(mpg ~ wt, cars, hidden_units = 3, loss_reduction = "mean", ...),

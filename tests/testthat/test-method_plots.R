@@ -73,7 +73,7 @@ test_that("a tree is drawn to four levels, with counts of the nodes below", {
   drawn <- ggplot2::ggplot_build(ggplot2::autoplot(model, 4, tree = 2, levels = 2))
   expect_equal(nrow(drawn$data[[1]]), 3)
   expect_error(plot(model, which = 4, levels = 0), "levels", class = "runhooks_error")
-  # names with spaces, words and times
+  # features with a space in the name, with strings, or with times
   d <- data.frame(`my x` = 1:60, g = rep(c("a", "b"), 30), check.names = FALSE)
   d$y <- d$`my x` + 50 * (d$g == "a")
   model <- boosted_trees_regressor(y ~ ., d, n_trees = 1, max_depth = 2)

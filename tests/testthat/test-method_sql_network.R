@@ -11,7 +11,7 @@ network <- function(make, ..., steps = 50) {
   model
 }
 
-# The greatest difference, in units of the spread of the predictions.
+# Expects that the greatest difference is small in units of the spread of the predictions.
 expect_same <- function(found, expected) {
   expect_identical(is.na(found), is.na(expected))
   size <- pmax(abs(expected), stats::sd(expected, na.rm = TRUE))
@@ -29,7 +29,7 @@ test_that("networks with each activation are expressions and SQL", {
   }
   model <- network(dnn_regressor, y ~ x + log(w + 1) + f + l, data, hidden_units = c(3, 2))
   expect_same(computed(model, rows)[[1]], predict(model, rows)$.pred)
-  # far from zero, where exp() overflows
+  # the inputs are far from zero, where exp() overflows
   far <- transform(data, x = 1e5 * x)
   for (activation in c("tanh", "sigmoid", "elu", "selu", "softplus", "swish")) {
     model <- network(

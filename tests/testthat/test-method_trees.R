@@ -40,7 +40,7 @@ test_that("nodes form trees: depths, children, and leaves that sum to prediction
     children <- c(own$left, own$right)
     expect_setequal(children[!is.na(children)], setdiff(own$node, 0))
   }
-  # Following the splits of a row must reach its leaf.
+  # Follows the splits of a row in a tree, which must lead to the row's leaf.
   walk <- function(row, tree) {
     own <- nodes[nodes$tree == tree, ]
     at <- 0

@@ -1,4 +1,4 @@
-# Learners of mlr3.
+# Tests the learners for the package mlr3.
 
 skip_on_cran()
 skip_if_not_installed("mlr3", "1.0.0")
@@ -189,7 +189,7 @@ test_that("a hotstart equals one training and leaves the first learner as it was
       more$predict(task)$response, whole$predict(task)$response, label = few$id
     )
     expect_identical(few$predict(task)$response, before)
-    # training continued
+    # the training continued: both models have made the same number of steps
     steps <- whole$model$estimator$get_variable_value("global_step")
     expect_identical(more$model$estimator$get_variable_value("global_step"), steps)
   }

@@ -1,8 +1,8 @@
 # Trees whose input gives all rows in each step grow on binned data in memory
-# (src/trees/layer_grower.h). If the order of rows changes, TensorFlow's ops grow them. Both give
-# the same trees.
+# (src/trees/layer_grower.h). If the order of rows changes, operations like TensorFlow's grow them.
+# Both give the same trees.
 
-# Few distinct values, so that quantiles do not depend on the order of the rows.
+# Creates data with few distinct values, so that quantiles do not depend on the order of the rows.
 some_rows <- function(n = 400) {
   data <- data.frame(a = round(rnorm(n), 1), b = round(runif(n), 1), c = sample(c("x", "y", "z"), n, TRUE))
   data$y <- as.integer(runif(n) < plogis(data$a * (data$c == "x") + data$b))
@@ -75,7 +75,7 @@ test_that("a tree without leaves to split is finished if a formula gives all row
   grown <- setdiff(unique(nodes$tree), if (sum(nodes$tree == max(nodes$tree)) == 1) max(nodes$tree))
   expect_length(grown, 10)
   expect_true(any(tapply(nodes$depth, nodes$tree, max)[as.character(grown)] < 6))
-  # All trees exist already.
+  # All 10 trees exist already, so training ends at once.
   expect_message(suppressWarnings(train(model)), "already has 10 of 10 trees")
   # No root can be split: training stops early and reports it.
   heavy <- boosted_trees_classifier(y ~ ., data, n_trees = 10L, min_node_weight = 0.3)
@@ -143,7 +143,7 @@ test_that("trees in memory handle extreme data", {
 })
 
 test_that("histograms are summed in double, as in TensorFlow", {
-  # A float sum would stop at 2^24.
+  # Sums use double precision: in single precision, adding 1 to 2^24 has no effect.
   sums <- function(op, ...) {
     with(tf$Graph()$as_default(), {
       one <- function(x) tf$constant(matrix(x, 3), "float32")

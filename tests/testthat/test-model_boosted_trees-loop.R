@@ -20,7 +20,7 @@ test_that("a first training prints only requested output", {
   runs <- as.data.frame(run_history(model_dir(model)))
   expect_equal(runs$to_step, 18)
   expect_equal(runs$why, "hook")
-  # Also if more steps are requested than the trees take.
+  # There is no message if more steps are requested than the trees take.
   expect_no_message(expect_no_warning(train(loop_trees(), max_steps = 1000)))
   expect_no_message(expect_no_warning(train(boosted_trees_classifier(Species ~ ., iris, n_trees = 2L))))
 })
@@ -68,7 +68,7 @@ test_that("final_exporter() exports once if the trees end early, and again in ea
     )
     c(as.integer(variable_value(model, "global_step")), length(exports))
   }
-  # First within a tree, then to the end of the last one.
+  # The first call stops within a tree, the second one continues to the end of the last tree.
   expect_identical(run(max_steps = 8), c(8L, 1L))
   expect_identical(run(max_steps = 1000), c(18L, 2L))
   expect_warning(expect_identical(run(max_steps = 1000), c(18L, 3L)), "made no steps")
@@ -88,7 +88,7 @@ test_that("early stopping keeps the trees up to the best evaluation, bit for bit
   stopped <- variable_value(model, "boosted_trees:0_serialized")[[1]]
   grown <- length(unique(as.data.frame(model)$tree))
   expect_lt(grown, 40)
-  # The same trees as from a training that ends there.
+  # The trees are those of a training that ends at this step.
   step <- cpp_saved_global_step(file.path(model_dir(model), "best"))
   whole <- loop_trees(n_trees = 40L)
   suppressMessages(train(whole, steps = step))
@@ -112,7 +112,8 @@ test_that("the bar counts trees and layers", {
   }
   bar <- rebuild_hook(list(type = "ProgressBarHook", draw = drawn, min_secs = 0))
   train(loop_trees(), hooks = bar)
-  # Scanning the data is not a step. The counts are those at the start of the last step.
+  # Runs that scan the data for quantiles do not count as steps. The counts are those at the start
+  # of the last step.
   expect_equal(lines[[5]], "4 1 tree, 3 layers")
   expect_match(last_or_na(lines), "^18 5 trees, 17 layers")
   withr::local_options(runhooks.progress = TRUE, cli.dynamic = TRUE, cli.num_colors = 1L)

@@ -50,7 +50,7 @@ test_that("missing values go to the side with the better gain, and are a level o
 })
 
 test_that("trees in memory and by batches agree on missing values", {
-  # Few rows have the same sums as TensorFlow bit for bit; many rows have integer sums.
+  # With few rows, sums equal TensorFlow's bit for bit; with many rows, they are sums of integers.
   for (data in list(gappy(), gappy(9000, digits = 1))) {
     memory <- gappy_model(data)
     batch <- gappy_model(data, batch_size = nrow(data))
@@ -81,7 +81,7 @@ test_that("NA in predict() is handled, whether or not the training had missing v
     new <- predict(model, transform(full, f = "new")), class = "runhooks_warning_new_levels"
   )
   expect_identical(no_word, new)
-  # If the training had missing values, a new level counts as missing.
+  # If the training data had missing values, a new level counts as missing.
   model <- gappy_model(data)
   suppressWarnings(new <- predict(model, transform(data, f = "new")))
   expect_identical(new, predict(model, transform(data, f = NA)))

@@ -1,5 +1,5 @@
-# Trees of classes from a formula, compared with xgboost 1.7.4: 100 trees of depth 4, rate 0.1. Row
-# i is in fold (i - 1) %% 5 + 1.
+# Compares trees that classify, made from a formula, with xgboost 1.7.4: 100 trees of depth 4, rate
+# 0.1. Row i is in fold (i - 1) %% 5 + 1.
 
 log_loss <- function(formula, data) {
   y <- data[[as.character(formula[[2]])]]
@@ -37,7 +37,7 @@ test_that("min_node_weight applies to both sides of a split", {
     suppressMessages(suppressWarnings(train(model)))
     as.data.frame(model)$threshold[[1]]
   }
-  # the hessian of a row is 1/4 before the first tree
+  # each row has the hessian 1/4 before the first tree, so the limit 0.2 allows a single row
   expect_lt(sides(0.2), 2)
   expect_true(sides(2) >= 8 && sides(2) < 10)
   three <- transform(data, y = factor(c("a", "c", rep("b", 98))))
@@ -47,7 +47,7 @@ test_that("min_node_weight applies to both sides of a split", {
 })
 
 test_that("layers of a tree of classes fit the derivatives before the tree", {
-  # one split of the root and one of each side, with the leaf values of xgboost
+  # the tree splits the root and each side once, and has the leaf values of xgboost
   data <- data.frame(x = rep(1:4, each = 50), y = factor(rep(c(0, 1, 0, 1, 1, 1, 0, 0), each = 25)))
   model <- boosted_trees_classifier(y ~ x, data, n_trees = 1L, max_depth = 2L, learning_rate = 0.5)
   suppressMessages(train(model))

@@ -165,8 +165,8 @@ test_that("heads of several logits, counts and quantiles grow trees", {
 })
 
 test_that("three classes that are fully learned stay learned", {
-  # Probabilities round to 0 and 1 in float32. A step that is the quotient of two rounding errors
-  # would change every prediction.
+  # In float32, probabilities round to 0 and 1, so a step could be the quotient of two rounding
+  # errors. Such a step would change every prediction.
   model <- boosted_trees_classifier(
     Species ~ ., iris, n_trees = 160, max_depth = 3, learning_rate = 0.2, l2_regularization = 0,
     min_node_weight = 0, model_dir = withr::local_tempdir()
@@ -181,7 +181,7 @@ test_that("three classes that are fully learned stay learned", {
 test_that("the weight column weights the quantiles", {
   data <- data.frame(x = (1:300) / 7, w = rep(c(1, 100), c(270, 30)))
   data$y <- sin(data$x / 4)
-  # The largest share of the weights between two boundaries.
+  # Returns the largest share of the weights between two boundaries of buckets.
   largest_gap <- function(model) {
     name <- grep("bucket_boundaries", variable_names(model), value = TRUE)
     place <- findInterval(data$x, variable_value(model, name)[[1]] + 1e-5)

@@ -43,7 +43,7 @@ good <- list(
 )
 columns <- column_numeric("x")
 
-# Required arguments by kind, if the type is not listed above.
+# Returns valid values for the required arguments, by kind if the type is not listed above.
 good_of <- function(specs) {
   type <- specs$type[[1]]
   if (!is.null(good[[type]])) return(good[[type]])
@@ -53,7 +53,7 @@ good_of <- function(specs) {
   )
   needed <- specs[!nzchar(specs$default), ]
   given <- setNames(by_kind[needed$kind], ifelse(needed$kind == "feature", "", needed$name))
-  # A model with two parts needs the columns of one.
+  # A model with two parts needs the columns of at least one part.
   slots <- specs$name[specs$kind == "columns"]
   if (length(slots) > 1) given[[slots[[1]]]] <- list(columns)
   given
@@ -78,7 +78,7 @@ test_that("constructors have the arguments, order and defaults of the registrati
 })
 
 test_that("constructors have the arguments of tfestimators and TensorFlow", {
-  # Newer functions have separate tests.
+  # Only functions of tfestimators and TensorFlow are compared; newer functions have separate tests.
   is_old <- function(name) {
     grepl("^column_(num|cat|buck|ind|emb|shared|cross)|^(linear|dnn|baseline)_", name) ||
       name %in% paste0(
@@ -115,7 +115,7 @@ test_that("each invalid argument is an error that names it when the object is cr
     arguments <- good_of(specs)
     expect_no_error(do.call(make, arguments))
     own <- specs[!specs$kind %in% c("feature", "any", "vector", "columns or names", "type", "data"), ]
-    # Several columns with a shared table are a list.
+    # The columns of a shared embedding are a list, so a single invalid column is not tested.
     own <- own[!(type == "SharedEmbeddingColumn" & own$kind == "column"), ]
     for (i in seq_along(own$name)) {
       invalid_values <- invalid_arguments[[own$kind[[i]]]]

@@ -62,7 +62,7 @@ test_that("dropout is active in training only, and follows the seed", {
   }
   first <- fit(1)
   expect_equal(variable_value(fit(1)), variable_value(first))
-  # Other dropout bits, but the same initial values.
+  # Without dropout, the initial values are the same, but the trained weights differ.
   without <- dnn_regressor(c(8, 8), two_columns(), config = run_config(tf_random_seed = 1))
   train(without, mtcars_input(shuffle = FALSE), steps = 3)
   expect_false(isTRUE(all.equal(variable_value(without), variable_value(first))))
@@ -165,7 +165,7 @@ test_that("a NULL activation is linear, and NULL hidden units give no hidden lay
     )
   }
   input <- input_fn(data, features = x, response = y, batch_size = 3)
-  # An identity passes negative and positive sums alike.
+  # With the identity as activation, the next layer gets negative and positive sums unchanged.
   parts <- list()
   hook <- session_run_hook(
     before_run = function(context) {

@@ -11,7 +11,7 @@ regression_input <- function() {
     })()
 }
 
-# A model whose `train_op` and loss come from `build(features, labels)`.
+# Creates a model whose `train_op` and loss come from `build(features, labels, mode)`.
 model_of <- function(build, predictions = function(features) list(y = features$x)) {
   estimator(function(features, labels, mode) {
     if (mode == "infer") return(estimator_spec(mode, predictions = predictions(features)))

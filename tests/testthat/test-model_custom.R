@@ -1,6 +1,6 @@
 # Estimators with user-defined model functions.
 
-# Linear regression, the first example of tfestimators' documentation.
+# The model function of a linear regression, the first example of tfestimators' documentation.
 regression_fn <- function(features, labels, mode, params, config) {
   output <- tf$layers$dense(features, 1L, kernel_initializer = tf$zeros_initializer())
   predictions <- list(mpg = tf$reshape(output, -1L))
@@ -18,7 +18,7 @@ cars_input <- function(...) {
   input_fn(mpg ~ drat + cyl, mtcars, batch_size = 32, shuffle = FALSE, ...)
 }
 
-# The same algorithm in plain R.
+# Computes the same gradient descent in plain R.
 descent <- function(steps, rate) {
   x <- cbind(mtcars$drat, mtcars$cyl)
   w <- c(0, 0)

@@ -1,6 +1,6 @@
 # Folders and checkpoints with unusual names, or with names of the maximum length.
 
-# One name for each kind of parsing, quoting, matching or truncation.
+# Returns one name for each kind of parsing, quoting, matching or truncation that may fail.
 unusual_names <- function() {
   names <- c(
     blanks = "two  words ", umlauts = "Gr\u00f6\u00dfe \u6a21\u578b", percent = "100%s %d {x} $HOME ~",
@@ -19,7 +19,7 @@ test_that("models train, resume, export and load in folders of any name", {
   train(plain, mtcars_input(shuffle = FALSE))
   expected <- predict(plain, newdata = mtcars)
   for (name in unusual_names()) {
-    # Relative, because a name must not be mistaken for an absolute path.
+    # The path is relative, because a name must not be mistaken for an absolute path.
     train(mtcars_model(name), mtcars_input(shuffle = FALSE))
     model <- mtcars_model(file.path(directory, name))
     expect_true(dir.exists(file.path(directory, name)), label = name)
@@ -67,7 +67,7 @@ test_that("data files and vocabularies can have any name", {
 
 test_that("checkpoints can have any name that fits the file system", {
   skip_if_not(l10n_info()[["UTF-8"]], "the locale has no UTF-8")
-  # The suffix "-1.data-00000-of-00001" is added.
+  # File names are limited to 255 bytes, and the suffix "-1.data-00000-of-00001" is added to these.
   names <- c("a b", "g\u00fcte", "b\\s \"q\"", strrep("n", 230), strrep("\u00fc", 115))
   if (.Platform$OS.type == "windows") names <- names[-3]
   for (name in names) {

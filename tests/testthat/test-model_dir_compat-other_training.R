@@ -36,7 +36,7 @@ test_that("reading weights that another object has trained gives a message, once
     expect_message(more_readers[[name]](model), pattern, class = kind, info = name)
     expect_no_message(more_readers[[name]](model), class = kind)
   }
-  # No message for the object that trains, nor for a new one.
+  # There is no message for the object that trains, nor for a new object.
   expect_no_message(predict(other), class = kind)
   expect_no_message(coef(linear_regressor(mpg ~ wt + hp, mtcars, model_dir = folder)), class = kind)
 })
@@ -51,7 +51,7 @@ test_that("a hook that predicts with its own model gets no such message", {
   kind <- "runhooks_message_other_training"
   expect_no_message(train(model, steps = 2, hooks = ask), class = kind)
   expect_equal(num_predictions, 2)
-  # A training that failed also belongs to the object.
+  # The steps of a failed training also count as trained by the object.
   halt <- session_run_hook(after_run = function(context, values) stop("enough"))
   config <- run_config(save_checkpoints_steps = 1)
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = model_dir(model), config = config)
@@ -84,7 +84,7 @@ test_that("no reader uses the weights of another model", {
   for (name in names(weight_readers)) {
     expect_error(weight_readers[[name]](model), "contains a different model.*'disp'.*'hp'", info = name)
   }
-  # The same columns, with other scales from other data.
+  # Another object trains the same columns with other scales from other data.
   retrain(mpg ~ wt + hp, transform(mtcars, mpg = 5 * mpg + 100, hp = hp^2))
   for (name in names(weight_readers)) {
     expect_error(weight_readers[[name]](model), "standardized\\s+differently", info = name)

@@ -118,14 +118,14 @@ test_that("folders without metadata are accepted, and get it by training", {
   folder <- trained_folder()
   record <- cpp_read_plain_file(file.path(folder, record_file))
   expect_true(is.character(record$model$columns))
-  # The record of an earlier version.
+  # Metadata of an earlier version lack the description of the model; training adds it.
   record$model <- NULL
   cpp_write_metadata(folder, record)
   train(kept_model(folder), mtcars_input())
   expect_different_model(
     train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam"
   )
-  # TensorFlow writes no metadata.
+  # Directories that TensorFlow wrote have no metadata; training adds them.
   unlink(file.path(folder, record_file))
   train(kept_model(folder), mtcars_input())
   expect_different_model(
@@ -152,7 +152,7 @@ test_that("invalid metadata are an error about a damaged file", {
   record$model$kind <- 1
   cpp_write_metadata(folder, record)
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
-  # A file without any data, also as the first file that is read.
+  # A file that is no valid record is an error, also if no valid record was read before.
   writeLines("nothing", file.path(folder, record_file))
   the$valid_record <- NULL
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")

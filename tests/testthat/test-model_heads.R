@@ -44,7 +44,8 @@ test_that("labels that are not classes are errors with value and row", {
   expect_error(train(model, class_input("three")), "range \\[0, 1\\].*Got 2 in row 3")
 })
 
-# One batch of tensors, as a user-defined input function returns them. The graph checks them.
+# Returns an input function with one batch of tensors, as users write them. Such values are checked
+# in the graph.
 tensor_input <- function(labels, weights = rep(1, 3)) {
   function() {
     list(
@@ -201,8 +202,9 @@ test_that("invalid heads are errors", {
   expect_error(regression_head(loss_reduction = "mean", label_dimension = 0), "positive whole")
 })
 
-# As in TensorFlow 1.15's DNNLinearCombinedEstimator with public heads and optimizers of tf.train. Each
-# head of several opens its own `training` scope, so the numbers of the scopes increase.
+# The names are those of TensorFlow 1.15's DNNLinearCombinedEstimator with public heads and
+# optimizers of tf.train. Each head of a multi_head() opens its own `training` scope, so the numbers
+# of the scopes increase.
 test_that("a head that the user creates trains in the scope `training`", {
   powers <- function(model, input) {
     train(model, input, steps = 1)

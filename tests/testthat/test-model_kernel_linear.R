@@ -42,7 +42,7 @@ test_that("the random features are fixed and stored with the model", {
   expect_identical(variable_value(model, "kernel_linear/omega")[[1]], omega)
   expect_equal(predict(model, newdata = data)$.pred, data$y, tolerance = 0.05)
   expect_equal(predict(make(), newdata = data)$.pred, predict(model, newdata = data)$.pred)
-  # The folder must agree on such arguments.
+  # Such arguments must agree with the metadata in the model directory.
   expect_error(
     predict(make(output_dim = 64), newdata = data), "`output_dim` was 256 and is now 64"
   )

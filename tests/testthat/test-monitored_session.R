@@ -301,7 +301,7 @@ test_that("a worker takes over the chief's variables, from its session or its ch
     )
     expect_equal(seen, array(c(3, 5)))
     worker$close()
-    # It waits for a missing checkpoint, up to the limit.
+    # The creator waits for a missing checkpoint, up to `max_wait_secs`.
     creator <- tf$train$WorkerSessionCreator(
       max_wait_secs = 0.3, checkpoint_dir = withr::local_tempdir()
     )

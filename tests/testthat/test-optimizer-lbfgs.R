@@ -51,7 +51,7 @@ test_that("an L1 penalty keeps small weights at 0", {
   for (start in list(rep(0, 4), c(-5, 5, 5, 5))) {
     optimizer <- tf$train$LBFGSOptimizer(l1_regularization_strength = 1)
     found <- minimized(loss_of, list(start), 40, optimizer)
-    # d/dx (x - goal)^2 = -sign(x)
+    # with the penalty |x|, the minimum is where d/dx (x - goal)^2 = -sign(x)
     expect_equal(as.vector(found$values[[1]]), c(2.5, 0, -1.5, 0), tolerance = 1e-6)
   }
   optimizer <- tf$train$LBFGSOptimizer(l2_regularization_strength = 1)
@@ -65,7 +65,7 @@ test_that("every estimator accepts \"LBFGS\"; mini-batches train like Adagrad", 
     model_dir = new_folder(), config = run_config(tf_random_seed = 1)
   )
   train(deep, batch_size = 32, steps = 100)
-  # lm() reaches 6.1.
+  # The mean squared error of lm() is 6.1.
   expect_lt(evaluate(deep)$average_loss, 4)
   expect_true("dnn/LBFGS/steps" %in% checkpoint_names(latest_checkpoint(model_dir(deep))))
   fit <- function(optimizer) {

@@ -5,7 +5,7 @@ optimizer_of_class <- function(entry) {
   do.call(tf$train[[entry$class]], arguments)
 }
 
-# Variable and slots after each of the golden's steps, by name.
+# Returns the variable and the slots after each of the golden's steps, by name.
 run_optimizer <- function(entry, golden) {
   graph <- tf$Graph()
   with_graph(graph, {

@@ -230,7 +230,7 @@ test_that("errors name the function that raised them", {
     step_of(apply_dense = function(grad, var) grad, slots = function(var) stop("what?"))
     step_of(apply_dense = function(grad, var) grad, prepare = function() 7)
     step_of(apply_dense = function(grad, var) grad, finish = function(updates, hyper) "a")
-    # The first operation would never run.
+    # The result of tf$assign() is dropped, so this operation would never run.
     step_of(slots = "m", apply_dense = function(grad, var, slots) {
       tf$assign(slots$m, grad)
       tf$assign_sub(var, slots$m)

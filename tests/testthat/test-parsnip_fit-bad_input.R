@@ -14,13 +14,13 @@ network <- function(..., engine_args = list()) {
 }
 trees <- function(...) engine(parsnip::boost_tree("regression", ...))
 
-# Words of the direct interface, which tidymodels does not use.
+# Words of runhooks' own interface, which must not occur in errors for users of tidymodels.
 direct_words <- paste0(
   "train[(]|constructor|learning_rate|n_trees|max_depth|na[.]action|tf_random_seed|num_epochs|",
   "max_steps|column_numeric|loss_reduction =|validation ="
 )
 
-# Also checks that nothing was trained.
+# Expects an error, and that nothing was trained.
 expect_bad <- function(spec, pattern, formula = mpg ~ wt, data = cars, ..., class = invalid) {
   hook <- recording_hook("begin")
   spec <- parsnip::set_engine(spec, "runhooks", hooks = hook, !!!spec$eng_args)

@@ -202,7 +202,7 @@ test_that("boost_tree() equals the direct call, with the rows of min_n", {
     )
   )
   expect_equal(predict(fitted, cars)$.pred, predict(direct, cars)$.pred, tolerance = 1e-12)
-  # the minimum number of rows on each side of a split
+  # `min_n` is the minimum number of rows on each side of a split
   for (min_n in c(2, 6, 7, 13)) {
     spec <- parsnip::boost_tree(trees = 1, tree_depth = 2, min_n = min_n)
     found <- predict(generics::fit(engine(spec, mode = "regression"), mpg ~ wt, mtcars), mtcars)
@@ -237,7 +237,7 @@ test_that("stop_iter stops by held-out rows", {
 test_that("loss_reduction removes splits with less gain", {
   y <- c(1, 1, 3, 3)
   data <- data.frame(x = 1:4, y = rep(y, 50))
-  # half the decrease of the sum of squares, less a little for the default regularization
+  # the gain of the split: half the decrease of the sum of squares
   gain <- sum((y - mean(y))^2) * 50 / 2
   nodes_of <- function(loss_reduction) {
     spec <- parsnip::boost_tree(trees = 1, tree_depth = 1, loss_reduction = loss_reduction)
@@ -357,7 +357,7 @@ test_that("formula, x/y and recipe give the same model", {
     flow <- workflows::workflow(recipe, spec)
     expect_equal(predict(generics::fit(flow, cars), cars)$.pred, by_xy, tolerance = 1e-12)
   }
-  # numbers in a matrix
+  # fit_xy() with a matrix of numbers
   matrix <- as.matrix(mtcars[c("wt", "hp")])
   fitted <- parsnip::fit_xy(engine(parsnip::linear_reg()), matrix, mtcars$mpg)
   expect_equal(

@@ -1,4 +1,4 @@
-# The steps of these evaluations at which it exported.
+# Returns the steps, out of `steps`, at which the exporter exported the model.
 exported_steps <- function(exporter, model, steps) {
   Filter(function(step) {
     result <- list(loss = 1, global_step = step)

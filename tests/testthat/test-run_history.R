@@ -127,7 +127,7 @@ test_that("a run records arguments, configuration, hooks, seeds, version and mac
   expect_identical(run$version, as.character(utils::packageVersion("runhooks")))
   expect_equal(run$process, Sys.getpid())
   expect_match(run$machine, "processor")
-  # A random seed is recorded if the user gave none.
+  # If the user gave no seed, the seeds that were drawn are recorded.
   drawn <- mtcars_model(seed = NULL)
   train(drawn, mtcars_input(), steps = 1)
   expect_true(is.na(last_run(drawn)$seed))
@@ -225,7 +225,7 @@ test_that("truncated and changed records are skipped with a warning", {
   writeBin(utils::head(bytes, -5), path)
   expect_warning(runs <- run_history(model), "damaged", class = "runhooks_warning")
   expect_identical(runs$why, c("steps", "steps", "killed"))
-  # Records after the damage can be read.
+  # Records that are written after the damage can be read.
   train(model, endless(), steps = 1)
   expect_warning(runs <- run_history(model), "damaged")
   expect_identical(runs$why, c("steps", "steps", "killed", "steps"))
@@ -314,7 +314,8 @@ test_that("a second training of the folder is an error; a killed one does not bl
   child <- run_child(folder)
   expect_said(child, "training")
   expect_identical(run_history(folder)$why, "running")
-  # While it trains, old checkpoints are deleted, and a new one gets its name when it is complete.
+  # Checkpoints are not compared: while the other process trains, it deletes old ones and adds new
+  # ones.
   before <- grep("ckpt|[.]saving[.]", list.files(folder), invert = TRUE, value = TRUE)
   expect_gt(length(before), 2)
   error <- expect_error(

@@ -30,7 +30,7 @@ test_that("each iteration is a step for hooks, and training stops at convergence
   before <- coef(model)
   train(model, steps = 5)
   expect_equal(coef(model), before, tolerance = 1e-6)
-  # There is no learning rate to set.
+  # This optimizer has no learning rate, so a hook cannot set it.
   rate <- hook_learning_rate(function(step) 0.1)
   expect_error(train(model, steps = 1, hooks = rate), "learning rate")
   few <- linear_regressor(mpg ~ wt, mtcars, model_dir = new_folder())
@@ -62,7 +62,7 @@ test_that("a model that has not converged warns and reports the distance", {
   train(model, batch_size = 50, num_epochs = 100)
   near <- suppressWarnings(coef(model))
   expect_equal(near, coef(lm(y ~ x, data)), tolerance = 0.1)
-  # Training on all rows from there reaches the optimum.
+  # A further training on all rows starts from these weights and reaches the optimum.
   train(model)
   expect_equal(coef(model), coef(lm(y ~ x, data)), tolerance = 1e-5)
 })

@@ -9,7 +9,7 @@ iris_rows <- function(seed, n = 20) {
   rows
 }
 
-# The result of a new model object on a copy of the folder, which has no cache.
+# Returns the result of a new model object on a copy of the folder, which has no cached graph.
 anew <- function(make, folder, ask) {
   copy <- withr::local_tempdir()
   file.copy(list.files(folder, full.names = TRUE), copy, recursive = TRUE)
@@ -81,7 +81,7 @@ test_that("a second predict() creates no graph and no session, and gives the sam
         expect_identical(again, anew(one$make, folder, ask(n, n)), info = paste(kind, type, n))
       }
     }
-    # Columns that are features also need no loop.
+    # If all features are columns of the data, predict() only calls the core once.
     crossed <- border_crossings(predict(model, iris_rows(5, 1)))
     if (kind != "computed") expect_equal(crossed, "cpp_predictor_run", info = kind)
   }
@@ -104,7 +104,7 @@ test_that("the path of predict() depends on the values of its arguments only", {
     expect_equal(border_crossings(again <- call()), "cpp_predictor_run")
     expect_identical(again, first)
   }
-  # loops that a test observes
+  # predictions also reuse the graph while a test observes loops
   cpp_observe_loops(function(...) NULL)
   withr::defer(cpp_observe_loops(NULL))
   expect_equal(border_crossings(predict(model, rows)), "cpp_predictor_run")
@@ -149,7 +149,7 @@ test_that("input functions of data in memory reuse the graph in predict() and ev
   few <- function(m) evaluate(m, mtcars_input(data = mtcars[1:9, ], batch_size = 2), steps = 3)
   expect_equal(made_by(again <- few(model)), nothing_made)
   expect_identical(again, anew(mtcars_model, folder, few))
-  # As in TensorFlow, whose writers stay open.
+  # Both evaluations write to one file, as in TensorFlow, whose writers stay open.
   expect_length(list.files(file.path(folder, "eval")), 1)
 })
 
@@ -174,7 +174,7 @@ test_that("trained, replaced and deleted checkpoints are detected", {
   unlink(list.files(folder, full.names = TRUE), recursive = TRUE)
   file.copy(list.files(other, full.names = TRUE), folder, recursive = TRUE)
   expect_identical(ask(model), ask(twin))
-  # The same name, size and time, but other content.
+  # A checkpoint with the same name, size and time, but other content, is detected.
   before <- ask(model)
   values <- paste0(latest_checkpoint(folder), ".data-00000-of-00001")
   time <- file.mtime(values)
@@ -300,7 +300,7 @@ test_that("R functions are called each time, and hooks get a new loop", {
     )
     predict(plain, mtcars_input(), hooks = hook)
   }
-  # Each session is closed and belongs to a graph with one such constant.
+  # Each session is closed and has its own graph, because each graph has only one constant `own`.
   for (session in sessions) {
     expect_error(session$run("own:0"), class = "runhooks_error")
     expect_error(session$graph$get_tensor_by_name("own_1:0"), class = "runhooks_error")

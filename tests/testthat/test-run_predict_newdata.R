@@ -123,7 +123,7 @@ test_that("a number that leaves float32 inside the model gives one warning", {
     complete <- rows[1:3, ]
     expect_warning(evaluate(model, complete), "loss of the evaluation", class = infinite)
   }
-  # no class is the most probable of NaN
+  # if the probabilities are NaN, no class is the most probable one
   expect_true(is.na(suppressWarnings(predict(models[[2]], rows[2:3, ], type = "class"))[[1]][[2]]))
   input <- input_fn(mpg ~ wt + hp, rows[1:3, ], shuffle = FALSE)
   expect_warning(predict(models[[1]], input), "row 2 is", class = infinite)

@@ -10,7 +10,7 @@ resume_input <- function(data = resume_data(), ..., batch_size = 7) {
   input_fn(data, features = "x", response = "y", batch_size = batch_size, ...)
 }
 
-# The rows that each step of the training reads, identified by their feature.
+# Returns the rows that each step of the training reads, identified by their feature.
 rows_read <- function(model, input, ...) {
   rows <- list()
   spy <- session_run_hook(
@@ -260,7 +260,7 @@ test_that("an unchanged step is not saved again, and no existing data file is ov
   seen <- session_run_hook()
   train(model, resume_input(num_epochs = NULL), steps = 1, hooks = seen)
   expect_identical(times(), before)
-  # A hook with state at a step that has already been saved.
+  # A hook that has state is added at a step that has already been saved.
   keeper <- session_run_hook(
     save_state = function() list(at = 1), restore_state = function(state) NULL
   )

@@ -106,7 +106,7 @@ test_that("early_stopping() rejects invalid arguments", {
   for (name in c("average_loss", "accuracy_loss", "rmse", "mean_error")) {
     expect_equal(direction(!!name), "min")
   }
-  # these only contain the name of a metric
+  # these names contain the name of a known metric, but do not say which direction is better
   for (name in c("err2", "var2", "layer2_norm", "user2_cost", "neg_r2", "accuracy_baseline", "priority")) {
     expect_error(direction(!!name), "a higher or a lower", class = invalid)
   }

@@ -155,7 +155,7 @@ test_that("an unwritable folder is an error", {
 test_that("a checkpoint of another model is an error that names the variable and the shapes", {
   folder <- withr::local_tempdir()
   train(linear_regressor(column_numeric("drat"), model_dir = folder), mtcars_input(), steps = 1)
-  # TensorFlow's folders have no metadata.
+  # Simulates a folder of TensorFlow, which has no metadata.
   unlink(file.path(folder, record_file))
   wide <- linear_regressor(column_numeric("drat", shape = 2), model_dir = folder)
   data <- list(mpg = mtcars$mpg, drat = cbind(mtcars$drat, 1))

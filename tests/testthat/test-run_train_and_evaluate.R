@@ -141,7 +141,7 @@ test_that("surplus exports are removed, and nothing else", {
 test_that("a NaN loss is never better, and a first NaN stays the best", {
   model <- toy_model()
   local_fake_export(model)
-  # As in TensorFlow 1.15, where comparisons with NaN are false.
+  # NaN is handled as in TensorFlow 1.15, where comparisons with NaN are false.
   expect_equal(exported_at(best_exporter(), model, c(5, NaN, 4, NaN, 3)), c(1, 3, 5))
   expect_equal(exported_at(best_exporter(), model, c(NaN, 4, 3)), 1)
   expect_equal(exported_at(best_exporter(), model, c(Inf, 4, -Inf, -Inf)), 1:3)

@@ -8,7 +8,7 @@ test_that("values are recorded at the first step and at multiples", {
   expect_equal(history$step, c(1, 2, 4, 6, 8, 10))
   expect_equal(history$params, list(metrics = c("average_loss", "loss"), steps = 10))
   expect_equal(history$losses$loss, 8 * history$losses$average_loss, tolerance = 1e-6)
-  # the names of tfestimators
+  # the metrics also have the names that tfestimators uses
   expect_equal(history$losses$total_losses, 8 * history$losses$mean_losses)
   expect_equal(history$losses$mean_losses, history$losses$average_loss)
   expect_null(history$evaluation_metrics)
@@ -88,7 +88,7 @@ test_that("named tensors are added to the history, which can be read during the 
   )
   expect_equal(history$params$metrics, c("average_loss", "loss", "w", "global_step:0"))
   expect_equal(history$step, c(1, 3, 6))
-  # Values that are fetched with the step are those before it.
+  # The recorded values are those before the step, because they are fetched together with it.
   expect_equal(history$losses$w, unlist(seen)[c(1, 3, 6)])
   expect_equal(history$losses$`global_step:0`, c(0, 2, 5))
   expect_equal(nrow(as.data.frame(history)), 12)

@@ -22,7 +22,7 @@ test_that("flags have the values of the command line, else their defaults", {
 })
 
 test_that("flags come from tfruns if it is loaded", {
-  # A minimal fake of that package.
+  # A minimal fake of the package tfruns.
   folder <- withr::local_tempdir()
   library <- file.path(folder, "library")
   source <- file.path(folder, "tfruns")

@@ -20,7 +20,7 @@ test_that("tf_config() works even if the installed files are gone", {
     file.path(getNamespaceInfo("runhooks", "path"), parts), file.path(lib, "runhooks"),
     recursive = TRUE
   )
-  # As while another version is being installed.
+  # The package folder is renamed, as happens while another version is installed.
   script <- sprintf("
     library(runhooks, lib.loc = '%s')
     invisible(tf_config()) # R 4.7 cannot load more functions of a removed package

@@ -6,7 +6,7 @@ browser <- Sys.which("chromium")
 if (!nzchar(browser)) skip("chromium is not installed")
 skip_on_cran()
 
-# Evaluates `script`, the body of a JavaScript function, in the rendered page.
+# Returns what `script`, the body of a JavaScript function, finds in the rendered page.
 seen_in_browser <- function(path, script, width = 1200, dark = FALSE) {
   place <- withr::local_tempdir()
   probe <- paste0(
@@ -89,7 +89,7 @@ test_that("the page of a run is rendered, and its charts respond to input", {
   expect_true(all(c("average_loss", "loss") %in% seen$titles))
   expect_equal(seen$zoomed, c(10, 30))
   expect_equal(seen$reset, seen$all)
-  # charts that were folded are drawn when they are shown
+  # charts in a folded section are drawn when it is unfolded
   expect_gt(seen$folded, 300)
   expect_match(seen$legend, "(training|validation):.[0-9]")
   expect_equal(seen$logscale[[2]], !seen$logscale[[1]])

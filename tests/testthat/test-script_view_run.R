@@ -1,6 +1,6 @@
 skip_if_not_installed("dygraphs")
 
-# The lines of a page without its embedded libraries.
+# Returns the lines of a page without its embedded libraries.
 page_of <- function(path) {
   lines <- readLines(path, encoding = "UTF-8")
   lines <- lines[nchar(lines, "bytes") < 20000]
@@ -41,7 +41,7 @@ test_that("the page of a run has curves, runs, checkpoints, times and graph", {
   events <- read_events(folder)
   changes <- tapply(events$value, events$tag, function(x) length(unique(x)) > 1)
   expect_true(all(names(which(changes)) %in% names(charts)))
-  # the metric first, constants not at all
+  # the chart of the average loss is first, and constant metrics have no chart
   expect_equal(names(charts)[[1]], "average_loss")
   expect_false("label/mean" %in% names(charts))
   expect_match(page, "<h1>Deep regressor: mpg ~ wt + hp</h1>", fixed = TRUE)
@@ -49,7 +49,7 @@ test_that("the page of a run has curves, runs, checkpoints, times and graph", {
   expect_match(page, "Run 1 made 40 steps in .* It ended because 40 steps were requested[.]")
   expect_match(page, "<td>hidden_units</td><td>4</td>")
   expect_match(page, "<td>optimizer</td><td>Adam")
-  # no boxes of a moving average
+  # the charts have no box to set a moving average
   expect_null(charts[[1]]$attrs$showRoller)
   loss <- charts[["average_loss"]]
   expect_equal(unlist(loss$attrs$labels), c("step", "training", "validation"))
@@ -174,7 +174,7 @@ test_that("the time of a step excludes work of the first step only", {
 })
 
 test_that("quantiles of a histogram match its values", {
-  # -2, 0.5, 0.5, 3, 10
+  # the quantiles of about -2, 0.5, 0.5, 3 and 10
   limits <- c(-2, 0.5, 0.6, 2.9, 3.2, 9, 11)
   quantiles <- quantiles_of_histogram(limits, c(0, 1, 2, 0, 1, 0, 1), -2, 10)
   expect_equal(quantiles[c(1, length(quantiles))], c(-2, 10))

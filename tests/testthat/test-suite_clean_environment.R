@@ -8,8 +8,8 @@ first_example <- "
   cat(format(predict(model, newdata = data, interval = 'confidence')[[1]], digits = 10), '')
 "
 
-# Installs the package in a read-only library, with a read-only working directory. Root can write to
-# both nevertheless.
+# Installs the package in a read-only library, and creates a read-only working directory. Root can
+# write to both nevertheless.
 read_only_places <- function(env = parent.frame()) {
   here <- withr::local_tempdir(.local_envir = env)
   library <- file.path(here, "library")

@@ -1,6 +1,6 @@
 # A container's environment: no HOME, no locale, nothing but the temporary folder can be written.
 
-# A copy of the installed package that cannot be written.
+# Copies the installed package to a library that cannot be written.
 read_only_library <- function(frame = parent.frame()) {
   library <- withr::local_tempdir(.local_envir = frame)
   file.copy(find.package("runhooks"), library, recursive = TRUE)
@@ -10,7 +10,8 @@ read_only_library <- function(frame = parent.frame()) {
   library
 }
 
-# Root's right to write everywhere does not end with permission bits, only with its capabilities.
+# Returns a command that drops root's capabilities: root can write to read-only files as long as it
+# has them.
 as_ordinary_user <- function() {
   if (nzchar(Sys.which("id")) && system2("id", "-u", stdout = TRUE) != "0") return(character())
   drop <- c("setpriv", "--bounding-set", "-all", "--inh-caps", "-all")

@@ -120,7 +120,7 @@ test_that("a restored model is constructed once, and a modified one is a differe
   read <- readRDS(path)
   ask <- function(model) predict(model, newdata = mtcars[1:3, ])
   made <- function(expr) sum(border_crossings(expr) == "cpp_model_make")
-  # The file does not contain the core's model.
+  # The saved file does not contain the core's model, so it is constructed once.
   expect_equal(made(ask(read)), 1)
   expect_equal(made(ask(read)), 0)
   expect_identical(ask(read), ask(model))
@@ -157,7 +157,7 @@ test_that("a matrix with other features is an error that names them", {
   expect_error(train(one$model, input("drat", "wt")), "not on 'drat', 'wt'")
   expect_error(evaluate(one$model, input("drat")), "not on 'drat'")
   expect_s3_class(predict(one$model, input("drat", "cyl")), "tbl_df")
-  # Numbers that are accessed by name have no order.
+  # Features that the model function accesses by name have no order.
   by_name <- estimator(function(features, labels, mode) {
     output <- tf$expand_dims(features$a, 1L) - tf$expand_dims(features$b, 1L)
     if (mode == "infer") return(estimator_spec(mode, predictions = output))

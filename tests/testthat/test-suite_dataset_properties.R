@@ -16,7 +16,7 @@ in_seeded_graph <- function(make, run) {
   })
 }
 
-# Up to `n` results of an iterator: elements, or the classes of the errors that were raised.
+# Returns up to `n` results of an iterator: elements, or the classes of the errors that were raised.
 outcomes <- function(session, value, n) {
   lapply(seq_len(n), function(i) {
     tryCatch(
@@ -77,7 +77,8 @@ test_that("a position in other data is an error, or restarts on request", {
       outcomes(session, built$values[[1]], 12)
     })
     expect_identical(same, rest, info = info)
-    # A generator's declaration is the only identification of its data.
+    # A generator is only identified by its declared types, so other data of the same types are not
+    # detected.
     if (source_of(seed) %in% c("generator", "maker")) next
     other <- function() list(composition(seed, hand, version = 2))
     error <- expect_error(
@@ -120,7 +121,7 @@ test_that("killed pipelines of every kind of source resume with the remaining el
   hand <- sources_at_hand()
   seeds <- compositions("killed")
   folder <- withr::local_tempdir()
-  # Saves, writes the next elements, and kills itself.
+  # The child process saves its position, writes the next elements, and kills itself.
   expect_error(callr::r(
     function(helpers, inside_library, seeds, hand, folder) {
       library(runhooks)

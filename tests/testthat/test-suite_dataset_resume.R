@@ -120,7 +120,7 @@ test_that("iterators without a dataset are restored when they get one", {
       saver$restore(session, path)
       expect_equal(session$run(value), 4)
     })
-    # The next initializer uses a position that was restored before it, once.
+    # A restored position is used by the next run of the initializer, and only by that one.
     with(tf$Session() %as% session, {
       saver$restore(session, path)
       expect_error(session$run(value), "has not been initialized")
@@ -153,7 +153,7 @@ test_that("a position at a step later than the model's is ignored", {
     dataset_shuffle(10) %>%
     dataset_repeat() %>%
     dataset_batch(5)
-  # Killed after saving the position of the last step, and before saving the model.
+  # Simulates a kill after saving the position of the last step, and before saving the model.
   weights <- function(killed) {
     dir <- withr::local_tempdir()
     model <- linear_regressor(column_numeric("wt"), model_dir = dir,

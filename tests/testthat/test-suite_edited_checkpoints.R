@@ -8,7 +8,8 @@ all_in_one_model <- function(folder) {
   )
 }
 
-# Uses input, random numbers, named and unnamed R hooks, and a rate that follows a metric.
+# Trains with all that a checkpoint can store: input, random numbers, R hooks with and without
+# names, and a rate that follows a metric.
 train_all_in_one <- function(folder) {
   data <- tensor_slices_dataset(list(x = seq_len(20) / 20, y = cos(seq_len(20)))) %>%
     dataset_shuffle(10) %>%

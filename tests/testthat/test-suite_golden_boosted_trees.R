@@ -5,10 +5,10 @@ boosted_cases <- function() sub("[.]json$", "", list.files(golden_path("boosted"
 
 boosted_golden <- function(name) read_golden("boosted", paste0(name, ".json"))
 
-# Errors relative to the tolerance of the goldens, which is 1.
+# Returns the largest error relative to the tolerance of the goldens, so 1 is the limit.
 boosted_error <- function(x, y) max(abs(x - y) / (1e-5 + 2e-5 * abs(y)))
 
-# Logits up to a constant per row.
+# Centers the logits of each row, because a constant that is added to all of them has no effect.
 centered <- function(x) x - rowMeans(x)
 
 as_rows <- function(x) do.call(rbind, lapply(x, function(row) as.numeric(unlist(row))))
@@ -126,10 +126,12 @@ expect_same_trees <- function(ours, theirs, width) {
       is_below[children] <- is_below[[node]] || differs[[node]]
     }
     tied <- tied + sum(differs & !is_below)
-    # A gain is the difference of two large numbers.
+    # The tolerance is that of the largest gain, because a gain is the difference of two large
+    # numbers.
     most <- 1e-5 + 2e-5 * max(abs(b$gain))
     expect_lt(max(abs(a$gain - b$gain)[!is_below]), most, label = paste("gains of tree", i))
-    # TensorFlow's mean over all classes is a rounding error.
+    # Values are centered over the classes, because TensorFlow's mean over all classes is a rounding
+    # error.
     value <- function(of) {
       values <- of$value[!is_below, , drop = FALSE]
       if (width > 1) centered(values) else values

@@ -46,7 +46,7 @@ test_that("a wrong answer is detected", {
 
 golden_outputs <- jsonlite::read_json(golden_path("export_outputs.json"))
 
-# A model with the export_outputs that tests/golden/make_export_outputs.py describes.
+# Creates a model with the export_outputs that tests/golden/make_export_outputs.py describes.
 model_with_outputs <- function(outputs) {
   make <- function(given, tensors) {
     expected <- given[[2]]
@@ -98,7 +98,7 @@ for (name in names(golden_outputs)) {
       if (!is.null(theirs$error)) {
         expect_error(export(), sub("[.].*", "", theirs$error), info = kind)
       } else if (length(theirs) == 0) {
-        # TensorFlow writes a model without signatures.
+        # For such outputs TensorFlow writes a model without signatures; here it is an error.
         expect_error(export(), "No signature of the model", info = kind)
       } else {
         export()

@@ -1,9 +1,10 @@
-# The entry points of the core: no argument from R may end the process.
+# Tests the entry points of the core: no argument from R may end the process.
 
 skip_on_cran()
 skip_if_not_installed("processx")
 
-# FALSE if the process has not written to `place` for `seconds`; the process is then killed.
+# Waits for the end of a process. FALSE if it has not written to `place` for `seconds`; it is then
+# killed.
 ends_while_it_writes <- function(process, place, seconds = 60) {
   written <- Sys.time()
   while (process$is_alive()) {
@@ -47,11 +48,11 @@ test_that("internal functions reject bad arguments with an error and never end R
   expect_identical(calls$fatal, character())
   # NULL and an empty list may mean that an argument is absent.
   accepted <- grep("= (NULL|empty list)[)]$", calls$accepted, value = TRUE, invert = TRUE)
-  # It only builds a list, which is checked on use.
+  # cpp_session_run_args() only builds a list, which is checked on use.
   accepted <- grep("^cpp_session_run_args", accepted, value = TRUE, invert = TRUE)
-  # These check each number of a list.
+  # These functions check each number of a list, whatever its length.
   accepted <- grep("^cpp_all_(finite|float32)[(]columns = named list", accepted, value = TRUE, invert = TRUE)
-  # It answers for any value.
+  # cpp_has_encoded_numbers() accepts any value.
   accepted <- grep("^cpp_has_encoded_numbers", accepted, value = TRUE, invert = TRUE)
   # Closing a closed session is allowed.
   expect_setequal(accepted, c("cpp_session_close(pointer = null session)"))

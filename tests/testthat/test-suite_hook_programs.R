@@ -43,7 +43,7 @@ random_program <- function() {
   )
 }
 
-# A hook that logs its calls as letters, and acts according to the program.
+# Creates a hook that logs its calls as letters, and acts according to the program.
 program_hook <- function(program, index, log) {
   log$calls[[index]] <- character()
   counts <- list()
@@ -89,7 +89,7 @@ program_hook <- function(program, index, log) {
   )
 }
 
-# The value of `sum` in a run of the program.
+# Returns the value of `sum` in a run of the program.
 expected_sum <- function(program) sum(fed_values[active_feeds(program)])
 
 active_feeds <- function(program) Filter(nzchar, program$feeds[seq_len(program$hooks)])
@@ -158,8 +158,8 @@ broken_error_promises <- function(program, log, calls) {
   )
 }
 
-# Contract violations of a program whose hooks feed the same tensor. Its action may end the run
-# earlier.
+# Returns the violations of the contract by a program whose hooks feed the same tensor. The action
+# of its hooks may end the run before the conflict.
 broken_conflict_promises <- function(program, log) {
   if (is.null(log$error)) {
     return(if (!log$fired || program$kind %in% c("none", "ask")) "a feed conflict was lost")
@@ -171,7 +171,7 @@ broken_conflict_promises <- function(program, log) {
   )
 }
 
-# The step that the newest checkpoint must have after an interrupted run, or NULL.
+# Returns the step that the newest checkpoint must have after an interrupted run, or NULL.
 interrupted_step <- function(program, log) {
   if (!inherits(log$error, "interrupt")) return(NULL)
   switch(program$method, before = program$call - 1, after = program$call)

@@ -30,7 +30,7 @@ counting <- "
   %s
   say('done')"
 
-# The output of an interrupted process, and the time that it took to end.
+# Returns the output of an interrupted process, and the time that it took to end.
 interrupted <- function(...) {
   diary <- withr::local_tempfile()
   script <- withr::local_tempfile(lines = sprintf(counting, diary, ...), fileext = ".R")
@@ -69,7 +69,7 @@ test_that("Ctrl-C ends a loop that changes variables", {
   expect_identical(
     ended$said, c("begins", "interrupted", "and runs again TRUE 5", "done"), info = ended$printed
   )
-  # A tenth of a second, plus tolerance for a busy machine.
+  # The step ends a tenth of a second after Ctrl-C; 2 s are tolerance for a busy machine.
   expect_lt(ended$took, 2)
 })
 

@@ -8,7 +8,7 @@ train_child <- function(folder, steps, kind) {
   )
 }
 
-# Output until the line `last` or the end of the process.
+# Returns the output until the line `last` or the end of the process.
 wait_for <- function(child, last) {
   output <- character()
   while (child$is_alive() || child$is_incomplete_output()) {
@@ -26,7 +26,7 @@ run_to_end <- function(folder, steps, kind) {
   if (!"done" %in% output) stop("the child has failed: ", paste(output, collapse = "\n"))
 }
 
-# TRUE if the process was killed during training.
+# Runs a training and kills it after `seconds`. Returns TRUE if it was killed during training.
 run_and_kill <- function(folder, steps, kind, seconds) {
   child <- train_child(folder, steps, kind)
   output <- wait_for(child, "training")
@@ -58,7 +58,7 @@ expect_same_after_kills <- function(kind, kills) {
   }
   message("killed at checkpoints ", paste(reached, collapse = " "), " of ", steps)
   expect_equal(hits, kills)
-  # The kills are spread over the run.
+  # The kills happened during the run, neither all before the first step nor after the last one.
   expect_gt(max(reached), 0)
   expect_lt(max(reached), steps)
   run_to_end(killed, steps, kind)

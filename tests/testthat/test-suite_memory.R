@@ -27,7 +27,7 @@ test_that("memory and preserved objects do not grow over many steps with an R ho
       if (steps == warm_up || steps == warm_up + count) measure()
     }
   )
-  # Logging and summaries would make the history grow.
+  # Logging and summaries are off, because they would make the history grow.
   train(
     mtcars_model(log_step_count_steps = 1e6, save_summary_steps = 1e6),
     mtcars_input(num_epochs = NULL), steps = warm_up + count,
@@ -91,8 +91,8 @@ test_that("a run survives a garbage collection at every allocation", {
   expect_match(result$stdout, "survived", info = result$stderr)
 })
 
-# Growth of memory and preserved objects over the later rounds of `round`. Collects garbage before
-# measuring, so that R's heap has settled.
+# Returns the growth of memory and preserved objects over the later rounds of `round`. Collects
+# garbage before measuring, so that R's heap has settled.
 growth_of <- function(round) {
   measure <- function() {
     gc()
@@ -104,7 +104,8 @@ growth_of <- function(round) {
   for (i in 1:40) round()
   before <- measure()
   for (i in 1:100) round()
-  # The minimum of several, because R may return pages of its heap only at the next collection.
+  # Takes the minimum of several measurements, because R may return pages of its heap only at the
+  # next collection.
   after <- measure()
   for (block in 1:2) {
     for (i in 1:25) round()
@@ -154,7 +155,7 @@ test_that("200 trainings that a hook ends by an error or a restart leak nothing"
 
 test_that("200 graphs with a session, closed or not, leak nothing", {
   skip_where_memory_is_not_known()
-  # In a new process, because memory of other tests varies with each collection.
+  # Measures in a new process, because the memory of other tests varies with each collection.
   for (closes in c(TRUE, FALSE)) {
     growth <- callr::r(function(growth_of, closes, inside_library) {
       library(runhooks)

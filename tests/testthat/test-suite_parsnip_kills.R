@@ -50,7 +50,7 @@ test_that("a grid of 40 fits that was killed ends with the metrics of one that w
   finished <- function() length(Sys.glob(file.path(folder, "*", "finished_fit")))
   file <- withr::local_tempfile()
   withr::local_seed(property_seed("kills of a grid"))
-  # a random number of complete fits, and a random moment in the next one
+  # kills the process after a random number of complete fits, at a random moment of the next one
   for (fits in sort(sample(0:36, 3))) {
     pause <- stats::runif(1, 0, 0.2)
     process <- start(folder, file)

@@ -25,7 +25,8 @@ rows <- local({
   )
 })
 
-# `type` completes the name of the direct call, `...` are its arguments.
+# Describes a case. `kind`: the first part of the name of the function that the direct call uses.
+# `...`: the arguments of that call.
 case <- function(spec, y, kind, types, ..., head = NULL, training = list()) {
   list(
     spec = spec, y = y, kind = kind, types = types, args = list(...), head = head,
@@ -135,7 +136,7 @@ direct_by <- function(case, interface, has_weights) {
   model
 }
 
-# The predictions of the direct call, with the names that parsnip gives.
+# Returns the predictions of the direct call, with the names that parsnip gives.
 direct_prediction <- function(model, interface, type) {
   data <- predictors(interface)[1:20, ]
   interval <- c(conf_int = "confidence", pred_int = "prediction")
@@ -204,7 +205,7 @@ test_that("fits predict the same after saving, butchering and bundling, in anoth
       intervals = setdiff(cases[[name]]$types, types)
     )
   }
-  # the predictions of each way to save; only complete fits have intervals
+  # returns the predictions of each way to save a fit; only complete fits have intervals
   all_predictions <- function(saved) {
     lapply(saved, function(one) {
       one$fits$bundled <- bundle::unbundle(one$fits$bundled)

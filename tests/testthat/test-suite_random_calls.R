@@ -4,7 +4,7 @@
 skip_on_cran()
 skip_if_not_installed("processx")
 
-# A process that makes `calls` calls from this seed on, and its output files.
+# Starts a process that makes `calls` calls with the seed `seed`. Returns it and its output files.
 start_calls <- function(seed, calls, folder) {
   at <- file.path(folder, seed)
   dir.create(at)
@@ -17,7 +17,7 @@ start_calls <- function(seed, calls, folder) {
   run
 }
 
-# Calls with uninformative errors, and calls that ended R or hung.
+# Returns calls with uninformative errors, and calls that ended R or hung.
 findings <- function(run, patience = 60) {
   moved <- Sys.time()
   seen <- ""

@@ -77,7 +77,7 @@ test_that("boosted trees have the same bits for 1 to 16 threads", {
     suppressWarnings(train(model, data))
     list(variable_names(model), predict(model, data[1:500, ]))
   })
-  # Trees always use all threads, so all must have started.
+  # Training of trees uses all threads, so all 16 must have started.
   if (dir.exists("/proc/self/task")) expect_gte(length(list.files("/proc/self/task")), 16)
 })
 

@@ -3,7 +3,7 @@
 skip_on_cran()
 skip_if_not_installed("processx")
 
-# A process that trains without end, saves every 20 steps, and writes its step to a file.
+# Starts a process that trains without end, saves every 20 steps, and writes its step to a file.
 start_training <- function(folder, steps = "NULL", hook = "NULL") {
   script <- sprintf(
     "library(runhooks)

@@ -5,7 +5,7 @@ with_values <- function(code) {
 }
 
 integer64 <- function(x) {
-  # the bits of small integers, without bit64
+  # an integer64 as the package bit64 stores it: the bits of an integer in a double
   bytes <- unlist(lapply(x, function(one) writeBin(c(as.integer(one), 0L), raw(), endian = "little")))
   structure(readBin(bytes, "double", length(x), endian = "little"), class = "integer64")
 }
@@ -107,7 +107,7 @@ test_that("memory that R lacks in a container of Rcpp is an error that unwinds C
     for (i in 1:3) {
       expect_equal(mem.maxVSize(limit), limit, tolerance = 0.01)
       filler <- list()
-      # 2 MB at a time
+      # allocates 2 MB at a time until the limit is reached
       while (length(filler) < limit) {
         x <- tryCatch(numeric(2^18), error = function(error) NULL)
         if (is.null(x)) break

@@ -57,7 +57,7 @@ test_that("an index out of range is an error", {
   })
 })
 
-# In a new process, because Matrix adds S4 methods of `[` for the rest of a session.
+# Runs in a new process, because Matrix adds S4 methods of `[` for the rest of a session.
 test_that("strides are expressions, even if another package has S4 methods of `[`", {
   skip_if_not_installed("Matrix")
   strides <- "

@@ -13,7 +13,7 @@ slice_parts <- function(values, start, size, fetch = identity) {
 }
 
 test_that("elements in a box are returned with indices relative to its corner", {
-  # Values of TensorFlow 1.15.
+  # The expected values are those of TensorFlow 1.15.
   found <- slice_parts(c(1, 2, 3, 4), c(1, 0), c(2, 3), function(x) x$parts)
   expect_equal(unname(as.matrix(found[[1]])), rbind(c(0, 0), c(1, 2)), ignore_attr = TRUE)
   expect_equal(as.vector(found[[2]]), c(2, 4))

@@ -28,7 +28,8 @@ in_branch <- function(v) {
   tf$cond(tf$constant(TRUE), function() tf$reduce_sum(tf$square(tf$gather(v, c(4L, 1L)))),
     function() tf$constant(0))
 }
-# TensorFlow's table after three steps. A loop's gradient also contains row 0, with zeros.
+# TensorFlow's table of weights after three steps. A loop's gradient also contains row 0, with
+# zeros.
 figures <- list(
   RMSProp = list(
     in_loop = c(0, 0.1, 0.2, 0.3, -0.14245864748954773, -0.15977834165096283, 0.6, 0.7,
@@ -89,7 +90,7 @@ test_that("IndexedSlices from loops and branches match TensorFlow's", {
     found <- run_all(tf$gradients(loop(0L, function(i, s) list(i + 1L, s + picked(i))), v)[[1]])
     expect_equal(c(found$indices), 0)
     expect_equal(found$values, matrix(0, 1, 2))
-    # Dense if added to a dense gradient.
+    # The gradient is dense if a dense gradient is added to it.
     mixed <- loop(3L, function(i, s) list(i + 1L, s + picked(i) + tf$reduce_sum(v * v)))
     mixed <- tf$gradients(mixed, v)[[1]]
     expect_false(is_rows(mixed))
@@ -108,7 +109,7 @@ test_that("IndexedSlices from loops and branches match TensorFlow's", {
     found <- run_all(tf$gradients(branches, v)[[1]])
     expect_equal(c(found$indices), c(0, 2, 2, 4, 2, 0:5))
     expect_equal(found$values[, 1], c(0, 1, 1, 1, 1, rep(0, 6)))
-    # Looked up in both branches: all rows, with zeros for the branch not taken.
+    # If both branches look up rows, the gradient has all rows, with zeros for the branch not taken.
     both <- tf$cond(tf$constant(TRUE), function() picked(0L), function() picked(1L))
     found <- run_all(tf$gradients(both, v)[[1]])
     expect_equal(c(found$indices), c(0:5, 2, 4))

@@ -240,7 +240,7 @@ test_that("strings, hashes, random orders and bytes of summaries match TensorFlo
 })
 
 test_that("an image summary contains the pixels", {
-  # Between two shades of grey, so that rounding does not matter.
+  # The pixels are between two shades of grey, so that rounding does not matter.
   pixels <- array((sample(0:254, 2 * 3 * 4, TRUE) + 0.5) / 255, c(2, 3, 4, 1))
   pixels[1, 1, 1, 1] <- 1
   bytes <- with(tf$Graph()$as_default(), {
@@ -250,7 +250,7 @@ test_that("an image summary contains the pixels", {
   })
   begin <- function(text) grepRaw(text, bytes, fixed = TRUE)
   expect_gt(begin(as.raw(c(0x89, 0x50, 0x4e, 0x47))), 0)
-  # The rows, each after the number of its filter.
+  # In the decompressed PNG data, each row of pixels follows the number of its filter.
   at <- begin("IDAT")
   size <- sum(as.integer(bytes[at - 4:1]) * 256^(3:0))
   rows <- matrix(as.integer(memDecompress(bytes[at + 3 + seq_len(size)], "gzip")), 3, byrow = TRUE)

@@ -66,7 +66,7 @@ test_that("tf$train$Example() matches TensorFlow's bytes", {
     a = f$Feature(int64_list = f$Int64List(c(1, 300, -5))),
     b = f$Feature(float_list = f$FloatList(c(1.5, -2)))
   )))
-  # TensorFlow 1.15's e.SerializeToString(deterministic=True).
+  # The expected bytes are those of TensorFlow 1.15's e.SerializeToString(deterministic=True).
   expected <- paste0(
     "0a3a0a160a016112111a0f0a0d01ac02fbffffffffffffffff010a110a0162120c120a0a080000c03f000000c0",
     "0a0d0a016312080a060a0268690a00"

@@ -41,7 +41,7 @@ test_that("paddings are a list of pairs", {
 test_that("a constant's values fill its shape in row-major order", {
   expect_equal(type_of(tf$constant(0.1, shape = shape(3))), "float32")
   expect_equal(type_of(tf$constant(c(1, 2), shape = list(2L, 2L))), "float32")
-  # Like numpy's reshape of a matrix.
+  # A matrix is reshaped in row-major order, as numpy does.
   expect_equal(
     run_in_graph(tf$constant(matrix(1:6, 2), shape = c(3L, 2L))), rbind(c(1, 3), c(5, 2), c(4, 6))
   )

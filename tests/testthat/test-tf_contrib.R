@@ -125,7 +125,7 @@ test_that("gradient_multipliers are matched by full variable names", {
       })
     })
   }
-  # Values of TensorFlow 1.15.
+  # The expected values are those of TensorFlow 1.15.
   expect_equal(after_step(list("w:0" = 0.5)), 0.9, tolerance = 1e-6)
   expect_warning(moved <- after_step(list(w = 0.5)), "no effect for 'w'.*'w:0'")
   expect_equal(moved, 0.8, tolerance = 1e-6)

@@ -183,7 +183,7 @@ test_that("activity regularizers are per row, and dropout's mode can be a tensor
     expect_equal(tf$losses$get_regularization_losses()[[1]]$name, "dense/ActivityRegularizer/truediv:0")
     with(tf$Session() %as% session, {
       session$run(tf$global_variables_initializer())
-      # 6, as in TensorFlow 1.15.
+      # The regularization loss is 6, as in TensorFlow 1.15.
       expect_equal(session$run(tf$losses$get_regularization_losses()[[1]]), 6)
       expect_true(all(session$run(dropped) == 1))
       now <- session$run(dropped, feed_dict = list("PlaceholderWithDefault:0" = TRUE))

@@ -52,7 +52,7 @@ test_that("cross entropies of extreme logits lose no precision", {
     actual <- as.numeric(row_major(results[[name]]))
     small <- abs(expected) < 1e-6
     expect_equal(actual[!small], expected[!small], tolerance = 1e-6, label = name)
-    # No loss of precision in probabilities near 0.
+    # Probabilities near 0 must keep their relative precision.
     expect_lt(max(abs(actual - expected)[small] / pmax(expected[small], 1e-15)), 1e-5)
   }
 })

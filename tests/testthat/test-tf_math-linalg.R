@@ -130,7 +130,7 @@ test_that("tf$scatter_nd accepts plain R values", {
 
 test_that("batch normalization supports any axis, and a tensor for the mode", {
   input <- array(0, c(2, 3, 4))
-  # TensorFlow's values are in row-major order.
+  # The numbers are in row-major order, as in TensorFlow's reference.
   input[] <- aperm(array((0:23 %% 7) * 1.5 - 2, c(4, 3, 2)), 3:1)
   with_graph(tf$Graph(), {
     x <- tf$constant(input)

@@ -14,7 +14,7 @@ random_kinds <- function() {
   )
 }
 
-# The values of `times` runs of the tensors of `build()`, in a graph with a seed.
+# Returns the values of `times` runs of the tensors of `build()`, in a graph with a seed.
 run_seeded <- function(graph_seed, build, times = 1) {
   graph <- tf$Graph()
   session <- with_graph(graph, {

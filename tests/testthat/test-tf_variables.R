@@ -29,7 +29,7 @@ test_that("a linear model trains in a session with R feeds", {
   })
   expect_length(losses, 100)
   expect_equal(losses[[1]], mean((2 * values + 1)^2), tolerance = 1e-6)
-  # The same algorithm in plain R.
+  # Computes the same gradient descent in plain R.
   by_hand <- c(0, 0)
   for (i in 1:100) {
     error <- by_hand[[1]] * values + by_hand[[2]] - (2 * values + 1)

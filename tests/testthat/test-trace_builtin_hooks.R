@@ -111,7 +111,7 @@ test_that("a reused StopAtStepHook starts anew: a departure from TensorFlow", {
   for (row in golden[1:2]) expect_equal(count_runs(hook)$runs, row$runs)
   dir <- withr::local_tempdir()
   # In TensorFlow, the second session starts at step 3 and makes one run, because the last step
-  # stays 3.
+  # stays 3. Here the hook counts from the start of each session.
   expect_equal(golden[[4]]$runs, 1L)
   for (start in c(0, 3)) {
     with(tf$Graph()$as_default(), {
@@ -316,7 +316,7 @@ test_that("a timeline has TensorFlow's events, and every operation of the run", 
 })
 
 test_that("hooks that count assume one step per run, as TensorFlow's do", {
-  # The rules of TensorFlow's hooks.
+  # Computes by the rules of TensorFlow's hooks where a run stops.
   stops_at <- function(last, by) {
     step <- 0
     repeat {

@@ -133,7 +133,8 @@ test_that("the graph can be omitted, and the files renamed", {
   expect_events(dir, goldens$checkpoint_basename$event_file, "<DIR>")
 })
 
-# A session whose only hook saves every 2 steps, with two listeners. `on` acts in the first.
+# Runs a session whose only hook saves every 2 steps, with two listeners. `on` acts in the first
+# one.
 replay_listeners <- function(name, on = list(), ...) {
   golden <- goldens[[name]]
   dir <- withr::local_tempdir()
@@ -185,7 +186,7 @@ test_that("an error of a listener reaches the caller", {
   }
 })
 
-# Damages to a folder with checkpoints of steps 0, 2 and 4.
+# Functions that damage a folder with checkpoints of steps 0, 2 and 4.
 damages <- list(
   intact = function(dir) NULL,
   state_file_deleted = function(dir) unlink(file.path(dir, "checkpoint")),

@@ -2,7 +2,7 @@
 
 goldens <- hook_goldens("early_stopping")
 
-# Writes rows of a step and its metrics to an event file.
+# Writes evaluations to an event file. Each of the `rows` has a step and its metrics.
 write_evaluations <- function(dir, rows, suffix = "") {
   steps <- vapply(rows, function(row) as.numeric(row[[1]]), 0)
   metrics <- lapply(rows, function(row) vapply(row[[2]], as.numeric, 0))
@@ -27,7 +27,7 @@ test_that("the metrics of all files of a folder are combined", {
   golden <- goldens$read_eval_metrics
   dir <- withr::local_tempdir()
   for (file in golden$files_in) write_evaluations(dir, file$rows, file$suffix)
-  # Each step has its metrics in the order of their names.
+  # Each step has its metrics, sorted by their names.
   expect_equal(json_form(cpp_read_eval_metrics(dir)), json_form(golden$read))
 
   file <- list.files(dir, "[.]b$", full.names = TRUE)

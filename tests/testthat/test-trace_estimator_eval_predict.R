@@ -101,7 +101,8 @@ test_that("a hook can stop evaluate(), or fail it", {
   expect_files(model_dir(model), golden$files)
 })
 
-# The values of `pred` in the goldens. A linear model has no counterpart of `twice`.
+# Returns the predictions, whose counterparts are the values `pred` of the goldens. A linear model
+# has no counterpart of their values `twice`.
 predictions_of <- function(items) {
   lapply(items, function(item) as.list(as.numeric(item$predictions)))
 }

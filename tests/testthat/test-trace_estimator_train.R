@@ -184,8 +184,8 @@ test_that("a NaN loss is an error, whatever a user's hook does with it", {
   replay_train("nan_loss_not_failing", function(rec) list(H = own, F = nan_from(0)), steps = 3)
 })
 
-# If the data are repeated without end, our graph knows that each batch is full; TensorFlow's graph
-# does not.
+# Replaces the batch size by NULL. If the data are repeated without end, our graph knows that each
+# batch is full; TensorFlow's graph does not.
 shape_form <- function(dims) {
   if (length(dims)) dims[1] <- list(NULL)
   dims

@@ -55,7 +55,7 @@ test_that("an error of an R function in the graph reaches the caller unchanged",
   }
 })
 
-# Numbers, one per run, that end after the last one.
+# Returns a tensor of the next number in each run. The data end after the last number.
 next_number <- function(numbers) {
   batch <- cpp_next_batch(list(x = numbers), "float32", 1, 1, FALSE, 0)
   batch[[1]]

@@ -3,11 +3,11 @@
 
 goldens <- hook_goldens("validation_errors")
 
-# A call whose message differs from TensorFlow's.
+# Describes a call whose message differs from TensorFlow's.
 says <- function(call, words, class = "runhooks_error") {
   list(call = call, words = words, class = class)
 }
-# A call that only one of TensorFlow and R rejects, or that works here.
+# Describes a call that only one of TensorFlow and R rejects, or that works here.
 accepts <- function(call) list(call = call, accepts = TRUE)
 
 failure_of <- function(call) {
@@ -287,7 +287,7 @@ test_that("arguments of an estimator's methods are validated as in TensorFlow", 
     "train(hooks=[NULL])" = says(
       function() train(est, input, steps = 1, hooks = list(NULL)), not_a_hook
     ),
-    # As in tfestimators.
+    # A single hook in place of a list is accepted, as in tfestimators.
     "train(hooks=a hook, not in a list)" = accepts(
       function() train(est, input, steps = 1, hooks = session_run_hook())
     ),
@@ -394,7 +394,7 @@ test_that("run_config() validates its arguments like RunConfig()", {
       refused(log_step_count_steps = -1),
       "`log_step_count_steps` must be a positive whole number, not -1"
     ),
-    # R's 1 is 1.0, so a fraction is the counterpart.
+    # R's 1 and 1.0 are the same number, so a fraction is tested instead.
     "RunConfig(tf_random_seed=1.0)" = says(
       refused(tf_random_seed = 1.5), "`tf_random_seed` must be a whole number, not 1.5"
     ),
