@@ -14,7 +14,7 @@ namespace runhooks {
 
 namespace {
 
-// Far more than any real op has. Sessions store output indices in 20 bits.
+// A limit far above the outputs of any real op. Sessions store output indices in 20 bits.
 constexpr int64_t kMaxOutputs = 100000;
 
 // TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, and inside a scope also a leading "_", "-" or
@@ -41,7 +41,8 @@ const T* attr_or_null(const OpDef& def, const AttrMap& attrs, const std::string&
   return typed;
 }
 
-// Distributes the inputs of a call over the op's arguments: returns the number of inputs of each.
+// Distributes the inputs of a call over the op's arguments. Returns the number of inputs of each
+// argument.
 std::vector<size_t> match_inputs(const OpDef& def, size_t num_inputs, const AttrMap& attrs) {
   const auto is_list = [](const ArgDef& arg) {
     return !arg.number_attr.empty() || !arg.type_list_attr.empty();
@@ -257,7 +258,7 @@ Operation* OpBuilder::build() {
 
 Graph::Graph() : root_(this), variables_(std::make_unique<VariableStore>(*this)) {}
 Graph::Graph(Graph& outer, const std::string& scope) : root_(&outer.root()), name_scope_(scope) {
-  // A range of seed numbers for each function, far above the ids of the root graph's operations.
+  // Each function has its own range of seed numbers, far above the ids of root operations.
   first_seed_number_ = int64_t{1000003} * ++root_->functions_;
 }
 Graph::~Graph() = default;

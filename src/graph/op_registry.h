@@ -21,7 +21,7 @@ struct Range {
     return (!has_minimum || x >= static_cast<T>(minimum)) &&
            (!has_maximum || x <= static_cast<T>(maximum));
   }
-  // ">= 0" or ">= 0 and <= 3".
+  // Describes the range: ">= 0" or ">= 0 and <= 3".
   std::string to_string() const;
 };
 
@@ -127,7 +127,7 @@ class GradientOverride {
 
 // Replaces an op that TensorFlow lacks by TensorFlow's ops (graph/lowering.h). Adds operations with
 // the given inputs to a graph, in a name scope with the name of the replaced operation. The last
-// one is named "<this name>/", which gives it exactly this name, and has the same outputs.
+// one has the same outputs. Its name ends with "/", which gives it exactly the replaced name.
 using LowerFn = std::function<void(Graph&, const Operation&, const Outputs& inputs)>;
 
 class StatefulResource;
@@ -199,7 +199,7 @@ const std::map<std::string, OpDef>& all_ops();
 ArgDef parse_arg(const std::string& spec);
 AttrDef parse_attr(const std::string& spec);
 
-// Registers an OpDef and adds its properties, as a static object before main():
+// Registers an op. The chained calls add its properties. Used for static objects, before main():
 // static OpRegistration kNeg = OpRegistration("Neg").input("x: T")...;
 class OpRegistration {
  public:

@@ -51,7 +51,7 @@ struct SaveSpec {
   std::shared_ptr<const SaveSliceInfo> slice;  // NULL for the whole tensor
 };
 
-// Read access to the tensors of a checkpoint.
+// Gives read access to the tensors of a checkpoint.
 class TensorSource {
  public:
   struct Info {
@@ -60,7 +60,7 @@ class TensorSource {
   };
   virtual ~TensorSource() = default;
   virtual const std::string& path() const = 0;
-  // Empty if the tensor does not exist.
+  // Returns nullopt if the tensor does not exist.
   virtual std::optional<Info> find(const std::string& name) const = 0;
   virtual std::vector<std::string> names_with(const std::string& prefix) const = 0;
   virtual Tensor read(const std::string& name) const = 0;
@@ -88,7 +88,7 @@ class Saveable {
  public:
   using Assign = std::function<void(ResourceManager&)>;
   virtual ~Saveable() = default;
-  // The name of its tensor, or the prefix of the names of its tensors.
+  // The key of the only tensor in checkpoints, or the prefix of the keys of all tensors.
   virtual const std::string& name() const = 0;
   // The name that scripts and messages use; a prefix of name().
   virtual const std::string& display_name() const { return op() ? op()->name() : name(); }
@@ -107,15 +107,16 @@ class Saveable {
   // Whether an optimizer trains it. A warm start with a single name pattern selects only trainable
   // Saveables.
   virtual bool is_trainable() const { return false; }
-  // The operation that owns the resource, or NULL.
+  // Returns the operation that owns the resource, or NULL.
   virtual const Operation* op() const { return nullptr; }
-  // The operation that sets the initial value; NULL if the state needs no initializer.
+  // Returns the operation that sets the initial value; NULL if the state needs no initializer.
   virtual Operation* initializer() const { return nullptr; }
   // Whether the session has a value. Always TRUE if there is no initializer.
   virtual bool is_initialized(const ResourceManager&) const { return true; }
-  // How exported graphs save and restore the state; they omit it if there are no specs.
+  // Returns how exported graphs save and restore the state. Without specs, exported graphs omit the
+  // state.
   virtual SaveableOps lowered() const { return {}; }
-  // The variable; NULL if this is not the Saveable of a variable.
+  // Returns the variable; NULL if this is not the Saveable of a variable.
   virtual VariablePtr variable() const { return nullptr; }
 };
 
@@ -123,14 +124,14 @@ using SaveablePtr = std::shared_ptr<Saveable>;
 
 // Assigns a value to a variable of a session.
 void assign_variable(ResourceManager& resources, const Variable& variable, const Tensor& value);
-// The position of a variable in the tensor of a checkpoint, in RestoreV2's format ("7 2 0,3:0,2");
-// "" for the whole tensor.
+// Returns the position of a variable in the tensor of a checkpoint, in the format of TensorFlow's
+// op RestoreV2 ("7 2 0,3:0,2"); "" for the whole tensor.
 std::string slice_spec(const Variable& variable);
 // Lets restores set this variable to zero if the checkpoint lacks it, instead of an error. Hooks
 // add such variables, and checkpoints that were written without the hook do not contain them.
 void mark_optional_in_checkpoint(const VariablePtr& variable);
-// The Saveable of a variable. `name` is its key in checkpoints, by default the variable's name.
-// With `reshape`, a checkpoint may have another shape with the same number of elements.
+// Creates the Saveable of a variable. `name` is its key in checkpoints, by default the variable's
+// name. With `reshape`, a checkpoint may have another shape with the same number of elements.
 SaveablePtr variable_saveable(const VariablePtr& variable,
                               const std::string& name = "",
                               bool reshape = false);
@@ -148,7 +149,7 @@ class StateSaveable : public Saveable {
 
  protected:
   virtual NamedTensors save_state(ResourceManager& resources) = 0;
-  // `where` is the checkpoint in messages.
+  // `where` names the checkpoint in messages.
   virtual Assign read_state(const NamedTensors& state,
                             const std::string& where,
                             const ResourceManager& resources) = 0;

@@ -176,7 +176,8 @@ class RangeKernel : public Kernel {
   }
 
  private:
-  // TensorFlow also adds the step repeatedly, which determines the last bits.
+  // Adds the step repeatedly, as TensorFlow does. A product start + i * step would have other last
+  // bits.
   static void fill_floats(KernelContext& c, Tensor& out) {
     if (out.dtype() == DType::kFloat32) return fill_by_addition<float>(c, out);
     fill_by_addition<double>(c, out);

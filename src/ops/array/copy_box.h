@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// Copies a box of shape `box` that begins at `from_begin` in `from`. It begins at `to_begin` in the
-// output of `copier`, which has shape `to`.
+// Copies a box of shape `box` that begins at `from_begin` in `from`. Writes it to the output of
+// `copier`, which has shape `to`, beginning at `to_begin`.
 inline void copy_box(ElementCopier& copier,
                      const Tensor& from,
                      const std::vector<int64_t>& from_begin,

@@ -134,8 +134,8 @@ class LogDeterminantKernel : public Kernel {
   }
 };
 
-// Murray (2016), "Differentiation of the Cholesky decomposition". As in TensorFlow, the gradient is
-// symmetric.
+// Implements Murray (2016), "Differentiation of the Cholesky decomposition". As in TensorFlow, the
+// gradient is symmetric.
 Grads cholesky_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output l = op.output(0), half = g.scalar(l.dtype(), 0.5);
   const Output full = matrix_product(g, l, true, dy[0], false);

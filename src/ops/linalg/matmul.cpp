@@ -129,7 +129,7 @@ bool has_channels_first(const Operation& op) {
   return op.attr<std::string>("data_format") == "NCHW";
 }
 
-// The channel dimension: the last one, or the second for NCHW.
+// Returns the channel dimension: the last one, or the second for the data format NCHW.
 int channel_axis(const Operation& op, const Shape& x) {
   if (!has_channels_first(op)) return x.rank() - 1;
   if (x.rank() < 3) {

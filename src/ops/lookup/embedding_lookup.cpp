@@ -268,8 +268,8 @@ class LookupGradKernel : public Kernel {
       values += width;
     }
   }
-  // Allocates the outputs for the distinct rows and copies their gradients from `values`. NULL
-  // means zeros.
+  // Allocates the outputs for the distinct rows and copies their gradients from `values`. If
+  // `values` is NULL, the gradients are zeros.
   T* write_rows(KernelContext& c, const T* values) {
     const auto num_distinct = static_cast<int64_t>(distinct_rows_.size());
     Tensor& indices = c.allocate_output(1, DType::kInt64, Shape{num_distinct});
@@ -284,7 +284,8 @@ class LookupGradKernel : public Kernel {
     }
     return out.data<T>();
   }
-  // Assigns a slot (row of the gradient) to each distinct id, and records the slot of each entry.
+  // Assigns a slot (row of the gradient) to each distinct id. Records the slot of each element of
+  // the ids.
   void assign_slots(const Lookup<T>& in) {
     begin_slots(in);
     slot_of_entry_.resize(static_cast<size_t>(in.batch * in.k));

@@ -58,7 +58,7 @@ class LookupEntries {
     if (combiner_ == "mean") return row_sums(g_, w);
     return g_.op("Sqrt", {row_sums(g_, g_.op("Square", {w}))});
   }
-  // The norm of each row.
+  // Returns the Euclidean norm of each row.
   Output norms(Output rows) const {
     return g_.op("Sqrt", {row_sums(g_, g_.op("Square", {rows}), true)});
   }

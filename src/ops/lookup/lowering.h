@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// The last op of a lowering takes the name of the original op.
+// The trailing "/" gives the last op of a lowering exactly the name of the original op.
 inline std::string result_name(const Operation& op) { return op.name() + "/"; }
 
 inline Output int64_scalar(Graph& g, int64_t x, const char* name = "Const") {

@@ -46,7 +46,7 @@ KernelFactory numeric_unary_kernel() {
   }
 
 RUNHOOKS_GRADIENT_FN(SqrtGradFn, T(0.5) * dy / y);
-// Computes in double and rounds once. The last bits matter in sums with cancellation, as in batch
+// Computes in double and rounds once. The last bits matter where sums cancel, for example in batch
 // normalization.
 RUNHOOKS_GRADIENT_FN(RsqrtGradFn, static_cast<T>(-0.5 * dy * y * y * y));
 RUNHOOKS_GRADIENT_FN(ReciprocalGradFn, -dy*(y* y));

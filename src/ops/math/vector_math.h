@@ -57,8 +57,8 @@ RUNHOOKS_INLINE T sigmoid_of(T x) {
   return x < 0 ? e * s : s;
 }
 
-// a * sigmoid(x), computed from e = exp(-|x|) in TensorFlow's order of operations. The last bits
-// matter, because they decide between tree splits with equal gains.
+// Returns a * sigmoid(x), computed from e = exp(-|x|) in TensorFlow's order of operations. The last
+// bits matter, because they decide between splits of boosted trees with equal gains.
 template <typename T>
 RUNHOOKS_INLINE T sigmoid_times(T a, T x, T e) {
   const T part = a * (T(1) / (T(1) + e));

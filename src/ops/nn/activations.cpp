@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// lambda and lambda * alpha of Klambauer et al. (2017).
+// lambda and lambda * alpha of the SELU activation (Klambauer et al. 2017).
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 

@@ -130,7 +130,7 @@ WindowAxis gradient_window(const WindowAxis& axis) {
   return gradient_axis;
 }
 
-// turned[cells - 1 - cell, output, channel] = filter[cell, channel, output].
+// rotated[cells - 1 - cell, output, channel] = filter[cell, channel, output].
 template <typename T>
 void rotate_filter(const Convolution& c, const T* filter, T* rotated) {
   const int64_t size = c.channels * c.outputs;
@@ -284,7 +284,7 @@ Shape convolution_shape(const Operation& op, const Shape& x, const Shape& filter
   return Shape{image.dim(0), window.height.out, window.width.out, weights.dim(3)};
 }
 
-// The shape that is the value of input i; unknown dimensions if the value is unknown.
+// Returns the shape that is the value of input i; unknown dimensions if the value is unknown.
 Shape image_shape_from_value(ShapeContext& c, int i) {
   const Tensor* value = c.value(i);
   return value ? Shape(value->integers()) : Shape::unknown_of_rank(4);

@@ -353,8 +353,8 @@ class GatherNdKernel : public Kernel {
       if (d >= depth) inner *= params.shape().dim(d);
     }
     Tensor& out = c.output(0);
-    // Not the number of output elements divided by `inner`: the indices of empty slices are
-    // checked, too.
+    // Counts index rows. The number of output elements divided by `inner` would skip the indices of
+    // empty slices, which are checked, too.
     int64_t n = 1;
     for (int d = 0; d + 1 < shape.rank(); ++d) n *= shape.dim(d);
     const Indices rows(indices);

@@ -261,7 +261,8 @@ class StringSplitV2Kernel : public StringSplitKernel {
   }
 };
 
-// An argument that is an input of the op, or an attribute of its variant StaticRegex...
+// Returns an argument: input number `input`, or the attribute `attr` of an op without this input
+// (StaticRegexReplace, StaticRegexFullMatch).
 const std::string& string_argument(KernelContext& c, int input, const char* attr) {
   return c.num_inputs() > input ? c.input(input).string_at(0) : c.op().attr<std::string>(attr);
 }
