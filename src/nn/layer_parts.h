@@ -29,11 +29,12 @@ Output layer_with_kernel(Graph& graph,
                          int64_t units,
                          const std::function<Output(Output kernel)>& multiply);
 
-// An argument that is the name of a function in tf.nn or a function of a tensor; NULL if missing.
+// Reads an argument that is the name of a function in tf.nn or a function of a tensor; NULL if
+// missing.
 TensorFunction function_argument(const Args& args, const std::string& name);
-// The argument `reuse`: TRUE, FALSE or "auto" (tf.AUTO_REUSE).
+// Reads the argument `reuse`: TRUE, FALSE or "auto" (tf.AUTO_REUSE).
 VariableStore::Reuse reuse_argument(const Args& args);
-// The arguments that all layers with a kernel share.
+// Reads the arguments that all layers with a kernel share.
 DenseOptions dense_options(const Args& args);
 
 }  // namespace runhooks

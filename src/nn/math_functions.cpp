@@ -61,7 +61,7 @@ Value clip_by_value(Graph& g, const Args& args) {
   }));
 }
 
-// Strings are empty for all values of x.
+// Returns a tensor whose elements are all x, or all "" if the type is string.
 Tensor filled(DType dtype, const Shape& shape, double x) {
   return filled_tensor(dtype, shape, dtype == DType::kString ? 0 : x);
 }

@@ -42,8 +42,8 @@ Value call_split(Graph& graph, const Args& args) {
   return outputs_as_list(graph.op("SplitV", {value, sizes, axis}).attr("num_split", n).named(name));
 }
 
-// The default type of tf.range(): the type of a tensor argument, else int32 if all numbers are
-// whole, else float32.
+// Returns the default type of tf.range(): the type of a tensor argument, else int32 if all numbers
+// are whole, else float32.
 DType range_type(const Args& args, const std::vector<std::string>& names) {
   DType dtype = DType::kInt32;
   for (const std::string& name : names) {
@@ -261,8 +261,8 @@ Value call_matrix_transpose(Graph& graph, const Args& args) {
   return Value::of(graph.op("Transpose", {a, graph.int_vector(perm)}));
 }
 
-// If the table has n partitions, row i is in partition i % n ("mod"), or the partitions contain
-// contiguous rows ("div").
+// The table `params` may have n partitions. Row i is in partition i % n (strategy "mod"), or each
+// partition contains contiguous rows ("div").
 Value call_embedding_lookup(Graph& graph, const Args& args) {
   const ValueList params = values_argument(args, "params");
   const std::string strategy = args.text("partition_strategy", "mod");
