@@ -31,7 +31,7 @@ struct LinearModelOptions {
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
-// Ones of shape [batch, 1], with the batch size of the features.
+// Returns a tensor of ones with shape [batch, 1] and the batch size of the features.
 Output ones_per_example(Graph& graph, const Features& features);
 
 // tf.feature_column.linear_model as the canned linear estimators use it. The variables

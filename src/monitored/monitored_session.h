@@ -92,7 +92,7 @@ class MonitoredSession {
   void restore_hook_states();
   void snapshot_hook_states();
   void close_session();
-  // Returns the session, which this object then lacks.
+  // Moves the session out of this object.
   std::unique_ptr<Session> release_session();
   void notify_failure(LoopFailure failure);
   void detach_saver();
@@ -125,10 +125,10 @@ class MonitoredSession {
 };
 
 // Runs `body` and closes the session, like Python's `with session:`. The end of the data and
-// stop_iteration end `body` normally. After other errors, the session is closed by close_after_failure()
+// stop_iteration end `body` normally. After other errors, close_after_failure() closes the session,
 // and the error is rethrown.
 void run_block(MonitoredSession& session, const std::function<void()>& body);
-// The same, but the session stays open if `body` returns.
+// Like run_block(), but the session stays open if `body` returns normally.
 void step_in_block(MonitoredSession& session, const std::function<void()>& body);
 
 }  // namespace runhooks
