@@ -1,4 +1,4 @@
-// IllCall, an operation with random inputs and attributes, many of them with invalid ranks, sizes,
+// IllCall: an operation with random inputs and attributes, many of them with invalid ranks, sizes,
 // types and values.
 #pragma once
 
@@ -41,11 +41,11 @@ class IllTensors {
 class IllCall {
  public:
   IllCall(const runhooks::OpDef& def, std::mt19937& random);
-  // Outputs and operations that can be fetched.
+  // Returns outputs and operations that can be fetched.
   std::vector<runhooks::Fetch> fetches() const;
-  // Initializes variables and fills tables, or some of them.
+  // Initializes variables and fills tables; in some calls, only some of them.
   void initialize(runhooks::Session& session);
-  // Random values for all fed inputs, different in each call.
+  // Returns random values for all fed inputs, different in each call.
   runhooks::Feeds feeds();
   const std::shared_ptr<runhooks::Graph>& graph() const { return graph_; }
 

@@ -27,7 +27,7 @@ inline std::string to_hex(std::string_view bytes) {
   return hex;
 }
 
-// A new subfolder of the temporary folder.
+// Creates a new subfolder of the temporary folder, and returns its path.
 inline std::string fresh_folder(const std::string& name) {
   static int count = 0;
   const std::string path = runhooks::str_cat(temporary_folder(), "/", name, count++);
@@ -47,7 +47,7 @@ inline std::string golden_file(const std::string& name) {
   return golden_folder() + "/files/" + name;
 }
 
-// A generator whose seed is printed with failures. RUNHOOKS_SEED repeats a run.
+// Returns a generator whose seed is printed with failures. Set RUNHOOKS_SEED to repeat a run.
 inline std::mt19937_64 seeded_generator() {
   const char* seed_text = std::getenv("RUNHOOKS_SEED");
   const uint64_t seed = seed_text ? std::strtoull(seed_text, nullptr, 10) : std::random_device()();
@@ -61,8 +61,8 @@ inline std::string random_bytes(std::mt19937_64& random, size_t size) {
   return bytes;
 }
 
-// Runs `read` on damaged data. It must succeed or throw an Error of kDataLoss or kNotFound that
-// names `file`.
+// Runs `read` on damaged data. Checks that it succeeds or throws an Error of kDataLoss or kNotFound
+// that names `file`.
 template <typename Read>
 bool reads_or_reports(const std::string& file, Read read) {
   using runhooks::Code;

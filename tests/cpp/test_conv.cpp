@@ -39,7 +39,7 @@ OpBuilder window_op(Graph& g, const char* type, const std::vector<Output>& in, c
   return g.op(type, in).attr("strides", s.strides).attr("padding", s.padding);
 }
 
-// The output y and the gradients dx and dw, computed by loops over all windows.
+// Computes the output y and the gradients dx and dw by loops over all windows.
 template <typename T>
 std::vector<Tensor> reference_convolution(
     const Window& window, const Sizes& s, const Tensor& x, const Tensor& w, const Tensor& dy) {

@@ -15,7 +15,8 @@ struct Split {
   size_t size = 0;  // includes the record's end
 };
 
-// Follows the description in the header. `has_quotes` selects texts with quotes.
+// Splits off one record by the rules that io/formats/csv_reader.h describes. Quotes are special
+// only if `format.has_quotes` is true.
 Split split_slowly(const std::string& text, const CsvFormat& format, bool is_end_of_file) {
   Split split;
   size_t at = 0;
@@ -74,7 +75,7 @@ TEST(csv_records_match_a_slow_splitter) {
   int records = 0, num_invalid = 0;
   for (int round = 0; round < 40000; ++round) {
     const DisabledFeatures without(round % 4 < 2 ? "" : "vectors");
-    // Fields around the block sizes of 16 and 32, with occasional special characters.
+    // Writes fields around the block sizes of 16 and 32, with occasional special characters.
     std::string text;
     const size_t size = below(round % 2 == 0 ? 150 : 24), every = 2 + below(12);
     for (size_t i = 0; i < size; ++i) text += below(every) == 0 ? ",,\"\n\r\t"[below(6)] : 'a';

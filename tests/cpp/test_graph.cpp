@@ -49,7 +49,7 @@ TEST(graph_names_are_found_among_many) {
   CHECK(!any_case.find(name(kNames)));
   *exact.find(name(7)) = 70;
   CHECK_EQ(*exact.find(name(7)), 70);
-  // Only letters ignore case; these characters differ in the same bit.
+  // Only letters ignore case. "[" and "{" differ in the same bit as "A" and "a".
   CHECK(any_case.insert("a[", 1) && any_case.insert("a{", 2));
   CHECK_EQ(*any_case.find("A["), 1);
 }

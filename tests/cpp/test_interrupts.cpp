@@ -48,7 +48,7 @@ TEST(interrupt_within_a_long_product) {
     Session session(graph);
     const auto run = [&] { return session.run({Fetch(y)}, {{x, a}})[0]; };
     run();
-    // One check in the operation and one after it.
+    // Expects one check in the operation and one after it.
     CHECK(count_interrupt_checks([&] { CHECK(has_bits_of(run(), product)); }) >= 2);
     bool stopped = false;
     count_interrupt_checks([&] { run(); }, 1, &stopped);

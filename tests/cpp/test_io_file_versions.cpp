@@ -15,7 +15,7 @@ TEST(file_versions_detect_written_replaced_and_removed_files) {
   versions.add(missing);  // does not exist
   CHECK(versions.unchanged());
   CHECK_EQ(versions.num_bytes(), uint64_t{5});
-  // A new file of the same size.
+  // Writes a new file of the same size.
   write_file_atomically(existing, "54321");
   CHECK(!versions.unchanged());
   FileVersions new_versions;

@@ -13,7 +13,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// The first graph of the training's event file.
+// Returns the first graph of the training's event file.
 std::string golden_graph() {
   return read_events(golden_file("events/events.out.tfevents.1700000000.host"))[3].bytes;
 }
@@ -39,7 +39,7 @@ AttrValue attr_round_trip(const AttrValue& value, const std::string& type = "") 
 
 }  // namespace
 
-// The encodings that make_tensor_proto() of TensorFlow 2.15.1 chooses.
+// Expects the encodings that make_tensor_proto() of TensorFlow 2.15.1 chooses.
 TEST(io_tensor_proto_uses_tensorflows_encodings) {
   const std::string vector2 = "tensor_shape {\n  dim {\n    size: 2\n  }\n}\n";
   CHECK_EQ(tensor_text(Tensor::scalar<float>(0.1f)),
@@ -159,13 +159,13 @@ TEST(io_graph_def_reads_and_rewrites_tensorflows) {
   CHECK(pooled.inputs == (std::vector<std::string>{"global_step/VarIsInitializedOp", "global_step",
                                                    "global_step/Initializer/zeros"}));
   CHECK(std::get<DType>(*pooled.attrs.find("Tcond")) == DType::kBool);
-  CHECK_EQ(pooled.raw_attrs.size(), 2u);  // functions
+  CHECK_EQ(pooled.raw_attrs.size(), 2u);  // attributes that are functions stay unparsed
   const NodeDef& component = node(graph, "normalize_element/component_0");
   CHECK_EQ(component.device, "/device:CPU:0");
   CHECK(std::get<Tensor>(*component.attrs.find("value"))
             .equals(Tensor::of<float>({4, 2}, {1, -2, 0, 3, -4, 0.5, 2, 2})));
   CHECK(node(graph, "save/restore_shard").inputs[2] == "^save/AssignVariableOp_2");
-  // The graph of an event has no fixed order of attributes, but its text has.
+  // The attributes in the bytes of a GraphDef have no fixed order, but those in its text have.
   const std::string rewritten = write_graph_def(graph);
   CHECK_EQ(rewritten.size(), bytes.size());
   CHECK(graph_def_text(graph) == read_whole_file(golden_file("events/graph.pbtxt")));

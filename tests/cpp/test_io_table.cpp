@@ -54,7 +54,7 @@ TEST(io_table_round_trip_of_random_entries) {
     for (size_t n = random() % 200; n > 0; --n) {
       std::string key = random_bytes(random, random() % 6);
       for (char& c : key)
-        c = static_cast<char>(random() % 3 ? c & 1 : c | 0xfe);  // long common prefixes
+        c = static_cast<char>(random() % 3 ? c & 1 : c | 0xfe);  // for long common prefixes
       sorted[key] = random_bytes(random, random() % 50);
     }
     const TableEntries entries(sorted.begin(), sorted.end());

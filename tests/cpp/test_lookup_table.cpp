@@ -1,4 +1,4 @@
-// Stateful ops and ops with lists of types, which have no example in the registry: tables,
+// Tests ops without an example in the registry, because they have state or lists of types: tables,
 // SparseCross.
 #include <fstream>
 #include <random>
@@ -65,7 +65,7 @@ TEST(lookup_tables_are_filled_from_files) {
   CHECK(values(other.run({found})) == std::vector<int64_t>({1, -1}));
 }
 
-// Neighbouring integers that round to the same double, as keys and as values.
+// Uses neighbouring integers that round to the same double, as keys and as values.
 TEST(lookup_tables_distinguish_large_integers) {
   const int64_t large = (int64_t{1} << 53) + 1;
   auto graph = std::make_shared<Graph>();

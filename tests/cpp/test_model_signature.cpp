@@ -28,7 +28,7 @@ RUNHOOKS_REGISTER_COLUMN(ToyColumn,
                           "seed = NULL: whole number. What they begin with."},
                          "Of the test.");
 
-// Item ranks, with labels of custom width.
+// A head whose labels are the ranks of items. Its argument `items` is the width of the labels.
 class ToyHead : public HeadBase {
  public:
   explicit ToyHead(const Args& args) : HeadBase(args), items_(args.integer("items")) {}

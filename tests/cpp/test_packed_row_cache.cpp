@@ -51,7 +51,7 @@ void read(DatasetIterator& iterator, size_t n, std::vector<int64_t>& numbers) {
   }
 }
 
-// The order of single elements: next() reads the table directly.
+// Returns the order in which next() gives single elements, because it reads the table directly.
 std::vector<int64_t> one_by_one(const Dataset& rows, size_t n) {
   std::vector<int64_t> numbers;
   auto iterator = rows.make_iterator();
@@ -79,7 +79,7 @@ TEST(cached_rows_match_the_table) {
       std::vector<int64_t> numbers;
       auto iterator = batches(kind, 1500)->make_iterator();
       read(*iterator, 4, numbers);
-      // Another iterator resumes with an empty cache.
+      // Saves the position and resumes it in another iterator, whose cache is empty.
       auto second = batches(kind, 1500)->make_iterator();
       second->restore(iterator->save());
       read(*second, 6, numbers);

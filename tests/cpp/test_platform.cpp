@@ -115,7 +115,7 @@ TEST(platform_names_at_the_limit_are_written_atomically) {
     CHECK(base_name(temporary) != base_name(temporary_path(path)));
     CHECK(is_temporary_of(temporary, name));
     CHECK(!is_temporary_of(temporary, name.substr(0, name.size() - 1)));
-    // Truncated between two characters.
+    // A long name is never truncated within a character ("ü" has two bytes).
     CHECK(base_name(temporary).find("\xc3~") == std::string::npos);
     write_file_atomically(path, "new");
     CHECK_EQ(read_whole_file(path), "new");
@@ -132,7 +132,7 @@ TEST(platform_names_at_the_limit_are_written_atomically) {
     CHECK_EQ(list_directory(folder).size(), size_t{2});
     CHECK(!process_exists(static_cast<int>(child)));
 #else
-    // A process id that Windows never uses.
+    // Uses a process id that Windows never assigns.
     write_bytes(join_path(folder, name.substr(0, 61) + ".tmp3-0123456789abcdef"), "half");
 #endif
     remove_stale_temporaries(path);
@@ -145,8 +145,8 @@ TEST(platform_names_at_the_limit_are_written_atomically) {
   CHECK(process_exists(process_id()));
 }
 
-// File systems that ignore case or Unicode composition list a name in another spelling. A path
-// through the parent folder simulates that.
+// File systems that ignore case or Unicode composition may list a name in another spelling. A path
+// through the parent folder simulates another spelling.
 TEST(platform_names_are_found_in_the_given_spelling) {
   const std::string folder = join_path(fresh_folder("spellings"), "ä");
   create_directories(folder);

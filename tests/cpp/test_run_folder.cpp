@@ -98,7 +98,7 @@ TEST(evaluations_belong_to_the_previous_run) {
   CHECK_EQ(text_field(rows[0], "why", ""), "data");
 }
 
-// A training that a hook starts within another one of this process.
+// Simulates a training that a hook starts during another training in this process.
 TEST(nested_training_in_a_folder_is_an_error) {
   const std::string folder = fresh_folder("nested");
   const TrainingDirGuard outer(folder);
@@ -142,7 +142,7 @@ TEST(snapshots_contain_only_the_newest_checkpoint) {
   CHECK_EQ(names_in(other),
            "checkpoint model.ckpt-2.data-00000-of-00001 model.ckpt-2.index runhooks.data");
   CHECK_EQ(latest_checkpoint(other, nullptr), other + "/model.ckpt-2");
-  // Large values stay in the folder until they are needed.
+  // Large values are not part of the packed files; they stay in the folder until they are needed.
   const Files light = pack_snapshot(folder, 3);
   for (const auto& file : light) CHECK(file.first != "model.ckpt-2.data-00000-of-00001");
   const std::string later = fresh_folder("later");
@@ -182,7 +182,7 @@ TEST(a_cached_folder_is_read_again_after_a_change) {
   CHECK(!known->has_metadata());
   CHECK(RunFolder::cached(folder)->has_metadata());
   CHECK(RunFolder::cached(folder)->has_metadata());
-  // Alternates with other folders.
+  // Alternates between this folder and others.
   for (int i = 0; i < 20; ++i) {
     CHECK(!RunFolder::cached(fresh_folder("other" + std::to_string(i)))->has_checkpoint());
     CHECK_EQ(RunFolder::cached(folder)->step(), 7);

@@ -50,8 +50,8 @@ TEST(saver_writes_and_restores) {
 
 namespace {
 
-// Contains the same tensor under each name. If `shares_memory` is true, read() returns the tensor
-// itself, else a copy.
+// A checkpoint with the same tensor under each name. If `shares_memory` is true, read() returns the
+// tensor itself, else a copy.
 class OneTensor : public TensorSource {
  public:
   OneTensor(const Tensor& value, bool shares_memory)
@@ -247,7 +247,7 @@ TEST(saver_removes_leftovers_of_a_killed_saver) {
   ChildProcess child([&] {
     one.saver.save(*one.session, dir + "/model.ckpt", 4);
     write_file_atomically(dir + "/checkpoint", state);  // as if killed before this write
-    // No process has this id.
+    // The file name contains a process id that no process has.
     write_file_atomically(dir + "/checkpoint.saving.tmp999999999-0123456789abcdef",
                           "model_checkpoint_path: \"model.ckpt-4\"\n"
                           "all_model_checkpoint_paths: \"model.ckpt-2\"\n"
@@ -263,7 +263,7 @@ TEST(saver_removes_leftovers_of_a_killed_saver) {
   next.recover_last_checkpoints(dir, {dir + "/model.ckpt-2", dir + "/model.ckpt-3"});
   next.save(*one.session, dir + "/model.ckpt", 3);
   remove_file(dir + "/model.ckpt-9.index");
-  // The state lists checkpoint 2, but the killed saver had removed it.
+  // The state file lists checkpoint 2, but the killed process had removed its files.
   CHECK_EQ(str_join(list_directory(dir), " "),
            "checkpoint model.ckpt-3.data-00000-of-00001 model.ckpt-3.index model.ckpt-3.meta");
 }
@@ -282,7 +282,7 @@ TEST(saver_removes_the_checkpoint_of_an_unfinished_state) {
     const std::string state = read_whole_file(dir + "/checkpoint");
     ChildProcess child([&] {
       one.saver.save(*one.session, dir + "/model.ckpt", 2);
-      // No process has this id.
+      // The new file name contains a process id that no process has.
       rename_file(dir + "/checkpoint",
                   dir + "/checkpoint.saving.next.tmp999999999-0123456789abcdef");
       write_file_atomically(dir + "/checkpoint", state);

@@ -222,7 +222,7 @@ TEST(fields_are_parsed_like_in_the_c_library) {
 
 TEST(csv_is_split_at_any_block_boundary) {
   const std::string folder = fresh_folder("sources");
-  // Longer than a block, with quotes and line ends at all positions.
+  // Writes a text longer than a block, with quotes and line ends at all positions.
   std::string bytes;
   Texts expected;
   std::mt19937_64 random(3);

@@ -10,7 +10,8 @@ using namespace runhooks_test;
 
 namespace {
 
-// Float sums over rows of three classes with these probabilities, all but the first small.
+// Sums gradients g and hessians h in float32 over rows with three classes. A row has the first
+// class; `second` and `third` are the small predicted probabilities of the others.
 struct Sums {
   float g[3] = {}, h[9] = {};
   void add(float second, float third) {
@@ -27,8 +28,8 @@ struct Sums {
 
 }  // namespace
 
-// The hessian is singular for a step that moves all logits alike. A rounding error in that
-// direction must not become a step, because values of 1e11 would drown all others.
+// The hessian is singular in one direction: a step that moves all logits alike. A rounding error in
+// that direction must not become a step, because values of 1e11 would hide all others.
 TEST(trees_gains_take_no_step_from_rounding) {
   for (const float small : {1e-2f, 1e-4f, 1e-6f, 1e-8f, 1e-10f}) {
     for (const float ratio : {1.0f, 1e-2f, 1e-5f, 1e-7f, 1e-9f}) {

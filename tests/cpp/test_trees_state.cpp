@@ -27,7 +27,7 @@ BestSplits one_split(int32_t node, int32_t feature, float gain) {
   return best;
 }
 
-// A run within its second layer.
+// The state of a training that was stopped within the second layer of its first tree.
 class HalfGrown {
  public:
   HalfGrown() {
@@ -156,7 +156,7 @@ TEST(trees_are_pruned_before_and_after) {
   CHECK_EQ(tree.nodes.size(), size_t{3});
   CHECK(tree.nodes[1].is_leaf());
   CHECK_EQ(tree.nodes[1].leaf[0], 1.0f);
-  // The new nodes of the rows in the old leaves.
+  // `pruned` maps each old node to the new node that contains its rows.
   CHECK_EQ(tree.pruned.size(), size_t{5});
   CHECK_EQ(tree.pruned[4].new_node_id, 1);
   CHECK_EQ(tree.pruned[4].logit_change[0], 1.0f);

@@ -12,7 +12,8 @@ using namespace runhooks;
 
 namespace {
 
-// AddressSanitizer disables the arena, because it checks only separate allocations.
+// Returns FALSE under AddressSanitizer. It disables the arena, because it checks only separate
+// allocations.
 bool is_arena_enabled() {
   void* const data = arena_allocate(8);
   if (data) arena_free(data);
