@@ -15,7 +15,7 @@ class BucketedColumn {
   virtual ~BucketedColumn() = default;
   virtual int64_t buckets() const = 0;   // per element
   virtual int64_t elements() const = 0;  // per example
-  // True if the elements are indicators of the buckets of a categorical column.
+  // Returns true if the elements are indicators of the buckets of a categorical column.
   virtual bool is_multi_hot() const = 0;
   // Returns int32 [batch, elements].
   virtual Output bucket_tensor(TransformationCache& cache) const = 0;

@@ -92,8 +92,8 @@ class TransformationCache {
 class FeatureColumn {
  public:
   virtual ~FeatureColumn() = default;
-  // TensorFlow's name of the column ("age", "age_bucketized", "a_X_b"). Names of its variables and
-  // scopes begin with it.
+  // Returns TensorFlow's name of the column ("age", "age_bucketized", "a_X_b"). Names of its
+  // variables and scopes begin with it.
   virtual std::string name() const = 0;
   virtual std::vector<FeatureRead> reads() const = 0;
   std::vector<std::string> feature_keys() const;

@@ -39,7 +39,7 @@ class NumericColumn : public DenseColumn {
   }
   Shape variable_shape() const override { return shape_; }
 
-  // normalizer_fn receives the tensor as it is fed; its result is cast to float32.
+  // Calls normalizer_fn with the tensor as it is fed, and casts the result to float32.
   Output transform(TransformationCache& cache) const override {
     Output tensor = cache.feature(key_);
     check(tensor);

@@ -63,7 +63,7 @@ class Factory {
     entries_.push_back(std::move(entry));
     return true;
   }
-  // NULL if the type is not registered.
+  // Returns NULL if the type is not registered.
   const Entry* find_or_null(const std::string& type) const {
     for (const Entry& entry : entries_) {
       if (entry.type == type) return &entry;

@@ -24,7 +24,7 @@ class FuncGraph : public Graph {
   FuncGraph(Graph& outer, const std::string& scope, const std::string& name);
 
   Graph& outer() const { return outer_; }
-  // The name in files: letters, digits and "_".
+  // Returns the function's name in files, which has only letters, digits and "_".
   const std::string& function_name() const { return name_; }
   void rename(std::string name) { name_ = std::move(name); }
   const std::string& scope() const { return scope_; }
@@ -70,7 +70,7 @@ class FuncGraph : public Graph {
  private:
   // Returns the tensor in this function for a tensor of another graph, which may be `forward_`.
   Output import_tensor(const Output& outside);
-  // The same for a tensor of outer().
+  // Like import_tensor(), for a tensor of outer(). Adds an argument, or copies a handle.
   Output add_capture(const Output& outside);
 
   Graph& outer_;
@@ -88,9 +88,10 @@ std::vector<FunctionPtr> functions_of(const Operation& op);
 // Whether the predicate holds for the operation, or for an operation in the functions that it
 // calls, at any depth.
 bool any_nested_operation(const Operation& op, const std::function<bool(const Operation&)>& predicate);
-// Names of the variables that the operation and its functions modify, possibly with repetitions.
+// Returns the names of the variables that the operation and its functions modify, possibly with
+// repetitions.
 std::vector<std::string> modified_variables(const Operation& op);
-// The operations that the results of a function depend on, in creation order.
+// Returns the operations that the results of a function depend on, in creation order.
 std::vector<const Operation*> needed_operations(const FuncGraph& function);
 
 }  // namespace runhooks

@@ -111,7 +111,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::string unique_name(const std::string& name, bool mark_as_used = true);
   const std::string& current_name_scope() const { return name_scope_; }
 
-  // The outermost graph, which owns the names, variables, collections and seed of its functions.
+  // Returns the outermost graph, which owns the names, variables, collections and seed of its
+  // functions.
   Graph& root() const { return *root_; }
   bool is_function() const { return root_ != this; }
   // Returns the tensor of this graph that stands for a tensor of another graph. Only a FuncGraph
@@ -149,7 +150,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   VariableStore& variables() { return *root_->variables_; }
 
-  // The graph-level random seed. has_seed() is FALSE if it has not been set.
+  // Sets the graph-level random seed. has_seed() is FALSE if it has not been set.
   void set_seed(int64_t seed) {
     seed_ = seed;
     has_seed_ = true;

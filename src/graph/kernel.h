@@ -20,7 +20,7 @@ class Operation;
 class Resource {
  public:
   virtual ~Resource() = default;
-  // The kind that op definitions name after a handle: "variable" in "resource: resource, variable".
+  // Returns the kind that op definitions name: "variable" in "resource: resource, variable".
   virtual const char* kind() const { return "resource"; }
 };
 
@@ -189,9 +189,9 @@ class Kernel {
   // allocated with the inferred shapes. Pointers obtained here are valid until the next call.
   virtual void prepare(KernelContext&) {}
   virtual void compute(KernelContext&) = 0;
-  // TRUE if compute() distributes long work over kernel_threads() itself.
+  // Returns TRUE if compute() distributes long work over kernel_threads() itself.
   virtual bool uses_threads() const { return false; }
-  // FALSE if prepare() computes the result, so that sessions do not call compute().
+  // Returns FALSE if prepare() computes the result, so that sessions do not call compute().
   virtual bool computes() const { return true; }
   // Whether this kernel and `other` may be in one group. Both are prepared, have the same class and
   // are independent of each other.

@@ -87,7 +87,8 @@ class ReadBeforeWriteDeps {
     }
   }
 
-  // The variables that the functions of `op` modify are inputs of `op`, as handles.
+  // Adds the readers of variables that the functions of `op` modify. These are handle inputs of
+  // `op`.
   void add_function_write_deps(const Operation* op) {
     const std::vector<std::string> names = modified_variables(*op);
     const std::set<std::string> modified(names.begin(), names.end());

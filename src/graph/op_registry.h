@@ -79,7 +79,7 @@ class ShapeContext {
   const Operation& op() const { return op_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Shape& input(int i) const { return inputs_.at(static_cast<size_t>(i)); }
-  // The value of input i, or NULL if it is unknown.
+  // Returns the value of input i, or NULL if it is unknown.
   const Tensor* value(int i) const {
     values_read_.insert(i);
     return values_.at(static_cast<size_t>(i));
@@ -87,7 +87,7 @@ class ShapeContext {
   const InputSet& values_read() const { return values_read_; }
   void set_output(int i, const Shape& shape) { outputs_.at(static_cast<size_t>(i)) = shape; }
   const std::vector<Shape>& outputs() const { return outputs_; }
-  // The shape of input i; throws if its rank differs.
+  // Returns the shape of input i; throws if its rank is not `rank`.
   Shape with_rank(int i, int rank) const;
 
  private:

@@ -40,8 +40,8 @@ class StatefulResource : public Resource {
   virtual void restore_state(const NamedTensors& state) = 0;
 };
 
-// The state that a session stores for an operation; created if missing. NULL if operations of this
-// type have no state.
+// Returns the state that a session stores for an operation; creates it if missing. Returns NULL if
+// operations of this type have no state.
 StatefulResource* stateful_resource(ResourceManager& resources, const Operation& op);
 
 // One tensor of a checkpoint, or a slice of one (TensorFlow's SaveSpec).
@@ -88,9 +88,9 @@ class Saveable {
  public:
   using Assign = std::function<void(ResourceManager&)>;
   virtual ~Saveable() = default;
-  // The key of the only tensor in checkpoints, or the prefix of the keys of all tensors.
+  // Returns the key of the only tensor in checkpoints, or the prefix of the keys of all tensors.
   virtual const std::string& name() const = 0;
-  // The name that scripts and messages use; a prefix of name().
+  // Returns the name that scripts and messages use; a prefix of name().
   virtual const std::string& display_name() const { return op() ? op()->name() : name(); }
   virtual std::vector<SaveSpec> save(ResourceManager& resources) = 0;
   // Throws if a required value is missing or does not fit `resources`. The returned function must
@@ -100,9 +100,9 @@ class Saveable {
     return !source.names_with(name()).empty();
   }
 
-  // TRUE for learned state, such as weights: exports, evaluations, best checkpoints and warm starts
-  // use it. FALSE for the state of a training run (input positions, hooks, random numbers), which
-  // only the resumed run restores.
+  // Returns TRUE for learned state, such as weights: exports, evaluations, best checkpoints and
+  // warm starts use it. Returns FALSE for the state of a training run (input positions, hooks,
+  // random numbers), which only the resumed run restores.
   virtual bool is_model_state() const { return false; }
   // Whether an optimizer trains it. A warm start with a single name pattern selects only trainable
   // Saveables.
@@ -174,7 +174,7 @@ class ResourceSaveable : public StateSaveable {
   Assign read_state(const NamedTensors& state,
                     const std::string& where,
                     const ResourceManager& resources) override;
-  // The subject of error messages: "The state of 'ensemble' (...)".
+  // Returns the subject of error messages: "The state of 'ensemble' (...)".
   virtual std::string describe() const;
 
  private:
@@ -185,15 +185,16 @@ class ResourceSaveable : public StateSaveable {
 // Saveable::read(). Throws if the state does not fit.
 Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& state);
 
-// The global variables of a graph, sorted by name, then the collection `saveable_objects`.
+// Returns the global variables of a graph, sorted by name, then the collection `saveable_objects`.
 std::vector<SaveablePtr> saveables_in(const Graph& graph);
-// The Saveables that are model state.
+// Returns the Saveables that are model state.
 std::vector<SaveablePtr> filter_model_state(std::vector<SaveablePtr> saveables);
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph);
-// The Saveables that exported graphs save and restore, sorted by the names of their operations.
+// Returns the Saveables that exported graphs save and restore, sorted by the names of their
+// operations.
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph);
 
-// The Saveables that `source` contains.
+// Returns the Saveables that `source` contains.
 std::vector<SaveablePtr> saveables_in_source(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source);
 // Restores all values. An error leaves the session unchanged: all values are read and checked

@@ -28,7 +28,7 @@ class VariableState : public Resource {
   // Copies the value. If the shape is unchanged, the buffer is reused and prepared kernels stay
   // valid. Throws if the type differs.
   void assign(const Tensor& value);
-  // The same, but takes over the buffer of the value if it is not shared.
+  // Like assign(), but takes over the buffer of the value if it is not shared.
   void take(Tensor value);
 
  private:
@@ -77,10 +77,10 @@ using Initializer = std::function<Output(Graph&, const Shape&, DType)>;
 using Partitioner = std::function<std::vector<int64_t>(const Shape&, DType)>;
 
 Initializer zeros_initializer();
-// The initializer of float variables without one. nn/initializer.cpp sets it, because this layer
-// has no random ops.
+// Returns the initializer of float variables that specify none. nn/initializer.cpp sets it, because
+// this layer has no random ops.
 Initializer& default_initializer();
-// `name` is the name of the constant; by default "zeros" or "Const".
+// Sets all elements to `value`. `name` names the constant; by default "zeros" or "Const".
 Initializer constant_initializer(double value, const char* name = nullptr);
 // Returns a tensor whose elements are all `value`.
 Tensor filled_tensor(DType dtype, const Shape& shape, double value);
@@ -157,7 +157,7 @@ class VariableStore {
   VariablePtr get_by_full_name(const std::string& name,
                                const Shape& shape,
                                const VariableOptions& options);
-  // The full name of a variable in the current scope.
+  // Returns the full name of a variable in the current scope.
   std::string full_name(const std::string& name) const {
     return current_.name.empty() ? name : current_.name + "/" + name;
   }

@@ -61,7 +61,7 @@ std::shared_ptr<FeedSource> feed_source_argument(const Args& args, const std::st
 // Creates a trigger from the argument called `steps_name` or `secs_name`. The trigger never fires
 // if both are missing.
 Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_name);
-// The same, but throws TensorFlow's error if both are missing.
+// Like trigger_of(), but throws TensorFlow's error if both arguments are missing.
 Trigger required_trigger_of(const Args& args, const char* steps_name, const char* secs_name);
 
 // Calls notify(kind, text) with kind "message" or "warning". Logs the text if `notify` is NULL.

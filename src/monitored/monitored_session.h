@@ -53,7 +53,8 @@ class MonitoredSession {
   // Runs one step with the hooks. The results begin with the caller's fetches, in their order.
   const Executor& run(const RunArgs& caller);
 
-  // The following three are the parts of run(), for callers whose steps consist of several runs.
+  // The following three functions are the parts of run(), for callers whose steps consist of
+  // several runs.
   // Returns the session; creates it if it was lost.
   Session& ready_session();
   // Runs once, without retries.

@@ -99,7 +99,7 @@ Value call_truediv(Graph& graph, const Args& args) {
       graph.op("RealDiv", {cast(graph, x, dtype), cast(graph, y, dtype)}).named(scope.name()));
 }
 
-// The number of outputs defaults to the size of the axis.
+// Splits a tensor along an axis. The argument `num` defaults to the size of the axis.
 Value call_unstack(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const int64_t axis = args.integer("axis", 0);

@@ -60,8 +60,8 @@ Initializer random_uniform_initializer(double minval, double maxval, Seed seed =
 Initializer random_normal_initializer(double mean = 0, double stddev = 1, Seed seed = {});
 Initializer truncated_normal_initializer(double mean = 0, double stddev = 1, Seed seed = {});
 Initializer uniform_unit_scaling_initializer(double factor = 1, Seed seed = {});
-// `mode` is fan_in, fan_out or fan_avg; `distribution` is normal, truncated_normal (an alias),
-// untruncated_normal or uniform.
+// Draws numbers whose variance depends on the size of the variable. `mode` is fan_in, fan_out or
+// fan_avg; `distribution` is normal, truncated_normal (an alias), untruncated_normal or uniform.
 Initializer variance_scaling_initializer(double scale = 1,
                                          const std::string& mode = "fan_in",
                                          const std::string& distribution = "truncated_normal",

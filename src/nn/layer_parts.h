@@ -19,7 +19,7 @@ Output parameter(Graph& graph,
                  const VariableOptions& options,
                  const TensorFunction& regularizer);
 
-// A layer in the variable scope `name`: creates the kernel and the optional bias, calls
+// Adds a layer in the variable scope `name`: creates the kernel and the optional bias, calls
 // `multiply(kernel)`, then applies the bias, the activation and the activity regularizer.
 Output layer_with_kernel(Graph& graph,
                          const std::string& name,

@@ -293,7 +293,7 @@ Metric auc_metric(Graph& graph,
 
 namespace {
 
-// Labels and predictions are TRUE if they are nonzero.
+// Counts true or false positives or negatives. Labels and predictions are TRUE if they are nonzero.
 template <Outcome kOutcome>
 Metric count(const MetricCall& c) {
   const MetricInputs in = c.inputs();

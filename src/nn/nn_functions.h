@@ -39,7 +39,7 @@ struct Moments {
   Output mean, variance;
 };
 Moments moments(Graph& graph, Output x, const std::vector<int64_t>& axes, bool keep_dims = false);
-// `offset` and `scale` are optional.
+// Normalizes x by mean and variance, multiplies by `scale` and adds `offset`; both are optional.
 Output batch_normalization(Graph& graph,
                            Output x,
                            Output mean,

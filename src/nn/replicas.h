@@ -19,7 +19,7 @@ class ReplicaScope {
   ~ReplicaScope();
   ReplicaScope(const ReplicaScope&) = delete;
   ReplicaScope& operator=(const ReplicaScope&) = delete;
-  // NULL if one process trains the graph.
+  // Returns the scope of this graph; NULL if one process trains the graph.
   static ReplicaScope* of(const Graph& graph);
 
   int replicas() const { return replicas_; }

@@ -119,7 +119,7 @@ Value call_sequence_mask(Graph& graph, const Args& args) {
   return Value::of(cast(graph, mask, dtype_argument(args, "dtype", DType::kBool)));
 }
 
-// The mask applies to the dimensions from `axis` on.
+// Selects elements by a mask, which applies to the dimensions from `axis` on.
 Value call_boolean_mask(Graph& graph, const Args& args) {
   Output tensor = tensor_argument(graph, args, "tensor");
   const Output mask = tensor_argument(graph, args, "mask", DType::kBool);

@@ -409,7 +409,7 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
                "belongs to another input pipeline");
   CHECK(other.element().strings == before.strings);  // nothing was changed
-  // A checkpoint without iterators, like TensorFlow's, does not move them.
+  // Restoring a checkpoint without iterators, like TensorFlow's, leaves their positions unchanged.
   Pipeline plain(noisy_rows(1, 4), /*saves=*/false);
   other.saver.restore(*other.session, plain.saver.save(*plain.session, folder + "/plain", -1));
   CHECK(other.element().strings != before.strings);

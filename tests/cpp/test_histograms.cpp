@@ -202,7 +202,7 @@ TEST(histograms_partition_rows) {
     for (const size_t n : {0, 1, 2, 8, 31, 64, 500}) {
       for (const uint32_t left_of_8 : {0, 1, 4, 7, 8}) {
         const size_t capacity = n + kPartitionPadding;
-        // The arrays have one more element, which must not change.
+        // The arrays have an additional element at the end, which must not change.
         std::vector<uint64_t> rows(n + 1), spare(capacity), parted_rows;
         std::vector<uint16_t> ids(n + 1), spare_ids(capacity), parted_ids;
         std::vector<uint8_t> goes_left(n);

@@ -305,10 +305,10 @@ TEST(platform_without_locks_another_hosts_lock_is_valid) {
       return process;
     });
   };
-  // The lock file of a killed process of this host.
+  // Leaves the lock file of a killed process of this host.
   leave(0, "");
   CHECK(DirectoryLock::take(path, &holder) != nullptr);
-  // The lock file of another host with a name of maximum length.
+  // Leaves the lock file of another host with a name of maximum length.
   leave(0, std::string(300, 'z'));
   CHECK(DirectoryLock::is_held(path, &holder));
   CHECK(DirectoryLock::take(path, &holder) == nullptr);

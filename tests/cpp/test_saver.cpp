@@ -243,7 +243,7 @@ TEST(saver_removes_leftovers_of_a_killed_saver) {
   for (int64_t step : {1, 2, 3}) one.saver.save(*one.session, dir + "/model.ckpt", step);
   const std::string before = str_join(list_directory(dir), " ");
   const std::string state = read_whole_file(dir + "/checkpoint");
-  // The next save, killed before its end.
+  // Simulates the next save, which is killed before its end.
   ChildProcess child([&] {
     one.saver.save(*one.session, dir + "/model.ckpt", 4);
     write_file_atomically(dir + "/checkpoint", state);  // as if killed before this write

@@ -251,7 +251,8 @@ class DynamicStitchKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// The shape of the data without the leading dimensions, which are the dimensions of the indices.
+// Returns the shape of the data without the leading dimensions, which are the dimensions of the
+// indices.
 Shape stitched_row_shape(const Shape& index, const Shape& data) {
   bool has_index_dims = data.rank() >= index.rank();
   for (int i = 0; has_index_dims && i < index.rank(); ++i) {

@@ -28,7 +28,7 @@ class Indices {
   int64_t size_;
 };
 
-// A scalar axis as a nonnegative number. A negative axis counts from the end.
+// Returns a scalar axis as a nonnegative number. A negative axis counts from the end.
 inline int read_axis(const Tensor& axis, int rank) {
   const int64_t argument = axis.integers()[0];
   const int64_t nonnegative = argument < 0 ? argument + rank : argument;

@@ -23,8 +23,8 @@ std::vector<int64_t> inverse_permutation(const std::vector<int64_t>& perm) {
   return inverse;
 }
 
-// The input axis for each axis of the output; a negative axis in `perm` counts from the end. Throws
-// unless the axes are a permutation.
+// Returns the input axis for each axis of the output; a negative axis in `perm` counts from the
+// end. Throws unless the axes are a permutation.
 std::vector<int64_t> checked_permutation(const Tensor& perm, int rank) {
   std::vector<int64_t> order = perm.integers();
   if (static_cast<int>(order.size()) != rank) {

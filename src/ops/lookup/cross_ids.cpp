@@ -54,7 +54,7 @@ class CrossKey {
   PerString<uint64_t> string_hashes_;
 };
 
-// The number of keys. The inputs are the keys, followed by a bool mask for each sparse key.
+// Returns the number of keys. The inputs are the keys, followed by a bool mask for each sparse key.
 int num_keys_of(const Operation& op) {
   const auto& is_sparse = op.attr<std::vector<int64_t>>("is_sparse");
   const auto masks = static_cast<int>(

@@ -124,7 +124,7 @@ class Lookup {
     return std::sqrt(squares);
   }
   const T* row(int64_t i) const { return table.row(ids[i]); }
-  // The common case: one id per example, without weights and clipping.
+  // Whether this is the common case: one id per example, without weights and clipping.
   bool is_plain() const { return k == 1 && !weights && max_norm <= 0; }
 
   Combiner combiner;
@@ -399,8 +399,8 @@ class LookupWeightsGradKernel : public Kernel {
 
 int num_params(const Operation& op) { return static_cast<int>(op.attr_int("num_params")); }
 
-// The shape [batch, width] of a look-up whose table starts at input `first`. All partitions are
-// matrices of equal width.
+// Infers the shape [batch, width] of a look-up whose table starts at input `first`. All partitions
+// are matrices of equal width.
 Shape result_shape(ShapeContext& c, int first) {
   const int index = first + num_params(c.op());
   Shape params = Shape::unknown_of_rank(2);

@@ -92,7 +92,8 @@ Grads div_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, da, db);
 }
 
-// The gradient of Maximum and Minimum: the selected operand gets it; on ties, the first operand.
+// Computes the gradient of Maximum and Minimum: the selected operand gets it; on ties, the first
+// operand.
 Grads selection_gradient(Graph& g, Operation& op, const Outputs& dy, const char* comparison) {
   const Output is_first_selected = g.op(comparison, {op.input(0), op.input(1)});
   const Output zeros = g.op("ZerosLike", {dy[0]});

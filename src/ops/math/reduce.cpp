@@ -298,9 +298,9 @@ Grads extremum_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {multiply(g, divide(g, indicator, count), broadcast_to_input(g, op, dy[0])), Gradient()};
 }
 
-// The derivative of an element is the product of the other elements. A division would fail for 0,
-// so the reduced axes are moved to the front and merged, and the exclusive cumulative products from
-// both ends are multiplied.
+// Multiplies the gradient by the product of all other elements. A division of the whole product by
+// the element would fail for 0. So the reduced axes are moved to the front and merged, and the
+// exclusive cumulative products from both ends are multiplied.
 Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), zero = g.scalar(DType::kInt32, 0), one = g.scalar(DType::kInt32, 1);
   const Output rank = g.op("Rank", {x}), shape = shape_of(g, x);

@@ -71,8 +71,8 @@ GradientFn activation_grad_of_output(const char* type) {
   };
 }
 
-// The gradient function of a gradient op, for second derivatives. The first input of the op is the
-// incoming gradient, in which the op is linear.
+// Returns the gradient function of a gradient op, for second derivatives. The first input of the op
+// is the incoming gradient, in which the op is linear.
 GradientFn second_derivative(
     const char* type, std::function<Gradient(Graph&, Operation&, Output)> second_input_gradient) {
   return [type, second_input_gradient](Graph& g, Operation& op, const Outputs& dy) -> Grads {
@@ -91,8 +91,8 @@ Gradient elu_second_derivative(Graph& g, Operation& op, Output d) {
   return g.op("SelectV2", {is_negative, product, g.op("ZerosLike", {product})});
 }
 
-// The second derivative of log(1 + e^x). Uses the same operations as TensorFlow, for identical
-// bits.
+// Computes the second derivative of log(1 + e^x). Uses the same operations as TensorFlow, for
+// identical bits.
 Gradient softplus_second_derivative(Graph& g, Operation& op, Output d) {
   const Output a = op.input(0), e = g.op("Exp", {negative(g, g.op("Abs", {op.input(1)}))});
   const Output sigmoid = g.op("Reciprocal", {add(g, e, number(g, e, 1))});

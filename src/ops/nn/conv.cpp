@@ -53,7 +53,7 @@ class PatchMultiplier {
   }
   size_t num_lanes() const { return buffers_.size(); }
 
-  // y [positions, outputs] = patches of x times the filter.
+  // Computes y [positions, outputs] = patches of x times the filter.
   void multiply(const T* x, const T* filter, int64_t outputs, T* y) {
     for_each_chunk(x, outputs, [&](size_t, const Patches::Chunk& chunk, const T* from, bool) {
       kernels().gemm->of<T>().gathered(patches_.by_position(chunk), outputs, from, filter,
@@ -130,7 +130,7 @@ WindowAxis gradient_window(const WindowAxis& axis) {
   return gradient_axis;
 }
 
-// rotated[cells - 1 - cell, output, channel] = filter[cell, channel, output].
+// Sets rotated[cells - 1 - cell, output, channel] = filter[cell, channel, output].
 template <typename T>
 void rotate_filter(const Convolution& c, const T* filter, T* rotated) {
   const int64_t size = c.channels * c.outputs;

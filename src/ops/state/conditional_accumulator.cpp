@@ -24,7 +24,7 @@ class Accumulator : public StatefulResource {
   }
   const char* kind() const override { return "accumulator"; }
 
-  // The sum of no values is not saved, because it is zero.
+  // Saves the sum only if it has values, because otherwise it is zero.
   NamedTensors save_state() const override {
     NamedTensors state = {{"step", Tensor::scalar<int64_t>(step_)},
                           {"count", Tensor::scalar<int64_t>(count_)}};
