@@ -13,11 +13,11 @@ namespace runhooks {
 class BucketedColumn {
  public:
   virtual ~BucketedColumn() = default;
-  virtual int64_t buckets() const = 0;   // per element
-  virtual int64_t elements() const = 0;  // per example
+  virtual int64_t buckets() const = 0;   // buckets of each element
+  virtual int64_t elements() const = 0;  // elements of each example
   // Returns true if the elements are indicators of the buckets of a categorical column.
   virtual bool is_multi_hot() const = 0;
-  // Returns int32 [batch, elements].
+  // Returns the bucket of each element: int32 [batch, elements].
   virtual Output bucket_tensor(TransformationCache& cache) const = 0;
   // Returns the name of the feature in reports: "age_bucketized", or the name of the categorical
   // column.

@@ -102,7 +102,8 @@ class FeatureColumn {
   virtual std::string scope_name() const { return name(); }
   // Returns the values that the column has computed for missing arguments, by argument name.
   virtual std::vector<std::pair<std::string, Value>> derived_defaults() const { return {}; }
-  // Equal for columns of the same type with equal arguments. Set by make_column().
+  // Returns a text that is equal for columns of the same type with equal arguments. Set by
+  // make_column().
   const std::string& equality_key() const { return equality_key_; }
   void set_equality_key(std::string equality_key) { equality_key_ = std::move(equality_key); }
 

@@ -50,7 +50,7 @@ class IndicatorColumn : public DenseColumn, public BucketedColumn {
 
  private:
   const CategoricalColumn& categorical() const {
-    // The argument may be a string; then this throws.
+    // Throws if the argument is a string instead of a column.
     if (!categorical_column_) categorical_argument(args_, "categorical_column");
     return *categorical_column_;
   }

@@ -127,7 +127,7 @@ class Args {
 
   std::string owner_;
   std::vector<std::pair<std::string, Value>> items_;
-  mutable std::vector<bool> is_read_;  // per item
+  mutable std::vector<bool> is_read_;  // for each item
 };
 
 // Serializes the arguments, so that equal arguments have equal texts. Functions are compared by

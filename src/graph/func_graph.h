@@ -59,7 +59,7 @@ class FuncGraph : public Graph {
   }
 
   // Gives the functions that one operation calls the same arguments: each function captures all
-  // tensors that another one has captured. The captured arguments begin at index `first`.
+  // tensors that any of the functions has captured. The captured arguments begin at index `first`.
   static void unify_captures(const std::vector<FuncGraph*>& functions, size_t first);
 
   // Whether the tensor refers to a resource of the session.

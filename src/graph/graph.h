@@ -79,8 +79,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
                        const AttrMap& attrs = {},
                        const std::string& name = "",
                        const std::vector<Operation*>& control_inputs = {});
-  // Copies an operation of another graph. The inputs must have the types and shapes of its inputs,
-  // because nothing is checked or inferred. unique_name() must have marked its name as used.
+  // Copies an operation of another graph. `inputs` must have the types and shapes of the original
+  // inputs, because nothing is checked or inferred. unique_name() must have marked the operation's
+  // name as used.
   Operation* copy_op(const Operation& op,
                      std::vector<Output> inputs,
                      std::vector<Operation*> control_inputs);

@@ -353,7 +353,7 @@ class Lowering {
   Graph& to_;
   const int initial_extensions_;                     // Graph::extensions() of `from_` at creation
   std::map<std::string, size_t> num_lowered_items_;  // by collection
-  // By the id of the original operation.
+  // Indexed by the id of the original operation.
   std::vector<Operation*> lowered_ops_;
   std::vector<bool> is_unchanged_;  // whether types, shapes and values of the outputs are unchanged
   std::vector<const Operation*> local_init_ops_;

@@ -143,7 +143,7 @@ struct OpDef {
   LowerFn lower_fn;  // for ops that TensorFlow lacks
   bool not_differentiable = false;
   bool is_stateful = false;
-  // Stateful, but may run in any order relative to operations that do not depend on it.
+  // The op is stateful, but may run in any order relative to operations that do not depend on it.
   bool order_insensitive = false;
   // Output 0 is the attribute `value`.
   bool is_constant = false;
@@ -161,20 +161,21 @@ struct OpDef {
   bool holds_variable = false;
   // Output 0 is the current value of the variable that input 0 refers to.
   bool reads_variable = false;
-  // Inputs whose referenced variables the op modifies.
+  // Numbers of the inputs that refer to variables which the op modifies.
   std::vector<int> mutates;
-  // An optimizer update. It modifies only the variables in `mutates`.
+  // The op is an optimizer update. It modifies only the variables in `mutates`.
   bool updates_variables = false;
   // Output 1 contains the indices of IndexedSlices, without duplicates.
   bool has_distinct_rows = false;
-  // Calls a function of the embedding language. Sessions run it only on their own thread.
+  // The op calls a function of the embedding language. Sessions run it only on their own thread.
   bool is_host_function = false;
-  // Reads files. The FileAccessPolicy of a loaded model allows only files in the model's folder.
+  // The op reads files. The FileAccessPolicy of a loaded model allows only files in its folder.
   bool reads_files = false;
-  // Writes, replaces or removes files, which untrusted graphs may not do.
+  // The op writes, replaces or removes files, which untrusted graphs may not do.
   bool writes_files = false;
-  // Calls functions, which are attributes of type "func". The gradient function gets an invalid
-  // Output for an output without a gradient. It may add inputs and outputs to the operation.
+  // The op calls functions, which are attributes of type "func". The gradient function gets an
+  // invalid Output for an output without a gradient. It may add inputs and outputs to the
+  // operation.
   bool calls_functions = false;
   // Creates the initial StatefulResource that a session stores for the operation; NULL for ops
   // without saved state.

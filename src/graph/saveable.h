@@ -127,7 +127,7 @@ void assign_variable(ResourceManager& resources, const Variable& variable, const
 // Returns the position of a variable in the tensor of a checkpoint, in the format of TensorFlow's
 // op RestoreV2 ("7 2 0,3:0,2"); "" for the whole tensor.
 std::string slice_spec(const Variable& variable);
-// Lets restores set this variable to zero if the checkpoint lacks it, instead of an error. Hooks
+// Lets a restore set this variable to zero, instead of throwing, if the checkpoint lacks it. Hooks
 // add such variables, and checkpoints that were written without the hook do not contain them.
 void mark_optional_in_checkpoint(const VariablePtr& variable);
 // Creates the Saveable of a variable. `name` is its key in checkpoints, by default the variable's

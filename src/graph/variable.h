@@ -85,7 +85,8 @@ Initializer constant_initializer(double value, const char* name = nullptr);
 // Returns a tensor whose elements are all `value`.
 Tensor filled_tensor(DType dtype, const Shape& shape, double value);
 
-// Sessions store values under the name of the op that holds the variable.
+// Returns the state of a variable; NULL if the session has none. Sessions store it under the name
+// of the op that holds the variable.
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
 // Returns the variable that input i of a kernel refers to. Throws if it has no value.
 VariableState& initialized_variable(KernelContext& c, int i);

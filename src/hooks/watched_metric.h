@@ -45,7 +45,7 @@ class WatchedMetric {
 
   std::string name_, fallback_, eval_dir_;
   EvalMetricsReader metrics_;
-  FileSizes initial_sizes_;       // at begin()
+  FileSizes initial_sizes_;       // sizes at begin()
   uint64_t num_evaluations_ = 0;  // of this process, at the last has_new_evaluations()
   bool was_found_ = false;
 };

@@ -62,7 +62,7 @@ class Branches {
   const std::vector<const NodeDef*>& order_;
   std::unordered_map<std::string_view, size_t>
       positions_;  // index of each node in the order, by name
-  std::unordered_map<std::string, std::string> root_tensors_;  // of predicates
+  std::unordered_map<std::string, std::string> root_tensors_;  // root of each Identity
   std::unordered_map<const NodeDef*, int> branch_of_node_;
   std::map<std::pair<int, std::string>, int> first_branches_;  // of side 0; side 1 is the next one
   std::vector<Branch> branches_;

@@ -64,9 +64,10 @@ class MonitoredSession {
   int max_failures() const { return options_.max_failures; }
   const RunMetadata& run_metadata() const { return run_metadata_; }
 
-  // Normal end: calls end() of each hook until one fails. The session is closed in any case.
+  // Ends the loop normally: calls end() of each hook until one fails. The session is closed in any
+  // case.
   void close();
-  // End after an error or interrupt: calls on_error() of each hook, but no end().
+  // Ends the loop after an error or interrupt: calls on_error() of each hook, but no end().
   void close_after_failure(const LoopFailure& failure);
   bool is_closed() const { return is_closed_; }
   // Throws if the session is closed, is running, or is calling one of its hooks.

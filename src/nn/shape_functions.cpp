@@ -23,7 +23,7 @@ Value outputs_as_list(Operation* op) {
 Value call_split(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const std::string name = args.text("name", "split");
-  args.find("num");  // the sizes determine it
+  args.find("num");  // ignored: the sizes determine the number of outputs
   double number;
   const Value* num_or_sizes = args.find("num_or_size_splits");
   const Output axis = tensor_argument(graph, args, "axis", DType::kInt32);

@@ -18,7 +18,7 @@ inline void copy_box(ElementCopier& copier,
   if (box.num_elements() == 0) return;
   const int rank = box.rank();
   const int64_t run = rank == 0 ? 1 : box.dim(rank - 1);
-  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs copied in one call
+  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // number of runs that one call copies
   const int64_t groups = box.num_elements() / run / rows;
   const auto stride = [rank](const Shape& shape) { return rank == 0 ? 0 : shape.dim(rank - 1); };
   std::vector<int64_t> index(static_cast<size_t>(rank), 0);

@@ -13,7 +13,7 @@ class Indices {
         size_(tensor.num_elements()) {}
   int64_t operator[](int64_t i) const { return int32_data_ ? int32_data_[i] : int64_data_[i]; }
   int64_t size() const { return size_; }
-  // Element i; throws unless it is in [0, limit).
+  // Returns element i; throws unless it is in [0, limit).
   int64_t checked(int64_t i, int64_t limit) const {
     const int64_t index = (*this)[i];
     if (index < 0 || index >= limit) {

@@ -354,9 +354,9 @@ class LookupGradKernel : public Kernel {
     }
   }
 
-  // How many entries ahead to prefetch, because accesses to a large table are scattered.
+  // The distance at which entries are prefetched, because accesses to a large table are scattered.
   static constexpr int64_t kPrefetchDistance = 16;
-  std::vector<int32_t> slot_of_row_, slot_of_entry_;  // -1 without a slot
+  std::vector<int32_t> slot_of_row_, slot_of_entry_;  // -1: no slot
   std::vector<int64_t> distinct_rows_;
   std::vector<T> row_sums_;
   std::vector<int64_t> rows_per_partition_;

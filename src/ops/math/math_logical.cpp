@@ -168,7 +168,7 @@ class SelectKernel : public Kernel {
   }
 
  private:
-  // For each element of the output, the position of its element in the operand.
+  // Returns, for each element of the output, the position of its element in the operand.
   static std::vector<int64_t> positions(const Shape& operand, const Shape& out) {
     const BroadcastLayout layout = broadcast_layout(operand, out, out);
     std::vector<int64_t> positions_of_operand;

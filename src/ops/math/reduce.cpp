@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// For each axis of the input, whether it is in `axes`. Negative axes count from the end.
+// Returns, for each axis of the input, whether it is in `axes`. Negative axes count from the end.
 std::vector<bool> reduced_axes(const Tensor& axes, int rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (int64_t axis : axes.integers()) {

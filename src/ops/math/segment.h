@@ -16,7 +16,7 @@ void segment_shape(ShapeContext& c);
 // Infers the shape of ops with unsorted segment ids (input 1) and the number of segments (input 2).
 void unsorted_segment_shape(ShapeContext& c);
 
-// For each row of input 0, the row of x for its segment; 0 for rows with negative ids.
+// Returns, for each row of input 0, the row of x for its segment; 0 for rows with negative ids.
 Output rows_of_segments(Graph& g, Operation& op, Output x);
 
 }  // namespace runhooks

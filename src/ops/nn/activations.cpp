@@ -59,7 +59,8 @@ class LeakyReluGradKernel : public Kernel {
 
 void merged_shape(ShapeContext& c) { c.set_output(0, c.input(0).merge_with(c.input(1))); }
 
-// Gradient functions that add the op `type`, whose inputs are dy and the input or the output.
+// Return gradient functions that add the op `type`. Its inputs are dy and the original input, or dy
+// and the original output.
 GradientFn activation_grad_of_input(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {dy[0], op.input(0)})};
@@ -84,7 +85,7 @@ Gradient zero_second_derivative(Graph& g, Operation& op, Output) {
   return g.op("ZerosLike", {op.input(1)});
 }
 
-// For Elu and Selu: d times the incoming gradient where the output is negative, else 0.
+// For Elu and Selu: returns d times the incoming gradient where the output is negative, else 0.
 Gradient elu_second_derivative(Graph& g, Operation& op, Output d) {
   const Output product = multiply(g, d, op.input(0));
   const Output is_negative = g.op("Less", {op.input(1), number(g, d, 0)});

@@ -27,7 +27,7 @@ struct Convolution {
   bool is_empty() const {
     return batch * num_positions() * outputs * patch_size() * image_size() == 0;
   }
-  // For a 1 x 1 filter with stride 1, the patches are the image itself.
+  // Whether the filter is 1 x 1 with stride 1, so that the patches are the image itself.
   bool is_matrix_product() const {
     auto plain = [](const WindowAxis& a) { return a.size == 1 && a.stride == 1; };
     return plain(window.height) && plain(window.width);

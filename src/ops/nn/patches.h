@@ -23,7 +23,7 @@ class Patches {
   struct Chunk {
     int64_t image, images;
     int64_t top, rows;                // the output rows of the chunk in each image
-    int64_t position, num_positions;  // the rows of the matrix
+    int64_t position, num_positions;  // the first row in the matrix, and the number of rows
   };
   int64_t num_chunks() const { return image_groups_ * bands_per_image_; }
   Chunk chunk(int64_t number) const;

@@ -192,7 +192,7 @@ class SparseFillEmptyRowsKernel : public Kernel {
       ++count[static_cast<size_t>(row_of(coordinates, i, rank, rows))];
     }
     Tensor& empty = c.allocate_output(2, DType::kBool, Shape{rows});
-    std::vector<int64_t> next(static_cast<size_t>(rows), 0);  // output element of each row
+    std::vector<int64_t> next(static_cast<size_t>(rows), 0);  // next output element of each row
     int64_t total = 0;
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t row_count = count[static_cast<size_t>(r)];

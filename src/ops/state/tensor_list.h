@@ -31,7 +31,7 @@ class TensorList {
  private:
   DType dtype_;
   Shape element_shape_;
-  // Shared with other lists. Elements from `size_` on belong to longer ones.
+  // Shared with other lists. Elements from `size_` on belong to longer lists.
   std::shared_ptr<std::vector<Tensor>> elements_ = std::make_shared<std::vector<Tensor>>();
   size_t size_ = 0;
 };
