@@ -224,7 +224,7 @@ void IllCall::take_example(const std::string& text) {
     try {
       example = build_example(def_, text, types.back(), random_);
     } catch (const Error&) {
-      types.pop_back();  // the op accepts floating-point numbers only
+      types.pop_back();  // tries another type: this op may accept only some types
       if (types.empty()) throw;
     }
   }

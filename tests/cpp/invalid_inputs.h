@@ -12,8 +12,8 @@
 
 namespace runhooks_test {
 
-// Random tensors that are likely to cause errors: empty, of any rank, with negative and huge
-// numbers, NaN.
+// Creates random tensors that are likely to cause errors: empty, of any rank, with negative and
+// huge numbers, NaN.
 class IllTensors {
  public:
   explicit IllTensors(std::mt19937& random) : random_(random) {}
@@ -77,9 +77,9 @@ class IllCall {
   std::shared_ptr<runhooks::Graph> graph_ = std::make_shared<runhooks::Graph>();
   runhooks::Operation* op_ = nullptr;
   runhooks::Shape usual_shape_;
-  runhooks::AttrMap types_;  // of this call, by type attribute
+  runhooks::AttrMap types_;  // types of this call, by the name of the type attribute
   runhooks::AttrMap attrs_;
-  std::vector<runhooks::Tensor> inputs_;  // an invalid tensor stands for a handle
+  std::vector<runhooks::Tensor> inputs_;  // an invalid tensor takes the place of a handle
   std::vector<const runhooks::ArgDef*> args_;
   std::vector<Fed> fed_;
   std::vector<Held> held_;

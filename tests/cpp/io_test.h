@@ -1,4 +1,4 @@
-// Helpers for the tests of io/: hex, files, and random bytes with a reported seed.
+// Helpers for the tests of src/io: hexadecimal text, files, and random bytes with a reported seed.
 #pragma once
 
 #include <cstdlib>
@@ -36,7 +36,7 @@ inline std::string fresh_folder(const std::string& name) {
 }
 
 inline void write_bytes(const std::string& path, std::string_view bytes) {
-  // Writes a new file: some file systems immediately flush a file that is truncated and rewritten.
+  // Removes the old file first: some file systems flush a file that is truncated and rewritten.
   runhooks::remove_file(path);
   runhooks::OutputFile file(path);
   file.write(bytes);

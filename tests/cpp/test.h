@@ -29,7 +29,7 @@ struct Failure {
   std::string text;
 };
 
-// Thrown if the platform lacks a feature that the test needs. The test counts as not run.
+// A test throws this if the platform lacks a feature that it needs. The test counts as not run.
 struct NotRun {
   std::string reason;
 };

@@ -125,7 +125,8 @@ TEST(executors_are_bounded_in_number) {
     CHECK_EQ(*results[0].data<float>(), static_cast<float>(i));
     CHECK(session.num_executors() <= 64);
   }
-  // An executor that a caller holds still works after its eviction.
+  // The session has dropped this executor from its cache, but it still works while a caller holds
+  // it.
   executor->run({});
   CHECK_EQ(*executor->result(0).data<float>(), 0.0f);
   CHECK_EQ(*session.run(w->snapshot).data<float>(), 300.0f);
@@ -166,7 +167,7 @@ TEST(nested_runs_have_separate_buffers) {
     return result;
   });
   Operation* called = make_py_func(*g, function, {b}, {DType::kFloat32}, true, "called");
-  const Output sum = add(*g, add(*g, b, called->output(0)), a);  // a and b are needed afterwards
+  const Output sum = add(*g, add(*g, b, called->output(0)), a);  // `a` and `b` are used again
   Session session(g, reusing(true));
   running = &session;
   const auto expected = [](float value, bool to_sum) {
@@ -190,7 +191,7 @@ TEST(nested_runs_have_separate_buffers) {
   }
   const size_t executors = session.num_executors();
   session.run({sum}, {{x, Tensor::vector<float>({1})}});
-  CHECK_EQ(session.num_executors(), executors);  // compiled once
+  CHECK_EQ(session.num_executors(), executors);  // the plan was compiled only once
 }
 
 TEST(executor_rejects_recursive_runs) {

@@ -88,7 +88,7 @@ class RandomGraph {
         return g.op("Sub", {b, mean});
       }
       case 7: {
-        // This op allocates its output.
+        // GatherV2 allocates its output itself.
         const Output ids = g.constant(Tensor::vector<int32_t>({0}));
         return add(g, b, g.op("GatherV2", {a, ids, g.scalar(DType::kInt32, 0)}));
       }

@@ -1,4 +1,4 @@
-// Distributed training with a fake communicator.
+// Tests distributed training with a fake communicator.
 #include <cstring>
 
 #include "cluster/communicator.h"
@@ -16,7 +16,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// Simulates two processes with the same data. The other process always votes `other`.
+// Simulates two processes with the same data. The other process always casts the vote `other`.
 class TwoEqualProcesses : public Communicator {
  public:
   explicit TwoEqualProcesses(int64_t other = 0) : other_(other) {}
@@ -228,7 +228,8 @@ TEST(cluster_histograms_sum_over_all_processes) {
 }
 
 TEST(cluster_quantiles_use_the_rows_of_all_processes) {
-  // The simulated process does not add to integers that only one process has.
+  // The simulated process contributes nothing to sums of integers and float32 numbers, because each
+  // of them comes from one process only.
   auto processes = std::make_unique<TwoEqualProcesses>();
   processes->doubles_integers = false;
   processes->doubles_floats = false;

@@ -1,4 +1,4 @@
-// If and While: the function that runs, its captured values, and gradients.
+// Tests If and While: which function runs, its captured values, and gradients.
 #include <cmath>
 
 #include "autodiff/gradients.h"
@@ -51,7 +51,7 @@ Output branches(Graph& g, Output x, Output a) {
       "cond")[0];
 }
 
-// Repeats y = sin(y * a) + x `n` times, starting from y = x.
+// Adds a loop that repeats y = sin(y * a) + x `n` times, starting from y = x.
 Output iterated(Graph& g, Output x, Output a, int n) {
   const Output zero = g.scalar(DType::kInt32, 0);
   LoopOptions options;

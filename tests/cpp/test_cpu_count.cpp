@@ -1,4 +1,5 @@
-// The number of usable processors, from fake Linux files, and the resulting number of threads.
+// Tests the number of usable processors, from fake Linux files, and the resulting number of
+// threads.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -61,7 +62,7 @@ TEST(cpu_list_has_ranges_and_numbers) {
 TEST(cpu_count_has_cores_and_hardware_threads) {
   Files files = machine_of_four_cores();
   check_count("smt", files, 8, 4);
-  files["/proc/self/status"] = "Cpus_allowed_list:\t0-1,4\n";  // a core and a half
+  files["/proc/self/status"] = "Cpus_allowed_list:\t0-1,4\n";  // one whole core and half of another
   check_count("affinity", files, 3, 2);
   // The process may use 128 processors, but the machine has only eight.
   files["/proc/self/status"] = "Cpus_allowed_list:\t0-127\n";
@@ -142,12 +143,12 @@ TEST(cpu_count_of_this_machine) {
 
 TEST(threads_are_limited_by_cores_processors_and_the_environment) {
   const CpuCount cpus{8, 4};
-  CHECK_EQ(limit_threads(8, true, cpus, 1, nullptr), 4);  // default: one per core
+  CHECK_EQ(limit_threads(8, true, cpus, 1, nullptr), 4);  // by default, one thread per core
   CHECK_EQ(limit_threads(2, true, cpus, 1, nullptr), 2);
   CHECK_EQ(limit_threads(8, true, CpuCount{64, 32}, 1, nullptr), 8);
-  CHECK_EQ(limit_threads(6, false, cpus, 1, nullptr), 6);  // option: hardware threads too
+  CHECK_EQ(limit_threads(6, false, cpus, 1, nullptr), 6);  // option: all hardware threads
   CHECK_EQ(limit_threads(99, false, cpus, 1, nullptr), 8);
-  CHECK_EQ(limit_threads(8, true, cpus, 2, nullptr), 2);  // other processes of the same launcher
+  CHECK_EQ(limit_threads(8, true, cpus, 2, nullptr), 2);  // two processes share the machine
   CHECK_EQ(limit_threads(8, true, cpus, 9, nullptr), 1);
   CHECK_EQ(limit_threads(6, false, cpus, 9, nullptr), 6);
   for (const bool is_default : {true, false}) {

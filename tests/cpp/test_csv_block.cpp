@@ -77,7 +77,7 @@ std::string record(std::mt19937_64& random, const Kind& kind) {
 std::string text_with(std::mt19937_64& random, const Kind& kind, size_t bytes) {
   std::string text = "n,w,y,v\n";
   while (text.size() < bytes) text += record(random, kind);
-  if (random() % 2) text += "7,last,1,x";  // no line end at the end of the file
+  if (random() % 2) text += "7,last,1,x";  // no line end after the last record
   return text;
 }
 
@@ -181,7 +181,8 @@ TEST(helping_queue_lets_a_blocked_consumer_help) {
     helping_for(100, [&](size_t) {
       ++num_done;
       if (std::this_thread::get_id() == consumer_id) ++num_by_consumer;
-      // Waits until the consumer has run a task, so that it gets one even if it starts late.
+      // Waits until the consumer has run a task, so that the consumer gets one even if it starts
+      // late.
       for (int i = 0; i < 100000 && num_by_consumer == 0; ++i) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       }

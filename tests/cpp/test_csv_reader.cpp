@@ -1,4 +1,4 @@
-// Records of delimited text, compared with a splitter that reads one character at a time.
+// Compares records of delimited text with a splitter that reads one character at a time.
 #include <random>
 
 #include "base/platform.h"
@@ -81,7 +81,8 @@ TEST(csv_records_match_a_slow_splitter) {
     for (size_t i = 0; i < size; ++i) text += below(every) == 0 ? ",,\"\n\r\t"[below(6)] : 'a';
     const CsvFormat format = std::vector<CsvFormat>{CsvFormat(), plain, tabs}[below(3)];
     for (const bool is_end_of_file : {false, true}) {
-      // A heap copy of the exact size, so that a sanitizer detects reads beyond the end.
+      // Copies the text to memory of the exact size, so that a sanitizer detects reads beyond the
+      // end.
       const std::vector<char> exact(text.begin(), text.end());
       CsvSplitter splitter(format);
       const CsvSplit result =

@@ -1,4 +1,4 @@
-// Batches of rows in memory: order, epochs, shuffling, positions.
+// Tests batches of rows in memory: order, epochs, shuffling, positions.
 
 #include <algorithm>
 #include <set>
@@ -223,7 +223,7 @@ TEST(mapped_elements_come_from_a_function_with_its_own_plan) {
   CHECK(!mapped->runs_on_main_thread());
   const std::vector<Pair> all = all_pairs(*mapped->make_iterator());
   CHECK_EQ(all.size(), size_t{5});
-  CHECK_EQ(all[2].strings[1], "0");  // rows 6, 0, 1
+  CHECK_EQ(all[2].strings[1], "0");  // this batch has the rows 6, 0, 1
   CHECK(all[2].numbers[0] > 6 && all[2].numbers[0] < 7);
   CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the generator has advanced
 }
@@ -408,7 +408,7 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   const Pair before = Pipeline(noisy_rows(1, 4)).element();
   CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
                "belongs to another input pipeline");
-  CHECK(other.element().strings == before.strings);  // nothing was changed
+  CHECK(other.element().strings == before.strings);  // the failed restore changed nothing
   // Restoring a checkpoint without iterators, like TensorFlow's, leaves their positions unchanged.
   Pipeline plain(noisy_rows(1, 4), /*saves=*/false);
   other.saver.restore(*other.session, plain.saver.save(*plain.session, folder + "/plain", -1));

@@ -1,4 +1,4 @@
-// Kinds of datasets: their elements, and resuming their iterators.
+// Tests kinds of datasets: their elements, and resuming their iterators.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -144,7 +144,7 @@ TEST(descriptions_distinguish_pipelines) {
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(1)}}, range_of(5));
   const auto other =
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(2)}}, range_of(5));
-  CHECK_EQ(one->pipeline_signature(), other->pipeline_signature());  // seeds are part of the state
+  CHECK_EQ(one->pipeline_signature(), other->pipeline_signature());  // seeds are saved as state
 }
 
 TEST(pipeline_signature_and_fingerprint_identify_a_position) {
@@ -164,7 +164,7 @@ TEST(pipeline_signature_and_fingerprint_identify_a_position) {
   CHECK(one->data_fingerprint().fingerprint() != value->data_fingerprint().fingerprint());
   CHECK(one->data_fingerprint().fingerprint() != longer->data_fingerprint().fingerprint());
   CHECK(one->data_fingerprint().description().find("in memory float32(9,)") == 0);
-  // Functions that return datasets are part of the signature, including their data.
+  // The signature includes functions that return datasets, and the data of these datasets.
   CHECK(flat_mapped(range_of(3))->pipeline_signature() !=
         interleaved(range_of(3), 1, 1)->pipeline_signature());
   const auto by_two =

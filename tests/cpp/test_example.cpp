@@ -1,4 +1,4 @@
-// tf.Example messages: reading TensorFlow's, writing, and parsing ops.
+// Tests tf.Example messages: reading those of TensorFlow, writing, and the ops that parse them.
 #include <cstdint>
 
 #include "data/example_parser.h"

@@ -214,7 +214,7 @@ class CountedGroup : public KernelGroup {
   std::vector<GroupMember> members_;
 };
 
-// y = x + 1. The kernel batches inputs of equal size.
+// Computes y = x + 1. The kernel can be batched with others that have inputs of equal size.
 class CountedKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -403,7 +403,7 @@ TEST(plan_updates_scalar_weights_with_the_same_bits) {
   }
 }
 
-// Updates of one variable are on different levels, so they must not be batched.
+// Updates of one variable must run one after another, so they must not be batched.
 TEST(plan_does_not_batch_updates_of_one_variable) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

@@ -1,4 +1,4 @@
-// Compiled forms of trees, compared with traversing the nodes.
+// Compares compiled forms of trees with a traversal of their nodes.
 #include "trees/forest.h"
 
 #include <chrono>
@@ -58,7 +58,7 @@ TEST(forest_matches_a_traversal) {
   std::mt19937 random(seed);
   int fitting = 0;
   for (int round = 0; round < 40; ++round) {
-    // Few of the many thresholds are used, so that bytes can encode them.
+    // Ensembles use only a few of the 3000 thresholds, so that a byte can encode each.
     const uint32_t thresholds = round % 2 ? 6 : 3000;
     TreeEnsemble ensemble;
     for (uint32_t i = random() % 12; i > 0; --i) {

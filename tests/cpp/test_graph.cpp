@@ -1,4 +1,4 @@
-// Graphs: TensorFlow's names, collections, control inputs, finalization and errors.
+// Tests graphs: TensorFlow's names, collections, control inputs, finalization and errors.
 #include "graph/variable.h"
 #include "session/session.h"
 #include "test.h"
@@ -9,7 +9,7 @@ TEST(graph_names_are_unique_as_in_tensorflow) {
   Graph g;
   CHECK_EQ(g.scalar(DType::kFloat32, 1).name(), "Const:0");
   CHECK_EQ(g.scalar(DType::kFloat32, 1).name(), "Const_1:0");
-  CHECK_EQ(g.scalar(DType::kFloat32, 1, "const").name(), "const_2:0");  // case does not matter
+  CHECK_EQ(g.scalar(DType::kFloat32, 1, "const").name(), "const_2:0");  // names ignore case
   {
     NameScope a(g, "a");
     CHECK_EQ(g.scalar(DType::kFloat32, 1, "x").name(), "a/x:0");

@@ -1,4 +1,4 @@
-// The kernels that grow trees, for every instruction set, compared with plain loops.
+// Compares the kernels that grow trees, for every instruction set, with plain loops.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -235,7 +235,8 @@ TEST(histograms_partition_rows) {
 
 namespace {
 
-// Fills the subtree at index `at` of a heap from left to right.
+// Stores sorted numbers in a heap (a binary search tree in an array): fills the subtree at index
+// `at` from left to right.
 void fill_heap(size_t at, std::vector<float>::const_iterator* next, std::vector<float>* heap) {
   if (at >= heap->size()) return;
   fill_heap(2 * at, next, heap);

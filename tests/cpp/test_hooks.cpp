@@ -1,5 +1,5 @@
-// Triggers and built-in hooks, compared with TensorFlow's tables (golden/hooks: timer,
-// stop_at_step, checkpoint_saver).
+// Compares triggers and built-in hooks with TensorFlow's tables (golden/hooks: timer, stop_at_step,
+// checkpoint_saver).
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/history_saver_hook.h"
 #include "hooks/value_format.h"

@@ -1,4 +1,4 @@
-// Early stopping, compared with TensorFlow's tables (golden/hooks/early_stopping).
+// Compares early stopping with TensorFlow's tables (golden/hooks/early_stopping).
 #include "graph/variable.h"
 #include "hooks_test.h"
 #include "io/events/event_file.h"
@@ -157,7 +157,8 @@ TEST(stop_if_hooks_report_an_unknown_metric) {
 
 namespace {
 
-// A function that records the steps at which it is called. Returns TRUE in call `stop_at_call`.
+// A function that records the steps at which it is called. Returns TRUE in call number
+// `stop_at_call`.
 class RecordingPredicate : public Callable {
  public:
   std::vector<int64_t> calls;

@@ -1,4 +1,5 @@
-// Import of GraphDefs: round trips, errors that name nodes, frozen graphs, savers in graphs.
+// Tests the import of GraphDefs: round trips, errors that name nodes, frozen graphs, savers in
+// graphs.
 #include "base/complexity_counter.h"
 #include "graph/graph.h"
 #include "graph/lowering.h"
@@ -141,7 +142,7 @@ TEST(import_graph_rejects_incomplete_conditionals) {
   CHECK(contains(import_error(def), "no output ':2'"));
   def.nodes.back() = make_node("y", "Switch", {"x"});
   CHECK(contains(import_error(def), "no predicate"));
-  // A stateful node would run once for each result of the conditional.
+  // Rejects a stateful node in a conditional with two results, because it would run once for each.
   def = nested_conditionals();
   NodeDef random = make_node("c/random", "RandomUniform", {"c/shape"});
   random.attrs.set("dtype", DType::kFloat32);

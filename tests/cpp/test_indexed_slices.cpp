@@ -1,4 +1,5 @@
-// IndexedSlices gradients: addition, propagation, densification, and sparse updates.
+// Tests gradients that are IndexedSlices: addition, propagation, conversion to dense tensors, and
+// sparse updates.
 #include "autodiff/gradients.h"
 #include "session/session.h"
 #include "test.h"

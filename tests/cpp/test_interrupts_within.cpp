@@ -92,8 +92,8 @@ void check_interruptible(
     CHECK(same_bits(results, expected));
     count_interrupt_checks([&] { run(cancellable); }, 1, &stopped);
     CHECK(stopped);
-    // State between runs must survive an interrupt. Checks are limited by time, so there may be no
-    // third one.
+    // State between runs must survive an interrupt. Interrupts are checked at time intervals, so
+    // there may be no third check.
     count_interrupt_checks([&] { run(cancellable); }, 3, &stopped);
     CHECK(same_bits(run(cancellable), expected));
   }

@@ -1,4 +1,4 @@
-// Append-only record files, and the locks that allow one writer at a time.
+// Tests append-only record files, and the locks that allow one writer at a time.
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -98,7 +98,7 @@ TEST(directory_lock_reports_its_owner_to_other_processes) {
       return 0;
     };
     CHECK_EQ(ChildProcess(check_lock).wait(), 0);
-    // Checking did not release the lock.
+    // The lock is still held: the check did not release it.
     CHECK_EQ(ChildProcess(check_lock).wait(), 0);
   }
 }

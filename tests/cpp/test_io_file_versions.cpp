@@ -1,4 +1,4 @@
-// Detection of changed files.
+// Tests that changed files are detected.
 #include "io/files/atomic_file.h"
 #include "io/files/file_versions.h"
 #include "io_test.h"

@@ -200,7 +200,7 @@ TEST(io_graph_def_of_a_graph) {
   CHECK(write_graph_def(read_graph_def(bytes, "x")) == bytes);
 }
 
-// An incremental export equals a complete one.
+// Writing only the new nodes after each change gives the same bytes as writing the whole graph.
 TEST(io_graph_def_of_a_growing_graph) {
   Graph graph;
   GraphDefOptions options;
@@ -233,7 +233,7 @@ TEST(io_graph_def_damage_is_reported) {
       try {
         read_graph_def(bent, name);
       } catch (const Error& error) {
-        // A shape with too many dimensions is well formed.
+        // The modified bytes may contain a shape with too many dimensions, which is well formed.
         if (error.code() != Code::kUnimplemented) throw;
       }
     });
@@ -343,7 +343,7 @@ TEST(io_saved_model_as_text) {
       "      method_name: \"tensorflow/serving/predict\"\n    }\n  }\n}\n");
 }
 
-// A few bytes may declare a large shape, but must not use all memory.
+// A few bytes may declare a large shape, but reading them must not use all memory.
 TEST(io_tensor_proto_expands_shapes_up_to_a_limit) {
   auto proto = [](DType dtype, std::vector<int64_t> dims) {
     WireWriter shape;

@@ -159,7 +159,8 @@ TEST(io_record_round_trip_of_random_records) {
   }
 }
 
-// A compressed file may declare and contain any length; a small one must not use all memory.
+// A compressed file may declare and contain any length. Reading a small file must not use all
+// memory.
 TEST(io_record_limits_compressed_files) {
   const std::string path = fresh_folder("bomb") + "/x";
   std::string header;

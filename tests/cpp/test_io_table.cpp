@@ -73,7 +73,7 @@ TEST(io_table_reports_any_damage) {
   for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string bent = bytes;
     bent[bit / 8] = static_cast<char>(bent[bit / 8] ^ 1 << (bit % 8));
-    // The padding of the footer has no checksum, and no reader uses it.
+    // A change of the footer's padding has no effect: it has no checksum, and no reader uses it.
     reads_or_reports(name, [&] { CHECK(read_table(bent, name) == entries); });
   }
   CHECK_THROWS(read_table("short", name), Code::kDataLoss, "'/a/x.index': it has 5 bytes");

@@ -86,7 +86,7 @@ TEST(io_wire_round_trip_of_random_fields) {
   std::mt19937_64 random = seeded_generator();
   for (int round = 0; round < 200; ++round) {
     WireWriter message;
-    std::vector<std::pair<int, std::string>> expected;  // field and value as text
+    std::vector<std::pair<int, std::string>> expected;  // number and value of each field
     for (size_t n = random() % 20; n > 0; --n) {
       const int field = static_cast<int>(random() % 3000 + 1);
       const uint64_t number = random() >> (random() % 64);

@@ -404,7 +404,7 @@ TEST(kernel_choice_is_the_best_up_to_the_requested_one) {
 #endif
 }
 
-// Kernels are selected once per process, so the next test runs this one in other processes.
+// Kernels are selected once per process, so the next test runs this test in other processes.
 TEST(kernel_isa_of_this_process) {
   if (std::getenv("RUNHOOKS_TEST_PRINT_ISA")) std::printf("isa=%s\n", kernels().isa);
   const char* expected = std::getenv("RUNHOOKS_ISA");

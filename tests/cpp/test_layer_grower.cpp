@@ -1,4 +1,5 @@
-// Trees grown on binned data, compared with an exhaustive search in double precision; extreme data.
+// Compares trees grown on binned data with an exhaustive search in double precision. Also tests
+// extreme data.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,7 +22,7 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// A table of bins by column, with -1 for missing values.
+// A table whose columns contain bin numbers, with -1 for missing values.
 struct Table {
   std::vector<BinnedColumn> columns;
   std::vector<std::vector<int32_t>> bins;
@@ -334,7 +335,7 @@ TEST(layer_grower_handles_extreme_data) {
   {
     LayerGrower one_row(table.matrix(), 1);
     const float g = 1, h = 1;
-    // A split without gain is made, as in TensorFlow without pruning.
+    // A split without gain is made, as TensorFlow does without pruning.
     CHECK_EQ(one_row.best_splits(0, 1, &g, &h, 0, {})[0].gain, 0.0);
   }
   table.bins = {{0, 0, 0}};

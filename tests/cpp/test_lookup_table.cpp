@@ -140,7 +140,7 @@ TEST(sparse_cross_of_random_keys_has_all_combinations) {
       const int64_t n = random_below(2 * rows + 1);
       std::vector<int64_t> coordinates, row_values;
       keys.emplace_back(static_cast<size_t>(rows));
-      for (int64_t i = 0; i < n; ++i) {  // in random order of rows
+      for (int64_t i = 0; i < n; ++i) {  // random order of rows
         coordinates.insert(coordinates.end(), {random_below(rows), i});
         row_values.push_back(random_below(1000) - 500);
         keys.back()[static_cast<size_t>(coordinates[coordinates.size() - 2])].push_back(

@@ -1,5 +1,5 @@
-// Lowering of our ops to TensorFlow's. The lowered ops compute the same values and keep names,
-// collections and types.
+// Tests the lowering of our ops to TensorFlow's ops. The lowered ops compute the same values and
+// keep names, collections and types.
 #include <algorithm>
 
 #include "base/complexity_counter.h"
@@ -149,14 +149,14 @@ TEST(lowering_of_a_growing_graph) {
     if (!extends) lowering = std::make_unique<IncrementalLowering>(g);
     CHECK(serialize(lowering->lowered()) == serialize(*lowered_graph(g)));
   };
-  check_extends(true);  // no new ops
+  check_extends(true);  // there are no new ops
   ids = g.op("HashIds", {g.op("Identity", {ids})}).attr("num_buckets", 7).named("ids");
   g.add_to_collection("of mine", ids);
   check_extends(true);
   g.add_to_collection("of mine", x);
   g.add_to_collection(collection_keys::kLocalInitOp, g.group({first}, "init"));
   check_extends(true);
-  g.op("Identity", {ids}).named("ids/AsString").build();  // the name of a lowered op
+  g.op("Identity", {ids}).named("ids/AsString").build();  // takes a name that the lowering has used
   check_extends(false);
   x.op->set_output_shape(0, Shape{3, 1});
   check_extends(false);
@@ -308,7 +308,7 @@ TEST(lowered_updates_wait_for_readers_of_the_variable) {
       ++readers;
     }
   }
-  CHECK_EQ(readers, 2);  // the product and its gradient
+  CHECK_EQ(readers, 2);  // the product and its gradient read the variable
 }
 
 // The order of control dependencies must not depend on the addresses of operations.

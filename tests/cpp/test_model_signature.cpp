@@ -1,4 +1,5 @@
-// The compatibility of a model with its folder depends on the arguments that are declared "kept".
+// Tests which changes of a model its directory accepts: arguments declared as "kept" must not
+// change.
 #include "estimators/heads/head_base.h"
 #include "estimators/models/model_signature.h"
 #include "estimators/models/model_traits.h"

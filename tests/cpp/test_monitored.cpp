@@ -1,4 +1,4 @@
-// The monitored loop: order of calls, end, and recovery. golden/hooks/README.md documents the
+// Tests the monitored loop: order of calls, end, and recovery. golden/hooks/README.md documents the
 // expected behaviour.
 #include "base/interrupt.h"
 #include "io/checkpoint/tensor_bundle.h"
@@ -356,7 +356,7 @@ TEST(loop_closed_sessions_report_so) {
   session->run(loop.run_args);
   CHECK(loop.graph->finalized());
   session->close();
-  session->close();  // does nothing
+  session->close();  // a second call does nothing
   CHECK(session->should_stop());
   CHECK(!loop.graph->finalized());
   CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition,

@@ -1,5 +1,5 @@
-// Inputs that violate an op's definition are errors that name it: when the op is added if shapes
-// are known, otherwise when it runs.
+// Inputs that violate an op's definition cause errors that name the op. The error comes when the op
+// is added if shapes are known, otherwise when it runs.
 #include <limits>
 
 #include "graph/input_set.h"

@@ -118,7 +118,7 @@ TEST(pattern_time_is_linear_in_the_text) {
   const Pattern pattern("(a|aa|a*)*(b|c)");
   const double short_time = seconds_of(pattern, std::string(20000, 'a'));
   const double long_time = seconds_of(pattern, std::string(160000, 'a'));
-  CHECK(long_time < 30 * short_time);  // quadratic time would be 64 times
+  CHECK(long_time < 30 * short_time);  // quadratic time would take 64 times as long
 }
 
 TEST(pattern_limits_are_reported) {

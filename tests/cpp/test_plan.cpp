@@ -1,4 +1,5 @@
-// Guarantees of a session's run: order, values at the time of computation, and no repeated work.
+// Tests the guarantees of a session's run: order, values at the time of computation, and no
+// repeated work.
 #include "ops/state/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"

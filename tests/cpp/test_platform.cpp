@@ -1,4 +1,4 @@
-// Path rules of each system, names at the limits of file systems, and fallbacks for missing
+// Tests path rules of each system, names at the limits of file systems, and fallbacks for missing
 // features.
 #include <sys/stat.h>
 
@@ -76,7 +76,7 @@ TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
   CHECK_EQ(strip_trailing_separators("/a/b\\", kPosix), "/a/b\\");
   CHECK(!is_absolute_path("\\a", kPosix));
   CHECK(!is_absolute_path(drive + "/a", kPosix));
-  // Compares with std::filesystem.
+  // Compares our functions with std::filesystem.
   for (const char* path : {"/", "/a", "a", "a/", "/a/b", "a//b", "/a//", "", "."}) {
     context() = path;
     const std::filesystem::path standard_path(path);

@@ -1,4 +1,4 @@
-// R functions in a graph, and log lines with a limited number of repetitions.
+// Tests R functions in a graph, and log lines with a limited number of repetitions.
 #include "base/log_first.h"
 #include "hooks_test.h"
 #include "ops/state/py_func.h"

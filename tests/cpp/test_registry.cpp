@@ -1,5 +1,5 @@
-// Requirements on every op: a valid definition, an example, shapes that its kernel respects, and a
-// correct gradient.
+// Tests requirements on every op: a valid definition, an example, shapes that its kernel respects,
+// and a correct gradient.
 #include <algorithm>
 #include <cctype>
 #include <random>
@@ -291,7 +291,7 @@ TEST(registry_gradients_agree_with_finite_differences) {
   CHECK_EQ(str_join(unchecked, " "), str_join(kUncheckedGradients, " "));
 }
 
-// If an op accepts sizes of 1 and 0, so must its shape function and its gradient.
+// If an op accepts sizes of 1 and 0, its shape function and its gradient must accept them, too.
 TEST(registry_empty_and_single_dimensions) {
   const unsigned seed = 20260104;
   std::mt19937 random(seed);

@@ -1,5 +1,5 @@
-// Every op returns a result or an error that names it for any input, and never crashes. Also run
-// under sanitizers: make cpptest SAN=address,undefined T=properties.
+// For any input, every op returns a result or an error that names the op, and never crashes. Also
+// run this test under sanitizers: make cpptest SAN=address,undefined T=properties.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// Names the current op and the random seed; printed if the process crashes.
+// The name of the current op and the random seed; printed if the process crashes.
 char crash_report[256];
 
 void print_crash_report() {
@@ -133,7 +133,7 @@ TEST(registry_properties_an_error_or_a_result) {
       results += count_results(entry.second, random);
     }
     ++num_ops;
-    // Random inputs contain no resource handles.
+    // An op that takes a handle is always rejected, because random inputs contain no handles.
     always_rejected += results == 0 && !takes_handle(entry.second);
   }
   set_memory_limit(limit);

@@ -1,4 +1,4 @@
-// File operations of training in a model directory.
+// Tests the file operations of training in a model directory.
 #include <filesystem>
 
 #include "base/platform.h"
@@ -45,7 +45,7 @@ TEST(a_training_without_a_checkpoint_leaves_nothing) {
     const TrainingDirGuard training(folder);
     write_bytes(folder + "/" + kRecordName, "x");
   }
-  CHECK_EQ(names_in(folder), "");  // the folder existed before
+  CHECK_EQ(names_in(folder), "");  // the folder remains, because it existed before
   write_bytes(folder + "/model.ckpt-1.index", "x");
   write_bytes(folder + "/" + kRecordName, "x");
   write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-1", {}, true));
@@ -193,7 +193,7 @@ TEST(a_cached_folder_is_read_again_after_a_change) {
   remove_file(folder + "/model.ckpt-7.index");
   CHECK(!RunFolder::cached(folder)->has_checkpoint());
   CHECK(!RunFolder::cached(folder)->has_checkpoint());
-  // The reader of the checkpoint reports invalid or missing state.
+  // If the state file is invalid or missing, only the reader of the checkpoint reports this.
   for (const char* state : {"", "model_checkpoint_path: \"\"\n", "nonsense"}) {
     save(9);
     CHECK_EQ(RunFolder::cached(folder)->step(), 9);

@@ -320,7 +320,7 @@ TEST(saveables_are_trained_restored_and_evaluated) {
   estimator.train(one_row, steps(3));
   CHECK_EQ(predict_total(estimator), 111.0);
   CHECK_EQ(evaluate_loss(estimator), 106.0);
-  estimator.train(one_row, steps(2));  // resumes
+  estimator.train(one_row, steps(2));  // resumes the training
   CHECK_EQ(predict_total(estimator), 115.0);
   const BundleReader reader(newest_checkpoint_in(estimator.config().model_dir));
   CHECK_EQ(reader.read("tally:0/sum").number_at(0), 110.0);

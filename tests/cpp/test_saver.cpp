@@ -82,7 +82,7 @@ class OneTensor : public TensorSource {
 }  // namespace
 
 TEST(saver_restores_unshared_tensors_without_a_copy) {
-  // Smaller tensors go to the variable arena.
+  // The tensor is too large for the variable arena, which stores smaller tensors.
   const auto n = static_cast<int64_t>(kMaxArenaBytes / sizeof(float)) + 1;
   const auto all = [n](float x) {
     return Tensor::of<float>({n}, std::vector<float>(static_cast<size_t>(n), x));
@@ -111,7 +111,7 @@ TEST(saver_rejects_other_shapes_and_missing_variables) {
                "Variable 'w' is float32 of shape (2, 4) in the model, but float32 of shape (2, 3)");
   CHECK_THROWS(renamed.saver.restore(*renamed.session, path), Code::kNotFound,
                "Key c not found in checkpoint");
-  CHECK_EQ(renamed.first(), 0.0);  // "w" would have been compatible
+  CHECK_EQ(renamed.first(), 0.0);  // the checkpoint's "w" would have been compatible
   CHECK_THROWS(one.saver.restore(*one.session, folder("b") + "/model.ckpt-2"),
                Code::kInvalidArgument, "not a valid checkpoint");
 }
@@ -147,7 +147,7 @@ TEST(saver_assembles_partitioned_variables) {
   create_directories(folder("d"));
   const std::string path = saver.save(session, folder("d") + "/model.ckpt", 0);
   CHECK_EQ(BundleReader(path).info("w").shape, (Shape{5, 2}));
-  // A model with an unpartitioned variable can read it.
+  // A model with an unpartitioned variable can read the checkpoint of a partitioned one.
   auto whole_graph = std::make_shared<Graph>();
   const VariablePtr whole = whole_graph->variables().get("w", {5, 2}, {});
   Session whole_session(whole_graph);
@@ -215,7 +215,7 @@ TEST(saver_changes_no_saveable_if_one_is_incompatible) {
   CHECK_THROWS(wider.saver.restore(*wider.session, path), Code::kInvalidArgument, "Variable 'w'");
   CHECK_EQ(restored->count, int64_t{0});
   other.saver.attach({restored});
-  other.saver.restore(*other.session, without);  // it is optional
+  other.saver.restore(*other.session, without);  // the state is optional
   CHECK(!restored->was_read);
   CHECK_EQ(other.first(), 1.5);
   other.saver.restore(*other.session, path);

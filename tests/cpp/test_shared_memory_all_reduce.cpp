@@ -1,4 +1,5 @@
-// All-reduce in shared memory, with threads in place of processes.
+// Tests the all-reduce (sum over all processes) in shared memory, with threads in place of
+// processes.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -228,7 +229,7 @@ TEST(cluster_processes_with_different_sums_are_errors) {
 #ifdef __linux__
 namespace {
 
-// Messages of two threads before they share memory.
+// The messages with which two threads agree on shared memory.
 struct Table {
   std::mutex mutex;
   std::condition_variable changed;

@@ -305,7 +305,7 @@ TEST(edited_states_of_hooks_are_rejected_or_restored) {
         CHECK_EQ(text_of(hook->save_state()), before);
         continue;
       }
-      // Compares the numbers that the edit affected.
+      // Checks that the restored numbers are those that the edit changed.
       for (const auto& [name, value] : hook->save_state()) {
         for (const auto& [path, edited_value] : edit.state) {
           if (path.substr(path.rfind('/') + 1) != name || name == "metric") continue;

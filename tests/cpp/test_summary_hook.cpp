@@ -1,4 +1,4 @@
-// SummarySaverHook and event files, compared with TensorFlow's traces (golden/hooks:
+// Compares SummarySaverHook and event files with TensorFlow's traces (golden/hooks:
 // builtin_hooks.json, estimator_train.json).
 #include "base/clock.h"
 #include "hooks/checkpoint_saver_hook.h"

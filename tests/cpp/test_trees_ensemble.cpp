@@ -1,5 +1,5 @@
-// Tree ensembles in TensorFlow's serialized form: byte-exact round trips, and errors for damaged
-// data.
+// Tests tree ensembles in TensorFlow's serialized form: byte-exact round trips, and errors for
+// damaged data.
 #include <random>
 
 #include "io/proto/wire.h"

@@ -1,4 +1,4 @@
-// Gains and leaf values with several logits.
+// Tests gains and leaf values of trees with several logits.
 #include <cmath>
 #include <vector>
 
@@ -16,7 +16,7 @@ struct Sums {
   float g[3] = {}, h[9] = {};
   void add(float second, float third) {
     const float p[3] = {1 - (second + third), second, third};
-    const float own[3] = {-(second + third), second, third};  // the first class is right
+    const float own[3] = {-(second + third), second, third};  // the first class is the label
     for (int i = 0; i < 3; ++i) {
       g[i] += own[i];
       for (int j = 0; j < 3; ++j) {
@@ -41,7 +41,7 @@ TEST(trees_gains_take_no_step_from_rounding) {
       const std::vector<double> g(sums.g, sums.g + 3), h(sums.h, sums.h + 9);
       const float gain = optimal_leaf(g.data(), h.data(), 3, true, Regularization{0, 0}, values);
       CHECK(std::isfinite(gain));
-      // The right class gains by a step of about 1 over each of the others.
+      // The step increases the first logit by about 1 relative to each of the others.
       for (const float value : values) CHECK(std::fabs(value) < 1.1f);
       CHECK(values[0] - values[1] > 0.5f);
     }

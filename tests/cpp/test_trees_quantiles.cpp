@@ -1,4 +1,4 @@
-// Quantiles of streams: TensorFlow 1.15's results, error bounds, and resuming.
+// Tests quantiles of streams: TensorFlow 1.15's results, error bounds, and resuming.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// The update rules for every instruction set, compared with plain loops in double precision.
+// Compares the update rules, for every instruction set, with plain loops in double precision.
 #include <cmath>
 #include <random>
 #include <vector>
