@@ -13,16 +13,17 @@ namespace runhooks {
 
 namespace {
 
-// For each tensor, one partial gradient from each consumer that has been visited.
+// For each tensor (operation and output index), one partial gradient from each consumer that has
+// been visited.
 using GradientMap = std::map<std::pair<const Operation*, int>, std::vector<Gradient>>;
 
 std::pair<const Operation*, int> key_of(const Output& output) { return {output.op, output.index}; }
 
 using Dependents = std::set<const Operation*>;
 
-// Adds the operations of the graph that depend on xs. Inputs precede their consumers, so one pass
-// in creation order finds all of them. An argument that captures a tensor depends on xs if the
-// tensor does.
+// Adds the operations of `graph` that depend on xs to `dependents`. Inputs precede their consumers,
+// so one pass in creation order finds all of them. An argument of a function depends on xs if the
+// tensor that it captures does.
 void add_dependents(const Graph& graph,
                     const OutputSet& xs,
                     const OutputSet& stops,
@@ -44,7 +45,8 @@ void add_dependents(const Graph& graph,
   }
 }
 
-// The graph of ys and its enclosing graphs, up to the outermost graph that contains one of xs.
+// Returns the graph of ys and its enclosing graphs, up to the outermost graph that contains one of
+// xs.
 std::vector<const Graph*> graphs_between(const Graph& of_ys, const std::vector<Output>& xs) {
   std::vector<const Graph*> graphs = {&of_ys};
   const auto has_x = [&xs](const Graph* graph) {
@@ -90,8 +92,8 @@ Output ones_for(Graph& graph, Output y) {
   return graph.op("Fill", {shape, graph.scalar(y.dtype(), 1)}).named("grad_ys_0");
 }
 
-// The gradient of each output of `op`, with zeros for outputs without a gradient. Empty if no
-// output has a gradient.
+// Returns the gradient of each output of `op`, with zeros for outputs without a gradient. Returns
+// an empty vector if no output has a gradient.
 std::vector<Output> output_gradients(Graph& graph, Operation& op, GradientMap& partial_gradients) {
   std::vector<Output> dy(static_cast<size_t>(op.num_outputs()));
   bool any = false;
@@ -110,7 +112,7 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, GradientMap& p
   return dy;
 }
 
-// Whether a sparse gradient of the output is the gradient of the input, unchanged.
+// Whether the operation passes a sparse gradient of its output to its input unchanged.
 bool forwards_indexed_slices(const Operation& op) {
   return op.def().is_identity || op.def().reads_variable;
 }

@@ -11,8 +11,9 @@ namespace runhooks {
 // Returns d sum(ys) / d x for each x; "none" if no y depends on x. Adds operations to `graph`, in
 // the name scope `name`. `graph` is the graph of ys, or a function that computes the gradient of
 // that graph (FuncGraph). xs may also be in graphs that enclose the graph of ys. `grad_ys`, if not
-// empty, has initial gradients of ys, which replace ones. The tensors in `stop_gradients` count as
-// constants. For a resource variable, x is its handle. Throws if an op on the path has no gradient.
+// empty, replaces the initial gradients of ys, which are ones. The tensors in `stop_gradients`
+// count as constants. For a resource variable, x is its handle. Throws if an op between x and y has
+// no gradient.
 std::vector<Gradient> gradients(Graph& graph,
                                 const std::vector<Output>& ys,
                                 const std::vector<Output>& xs,

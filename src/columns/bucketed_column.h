@@ -13,17 +13,18 @@ namespace runhooks {
 class BucketedColumn {
  public:
   virtual ~BucketedColumn() = default;
-  virtual int64_t buckets() const = 0;   // per element
-  virtual int64_t elements() const = 0;  // per example
-  // True if the elements are indicators of the buckets of a categorical column.
+  virtual int64_t buckets() const = 0;   // buckets of each element
+  virtual int64_t elements() const = 0;  // elements of each example
+  // Returns true if the elements are indicators of the buckets of a categorical column.
   virtual bool is_multi_hot() const = 0;
-  // Returns int32 [batch, elements].
+  // Returns the bucket of each element: int32 [batch, elements].
   virtual Output bucket_tensor(TransformationCache& cache) const = 0;
-  // The name of the feature in reports: "age_bucketized", or the name of the categorical column.
+  // Returns the name of the feature in reports: "age_bucketized", or the name of the categorical
+  // column.
   virtual std::string feature_name() const = 0;
-  // Boundaries between the buckets; empty for categorical data.
+  // Returns the boundaries between the buckets; empty for categorical data.
   virtual std::vector<float> edges() const { return {}; }
-  // The label of an element in reports, such as an entry of the vocabulary.
+  // Returns the label of an element in reports, such as an entry of the vocabulary.
   virtual std::string element_name(int64_t element) const { return str_cat(element); }
 };
 
@@ -31,7 +32,7 @@ class BucketedColumn {
 class NamedBuckets {
  public:
   virtual ~NamedBuckets() = default;
-  // "" if the bucket has no label.
+  // Returns the label of a bucket; "" if the bucket has no label.
   virtual std::string bucket_name(int64_t bucket) const = 0;
 };
 

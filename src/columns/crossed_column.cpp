@@ -42,7 +42,8 @@ class CrossedColumn : public CategoricalColumn {
   int64_t num_buckets() const override { return num_buckets_; }
 
   Output transform(TransformationCache& cache) const override {
-    // TensorFlow's op takes all sparse keys first, then the dense ones.
+    // TensorFlow's op takes all sparse keys first, then the dense ones. A key is one of the
+    // features or columns that this column crosses.
     std::vector<Output> sparse, dense, masks;
     std::vector<int64_t> is_sparse;
     for (const Key& key : flat_keys_) {

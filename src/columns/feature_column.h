@@ -36,7 +36,7 @@ struct FeatureRead {
       : key(std::move(feature)),
         dtype(type),
         example_dtype(is_integer(type) ? DType::kInt64 : type) {}
-  // For columns that read one number per example and transform it.
+  // For a column that reads one number per example and transforms it.
   static FeatureRead one_number(std::string feature) {
     FeatureRead read(std::move(feature), DType::kFloat32);
     read.has_shape = true;
@@ -71,15 +71,15 @@ class TransformationCache {
   TransformationCache(Graph& graph, const Features& features)
       : graph_(graph), features_(features) {}
   Graph& graph() const { return graph_; }
-  // The feature as the input function returns it. Throws for unknown names.
+  // Returns the feature as the input function returns it. Throws for unknown names.
   const Feature& input_feature(const std::string& key) const;
-  // The feature as a dense tensor with at least 2 dimensions. Missing elements of a sparse feature
-  // are "" or 0.
+  // Returns the feature as a dense tensor with at least 2 dimensions. Missing elements of a sparse
+  // feature are "" or 0.
   Output feature(const std::string& key);
-  // A bool tensor with the shape of feature(): true for elements that a sparse feature has. Invalid
-  // for dense features.
+  // Returns a bool tensor with the shape of feature(): true for elements that a sparse feature has.
+  // Invalid for dense features.
   Output mask(const std::string& key);
-  // The result of column.transform(). Columns with the same equality_key() share it.
+  // Returns the result of column.transform(). Columns with the same equality_key() share it.
   Output transformed(const FeatureColumn& column);
 
  private:
@@ -92,17 +92,18 @@ class TransformationCache {
 class FeatureColumn {
  public:
   virtual ~FeatureColumn() = default;
-  // TensorFlow's name of the column ("age", "age_bucketized", "a_X_b"). Names of its variables and
-  // scopes begin with it.
+  // Returns TensorFlow's name of the column ("age", "age_bucketized", "a_X_b"). Names of its
+  // variables and scopes begin with it.
   virtual std::string name() const = 0;
   virtual std::vector<FeatureRead> reads() const = 0;
   std::vector<std::string> feature_keys() const;
   virtual Output transform(TransformationCache& cache) const = 0;
   // Replaces name() in the names of variables and scopes, for columns that share variables.
   virtual std::string scope_name() const { return name(); }
-  // The values that the column has computed for missing arguments, by argument name.
+  // Returns the values that the column has computed for missing arguments, by argument name.
   virtual std::vector<std::pair<std::string, Value>> derived_defaults() const { return {}; }
-  // Equal for columns of the same type with equal arguments. Set by make_column().
+  // Returns a text that is equal for columns of the same type with equal arguments. Set by
+  // make_column().
   const std::string& equality_key() const { return equality_key_; }
   void set_equality_key(std::string equality_key) { equality_key_ = std::move(equality_key); }
 
@@ -110,7 +111,7 @@ class FeatureColumn {
   std::string equality_key_;
 };
 
-// Where and how a column creates its variables in the current variable scope.
+// Tells where and how a column creates its variables in the current variable scope.
 struct ColumnVariables {
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
   bool trainable = true;
@@ -120,7 +121,7 @@ struct ColumnVariables {
 // A column that returns a float32 tensor [batch, ...].
 class DenseColumn : public virtual FeatureColumn {
  public:
-  // Shape of one example.
+  // Returns the shape of the column's tensor for one example.
   virtual Shape variable_shape() const = 0;
   virtual Output dense_tensor(TransformationCache& cache, ColumnVariables&) const {
     return cache.transformed(*this);
@@ -154,11 +155,11 @@ std::vector<ColumnPtr> make_columns(const ValueList& specs);
 // Sorts columns by name, like TensorFlow's models. Throws if two columns have the same name.
 std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns);
 
-// The scope name of a column. Invalid characters become "_": "log(x)" becomes "log_x_".
+// Returns the scope name of a column. Invalid characters become "_": "log(x)" becomes "log_x_".
 std::string scope_of(const FeatureColumn& column);
-// The scope names of all columns of a layer, made distinct: "log(x)" and "log[x]" become "log_x_"
-// and "log_x__1". Names without invalid characters do not change. The result does not depend on the
-// order of the columns.
+// Returns the scope names of all columns of a layer, made distinct: "log(x)" and "log[x]" become
+// "log_x_" and "log_x__1". Names without invalid characters do not change. The result does not
+// depend on the order of the columns.
 std::vector<std::string> scopes_of(const std::vector<ColumnPtr>& columns);
 
 // Returns the ids of feature `key`, which `ids_of` computes from its values. `constructor` is the

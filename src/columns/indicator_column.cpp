@@ -8,7 +8,8 @@ namespace {
 
 class IndicatorColumn : public DenseColumn, public BucketedColumn {
  public:
-  // Accepts a string, as in tfestimators' help. It causes an error when the column is used.
+  // Accepts a string instead of a column, as in the help of the R package tfestimators. Throws only
+  // when the column is used.
   explicit IndicatorColumn(const Args& args) : args_(args) {
     const Value* column = args.find("categorical_column");
     if (column && column->get_if<std::string>()) {
@@ -49,7 +50,7 @@ class IndicatorColumn : public DenseColumn, public BucketedColumn {
 
  private:
   const CategoricalColumn& categorical() const {
-    // The argument may be a string; then this throws.
+    // Throws if the argument is a string instead of a column.
     if (!categorical_column_) categorical_argument(args_, "categorical_column");
     return *categorical_column_;
   }

@@ -11,7 +11,7 @@ namespace runhooks {
 
 struct InputLayer {
   Output tensor;  // float32 [batch, sum of widths]
-  // The variables of each column, in column order (cols_to_vars).
+  // The variables of each column, in column order (TensorFlow's cols_to_vars).
   std::vector<std::pair<std::string, std::vector<VariablePtr>>> variables;
 };
 

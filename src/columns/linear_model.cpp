@@ -14,8 +14,9 @@ Output broadcast_to_units(Graph& graph, Output diagonal, const Variable& weights
                   {column, graph.constant(Tensor::vector<int64_t>(weights.shape.dims()))});
 }
 
-// The following functions set the Gauss-Newton diagonal of weights: for ids, how often each occurs;
-// for numbers, the sum of their squares; for the bias, the number of rows.
+// The following functions set the Gauss-Newton diagonal of weights (graph/gauss_newton.h). For ids,
+// it is how often each occurs; for numbers, the sum of their squares; for the bias, the number of
+// rows.
 void add_gauss_newton_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
   set_gauss_newton_diagonal(graph, *weights, [weights, ids](Graph& g) {
     const Output values = ids.weights ? Output(g.op("Square", {ids.weights}))

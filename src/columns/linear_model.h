@@ -31,10 +31,10 @@ struct LinearModelOptions {
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
-// Ones of shape [batch, 1], with the batch size of the features.
+// Returns a tensor of ones with shape [batch, 1] and the batch size of the features.
 Output ones_per_example(Graph& graph, const Features& features);
 
-// tf.feature_column.linear_model as the canned linear estimators use it. The variables
+// Implements tf.feature_column.linear_model as TensorFlow's linear estimators use it. The variables
 // "linear_model/<column>/weights" and "linear_model/bias_weights" are resource variables that start
 // at 0 and are split by the partitioner of the scope. A categorical column has one weight per
 // bucket, a dense column one per element.

@@ -4,7 +4,7 @@ namespace runhooks {
 
 namespace {
 
-bool normalizer_is_running = false;  // graphs are built on one thread
+bool normalizer_is_running = false;  // no lock: graphs are built on one thread
 
 }  // namespace
 

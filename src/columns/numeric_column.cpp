@@ -39,7 +39,7 @@ class NumericColumn : public DenseColumn {
   }
   Shape variable_shape() const override { return shape_; }
 
-  // normalizer_fn receives the tensor as it is fed; its result is cast to float32.
+  // Calls normalizer_fn with the tensor as it is fed, and casts the result to float32.
   Output transform(TransformationCache& cache) const override {
     Output tensor = cache.feature(key_);
     check(tensor);
@@ -58,7 +58,7 @@ class NumericColumn : public DenseColumn {
   }
 
  private:
-  // Computed in float64, because the result may be small compared with the values of `basis_`.
+  // Computes in float64, because the result may be small compared with the values of `basis_`.
   Output combine_basis(TransformationCache& cache) const {
     Graph& graph = cache.graph();
     const Output basis = cache.transformed(*basis_);
@@ -94,7 +94,8 @@ class NumericColumn : public DenseColumn {
   Value default_value_;
   std::shared_ptr<Callable> normalizer_fn_;
   Standardization standardization_;  // of the normalizer's result
-  // If set, the column returns a linear combination of the result of this column.
+  // If set, the column returns a linear combination of the result of `basis_`, with
+  // `coefficients_`.
   ColumnPtr basis_;
   std::vector<double> coefficients_;
 };

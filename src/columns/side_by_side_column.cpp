@@ -59,8 +59,8 @@ class SideBySideColumn : public FeatureColumn {
   }
 
  private:
-  // Reads the categorical columns `words` and the argument `means`. That holds a table for each of
-  // the columns, one after another, with a row per level.
+  // Reads the categorical columns `words` and the argument `means`. `means` contains one table per
+  // column, one after another. A table has a row for each level of its column.
   void read_factors(const Args& args) {
     const Value* factor_specs = args.find("words");
     const auto* list = factor_specs->get_if<std::shared_ptr<ValueList>>();

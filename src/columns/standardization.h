@@ -18,7 +18,7 @@ class Standardization {
                   const std::string& center,
                   const std::string& scale,
                   int64_t width);
-  // False for the identity.
+  // Returns false for the identity.
   explicit operator bool() const { return !scale_.empty(); }
 
   // Returns (x - center) / scale, computed in float64. In float32, large numbers with small

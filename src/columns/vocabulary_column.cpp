@@ -10,8 +10,8 @@ namespace runhooks {
 
 namespace {
 
-// Base class of both columns. Values outside the vocabulary map to one of `num_oov_buckets` buckets
-// after the vocabulary, or to the id `default_value`.
+// Base class of the list and the file column. Values outside the vocabulary map to one of
+// `num_oov_buckets` buckets after the vocabulary, or to the id `default_value`.
 class VocabularyColumn : public CategoricalColumn {
  public:
   explicit VocabularyColumn(const Args& args)

@@ -57,7 +57,8 @@ class WeightedCategoricalColumn : public CategoricalColumn {
   }
 
  private:
-  // The linear combination of `basis_` whose coefficients are those of the row's level, in float64.
+  // Computes, in float64, the linear combination of `basis_` whose coefficients are those of the
+  // row's level.
   Output combine_basis(TransformationCache& cache) const {
     Graph& graph = cache.graph();
     const Output basis = cache.transformed(*basis_), ids = cache.transformed(*categorical_column_);
@@ -82,7 +83,7 @@ class WeightedCategoricalColumn : public CategoricalColumn {
   std::string weight_key_;
   DType dtype_;
   Standardization standardization_;  // of the weights
-  // If set, a linear combination of the result of this column replaces the weights. `coefficients_`
+  // If set, a linear combination of the result of `basis_` replaces the weights. `coefficients_`
   // has a row for each level.
   ColumnPtr basis_;
   Tensor coefficients_;

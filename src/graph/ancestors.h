@@ -14,8 +14,8 @@ enum class Through { kInputs, kInputsAndControl };
 // Operations of one graph by id, in creation order.
 using OperationsById = std::map<int, const Operation*>;
 
-// Returns `ends` and all operations that they depend on. The search does not continue to the inputs
-// of an operation for which `visits_inputs_of` is FALSE.
+// Returns `ends` and all operations that they depend on by the edges that `through` selects. The
+// search does not continue to the inputs of an operation for which `visits_inputs_of` is FALSE.
 OperationsById ancestors_of(std::vector<const Operation*> ends,
                                 Through through,
                                 const std::function<bool(const Operation&)>& visits_inputs_of = {});

@@ -19,7 +19,8 @@ double parse_bound(const std::string& text) {
   return read_double(number.c_str(), nullptr);
 }
 
-// Removes the first `separator` and everything after it from `text`; returns the text after it.
+// Removes the first `separator` and everything after it from `text`. Returns the removed text
+// without the separator; "" if `text` has no separator.
 std::string split_off_after(std::string* text, const char* separator) {
   const size_t at = text->find(separator);
   if (at == std::string::npos) return "";
@@ -28,7 +29,7 @@ std::string split_off_after(std::string* text, const char* separator) {
   return suffix;
 }
 
-// Parses "beta1 = 0.9" or "num_buckets as number_buckets".
+// Parses the first part of a declaration: "beta1 = 0.9" or "num_buckets as number_buckets".
 void parse_name(std::string text, ArgSpec* spec) {
   spec->fallback = split_off_after(&text, " = ");
   spec->target = split_off_after(&text, " as ");
@@ -65,7 +66,7 @@ void parse_flags(const std::string& text, const std::string& line, ArgSpec* spec
   }
 }
 
-// Parses "number in [0, 1]; kept".
+// Parses the kind, range and flags of an argument: "number in [0, 1]; kept".
 void parse_kind(std::string text, const std::string& line, ArgSpec* spec) {
   parse_flags(split_off_after(&text, ";"), line, spec);
   const std::string range = split_off_after(&text, " in ");

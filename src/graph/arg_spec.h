@@ -32,7 +32,8 @@ struct ArgSpec {
 };
 // Throws if the line cannot be parsed.
 ArgSpec parse_arg_spec(const std::string& line);
-// Names and defaults only: "x, axis = NULL, keep_dims as keepdims = NULL".
+// Parses a list of arguments with names and defaults only: "x, axis = NULL, keep_dims as keepdims =
+// NULL".
 std::vector<ArgSpec> parse_arg_list(const std::string& text);
 
 // Splits at commas outside of parentheses and quotes, and trims the parts.

@@ -32,8 +32,8 @@ void append_text(const std::string& text, std::string& out) {
   out += str_cat(static_cast<unsigned long>(text.size()), ':', text);
 }
 
-// Objects that are not plain data are compared by address. Strings are preceded by their length, so
-// that their content is not ambiguous.
+// Appends a text that is equal for equal values. Objects that are not plain data are compared by
+// address. Strings are preceded by their length, so that their content is not ambiguous.
 void append_content(const Value& value, std::string& out) {
   double number;
   if (value_number(value, &number)) {

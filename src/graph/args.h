@@ -20,7 +20,7 @@ class Callable {
  public:
   virtual ~Callable() = default;
   virtual Value call(const std::vector<Value>& arguments) = 0;
-  // Equal for two handles of the same function.
+  // Returns the same address for two handles of the same function.
   virtual const void* identity() const { return this; }
 };
 
@@ -28,8 +28,8 @@ class Callable {
 class CoreObject {
  public:
   virtual ~CoreObject() = default;
-  // The kind in messages: "a dataset". An argument that is declared as "dataset" accepts only
-  // objects of this kind.
+  // Names the kind of object in messages: "a dataset". An argument that is declared as "dataset"
+  // accepts only objects of this kind.
   virtual const char* kind() const = 0;
 };
 
@@ -56,7 +56,7 @@ class Value {
   static Value of(T x) {
     return Value(Variant(std::move(x)));
   }
-  // Adds the operation; the value is its first output.
+  // Adds the operation to its graph and returns its first output as a value.
   static Value of(OpBuilder op) { return of(static_cast<Output>(op)); }
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
@@ -65,7 +65,7 @@ class Value {
     return std::get_if<T>(&data_);
   }
   const Variant& data() const { return data_; }
-  // "NULL", "a number", "a string", ... for messages.
+  // Describes the kind of value in messages: "NULL", "a number", "a string", ...
   const char* kind() const;
 
  private:
@@ -78,7 +78,7 @@ class Args {
  public:
   Args() = default;
   explicit Args(std::string owner) : owner_(std::move(owner)) {}
-  // The owner of the arguments in messages: "hook_stop_at_step()".
+  // The function that the arguments belong to, for messages: "hook_stop_at_step()".
   const std::string& owner() const { return owner_; }
   void set_owner(std::string owner) { owner_ = std::move(owner); }
   // Names an argument in a message: "`num_steps` of hook_stop_at_step()", or "`num_steps`" without
@@ -87,10 +87,10 @@ class Args {
 
   void set(const std::string& name, Value value);
   const std::vector<std::pair<std::string, Value>>& items() const { return items_; }
-  // Returns NULL if the argument is missing or null. This function and all functions below mark the
-  // argument as read.
+  // Returns NULL if the argument is missing or its value is NULL. This function and all functions
+  // below mark the argument as read.
   const Value* find(const std::string& name) const;
-  // Names of the arguments that have not been read.
+  // Returns the names of the arguments that no function has read, for example misspelled names.
   std::vector<std::string> unread() const;
   bool has(const std::string& name) const { return find(name) != nullptr; }
 
@@ -127,7 +127,7 @@ class Args {
 
   std::string owner_;
   std::vector<std::pair<std::string, Value>> items_;
-  mutable std::vector<bool> is_read_;  // per item
+  mutable std::vector<bool> is_read_;  // for each item
 };
 
 // Serializes the arguments, so that equal arguments have equal texts. Functions are compared by

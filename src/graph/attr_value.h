@@ -32,12 +32,12 @@ using AttrValue = std::variant<std::monostate,
                                std::vector<Shape>,
                                FunctionPtr>;
 
-// The type as written in op definitions: "int", "list(type)", ...
+// Returns the type of the value as op definitions write it: "int", "list(type)", ...
 const char* attr_type_name(const AttrValue& value);
 bool attr_equal(const AttrValue& a, const AttrValue& b);
 
 // Attributes by name, in a vector because there are few. Copies share the vector until one of them
-// is modified (copy-on-write), because an operation and its lowered copy have the same attributes.
+// is modified (copy-on-write), because exports copy operations with unchanged attributes.
 class AttrMap {
  public:
   using Items = std::vector<std::pair<std::string, AttrValue>>;

@@ -13,7 +13,7 @@ namespace runhooks {
 template <typename T>
 const T& collection_item(const CollectionItem& item, const std::string& collection);
 
-// All items of a collection; throws unless each is a T.
+// Returns all items of a collection; throws unless each is a T.
 template <typename T>
 std::vector<T> collection_of(const Graph& graph, const std::string& collection) {
   std::vector<T> all;

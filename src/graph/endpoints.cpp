@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-// Stored in a collection as a shared_ptr<void>, which exported graphs omit.
+// The collection that holds the endpoints. Its item is a shared_ptr<void>, which exports omit.
 constexpr const char* kEndpoints = "endpoints";
 using Endpoints = std::map<std::string, EndpointTensors>;
 

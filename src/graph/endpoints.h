@@ -11,13 +11,14 @@
 
 namespace runhooks {
 
-// The tensors of an endpoint with their keys: one tensor, or several as in "predictions".
+// The tensors of an endpoint with their keys. "loss" has one tensor; "predictions" may have
+// several.
 using EndpointTensors = std::vector<std::pair<std::string, Output>>;
 
-// Adds a tensor to the endpoint `name`. The name has no colon, which distinguishes the endpoint
-// "loss" from "loss:0", the output of an operation.
+// Adds a tensor, identified by `key`, to the endpoint `name`. An endpoint name has no colon, so
+// "loss" differs from "loss:0", the output of an operation.
 void add_endpoint(Graph& graph, const std::string& name, const std::string& key, Output tensor);
-// Empty if the endpoint does not exist.
+// Returns the tensors of an endpoint; empty if the endpoint does not exist.
 const EndpointTensors& endpoint(const Graph& graph, const std::string& name);
 std::vector<std::string> endpoint_names(const Graph& graph);
 

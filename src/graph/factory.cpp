@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// A range in messages: "between 0 and 1", "0 or more", "positive".
+// Describes a range in messages: "between 0 and 1", "0 or more", "positive".
 std::string describe_range(const ArgSpec& spec) {
   const bool is_bounded = std::isfinite(spec.low), is_bounded_above = std::isfinite(spec.high);
   if (is_bounded && is_bounded_above && !spec.is_open_below && !spec.is_open_above) {
@@ -97,7 +97,7 @@ const ArgKind kArgKinds[] = {
        return is_tensor_or_name(value) || are_all(value, is_tensor_or_name);
      },
      false},
-    // Checked only by the embedding language.
+    // The embedding language checks these kinds. The core accepts any value.
     {"any", "", nullptr},
     {"initializer", "a function", nullptr},
     {"numbers", "numbers", nullptr},
@@ -128,7 +128,7 @@ const ArgKind kArgKinds[] = {
     {"listeners", "", nullptr},
 };
 
-// NULL for other kinds, which are objects of the core ("dataset").
+// Returns NULL for a kind that kArgKinds lacks. Such a kind is an object of the core ("dataset").
 const ArgKind* find_kind(const ArgSpec& spec) {
   const std::string name = spec.kind.substr(0, spec.kind.find('('));
   for (const ArgKind& kind : kArgKinds) {
@@ -137,7 +137,7 @@ const ArgKind* find_kind(const ArgSpec& spec) {
   return nullptr;
 }
 
-// The value itself if it is short, otherwise its kind.
+// Describes a string, a flag or a number by its value, any other value by its kind.
 std::string describe_value(const Value& value) {
   double x;
   if (const auto* text = value.get_if<std::string>()) return str_cat('"', *text, '"');

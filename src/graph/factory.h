@@ -15,9 +15,9 @@ namespace runhooks {
 // Throws if an argument is unknown, missing, of the wrong kind or out of range. A "number" may also
 // be a tensor, a variable or a function, whose value is known only when the graph runs.
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
-// The expected value in messages: "a whole number", "one of "sum", "mean"".
+// Describes the expected value in messages: "a whole number", "one of "sum", "mean"".
 std::string describe_expected(const ArgSpec& spec);
-// The subset of `args` that `specs` declares.
+// Returns the subset of `args` that `specs` declares.
 Args declared_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 
 // Creates objects by type name. Each type registers itself in its own file.
@@ -29,7 +29,7 @@ class Factory {
    public:
     std::string type;
     Make make;
-    // Name ("train.AdamOptimizer") and arguments for scripts; empty if R has its own constructor.
+    // Names for scripts ("train.AdamOptimizer"); empty if R has its own constructor.
     std::string endpoint;
     std::vector<std::string> lines;  // argument specs, see parse_arg_spec()
     std::string summary;
@@ -63,7 +63,7 @@ class Factory {
     entries_.push_back(std::move(entry));
     return true;
   }
-  // NULL if the type is not registered.
+  // Returns NULL if the type is not registered.
   const Entry* find_or_null(const std::string& type) const {
     for (const Entry& entry : entries_) {
       if (entry.type == type) return &entry;

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-// Stored in a collection as a shared_ptr<void>, which exported graphs omit.
+// The collection that holds the diagonals. Its item is a shared_ptr<void>, which exports omit.
 constexpr const char* kGaussNewton = "curvature";
 using Diagonals = std::map<std::string, DiagonalFn>;
 

@@ -12,7 +12,7 @@ namespace runhooks {
 using DiagonalFn = std::function<Output(Graph&)>;
 
 void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, DiagonalFn diagonal);
-// The diagonal as a tensor; an invalid Output if the model does not provide the diagonal.
+// Returns the diagonal as a tensor; an invalid Output if the model does not provide the diagonal.
 Output gauss_newton_diagonal(Graph& graph, const Variable& variable);
 
 }  // namespace runhooks

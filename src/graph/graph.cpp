@@ -14,11 +14,11 @@ namespace runhooks {
 
 namespace {
 
-// Far more than any real op has. Sessions store output indices in 20 bits.
+// A limit far above the outputs of any real op. Sessions store output indices in 20 bits.
 constexpr int64_t kMaxOutputs = 100000;
 
-// TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, and inside a scope also a leading "_", "-" or
-// "/".
+// Applies TensorFlow's rule for names: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, and inside a scope also a
+// leading "_", "-" or "/".
 void check_op_name(const std::string& name) {
   bool is_valid = !name.empty() && (is_ascii_alnum(name[0]) || name[0] == '.');
   for (char c : name) {
@@ -28,7 +28,7 @@ void check_op_name(const std::string& name) {
   if (!is_valid) invalid_argument("'", name, "' is not a valid scope name or op name.");
 }
 
-// The value of an attribute; NULL if it is not set. Throws if it has another type.
+// Returns the value of an attribute; NULL if it is not set. Throws if it has another type.
 template <typename T>
 const T* attr_or_null(const OpDef& def, const AttrMap& attrs, const std::string& name) {
   const AttrValue* value = attrs.find(name);
@@ -41,7 +41,8 @@ const T* attr_or_null(const OpDef& def, const AttrMap& attrs, const std::string&
   return typed;
 }
 
-// Distributes the inputs of a call over the op's arguments: returns the number of inputs of each.
+// Distributes the inputs of a call over the op's arguments. Returns the number of inputs of each
+// argument.
 std::vector<size_t> match_inputs(const OpDef& def, size_t num_inputs, const AttrMap& attrs) {
   const auto is_list = [](const ArgDef& arg) {
     return !arg.number_attr.empty() || !arg.type_list_attr.empty();
@@ -127,7 +128,7 @@ std::vector<const ArgDef*> infer_attrs(const OpDef& def,
   return args;
 }
 
-// The length of a list attribute; -1 if it is not a list.
+// Returns the length of a list attribute; -1 if it is not a list.
 int64_t list_length(const AttrValue& value) {
   return std::visit(
       [](const auto& x) -> int64_t {
@@ -257,7 +258,7 @@ Operation* OpBuilder::build() {
 
 Graph::Graph() : root_(this), variables_(std::make_unique<VariableStore>(*this)) {}
 Graph::Graph(Graph& outer, const std::string& scope) : root_(&outer.root()), name_scope_(scope) {
-  // A range of seed numbers for each function, far above the ids of the root graph's operations.
+  // Each function has its own range of seed numbers, far above the ids of root operations.
   first_seed_number_ = int64_t{1000003} * ++root_->functions_;
 }
 Graph::~Graph() = default;

@@ -28,7 +28,7 @@ using CollectionItem = std::variant<Output,
 class Graph;
 
 // Builds one operation: g.op("MatMul", {x, w}).attr("transpose_b", true).named("logits").
-// Conversion to Output or Operation* adds it to the graph.
+// Converting the builder to Output or Operation* adds the operation to the graph.
 class OpBuilder {
  public:
   OpBuilder(Graph& graph, const char* type, std::vector<Output> inputs)
@@ -79,8 +79,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
                        const AttrMap& attrs = {},
                        const std::string& name = "",
                        const std::vector<Operation*>& control_inputs = {});
-  // Copies an operation of another graph. The inputs must have the types and shapes of its inputs,
-  // because nothing is checked or inferred. unique_name() must have marked its name as used.
+  // Copies an operation of another graph. `inputs` must have the types and shapes of the original
+  // inputs, because nothing is checked or inferred. unique_name() must have marked the operation's
+  // name as used.
   Operation* copy_op(const Operation& op,
                      std::vector<Output> inputs,
                      std::vector<Operation*> control_inputs);
@@ -91,11 +92,11 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Output scalar(DType dtype, double value, const std::string& name = "Const") {
     return constant(Tensor::number(dtype, value), name);
   }
-  // An int32 vector, the type of shapes and axes.
+  // Adds a constant int32 vector. Ops take shapes and axes in this type.
   Output int_vector(const std::vector<int32_t>& values, const std::string& name = "Const") {
     return constant(Tensor::vector<int32_t>(values), name);
   }
-  // A no-op that runs after all of `ops`.
+  // Adds a no-op that runs after all of `ops`.
   Operation* group(const std::vector<Operation*>& ops, const std::string& name = "group_deps");
 
   const std::vector<std::unique_ptr<Operation>>& operations() const { return operations_; }
@@ -111,7 +112,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::string unique_name(const std::string& name, bool mark_as_used = true);
   const std::string& current_name_scope() const { return name_scope_; }
 
-  // The outermost graph, which owns the names, variables, collections and seed of its functions.
+  // Returns the outermost graph, which owns the names, variables, collections and seed of its
+  // functions.
   Graph& root() const { return *root_; }
   bool is_function() const { return root_ != this; }
   // Returns the tensor of this graph that stands for a tensor of another graph. Only a FuncGraph
@@ -119,28 +121,28 @@ class Graph : public std::enable_shared_from_this<Graph> {
   virtual Output capture(const Output& outside);
   // Declares that an operation of an enclosing graph must run before the caller of this function.
   virtual void add_outer_control_input(Operation* outside);
-  // Adds inputs and outputs to an operation that calls functions; the inputs extend its last
-  // argument. Sessions detect the change by extensions().
+  // Adds inputs and outputs to an operation that calls functions; the inputs extend the last
+  // argument of its op. Sessions compare extensions() to detect the change.
   void extend(Operation& op,
               const std::vector<Output>& inputs,
               const std::vector<std::pair<DType, Shape>>& outputs);
   // Incremented by extend().
   int extensions() const { return root_->extensions_; }
-  // The number from which the next random op derives its default seed. Unique in the root graph and
-  // its functions; in the root graph, the id of the next operation.
+  // Returns the number from which the next random op derives its default seed. Unique in the root
+  // graph and its functions; in the root graph, the id of the next operation.
   int64_t seed_number() const { return first_seed_number_ + version(); }
-  // Sets the seed number of the next operation. Undoes the shift of seeds by preceding operations
-  // that draw no random numbers.
+  // Sets the seed number of the next operation, so that preceding operations that draw no random
+  // numbers do not shift the seeds.
   void set_seed_number(int64_t number) { first_seed_number_ = number - version(); }
 
   void finalize() { finalized_ = true; }
   void unfinalize() { finalized_ = false; }
   bool finalized() const { return finalized_ || root_->finalized_; }
-  // The number of operations, which only grows.
+  // Returns the number of operations, which only grows.
   int version() const { return static_cast<int>(operations_.size()); }
 
   void add_to_collection(const std::string& name, CollectionItem item);
-  // The items whose names start with `scope`; all items if it is empty.
+  // Returns the items whose names start with `scope`; all items if `scope` is empty.
   std::vector<CollectionItem> collection(const std::string& name,
                                          const std::string& scope = "") const;
   // Incremented by each add_to_collection().
@@ -149,7 +151,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   VariableStore& variables() { return *root_->variables_; }
 
-  // The graph-level random seed. has_seed() is FALSE if it has not been set.
+  // Sets the graph-level random seed. has_seed() is FALSE if it has not been set.
   void set_seed(int64_t seed) {
     seed_ = seed;
     has_seed_ = true;
@@ -159,7 +161,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   // Data that the embedding language attaches to the graph: its handles of tensors.
   std::shared_ptr<void> foreign;
-  // Cached export of the graph (GraphExport).
+  // Cached result of exporting the graph to TensorFlow's format (class GraphExport).
   mutable std::shared_ptr<void> exported;
 
  protected:
@@ -210,8 +212,8 @@ class NameScope {
   std::string outer_, name_;
 };
 
-// While in scope, new operations run after `ops`. With `clears`, they do not depend on the
-// enclosing control dependencies.
+// While in scope, new operations run after `ops`. With `clears`, the new operations ignore the
+// control dependencies of enclosing scopes.
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation*> ops, bool clears = false);
@@ -223,7 +225,7 @@ class ControlDependencies {
   Graph& graph_;
 };
 
-// The name of the tensor, operation or variable, or the string itself.
+// Returns the name of the tensor, operation or other object; a string is its own name.
 std::string collection_item_name(const CollectionItem& item);
 
 namespace collection_keys {

@@ -33,7 +33,8 @@ Tensor convert_tensor(const Tensor& tensor, DType dtype) {
   return converted;
 }
 
-// Gets a number, or 0 or 1 for a flag, and its default type. Returns FALSE for other values.
+// Stores a number, or 0 or 1 for a flag, and the default type of its tensor. Returns FALSE for
+// other values.
 bool get_number_or_flag(const Value& value, double* x, DType* default_dtype) {
   if (const bool* flag = value.get_if<bool>()) {
     *x = *flag;

@@ -34,32 +34,33 @@ bool register_graph_function(const char* signature,
 #define RUNHOOKS_REGISTER_FUNCTION(signature, summary, ...)                               \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __COUNTER__) = \
       ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, false)
-// The same for a function that does not read `name`: its operations are in a name scope of this
-// name.
+// The same for a function that does not read the argument `name`. Its operations are added in a
+// name scope with this name.
 #define RUNHOOKS_REGISTER_SCOPED_FUNCTION(signature, summary, ...)                        \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __COUNTER__) = \
       ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, true)
 
-// Calls a function for a script. `specified` names the arguments of the call; it is an error if the
-// function does not read one of them.
+// Calls a function for a script. `specified` names the arguments that the script has passed; throws
+// if the function does not read one of them.
 Value call_graph_function(const GraphFunctionDef& def,
                           Graph& graph,
                           const Args& args,
                           const std::vector<std::string>& specified);
 
-// An argument as a tensor. Tensors are unchanged, and variables are read. Numbers become a constant
-// of type `dtype`; if that is kInvalid, of bool, int32 or float32. The elements of a list are
-// stacked. Throws if the argument is missing.
+// Converts an argument to a tensor. Tensors are unchanged, and variables are read. Numbers become a
+// constant of type `dtype`; if that is kInvalid, of bool, int32 or float32. The elements of a list
+// are stacked. Throws if the argument is missing.
 Output tensor_argument(Graph& graph,
                        const Args& args,
                        const std::string& name,
                        DType dtype = DType::kInvalid);
-// The same, but IndexedSlices are not converted to a tensor.
+// Like tensor_argument(), but keeps IndexedSlices (a sparse gradient) instead of converting them.
 Gradient gradient_argument(Graph& graph, const Args& args, const std::string& name);
-// A value as a gradient: IndexedSlices unchanged, other values as a tensor, NULL as no gradient.
+// Converts a value to a gradient: IndexedSlices unchanged, other values as a tensor, NULL as no
+// gradient.
 Gradient gradient_of_value(Graph& graph, const Value& value, const std::string& name);
-// The value of a variable in this graph. In a function, a resource variable is read at the point of
-// use, because the function may have modified it.
+// Returns the value of a variable in this graph. In a function, a resource variable is read at the
+// point of use, because the function may have modified it.
 Output variable_value(Graph& graph, const Variable& variable);
 // Converts a value to a tensor like tensor_argument(); `name` is the argument's name in messages.
 Output tensor_of_value(Graph& graph,
@@ -73,16 +74,16 @@ Output tensor_argument_or_none(Graph& graph,
                                DType dtype = DType::kInvalid);
 // Whether the value contains a tensor or variable.
 bool has_tensor(const Value& value);
-// A list of dimensions as a shape. Dimensions that are tensors are unknown.
+// Converts a list of dimensions to a shape. Dimensions that are tensors are unknown.
 Shape known_shape(const Value& value);
-// A data type by name ("float32"), or `otherwise` if missing.
+// Reads an argument that names a data type ("float32"); returns `otherwise` if it is missing.
 DType dtype_argument(const Args& args, const std::string& name, DType otherwise);
-// An argument of one or several integers; empty if missing.
+// Reads an argument of one or several integers; returns an empty vector if it is missing.
 std::vector<int64_t> whole_numbers(const Args& args, const std::string& name);
-// An argument as a list: a single value is a list of one, a missing argument is empty.
+// Reads an argument as a list: a single value is a list of one, a missing argument is empty.
 ValueList values_argument(const Args& args, const std::string& name);
 
-// The results of a function as a list, or as a named list.
+// Convert the results of a function to a list, or to a named list.
 Value value_list(const std::vector<Output>& outputs);
 Value value_record(const std::vector<std::pair<std::string, Output>>& outputs);
 

@@ -18,12 +18,13 @@ class IndexedSlices : public CoreObject {
   Gradient rows_;
 };
 
-// A sparse gradient as a dense tensor with zeros elsewhere; a dense one unchanged.
+// Converts a sparse gradient to a dense tensor with zeros elsewhere. Returns a dense gradient
+// unchanged.
 Output dense_gradient(Graph& graph, const Gradient& gradient);
 
-// The sparse gradient that a value contains; NULL if it is not an IndexedSlices.
+// Returns the sparse gradient that a value contains; NULL if the value is not an IndexedSlices.
 const Gradient* indexed_slices_in(const Value& value);
-// A gradient as a value for scripts: a tensor, an IndexedSlices, or NULL for no gradient.
+// Converts a gradient to a value for scripts: a tensor, an IndexedSlices, or NULL for no gradient.
 Value gradient_value(const Gradient& gradient);
 // Applies a function to a tensor, or to the values of a sparse gradient.
 template <typename Function>

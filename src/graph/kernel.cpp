@@ -17,14 +17,14 @@ void KernelContext::check_output(int i, DType dtype) const {
 }
 
 Tensor& KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
-  // Only an output of a new type or shape needs check_output() below.
+  // Checks the type only if the type or shape is new; otherwise it has been checked before.
   if (i < 0 || i >= num_outputs_) check_output(i, dtype);  // throws
   Slot& slot = outputs_[i];
   if (!slot.owned || slot.tensor.dtype() != dtype || slot.tensor.shape() != shape) {
     check_output(i, dtype);
     const Shape new_shape = shape;  // copied, because `shape` may refer to the old tensor's shape
     slot.owned = false;
-    slot.tensor = Tensor();  // frees its memory first
+    slot.tensor = Tensor();  // frees the old memory before the allocation
     slot.tensor = allocator_.allocate(slot, dtype, new_shape);
     slot.owned = true;
     touch_output(i);

@@ -20,7 +20,7 @@ class Operation;
 class Resource {
  public:
   virtual ~Resource() = default;
-  // The resource kind in op definitions, as in "resource: resource, variable".
+  // Returns the kind that op definitions name: "variable" in "resource: resource, variable".
   virtual const char* kind() const { return "resource"; }
 };
 
@@ -38,7 +38,7 @@ class ResourceManager {
     }
     return *resource;
   }
-  // NULL if there is no resource of this name and type.
+  // Returns NULL if there is no resource of this name and type.
   template <typename R>
   R* find(const std::string& name) const {
     auto found = resources_.find(name);
@@ -46,7 +46,7 @@ class ResourceManager {
   }
   void clear() { resources_.clear(); }
 
-  // The files that kernels may open: all files, unless the graph is untrusted.
+  // Returns the files that kernels may open: all files, unless the graph is untrusted.
   const FileAccessPolicy& file_access_policy() const { return file_access_policy_; }
   void set_file_access(const FileAccessPolicy& policy) { file_access_policy_ = policy; }
 
@@ -95,25 +95,26 @@ class KernelContext {
   const Operation& op() const { return op_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]->tensor; }
-  // Reads input i during preparation. The plan prepares the kernel again when the value may have
+  // Reads input i during preparation. The session prepares the kernel again when the value may have
   // changed.
   const Tensor& input_for_prepare(int i) {
     prepare_inputs_.insert(i);
     return input(i);
   }
   const InputSet& prepare_inputs() const { return prepare_inputs_; }
-  // The result of the shape function for output 0, for kernels that allocate or share outputs
-  // themselves.
+  // The shape of output 0 as the shape function inferred it, for kernels that allocate or share
+  // outputs themselves.
   Shape inferred_shape;
-  // Whether the output of an op that reads a variable is used after the variable is modified.
+  // For an op that reads a variable: whether its output is used after the variable is modified. The
+  // output must then be a copy.
   bool needs_snapshot = false;
 
   int num_outputs() const { return num_outputs_; }
   Tensor& output(int i) { return outputs_[i].tensor; }
 
-  // A buffer of this shape for output i; reuses the old one if it fits. Each run must write all of
-  // it, because other outputs reuse the buffer when this one is no longer needed. Fetched values
-  // are copies.
+  // Returns a buffer of this shape for output i; reuses the old one if it fits. Each run must write
+  // the whole buffer, because other outputs use it when output i is no longer needed. Fetched
+  // values are copies.
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
   // Lets output i share the buffer of `tensor`. Nothing may modify the output.
   void alias_output(int i, const Tensor& tensor);
@@ -128,17 +129,17 @@ class KernelContext {
   }
 
   void set_output_resource(int i, Resource* resource) { outputs_[i].resource = resource; }
-  // The resource of input i. The kind in the op's definition has been checked before.
+  // Returns the resource of input i. The kind in the op's definition has been checked before.
   template <typename R>
   R& input_resource(int i) const {
     return static_cast<R&>(*inputs_[static_cast<size_t>(i)]->resource);
   }
   Resource* resource_or_null(int i) const { return inputs_[static_cast<size_t>(i)]->resource; }
   ResourceManager& resources() const { return resources_; }
-  // Kernels must check each path with it before they open the file.
+  // Kernels must check each path with this policy before they open the file.
   const FileAccessPolicy& file_access_policy() const { return resources_.file_access_policy(); }
 
-  // The sum of the versions of all inputs. Versions only increase, so each change changes the sum.
+  // Returns the sum of the versions of all inputs. Versions only increase, so it never repeats.
   uint64_t input_version() const {
     uint64_t sum = 0;
     for (const Slot* slot : inputs_) sum += slot->version;
@@ -170,9 +171,9 @@ class Kernel;
 class KernelGroup {
  public:
   virtual ~KernelGroup() = default;
-  // Computes all kernels. Results have the same bits as separate calls. Valid until one of the
-  // kernels is prepared again; variables and output buffers do not move until then. Returns FALSE
-  // without any effect if the kernels must be computed separately in this step.
+  // Computes all kernels. Results have the same bits as separate calls. The group is valid until
+  // one of the kernels is prepared again; variables and output buffers do not move until then.
+  // Returns FALSE without any effect if the kernels must be computed separately in this step.
   virtual bool compute() = 0;
 };
 
@@ -188,9 +189,9 @@ class Kernel {
   // allocated with the inferred shapes. Pointers obtained here are valid until the next call.
   virtual void prepare(KernelContext&) {}
   virtual void compute(KernelContext&) = 0;
-  // TRUE if compute() distributes long work over kernel_threads() itself.
+  // Returns TRUE if compute() distributes long work over kernel_threads() itself.
   virtual bool uses_threads() const { return false; }
-  // FALSE if prepare() computes the result, so that sessions do not call compute().
+  // Returns FALSE if prepare() computes the result, so that sessions do not call compute().
   virtual bool computes() const { return true; }
   // Whether this kernel and `other` may be in one group. Both are prepared, have the same class and
   // are independent of each other.

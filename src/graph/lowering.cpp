@@ -20,7 +20,7 @@ const Operation* operation_of(const CollectionItem& item) {
   return op ? *op : nullptr;
 }
 
-// The element for an operation in a vector that is indexed by operation id.
+// Returns the element for an operation in a vector that is indexed by operation id.
 template <typename T>
 auto& element_of(T& by_id, const Operation* op) {
   return by_id[static_cast<size_t>(op->id())];
@@ -43,13 +43,13 @@ class ReadBeforeWriteDeps {
     readers_before_.resize(n);
     readers_.resize(n);
     forwarded_variable_.resize(n);
-    // In creation order, visit() has seen all earlier readers of a variable before an update.
+    // Visits in creation order, so that all earlier readers of a variable are known at its update.
     for (const auto& entry : ancestors_of(train_ops, Through::kInputsAndControl)) {
       visit(entry.second);
     }
   }
-  // The readers that must precede an update. Operations that were added later are not part of the
-  // training step.
+  // Returns the readers that must precede an update. Operations that were added after the
+  // construction are not part of the training step.
   const Operations& readers_before(const Operation& op) const {
     static const Operations kNone;
     return static_cast<size_t>(op.id()) < readers_before_.size() ? element_of(readers_before_, &op)
@@ -80,13 +80,15 @@ class ReadBeforeWriteDeps {
       if (!variable) continue;
       Operations& readers = element_of(readers_, variable);
       if (readers.empty() || readers.back() != op) readers.push_back(op);
-      // TensorFlow also lets operations that forward a value share its memory.
+      // In TensorFlow, an operation that forwards a value may share the variable's memory. So its
+      // consumers also read the variable.
       const bool forwards_variable = is_variable(input) || op->def().forwards;
       if (i == 0 && forwards_variable) element_of(forwarded_variable_, op) = variable;
     }
   }
 
-  // The variables that the functions of `op` modify are inputs of `op`, as handles.
+  // Adds the readers of variables that the functions of `op` modify. These are handle inputs of
+  // `op`.
   void add_function_write_deps(const Operation* op) {
     const std::vector<std::string> names = modified_variables(*op);
     const std::set<std::string> modified(names.begin(), names.end());
@@ -95,7 +97,7 @@ class ReadBeforeWriteDeps {
     }
   }
 
-  // By operation id. Shorter than the graph if it has grown since.
+  // Indexed by operation id. Operations that were added later have no element.
   Operations forwarded_variable_;           // the variable whose value the operation forwards
   std::vector<Operations> readers_;         // by variable: its readers so far
   std::vector<Operations> readers_before_;  // by update: the readers that must precede it
@@ -111,7 +113,7 @@ class Lowering {
   Lowering(const Graph& from, Graph& to)
       : from_(from), read_before_write_(from), to_(to), initial_extensions_(from.extensions()) {}
 
-  // Lowers all operations, or those that were added since the last call.
+  // Lowers the operations that were added since the last call; in the first call, all operations.
   void run() {
     const auto& all = from_.operations();
     const size_t first_new = lowered_ops_.size();
@@ -181,7 +183,7 @@ class Lowering {
     }
     return unused;
   }
-  // The operations in a collection that run() has not seen.
+  // Returns the operations in a collection that run() has not seen.
   std::vector<const Operation*> new_operations_in(const std::string& name) const {
     const std::vector<CollectionItem> items = from_.collection(name);
     const auto num_lowered = num_lowered_items_.find(name);
@@ -327,7 +329,7 @@ class Lowering {
     Lowering(from, *to).run_function(from, *to);
     return to;
   }
-  // Replaces an op that TensorFlow lacks.
+  // Adds the operations that replace `op`, which TensorFlow lacks.
   Operation* lower_operation(const Operation& op) {
     {
       const ControlDependencies after(to_, lowered_control_inputs(op));
@@ -351,7 +353,7 @@ class Lowering {
   Graph& to_;
   const int initial_extensions_;                     // Graph::extensions() of `from_` at creation
   std::map<std::string, size_t> num_lowered_items_;  // by collection
-  // By the id of the original operation.
+  // Indexed by the id of the original operation.
   std::vector<Operation*> lowered_ops_;
   std::vector<bool> is_unchanged_;  // whether types, shapes and values of the outputs are unchanged
   std::vector<const Operation*> local_init_ops_;

@@ -1,4 +1,4 @@
-// lowered_graph(): a copy of a graph that contains only TensorFlow's ops, as files require.
+// lowered_graph(): copies a graph and replaces the ops that TensorFlow lacks, as files require.
 // IncrementalLowering: the same for a graph that grows.
 #pragma once
 
@@ -9,11 +9,10 @@
 namespace runhooks {
 
 // Returns a copy of `graph` in which TensorFlow's ops replace each op that TensorFlow lacks
-// (OpDef::lower_fn). Operations and
-// tensors keep their names: a replacement is in a name scope with the operation's name, and its
-// last operation has this name. Adds initializers of tables and asset paths to the collections of
-// `graph`. In a training step, each update of a variable gets control dependencies on the reads
-// that precede it, because only our sessions guarantee this order without control dependencies.
+// (OpDef::lower_fn). Operations and tensors keep their names: a replacement is in a name scope with
+// the operation's name, and its last operation has this name. Adds initializers of tables and asset
+// paths to the collections of the copy. In a training step, each update of a variable gets control
+// dependencies on the reads that precede it. Only our sessions guarantee this order without them.
 std::shared_ptr<Graph> lowered_graph(const Graph& graph);
 
 class Lowering;

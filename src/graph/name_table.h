@@ -18,7 +18,7 @@ enum class Case { kSensitive, kInsensitive };
 template <Case kCase>
 class NameTable {
  public:
-  // NULL if the name does not exist. Valid until the next insert().
+  // Returns NULL if the name does not exist. The pointer is valid until the next insert().
   int* find(std::string_view name) {
     if (slots_.empty()) return nullptr;
     Slot& slot = slots_[slot_index(name, hash_of(name))];
@@ -68,7 +68,7 @@ class NameTable {
     }
     return true;
   }
-  // The slot of the name, or the slot for its insertion.
+  // Returns the slot that holds the name, or the free slot in which to insert it.
   size_t slot_index(std::string_view name, uint32_t hash) const {
     const size_t mask = slots_.size() - 1;
     size_t index = hash & mask;

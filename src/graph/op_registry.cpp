@@ -17,7 +17,7 @@ std::map<std::string, OpDef>& registry() {
   return *ops;
 }
 
-// The same definitions in a hash table: each new operation looks up its definition.
+// Indexes the definitions of registry() by a hash table, for a fast lookup by each new operation.
 std::unordered_map<std::string, const OpDef*>& registry_index() {
   static auto* ops = new std::unordered_map<std::string, const OpDef*>;
   return *ops;

@@ -21,7 +21,7 @@ struct Range {
     return (!has_minimum || x >= static_cast<T>(minimum)) &&
            (!has_maximum || x <= static_cast<T>(maximum));
   }
-  // ">= 0" or ">= 0 and <= 3".
+  // Describes the range: ">= 0" or ">= 0 and <= 3".
   std::string to_string() const;
 };
 
@@ -79,7 +79,7 @@ class ShapeContext {
   const Operation& op() const { return op_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Shape& input(int i) const { return inputs_.at(static_cast<size_t>(i)); }
-  // The value of input i, or NULL if it is unknown.
+  // Returns the value of input i, or NULL if it is unknown.
   const Tensor* value(int i) const {
     values_read_.insert(i);
     return values_.at(static_cast<size_t>(i));
@@ -87,7 +87,7 @@ class ShapeContext {
   const InputSet& values_read() const { return values_read_; }
   void set_output(int i, const Shape& shape) { outputs_.at(static_cast<size_t>(i)) = shape; }
   const std::vector<Shape>& outputs() const { return outputs_; }
-  // The shape of input i; throws if its rank differs.
+  // Returns the shape of input i; throws if its rank is not `rank`.
   Shape with_rank(int i, int rank) const;
 
  private:
@@ -127,7 +127,7 @@ class GradientOverride {
 
 // Replaces an op that TensorFlow lacks by TensorFlow's ops (graph/lowering.h). Adds operations with
 // the given inputs to a graph, in a name scope with the name of the replaced operation. The last
-// one is named "<this name>/", which gives it exactly this name, and has the same outputs.
+// one has the same outputs. Its name ends with "/", which gives it exactly the replaced name.
 using LowerFn = std::function<void(Graph&, const Operation&, const Outputs& inputs)>;
 
 class StatefulResource;
@@ -143,7 +143,7 @@ struct OpDef {
   LowerFn lower_fn;  // for ops that TensorFlow lacks
   bool not_differentiable = false;
   bool is_stateful = false;
-  // Stateful, but may run in any order relative to operations that do not depend on it.
+  // The op is stateful, but may run in any order relative to operations that do not depend on it.
   bool order_insensitive = false;
   // Output 0 is the attribute `value`.
   bool is_constant = false;
@@ -161,20 +161,21 @@ struct OpDef {
   bool holds_variable = false;
   // Output 0 is the current value of the variable that input 0 refers to.
   bool reads_variable = false;
-  // Inputs whose referenced variables the op modifies.
+  // Numbers of the inputs that refer to variables which the op modifies.
   std::vector<int> mutates;
-  // An optimizer update. It modifies only the variables in `mutates`.
+  // The op is an optimizer update. It modifies only the variables in `mutates`.
   bool updates_variables = false;
   // Output 1 contains the indices of IndexedSlices, without duplicates.
   bool has_distinct_rows = false;
-  // Calls a function of the embedding language. Sessions run it only on their own thread.
+  // The op calls a function of the embedding language. Sessions run it only on their own thread.
   bool is_host_function = false;
-  // Reads files. The FileAccessPolicy of a loaded model allows only files in the model's folder.
+  // The op reads files. The FileAccessPolicy of a loaded model allows only files in its folder.
   bool reads_files = false;
-  // Writes, replaces or removes files, which untrusted graphs may not do.
+  // The op writes, replaces or removes files, which untrusted graphs may not do.
   bool writes_files = false;
-  // Calls functions, which are attributes of type "func". The gradient function gets an invalid
-  // Output for an output without a gradient. It may add inputs and outputs to the operation.
+  // The op calls functions, which are attributes of type "func". The gradient function gets an
+  // invalid Output for an output without a gradient. It may add inputs and outputs to the
+  // operation.
   bool calls_functions = false;
   // Creates the initial StatefulResource that a session stores for the operation; NULL for ops
   // without saved state.
@@ -199,7 +200,7 @@ const std::map<std::string, OpDef>& all_ops();
 ArgDef parse_arg(const std::string& spec);
 AttrDef parse_attr(const std::string& spec);
 
-// Registers an OpDef and adds its properties, as a static object before main():
+// Registers an op. The chained calls add its properties. Used for static objects, before main():
 // static OpRegistration kNeg = OpRegistration("Neg").input("x: T")...;
 class OpRegistration {
  public:

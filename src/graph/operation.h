@@ -47,7 +47,7 @@ class Operation {
 
   const std::vector<Output>& inputs() const { return inputs_; }
   const Output& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
-  // The argument of the op's definition that input i belongs to.
+  // Returns the argument of the op's definition that input i belongs to.
   const ArgDef& input_arg(int i) const { return *input_args_[static_cast<size_t>(i)]; }
   const std::vector<Operation*>& control_inputs() const { return control_inputs_; }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
@@ -58,8 +58,8 @@ class Operation {
   const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
   // Merges `shape` into the inferred shape of output i.
   void set_output_shape(int i, const Shape& shape);
-  // Whether set_output_shape() has refined an inferred shape. Operations that were added before
-  // then have inferred their shapes without it.
+  // Whether set_output_shape() has refined an inferred shape. Consumers that were added before then
+  // have inferred their shapes from the unrefined shape.
   bool shapes_are_refined() const { return shapes_are_refined_; }
 
   const AttrMap& attrs() const { return attrs_; }

@@ -9,8 +9,8 @@ Output part_value(Graph& graph, const Variable& part) {
   return graph.op("ReadVariableOp", {part.handle}).attr("dtype", part.dtype);
 }
 
-// The axis along which the variable is partitioned: the first part and the second one differ in
-// their offset along it.
+// Returns the axis along which the variable is partitioned. Only along this axis do the offsets of
+// the first two parts differ.
 int split_axis(const std::vector<VariablePtr>& parts) {
   int axis = 0;
   for (size_t i = 0; i < parts[1]->slice->offset.size(); ++i) {

@@ -83,8 +83,8 @@ class VariableSaveable : public Saveable {
   bool reshape_;
 };
 
-// Reads the variable's value from a checkpoint. Throws if it is missing or has another shape or
-// type.
+// Reads the variable's value from a checkpoint. Throws if the value has another shape or type, or
+// if it is missing and not optional.
 Tensor VariableSaveable::value_in(const TensorSource& source) const {
   const Variable& variable = *variable_;
   const auto info = source.find(name_);

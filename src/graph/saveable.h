@@ -40,8 +40,8 @@ class StatefulResource : public Resource {
   virtual void restore_state(const NamedTensors& state) = 0;
 };
 
-// The state that a session stores for an operation; created if missing. NULL if operations of this
-// type have no state.
+// Returns the state that a session stores for an operation; creates it if missing. Returns NULL if
+// operations of this type have no state.
 StatefulResource* stateful_resource(ResourceManager& resources, const Operation& op);
 
 // One tensor of a checkpoint, or a slice of one (TensorFlow's SaveSpec).
@@ -51,7 +51,7 @@ struct SaveSpec {
   std::shared_ptr<const SaveSliceInfo> slice;  // NULL for the whole tensor
 };
 
-// Read access to the tensors of a checkpoint.
+// Gives read access to the tensors of a checkpoint.
 class TensorSource {
  public:
   struct Info {
@@ -60,7 +60,7 @@ class TensorSource {
   };
   virtual ~TensorSource() = default;
   virtual const std::string& path() const = 0;
-  // Empty if the tensor does not exist.
+  // Returns nullopt if the tensor does not exist.
   virtual std::optional<Info> find(const std::string& name) const = 0;
   virtual std::vector<std::string> names_with(const std::string& prefix) const = 0;
   virtual Tensor read(const std::string& name) const = 0;
@@ -88,9 +88,9 @@ class Saveable {
  public:
   using Assign = std::function<void(ResourceManager&)>;
   virtual ~Saveable() = default;
-  // The name of its tensor, or the prefix of the names of its tensors.
+  // Returns the key of the only tensor in checkpoints, or the prefix of the keys of all tensors.
   virtual const std::string& name() const = 0;
-  // The name that scripts and messages use; a prefix of name().
+  // Returns the name that scripts and messages use; a prefix of name().
   virtual const std::string& display_name() const { return op() ? op()->name() : name(); }
   virtual std::vector<SaveSpec> save(ResourceManager& resources) = 0;
   // Throws if a required value is missing or does not fit `resources`. The returned function must
@@ -100,22 +100,23 @@ class Saveable {
     return !source.names_with(name()).empty();
   }
 
-  // TRUE for learned state, such as weights: exports, evaluations, best checkpoints and warm starts
-  // use it. FALSE for the state of a training run (input positions, hooks, random numbers), which
-  // only the resumed run restores.
+  // Returns TRUE for learned state, such as weights: exports, evaluations, best checkpoints and
+  // warm starts use it. Returns FALSE for the state of a training run (input positions, hooks,
+  // random numbers), which only the resumed run restores.
   virtual bool is_model_state() const { return false; }
   // Whether an optimizer trains it. A warm start with a single name pattern selects only trainable
   // Saveables.
   virtual bool is_trainable() const { return false; }
-  // The operation that owns the resource, or NULL.
+  // Returns the operation that owns the resource, or NULL.
   virtual const Operation* op() const { return nullptr; }
-  // The operation that sets the initial value; NULL if the state needs no initializer.
+  // Returns the operation that sets the initial value; NULL if the state needs no initializer.
   virtual Operation* initializer() const { return nullptr; }
   // Whether the session has a value. Always TRUE if there is no initializer.
   virtual bool is_initialized(const ResourceManager&) const { return true; }
-  // How exported graphs save and restore the state; they omit it if there are no specs.
+  // Returns how exported graphs save and restore the state. Without specs, exported graphs omit the
+  // state.
   virtual SaveableOps lowered() const { return {}; }
-  // The variable; NULL if this is not the Saveable of a variable.
+  // Returns the variable; NULL if this is not the Saveable of a variable.
   virtual VariablePtr variable() const { return nullptr; }
 };
 
@@ -123,14 +124,14 @@ using SaveablePtr = std::shared_ptr<Saveable>;
 
 // Assigns a value to a variable of a session.
 void assign_variable(ResourceManager& resources, const Variable& variable, const Tensor& value);
-// The position of a variable in the tensor of a checkpoint, in RestoreV2's format ("7 2 0,3:0,2");
-// "" for the whole tensor.
+// Returns the position of a variable in the tensor of a checkpoint, in the format of TensorFlow's
+// op RestoreV2 ("7 2 0,3:0,2"); "" for the whole tensor.
 std::string slice_spec(const Variable& variable);
-// Lets restores set this variable to zero if the checkpoint lacks it, instead of an error. Hooks
+// Lets a restore set this variable to zero, instead of throwing, if the checkpoint lacks it. Hooks
 // add such variables, and checkpoints that were written without the hook do not contain them.
 void mark_optional_in_checkpoint(const VariablePtr& variable);
-// The Saveable of a variable. `name` is its key in checkpoints, by default the variable's name.
-// With `reshape`, a checkpoint may have another shape with the same number of elements.
+// Creates the Saveable of a variable. `name` is its key in checkpoints, by default the variable's
+// name. With `reshape`, a checkpoint may have another shape with the same number of elements.
 SaveablePtr variable_saveable(const VariablePtr& variable,
                               const std::string& name = "",
                               bool reshape = false);
@@ -148,7 +149,7 @@ class StateSaveable : public Saveable {
 
  protected:
   virtual NamedTensors save_state(ResourceManager& resources) = 0;
-  // `where` is the checkpoint in messages.
+  // `where` names the checkpoint in messages.
   virtual Assign read_state(const NamedTensors& state,
                             const std::string& where,
                             const ResourceManager& resources) = 0;
@@ -173,7 +174,7 @@ class ResourceSaveable : public StateSaveable {
   Assign read_state(const NamedTensors& state,
                     const std::string& where,
                     const ResourceManager& resources) override;
-  // The subject of error messages: "The state of 'ensemble' (...)".
+  // Returns the subject of error messages: "The state of 'ensemble' (...)".
   virtual std::string describe() const;
 
  private:
@@ -184,15 +185,16 @@ class ResourceSaveable : public StateSaveable {
 // Saveable::read(). Throws if the state does not fit.
 Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& state);
 
-// The global variables of a graph, sorted by name, then the collection `saveable_objects`.
+// Returns the global variables of a graph, sorted by name, then the collection `saveable_objects`.
 std::vector<SaveablePtr> saveables_in(const Graph& graph);
-// The Saveables that are model state.
+// Returns the Saveables that are model state.
 std::vector<SaveablePtr> filter_model_state(std::vector<SaveablePtr> saveables);
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph);
-// The Saveables that exported graphs save and restore, sorted by the names of their operations.
+// Returns the Saveables that exported graphs save and restore, sorted by the names of their
+// operations.
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph);
 
-// The Saveables that `source` contains.
+// Returns the Saveables that `source` contains.
 std::vector<SaveablePtr> saveables_in_source(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source);
 // Restores all values. An error leaves the session unchanged: all values are read and checked

@@ -9,7 +9,8 @@ namespace runhooks {
 
 namespace {
 
-// "SquaredDifference" becomes squared_difference, "GatherV2" gather.
+// Converts an op type to a function name: "SquaredDifference" becomes squared_difference,
+// "GatherV2" gather.
 std::string snake_case(const std::string& type) {
   const bool is_v2 = type.size() > 2 && type.compare(type.size() - 2, 2, "V2") == 0;
   std::string snake;
@@ -29,7 +30,7 @@ bool is_list(const AttrValue& value) {
          std::holds_alternative<std::vector<std::string>>(value);
 }
 
-// The default of an attribute as R code; empty if the attribute is required.
+// Returns the default of an attribute as R code; empty if the attribute is required.
 std::string default_as_r_code(const AttrDef& attr) {
   const AttrValue& value = attr.default_value;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "TRUE" : "FALSE";

@@ -9,8 +9,9 @@
 
 namespace runhooks {
 
-// For example "nn.moments(x, axes, keepdims = NULL, keep_dims as keepdims = NULL)". Several names
-// are separated by commas. Names that begin with "_" are hidden from scripts.
+// A parsed signature such as "nn.moments(x, axes, keepdims = NULL, keep_dims as keepdims = NULL)".
+// Several function names before "(" are separated by commas. Names that begin with "_" are hidden
+// from scripts.
 struct Signature {
   std::vector<std::string> endpoints;
   std::vector<ArgSpec> arguments;
@@ -21,8 +22,9 @@ struct Signature {
 // Throws if the text cannot be parsed.
 Signature parse_signature(const std::string& text);
 
-// All signatures of an op: those that it declares, and a default signature for its other endpoints.
-// The default has TensorFlow's order: inputs, required attributes, optional attributes, name.
+// Returns all signatures of an op: those that it declares, and a default signature for its other
+// endpoints. The default has TensorFlow's order: inputs, required attributes, optional attributes,
+// name.
 std::vector<Signature> signatures_of(const OpDef& def);
 
 }  // namespace runhooks

@@ -22,13 +22,13 @@ class VariableState : public Resource {
   DType dtype() const { return dtype_; }
   bool is_initialized() const { return value_.is_valid(); }
   Tensor& value() { return value_; }
-  // The number of buffer changes of all variables in this process. Pointers to values stay valid as
-  // long as it is the same.
+  // Returns the number of buffer changes of all variables in this process. Pointers to values stay
+  // valid as long as this number is unchanged.
   static uint64_t relocation_count() { return relocation_count_.load(std::memory_order_relaxed); }
   // Copies the value. If the shape is unchanged, the buffer is reused and prepared kernels stay
   // valid. Throws if the type differs.
   void assign(const Tensor& value);
-  // The same, but takes over the buffer of the value if it is not shared.
+  // Like assign(), but takes over the buffer of the value if it is not shared.
   void take(Tensor value);
 
  private:
@@ -77,21 +77,23 @@ using Initializer = std::function<Output(Graph&, const Shape&, DType)>;
 using Partitioner = std::function<std::vector<int64_t>(const Shape&, DType)>;
 
 Initializer zeros_initializer();
-// The initializer of float variables without one. nn/initializer.cpp sets it, because this layer
-// has no random ops.
+// Returns the initializer of float variables that specify none. nn/initializer.cpp sets it, because
+// this layer has no random ops.
 Initializer& default_initializer();
-// `name` is the name of the constant; by default "zeros" or "Const".
+// Sets all elements to `value`. `name` names the constant; by default "zeros" or "Const".
 Initializer constant_initializer(double value, const char* name = nullptr);
-// A tensor whose elements are all `value`.
+// Returns a tensor whose elements are all `value`.
 Tensor filled_tensor(DType dtype, const Shape& shape, double value);
 
-// Sessions store values under the name of the op that holds the variable.
+// Returns the state of a variable; NULL if the session has none. Sessions store it under the name
+// of the op that holds the variable.
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
-// The variable that input i of a kernel refers to. Throws if it has no value.
+// Returns the variable that input i of a kernel refers to. Throws if it has no value.
 VariableState& initialized_variable(KernelContext& c, int i);
-// Forwards the variable of input 0 to the output. Ops on resource variables have no output.
+// Lets the output refer to the variable of input 0. Does nothing for ops on resource variables,
+// which have no output.
 void forward_variable(KernelContext& c);
-// The attribute `shape` of a variable op; an unknown shape if the op has none.
+// Returns the attribute `shape` of a variable op; an unknown shape if the op has none.
 Shape declared_shape(const Operation& handle);
 
 struct VariableOptions {
@@ -117,7 +119,8 @@ struct VariableGetterResult {
   VariablePtr variable;  // NULL if the getter returned a tensor
   Output value;
 };
-// Custom getter of a variable with this full name: tf.variable_scope(custom_getter = ).
+// A custom getter, set by tf.variable_scope(custom_getter = ). It is called for a variable with
+// this full name and returns the variable or another value.
 using VariableGetter = std::function<VariableGetterResult(
     Graph&, const std::string& full_name, const Shape&, const VariableOptions&)>;
 
@@ -141,9 +144,9 @@ class VariableStore {
   VariablePtr find(const std::string& name) const;
   // Whether the scope `name` inside the current one has variables.
   bool has_scope(const std::string& name) const;
-  // The variable "<scope>/<name>": new or existing, depending on the scope's `reuse`.
+  // Returns the variable "<scope>/<name>": new or existing, depending on the scope's `reuse`.
   VariablePtr get(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // The same, partitioned by the scope's partitioner; one part if the scope has none.
+  // Like get(), but the scope's partitioner splits the variable; one part if the scope has none.
   std::vector<VariablePtr> get_partitioned(const std::string& name,
                                            const Shape& shape,
                                            const VariableOptions& options);
@@ -155,7 +158,7 @@ class VariableStore {
   VariablePtr get_by_full_name(const std::string& name,
                                const Shape& shape,
                                const VariableOptions& options);
-  // The full name of a variable in the current scope.
+  // Returns the full name of a variable in the current scope.
   std::string full_name(const std::string& name) const {
     return current_.name.empty() ? name : current_.name + "/" + name;
   }
@@ -182,11 +185,11 @@ class VariableScope {
 
 std::vector<VariablePtr> variables_in(const Graph& graph, const std::string& collection);
 
-// The int64 variable `global_step` of the graph, or NULL.
+// Returns the int64 variable `global_step` of the graph, or NULL.
 VariablePtr global_step(const Graph& graph);
 VariablePtr get_or_create_global_step(Graph& graph);
-// The tensor ("global_step/add:0") that hooks fetch to read the global step. Invalid if the graph
-// has no global step.
+// Returns the tensor ("global_step/add:0") that hooks fetch to read the global step. Invalid if the
+// graph has no global step.
 Output global_step_read(Graph& graph);
 
 }  // namespace runhooks

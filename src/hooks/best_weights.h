@@ -15,11 +15,11 @@ class BestWeights {
  public:
   explicit BestWeights(std::string model_dir);
 
-  // Starts a loop without a saved model. The variables `excluded` are not restored.
+  // Prepares for a training loop; no model is saved yet. restore() will not restore `excluded`.
   void begin(const Graph& graph, const std::vector<VariablePtr>& excluded);
-  // Saves the model of `step`: from the session if it is at that step, else by copying the
-  // checkpoint of that step from the model directory. Does nothing if that checkpoint does not
-  // exist.
+  // Saves the model of `step`: from the session if `step_now`, its current step, equals `step`;
+  // else by copying the checkpoint of that step from the model directory. Does nothing if that
+  // checkpoint does not exist.
   void save(Session& session, int64_t step_now, int64_t step);
   // Restores the model of `step`; returns false if it was not saved.
   bool restore(Session& session, int64_t step) const;

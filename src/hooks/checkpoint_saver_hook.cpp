@@ -16,7 +16,7 @@ CheckpointSaverHook::CheckpointSaverHook(const Args& args)
       saves_graph_(args.flag("save_graph_def", true)),
       triggers_by_time_(args.has("save_secs")) {
   if (args.has("save_secs") && args.has("save_steps")) {
-    // tfestimators' message, including the leading blank
+    // The message of the R package tfestimators, including the leading blank.
     invalid_argument(" Only one of save_secs or save_steps can be specified");
   }
   trigger_ = required_trigger_of(args, "save_steps", "save_secs");
@@ -78,8 +78,8 @@ void CheckpointSaverHook::end(Session& session) {
 }
 
 void CheckpointSaverHook::on_error(Session* session, const LoopFailure& failure) {
-  // Saves only after an interrupt, which leaves the variables valid. After an error, they may be
-  // its cause.
+  // Saves only after an interrupt, which leaves the variables valid. After an error, invalid
+  // variables may be its cause.
   if (failure.is_interrupt && session && has_session_) {
     const int64_t step = step_.now(*session);
     if (step != trigger_.last_step()) write_checkpoint(*session, step);

@@ -14,10 +14,10 @@ namespace runhooks {
       "given, set `run_every_secs = NULL`.",                                           \
       "notify = NULL: function"
 
-// Checks in after_run(). A stop also sets the variable signal_early_stopping/STOP, which
-// checkpoints contain but need not contain when they are restored. Messages are passed to the
-// argument `notify`, called as notify(kind, text) with kind "message" or "warning". Without it,
-// they are logged.
+// Checks in after_run(). A stop also sets the variable signal_early_stopping/STOP. Checkpoints
+// contain this variable, but checkpoints without it can be restored. Messages are passed to the
+// argument `notify`, called as notify(kind, text) with kind "message" or "warning". Without
+// `notify`, they are logged.
 class EarlyStoppingHook : public RunHook {
  public:
   // Subclasses that override should_stop() need no `should_stop_fn`.
@@ -28,13 +28,13 @@ class EarlyStoppingHook : public RunHook {
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
-  // The reason for the stop, as a clause at the end of a sentence.
+  // Returns the reason for the stop, as a clause at the end of a sentence.
   virtual std::string reason() const { return "as `should_stop_fn` said"; }
 
  protected:
-  // True if the hook must check after this run, although its trigger is not due.
+  // Returns true if the hook must check after this run, although its trigger is not due.
   virtual bool is_check_required() { return false; }
-  // Called after a run. May change the session.
+  // Returns true to stop the training. Called after a run, and may change the session.
   virtual bool should_stop(Session& session);
   bool has_stopped() const { return stop_step_ >= 0; }
   void notify(const char* kind, const std::string& text) const { notify_user(notify_, kind, text); }

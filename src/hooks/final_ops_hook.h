@@ -16,7 +16,7 @@ class FinalOpsHook : public RunHook {
   void after_create_session(Session& session, Coordinator&) override;
   void end(Session& session) override;
 
-  // The values of the ops; empty until the loop ends.
+  // Returns the values of the ops; empty until the loop ends.
   const std::vector<Tensor>& values() const { return values_; }
 
  private:

@@ -8,7 +8,8 @@ namespace runhooks {
 
 namespace {
 
-// The weights may be broadcast along the last dimensions of the losses.
+// Returns the weighted mean of the losses. The weights may be broadcast along the last dimensions
+// of the losses.
 double weighted_mean_of(const Tensor& losses, const Tensor& weights) {
   const int64_t n = losses.num_elements();
   const int64_t elements_per_weight =
@@ -118,7 +119,7 @@ void HistorySaverHook::record_input(Session& session) {
   history_->waited.push_back(input.waited);
 }
 
-// Only the R code that converts the history uses `evaluations`.
+// The hook ignores its argument `evaluations`. The R code that converts the history uses it.
 RUNHOOKS_REGISTER_HOOK(
     HistorySaverHook,
     "hook_history_saver",

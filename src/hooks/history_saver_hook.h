@@ -11,11 +11,11 @@
 
 namespace runhooks {
 
-// Endpoint of graphs that train on several processes. Its tensor holds the sum of the losses of all
-// processes in a step, and their number.
+// Name of the endpoint (graph/endpoints.h) of graphs that train on several processes. Its tensor
+// holds the sum of the losses of all processes in a step, and their number.
 constexpr const char* kReplicaLosses = "losses_of_all";
-// Endpoints of heads: the losses of the examples, and their weights if there are any. Each tensor
-// is keyed by the name of the evaluation metric that is its mean.
+// Names of the endpoints that hold the losses of the examples, and their weights if there are any.
+// The key of each tensor is the name of the evaluation metric that is its mean.
 constexpr const char* kExampleLosses = "example_losses";
 constexpr const char* kExampleWeights = "example_weights";
 

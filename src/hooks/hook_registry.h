@@ -43,7 +43,8 @@ class GlobalStep {
 // ("loss:0"), of an endpoint of the model, or of an operation with one output ("loss").
 Output tensor_argument(Graph& graph, const Value& value);
 
-// The elements of a named or unnamed list; a single value becomes a list of one, NULL an empty one.
+// Returns the elements of a named or unnamed list; a single value becomes a list of one, NULL an
+// empty one.
 ValueList values_of(const Value* value);
 
 // Like tensor_argument(), but the argument may also be an operation or its name.
@@ -57,10 +58,10 @@ class FeedSource : public Callable {
 };
 std::shared_ptr<FeedSource> feed_source_argument(const Args& args, const std::string& name);
 
-// Creates a trigger from the argument `steps_name` or `secs_name`. It never fires if both are
-// missing.
+// Creates a trigger from the argument called `steps_name` or `secs_name`. The trigger never fires
+// if both are missing.
 Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_name);
-// The same, but throws TensorFlow's error if both are missing.
+// Like trigger_of(), but throws TensorFlow's error if both arguments are missing.
 Trigger required_trigger_of(const Args& args, const char* steps_name, const char* secs_name);
 
 // Calls notify(kind, text) with kind "message" or "warning". Logs the text if `notify` is NULL.

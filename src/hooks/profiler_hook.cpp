@@ -38,7 +38,7 @@ class ProfilerHook : public RunHook {
     remove_stale_files(folder, {kTimelinePrefix});
     writer_ = summary_writer(folder, graph);
   }
-  // Never traces the first run, which is slower than later runs.
+  // Traces the run if it is due, but never the first run, which is slower than later runs.
   const RunArgs* before_run(RunContext&) override {
     is_traced_ = has_next_step_ && trigger_.should_trigger(next_step_);
     return is_traced_ ? &traced_args_ : &untraced_args_;

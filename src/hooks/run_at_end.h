@@ -9,7 +9,8 @@
 
 namespace runhooks {
 
-// If the fetches read input that has ended, logs a warning that names the hook, and throws.
+// Runs the fetches once. If they read input that has ended, logs a warning that names the hook, and
+// throws.
 inline std::vector<Tensor> run_at_end(Session& session,
                                       const std::string& hook,
                                       const std::vector<Fetch>& fetches,

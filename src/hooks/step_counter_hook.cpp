@@ -94,7 +94,7 @@ class StepCounterHook : public RunHook {
   std::shared_ptr<EventFileWriter> writer_;
   InputTimer timer_;
   bool has_last_step_ = false;
-  bool has_warmup_steps_ = false;  // steps of an initial pass that do not advance the global step
+  bool has_warmup_steps_ = false;  // an initial pass has steps that keep the global step
   int64_t last_step_ = 0;
 };
 

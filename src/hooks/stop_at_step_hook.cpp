@@ -5,12 +5,12 @@ namespace runhooks {
 
 namespace {
 
-// Unlike TensorFlow's, the hook is reusable: each begin() resets the last step.
+// Unlike TensorFlow's hook, this one is reusable: each begin() resets the last step.
 class StopAtStepHook : public RunHook {
  public:
   explicit StopAtStepHook(const Args& args) : args_(args) {
     const bool has_num = args.has("num_steps"), has_last = args.has("last_step");
-    // tfestimators' message, including the leading blank
+    // The message of the R package tfestimators, including the leading blank.
     if (has_num && has_last) {
       invalid_argument(" Only one of num_steps or last_step can be specified");
     }

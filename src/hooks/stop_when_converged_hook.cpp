@@ -38,7 +38,8 @@ class StopWhenConvergedHook : public RunHook {
     if (has_converged_) context.request_stop();
   }
   void end(Session&) override {
-    // If the classes are separable, the loss has no minimum, so a small gradient is accepted.
+    // Does not warn if the gradient is small. If the classes are separable, the loss has no
+    // minimum, so the optimizer cannot converge.
     if (has_converged_ || norm_ <= 1e-4 * max_norm_ || !warns_) return;
     warn("not_converged",
          str_cat("The training has not converged in ", num_runs_,

@@ -5,7 +5,7 @@ namespace runhooks {
 SummarySaverHook::SummarySaverHook(const Args& args, std::shared_ptr<Scaffold> scaffold)
     : output_dir_(args.text("output_dir", "")), scaffold_(std::move(scaffold)) {
   const Value* op = args.find("summary_op");
-  // tfestimators' message, including the leading blank
+  // The message of the R package tfestimators, including the leading blank.
   if (args.has("save_steps") && args.has("save_secs")) {
     invalid_argument(" Only one of save_secs or save_steps can be specified");
   }
@@ -38,7 +38,7 @@ void SummarySaverHook::after_create_session(Session& session, Coordinator&) {
 const RunArgs* SummarySaverHook::before_run(RunContext& context) {
   is_due_ = is_first_ || trigger_.should_trigger(next_step_);
   if (is_due_) return &run_args_;
-  // Like TensorFlow's hook, assumes that this run and the next one add 1 to the global step.
+  // Like TensorFlow's hook, assumes that this run and the next one each add 1 to the global step.
   next_step_ = step_.now(context.session()) + 2;
   return nullptr;
 }

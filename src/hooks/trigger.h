@@ -9,7 +9,7 @@ namespace runhooks {
 // a step.
 class Trigger {
  public:
-  Trigger() = default;  // never
+  Trigger() = default;  // never fires
   static Trigger every_steps(int64_t steps);
   static Trigger every_secs(double secs);
 

@@ -24,7 +24,7 @@ struct Decimal {
   int exponent;
 };
 
-// The decimal with the fewest digits that converts back to `x`.
+// Returns the decimal with the fewest digits that converts back to `x`.
 Decimal shortest_decimal(double x, bool is_float32) {
   std::string text;
   for (int digits = 0; digits < 18; ++digits) {
@@ -54,7 +54,8 @@ struct Positional {
   std::string whole, fraction;
 };
 
-// The decimal point follows the first `point` digits; `point` may be negative.
+// Splits digits at the decimal point, which follows the first `point` digits. If `point` is
+// negative, zeros are inserted after the decimal point.
 Positional split_at_point(std::string digits, int point) {
   if (point <= 0) return {"0", std::string(static_cast<size_t>(-point), '0') + digits};
   const auto num_whole = static_cast<size_t>(point);

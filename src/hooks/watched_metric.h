@@ -24,7 +24,7 @@ class WatchedMetric {
   const std::string& fallback() const { return fallback_; }
   void use_fallback() { name_ = fallback_; }
   const std::string& eval_dir() const { return eval_dir_; }
-  // True if this process has made an evaluation since begin() or the last call.
+  // Returns true if this process has made an evaluation since begin() or the last call.
   bool has_new_evaluations();
   struct Evaluation {
     int64_t step;
@@ -32,10 +32,10 @@ class WatchedMetric {
   };
   // Returns the evaluations from `from_step` on. Throws if one lacks the metric.
   std::vector<Evaluation> read(double from_step);
-  // True if an evaluation had the metric.
+  // Returns true if an evaluation had the metric.
   bool was_found() const { return was_found_; }
-  // If `eval_dir` has no evaluations: the folders next to it, named "eval...", that have got
-  // evaluations since begin().
+  // Looks for evaluations elsewhere if `eval_dir` has none. Returns the folders next to it, named
+  // "eval...", that have got evaluations since begin().
   std::vector<std::string> folders_with_new_evaluations();
 
  private:
@@ -45,7 +45,7 @@ class WatchedMetric {
 
   std::string name_, fallback_, eval_dir_;
   EvalMetricsReader metrics_;
-  FileSizes initial_sizes_;       // at begin()
+  FileSizes initial_sizes_;       // sizes at begin()
   uint64_t num_evaluations_ = 0;  // of this process, at the last has_new_evaluations()
   bool was_found_ = false;
 };

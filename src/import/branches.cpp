@@ -64,9 +64,9 @@ int Branches::branch_of_input(const std::string& input) const {
   return sides->second + (index == ":1");
 }
 
-// Each tf.cond adds its own Identity to its predicate. For an Identity node, records the tensor
-// from which it copies, through any other Identity nodes. Inputs precede their consumers, so the
-// root of the input is already known.
+// Each tf.cond adds its own Identity to its predicate. For an Identity node, records its root: the
+// tensor that it copies, directly or through other Identity nodes. Inputs precede their consumers,
+// so the root of the input is already known.
 void Branches::record_identity(const NodeDef& node) {
   ++pass_work_count();
   if (node.op != "Identity" || node.inputs.empty()) return;

@@ -19,7 +19,7 @@ constexpr size_t kMaxFunctionNodes = 1000000;
 // Outputs allocate memory, and a file can request any number (e.g. num_split of Split).
 constexpr size_t kMaxOutputsOfNode = 1000000;
 
-// Whether an attribute that the op lacks may be ignored, because its value is zero, FALSE or empty.
+// Whether an attribute that our op lacks may be ignored, because its value is zero, FALSE or empty.
 bool is_empty_value(const AttrValue& value) {
   return std::visit(
       [](const auto& x) {
@@ -69,7 +69,7 @@ std::string unsupported_part(const NodeDef& node) {
   return "";
 }
 
-// The side effect of a node that `rights` forbid, for messages; "" if the node is allowed.
+// Returns the side effect of a node that `rights` forbid, for messages; "" if the node is allowed.
 std::string forbidden_effect(const NodeDef& node, ImportRights rights) {
   const OpDef* def = find_op_or_null(node.op);
   if (!def || rights == ImportRights::kAll) return "";
@@ -106,7 +106,7 @@ const NodeDef& GraphImporter::node(const std::string& name, const std::string& c
               did_you_mean(name, names));
 }
 
-// Depth-first search without recursion, because a file determines the depth.
+// Searches depth-first without recursion, because a file determines the depth.
 std::vector<const NodeDef*> GraphImporter::topological_order(
     const std::vector<std::string>& names) const {
   enum class State { kNone, kOpen, kDone };
@@ -188,7 +188,7 @@ struct GraphImporter::Scope {
   OperationsByNode& imported;
 };
 
-// The scope that contains a tensor: `scope` or an enclosing scope.
+// Returns the scope that contains a tensor: `scope` or an enclosing scope.
 GraphImporter::Scope& GraphImporter::scope_of(Scope& scope, const std::string& input) {
   const int branch = scope.branches.branch_of_input(input);
   Scope* found = &scope;
@@ -222,8 +222,8 @@ Output GraphImporter::input(Scope& scope, const NodeDef& node, const std::string
   }
 }
 
-// Newer TensorFlow versions use int64 for some arguments that are int32 here, for example the
-// number of segments of UnsortedSegmentSum.
+// Casts int64 inputs: newer TensorFlow versions use int64 for some arguments that are int32 here,
+// for example the number of segments of UnsortedSegmentSum.
 void GraphImporter::cast_inputs(Graph& graph,
                                 const NodeDef& node,
                                 const OpDef& def,
@@ -307,8 +307,8 @@ std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const st
   return function;
 }
 
-// Each result of a tf.cond becomes a separate If operation. Throws if a node with side effects
-// would be in two of them.
+// Each result of a tf.cond becomes a separate If operation. Throws if two of them would contain the
+// same node with side effects.
 void GraphImporter::check_runs_once(const NodeDef& node) {
   const OpDef* def = find_op_or_null(node.op);
   if (!def) return;
@@ -360,8 +360,8 @@ void GraphImporter::import(const std::vector<std::string>& names) {
   add_nodes(scope, nodes);
 }
 
-// The nodes that import_all() excludes: forbidden nodes that only `savers` need, with their
-// dependents.
+// Returns the nodes that import_all() excludes: forbidden nodes that only `savers` need, and all
+// nodes that depend on them.
 std::set<std::string> GraphImporter::excluded_nodes(const std::vector<std::string>& savers) const {
   if (savers.empty()) return {};
   std::map<std::string, std::vector<const NodeDef*>> consumers;

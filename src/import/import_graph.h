@@ -37,16 +37,16 @@ class GraphImporter {
   GraphImporter(Graph& graph, GraphDef def, ImportOptions options);
 
   const GraphDef& def() const { return def_; }
-  // Imports all nodes, except forbidden nodes that only the nodes `savers` need, with their
-  // dependents. This package saves checkpoints with its own Saver.
+  // Imports all nodes, except forbidden nodes that only the nodes `savers` need, and nodes that
+  // depend on these. This package saves checkpoints with its own Saver.
   void import_all(const std::vector<std::string>& savers = {});
   // Imports these nodes and their dependencies.
   void import(const std::vector<std::string>& names);
-  // The operation imported for a node; NULL if it was not imported.
+  // Returns the operation imported for a node; NULL if the node was not imported.
   Operation* find(const std::string& name) const;
-  // The tensor for a fetch name, "name:0".
+  // Returns the tensor imported for the name "name:0".
   Output tensor(const std::string& name) const;
-  // Names in the input map that no node uses.
+  // Returns the names in the input map that no node uses.
   std::vector<std::string> unused_inputs() const;
 
  private:
@@ -82,7 +82,7 @@ class GraphImporter {
   size_t nodes_in_functions_ = 0, num_outputs_ = 0;
 };
 
-// The subgraph of a GraphDef that consists of these nodes and their dependencies.
+// Returns the subgraph of a GraphDef that consists of these nodes and their dependencies.
 GraphDef extract_sub_graph(const GraphDef& def, const std::vector<std::string>& names);
 
 }  // namespace runhooks

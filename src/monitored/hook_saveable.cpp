@@ -11,7 +11,8 @@ namespace runhooks {
 namespace {
 
 const std::string kPrefix = "runhooks/hook_state/";
-// Name of an entry in the state of an unnamed hook: the number of hooks with its key in the loop.
+// The state of an unnamed hook has an entry with this name. It counts the loop's hooks with this
+// key.
 const std::string kNumSameKey = "of_same_key";
 
 std::string prefix_of(const std::string& key) { return kPrefix + escape_path_component(key); }
@@ -63,9 +64,9 @@ NamedTensors HookSaveable::save_state(ResourceManager&) {
   return state;
 }
 
-// The key of an unnamed hook depends on its methods only. Throws if the numbers of hooks with this
-// key in the checkpoint and in the loop differ, because it is then unclear which state is whose.
-// Warns if the checkpoint has a state of an unnamed hook that the loop lacks.
+// The key of an unnamed hook depends on its methods only. Throws if the checkpoint and the loop
+// have different numbers of hooks with this key. It is then unclear which state belongs to which
+// hook. Warns if the checkpoint has a state of an unnamed hook that the loop lacks.
 void HookSaveable::check_unnamed(const TensorSource& source) const {
   for (const std::string& saved : prefixes_with(source, prefix_of(key_))) {
     const std::string count = saved + kNumSameKey;

@@ -14,7 +14,7 @@ namespace runhooks {
 // hooks have the same key, a number is added from the second hook on.
 class HookSaveable : public StateSaveable {
  public:
-  // Callbacks through which the training loop saves and restores its hook.
+  // The training loop passes these functions, which save and restore the state of the hook.
   struct Callbacks {
     // Returns false if the hook cannot be called now; the last saved state is then written again.
     std::function<bool(NamedTensors* state)> save;
@@ -32,7 +32,8 @@ class HookSaveable : public StateSaveable {
   Assign read(const TensorSource& source, const ResourceManager& resources) override;
   // Restores the hook if a state was read since the last call.
   void restore_hook();
-  // Gets the current state from the hook; it is saved if the hook cannot be called later.
+  // Gets the current state from the hook and keeps it. save_state() returns it if the hook cannot
+  // be called later.
   void snapshot_state();
 
  protected:

@@ -93,7 +93,8 @@ void MonitoredSession::order_hooks() {
     return hook->has_state() || hook->changes_variables();
   });
   if (!needs_order) return;
-  // Hooks that change variables are called after all other hooks, to see the effects of those.
+  // Hooks that change variables are called after all other hooks, so that they see the effects of
+  // the others.
   const auto rank = [](const HookPtr& hook) {
     if (hook->saves_checkpoints()) return 2;
     return hook->changes_variables() ? 1 : 0;
@@ -119,7 +120,7 @@ void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call c
   }
 }
 
-// Records only the first cause. Later ones are consequences of it.
+// Records only the first cause of a stop. Later causes are consequences of the first.
 void MonitoredSession::record_stop_cause(const RunHook& hook, const char* method) {
   if (!stop_cause_.hook) stop_cause_ = {&hook, method};
 }
@@ -261,8 +262,8 @@ Session& MonitoredSession::session() {
   return *session_;
 }
 
-// If an exception was reported to the coordinator, a session that recovers returns true here, and
-// close() raises the exception.
+// An exception may have been reported to the coordinator. A session that recovers
+// (MonitoredOptions) then returns true, and close() raises the exception.
 bool MonitoredSession::should_stop() {
   if (is_closed_) return true;
   if (!session_) return false;  // lost; the next run creates a new one

@@ -53,7 +53,8 @@ class MonitoredSession {
   // Runs one step with the hooks. The results begin with the caller's fetches, in their order.
   const Executor& run(const RunArgs& caller);
 
-  // The following three are the parts of run(), for callers whose steps consist of several runs.
+  // The following three functions are the parts of run(), for callers whose steps consist of
+  // several runs.
   // Returns the session; creates it if it was lost.
   Session& ready_session();
   // Runs once, without retries.
@@ -63,9 +64,10 @@ class MonitoredSession {
   int max_failures() const { return options_.max_failures; }
   const RunMetadata& run_metadata() const { return run_metadata_; }
 
-  // Normal end: calls end() of each hook until one fails. The session is closed in any case.
+  // Ends the loop normally: calls end() of each hook until one fails. The session is closed in any
+  // case.
   void close();
-  // End after an error or interrupt: calls on_error() of each hook, but no end().
+  // Ends the loop after an error or interrupt: calls on_error() of each hook, but no end().
   void close_after_failure(const LoopFailure& failure);
   bool is_closed() const { return is_closed_; }
   // Throws if the session is closed, is running, or is calling one of its hooks.
@@ -92,7 +94,7 @@ class MonitoredSession {
   void restore_hook_states();
   void snapshot_hook_states();
   void close_session();
-  // Returns the session, which this object then lacks.
+  // Moves the session out of this object.
   std::unique_ptr<Session> release_session();
   void notify_failure(LoopFailure failure);
   void detach_saver();
@@ -125,10 +127,10 @@ class MonitoredSession {
 };
 
 // Runs `body` and closes the session, like Python's `with session:`. The end of the data and
-// stop_iteration end `body` normally. After other errors, the session is closed by close_after_failure()
+// stop_iteration end `body` normally. After other errors, close_after_failure() closes the session,
 // and the error is rethrown.
 void run_block(MonitoredSession& session, const std::function<void()>& body);
-// The same, but the session stays open if `body` returns.
+// Like run_block(), but the session stays open if `body` returns normally.
 void step_in_block(MonitoredSession& session, const std::function<void()>& body);
 
 }  // namespace runhooks

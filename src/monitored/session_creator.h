@@ -13,11 +13,11 @@ class SessionCreator {
  public:
   virtual ~SessionCreator() = default;
   virtual std::unique_ptr<Session> create_session() = 0;
-  // Gets the session of a loop that ended normally. The default closes it.
+  // Receives the session of a loop that ended normally. The default closes it.
   virtual void recycle_session(std::unique_ptr<Session> session) { session->close(); }
-  // The saver of the sessions, or NULL. Can be called before a session is created.
+  // Returns the saver of the sessions, or NULL. Can be called before a session is created.
   virtual std::shared_ptr<Saver> ready_saver() { return nullptr; }
-  // True if workers copy their initial values from sessions of this creator.
+  // Returns true if workers copy their initial values from sessions of this creator.
   virtual bool is_chief() const { return true; }
 };
 
@@ -75,7 +75,8 @@ class WorkerSessionCreator : public SessionCreator {
 
  private:
   void copy_chief_values(Session& session) const;
-  // NULL if the session is not ready; `uninitialized` then names the uninitialized variables.
+  // Returns NULL if the session is not ready; `uninitialized` then names the uninitialized
+  // variables.
   std::unique_ptr<Session> try_session(std::string* uninitialized) const;
 
   std::shared_ptr<Graph> graph_;

@@ -10,7 +10,8 @@ bool is_graph_tensor(const Value* value) {
   return value && (value->get_if<Output>() || value->get_if<std::shared_ptr<Variable>>());
 }
 
-// Converts two operands to one type; a number takes the type of the tensor operand.
+// Converts the arguments `first` and `second` to tensors of one type; a number takes the type of
+// the tensor operand.
 std::pair<Output, Output> operands_of_one_type(Graph& graph,
                                                const Args& args,
                                                const std::string& first,
@@ -25,7 +26,7 @@ std::pair<Output, Output> operands_of_one_type(Graph& graph,
 
 bool may_have_batch(Output x) { return !x.shape().has_rank() || x.shape().rank() > 2; }
 
-// Transpose and adjoint are the same for real numbers.
+// Reads whether an operand is transposed. Transpose and adjoint are the same for real numbers.
 bool is_transposed(const Args& args, const std::string& operand) {
   const bool transpose = args.flag("transpose_" + operand, false);
   const bool adjoint = args.flag("adjoint_" + operand, false);
@@ -39,7 +40,8 @@ bool is_transposed(const Args& args, const std::string& operand) {
 Value call_matmul(Graph& graph, const Args& args) {
   const auto [a, b] = operands_of_one_type(graph, args, "a", "b");
   const bool transpose_a = is_transposed(args, "a"), transpose_b = is_transposed(args, "b");
-  // TensorFlow selects sparse kernels by these flags; the result is the same.
+  // Marks two arguments as read. With them, TensorFlow selects sparse kernels, which give the same
+  // result.
   args.flag("a_is_sparse", false);
   args.flag("b_is_sparse", false);
   const std::string name = args.text("name", "MatMul");
@@ -67,7 +69,7 @@ Value call_where(Graph& graph, const Args& args) {
   return Value::of(graph.op("Select", {condition, x, y}).named(args.text("name", "Select")));
 }
 
-// The type to which tf.truediv() converts its operands.
+// Returns the type to which tf.truediv() converts its operands.
 DType quotient_type(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -97,7 +99,7 @@ Value call_truediv(Graph& graph, const Args& args) {
       graph.op("RealDiv", {cast(graph, x, dtype), cast(graph, y, dtype)}).named(scope.name()));
 }
 
-// The number of outputs defaults to the size of the axis.
+// Splits a tensor along an axis. The argument `num` defaults to the size of the axis.
 Value call_unstack(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const int64_t axis = args.integer("axis", 0);

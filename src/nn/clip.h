@@ -16,11 +16,12 @@ Output clip_by_norm(Graph& graph,
 // Scales t so that its norm divided by its number of elements is at most `clip_norm`.
 Output clip_by_average_norm(Graph& graph, Output t, Output clip_norm);
 
-// The norm of all elements of all gradients. Rows that occur several times in a sparse gradient are
-// not summed first.
+// Returns the norm of all elements of all gradients. Rows that occur several times in a sparse
+// gradient are not summed first.
 Output global_norm(Graph& graph, const std::vector<Gradient>& gradients);
-// Scales all gradients by one factor so that their global norm is at most `clip_norm`. They become
-// NaN if the norm is not finite. `use_norm` is the global norm, which is computed if absent.
+// The result of clip_by_global_norm(), which scales all gradients by one factor so that their
+// global norm is at most `clip_norm`. They become NaN if the norm is not finite. `use_norm` is the
+// global norm, which is computed if absent.
 struct ClippedGradients {
   std::vector<Gradient> gradients;
   Output norm;

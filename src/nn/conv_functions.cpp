@@ -33,7 +33,7 @@ Sizes sizes_argument(const Args& args, const std::string& name, size_t rank, int
   return sizes;
 }
 
-// Window sizes or strides as functions of tf.nn take them, converted to [1, height, width, 1].
+// Reads window sizes or strides with 1, 2 or 4 elements and converts them to [1, height, width, 1].
 Sizes image_sizes(const Args& args, const std::string& name) {
   const Sizes sizes = whole_numbers(args, name);
   if (sizes.size() == 1) return {1, sizes[0], sizes[0], 1};
@@ -134,7 +134,8 @@ Value call_nn_pool(Graph& graph, const Args& args) {
 constexpr const char* kMaxPool = "MaxPool";
 constexpr const char* kAvgPool = "AvgPool";
 
-// Inserts a height of 1, so that the ops for images can process sequences.
+// Inserts a height of 1 into sequences [batch, width, channels], so that the ops for images can
+// process them.
 Output with_height(Graph& graph, Output x) {
   return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, 1, "dim")});
 }
@@ -221,7 +222,8 @@ Value call_conv_layer(Graph& graph, const Args& args) {
       }));
 }
 
-// The size of an output dimension of a transposed convolution.
+// Computes an output dimension of a transposed convolution from the input dimension `n` and the
+// window's `size` and `stride`.
 Output transposed_size(Graph& graph, Output n, int64_t size, int64_t stride, bool is_same) {
   const auto number = [&](int64_t x) {
     return graph.scalar(DType::kInt32, static_cast<double>(x));

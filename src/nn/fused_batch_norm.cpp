@@ -1,5 +1,5 @@
-// tf.nn.fused_batch_norm: normalizes images per channel, by the moments of the batch or by given
-// ones.
+// tf.nn.fused_batch_norm: normalizes images per channel, by the mean and variance of the batch or
+// by given ones.
 #include <algorithm>
 
 #include "graph/graph_function.h"
@@ -24,7 +24,7 @@ Layout layout_of(const std::string& format) {
                    format, "\".");
 }
 
-// The exponential moving average after a new value with this weight.
+// Returns the exponential moving average after a new value with this weight.
 Output moving_average(Graph& g, Output average, Output value, double weight) {
   if (weight == 1) return value;
   return add(g, multiply(g, average, number(g, value, 1 - weight)),

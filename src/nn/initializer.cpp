@@ -33,7 +33,7 @@ Output random_op(Graph& graph, const char* type, Output shape, DType dtype, Seed
       .attr("seed2", seeds.seed2);
 }
 
-// x * scale + shift; the result is named after the scope.
+// Computes x * scale + shift; the result is named after the scope.
 Output scale_and_shift(Graph& graph, Output x, Output scale, Output shift, const NameScope& scope) {
   const Output product = graph.op("Mul", {x, scale}).named("mul");
   return graph.op("Add", {product, shift}).named(scope.name());
@@ -51,7 +51,8 @@ Output normal_by_moments(Graph& graph,
   return scale_and_shift(graph, random_op(graph, type, shape, dtype, seed), s, m, scope);
 }
 
-// Adds the shape as a tensor. A function, so that a constant shape is created inside the scope.
+// Adds the shape as a tensor. It is a function, so that a constant shape is created inside the
+// initializer's name scope.
 using ShapeFn = std::function<Output(Graph&)>;
 
 ShapeFn same_shape(Output shape) {
@@ -404,7 +405,7 @@ Output shape_argument(Graph& graph, const Args& args) {
   return shape_constant(graph, Shape(whole_numbers(args, "shape")));
 }
 
-// x * scale + shift, each a number or a tensor.
+// Computes x * scale + shift, where scale and shift are numbers or tensors.
 Output scale_and_shift_by_values(
     Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
   const Output factor = tensor_of_value(graph, scale, "scale", x.dtype());

@@ -17,7 +17,7 @@ struct OpSeeds {
 OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed);
 
 using Seed = std::optional<int64_t>;
-// The argument `seed`; nullopt if missing.
+// Reads the argument `seed`; returns nullopt if it is missing.
 Seed seed_argument(const Args& args);
 
 // Random tensors with TensorFlow's op names. The default seed of an op depends on the number of ops
@@ -36,7 +36,7 @@ Output random_normal(Graph& graph,
                      DType dtype = DType::kFloat32,
                      Seed seed = {},
                      const std::string& name = "random_normal");
-// Redraws values that are two or more standard deviations from the mean.
+// Draws again values that are two or more standard deviations from the mean.
 Output truncated_normal(Graph& graph,
                         Output shape,
                         double mean = 0,
@@ -44,7 +44,7 @@ Output truncated_normal(Graph& graph,
                         DType dtype = DType::kFloat32,
                         Seed seed = {},
                         const std::string& name = "truncated_normal");
-// Integers from minval to maxval - 1.
+// Draws integers from minval to maxval - 1.
 Output random_integers(Graph& graph,
                        Output shape,
                        int64_t minval,
@@ -52,7 +52,7 @@ Output random_integers(Graph& graph,
                        DType dtype = DType::kInt32,
                        Seed seed = {},
                        const std::string& name = "random_uniform");
-// A shape as an int32 constant.
+// Adds a shape as an int32 constant.
 Output shape_constant(Graph& graph, const Shape& shape, const std::string& name = "shape");
 
 Initializer ones_initializer();
@@ -60,8 +60,8 @@ Initializer random_uniform_initializer(double minval, double maxval, Seed seed =
 Initializer random_normal_initializer(double mean = 0, double stddev = 1, Seed seed = {});
 Initializer truncated_normal_initializer(double mean = 0, double stddev = 1, Seed seed = {});
 Initializer uniform_unit_scaling_initializer(double factor = 1, Seed seed = {});
-// `mode` is fan_in, fan_out or fan_avg; `distribution` is normal, truncated_normal (an alias),
-// untruncated_normal or uniform.
+// Draws numbers whose variance depends on the size of the variable. `mode` is fan_in, fan_out or
+// fan_avg; `distribution` is normal, truncated_normal (an alias), untruncated_normal or uniform.
 Initializer variance_scaling_initializer(double scale = 1,
                                          const std::string& mode = "fan_in",
                                          const std::string& distribution = "truncated_normal",

@@ -19,7 +19,7 @@ Output parameter(Graph& graph,
                  const VariableOptions& options,
                  const TensorFunction& regularizer);
 
-// A layer in the variable scope `name`: creates the kernel and the optional bias, calls
+// Adds a layer in the variable scope `name`: creates the kernel and the optional bias, calls
 // `multiply(kernel)`, then applies the bias, the activation and the activity regularizer.
 Output layer_with_kernel(Graph& graph,
                          const std::string& name,
@@ -29,11 +29,12 @@ Output layer_with_kernel(Graph& graph,
                          int64_t units,
                          const std::function<Output(Output kernel)>& multiply);
 
-// An argument that is the name of a function in tf.nn or a function of a tensor; NULL if missing.
+// Reads an argument that is the name of a function in tf.nn or a function of a tensor; NULL if
+// missing.
 TensorFunction function_argument(const Args& args, const std::string& name);
-// The argument `reuse`: TRUE, FALSE or "auto" (tf.AUTO_REUSE).
+// Reads the argument `reuse`: TRUE, FALSE or "auto" (tf.AUTO_REUSE).
 VariableStore::Reuse reuse_argument(const Args& args);
-// The arguments that all layers with a kernel share.
+// Reads the arguments that all layers with a kernel share.
 DenseOptions dense_options(const Args& args);
 
 }  // namespace runhooks

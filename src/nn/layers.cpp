@@ -81,7 +81,7 @@ bool uses_sync_batch_norm(const Graph& graph) {
   return replicas && replicas->sync_batch_norm;
 }
 
-// Updates the moving average by (1 - momentum) * (batch - average) and adds the op to `update_ops`.
+// Adds (1 - momentum) * (batch - average) to the moving average. The op is in `update_ops`.
 void update_moving_average(Graph& graph,
                            const VariableGetterResult& moving,
                            Output batch,
@@ -216,7 +216,7 @@ Output select_by_mode(Graph& graph, Output is_training, Output training, Output 
   return graph.op("Select", {is_training, training, inference}).named("cond/Merge");
 }
 
-// The number of elements that each mean summarizes.
+// Returns the number of elements that each element of `mean` summarizes.
 Output elements_per_mean(Graph& graph, Output inputs, Output mean) {
   const Output n = cast(graph, graph.op("Size", {inputs}), mean.dtype());
   const Output means = cast(graph, graph.op("Size", {mean}), mean.dtype());
@@ -224,14 +224,14 @@ Output elements_per_mean(Graph& graph, Output inputs, Output mean) {
   return uses_sync_batch_norm(graph) ? sum_over_replicas(graph, count) : count;
 }
 
-// The Bessel correction n / (n - 1).
+// Returns the Bessel correction n / (n - 1), which makes a variance unbiased.
 Output bessel_correction(Graph& graph, Output inputs, Output mean) {
   const Output count = elements_per_mean(graph, inputs, mean), one = graph.scalar(mean.dtype(), 1);
   const Output freedom = graph.op("Maximum", {subtract(graph, count, one), one});
   return divide(graph, count, freedom);
 }
 
-// The moments of the rows of all training processes.
+// Returns the mean and variance over the rows of all training processes.
 Moments global_moments(Graph& graph, Output x, const std::vector<int64_t>& axes) {
   const SharedSeedScope same(graph);
   const NameScope scope(graph, "moments");
@@ -386,7 +386,7 @@ Value call_fully_connected(Graph& graph, const Args& args) {
                          options, name));
 }
 
-// The dropout rate: `rate` or 1 - `keep_prob`, as a number or a tensor.
+// Returns the dropout rate: `rate` or 1 - `keep_prob`, as a number or a tensor.
 Value rate_argument(Graph& graph, const Args& args, DType dtype) {
   const Value *rate = args.find("rate"), *keep_prob = args.find("keep_prob");
   if ((rate != nullptr) == (keep_prob != nullptr))

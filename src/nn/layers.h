@@ -16,7 +16,8 @@ struct DenseOptions {
   bool use_bias = true;
   Initializer kernel_initializer;  // default: glorot uniform
   Initializer bias_initializer;    // default: zeros
-  // Their results are added to the collection `regularization_losses`.
+  // The regularization losses that these functions return go to the collection
+  // `regularization_losses`.
   TensorFunction kernel_regularizer, bias_regularizer;
   // Regularizes the output of the layer; the loss is averaged over the batch.
   TensorFunction activity_regularizer;
@@ -28,8 +29,8 @@ struct DenseOptions {
   std::string kernel_name = "kernel", bias_name = "bias";
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
-// inputs * kernel + bias. An empty name means "dense", made unique. The variables `<name>/kernel`
-// and `<name>/bias` are split by the scope's partitioner.
+// Computes inputs * kernel + bias. An empty name means "dense", made unique. The variables
+// `<name>/kernel` and `<name>/bias` are split by the scope's partitioner.
 Output dense(Graph& graph,
              Output inputs,
              int64_t units,

@@ -1,5 +1,5 @@
 // Learning rates that depend on the global step (tf.train.exponential_decay and similar). Each
-// returns a tensor of the rate's type, float32 if the rate is a number.
+// function returns a tensor of the rate's type, float32 if the rate is a number.
 #include <cmath>
 
 #include "graph/graph_function.h"
@@ -42,12 +42,12 @@ class Decay {
   Output select(Output condition, Output a, Output b) const {
     return graph_.op("SelectV2", {condition, a, b});
   }
-  // (1 + cos(pi * x)) / 2, which falls from 1 to 0 as x grows from 0 to 1.
+  // Computes (1 + cos(pi * x)) / 2, which falls from 1 to 0 as x grows from 0 to 1.
   Output cosine(Output x) const {
     const Output cosine_wave = call("Cos", times(number(kPi), x));
     return times(number(0.5), plus(number(1), cosine_wave));
   }
-  // (1 - floor) * x + floor, where `floor` is the argument `alpha`.
+  // Computes (1 - floor) * x + floor, where `floor` is the argument named by `alpha`.
   Output scaled_above(const char* alpha, Output x) const {
     const Output floor = tensor(alpha);
     return plus(times(minus(number(1), floor), x), floor);
@@ -60,7 +60,7 @@ class Decay {
   Output rate_;
 };
 
-// global_step / decay_steps, rounded down if `staircase`.
+// Computes global_step / decay_steps, rounded down if `staircase`.
 Output elapsed_periods(const Decay& d) {
   const Output p = d.divided_by(d.step(), d.tensor("decay_steps"));
   return d.flag("staircase") ? d.call("Floor", p) : p;
@@ -149,7 +149,7 @@ Value cosine_decay_restarts(Graph& graph, const Args& args) {
     restart = d.call("Floor", completed);
     fraction = d.minus(completed, restart);
   } else {
-    // The lengths of the periods form a geometric series.
+    // The lengths of the periods form a geometric series. Its inverted sum gives the period.
     const Output total_growth = d.minus(one, d.times(completed, d.minus(one, t_mul)));
     restart = d.call("Floor", d.divided_by(d.call("Log", total_growth), d.call("Log", t_mul)));
     const Output length = d.call("Pow", t_mul, restart);

@@ -45,7 +45,8 @@ void check_broadcastable(Output weights, Output losses) {
               {"Use one weight, or weights with as many dimensions as the losses."});
 }
 
-// x / divisor, or 0 if the divisor is not positive.
+// Computes x / divisor, or 0 if the divisor is not positive. SelectV2 avoids a division by 0, whose
+// gradient would be NaN.
 Output safe_quotient(Graph& graph, Output x, Output divisor) {
   const Output zero = graph.scalar(x.dtype(), 0), one = graph.scalar(x.dtype(), 1);
   const Output is_positive = graph.op("Greater", {divisor, zero});
@@ -54,8 +55,8 @@ Output safe_quotient(Graph& graph, Output x, Output divisor) {
   return graph.op("SelectV2", {is_positive, quotient, zero}).named("value");
 }
 
-// In distributed training the gradients are averaged over processes. Multiplying a sum by the
-// number of processes makes the average the gradient of the sum over all processes.
+// In distributed training, each gradient is averaged over the processes. Multiplying the loss by
+// their number makes this average the gradient of the sum over all processes.
 Output scale_for_replica_mean(Graph& graph, Output sum) {
   const int replicas = replicas_of(graph);
   if (replicas == 1) return sum;

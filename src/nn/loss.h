@@ -8,12 +8,13 @@
 namespace runhooks {
 
 enum class Reduction { kNone, kSum, kMean, kSumOverBatchSize, kSumByNonzeroWeights };
-// "sum", "mean", "sum_over_batch_size", "sum_by_nonzero_weights" or TensorFlow's spellings
+// Accepts "sum", "mean", "sum_over_batch_size", "sum_by_nonzero_weights" or TensorFlow's spellings
 // ("weighted_sum", ...).
 Reduction reduction_from_name(const std::string& name);
 
-// Multiplies losses by weights and reduces them; adds the result to `collection` unless empty.
-// `weights` is broadcast to the losses; an invalid Output means 1.
+// Multiplies losses by weights and reduces them. Adds the result to the graph collection
+// `collection`, unless this name is empty. `weights` is broadcast to the losses; an invalid Output
+// means 1.
 Output compute_weighted_loss(Graph& graph,
                              Output losses,
                              Output weights,
@@ -21,7 +22,8 @@ Output compute_weighted_loss(Graph& graph,
                              const std::string& scope = "weighted_loss",
                              const std::string& collection = collection_keys::kLosses);
 
-// How a loss is weighted and reduced, and where it is recorded. An invalid weight means 1.
+// How a loss is weighted and reduced, and where it is recorded. An invalid Output as `weights`
+// means 1.
 struct LossOptions {
   Output weights;
   Reduction reduction = Reduction::kSumByNonzeroWeights;
@@ -29,7 +31,7 @@ struct LossOptions {
   std::string collection = collection_keys::kLosses;
 };
 
-// (predictions - labels)^2, computed in float32. Losses that only scripts use are in losses.cpp.
+// Computes (predictions - labels)^2 in float32. Losses that only scripts use are in losses.cpp.
 Output mean_squared_error(Graph& graph,
                           Output labels,
                           Output predictions,

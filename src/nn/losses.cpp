@@ -12,7 +12,7 @@ const std::string& scope_name_or(const LossOptions& options, const std::string& 
   return options.scope.empty() ? otherwise : options.scope;
 }
 
-// Weights and reduces the losses in the scope that the loss has opened.
+// Multiplies the losses by the weights and reduces them, in the scope that the loss has opened.
 Output weight_and_reduce(Graph& graph,
                          Output losses,
                          const LossOptions& options,
@@ -58,8 +58,8 @@ LossOptions loss_options(Graph& graph, const Args& args) {
   return options;
 }
 
-// The arguments of most losses. Reading them may add operations, so this happens before the loss
-// opens its name scope.
+// Reads the arguments of most losses. Reading them may add operations, so this happens before the
+// loss opens its name scope.
 struct LossCall {
   LossCall(Graph& graph,
            const Args& args,
@@ -183,7 +183,7 @@ Value mean_pairwise_squared_error(Graph& graph, const Args& args) {
   return Value::of(loss);
 }
 
-// (1 - smoothing) * labels + offset.
+// Computes (1 - smoothing) * labels + offset.
 Output smooth_labels(Graph& graph, Output labels, double smoothing, double offset) {
   const Output scaled_labels = multiply(graph, labels, number(graph, labels, 1 - smoothing));
   return add(graph, scaled_labels, number(graph, labels, offset));

@@ -61,7 +61,7 @@ Value clip_by_value(Graph& g, const Args& args) {
   }));
 }
 
-// Strings are empty for all values of x.
+// Returns a tensor whose elements are all x, or all "" if the type is string.
 Tensor filled(DType dtype, const Shape& shape, double x) {
   return filled_tensor(dtype, shape, dtype == DType::kString ? 0 : x);
 }
@@ -87,7 +87,7 @@ Value ones(Graph& g, const Args& args) { return constants(g, args, 1, "ones"); }
 Value constants_like(Graph& g, const Args& args, double x, const char* name) {
   const Output tensor = tensor_argument(g, args, "tensor");
   const DType dtype = dtype_argument(args, "dtype", tensor.dtype());
-  args.flag("optimize", true);  // a hint for graph construction
+  args.flag("optimize", true);  // ignored: a hint for TensorFlow's graph construction
   const std::string op_name = args.text("name", name);
   if (x == 0 && dtype == tensor.dtype() && dtype != DType::kString) {
     return Value::of(g.op("ZerosLike", {tensor}).named(op_name));

@@ -123,7 +123,7 @@ Metric mean_absolute_error(const MetricCall& c) {
   return mean_in_scope(c.graph, errors, in.weights);
 }
 
-// An element whose normalizer is 0 has a relative error of 0.
+// The mean of |labels - predictions| / normalizer. An element whose normalizer is 0 counts as 0.
 Metric mean_relative_error(const MetricCall& c) {
   const MetricInputs in = c.inputs();
   const Output normalizer = tensor_argument(c.graph, c.args, "normalizer", DType::kFloat32);
@@ -134,7 +134,7 @@ Metric mean_relative_error(const MetricCall& c) {
   return mean_in_scope(c.graph, relative, in.weights);
 }
 
-// 1 minus the mean inner product along `dim`. Before the first batch, the value is 1.
+// The value is 1 minus the mean inner product along `dim`. Before the first batch, it is 1.
 Metric mean_cosine_distance(const MetricCall& c) {
   Graph& graph = c.graph;
   const MetricInputs in = c.unchanged_inputs();
@@ -154,7 +154,7 @@ Metric percentage_below(const MetricCall& c) {
   return mean_in_scope(c.graph, c.graph.op("Less", {values, limit}), weights);
 }
 
-// All batches must have the same shape.
+// Averages each element over the batches, so all batches must have the same shape.
 Metric mean_tensor(const MetricCall& c) {
   Graph& graph = c.graph;
   const Output weights = c.weights(), input_values = c.values();

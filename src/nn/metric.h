@@ -17,13 +17,13 @@ struct Metric {
 // that only scripts use are not declared here (nn/metric_call.h).
 
 Metric mean_metric(Graph& graph, Output values, Output weights, const std::string& name = "mean");
-// The fraction of predictions equal to the labels.
+// Measures the fraction of predictions equal to the labels.
 Metric accuracy_metric(Graph& graph,
                        Output labels,
                        Output predictions,
                        Output weights,
                        const std::string& name = "accuracy");
-// Labels and predictions are TRUE if they are nonzero.
+// Labels and predictions count as TRUE if they are nonzero.
 Metric precision_metric(Graph& graph,
                         Output labels,
                         Output predictions,
@@ -34,7 +34,8 @@ Metric recall_metric(Graph& graph,
                      Output predictions,
                      Output weights,
                      const std::string& name = "recall");
-// The precision at each threshold. A prediction is positive if it is greater than the threshold.
+// Measures the precision at each threshold. A prediction is positive if it is greater than the
+// threshold.
 Metric precision_at_thresholds_metric(Graph& graph,
                                       Output labels,
                                       Output predictions,
@@ -65,9 +66,9 @@ VariablePtr metric_variable(Graph& graph,
                             const std::string& name,
                             const Shape& shape = Shape(),
                             DType dtype = DType::kFloat32);
-// Adds to a variable; the result is its new value.
+// Adds `amount` to a variable; returns the variable's new value.
 Output add_to_variable(Graph& graph, const VariablePtr& variable, Output amount);
-// The weights, broadcast to the shape of the values; ones if there are no weights.
+// Broadcasts the weights to the shape of the values; returns ones if there are no weights.
 Output broadcast_weights(Graph& graph, Output weights, Output values);
 Metric make_metric(Output value, Output update);
 

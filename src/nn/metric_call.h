@@ -23,10 +23,10 @@ class MetricCall {
 
   Output values() const { return tensor_argument(graph, args, "values"); }
   Output weights() const;
-  // Labels, predictions and weights, unchanged.
+  // Return labels, predictions and weights, unchanged.
   MetricInputs unchanged_inputs() const;
-  // The same, but a last dimension of 1 is dropped if the other tensor lacks it, as in TensorFlow:
-  // predictions [batch, 1] then match labels [batch].
+  // Like unchanged_inputs(), but drops a last dimension of 1 if the other tensor lacks it, as in
+  // TensorFlow: predictions [batch, 1] then match labels [batch].
   MetricInputs inputs() const;
   std::vector<float> thresholds() const;
   std::string name(const char* otherwise) const { return args.text("name", otherwise); }

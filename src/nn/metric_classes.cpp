@@ -77,8 +77,8 @@ TopK top_k_of(Graph& graph, Output labels, Output predictions, int64_t k) {
   return matches;
 }
 
-// 1 where an element of `classes` is `class_id`, else 0. If `class_id` is negative, 1 for all valid
-// (nonnegative) classes.
+// Returns 1 where an element of `classes` is `class_id`, else 0. If `class_id` is negative, returns
+// 1 for all valid (nonnegative) classes.
 Output is_counted(Graph& graph, Output classes, int64_t class_id) {
   const Output limit =
       graph.scalar(DType::kInt64, static_cast<double>(class_id < 0 ? 0 : class_id));
@@ -93,7 +93,8 @@ Output weighted_sum(Graph& graph, Output values, Output weights) {
   return sum_along(graph, multiply(graph, rows, row_weights), {});
 }
 
-// A metric: true positives / (true positives + misses); NaN if both are 0.
+// Creates a metric: true positives / (true positives + misses); NaN if both are 0. Misses are false
+// positives for a precision, false negatives for a recall.
 Metric ratio_at_k(Graph& graph,
                   const std::string& hits_name,
                   const std::string& misses_name,
@@ -120,7 +121,7 @@ struct TopKArguments {
   const TopK top;
 };
 
-// The update op returns the accuracy of each class.
+// The value is the mean accuracy of the classes; the update op returns that of each class.
 Metric mean_per_class_accuracy(const MetricCall& c) {
   Graph& graph = c.graph;
   const MetricInputs in = c.inputs();
@@ -143,7 +144,7 @@ Metric mean_per_class_accuracy(const MetricCall& c) {
   return make_metric(mean, graph.op("DivNoNan", {new_count, new_total}).named("update_op"));
 }
 
-// The update op returns the confusion matrix, with one row per label.
+// The value is a mean; the update op returns the confusion matrix, with one row per label.
 Metric mean_iou(const MetricCall& c) {
   Graph& graph = c.graph;
   const MetricInputs in = c.inputs();
@@ -166,7 +167,8 @@ Metric mean_iou(const MetricCall& c) {
                      graph.op("Identity", {update}));
 }
 
-// The value is NaN if no label counts. With `class_id`, only this class counts.
+// The fraction of labels among the top k predictions; NaN without labels. With `class_id`, only
+// labels of this class count.
 Metric recall_at_k(const MetricCall& c) {
   Graph& graph = c.graph;
   const TopKArguments at(c, "recall_at_");

@@ -65,7 +65,7 @@ Metric ratio_metric(Graph& graph, const Count& hits, const Count& misses) {
                      ratio(graph, hits.update, misses.update, "update_op"));
 }
 
-// The counts of each Outcome, one element per threshold.
+// The counts of true and false positives and negatives, one element per threshold.
 struct Confusion {
   Output tp, fp, tn, fn;
 };
@@ -75,8 +75,9 @@ struct ConfusionMetric {
 
 Output row(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({1, -1})}); }
 
-// Counts the outcomes at each threshold by matrix products: [thresholds, examples] has the
-// predictions, and [1, examples] the weights of positive or negative examples.
+// Counts the outcomes at each threshold by products of two matrices. One has the shape [thresholds,
+// examples] and contains predictions; the other, [1, examples], contains weights of positive or
+// negative examples.
 ConfusionMetric confusion_at_thresholds(Graph& graph,
                                         Output labels,
                                         Output predictions,
@@ -111,8 +112,8 @@ ConfusionMetric confusion_at_thresholds(Graph& graph,
   return counts;
 }
 
-// Thresholds that divide [0, 1] evenly. The first and the last are slightly outside, so that all
-// predictions are above the first and below the last.
+// Returns thresholds that divide [0, 1] evenly. The first is slightly below 0 and the last slightly
+// above 1, so that all predictions are between them.
 std::vector<float> evenly_spaced_thresholds(int64_t n, double last_threshold = 1.0 + kEpsilon) {
   if (n < 2) invalid_argument("`num_thresholds` must be 2 or more, not ", n, ".");
   std::vector<float> thresholds = {static_cast<float>(0.0 - kEpsilon)};
@@ -134,7 +135,7 @@ AdjacentValues adjacent_values(Graph& graph, Output x, int64_t n) {
           graph.op("Slice", {x, graph.int_vector({1}), length})};
 }
 
-// The area under a precision-recall curve by the method of Davis and Goadrich (2006), which
+// Computes the area under a precision-recall curve by the method of Davis and Goadrich (2006). It
 // interpolates counts between two points of the curve, not precisions.
 Output interpolated_pr_auc(Graph& graph, const Confusion& c, int64_t n) {
   const Output zero = float32_scalar(graph, 0);
@@ -202,7 +203,7 @@ Output smoothed_ratio(Graph& graph, Output hits, Output misses) {
   return divide(graph, hits, add_epsilon(graph, add(graph, hits, misses)));
 }
 
-// Element `index` of a vector of n elements.
+// Returns element `index` of a vector of n elements.
 Output element_at(Graph& graph, Output x, Output index, int64_t n) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(n));
   const Output mask =
@@ -216,7 +217,8 @@ double fraction_argument(const MetricCall& call, const char* name) {
   return x;
 }
 
-// True positives / (true positives + outcomes of the type `false_outcome`).
+// Computes true positives / (true positives + outcomes of the type `false_outcome`): a precision or
+// a recall.
 Metric ratio_of_outcomes(Graph& graph,
                          Output labels,
                          Output predictions,
@@ -230,7 +232,7 @@ Metric ratio_of_outcomes(Graph& graph,
                       outcome_count(graph, false_outcome, labels, predictions, weights));
 }
 
-// True positives / (true positives + the count `false_count`) at each threshold.
+// Computes true positives / (true positives + the count `false_count`) at each threshold.
 Metric ratio_at_thresholds(Graph& graph,
                            Output labels,
                            Output predictions,
@@ -291,7 +293,7 @@ Metric auc_metric(Graph& graph,
 
 namespace {
 
-// Labels and predictions are TRUE if they are nonzero.
+// Counts true or false positives or negatives. Labels and predictions are TRUE if they are nonzero.
 template <Outcome kOutcome>
 Metric count(const MetricCall& c) {
   const MetricInputs in = c.inputs();

@@ -74,7 +74,7 @@ Output flatten_outer_dims(Graph& g, Output x) {
   return matrix;
 }
 
-// Reshapes a vector of one number per row to the dimensions of `logits` without the last one.
+// Reshapes a vector with one number per row to the outer dimensions of `logits`: all but the last.
 Output restore_outer_dims(Graph& g, Output rows, Output logits) {
   const Shape& shape = logits.shape();
   if (shape.rank() == 2) return rows;
@@ -214,7 +214,7 @@ Output log_poisson_loss(Graph& graph, Output targets, Output log_input, bool ful
   const Output product = multiply(graph, log_input, targets);
   Output loss = subtract(graph, graph.op("Exp", {log_input}), product);
   if (!full) return loss;
-  // Stirling's approximation of log(targets!), which is 0 for targets in [0, 1].
+  // Adds Stirling's approximation of log(targets!). It is 0 for targets in [0, 1].
   const Output zero = number(graph, targets, 0), one = number(graph, targets, 1);
   const Output is_at_most_one = graph.op("LogicalAnd", {graph.op("GreaterEqual", {targets, zero}),
                                                         graph.op("LessEqual", {targets, one})});
@@ -275,7 +275,8 @@ Output batch_normalization(Graph& graph,
 
 namespace {
 
-// For the last axis, adds one operation called `name`; otherwise, several in a scope of this name.
+// Calls `kFunction` along the argument `axis`. For the last axis, adds one operation called `name`;
+// otherwise, several in a scope of this name.
 template <const char* const& kType, Output (*kFunction)(Graph&, Output, int64_t)>
 Value call_along_axis(Graph& g, const Args& args) {
   const Output logits = tensor_argument(g, args, "logits");

@@ -151,8 +151,8 @@ class ParseOpBuilder {
   std::vector<Shape> dense_shapes_;
 };
 
-// Combines two features to a sparse tensor, like tf.sparse_merge(): one has indices, the other
-// values.
+// Combines two features into a sparse tensor, like tf.sparse_merge(): one contains the indices, the
+// other the values.
 ParsedTensor merge_sparse(Graph& graph,
                           const FeatureSpec& spec,
                           const ParsedTensor& indices_feature,

@@ -1,5 +1,5 @@
-// FeatureSpec: a feature of serialized tf.Examples. parse_example(): adds the operations that parse
-// them.
+// FeatureSpec: describes one feature of serialized tf.Examples. parse_example(): adds the
+// operations that parse the features.
 #pragma once
 
 #include <string>
@@ -17,10 +17,12 @@ struct FeatureSpec {
   std::string key;
   DType dtype = DType::kInvalid;
   Shape shape;
-  // For fixed length: one value, or a tensor with the feature's shape; invalid if the feature is
-  // required. For sequences: the padding value.
+  // Replaces missing values. For a fixed length: one value, or a tensor with the feature's shape.
+  // An invalid Tensor (the default) means that the feature is required. For sequences: the padding
+  // value.
   Tensor default_value;
-  // For sparse features only.
+  // The keys of the indices and of the values, and the size of the dense dimension. For sparse
+  // features only.
   std::string index_key, value_key;
   int64_t size = 0;
   bool already_sorted = false;

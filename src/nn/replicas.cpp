@@ -123,8 +123,8 @@ Output mean_over_replicas(Graph& graph, Output x) {
 
 namespace {
 
-// The losses of all processes depend on the addend of this process, so the gradient is also a sum
-// over all processes.
+// The gradient of a sum over processes: the losses of all processes depend on the addend of this
+// process. So the gradient is also a sum over all processes.
 class SumGradient : public GradientOverride {
  public:
   std::vector<Gradient> gradient(Graph& graph, Operation&, const std::vector<Output>& dy) override {

@@ -19,30 +19,30 @@ class ReplicaScope {
   ~ReplicaScope();
   ReplicaScope(const ReplicaScope&) = delete;
   ReplicaScope& operator=(const ReplicaScope&) = delete;
-  // NULL if one process trains the graph.
+  // Returns the scope of this graph; NULL if one process trains the graph.
   static ReplicaScope* of(const Graph& graph);
 
   int replicas() const { return replicas_; }
-  // Graph seed for draws that must be equal in all processes.
+  // The graph seed for draws that must be equal in all processes.
   int64_t seed = 0;
   // Whether batch normalization uses the moments of the rows of all processes.
   bool sync_batch_norm = false;
-  // Adds a collective op. Every step runs all collective ops in creation order; otherwise two
-  // processes could wait in different ops and deadlock. A gate op before the first one waits for
-  // the data. Nothing is added earlier than needed, because default seeds depend on the number of
-  // ops.
+  // Adds a collective op, in which all processes exchange data. Every step runs all collective ops
+  // in creation order; otherwise two processes could wait in different ops and deadlock. A gate op
+  // before the first one waits for the data. Nothing is added earlier than needed, because default
+  // seeds depend on the number of ops.
   Operation* add(OpBuilder builder);
-  // The newest collective op, which runs after all others; NULL if none exists.
+  // Returns the newest collective op, which runs after all others; NULL if none exists.
   Operation* last() const { return last_collective_op_; }
   // Adds a conditional whose branches contain collective ops. Its predicate must be equal in all
   // processes.
   Operation* add_conditional(const std::function<Operation*()>& build);
-  // The gate op. When it has run, all processes have the data of the step.
+  // Returns the gate op. When it has run, all processes have the data of the step.
   Operation* data_gate();
-  // Declares that the outputs of `op` are gradients of all processes.
+  // Declares that the outputs of `op` are gradients averaged over all processes.
   void mark_mean_gradients(const Operation* op) { mean_gradients_.insert(op); }
   bool has_gradients() const { return !mean_gradients_.empty(); }
-  // Whether `x` was computed from gradients of all processes.
+  // Whether `x` was computed from gradients that are averaged over all processes.
   bool has_mean_gradients(const Output& x) const;
   // Declares that the mean of this loss over processes is the loss of all rows.
   void mark_mean_loss(const Operation* op) { mean_losses_.insert(op); }
@@ -61,16 +61,18 @@ class ReplicaScope {
   std::set<const Operation*> mean_gradients_, mean_losses_, mean_ops_;
 };
 
-// The number of processes that train the graph.
+// Returns the number of processes that train the graph.
 int replicas_of(const Graph& graph);
-// Sum or mean over all processes; `x` itself if there is one process.
+// Add ops that compute the sum or mean over all processes; return `x` itself if there is one
+// process.
 Output sum_over_replicas(Graph& graph, Output x);
 Output mean_over_replicas(Graph& graph, Output x);
-// A sum over all processes whose gradient includes the losses of all processes.
+// Like sum_over_replicas(), but the gradient includes the losses of all processes.
 Output differentiable_sum_over_replicas(Graph& graph, Output x);
-// The sum over all processes, inside a branch that all processes take.
+// Like sum_over_replicas(), inside a branch that all processes take in the same step.
 Output sum_in_uniform_branch(Graph& graph, Output x);
-// Adds a collective op after all others. In a branch or with one process, no order is added.
+// Adds a collective op that runs after all others. Inside a branch, or with one process, adds it
+// without this order.
 Operation* ordered_collective(Graph& graph, OpBuilder builder);
 // Operations that are added while in scope do not count for default seeds, so that later random ops
 // get the same seeds as in a single process.

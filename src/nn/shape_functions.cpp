@@ -23,7 +23,7 @@ Value outputs_as_list(Operation* op) {
 Value call_split(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const std::string name = args.text("name", "split");
-  args.find("num");  // the sizes determine it
+  args.find("num");  // ignored: the sizes determine the number of outputs
   double number;
   const Value* num_or_sizes = args.find("num_or_size_splits");
   const Output axis = tensor_argument(graph, args, "axis", DType::kInt32);
@@ -42,8 +42,8 @@ Value call_split(Graph& graph, const Args& args) {
   return outputs_as_list(graph.op("SplitV", {value, sizes, axis}).attr("num_split", n).named(name));
 }
 
-// The default type of tf.range(): the type of a tensor argument, else int32 if all numbers are
-// whole, else float32.
+// Returns the default type of tf.range(): the type of a tensor argument, else int32 if all numbers
+// are whole, else float32.
 DType range_type(const Args& args, const std::vector<std::string>& names) {
   DType dtype = DType::kInt32;
   for (const std::string& name : names) {
@@ -119,7 +119,7 @@ Value call_sequence_mask(Graph& graph, const Args& args) {
   return Value::of(cast(graph, mask, dtype_argument(args, "dtype", DType::kBool)));
 }
 
-// The mask applies to the dimensions from `axis` on.
+// Selects elements by a mask, which applies to the dimensions from `axis` on.
 Value call_boolean_mask(Graph& graph, const Args& args) {
   Output tensor = tensor_argument(graph, args, "tensor");
   const Output mask = tensor_argument(graph, args, "mask", DType::kBool);
@@ -261,8 +261,8 @@ Value call_matrix_transpose(Graph& graph, const Args& args) {
   return Value::of(graph.op("Transpose", {a, graph.int_vector(perm)}));
 }
 
-// If the table has n partitions, row i is in partition i % n ("mod"), or the partitions contain
-// contiguous rows ("div").
+// The table `params` may have n partitions. Row i is in partition i % n (strategy "mod"), or each
+// partition contains contiguous rows ("div").
 Value call_embedding_lookup(Graph& graph, const Args& args) {
   const ValueList params = values_argument(args, "params");
   const std::string strategy = args.text("partition_strategy", "mod");

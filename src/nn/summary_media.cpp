@@ -24,7 +24,7 @@ SummaryValue encoded_value(const std::string& tag, int field, const WireWriter& 
   return value;
 }
 
-// Scales pixels to bytes. Values from 0 to the maximum become 0 to 255; if any value is negative, 0
+// Scales pixels to bytes. Values from 0 to the maximum become 0 to 255. If any value is negative, 0
 // becomes 128. Pixels with non-finite values become red.
 class PixelScaler {
  public:

@@ -121,7 +121,8 @@ RUNHOOKS_REGISTER_OP("MergeSummary")
     .summary("Merges serialized Summaries into one.")
     .example("s: s:");
 
-// A new dictionary for each string: one dictionary would accumulate the strings of all steps.
+// Creates a new dictionary for each string, because one dictionary would accumulate the strings of
+// all steps.
 void set_string_output(Tensor& out, std::string_view text) {
   auto dictionary = std::make_shared<StringDictionary>();
   *out.data<int32_t>() = dictionary->code(text);

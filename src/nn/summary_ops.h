@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-// The collection with the merged summary of a scaffold.
+// The collection that holds the merged summary of tf.train.Scaffold.
 constexpr const char* kSummaryOpCollection = "summary_op";
 
 struct SummaryOptions {
@@ -18,8 +18,8 @@ struct SummaryOptions {
   std::string family;  // prefix of tags; TensorBoard groups by it; "" for none
 };
 
-// Derives the tag and the op name of a summary from `name`, as tf.summary does, and adds the
-// summary by `add_op`. `tag_name` is the name of the constant with the tag.
+// Derives the tag and the op name of a summary from `name`, as tf.summary does. Then calls
+// `add_op`, which adds the summary. `tag_name` is the name of the constant with the tag.
 using AddSummaryOp = std::function<Output(Graph&, Output tag, const std::string& name)>;
 Output add_tagged_summary(Graph& graph,
                           const char* tag_name,

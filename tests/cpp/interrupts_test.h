@@ -15,8 +15,8 @@ struct InterruptCounter {
   }
 };
 
-// The number of interrupt checks in `run`, which is interrupted at check `stop` (0: never). Sets
-// `stopped` to whether the interrupt ended it.
+// Returns the number of interrupt checks in `run`, and interrupts it at check number `stop` (0:
+// never). Sets `stopped` to whether the interrupt ended `run`.
 inline int count_interrupt_checks(const std::function<void()>& run,
                                   int stop = 0,
                                   bool* stopped = nullptr) {
@@ -34,7 +34,7 @@ inline int count_interrupt_checks(const std::function<void()>& run,
   return InterruptCounter::checks;
 }
 
-// TRUE if the user can interrupt `run` before it ends.
+// Returns TRUE if the user can interrupt `run` before it ends.
 inline bool can_be_stopped(const std::function<void()>& run) {
   bool stopped = false;
   count_interrupt_checks(run, 1, &stopped);

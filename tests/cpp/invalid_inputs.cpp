@@ -36,7 +36,7 @@ void set_number(Tensor& t, int64_t i, int64_t whole, double number) {
   }
 }
 
-// TRUE if the graph infers the attribute from the inputs.
+// Returns TRUE if the graph infers the attribute from the inputs.
 bool follows_from_inputs(const OpDef& def, const AttrDef& attr) {
   return std::any_of(def.inputs.begin(), def.inputs.end(), [&attr](const ArgDef& arg) {
     return arg.type_attr == attr.name || arg.number_attr == attr.name ||
@@ -44,7 +44,7 @@ bool follows_from_inputs(const OpDef& def, const AttrDef& attr) {
   });
 }
 
-// Returns the expected outputs or other ones.
+// A function for PyFunc that returns outputs of the expected number and types, or sometimes others.
 class IllFunction : public TensorFunction {
  public:
   explicit IllFunction(std::mt19937& random) : random_(random) {}
@@ -131,7 +131,8 @@ std::string IllTensors::text() {
   return one_of(texts);
 }
 
-// The elements of one tensor are similar: like indices, increasing, small or extreme.
+// Returns element i of a tensor. By `mode`, the elements are like indices, increasing, small or
+// extreme.
 int64_t IllTensors::element(int mode, int64_t i) {
   if (mode < 5) return between(0, 3);
   if (mode == 5) return i / 2;
@@ -214,7 +215,7 @@ IllCall::IllCall(const OpDef& def, std::mt19937& random)
   if (def.type.rfind("PyFunc", 0) == 0) op_->payload = std::make_shared<IllFunction>(random);
 }
 
-// The inputs of the example, most of them unchanged.
+// Takes the inputs of the op's example, most of them unchanged.
 void IllCall::take_example(const std::string& text) {
   std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64};
   std::shuffle(types.begin(), types.end(), random_);
@@ -223,7 +224,7 @@ void IllCall::take_example(const std::string& text) {
     try {
       example = build_example(def_, text, types.back(), random_);
     } catch (const Error&) {
-      types.pop_back();  // the op accepts floating-point numbers only
+      types.pop_back();  // tries another type: this op may accept only some types
       if (types.empty()) throw;
     }
   }
@@ -263,7 +264,7 @@ void IllCall::spoil_inputs() {
     }
   }
   if (inputs_.empty() || ill_.chance(0.9)) return;
-  // Another number of inputs.
+  // Repeats one input, so that the number of inputs is unexpected.
   const int64_t more = ill_.chance(0.5) ? 1 : 70;
   const auto at = static_cast<size_t>(ill_.between(0, static_cast<int64_t>(inputs_.size()) - 1));
   const Tensor again = inputs_[at];
@@ -305,7 +306,7 @@ DType IllCall::type_of(const ArgDef& arg) {
   return type;
 }
 
-// Usually a shape that the definition allows.
+// Returns a shape for an input, usually one that the op's definition allows.
 Shape IllCall::shape_for(const ArgDef& arg) {
   const bool may_be_usual =
       usual_shape_.rank() >= arg.min_rank && usual_shape_.rank() <= arg.max_rank;

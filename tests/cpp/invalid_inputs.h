@@ -1,4 +1,4 @@
-// IllCall, an operation with random inputs and attributes, many of them with invalid ranks, sizes,
+// IllCall: an operation with random inputs and attributes, many of them with invalid ranks, sizes,
 // types and values.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace runhooks_test {
 
-// Random tensors that are likely to cause errors: empty, of any rank, with negative and huge
-// numbers, NaN.
+// Creates random tensors that are likely to cause errors: empty, of any rank, with negative and
+// huge numbers, NaN.
 class IllTensors {
  public:
   explicit IllTensors(std::mt19937& random) : random_(random) {}
@@ -41,11 +41,11 @@ class IllTensors {
 class IllCall {
  public:
   IllCall(const runhooks::OpDef& def, std::mt19937& random);
-  // Outputs and operations that can be fetched.
+  // Returns outputs and operations that can be fetched.
   std::vector<runhooks::Fetch> fetches() const;
-  // Initializes variables and fills tables, or some of them.
+  // Initializes variables and fills tables; in some calls, only some of them.
   void initialize(runhooks::Session& session);
-  // Random values for all fed inputs, different in each call.
+  // Returns random values for all fed inputs, different in each call.
   runhooks::Feeds feeds();
   const std::shared_ptr<runhooks::Graph>& graph() const { return graph_; }
 
@@ -77,9 +77,9 @@ class IllCall {
   std::shared_ptr<runhooks::Graph> graph_ = std::make_shared<runhooks::Graph>();
   runhooks::Operation* op_ = nullptr;
   runhooks::Shape usual_shape_;
-  runhooks::AttrMap types_;  // of this call, by type attribute
+  runhooks::AttrMap types_;  // types of this call, by the name of the type attribute
   runhooks::AttrMap attrs_;
-  std::vector<runhooks::Tensor> inputs_;  // an invalid tensor stands for a handle
+  std::vector<runhooks::Tensor> inputs_;  // an invalid tensor takes the place of a handle
   std::vector<const runhooks::ArgDef*> args_;
   std::vector<Fed> fed_;
   std::vector<Held> held_;

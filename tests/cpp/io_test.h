@@ -1,4 +1,4 @@
-// Helpers for the tests of io/: hex, files, and random bytes with a reported seed.
+// Helpers for the tests of src/io: hexadecimal text, files, and random bytes with a reported seed.
 #pragma once
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ inline std::string to_hex(std::string_view bytes) {
   return hex;
 }
 
-// A new subfolder of the temporary folder.
+// Creates a new subfolder of the temporary folder, and returns its path.
 inline std::string fresh_folder(const std::string& name) {
   static int count = 0;
   const std::string path = runhooks::str_cat(temporary_folder(), "/", name, count++);
@@ -36,7 +36,7 @@ inline std::string fresh_folder(const std::string& name) {
 }
 
 inline void write_bytes(const std::string& path, std::string_view bytes) {
-  // Writes a new file: some file systems immediately flush a file that is truncated and rewritten.
+  // Removes the old file first: some file systems flush a file that is truncated and rewritten.
   runhooks::remove_file(path);
   runhooks::OutputFile file(path);
   file.write(bytes);
@@ -47,7 +47,7 @@ inline std::string golden_file(const std::string& name) {
   return golden_folder() + "/files/" + name;
 }
 
-// A generator whose seed is printed with failures. RUNHOOKS_SEED repeats a run.
+// Returns a generator whose seed is printed with failures. Set RUNHOOKS_SEED to repeat a run.
 inline std::mt19937_64 seeded_generator() {
   const char* seed_text = std::getenv("RUNHOOKS_SEED");
   const uint64_t seed = seed_text ? std::strtoull(seed_text, nullptr, 10) : std::random_device()();
@@ -61,8 +61,8 @@ inline std::string random_bytes(std::mt19937_64& random, size_t size) {
   return bytes;
 }
 
-// Runs `read` on damaged data. It must succeed or throw an Error of kDataLoss or kNotFound that
-// names `file`.
+// Runs `read` on damaged data. Checks that it succeeds or throws an Error of kDataLoss or kNotFound
+// that names `file`.
 template <typename Read>
 bool reads_or_reports(const std::string& file, Read read) {
   using runhooks::Code;

@@ -5,7 +5,7 @@
 
 namespace runhooks_test {
 
-// Registers once the ops that no library has registered.
+// Registers each of these ops on the first call, unless a linked library has registered it.
 inline void ensure_test_ops() {
   using runhooks::OpRegistration;
   using runhooks::ShapeContext;

@@ -1,4 +1,5 @@
-// Runs the core's tests: `runhooks_tests [part of a name, or =name ...]`; `--list` names them all.
+// Runs the core's tests: `runhooks_tests [part of a name, or =name ...]`. With `--list`, prints the
+// names of all tests.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +19,7 @@ std::string temporary_folder() {
     const std::string name =
         runhooks::str_cat("runhooks-", static_cast<unsigned long>(std::random_device()()), "-",
                           runhooks::process_id());
-    // With "/" on Windows too, because tests join paths themselves.
+    // Uses "/" as the separator on Windows, too, because tests join paths themselves.
     const std::string path = (fs::temp_directory_path() / name).generic_string();
     if (!fs::create_directory(path)) {
       fail_at(__FILE__, __LINE__, "cannot make a temporary folder");

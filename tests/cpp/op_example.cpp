@@ -65,7 +65,7 @@ void normalize_rows(Tensor& t) {
   }
 }
 
-// x x' + 2 I, for ops on symmetric positive definite or invertible matrices.
+// Returns x x' + 2 I, for ops on symmetric positive definite or invertible matrices.
 Output positive_definite(Graph& g, Output x) {
   const int64_t n = x.shape().dim(x.shape().rank() - 1);
   const Output identity =

@@ -9,8 +9,8 @@
 
 namespace runhooks_test {
 
-// One operation in a new graph, built from the text of an example. Numeric tensors are placeholders
-// with random values:
+// One operation in a new graph, built from the text of an example such as "f[2,3] i{0}". Numeric
+// tensors are placeholders with random values:
 //   f[2,3]  numbers away from 0;  p[2,3]  positive numbers;  b[2]  TRUE and FALSE;
 //   u[2,3]  numbers between -1 and 1;  o[2,3]  numbers above 1;
 //   m[3,3]  symmetric positive definite matrices;  d[2,3]  rows whose sum is 1;

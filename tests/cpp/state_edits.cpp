@@ -85,7 +85,7 @@ void add_values(const Tensor& tensor, Random& random, std::vector<Tensor>& all) 
   }
 }
 
-// Repeats the rows; a scalar becomes two elements.
+// Repeats the rows of a tensor; a scalar becomes two elements.
 Tensor with_doubled_rows(const Tensor& tensor) {
   Shape shape = tensor.shape();
   if (shape.rank() == 0) shape = Shape{1};
@@ -154,7 +154,7 @@ EditedState random_edits(const NamedTensors& state, Random& random) {
     if (random() % 8 == 0) {
       edited.state.erase(item);
       edited.description += " is gone; ";
-    } else if (random() % 8 == 0) {  // the value of another entry
+    } else if (random() % 8 == 0) {  // takes the value of another entry
       auto from = edited.state.begin();
       std::advance(from, static_cast<long>(below(random, int64_t(edited.state.size()))));
       item->second = from->second;

@@ -14,13 +14,13 @@ struct EditedState {
   runhooks::NamedTensors state;
 };
 
-// The state as text, for comparisons.
+// Returns the state as text, for comparisons.
 std::string text_of(const runhooks::NamedTensors& state);
 
-// Edits of single entries: each is removed, gets another type, an empty, doubled or huge shape, or
-// values that are often invalid, such as -1.
+// Returns edits of single entries. An entry is removed, gets another type, an empty, doubled or
+// huge shape, or values that are often invalid, such as -1.
 std::vector<EditedState> single_edits(const runhooks::NamedTensors& state, std::mt19937_64& random);
-// Several random edits of one state.
+// Makes several random edits of one state.
 EditedState random_edits(const runhooks::NamedTensors& state, std::mt19937_64& random);
 
 // A checkpoint that contains these tensors.
@@ -39,9 +39,9 @@ class StateSource : public runhooks::TensorSource {
   runhooks::NamedTensors state_;
 };
 
-// The state that `saveable` saves now.
+// Returns the state that `saveable` saves now.
 runhooks::NamedTensors saved_by(runhooks::Saveable& saveable, runhooks::ResourceManager& resources);
-// The states of all saveables, with their names as prefixes.
+// Returns the states of all saveables, with their names as prefixes.
 runhooks::NamedTensors saved_by(const std::vector<runhooks::SaveablePtr>& saveables,
                                 runhooks::ResourceManager& resources);
 

@@ -29,7 +29,7 @@ struct Failure {
   std::string text;
 };
 
-// Thrown if the platform lacks a feature that the test needs. The test counts as not run.
+// A test throws this if the platform lacks a feature that it needs. The test counts as not run.
 struct NotRun {
   std::string reason;
 };
@@ -38,15 +38,15 @@ struct NotRun {
   throw Failure{runhooks::str_cat(file, ":", line, ": ", text)};
 }
 
-// Additional text for the messages of failing checks.
+// Returns additional text for the messages of failing checks. Tests assign to it.
 inline std::string& context() {
   static std::string text;
   return text;
 }
 
-// A folder for the files of this process, removed at the end.
+// Returns a folder for the files of this process, which is removed at the end.
 std::string temporary_folder();
-// The goldens of the package (tests/testthat/golden).
+// Returns the folder with the goldens: files that TensorFlow wrote (tests/testthat/golden).
 std::string golden_folder();
 std::string read_file(const std::string& path);
 
@@ -81,7 +81,7 @@ std::string read_file(const std::string& path);
     }                                                                                   \
   } while (0)
 
-// The expression throws a runhooks::Error of this code whose message contains `text`.
+// Checks that the expression throws a runhooks::Error of this code whose message contains `text`.
 #define CHECK_THROWS(expression, wanted, text)                                              \
   do {                                                                                      \
     bool thrown = false;                                                                    \

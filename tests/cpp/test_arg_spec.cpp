@@ -1,4 +1,4 @@
-// Parsing of argument specifications.
+// Tests the parsing of argument declarations (ArgSpec).
 #include "graph/factory.h"
 #include "graph/signature.h"
 #include "test.h"

@@ -1,5 +1,5 @@
-// Buffers of a session are shared by its plans and reused after their last reader, without a
-// visible effect.
+// Buffers of a session are shared by its plans (one for each set of fetches) and reused after their
+// last reader, without a visible effect.
 #include <functional>
 
 #include "buffers_test.h"
@@ -55,7 +55,8 @@ TEST(buffers_are_shared_by_all_plans) {
   CHECK_EQ(buffers.num_bytes(), before);
 }
 
-// `a`'s buffer is free when `late` is computed in the first plan, but not in the second.
+// The plan of run({late}) does not need `a` any more when it computes `late`. The plan of
+// run({late_sum}) does, so it must not compute `late` in the buffer of `a`.
 TEST(buffers_are_separated_if_a_later_plan_needs_both) {
   auto g = std::make_shared<Graph>();
   const Output x = placeholder(*g, Shape{-1});
@@ -124,7 +125,8 @@ TEST(executors_are_bounded_in_number) {
     CHECK_EQ(*results[0].data<float>(), static_cast<float>(i));
     CHECK(session.num_executors() <= 64);
   }
-  // An executor that a caller holds still works after its eviction.
+  // The session has dropped this executor from its cache, but it still works while a caller holds
+  // it.
   executor->run({});
   CHECK_EQ(*executor->result(0).data<float>(), 0.0f);
   CHECK_EQ(*session.run(w->snapshot).data<float>(), 300.0f);
@@ -141,7 +143,8 @@ TEST(executors_share_the_state_of_a_kernel) {
   };
   const Output a = draw(), b = g->op("Neg", {a});
   Session one(g), other(g);
-  // One plan of two ops, and two plans of one each, draw the same numbers.
+  // Session `one` runs `a` twice; `other` runs `a`, then `b`. Both draw the same numbers, because
+  // all plans of a session share the generator of `a`.
   const Tensor first = one.run(a), second = one.run(a);
   CHECK(same_bits(first, other.run(a)));
   CHECK_EQ(other.run(b).data<float>()[0], -second.data<float>()[0]);
@@ -164,11 +167,11 @@ TEST(nested_runs_have_separate_buffers) {
     return result;
   });
   Operation* called = make_py_func(*g, function, {b}, {DType::kFloat32}, true, "called");
-  const Output sum = add(*g, add(*g, b, called->output(0)), a);  // a and b are needed afterwards
+  const Output sum = add(*g, add(*g, b, called->output(0)), a);  // `a` and `b` are used again
   Session session(g, reusing(true));
   running = &session;
   const auto expected = [](float value, bool to_sum) {
-    // The expected results of run(sum) and run(b) for one number.
+    // Computes the expected results of run(sum) and run(b) for one number.
     const std::function<float(float, int)> sum_at = [&](float v, int level) -> float {
       const float t = v * v;
       const float inside = level == 2 ? -t
@@ -178,7 +181,7 @@ TEST(nested_runs_have_separate_buffers) {
     };
     return sum_at(value, 0);
   };
-  for (const bool to_sum : {true, false}) {  // the same fetches, and others
+  for (const bool to_sum : {true, false}) {  // the inner run has the same fetches, or other ones
     inner = {to_sum ? sum : b};
     for (const float value : {0.5f, -0.25f, 0.5f}) {
       const Tensor results =
@@ -188,7 +191,7 @@ TEST(nested_runs_have_separate_buffers) {
   }
   const size_t executors = session.num_executors();
   session.run({sum}, {{x, Tensor::vector<float>({1})}});
-  CHECK_EQ(session.num_executors(), executors);  // compiled once
+  CHECK_EQ(session.num_executors(), executors);  // the plan was compiled only once
 }
 
 TEST(executor_rejects_recursive_runs) {

@@ -35,14 +35,14 @@ class RandomGraph {
   std::vector<Fetch> initializers() const {
     return {variables_[0]->initializer, variables_[1]->initializer};
   }
-  // Some values, and sometimes the updates.
+  // Returns some values, and sometimes the updates.
   std::vector<Fetch> some_fetches() {
     std::vector<Fetch> fetches;
     for (int i = 0; i < 3; ++i) fetches.emplace_back(some_value());
     if (one_in(2)) fetches.insert(fetches.end(), updates_.begin(), updates_.end());
     return fetches;
   }
-  // The input, and sometimes a value that the graph would compute.
+  // Feeds the input, and sometimes a value that the graph would compute.
   Feeds some_feeds(int64_t rows) {
     Feeds feeds = {{x_, random_rows(rows)}};
     const Output other = some_value();
@@ -53,7 +53,7 @@ class RandomGraph {
  private:
   bool one_in(int n) { return std::uniform_int_distribution<int>(1, n)(random_) == 1; }
   Output some_value() {
-    // Prefers late values, which live longer.
+    // Prefers values that were created late, because their buffers are in use for longer.
     const size_t n = values_.size(), recent = one_in(2) ? n / 2 : 0;
     return values_[std::uniform_int_distribution<size_t>(recent, n - 1)(random_)];
   }
@@ -88,7 +88,7 @@ class RandomGraph {
         return g.op("Sub", {b, mean});
       }
       case 7: {
-        // This op allocates its output.
+        // GatherV2 allocates its output itself.
         const Output ids = g.constant(Tensor::vector<int32_t>({0}));
         return add(g, b, g.op("GatherV2", {a, ids, g.scalar(DType::kInt32, 0)}));
       }
@@ -152,7 +152,7 @@ TEST(buffers_reuse_changes_no_result) {
       const auto rows = std::uniform_int_distribution<int64_t>(1, 6)(random);
       const Feeds feeds = model.some_feeds(rows);
       const auto& expected = fetches[std::uniform_int_distribution<size_t>(0, 3)(random)];
-      // Repeated runs use the steady-state path.
+      // Repeated runs use the fast path for steps with unchanged shapes.
       for (int repeat = 0; repeat < 3; ++repeat) sessions.run(expected, feeds);
     }
   }

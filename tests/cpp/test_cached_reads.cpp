@@ -1,4 +1,4 @@
-// Plans cache the buffers of variables, and must notice when a variable gets another buffer.
+// Sessions cache the buffers of variables, and must notice when a variable gets another buffer.
 #include "graph/variable.h"
 #include "ops/state/gradient_helpers.h"
 #include "session/session.h"
@@ -8,7 +8,8 @@ using namespace runhooks;
 
 namespace {
 
-// A variable of any shape, with operations that assign and read it.
+// A variable of any shape, with operations that assign and read it. An assignment of another shape
+// moves the variable to another buffer.
 struct RelocatableVariable {
   std::shared_ptr<Graph> g = std::make_shared<Graph>();
   Output handle = g->op("VarHandleOp")

@@ -1,4 +1,4 @@
-// Distributed training with a fake communicator.
+// Tests distributed training with a fake communicator.
 #include <cstring>
 
 #include "cluster/communicator.h"
@@ -16,7 +16,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// Simulates two processes with the same data. The other process always votes `other`.
+// Simulates two processes with the same data. The other process always casts the vote `other`.
 class TwoEqualProcesses : public Communicator {
  public:
   explicit TwoEqualProcesses(int64_t other = 0) : other_(other) {}
@@ -44,7 +44,7 @@ class TwoEqualProcesses : public Communicator {
   void abort(int) override { std::abort(); }
   void finish() override {}
 
-  bool differ = false;  // at the end of gathered data
+  bool differ = false;  // whether the gathered data of both processes differ at their end
   bool doubles_integers = true, doubles_floats = true;
 
  private:
@@ -86,7 +86,8 @@ TEST(cluster_loss_is_the_mean_of_local_losses) {
     Session session(graph);
     StepBarrier::open();
     const auto values = session.run({Fetch(of_all)});
-    // Both processes have the same three rows.
+    // Both processes have the same three rows, so the sum over all rows is twice that of one
+    // process.
     CHECK_EQ(values[0].number_at(0), reduction == Reduction::kSum ? 18.0 : 3.0);
     StepBarrier::close();
   }
@@ -153,7 +154,7 @@ class BroadcastProcesses : public TwoEqualProcesses {
 
  private:
   bool other_sends_;
-  std::string texts_;  // by this process, and by the simulated one
+  std::string texts_;  // the last broadcast of this process, which the simulated process repeats
 };
 
 Output sent(Graph& graph, bool receives) {
@@ -206,7 +207,7 @@ TEST(cluster_histograms_sum_over_all_processes) {
     const auto n = static_cast<int64_t>(x.size());
     return graph->constant(Tensor::of<float>(Shape{n, 1}, x));
   };
-  // Nodes 1 and 2; one row is in a leaf of the previous layer.
+  // Gradients of rows in the nodes 1 and 2. One row is in node 0, a leaf of the previous layer.
   const std::vector<Output> inputs = {
       graph->int_vector({1, 3}), graph->int_vector({1, 2, 1, 0}), column({1, 2, 4, 8}),
       column({0.5f, 1, 1, 1}),   graph->int_vector({0, 1, 1, 0}), graph->int_vector({1, 1, 0, 0})};
@@ -227,7 +228,8 @@ TEST(cluster_histograms_sum_over_all_processes) {
 }
 
 TEST(cluster_quantiles_use_the_rows_of_all_processes) {
-  // The simulated process does not add to integers that only one process has.
+  // The simulated process contributes nothing to sums of integers and float32 numbers, because each
+  // of them comes from one process only.
   auto processes = std::make_unique<TwoEqualProcesses>();
   processes->doubles_integers = false;
   processes->doubles_floats = false;

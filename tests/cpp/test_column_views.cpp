@@ -88,7 +88,7 @@ InMemoryColumn view_column(const ViewedColumns& columns) {
 TEST(column_views_match_tensors) {
   std::mt19937_64 random = seeded_generator();
   for (int round = 0; round < 40; ++round) {
-    // Sometimes more rows than the initial prefetch.
+    // In some rounds, there are more rows than the dataset prefetches at its start.
     const auto rows = static_cast<int64_t>(1 + random() % (round % 8 == 0 ? 5000 : 40));
     const std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kInt32};
     std::vector<ViewedColumns> all;
@@ -105,7 +105,7 @@ TEST(column_views_match_tensors) {
     options.seed = random();
     std::vector<InMemoryColumn> copies, views;
     for (const ViewedColumns& one : all) copies.emplace_back(one.tensor);
-    // Combined with a tensor.
+    // Combines views of two columns with a tensor.
     views = {view_column(all[0]), InMemoryColumn(all[1].tensor), view_column(all[2])};
     const auto expected = in_memory_dataset(copies, options);
     const auto dataset = in_memory_dataset(views, options);
@@ -159,8 +159,8 @@ TEST(column_views_shuffle_many_columns_like_few) {
   }
 }
 
-// The rows of 13 columns are gathered by several threads, each for some of the columns. Those of
-// one column with 784 numbers per row are gathered by several threads, each for a block of rows.
+// In the narrow dataset (13 columns), each thread gathers some of the columns. In the wide one (one
+// column with 784 numbers per row), each thread gathers a block of rows.
 TEST(batches_gathered_by_two_threads_match_one_thread) {
   std::mt19937_64 random = seeded_generator();
   constexpr int64_t kRows = 5000, kWidth = 784;

@@ -1,4 +1,4 @@
-// If and While: the function that runs, its captured values, and gradients.
+// Tests If and While: which function runs, its captured values, and gradients.
 #include <cmath>
 
 #include "autodiff/gradients.h"
@@ -25,7 +25,7 @@ struct Place {
 
 double number(const Tensor& t) { return t.number_at(0); }
 
-// The derivative of y by x at `at`, by finite differences.
+// Returns the derivative of y by x at `at`, computed by finite differences.
 double slope(Session& session, Output y, Output x, double at, const Feeds& other_feeds = {}) {
   double sides[2];
   for (int side = 0; side < 2; ++side) {
@@ -36,7 +36,7 @@ double slope(Session& session, Output y, Output x, double at, const Feeds& other
   return (sides[0] - sides[1]) / 2e-6;
 }
 
-// x > 0: exp(x) * a, else sin(x) + a * a.
+// Returns exp(x) * a if x > 0, else sin(x) + a * a.
 Output branches(Graph& g, Output x, Output a) {
   const Output zero = g.scalar(DType::kFloat64, 0);
   const Output pred = g.op("Greater", {x, zero});
@@ -51,7 +51,7 @@ Output branches(Graph& g, Output x, Output a) {
       "cond")[0];
 }
 
-// Repeats y = sin(y * a) + x `n` times, starting from y = x.
+// Adds a loop that repeats y = sin(y * a) + x `n` times, starting from y = x.
 Output iterated(Graph& g, Output x, Output a, int n) {
   const Output zero = g.scalar(DType::kInt32, 0);
   LoopOptions options;
@@ -113,7 +113,7 @@ TEST(control_flow_loop_and_its_gradients) {
   }
 }
 
-// A loop in a branch in a loop.
+// The model is a loop in a branch in a loop.
 TEST(control_flow_nested) {
   Place p;
   const Output x = p.placeholder("x"), a = p.placeholder("a");
@@ -141,12 +141,12 @@ TEST(control_flow_nested) {
   const auto results = session.run({y, dx, da}, feeds);
   CHECK_NEAR(number(results[1]), slope(session, y, x, 0.4, {feeds[1]}), 1e-8);
   CHECK_NEAR(number(results[2]), slope(session, y, a, 1.2, {feeds[0]}), 1e-8);
-  // A second gradient adds to a graph that has already run.
+  // Computing a second derivative adds operations to a graph that has already run.
   const Output dxx = gradient_of(p.g, dx, x);
   CHECK_NEAR(number(session.run({dxx}, feeds)[0]), slope(session, dx, x, 0.4, {feeds[1]}), 1e-6);
 }
 
-// The gradient uses the numbers that the loop drew.
+// The gradient must use the random numbers that the loop drew in its iterations.
 TEST(control_flow_gradient_of_random_numbers) {
   Place p;
   const Output x = p.placeholder("x");

@@ -39,7 +39,7 @@ OpBuilder window_op(Graph& g, const char* type, const std::vector<Output>& in, c
   return g.op(type, in).attr("strides", s.strides).attr("padding", s.padding);
 }
 
-// The output y and the gradients dx and dw, computed by loops over all windows.
+// Computes the output y and the gradients dx and dw by loops over all windows.
 template <typename T>
 std::vector<Tensor> reference_convolution(
     const Window& window, const Sizes& s, const Tensor& x, const Tensor& w, const Tensor& dy) {
@@ -112,9 +112,9 @@ TEST(conv_is_the_sum_over_the_window) {
       {100, 6, 5, 3, 3, 3, 4, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
       {9, 14, 14, 32, 5, 5, 40, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
       {17, 12, 11, 1, 5, 5, 32, {1, 1, 1, 1}, {1, 1, 1, 1}, "VALID"},
-      {3, 40, 37, 33, 3, 2, 5, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},    // tiles of large images
-      {1, 50, 40, 20, 3, 3, 17, {1, 2, 3, 1}, {1, 1, 1, 1}, "VALID"},  // also a single image
-      {2, 9, 230, 1, 2, 200, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},   // split rows
+      {3, 40, 37, 33, 3, 2, 5, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},    // large images in tiles
+      {1, 50, 40, 20, 3, 3, 17, {1, 2, 3, 1}, {1, 1, 1, 1}, "VALID"},  // a single image
+      {2, 9, 230, 1, 2, 200, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},   // rows that are split
       {12, 9, 10, 70, 3, 3, 70, {1, 2, 2, 1}, {1, 1, 1, 1}, "SAME"},
       {10, 11, 12, 6, 3, 2, 33, {1, 1, 1, 1}, {1, 2, 3, 1}, "SAME"},
       {10, 11, 12, 6, 3, 2, 7, {1, 1, 1, 1}, {1, 3, 1, 1}, "VALID"},
@@ -150,8 +150,8 @@ TEST(conv_is_the_sum_over_the_window_for_random_sizes) {
   }
 }
 
-// 37 channels fill two vector registers of 16 floats, with 5 channels left over. Of equal cells,
-// the first is the largest.
+// 37 channels fill two vector registers of 16 floats, with 5 channels left over. If several cells
+// of a window are equal, the first one counts as the largest.
 TEST(max_pool_gradient_goes_to_the_first_largest_cell) {
   const Sizes s = {3, 7, 6, 37, 3, 2, 0, {1, 2, 1, 1}, {1, 1, 1, 1}, "SAME"};
   const std::vector<int64_t> ksize = {1, s.rows, s.columns, 1};

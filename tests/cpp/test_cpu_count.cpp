@@ -1,4 +1,5 @@
-// The number of usable processors, from fake Linux files, and the resulting number of threads.
+// Tests the number of usable processors, from fake Linux files, and the resulting number of
+// threads.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -15,7 +16,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-// Creates a directory with these files, which replaces the root directory.
+// Creates a directory with these files, which takes the place of the root directory.
 std::string make_root(const std::string& name, const Files& files) {
   const std::string root = temporary_folder() + "/cpus_" + name;
   for (const auto& [path, text] : files) {
@@ -27,7 +28,8 @@ std::string make_root(const std::string& name, const Files& files) {
 
 const std::string kCpu = "/sys/devices/system/cpu/";
 
-// Four cores with two hardware threads each: 0 and 4, 1 and 5, ...
+// Returns the files of a machine with four cores of two hardware threads each: 0 and 4, 1 and 5,
+// ...
 Files machine_of_four_cores() {
   Files files = {{"/proc/self/status", "Name:\tR\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\n"},
                  {kCpu + "online", "0-7\n"}};
@@ -60,9 +62,9 @@ TEST(cpu_list_has_ranges_and_numbers) {
 TEST(cpu_count_has_cores_and_hardware_threads) {
   Files files = machine_of_four_cores();
   check_count("smt", files, 8, 4);
-  files["/proc/self/status"] = "Cpus_allowed_list:\t0-1,4\n";  // a core and a half
+  files["/proc/self/status"] = "Cpus_allowed_list:\t0-1,4\n";  // one whole core and half of another
   check_count("affinity", files, 3, 2);
-  // A mask of all possible processors, on a machine that has eight.
+  // The process may use 128 processors, but the machine has only eight.
   files["/proc/self/status"] = "Cpus_allowed_list:\t0-127\n";
   check_count("wide_mask", files, 8, 4);
   files[kCpu + "online"] = "0-3\n";
@@ -80,7 +82,7 @@ TEST(cpu_count_reads_cpuinfo_without_sys) {
   check_count("cpuinfo", files, 8, 4);
   files["/proc/self/status"] = "Cpus_allowed_list:\t0-3\n";
   check_count("cpuinfo_affinity", files, 4, 2);
-  // arm64 lists no cores there.
+  // On arm64, /proc/cpuinfo lists no cores.
   files["/proc/cpuinfo"] = "processor\t: 0\nBogoMIPS\t: 50\n\nprocessor\t: 1\n";
   check_count("cpuinfo_without_cores", files, 4, 4);
 }
@@ -96,7 +98,7 @@ TEST(cpu_quota_of_cgroups_version_2) {
   check_count("v2_max", files, 8, 4);
   files[mount + "/user.slice/job/cpu.max"] = "350000 100000\n";
   check_count("v2_three_and_a_half", files, 3, 3);
-  files[mount + "/user.slice/cpu.max"] = "200000 100000\n";  // of the parent cgroup
+  files[mount + "/user.slice/cpu.max"] = "200000 100000\n";  // the limit of the parent cgroup
   check_count("v2_parent", files, 2, 2);
   files[mount + "/user.slice/cpu.max"] = "50000 100000\n";
   check_count("v2_half", files, 1, 1);
@@ -105,7 +107,8 @@ TEST(cpu_quota_of_cgroups_version_2) {
 }
 
 TEST(cpu_quota_of_a_container) {
-  // The cgroup is mounted under a path that the container cannot see, or that the mount names.
+  // The process's cgroup may be the mounted one (/docker/abc), or a path that does not exist in the
+  // container.
   Files files = machine_of_four_cores();
   files["/sys/fs/cgroup/cpu.max"] = "200000 100000\n";
   files["/proc/self/mountinfo"] =
@@ -140,12 +143,12 @@ TEST(cpu_count_of_this_machine) {
 
 TEST(threads_are_limited_by_cores_processors_and_the_environment) {
   const CpuCount cpus{8, 4};
-  CHECK_EQ(limit_threads(8, true, cpus, 1, nullptr), 4);  // default: one per core
+  CHECK_EQ(limit_threads(8, true, cpus, 1, nullptr), 4);  // by default, one thread per core
   CHECK_EQ(limit_threads(2, true, cpus, 1, nullptr), 2);
   CHECK_EQ(limit_threads(8, true, CpuCount{64, 32}, 1, nullptr), 8);
-  CHECK_EQ(limit_threads(6, false, cpus, 1, nullptr), 6);  // option: hardware threads too
+  CHECK_EQ(limit_threads(6, false, cpus, 1, nullptr), 6);  // option: all hardware threads
   CHECK_EQ(limit_threads(99, false, cpus, 1, nullptr), 8);
-  CHECK_EQ(limit_threads(8, true, cpus, 2, nullptr), 2);  // other processes of the same launcher
+  CHECK_EQ(limit_threads(8, true, cpus, 2, nullptr), 2);  // two processes share the machine
   CHECK_EQ(limit_threads(8, true, cpus, 9, nullptr), 1);
   CHECK_EQ(limit_threads(6, false, cpus, 9, nullptr), 6);
   for (const bool is_default : {true, false}) {

@@ -29,7 +29,8 @@ std::string file_of(const std::string& bytes) {
   return path;
 }
 
-// Columns in another order than in the file, one of them required.
+// Creates a dataset that reads the columns in another order than in the file; one of them is
+// required. With `skips`, invalid records are skipped instead of reported.
 DatasetPtr csv_of(const std::vector<std::string>& files, bool skips) {
   return dataset_of("CsvDataset", {{"filenames", list(files)},
                                    {"has_header", Value::of(true)},
@@ -76,7 +77,7 @@ std::string record(std::mt19937_64& random, const Kind& kind) {
 std::string text_with(std::mt19937_64& random, const Kind& kind, size_t bytes) {
   std::string text = "n,w,y,v\n";
   while (text.size() < bytes) text += record(random, kind);
-  if (random() % 2) text += "7,last,1,x";  // no line end at the end of the file
+  if (random() % 2) text += "7,last,1,x";  // no line end after the last record
   return text;
 }
 
@@ -94,7 +95,7 @@ std::string position(const DatasetIterator& iterator) {
   return all;
 }
 
-// The text of row `i` of a batch, or of an element.
+// Returns the text of row `i` of a batch, or of a single element.
 std::string row_text(const Components& components, int64_t i) {
   float y;
   std::memcpy(&y, components[1].data<float>() + i, sizeof y);
@@ -102,7 +103,8 @@ std::string row_text(const Components& components, int64_t i) {
                  components[3].data<int64_t>()[i]);
 }
 
-// Compares batches of `size` with single elements, up to the end or the first error.
+// Checks that batches of `size` contain the same rows as single elements, up to the end or the
+// first error.
 void check_same(const Dataset& data, int64_t size) {
   const auto batched = data.make_iterator(), single = data.make_iterator();
   for (;;) {
@@ -179,7 +181,8 @@ TEST(helping_queue_lets_a_blocked_consumer_help) {
     helping_for(100, [&](size_t) {
       ++num_done;
       if (std::this_thread::get_id() == consumer_id) ++num_by_consumer;
-      // Waits until the consumer has run a task, so that it gets one even if it starts late.
+      // Waits until the consumer has run a task, so that the consumer gets one even if it starts
+      // late.
       for (int i = 0; i < 100000 && num_by_consumer == 0; ++i) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       }

@@ -1,4 +1,4 @@
-// Records of delimited text, compared with a splitter that reads one character at a time.
+// Compares records of delimited text with a splitter that reads one character at a time.
 #include <random>
 
 #include "base/platform.h"
@@ -15,7 +15,8 @@ struct Split {
   size_t size = 0;  // includes the record's end
 };
 
-// Follows the description in the header. `has_quotes` selects texts with quotes.
+// Splits off one record by the rules that io/formats/csv_reader.h describes. Quotes are special
+// only if `format.has_quotes` is true.
 Split split_slowly(const std::string& text, const CsvFormat& format, bool is_end_of_file) {
   Split split;
   size_t at = 0;
@@ -74,13 +75,14 @@ TEST(csv_records_match_a_slow_splitter) {
   int records = 0, num_invalid = 0;
   for (int round = 0; round < 40000; ++round) {
     const DisabledFeatures without(round % 4 < 2 ? "" : "vectors");
-    // Fields around the block sizes of 16 and 32, with occasional special characters.
+    // Writes fields around the block sizes of 16 and 32, with occasional special characters.
     std::string text;
     const size_t size = below(round % 2 == 0 ? 150 : 24), every = 2 + below(12);
     for (size_t i = 0; i < size; ++i) text += below(every) == 0 ? ",,\"\n\r\t"[below(6)] : 'a';
     const CsvFormat format = std::vector<CsvFormat>{CsvFormat(), plain, tabs}[below(3)];
     for (const bool is_end_of_file : {false, true}) {
-      // A heap copy of the exact size, so that a sanitizer detects reads beyond the end.
+      // Copies the text to memory of the exact size, so that a sanitizer detects reads beyond the
+      // end.
       const std::vector<char> exact(text.begin(), text.end());
       CsvSplitter splitter(format);
       const CsvSplit result =

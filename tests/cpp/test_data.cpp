@@ -1,4 +1,4 @@
-// Batches of rows in memory: order, epochs, shuffling, positions.
+// Tests batches of rows in memory: order, epochs, shuffling, positions.
 
 #include <algorithm>
 #include <set>
@@ -166,8 +166,8 @@ TEST(states_of_iterators_hold_the_seed_and_are_checked) {
 
 namespace {
 
-// A function that returns x + noise, and x as text. The noise comes from a generator of the
-// function.
+// Returns a function that maps x to x + noise, and to x as text. The noise comes from a random
+// generator that belongs to the function.
 std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   const auto builder = [scale](Graph& g, const std::vector<Output>& args) {
     const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat64);
@@ -179,7 +179,7 @@ std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   return DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
 }
 
-// Prefetches `buffer_size` elements.
+// Maps `function` over the elements of `source`, and prefetches `buffer_size` elements.
 std::shared_ptr<Dataset> map_dataset(std::shared_ptr<Dataset> source,
                                      std::shared_ptr<const DatasetFunction> function,
                                      int64_t buffer_size = 0) {
@@ -223,7 +223,7 @@ TEST(mapped_elements_come_from_a_function_with_its_own_plan) {
   CHECK(!mapped->runs_on_main_thread());
   const std::vector<Pair> all = all_pairs(*mapped->make_iterator());
   CHECK_EQ(all.size(), size_t{5});
-  CHECK_EQ(all[2].strings[1], "0");  // rows 6, 0, 1
+  CHECK_EQ(all[2].strings[1], "0");  // this batch has the rows 6, 0, 1
   CHECK(all[2].numbers[0] > 6 && all[2].numbers[0] < 7);
   CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the generator has advanced
 }
@@ -237,7 +237,7 @@ TEST(mapped_iterators_resume_bit_for_bit) {
     const std::vector<Pair> expected = all_pairs(*whole);
     for (size_t cut = 0; cut <= expected.size(); cut += 3) {
       auto first = mapped->make_iterator(), second = mapped->make_iterator();
-      first->restore(start);  // the random seeds
+      first->restore(start);  // uses the random seeds of `start`
       all_pairs(*first, cut);
       all_pairs(*second, 2);
       second->restore(first->save());
@@ -335,7 +335,8 @@ TEST(functions_that_call_the_language_run_on_the_main_thread) {
 
 namespace {
 
-// Like hook_checkpoint_input_pipeline(): a graph whose iterator is saved with it.
+// Like hook_checkpoint_input_pipeline(): a graph whose checkpoints contain the position of its
+// iterator.
 struct Pipeline {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::vector<Output> next;
@@ -407,8 +408,8 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   const Pair before = Pipeline(noisy_rows(1, 4)).element();
   CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
                "belongs to another input pipeline");
-  CHECK(other.element().strings == before.strings);  // nothing was changed
-  // A checkpoint without iterators, like TensorFlow's, does not move them.
+  CHECK(other.element().strings == before.strings);  // the failed restore changed nothing
+  // Restoring a checkpoint without iterators, like TensorFlow's, leaves their positions unchanged.
   Pipeline plain(noisy_rows(1, 4), /*saves=*/false);
   other.saver.restore(*other.session, plain.saver.save(*plain.session, folder + "/plain", -1));
   CHECK(other.element().strings != before.strings);

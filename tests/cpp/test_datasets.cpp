@@ -1,4 +1,4 @@
-// Kinds of datasets: their elements, and resuming their iterators.
+// Tests kinds of datasets: their elements, and resuming their iterators.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -98,7 +98,7 @@ TEST(shuffles_reject_invalid_states) {
 TEST(row_numbers_match_single_elements) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 50; ++i) {
-    // The second dataset does not pass on row numbers.
+    // The second dataset has the same elements, but its row numbers are unknown to later datasets.
     std::vector<DatasetPtr> pair = {rows_of(20),
                                     dataset_of("SkipDataset", {{"count", number(0)}}, rows_of(20))};
     CHECK(pair[0]->row_table() && !pair[1]->row_table());
@@ -144,7 +144,7 @@ TEST(descriptions_distinguish_pipelines) {
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(1)}}, range_of(5));
   const auto other =
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(2)}}, range_of(5));
-  CHECK_EQ(one->pipeline_signature(), other->pipeline_signature());  // seeds are part of the state
+  CHECK_EQ(one->pipeline_signature(), other->pipeline_signature());  // seeds are saved as state
 }
 
 TEST(pipeline_signature_and_fingerprint_identify_a_position) {
@@ -164,7 +164,7 @@ TEST(pipeline_signature_and_fingerprint_identify_a_position) {
   CHECK(one->data_fingerprint().fingerprint() != value->data_fingerprint().fingerprint());
   CHECK(one->data_fingerprint().fingerprint() != longer->data_fingerprint().fingerprint());
   CHECK(one->data_fingerprint().description().find("in memory float32(9,)") == 0);
-  // Functions that return datasets are part of the signature, including their data.
+  // The signature includes functions that return datasets, and the data of these datasets.
   CHECK(flat_mapped(range_of(3))->pipeline_signature() !=
         interleaved(range_of(3), 1, 1)->pipeline_signature());
   const auto by_two =
@@ -210,7 +210,7 @@ TEST(dataset_functions_receive_elements_in_order) {
 
 namespace {
 
-// 0, 1, ..., with errors at the positions in `bad`.
+// Returns the elements 0, 1, ..., with errors at the positions in `bad`.
 DatasetPtr failing_at(const std::vector<int>& bad, int n, int64_t calls = 1) {
   std::vector<std::string> words;
   for (int i = 0; i < n; ++i) {
@@ -228,7 +228,7 @@ DatasetPtr failing_at(const std::vector<int>& bad, int n, int64_t calls = 1) {
       source);
 }
 
-// The results of reading from an iterator as text, such as "0 E 2 ", where E is an error.
+// Reads from an iterator and returns the results as text, such as "0 E 2 ", where E is an error.
 std::string outcomes_of(DatasetIterator& iterator, size_t limit = 40) {
   std::string text;
   for (size_t i = 0; i < limit; ++i) {
@@ -245,7 +245,8 @@ std::string outcomes_of(DatasetIterator& iterator, size_t limit = 40) {
   return text;
 }
 
-// Checks the results of reading, also if the iterator is saved and restored at any position.
+// Checks the results of reading. Saving and restoring the iterator at any position must not change
+// them.
 void check_outcomes(const DatasetPtr& dataset, const std::string& expected) {
   CHECK_EQ(outcomes_of(*dataset->make_iterator()), expected);
   for (size_t cut = 0; cut < 9; ++cut) {
@@ -307,8 +308,8 @@ TEST(an_error_of_one_zipped_dataset_is_an_error_of_the_pair) {
   check_outcomes(zipped({failing_at({2}, 5), range_of(4), failing_at({1}, 5)}), "0 E E 3 ");
 }
 
-// TensorFlow's result with a prefetch in between. Without it, TensorFlow's windows treat an error
-// together with the end of data as the end, and drop the error.
+// Expects TensorFlow's result with a prefetch between batches and windows. Without the prefetch,
+// TensorFlow's windows treat an error together with the end of data as the end, and drop the error.
 TEST(windows_keep_an_error_of_the_last_batch) {
   const auto batches =
       dataset_of("BatchDataset", {{"batch_size", number(3)}}, windows(range_of(9), 2, 2, true));
@@ -319,7 +320,8 @@ TEST(windows_keep_an_error_of_the_last_batch) {
                  "0,1,2,3,4,5 E 0,1,2,3,4,5 E ");
 }
 
-// As in TensorFlow 2.15, where an endless repeat ends after such a pass; in 1.15 it does not.
+// Expects the results of TensorFlow 2.15: an endless repeat ends after a pass with only an error.
+// In 1.15, it does not end.
 TEST(a_pass_with_only_an_error_is_repeated) {
   const auto repeated = [](int64_t count, const DatasetPtr& dataset) {
     return dataset_of("RepeatDataset", {{"count", number(count)}}, dataset);

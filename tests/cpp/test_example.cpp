@@ -1,4 +1,4 @@
-// tf.Example messages: reading TensorFlow's, writing, and parsing ops.
+// Tests tf.Example messages: reading those of TensorFlow, writing, and the ops that parse them.
 #include <cstdint>
 
 #include "data/example_parser.h"
@@ -30,7 +30,7 @@ FeatureSpec spec_of(const std::string& key, FeatureSpec::Kind kind, DType dtype,
   return spec;
 }
 
-// The message of the error that `run` raises, or "".
+// Returns the message of the error that `run` raises, or "".
 template <typename Run>
 std::string message_of(Run run) {
   try {

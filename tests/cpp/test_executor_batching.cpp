@@ -20,7 +20,7 @@ std::vector<const Kernels*> tables() {
   return all;
 }
 
-// Includes -0 and products that underflow.
+// Draws n numbers, including -0 and numbers whose products underflow.
 template <typename T>
 std::vector<T> numbers(std::mt19937& random, int64_t n) {
   std::uniform_real_distribution<T> draw(-1, 1);
@@ -144,7 +144,7 @@ void check_sums(const Kernels& table, size_t count, int64_t n, std::mt19937& ran
   CHECK(same_bits(is, expected));
 }
 
-// Rows with any alignment whose columns follow `at` others.
+// Transposes n rows with any alignment. Element `at` + i of output k is element k of row i.
 void check_transposed(
     const Kernels& table, size_t bytes, int64_t n, int64_t columns, std::mt19937& random) {
   const auto at = static_cast<int64_t>(random() % 5);
@@ -198,7 +198,7 @@ TEST(batched_rows_are_transposed) {
 
 namespace {
 
-// The numbers of single and batched executions of the test's kernel.
+// Counts how often the test's kernel was computed alone and in groups.
 struct Calls {
   int alone = 0, groups = 0, in_groups = 0;
   bool refuses = false;
@@ -214,7 +214,7 @@ class CountedGroup : public KernelGroup {
   std::vector<GroupMember> members_;
 };
 
-// y = x + 1. The kernel batches inputs of equal size.
+// Computes y = x + 1. The kernel can be batched with others that have inputs of equal size.
 class CountedKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -266,7 +266,7 @@ struct Counted {
     std::vector<Output> smalls, larges;
     for (int i = 0; i < 5; ++i) smalls.push_back(g->op("CountedAddOne", {small}));
     for (int i = 0; i < 4; ++i) larges.push_back(g->op("CountedAddOne", {large}));
-    // Depends on one of them, so it cannot be in the same batch.
+    // This operation depends on the first one, so it cannot be in the same batch.
     larges.push_back(g->op("CountedAddOne", {larges[0]}));
     sum = g->op("AddN", smalls);
     sum_of_large = g->op("AddN", larges);
@@ -316,8 +316,8 @@ Tensor filled(const Shape& shape, int seed) {
   return x;
 }
 
-// A linear model of scalar weights with explicit gradients and updates. Some updates wait for their
-// own rates.
+// A linear model of scalar weights with explicit gradients and updates. Most updates have the same
+// learning rate, some have another one.
 struct SingleWeights {
   static constexpr int kColumns = 23;
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
@@ -365,7 +365,7 @@ struct SingleWeights {
               .attr("T", DType::kFloat32))));
     }
   }
-  // The variables after some steps. Tracing disables batching.
+  // Returns the variables after some steps. With `is_traced`, operations are not batched.
   std::vector<Tensor> trained(bool is_traced) const {
     Session session(graph);
     for (const VariablePtr& variable : variables) session.run(variable->initializer);
@@ -375,7 +375,7 @@ struct SingleWeights {
       for (int k = 0; k < kColumns; ++k)
         feeds.emplace_back(x[k], filled(Shape{rows, 1}, i * kColumns + k));
       feeds.emplace_back(target, filled(Shape{rows, 1}, -i));
-      if (i == 8) {  // one variable moves here
+      if (i == 8) {  // gives one variable a new buffer
         find_variable_state(session.resources(), *variables[4]->handle.op)
             ->take(Tensor::of<float>(Shape{1, 1}, {0.25f}));
       }
@@ -403,7 +403,7 @@ TEST(plan_updates_scalar_weights_with_the_same_bits) {
   }
 }
 
-// Updates of one variable are on different levels, so they must not be batched.
+// Updates of one variable must run one after another, so they must not be batched.
 TEST(plan_does_not_batch_updates_of_one_variable) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

@@ -1,4 +1,4 @@
-// Graphs: TensorFlow's names, collections, control inputs, finalization and errors.
+// Tests graphs: TensorFlow's names, collections, control inputs, finalization and errors.
 #include "graph/variable.h"
 #include "session/session.h"
 #include "test.h"
@@ -9,7 +9,7 @@ TEST(graph_names_are_unique_as_in_tensorflow) {
   Graph g;
   CHECK_EQ(g.scalar(DType::kFloat32, 1).name(), "Const:0");
   CHECK_EQ(g.scalar(DType::kFloat32, 1).name(), "Const_1:0");
-  CHECK_EQ(g.scalar(DType::kFloat32, 1, "const").name(), "const_2:0");  // case does not matter
+  CHECK_EQ(g.scalar(DType::kFloat32, 1, "const").name(), "const_2:0");  // names ignore case
   {
     NameScope a(g, "a");
     CHECK_EQ(g.scalar(DType::kFloat32, 1, "x").name(), "a/x:0");
@@ -49,7 +49,7 @@ TEST(graph_names_are_found_among_many) {
   CHECK(!any_case.find(name(kNames)));
   *exact.find(name(7)) = 70;
   CHECK_EQ(*exact.find(name(7)), 70);
-  // Only letters ignore case; these characters differ in the same bit.
+  // Only letters ignore case. "[" and "{" differ in the same bit as "A" and "a".
   CHECK(any_case.insert("a[", 1) && any_case.insert("a{", 2));
   CHECK_EQ(*any_case.find("A["), 1);
 }

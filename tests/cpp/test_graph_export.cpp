@@ -64,7 +64,7 @@ TEST(graph_export_of_a_growing_graph) {
   check_same(exported, *graph);
   add_variable(*graph, "b");  // needs a new saver
   check_same(exported, *graph);
-  add_sum(*graph, "save");  // the same name as the saver's scope
+  add_sum(*graph, "save");  // has the same name as the saver's scope
   graph->finalize();
   check_same(exported, *graph);
   check_same(exported, *graph);

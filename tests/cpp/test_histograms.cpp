@@ -1,4 +1,4 @@
-// The kernels that grow trees, for every instruction set, compared with plain loops.
+// Compares the kernels that grow trees, for every instruction set, with plain loops.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -66,7 +66,7 @@ void check_sums(const HistogramKernels& table,
   }
   const std::vector<int64_t> original_sums = sums;
   const auto size = static_cast<int64_t>(sums.size());
-  // Accumulated, then overwritten.
+  // The first flush adds to the old values; the second flush overwrites them.
   std::fill(is_gradients.begin(), is_gradients.end(), 1);
   table.flush(size, false, sums.data(), is_gradients.data(), is_hessians.data());
   CHECK_EQ(is_gradients[0], gradients[0] + 1);
@@ -202,7 +202,7 @@ TEST(histograms_partition_rows) {
     for (const size_t n : {0, 1, 2, 8, 31, 64, 500}) {
       for (const uint32_t left_of_8 : {0, 1, 4, 7, 8}) {
         const size_t capacity = n + kPartitionPadding;
-        // Elements after the end must not change.
+        // The arrays have an additional element at the end, which must not change.
         std::vector<uint64_t> rows(n + 1), spare(capacity), parted_rows;
         std::vector<uint16_t> ids(n + 1), spare_ids(capacity), parted_ids;
         std::vector<uint8_t> goes_left(n);
@@ -235,7 +235,8 @@ TEST(histograms_partition_rows) {
 
 namespace {
 
-// Fills the subtree at index `at` of a heap from left to right.
+// Stores sorted numbers in a heap (a binary search tree in an array): fills the subtree at index
+// `at` from left to right.
 void fill_heap(size_t at, std::vector<float>::const_iterator* next, std::vector<float>* heap) {
   if (at >= heap->size()) return;
   fill_heap(2 * at, next, heap);

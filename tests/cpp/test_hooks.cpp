@@ -1,5 +1,5 @@
-// Triggers and built-in hooks, compared with TensorFlow's tables (golden/hooks: timer,
-// stop_at_step, checkpoint_saver).
+// Compares triggers and built-in hooks with TensorFlow's tables (golden/hooks: timer, stop_at_step,
+// checkpoint_saver).
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/history_saver_hook.h"
 #include "hooks/value_format.h"
@@ -51,7 +51,7 @@ TEST(stop_at_step_hook_matches_tensorflow) {
   };
   for (const Row& row : table) {
     const HookPtr hook = make_hook("StopAtStepHook", args_of({{row.argument, whole(row.value)}}));
-    // Unlike TensorFlow's hook, it starts a new count when it is reused.
+    // Unlike TensorFlow's hook, ours starts a new count when it is reused.
     for (int use = 0; use < 2; ++use) {
       Counter counter(row.start, row.increment);
       CHECK_EQ(run_counter(counter, hook), row.runs);
@@ -65,7 +65,7 @@ TEST(stop_at_step_hook_matches_tensorflow) {
 
 namespace {
 
-// The steps of the checkpoints that a saver with these arguments writes.
+// Returns the steps of the checkpoints that a saver with these arguments writes.
 std::vector<std::string> saved_at(const char* argument,
                                   double every,
                                   int runs,

@@ -1,4 +1,4 @@
-// Early stopping, compared with TensorFlow's tables (golden/hooks/early_stopping).
+// Compares early stopping with TensorFlow's tables (golden/hooks/early_stopping).
 #include "graph/variable.h"
 #include "hooks_test.h"
 #include "io/events/event_file.h"
@@ -63,7 +63,7 @@ TEST(eval_metrics_are_read_incrementally) {
     CHECK_EQ(reader.read().size(), static_cast<size_t>(step));
   }
   const uint64_t all = file_size(writer.path());
-  CHECK_EQ(reader.bytes_read(), all);  // each record once
+  CHECK_EQ(reader.bytes_read(), all);  // reads each record only once
   for (int i = 0; i < 10; ++i) reader.read();
   CHECK_EQ(reader.bytes_read(), all);
   CHECK_EQ(text_of_metrics(reader.read()), text_of_metrics(read_eval_metrics(folder)));
@@ -84,7 +84,7 @@ TEST(stop_if_hooks_match_tensorflow) {
   struct Row {
     const char *type, *metric;
     double value, min_steps;
-    const char* reason;  // NULL: does not stop
+    const char* reason;  // NULL if the hook does not stop
   };
   const Row table[] = {
       {"StopIfHigherHook", "accuracy", 0.8, 0,
@@ -157,7 +157,8 @@ TEST(stop_if_hooks_report_an_unknown_metric) {
 
 namespace {
 
-// A function that records the steps at which it is called. Returns TRUE in call `stop_at_call`.
+// A function that records the steps at which it is called. Returns TRUE in call number
+// `stop_at_call`.
 class RecordingPredicate : public Callable {
  public:
   std::vector<int64_t> calls;
@@ -183,7 +184,7 @@ class StepRecorder : public RunHook {
   GlobalStep global_;
 };
 
-// The steps after which an early stopping hook with this interval calls its function.
+// Returns the steps after which an early stopping hook with this interval calls its function.
 std::string steps_of_checks(
     const char* interval, double every, int runs, size_t stop_at_call, double secs) {
   const FakeClock clock;

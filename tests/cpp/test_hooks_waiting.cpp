@@ -1,4 +1,4 @@
-// Waiting for the global step, compared with TensorFlow's table (golden/hooks/builtin_hooks).
+// Compares waiting for the global step with TensorFlow's table (golden/hooks/builtin_hooks).
 #include "graph/variable.h"
 #include "hooks_test.h"
 

@@ -1,4 +1,5 @@
-// Import of GraphDefs: round trips, errors that name nodes, frozen graphs, savers in graphs.
+// Tests the import of GraphDefs: round trips, errors that name nodes, frozen graphs, savers in
+// graphs.
 #include "base/complexity_counter.h"
 #include "graph/graph.h"
 #include "graph/lowering.h"
@@ -64,7 +65,7 @@ NodeDef placeholder_node(const std::string& name, DType dtype) {
   node.attrs.set("shape", Shape());
   return node;
 }
-// cond(p, cond(q, x + 1, x * 2), x - 5), as TensorFlow 1.x writes it.
+// Returns cond(p, cond(q, x + 1, x * 2), x - 5), as TensorFlow 1.x writes it.
 GraphDef nested_conditionals() {
   GraphDef def;
   def.nodes = {placeholder_node("p", DType::kBool),
@@ -141,7 +142,7 @@ TEST(import_graph_rejects_incomplete_conditionals) {
   CHECK(contains(import_error(def), "no output ':2'"));
   def.nodes.back() = make_node("y", "Switch", {"x"});
   CHECK(contains(import_error(def), "no predicate"));
-  // A stateful node would run once for each result of the conditional.
+  // Rejects a stateful node in a conditional with two results, because it would run once for each.
   def = nested_conditionals();
   NodeDef random = make_node("c/random", "RandomUniform", {"c/shape"});
   random.attrs.set("dtype", DType::kFloat32);
@@ -153,7 +154,7 @@ TEST(import_graph_rejects_incomplete_conditionals) {
       {shape, random, make_node("c/m2", "Merge", {"c/random", "c/t2"}),
        make_node("c/m3", "Merge", {"c/random", "c/t2"}), const_node("c/t2", 1, {"^c/t"})});
   CHECK(contains(import_error(def), "would run twice"));
-  // A conditional that is nested too deeply.
+  // Rejects a conditional that is nested too deeply.
   def = GraphDef();
   def.nodes = {placeholder_node("x", DType::kFloat32), placeholder_node("p", DType::kBool)};
   std::string from = "x";
@@ -279,7 +280,8 @@ GraphDef graph_with_op(const std::string& op) {
   return graph;
 }
 
-// The error message if an import with these rights rejects a node's side effects, otherwise "".
+// Returns the error message if an import with these rights rejects a node's side effects, otherwise
+// "".
 std::string side_effect_error(const GraphDef& def, ImportRights rights) {
   try {
     Graph graph;
@@ -299,7 +301,7 @@ uint64_t import_work(const GraphDef& def) {
   return pass_work_count() - before;
 }
 
-// n Switches on the end of a chain of n Identities.
+// Returns a graph of n Switches whose predicate is the end of a chain of n Identities.
 GraphDef chain_of_predicates(int n) {
   GraphDef def;
   def.nodes = {placeholder_node("p", DType::kBool), placeholder_node("x", DType::kFloat32)};
@@ -313,7 +315,7 @@ GraphDef chain_of_predicates(int n) {
   return def;
 }
 
-// n conditionals in parallel.
+// Returns a graph of n conditionals in parallel.
 GraphDef parallel_conditionals(int n) {
   GraphDef def;
   def.nodes = {placeholder_node("p", DType::kBool), placeholder_node("x", DType::kFloat32)};
@@ -329,7 +331,7 @@ GraphDef parallel_conditionals(int n) {
 
 }  // namespace
 
-// Uses the traits of each op, so new ops are covered automatically.
+// Reads the side effects of each op from its definition, so new ops are covered automatically.
 TEST(import_graph_rejects_side_effects_by_name) {
   int writers = 0, readers = 0, callers = 0;
   for (const auto& [type, def] : all_ops()) {
@@ -425,7 +427,7 @@ TEST(reading_planning_and_lowering_graphs_can_be_interrupted) {
   }));
   CHECK(can_be_stopped([&] { ordered_operations({Fetch(graph->tensor("x1999:0"))}, {}); }));
   CHECK(can_be_stopped([&] { lowered_graph(*graph); }));
-  // A session that was interrupted while planning plans again.
+  // A run that is interrupted while its plan is compiled compiles the plan again the next time.
   Session session(graph);
   const Feeds feeds = {{graph->tensor("x0:0"), Tensor::scalar<float>(1)}};
   CHECK(can_be_stopped([&] { session.run({Fetch(graph->tensor("x1999:0"))}, feeds); }));

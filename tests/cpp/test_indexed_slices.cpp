@@ -1,4 +1,5 @@
-// IndexedSlices gradients: addition, propagation, densification, and sparse updates.
+// Tests gradients that are IndexedSlices: addition, propagation, conversion to dense tensors, and
+// sparse updates.
 #include "autodiff/gradients.h"
 #include "session/session.h"
 #include "test.h"
@@ -58,7 +59,7 @@ TEST(indexed_slices_plus_a_dense_gradient_are_dense) {
       g.op("AddN", {sum_of(g, table.rows({1, -1})), sum_of(g, table.variable->snapshot)});
   const Gradient grad = gradients(g, {y}, {table.variable->handle})[0];
   CHECK(!grad.is_indexed_slices());
-  // An example without ids has id 0, with a gradient of 0.
+  // An example without ids uses row 0, with a gradient of 0, as in TensorFlow.
   CHECK(table.run(grad.values) == std::vector<float>({1, 1, 2, 2, 1, 1, 1, 1}));
 }
 
@@ -92,7 +93,7 @@ TEST(sparse_updates_change_each_row_once) {
     }
     session.run(step);
     const Tensor value = session.run({table.variable->snapshot});
-    // 1 - 3 / sqrt(0.1 + 9): the three gradients are added first.
+    // The update is 1 - 3 / sqrt(0.1 + 9), because the three gradients of the row are added first.
     const double updated = 1 - 3 / std::sqrt(9.1);
     for (int i = 0; i < 8; ++i) {
       CHECK_NEAR(value.data<float>()[i], i / 2 == 2 ? updated : 1, 1e-6);

@@ -1,4 +1,4 @@
-// Operations that the user can interrupt, and their interrupt checks.
+// Tests operations that the user can interrupt, and their interrupt checks.
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -48,7 +48,7 @@ TEST(interrupt_within_a_long_product) {
     Session session(graph);
     const auto run = [&] { return session.run({Fetch(y)}, {{x, a}})[0]; };
     run();
-    // One check in the operation and one after it.
+    // Expects one check in the operation and one after it.
     CHECK(count_interrupt_checks([&] { CHECK(has_bits_of(run(), product)); }) >= 2);
     bool stopped = false;
     count_interrupt_checks([&] { run(); }, 1, &stopped);
@@ -76,7 +76,8 @@ TEST(interrupt_within_a_long_loop_over_elements) {
     CHECK_EQ(count_interrupt_checks([&] { run(); }, 3, &stopped), 3);
     CHECK(stopped);
     CHECK(has_bits_of(run(), complete));
-    // An operation that updates a variable is not interrupted; checks happen before and after it.
+    // An operation that updates a variable is not interrupted. Interrupts are checked before and
+    // after it.
     session.run({Fetch(changed)}, {{fed, x}});
     const Tensor before = session.run({Fetch(v->snapshot)}, {})[0];
     for (int at = 1; at < 100; ++at) {
@@ -95,7 +96,7 @@ TEST(interrupt_of_gradients_and_graph_export) {
   Output y = x;
   for (int i = 0; i < 100; ++i) y = graph->op("Tanh", {y});
   bool stopped = false;
-  // Checks are limited by time, but the first one is immediate.
+  // Interrupts are checked at time intervals, but the first check is immediate.
   count_interrupt_checks([&] { gradients(*graph, {y}, {x}); }, 1, &stopped);
   CHECK(stopped);
   WireWriter nodes;

@@ -40,7 +40,7 @@ Tensor random_tensor(const Shape& shape, unsigned seed) {
   return x;
 }
 
-// x x' + n I, which is symmetric and well-conditioned.
+// Returns x x' + n I, which is symmetric and well-conditioned.
 Tensor well_conditioned_matrix(int64_t n) {
   const Tensor half = random_tensor<double>({n, n}, 3);
   Tensor x(DType::kFloat64, {n, n});
@@ -86,14 +86,14 @@ void check_interruptible(
     bool stopped = false;
     std::vector<Tensor> results;
     const std::vector<Tensor> expected = run(complete_op);
-    // One check in the operation and one after it.
+    // Expects one check in the operation and one after it.
     const int checks = count_interrupt_checks([&] { results = run(cancellable); }, 0, &stopped);
     CHECK(checks >= 2);
     CHECK(same_bits(results, expected));
     count_interrupt_checks([&] { run(cancellable); }, 1, &stopped);
     CHECK(stopped);
-    // State between runs must survive an interrupt. Checks are limited by time, so there may be no
-    // third one.
+    // State between runs must survive an interrupt. Interrupts are checked at time intervals, so
+    // there may be no third check.
     count_interrupt_checks([&] { run(cancellable); }, 3, &stopped);
     CHECK(same_bits(run(cancellable), expected));
   }
@@ -129,7 +129,7 @@ void check_convolutions(const char* op_name,
   });
 }
 
-// Runs until it is interrupted, or for a short time.
+// The kernel below runs until it is interrupted, or for a short time.
 std::atomic<bool> waits_to_be_stopped{false};
 std::atomic<int> not_stopped{0};
 
@@ -170,7 +170,7 @@ TEST(interrupt_of_work_on_other_threads) {
   Session session(graph);
   const Tensor fed = random_tensor<float>({1 << 16}, 1);
   const auto run = [&] { session.run(fetches, {{x, fed}}); };
-  for (int i = 0; i < 8; ++i) run();  // levels are shared by then
+  for (int i = 0; i < 8; ++i) run();  // from now on, threads share independent operations
   waits_to_be_stopped = true;
   bool stopped = false;
   count_interrupt_checks(run, 20, &stopped);
@@ -212,7 +212,7 @@ TEST(interrupt_within_pooling) {
   const auto pool = [&](OpBuilder op) {
     return op.attr("ksize", size).attr("strides", strides).attr("padding", "SAME");
   };
-  // Large images, and many small ones.
+  // Tests large images, and many small ones.
   for (const Shape& shape : {Shape{1, 400, 400, 16}, Shape{4096, 6, 6, 16}}) {
     const Tensor x = random_tensor<float>(shape, 1), dy = random_tensor<float>(shape, 2);
     std::vector<int32_t> dims;

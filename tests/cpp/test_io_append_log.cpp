@@ -1,4 +1,4 @@
-// Append-only record files, and the locks that allow one writer at a time.
+// Tests append-only record files, and the locks that allow one writer at a time.
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -14,7 +14,8 @@ using namespace runhooks_test;
 
 namespace {
 
-// Features that a system may lack, from the preferred kind of lock to the fallback.
+// Disables features in turn, so that each kind of lock is tested: from the preferred kind to the
+// fallback.
 constexpr const char* kLockFeatures[] = {"", "ofd_locks", "file_locks"};
 
 std::vector<std::string> records_in(const std::string& path, size_t* num_skipped) {
@@ -33,7 +34,7 @@ TEST(appended_records_are_read_in_order) {
   CHECK_EQ(num_skipped, size_t{0});
 }
 
-// Wherever a crash has cut or changed the file, all other records can be read.
+// A crash may cut or change the file anywhere. All other records can still be read.
 TEST(damaged_records_are_skipped) {
   std::mt19937_64 random = seeded_generator();
   const std::string path = fresh_folder("appended") + "/runs";
@@ -97,7 +98,7 @@ TEST(directory_lock_reports_its_owner_to_other_processes) {
       return 0;
     };
     CHECK_EQ(ChildProcess(check_lock).wait(), 0);
-    // Checking did not release the lock.
+    // The lock is still held: the check did not release it.
     CHECK_EQ(ChildProcess(check_lock).wait(), 0);
   }
 }

@@ -129,7 +129,8 @@ TEST(io_paths_are_compared_by_target) {
   CHECK(!is_same_path(folder + "/a/b/../../c", folder + "/a"));
 }
 
-// Devices through links, so that a writer that replaces files cannot damage the system.
+// Opens devices through links. A writer that replaces files can then damage only the links, not the
+// system.
 TEST(io_atomic_file_writes_directly_to_devices_and_pipes) {
   const std::string folder = fresh_folder("streams"), pipe = folder + "/pipe";
   const std::string null = folder + "/null", full = folder + "/full";

@@ -119,7 +119,7 @@ TEST(io_latest_checkpoint_must_exist) {
         warnings[0].find("Checkpoint " + folder + "/m-2 cannot be read: ") == 0);
   CHECK(warnings[0].find("The checkpoint before it, " + folder + "/m-1, is used.") !=
         std::string::npos);
-  // Flips one bit of its tensors.
+  // Flips one bit of the tensors of checkpoint m-1.
   std::string data = read_whole_file(folder + "/m-1.data-00000-of-00001");
   data[0] ^= 1;
   write_file_atomically(folder + "/m-1.data-00000-of-00001", data);

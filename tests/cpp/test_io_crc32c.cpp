@@ -11,7 +11,7 @@ struct Vector {
   uint32_t crc, masked, masked_of_length;
 };
 
-// Output of TensorFlow's TFRecordWriter.
+// Checksums in files that TensorFlow's TFRecordWriter wrote.
 const Vector kVectors[] = {
     {"", 0x00000000u, 0xa282ead8u, 0x07980329u},
     {"61", 0xc1d04330u, 0x28e46e78u, 0x41de7501u},

@@ -15,7 +15,7 @@ namespace {
 
 const char* const kTraining = "events/events.out.tfevents.1700000000.host";
 
-// A clock that returns 100.5, 101.5, ...
+// Returns a clock that returns 100.5, 101.5, ...
 EventFileWriter::Clock steady_clock() {
   return [seconds = 99.5]() mutable { return seconds += 1; };
 }
@@ -80,7 +80,7 @@ TEST(io_event_histograms_match_tensorflow) {
   CHECK(write_summary({histogram_summary("x", x)}) == golden);
   CHECK(write_summary({histogram_summary("pred", Tensor::zeros(DType::kFloat32, {4, 1}))}) ==
         write_summary({events[7].summary[1]}));
-  // TensorFlow 2.15.1's results for values beyond the limits, and for no values.
+  // Expects TensorFlow 2.15.1's results for values beyond the limits, and for no values.
   const std::vector<double> extreme_values = {-1, 2.5, 0, 1e-13, 1e30, -1e30};
   const Histogram h = make_histogram(extreme_values.data(), extreme_values.size());
   CHECK(h.bucket_limit ==
@@ -141,7 +141,7 @@ TEST(io_event_writers_of_one_second_find_names_quickly) {
   }
   CHECK(list_event_files(folder) == paths);
   CHECK(base_name(paths[299]).rfind("events.out.tfevents.0000000399.", 0) == 0);
-  // A freed name may be reused or not, but no name in use is taken.
+  // A freed name may be reused or not, but no name in use may be taken.
   remove_file(paths[150]);
   for (int i = 0; i < 5; ++i) {
     const std::string path = EventFileWriter(folder, "", [] { return 120.0; }).path();
@@ -172,7 +172,7 @@ TEST(io_event_writer_keeps_metadata_of_a_tag_once) {
 TEST(io_event_file_may_be_truncated) {
   const std::string bytes = read_whole_file(golden_file(kTraining));
   const std::string path = fresh_folder("tail") + "/x";
-  // Truncates within the last two records.
+  // Truncates the file within the last two records.
   for (size_t size = 111967; size <= bytes.size(); ++size) {
     write_bytes(path, bytes.substr(0, size));
     bool truncated = false;
@@ -196,7 +196,7 @@ TEST(io_event_reader_survives_random_messages) {
   }
 }
 
-// Two tensors of 256 MB that expand from one element are accepted, a third is not.
+// Two tensors that expand from one element to 256 MB each are accepted, a third is not.
 TEST(io_event_file_limits_expanded_tensors) {
   WireWriter shape, tensor, value, summary, event;
   shape.put_message(2, WireWriter().add_int(1, kMaxExpandedTensorBytes / 4));

@@ -1,4 +1,4 @@
-// Detection of changed files.
+// Tests that changed files are detected.
 #include "io/files/atomic_file.h"
 #include "io/files/file_versions.h"
 #include "io_test.h"
@@ -15,7 +15,7 @@ TEST(file_versions_detect_written_replaced_and_removed_files) {
   versions.add(missing);  // does not exist
   CHECK(versions.unchanged());
   CHECK_EQ(versions.num_bytes(), uint64_t{5});
-  // A new file of the same size.
+  // Writes a new file of the same size.
   write_file_atomically(existing, "54321");
   CHECK(!versions.unchanged());
   FileVersions new_versions;

@@ -13,7 +13,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// The first graph of the training's event file.
+// Returns the first graph of the training's event file.
 std::string golden_graph() {
   return read_events(golden_file("events/events.out.tfevents.1700000000.host"))[3].bytes;
 }
@@ -39,7 +39,7 @@ AttrValue attr_round_trip(const AttrValue& value, const std::string& type = "") 
 
 }  // namespace
 
-// The encodings that make_tensor_proto() of TensorFlow 2.15.1 chooses.
+// Expects the encodings that make_tensor_proto() of TensorFlow 2.15.1 chooses.
 TEST(io_tensor_proto_uses_tensorflows_encodings) {
   const std::string vector2 = "tensor_shape {\n  dim {\n    size: 2\n  }\n}\n";
   CHECK_EQ(tensor_text(Tensor::scalar<float>(0.1f)),
@@ -159,13 +159,13 @@ TEST(io_graph_def_reads_and_rewrites_tensorflows) {
   CHECK(pooled.inputs == (std::vector<std::string>{"global_step/VarIsInitializedOp", "global_step",
                                                    "global_step/Initializer/zeros"}));
   CHECK(std::get<DType>(*pooled.attrs.find("Tcond")) == DType::kBool);
-  CHECK_EQ(pooled.raw_attrs.size(), 2u);  // functions
+  CHECK_EQ(pooled.raw_attrs.size(), 2u);  // attributes that are functions stay unparsed
   const NodeDef& component = node(graph, "normalize_element/component_0");
   CHECK_EQ(component.device, "/device:CPU:0");
   CHECK(std::get<Tensor>(*component.attrs.find("value"))
             .equals(Tensor::of<float>({4, 2}, {1, -2, 0, 3, -4, 0.5, 2, 2})));
   CHECK(node(graph, "save/restore_shard").inputs[2] == "^save/AssignVariableOp_2");
-  // The graph of an event has no fixed order of attributes, but its text has.
+  // The attributes in the bytes of a GraphDef have no fixed order, but those in its text have.
   const std::string rewritten = write_graph_def(graph);
   CHECK_EQ(rewritten.size(), bytes.size());
   CHECK(graph_def_text(graph) == read_whole_file(golden_file("events/graph.pbtxt")));
@@ -200,7 +200,7 @@ TEST(io_graph_def_of_a_graph) {
   CHECK(write_graph_def(read_graph_def(bytes, "x")) == bytes);
 }
 
-// An incremental export equals a complete one.
+// Writing only the new nodes after each change gives the same bytes as writing the whole graph.
 TEST(io_graph_def_of_a_growing_graph) {
   Graph graph;
   GraphDefOptions options;
@@ -233,7 +233,7 @@ TEST(io_graph_def_damage_is_reported) {
       try {
         read_graph_def(bent, name);
       } catch (const Error& error) {
-        // A shape with too many dimensions is well formed.
+        // The modified bytes may contain a shape with too many dimensions, which is well formed.
         if (error.code() != Code::kUnimplemented) throw;
       }
     });
@@ -343,7 +343,7 @@ TEST(io_saved_model_as_text) {
       "      method_name: \"tensorflow/serving/predict\"\n    }\n  }\n}\n");
 }
 
-// A few bytes may declare a large shape, but must not use all memory.
+// A few bytes may declare a large shape, but reading them must not use all memory.
 TEST(io_tensor_proto_expands_shapes_up_to_a_limit) {
   auto proto = [](DType dtype, std::vector<int64_t> dims) {
     WireWriter shape;

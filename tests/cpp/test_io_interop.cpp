@@ -24,7 +24,7 @@ std::string interop_folder() {
   return folder;
 }
 
-// y = x w + b with "save/restore_all", as a SavedModel needs.
+// A model y = x w + b with the operation "save/restore_all", which a SavedModel needs.
 struct Model {
   Graph graph;
   VariablePtr w, b;
@@ -186,7 +186,8 @@ TEST(io_interop_graphs) {
                         write_graph_def(make_graph_def(kinds, {true, false})));
 }
 
-// Definitions of all ops that a file can contain. Our own ops are lowered before.
+// Writes the definitions of all ops that a file can contain. Our own ops are lowered (replaced by
+// TensorFlow's) before.
 TEST(io_interop_ops) {
   std::set<std::string> types;
   for (const auto& entry : all_ops()) {

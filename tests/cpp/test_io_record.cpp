@@ -74,7 +74,8 @@ TEST(io_record_reads_and_writes_compressed_files) {
     std::string data;
     CHECK(reader.next(data));
     CHECK_EQ(to_hex(data), "0a00");
-    // Truncated or modified at any position, the file gives the same records or an error.
+    // If the file is truncated or modified at any position, the reader gives the same records or an
+    // error.
     const std::string bytes = read_whole_file(golden), cut = fresh_folder("cut") + "/c";
     for (size_t i = 0; i < bytes.size(); ++i) {
       write_bytes(cut, bytes.substr(0, i));
@@ -85,7 +86,7 @@ TEST(io_record_reads_and_writes_compressed_files) {
       reads_or_reports(cut, [&] { read_records(cut, nullptr, kind.second); });
     }
   }
-  // Two concatenated streams are one file.
+  // A file of two concatenated gzip streams contains the records of both.
   const std::string twice = fresh_folder("twice") + "/x.gz";
   const std::string gz = read_whole_file(golden_file(kExamples) + ".gz");
   write_bytes(twice, gz + gz);
@@ -158,7 +159,8 @@ TEST(io_record_round_trip_of_random_records) {
   }
 }
 
-// A compressed file may declare and contain any length; a small one must not use all memory.
+// A compressed file may declare and contain any length. Reading a small file must not use all
+// memory.
 TEST(io_record_limits_compressed_files) {
   const std::string path = fresh_folder("bomb") + "/x";
   std::string header;

@@ -54,7 +54,7 @@ TEST(io_table_round_trip_of_random_entries) {
     for (size_t n = random() % 200; n > 0; --n) {
       std::string key = random_bytes(random, random() % 6);
       for (char& c : key)
-        c = static_cast<char>(random() % 3 ? c & 1 : c | 0xfe);  // long common prefixes
+        c = static_cast<char>(random() % 3 ? c & 1 : c | 0xfe);  // for long common prefixes
       sorted[key] = random_bytes(random, random() % 50);
     }
     const TableEntries entries(sorted.begin(), sorted.end());
@@ -73,7 +73,7 @@ TEST(io_table_reports_any_damage) {
   for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string bent = bytes;
     bent[bit / 8] = static_cast<char>(bent[bit / 8] ^ 1 << (bit % 8));
-    // The padding of the footer has no checksum, and no reader uses it.
+    // A change of the footer's padding has no effect: it has no checksum, and no reader uses it.
     reads_or_reports(name, [&] { CHECK(read_table(bent, name) == entries); });
   }
   CHECK_THROWS(read_table("short", name), Code::kDataLoss, "'/a/x.index': it has 5 bytes");

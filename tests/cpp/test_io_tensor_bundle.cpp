@@ -85,7 +85,8 @@ TEST(io_bundle_reads_tensorflows_tensors) {
   CHECK(std::isnan(special.number_at(0)) && std::isinf(special.number_at(1)));
   CHECK(special.number_at(2) == -INFINITY && std::signbit(special.number_at(3)));
   CHECK_EQ(special.number_at(4), static_cast<double>(std::numeric_limits<float>::denorm_min()));
-  // 1.5 and 3, 1.5 and 65504, as bits of types without arithmetic.
+  // Expects the bits of 1.5 and 3 in bfloat16, and of 1.5 and 65504 in float16. These types have no
+  // arithmetic here.
   const Tensor bf16 = reader.read("bf16"), f16 = reader.read("f16");
   CHECK_EQ(bf16.data<uint16_t>()[0], 0x3fc0);
   CHECK_EQ(bf16.data<uint16_t>()[1], 0x4040);
@@ -115,7 +116,7 @@ TEST(io_bundle_assembles_slices) {
   CHECK_EQ(info.slices[1].to_string(), "3:2,0:2");
   const std::vector<float> expected = {0, 1, 2, 3, 4, 5, 300, 301, 302, 303, 500, 501, 502, 503};
   CHECK(reader.read("part/weights").equals(Tensor::of<float>({7, 2}, expected)));
-  // A slice that crosses the file's slices.
+  // Reads a slice that crosses the borders of the slices in the file.
   CHECK(reader.read_slice("part/weights", {{2, 1}, {4, 1}})
             .equals(Tensor::of<float>({4, 1}, {5, 301, 303, 501})));
   CHECK(reader.read_slice("layer/kernel", {{0, 1}, {2, 1}})
@@ -150,7 +151,7 @@ TEST(io_bundle_rewrites_tensorflows_bytes) {
 TEST(io_bundle_slice_keys_match_tensorflow) {
   CHECK_EQ(to_hex(bundle_slice_key("part/weights", {{3, 0}, {2, 2}})),
            "00706172742f776569676874730001010283828082");
-  // According to oc_signed and oc_string of formats.py.
+  // Expects the keys that oc_signed and oc_string of formats.py compute.
   CHECK_EQ(to_hex(bundle_slice_key(std::string("\0\xff", 2), {{-1, 64}, {-64, -65}})),
            "0000ffff000001"
            "0102"
@@ -243,7 +244,7 @@ TEST(io_bundle_round_trip_of_random_tensors) {
         writer.add(name, tensor);
         continue;
       }
-      // Slices along the first dimension.
+      // Writes slices along the first dimension.
       const int64_t cut =
           1 + static_cast<int64_t>(random() % static_cast<uint64_t>(shape.dim(0) - 1));
       const int64_t row = tensor.num_elements() / shape.dim(0);
@@ -275,7 +276,7 @@ TEST(io_bundle_keeps_the_old_one_if_the_disk_is_full) {
   BundleWriter old(prefix);
   old.add("w", Tensor::vector<float>({1, 2}));
   old.finish();
-  // Files are limited to 64 KB, as if the disk were full.
+  // Limits files to 64 KB, which has the same effect as a full disk.
   rlimit unlimited;
   getrlimit(RLIMIT_FSIZE, &unlimited);
   rlimit small = unlimited;
@@ -314,16 +315,16 @@ TEST(io_bundle_never_overwrites_data_in_use) {
   CHECK_EQ(write(1), first);
   CHECK_EQ(write(3), second);
   CHECK_EQ(write(4), first);
-  // Leftovers of a killed writer.
+  // Simulates the leftovers of a killed writer.
   write_file_atomically(prefix + ".data-00000-of-00002", "half");
   const std::string index = read_whole_file(prefix + ".index");
   CHECK_EQ(write(5), second);
-  // An identical bundle is not written again.
+  // A bundle with the same contents is not written again.
   const auto written = std::filesystem::last_write_time(prefix + ".index");
   write_file_atomically(prefix + ".other", index);
   CHECK_EQ(write(5), second + " x.other");
   CHECK(std::filesystem::last_write_time(prefix + ".index") == written);
-  // But it is if its data are missing.
+  // It is written again if its data are missing.
   remove_file(prefix + ".data-00000-of-00002");
   CHECK(!bundle_problem(prefix, false).empty());
   CHECK_EQ(write(5), first + " x.other");
@@ -359,7 +360,7 @@ TEST(io_bundle_reports_any_damage) {
                ".data-00000-of-00001': tensor 'i32' does not match its checksum");
 }
 
-// Large enough for several chunks, which several threads read.
+// The tensor is so large that several threads read it in chunks.
 TEST(io_bundle_reads_large_tensors_and_finds_damage_in_them) {
   std::mt19937_64 random = seeded_generator();
   const std::string prefix = fresh_folder("large") + "/x", data = prefix + ".data-00000-of-00001";

@@ -9,13 +9,13 @@ using namespace runhooks_test;
 
 namespace {
 
-// The parser's message for an invalid CheckpointState, or "".
+// Returns the parser's message for an invalid CheckpointState, or "".
 std::string problem_of(const std::string& text) {
   std::string bytes, problem;
   return text_to_proto(text, "CheckpointState", &bytes, &problem) ? "" : problem;
 }
 
-// The text in protobuf's canonical format.
+// Returns the text in protobuf's canonical format.
 std::string canonical(const std::string& text, const std::string& message = "CheckpointState") {
   std::string bytes, problem;
   if (!text_to_proto(text, message, &bytes, &problem)) return problem;

@@ -40,7 +40,8 @@ TEST(io_wire_reads_numbers_packed_or_one_by_one) {
   CHECK(read == (std::vector<float>{1.5f, 0, 2.5f}) && std::signbit(read[1]));
 }
 
-// The result equals a separately written message, however many bytes its length takes.
+// put_nested() gives the same bytes as a separately written message. The number of bytes that
+// encode the length does not matter.
 TEST(io_wire_nested_messages_of_any_length) {
   for (size_t size : {0, 1, 120, 125, 126, 127, 128, 129, 16380, 16384, 70000}) {
     const std::string text(size, 'x');
@@ -85,7 +86,7 @@ TEST(io_wire_round_trip_of_random_fields) {
   std::mt19937_64 random = seeded_generator();
   for (int round = 0; round < 200; ++round) {
     WireWriter message;
-    std::vector<std::pair<int, std::string>> expected;  // field and value as text
+    std::vector<std::pair<int, std::string>> expected;  // number and value of each field
     for (size_t n = random() % 20; n > 0; --n) {
       const int field = static_cast<int>(random() % 3000 + 1);
       const uint64_t number = random() >> (random() % 64);

@@ -18,7 +18,7 @@ extern const GemmKernels gemm_wide;
 
 namespace {
 
-// RUNHOOKS_TEST_SEED repeats a run. Failing checks print the seed.
+// Set RUNHOOKS_TEST_SEED to repeat a run. Failing checks print the seed.
 unsigned seed() {
   static const unsigned value = [] {
     const char* seed_text = std::getenv("RUNHOOKS_TEST_SEED");
@@ -65,7 +65,7 @@ struct Matrices {
   }
 };
 
-// Integers of at most 3, whose sums are exact in float, or random numbers.
+// Draws integers of at most 3, whose sums are exact in float, or random numbers.
 template <typename T>
 Matrices<T> matrices(const Shape& shape, bool are_integers, std::mt19937& random) {
   Matrices<T> x{{}, {}, shape};
@@ -89,7 +89,8 @@ void describe(const Kernels& table, const Shape& shape, bool accumulate, bool is
 
 constexpr int kGuard = 16;  // numbers around c that must not be overwritten
 
-// The product equals that of a naive loop exactly. Checks `samples` elements, or all if 0.
+// Checks that the product equals that of a naive loop exactly, in `samples` elements, or in all if
+// 0.
 template <typename T>
 void check_product(const Kernels& table,
                    const Shape& shape,
@@ -108,7 +109,7 @@ void check_product(const Kernels& table,
   for (size_t i = 0; i < kGuard; ++i) CHECK(c[i] == T(77) && c[c.size() - 1 - i] == T(77));
   const int64_t count = shape.m * shape.n;
   for (int64_t at = 0; at < (samples ? samples : count); ++at) {
-    // Prefers the last rows and columns.
+    // Checks elements of the last rows and columns more often than others.
     int64_t i = at / shape.n, j = at % shape.n;
     if (samples) {
       i = at % 3 ? static_cast<int64_t>(random()) % shape.m
@@ -231,7 +232,8 @@ void check_threads(const Kernels& table, const Shape& shape, std::mt19937& rando
     run(many_threads, threads);
     CHECK(std::memcmp(one_thread.data(), many_threads.data(), one_thread.size() * sizeof(T)) == 0);
   }
-  // Random numbers: the difference from the sum in double is within the rounding error.
+  // Multiplies random numbers. The difference from the sum in double must be within the rounding
+  // error.
   const double epsilon = std::numeric_limits<T>::epsilon();
   for (int sample = 0; sample < 40; ++sample) {
     const int64_t i = static_cast<int64_t>(random()) % shape.m;
@@ -311,7 +313,7 @@ TEST(kernel_bias_and_column_sums_are_exact) {
   }
 }
 
-// Fewer columns than a vector register: uses masks or single columns.
+// The matrices have fewer columns than a vector register, so kernels use masks or single columns.
 TEST(kernel_sums_of_few_columns_have_the_bits_of_single_ones) {
   std::mt19937 random(seed() + 6);
   std::uniform_real_distribution<float> draw(-1, 1);
@@ -402,7 +404,7 @@ TEST(kernel_choice_is_the_best_up_to_the_requested_one) {
 #endif
 }
 
-// Kernels are selected once per process, so the next test runs this one in other processes.
+// Kernels are selected once per process, so the next test runs this test in other processes.
 TEST(kernel_isa_of_this_process) {
   if (std::getenv("RUNHOOKS_TEST_PRINT_ISA")) std::printf("isa=%s\n", kernels().isa);
   const char* expected = std::getenv("RUNHOOKS_ISA");
@@ -413,7 +415,7 @@ TEST(kernel_choice_reads_the_environment) {
   std::error_code missing;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", missing);
   if (missing) throw runhooks_test::NotRun{"no /proc/self/exe to start this program again"};
-  // The child process needs the same emulator.
+  // The child process needs the same emulator as this process.
   const char* runner = std::getenv("RUNHOOKS_TEST_RUNNER");
   for (const char* isa : {"base", "avx2", "avx512"}) {
     const std::string command =

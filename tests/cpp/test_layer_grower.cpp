@@ -1,4 +1,5 @@
-// Trees grown on binned data, compared with an exhaustive search in double precision; extreme data.
+// Compares trees grown on binned data with an exhaustive search in double precision. Also tests
+// extreme data.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,7 +22,7 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// A table of bins by column, with -1 for missing values.
+// A table whose columns contain bin numbers, with -1 for missing values.
 struct Table {
   std::vector<BinnedColumn> columns;
   std::vector<std::vector<int32_t>> bins;
@@ -58,7 +59,7 @@ Table random_table(std::mt19937& random, int64_t rows, size_t columns) {
     column.bins = sizes[random() % 7];
     column.has_missing = random() % 3 == 0;
     if (column.bins <= 40 && random() % 3 == 0) column.kind = BinnedColumn::Kind::kCategories;
-    // The last bin may contain no string.
+    // The last bin may belong to no string, because a column can have fewer strings than bins.
     if (column.kind == BinnedColumn::Kind::kCategories) {
       column.features = std::max(1, column.bins - static_cast<int32_t>(random() % 2));
     }
@@ -81,7 +82,7 @@ double gain_of(const std::vector<GradientSums>& sums, const SplitCosts& costs) {
   return gain;
 }
 
-// Sums of gradients on each side of a split, by logit.
+// The sums of gradients on each side of a split, one per logit.
 struct Sides {
   std::vector<GradientSums> left, right;
   int64_t rows_left = 0, rows_right = 0;
@@ -119,7 +120,7 @@ double gain_of(const Sides& sides, const SplitCosts& costs) {
          costs.tree_complexity;
 }
 
-// The best gain of all splits.
+// Returns the best gain of all splits.
 double best_gain(const Table& table,
                  const std::vector<int64_t>& rows,
                  const std::vector<float>& g,
@@ -209,7 +210,7 @@ void check_tree(const Table& table,
   }
 }
 
-// Some layers of splits as text.
+// Grows some layers and returns their splits as text.
 std::string grown(const Table& table, int threads, const std::vector<float>& y) {
   Threads set(threads);
   LayerGrower grower(table.matrix(), 1);
@@ -265,7 +266,7 @@ TEST(layer_grower_matches_an_exhaustive_search) {
     if (i % 2) costs = {0.5, 0.3, 0.01, 1};
     check_tree(table, i % 4 == 3 ? 3 : 1, costs, random, i % 2 ? 0 : 1.0f / 1024);
   }
-  // More rows than a chunk, more columns than a group.
+  // Tests more rows than a chunk has, and more columns than a group has.
   check_tree(random_table(random, 17000, 2), 1, {0, 1, 0, 0}, random);
   check_tree(random_table(random, 60, 70), 1, {0, 1, 0, 0}, random);
 }
@@ -312,7 +313,7 @@ TEST(layer_grower_resumes_within_a_tree) {
     }
     CHECK_EQ(nodes(grower)[static_cast<size_t>(row)], node);
   }
-  // A finished tree, whose last splits are evaluated but not applied.
+  // Tests a finished tree, whose last splits are evaluated but not applied.
   const std::vector<int32_t> expected = nodes(other);
   for (const bool is_new : {false, true}) {
     LayerGrower last(table.matrix(), 1);
@@ -334,7 +335,7 @@ TEST(layer_grower_handles_extreme_data) {
   {
     LayerGrower one_row(table.matrix(), 1);
     const float g = 1, h = 1;
-    // A split without gain is made, as in TensorFlow without pruning.
+    // A split without gain is made, as TensorFlow does without pruning.
     CHECK_EQ(one_row.best_splits(0, 1, &g, &h, 0, {})[0].gain, 0.0);
   }
   table.bins = {{0, 0, 0}};

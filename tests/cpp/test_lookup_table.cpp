@@ -1,4 +1,4 @@
-// Stateful ops and ops with lists of types, which have no example in the registry: tables,
+// Tests ops without an example in the registry, because they have state or lists of types: tables,
 // SparseCross.
 #include <fstream>
 #include <random>
@@ -65,7 +65,7 @@ TEST(lookup_tables_are_filled_from_files) {
   CHECK(values(other.run({found})) == std::vector<int64_t>({1, -1}));
 }
 
-// Neighbouring integers that round to the same double, as keys and as values.
+// Uses neighbouring integers that round to the same double, as keys and as values.
 TEST(lookup_tables_distinguish_large_integers) {
   const int64_t large = (int64_t{1} << 53) + 1;
   auto graph = std::make_shared<Graph>();
@@ -140,7 +140,7 @@ TEST(sparse_cross_of_random_keys_has_all_combinations) {
       const int64_t n = random_below(2 * rows + 1);
       std::vector<int64_t> coordinates, row_values;
       keys.emplace_back(static_cast<size_t>(rows));
-      for (int64_t i = 0; i < n; ++i) {  // in random order of rows
+      for (int64_t i = 0; i < n; ++i) {  // random order of rows
         coordinates.insert(coordinates.end(), {random_below(rows), i});
         row_values.push_back(random_below(1000) - 500);
         keys.back()[static_cast<size_t>(coordinates[coordinates.size() - 2])].push_back(

@@ -1,5 +1,5 @@
-// Lowering of our ops to TensorFlow's. The lowered ops compute the same values and keep names,
-// collections and types.
+// Tests the lowering of our ops to TensorFlow's ops. The lowered ops compute the same values and
+// keep names, collections and types.
 #include <algorithm>
 
 #include "base/complexity_counter.h"
@@ -17,7 +17,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// TensorFlow's own op types have no lowering function.
+// Checks that the graph contains only TensorFlow's ops, which have no lowering function.
 void check_no_op_needs_lowering(const Graph& graph) {
   for (const auto& op : graph.operations()) CHECK(!op->def().lower_fn);
 }
@@ -41,7 +41,7 @@ void check_same(const Tensor& actual, const Tensor& expected) {
   }
 }
 
-// Sums the rows of a gradient by index, because their order does not matter.
+// Sums the rows of a gradient by index, because the order of its rows does not matter.
 Tensor dense_rows(const Tensor& values, const Tensor& indices) {
   constexpr int64_t kRows = 16;
   const int64_t n = indices.num_elements(), width = n > 0 ? values.num_elements() / n : 0;
@@ -112,7 +112,7 @@ TEST(lowering_keeps_names_types_and_control_inputs) {
     const ControlDependencies after(g, {first});
     ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
   }
-  // The lowering of `ids` would use this name.
+  // The lowering of `ids` would give this name to one of its operations.
   const Output conflicting_name = g.op("Identity", {ids}).named("ids/AsString");
   g.add_to_collection("of mine", ids);
   const auto lowered = lowered_graph(g);
@@ -149,14 +149,14 @@ TEST(lowering_of_a_growing_graph) {
     if (!extends) lowering = std::make_unique<IncrementalLowering>(g);
     CHECK(serialize(lowering->lowered()) == serialize(*lowered_graph(g)));
   };
-  check_extends(true);  // no new ops
+  check_extends(true);  // there are no new ops
   ids = g.op("HashIds", {g.op("Identity", {ids})}).attr("num_buckets", 7).named("ids");
   g.add_to_collection("of mine", ids);
   check_extends(true);
   g.add_to_collection("of mine", x);
   g.add_to_collection(collection_keys::kLocalInitOp, g.group({first}, "init"));
   check_extends(true);
-  g.op("Identity", {ids}).named("ids/AsString").build();  // the name of a lowered op
+  g.op("Identity", {ids}).named("ids/AsString").build();  // takes a name that the lowering has used
   check_extends(false);
   x.op->set_output_shape(0, Shape{3, 1});
   check_extends(false);
@@ -202,7 +202,7 @@ Output value_of(Graph& g, const VariablePtr& w) {
   return g.op("ReadVariableOp", {w->handle}).attr("dtype", w->dtype);
 }
 
-// A loss with a dense gradient, or with one of rows 2, 0 and 2.
+// Returns a loss with a dense gradient, or with a sparse gradient that has rows 2, 0 and 2.
 Output loss_of(Graph& g, Output value, bool is_sparse) {
   if (!is_sparse) {
     const Output target = g.constant(Tensor::of<float>(Shape{3, 2}, {1, 2, -1, 0, 3, 1}));
@@ -243,7 +243,7 @@ void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
 
 namespace {
 
-// The required arguments only.
+// Returns only the required arguments.
 Args required_arguments(const Factory<Optimizer>::Entry& optimizer) {
   Args args("the optimizer");
   for (const ArgSpec& argument : optimizer.arguments()) {
@@ -308,10 +308,10 @@ TEST(lowered_updates_wait_for_readers_of_the_variable) {
       ++readers;
     }
   }
-  CHECK_EQ(readers, 2);  // the product and its gradient
+  CHECK_EQ(readers, 2);  // the product and its gradient read the variable
 }
 
-// The export must not depend on the addresses of operations.
+// The order of control dependencies must not depend on the addresses of operations.
 TEST(lowered_updates_wait_for_readers_in_creation_order) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

@@ -1,4 +1,5 @@
-// The compatibility of a model with its folder depends on the arguments that are declared "kept".
+// Tests which changes of a model its directory accepts: arguments declared as "kept" must not
+// change.
 #include "estimators/heads/head_base.h"
 #include "estimators/models/model_signature.h"
 #include "estimators/models/model_traits.h"
@@ -28,7 +29,7 @@ RUNHOOKS_REGISTER_COLUMN(ToyColumn,
                           "seed = NULL: whole number. What they begin with."},
                          "Of the test.");
 
-// Item ranks, with labels of custom width.
+// A head whose labels are the ranks of items. Its argument `items` is the width of the labels.
 class ToyHead : public HeadBase {
  public:
   explicit ToyHead(const Args& args) : HeadBase(args), items_(args.integer("items")) {}

@@ -1,4 +1,4 @@
-// The monitored loop: order of calls, end, and recovery. golden/hooks/README.md documents the
+// Tests the monitored loop: order of calls, end, and recovery. golden/hooks/README.md documents the
 // expected behaviour.
 #include "base/interrupt.h"
 #include "io/checkpoint/tensor_bundle.h"
@@ -11,8 +11,8 @@ namespace {
 
 using Trace = std::vector<std::string>;
 
-// Records its calls. In each call, `on_call` (if set) gets the name of the method and the number of
-// its calls.
+// Records the calls of its methods. In each call, `on_call` (if set) gets the name of the method
+// and how often it has been called.
 class TraceHook : public RunHook {
  public:
   TraceHook(std::string name, Trace& trace) : name_(std::move(name)), trace_(trace) {}
@@ -80,7 +80,7 @@ struct Loop {
     return std::make_unique<MonitoredSession>(
         graph, std::make_unique<ChiefSessionCreator>(graph, nullptr), HookList{a, b}, options);
   }
-  // Makes up to `runs` runs and returns the sum of the last one.
+  // Makes up to `runs` runs and returns the value of `sum` in the last one.
   double run(int runs) {
     double last = 0;
     auto session = open();
@@ -252,7 +252,7 @@ TEST(loop_lets_hooks_run_the_session) {
   double own_result = 0;
   loop.a->args.fetches = {loop.sum};
   loop.a->on_call = [&](const std::string& method, int) {
-    // The same fetch with other feeds must not change the results of the current run.
+    // Fetching the same tensor with other feeds must not change the results of the current run.
     if (method == "after") {
       own_result = loop.a->context()
                        .session()
@@ -316,7 +316,7 @@ class SavingHook : public RunHook {
   std::shared_ptr<Scaffold> scaffold_;
 };
 
-// The hook state that is saved after an interrupt of the third step.
+// Returns the hook state that is saved after an interrupt of the third step.
 int64_t count_at_interrupt(bool fails) {
   Loop loop;
   const auto scaffold = std::make_shared<Scaffold>();
@@ -347,7 +347,7 @@ int64_t count_at_interrupt(bool fails) {
 
 TEST(loop_interrupt_saves_the_states_of_its_step) {
   CHECK_EQ(count_at_interrupt(false), int64_t{3});
-  CHECK_EQ(count_at_interrupt(true), int64_t{0});  // the last saved state
+  CHECK_EQ(count_at_interrupt(true), int64_t{0});  // the state that was saved before
 }
 
 TEST(loop_closed_sessions_report_so) {
@@ -356,7 +356,7 @@ TEST(loop_closed_sessions_report_so) {
   session->run(loop.run_args);
   CHECK(loop.graph->finalized());
   session->close();
-  session->close();  // does nothing
+  session->close();  // a second call does nothing
   CHECK(session->should_stop());
   CHECK(!loop.graph->finalized());
   CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition,

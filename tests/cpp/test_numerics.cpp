@@ -1,5 +1,5 @@
-// Values and gradients at the extremes: NaN, infinity, zeros. Expected values are TensorFlow
-// 1.15's.
+// Tests values and gradients at the extremes: NaN, infinity, zeros. Expected values are those of
+// TensorFlow 1.15.
 #include <algorithm>
 #include <limits>
 

@@ -1,5 +1,5 @@
-// Inputs that violate an op's definition are errors that name it: when the op is added if shapes
-// are known, otherwise when it runs.
+// Inputs that violate an op's definition cause errors that name the op. The error comes when the op
+// is added if shapes are known, otherwise when it runs.
 #include <limits>
 
 #include "graph/input_set.h"
@@ -17,7 +17,7 @@ Tensor strings(const std::vector<std::string>& values) {
   return Tensor::strings(Shape{static_cast<int64_t>(values.size())}, values);
 }
 
-// Output 0 of an op whose inputs are constants, or fed with shapes unknown to the graph.
+// Returns output 0 of an op whose inputs are constants, or fed with shapes unknown to the graph.
 Tensor run_op(const char* type,
               const std::vector<Tensor>& inputs,
               const AttrMap& attrs,
@@ -166,7 +166,7 @@ TEST(op_guards_more_than_64_inputs) {
   for (float x : {1.0f, 5.0f, 9.0f}) {
     CHECK_EQ(session.run({sum}, {{fed, Tensor::scalar<float>(x)}})[0].data<float>()[0], 64 + x);
   }
-  // A value after the 64th input that a shape depends on.
+  // Concatenates 70 inputs, so that the shape depends on a value after the 64th input.
   std::vector<Output> parts(70, graph->constant(floats({1, 1})));
   const Output axis = graph->op("Placeholder").attr("dtype", DType::kInt32).attr("shape", Shape());
   parts.push_back(axis);

@@ -1,4 +1,4 @@
-// PackedRowCache in shuffles of large data, and batches that several threads gather.
+// Tests PackedRowCache in shuffles of large data, and batches that several threads gather.
 #include <numeric>
 
 #include "dataset_kinds.h"
@@ -10,10 +10,10 @@ using namespace runhooks_test;
 
 namespace {
 
-constexpr int64_t kRows = 1300000;  // of 20 bytes each, larger than any assumed cache
+constexpr int64_t kRows = 1300000;  // rows of 20 bytes, in total larger than any assumed cache
 
-// Three columns of different types, which contain the row number; the last also contains its
-// negative.
+// Returns a dataset of three columns with different types, which contain the row number. The last
+// column also contains its negative.
 DatasetPtr numbered_rows() {
   std::vector<double> doubles(kRows);
   std::iota(doubles.begin(), doubles.end(), 0.0);
@@ -38,7 +38,7 @@ DatasetPtr batches(DatasetPtr rows, int64_t size) {
   return dataset_of("BatchDataset", {{"batch_size", number(size)}}, rows);
 }
 
-// Appends the numbers of `n` batches, which must be equal in all columns.
+// Appends the row numbers of `n` batches. Checks that they are equal in all columns.
 void read(DatasetIterator& iterator, size_t n, std::vector<int64_t>& numbers) {
   for (const Components& batch : elements_of(iterator, n)) {
     for (int64_t i = 0; i < batch[0].shape().dim(0); ++i) {
@@ -51,7 +51,7 @@ void read(DatasetIterator& iterator, size_t n, std::vector<int64_t>& numbers) {
   }
 }
 
-// The order of single elements: next() reads the table directly.
+// Returns the order in which next() gives single elements, because it reads the table directly.
 std::vector<int64_t> one_by_one(const Dataset& rows, size_t n) {
   std::vector<int64_t> numbers;
   auto iterator = rows.make_iterator();
@@ -68,7 +68,7 @@ TEST(cached_rows_match_the_table) {
   const DatasetPtr kinds[] = {
       shuffled(rows, 1000),                // rows can be evicted before they are read
       shuffled(rows, 1),                   // rows are read immediately
-      shuffled(shuffled(rows, 100), 700),  // two caches
+      shuffled(shuffled(rows, 100), 700),  // uses two caches
       dataset_of("RepeatDataset", {{"count", number(2)}},
                  dataset_of("TakeDataset", {{"count", number(9000)}}, shuffled(rows, 1000)))};
   for (const DatasetPtr& kind : kinds) {
@@ -79,7 +79,7 @@ TEST(cached_rows_match_the_table) {
       std::vector<int64_t> numbers;
       auto iterator = batches(kind, 1500)->make_iterator();
       read(*iterator, 4, numbers);
-      // Another iterator resumes with an empty cache.
+      // Saves the position and resumes it in another iterator, whose cache is empty.
       auto second = batches(kind, 1500)->make_iterator();
       second->restore(iterator->save());
       read(*second, 6, numbers);

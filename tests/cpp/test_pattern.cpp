@@ -10,7 +10,7 @@ using namespace runhooks;
 
 namespace {
 
-// %41 is the byte 0x41.
+// Replaces escapes by bytes: "%41" is the byte 0x41.
 std::string read_bytes(const std::string& written) {
   std::string bytes;
   for (size_t i = 0; i < written.size(); ++i) {
@@ -46,7 +46,7 @@ std::string error_of(const std::string& pattern) {
   return "";
 }
 
-// The replacement that tests/golden/make_patterns.py uses: up to two groups.
+// Returns the replacement that tests/golden/make_patterns.py uses, with up to two groups.
 std::string rewrite_for(const Pattern& pattern) {
   for (const char* rewrite : {"<\\0|\\1|\\2>", "<\\0|\\1>"}) {
     try {
@@ -118,7 +118,7 @@ TEST(pattern_time_is_linear_in_the_text) {
   const Pattern pattern("(a|aa|a*)*(b|c)");
   const double short_time = seconds_of(pattern, std::string(20000, 'a'));
   const double long_time = seconds_of(pattern, std::string(160000, 'a'));
-  CHECK(long_time < 30 * short_time);  // quadratic time would be 64 times
+  CHECK(long_time < 30 * short_time);  // quadratic time would take 64 times as long
 }
 
 TEST(pattern_limits_are_reported) {
@@ -150,7 +150,7 @@ TEST(pattern_unicode_classes_and_cases) {
   CHECK(Pattern("\\p{Greek}+").is_all_of("\xCE\xB1\xCE\x93"));
   CHECK(Pattern("\\p{Han}\\p{Lo}").is_all_of("\xE5\xAD\x97\xE5\xAD\x97"));
   CHECK(!Pattern("\\p{Lu}").is_in("a1_"));
-  // The Kelvin sign, and the German sharp s in both cases.
+  // Matches the Kelvin sign, and the German sharp s in both cases.
   CHECK(Pattern("(?i)kK").is_all_of("\xE2\x84\xAAk"));
   CHECK(Pattern("(?i)\xC3\x9F").is_all_of("\xE1\xBA\x9E"));
   RuneSet set;
@@ -164,7 +164,7 @@ TEST(pattern_unicode_classes_and_cases) {
 }
 
 TEST(pattern_searches_are_independent) {
-  // One pattern is used during another search of it, and through copies.
+  // Searches with a pattern during another search with it, and with a copy of it.
   const Pattern pattern("(a+)b");
   const Pattern copy = pattern;
   CHECK_EQ(copy.replace_all(pattern.replace_all("aabab", "<\\1>ab"), "\\1"), "<aa>a<a>a");

@@ -1,4 +1,4 @@
-// Plain data, which cannot contain code: round trips, and errors for other objects.
+// Tests plain data, which cannot contain code: round trips, and errors for other objects.
 #include "io/files/plain_data.h"
 #include "io_test.h"
 

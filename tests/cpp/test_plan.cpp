@@ -1,4 +1,5 @@
-// Guarantees of a session's run: order, values at the time of computation, and no repeated work.
+// Tests the guarantees of a session's run: order, values at the time of computation, and no
+// repeated work.
 #include "ops/state/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"
@@ -24,7 +25,7 @@ TEST(plan_reads_come_before_updates) {
     auto g = new_graph();
     const VariablePtr w = new_variable(*g, 1, "w", use_resource);
     const char* type = use_resource ? "AssignAddVariableOp" : "AssignAdd";
-    // The update is created first, so only the plan can put the reads before it.
+    // The update is created first, so only the session can order the reads before it.
     Operation* update = g->op(type, {w->handle, g->scalar(DType::kFloat32, 10)});
     const Output twice = add(*g, w->snapshot, w->snapshot);
     Session session(g);
@@ -92,8 +93,8 @@ TEST(plan_reads_parameters_that_are_fed) {
   }
 }
 
-// One plan caches a value that another plan has as a feed. Alternating runs must not mix them up,
-// and a read in the same run as an update must return the old value.
+// One run caches a value that another run feeds. Alternating runs must not mix them up, and a read
+// in the same run as an update must return the old value.
 TEST(plan_alternates_with_others) {
   auto g = new_graph();
   const VariablePtr w = new_variable(*g, 1, "w", true);

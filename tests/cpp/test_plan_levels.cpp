@@ -1,4 +1,4 @@
-// Plans on several threads have the same bits and errors as on one.
+// A plan (the operations of one run) gives the same bits and errors on several threads as on one.
 #include <atomic>
 #include <cstring>
 #include <vector>
@@ -26,7 +26,8 @@ Tensor filled(const Shape& shape, int seed) {
   return x;
 }
 
-// Independent products, each with an update, and an update that depends on all of them.
+// A model with independent products, each with an update, and an update that depends on all of
+// them.
 struct Model {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::vector<VariablePtr> variables;
@@ -79,7 +80,7 @@ struct Model {
 TEST(plan_levels_give_the_bits_of_one_thread) {
   const Model model;
   const std::vector<Tensor> expected = model.run(1, 30);
-  for (const int threads : {2, 3, 5, 8, 16}) {  // more than the machine has, too
+  for (const int threads : {2, 3, 5, 8, 16}) {  // also more threads than the machine has
     context() = str_cat(threads, " threads");
     const std::vector<Tensor> more = model.run(threads, 30);
     CHECK_EQ(expected.size(), more.size());

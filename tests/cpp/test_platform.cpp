@@ -1,4 +1,4 @@
-// Path rules of each system, names at the limits of file systems, and fallbacks for missing
+// Tests path rules of each system, names at the limits of file systems, and fallbacks for missing
 // features.
 #include <sys/stat.h>
 
@@ -76,7 +76,7 @@ TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
   CHECK_EQ(strip_trailing_separators("/a/b\\", kPosix), "/a/b\\");
   CHECK(!is_absolute_path("\\a", kPosix));
   CHECK(!is_absolute_path(drive + "/a", kPosix));
-  // Compares with std::filesystem.
+  // Compares our functions with std::filesystem.
   for (const char* path : {"/", "/a", "a", "a/", "/a/b", "a//b", "/a//", "", "."}) {
     context() = path;
     const std::filesystem::path standard_path(path);
@@ -115,7 +115,7 @@ TEST(platform_names_at_the_limit_are_written_atomically) {
     CHECK(base_name(temporary) != base_name(temporary_path(path)));
     CHECK(is_temporary_of(temporary, name));
     CHECK(!is_temporary_of(temporary, name.substr(0, name.size() - 1)));
-    // Truncated between two characters.
+    // A long name is never truncated within a character ("ü" has two bytes).
     CHECK(base_name(temporary).find("\xc3~") == std::string::npos);
     write_file_atomically(path, "new");
     CHECK_EQ(read_whole_file(path), "new");
@@ -132,7 +132,7 @@ TEST(platform_names_at_the_limit_are_written_atomically) {
     CHECK_EQ(list_directory(folder).size(), size_t{2});
     CHECK(!process_exists(static_cast<int>(child)));
 #else
-    // A process id that Windows never uses.
+    // Uses a process id that Windows never assigns.
     write_bytes(join_path(folder, name.substr(0, 61) + ".tmp3-0123456789abcdef"), "half");
 #endif
     remove_stale_temporaries(path);
@@ -145,8 +145,8 @@ TEST(platform_names_at_the_limit_are_written_atomically) {
   CHECK(process_exists(process_id()));
 }
 
-// File systems that ignore case or Unicode composition list a name in another spelling. A path
-// through the parent folder simulates that.
+// File systems that ignore case or Unicode composition may list a name in another spelling. A path
+// through the parent folder simulates another spelling.
 TEST(platform_names_are_found_in_the_given_spelling) {
   const std::string folder = join_path(fresh_folder("spellings"), "ä");
   create_directories(folder);
@@ -305,10 +305,10 @@ TEST(platform_without_locks_another_hosts_lock_is_valid) {
       return process;
     });
   };
-  // The lock file of a killed process of this host.
+  // Leaves the lock file of a killed process of this host.
   leave(0, "");
   CHECK(DirectoryLock::take(path, &holder) != nullptr);
-  // The lock file of another host with a name of maximum length.
+  // Leaves the lock file of another host with a name of maximum length.
   leave(0, std::string(300, 'z'));
   CHECK(DirectoryLock::is_held(path, &holder));
   CHECK(DirectoryLock::take(path, &holder) == nullptr);

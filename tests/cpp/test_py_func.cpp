@@ -1,4 +1,4 @@
-// R functions in a graph, and log lines with a limited number of repetitions.
+// Tests R functions in a graph, and log lines with a limited number of repetitions.
 #include "base/log_first.h"
 #include "hooks_test.h"
 #include "ops/state/py_func.h"
@@ -11,7 +11,7 @@ using hooks_test::log_lines;
 
 namespace {
 
-// Returns the number of its calls. Fails in call `fails_at`, if that is not 0.
+// Returns how often it was called. Fails in call number `fails_at`, if that is not 0.
 class CountingFunction : public TensorFunction {
  public:
   explicit CountingFunction(int fails_at = 0) : fails_at_(fails_at) {}

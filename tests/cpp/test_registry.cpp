@@ -1,5 +1,5 @@
-// Requirements on every op: a valid definition, an example, shapes that its kernel respects, and a
-// correct gradient.
+// Tests requirements on every op: a valid definition, an example, shapes that its kernel respects,
+// and a correct gradient.
 #include <algorithm>
 #include <cctype>
 #include <random>
@@ -15,27 +15,28 @@ using namespace runhooks_test;
 
 namespace {
 
-// Ops that take lists of tensors or functions. test_control_flow.cpp tests them.
+// Whether the op uses lists of tensors, or functions. test_control_flow.cpp tests these ops.
 bool uses_lists_or_functions(const OpDef& def) {
   const auto is_list = [](const ArgDef& arg) { return arg.dtype == DType::kVariant; };
   return def.calls_functions || std::any_of(def.inputs.begin(), def.inputs.end(), is_list) ||
          std::any_of(def.outputs.begin(), def.outputs.end(), is_list);
 }
 
-// Ops that take the contents of files or protocol buffers, which random values cannot provide.
-// test_example.cpp and test-input_parsing-examples.R test them.
+// Whether the op takes the contents of files or protocol buffers, which random values cannot
+// provide. test_example.cpp and test-input_parsing-examples.R test these ops.
 bool needs_file_contents(const OpDef& def) {
   return def.type.rfind("ParseExample", 0) == 0 || def.type == "ParseSingleExample" ||
          def.type == "DecodePng" || def.type == "EncodePng";
 }
 
-// Most of these ops need a session with state. test_plan.cpp and test_data.cpp test them.
+// Whether the op may have no example. Most such ops need a session with state. test_plan.cpp and
+// test_data.cpp test them.
 bool may_lack_example(const OpDef& def) {
   return needs_file_contents(def) || def.is_stateful || def.type == "Const" || def.type == "NoOp" ||
          uses_lists_or_functions(def);
 }
 
-// Ops that other tests register.
+// Whether another test registers the op.
 bool is_test_op(const OpDef& def) { return def.summary == "for tests"; }
 
 bool takes_float(const OpDef& def) {
@@ -59,7 +60,7 @@ Feeds feeds_of(const OpExample& example) {
   return feeds;
 }
 
-// The weighted sum of the elements of all floating-point outputs, with random weights.
+// Returns the weighted sum of the elements of all floating-point outputs, with random weights.
 Output weighted_total(OpExample& example, std::mt19937& random) {
   Graph& g = *example.graph;
   std::vector<Output> sums;
@@ -78,7 +79,8 @@ Output weighted_total(OpExample& example, std::mt19937& random) {
   return sums.empty() ? Output() : static_cast<Output>(g.op("AddN", sums));
 }
 
-// Returns FALSE if there is nothing to differentiate.
+// Compares the gradients with finite differences. Returns FALSE if there is nothing to
+// differentiate.
 bool check_gradients(OpExample& example, std::mt19937& random) {
   const Output total = weighted_total(example, random);
   if (!total) return false;
@@ -117,8 +119,8 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
   return !xs.empty();
 }
 
-// Variants of an example whose random inputs have sizes of 0 or 1: one in which all sizes are
-// replaced, and one for each distinct size.
+// Returns variants of an example whose random inputs have sizes of 0 or 1: one in which all sizes
+// are replaced, and one for each distinct size.
 std::vector<std::string> edge_size_variants(const std::string& text) {
   const size_t inputs = std::min(text.find('|'), text.size());
   std::vector<std::pair<size_t, size_t>> places;  // position and length of each size
@@ -289,7 +291,7 @@ TEST(registry_gradients_agree_with_finite_differences) {
   CHECK_EQ(str_join(unchecked, " "), str_join(kUncheckedGradients, " "));
 }
 
-// If an op accepts sizes of 1 and 0, so must its shape function and its gradient.
+// If an op accepts sizes of 1 and 0, its shape function and its gradient must accept them, too.
 TEST(registry_empty_and_single_dimensions) {
   const unsigned seed = 20260104;
   std::mt19937 random(seed);

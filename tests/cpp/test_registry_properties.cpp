@@ -1,5 +1,5 @@
-// Every op returns a result or an error that names it for any input, and never crashes. Also run
-// under sanitizers: make cpptest SAN=address,undefined T=properties.
+// For any input, every op returns a result or an error that names the op, and never crashes. Also
+// run this test under sanitizers: make cpptest SAN=address,undefined T=properties.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
-// A failed allocation must be an error, as without the sanitizer.
+// A failed allocation must throw an error, as it does without the sanitizer.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 #endif
 
@@ -24,7 +24,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// Names the current op and the random seed; printed if the process crashes.
+// The name of the current op and the random seed; printed if the process crashes.
 char crash_report[256];
 
 void print_crash_report() {
@@ -74,7 +74,7 @@ bool returns_result(Function attempt) {
   }
 }
 
-// Returns the number of runs with a result.
+// Runs an operation with random inputs. Returns the number of runs with a result.
 int count_results(const OpDef& def, std::mt19937& random) {
   std::unique_ptr<IllCall> call;
   if (!returns_result([&] { call = std::make_unique<IllCall>(def, random); })) return 0;
@@ -113,7 +113,7 @@ bool takes_handle(const OpDef& def) {
 
 }  // namespace
 
-// RUNHOOKS_SEED repeats a run, RUNHOOKS_ROUNDS makes it longer.
+// Set RUNHOOKS_SEED to repeat a run, and RUNHOOKS_ROUNDS to make it longer.
 TEST(registry_properties_an_error_or_a_result) {
   const uint64_t seed = number_from_environment("RUNHOOKS_SEED", std::random_device()());
   const uint64_t rounds = number_from_environment("RUNHOOKS_ROUNDS", 60);
@@ -133,7 +133,7 @@ TEST(registry_properties_an_error_or_a_result) {
       results += count_results(entry.second, random);
     }
     ++num_ops;
-    // Random inputs contain no resource handles.
+    // An op that takes a handle is always rejected, because random inputs contain no handles.
     always_rejected += results == 0 && !takes_handle(entry.second);
   }
   set_memory_limit(limit);

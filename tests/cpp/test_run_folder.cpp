@@ -1,4 +1,4 @@
-// File operations of training in a model directory.
+// Tests the file operations of training in a model directory.
 #include <filesystem>
 
 #include "base/platform.h"
@@ -45,7 +45,7 @@ TEST(a_training_without_a_checkpoint_leaves_nothing) {
     const TrainingDirGuard training(folder);
     write_bytes(folder + "/" + kRecordName, "x");
   }
-  CHECK_EQ(names_in(folder), "");  // the folder existed before
+  CHECK_EQ(names_in(folder), "");  // the folder remains, because it existed before
   write_bytes(folder + "/model.ckpt-1.index", "x");
   write_bytes(folder + "/" + kRecordName, "x");
   write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-1", {}, true));
@@ -98,7 +98,7 @@ TEST(evaluations_belong_to_the_previous_run) {
   CHECK_EQ(text_field(rows[0], "why", ""), "data");
 }
 
-// A training that a hook starts within another one of this process.
+// Simulates a training that a hook starts during another training in this process.
 TEST(nested_training_in_a_folder_is_an_error) {
   const std::string folder = fresh_folder("nested");
   const TrainingDirGuard outer(folder);
@@ -142,7 +142,7 @@ TEST(snapshots_contain_only_the_newest_checkpoint) {
   CHECK_EQ(names_in(other),
            "checkpoint model.ckpt-2.data-00000-of-00001 model.ckpt-2.index runhooks.data");
   CHECK_EQ(latest_checkpoint(other, nullptr), other + "/model.ckpt-2");
-  // Large values stay in the folder until they are needed.
+  // Large values are not part of the packed files; they stay in the folder until they are needed.
   const Files light = pack_snapshot(folder, 3);
   for (const auto& file : light) CHECK(file.first != "model.ckpt-2.data-00000-of-00001");
   const std::string later = fresh_folder("later");
@@ -182,7 +182,7 @@ TEST(a_cached_folder_is_read_again_after_a_change) {
   CHECK(!known->has_metadata());
   CHECK(RunFolder::cached(folder)->has_metadata());
   CHECK(RunFolder::cached(folder)->has_metadata());
-  // Alternates with other folders.
+  // Alternates between this folder and others.
   for (int i = 0; i < 20; ++i) {
     CHECK(!RunFolder::cached(fresh_folder("other" + std::to_string(i)))->has_checkpoint());
     CHECK_EQ(RunFolder::cached(folder)->step(), 7);
@@ -193,7 +193,7 @@ TEST(a_cached_folder_is_read_again_after_a_change) {
   remove_file(folder + "/model.ckpt-7.index");
   CHECK(!RunFolder::cached(folder)->has_checkpoint());
   CHECK(!RunFolder::cached(folder)->has_checkpoint());
-  // The reader of the checkpoint reports invalid or missing state.
+  // If the state file is invalid or missing, only the reader of the checkpoint reports this.
   for (const char* state : {"", "model_checkpoint_path: \"\"\n", "nonsense"}) {
     save(9);
     CHECK_EQ(RunFolder::cached(folder)->step(), 9);

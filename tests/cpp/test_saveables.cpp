@@ -79,7 +79,8 @@ class ReadKernel : public Kernel {
   }
 };
 
-// In an exported graph, two of TensorFlow's variables hold the state of a tally.
+// Returns the name of the variable with a tally's count in an exported graph. Another variable has
+// the tally's name and holds its sum.
 std::string count_name(const std::string& tally) { return tally + "/count"; }
 
 Output add_variable(Graph& g, DType dtype, const std::string& name) {
@@ -217,7 +218,8 @@ std::string make_folder(const std::string& name) {
   return path;
 }
 
-// Starts with `initial_sum` and adds 2 in each step. Predicts x plus the sum.
+// The model's tally starts with `initial_sum`, and each step adds 2. Predicts x plus the tally's
+// sum.
 ModelFn tally_model(const std::string& name = "tally", double initial_sum = 100) {
   return [name, initial_sum](Graph& graph, const ModelInput& input, Mode mode) {
     const Output handle = make_tally(graph, name, initial_sum);
@@ -318,7 +320,7 @@ TEST(saveables_are_trained_restored_and_evaluated) {
   estimator.train(one_row, steps(3));
   CHECK_EQ(predict_total(estimator), 111.0);
   CHECK_EQ(evaluate_loss(estimator), 106.0);
-  estimator.train(one_row, steps(2));  // resumes
+  estimator.train(one_row, steps(2));  // resumes the training
   CHECK_EQ(predict_total(estimator), 115.0);
   const BundleReader reader(newest_checkpoint_in(estimator.config().model_dir));
   CHECK_EQ(reader.read("tally:0/sum").number_at(0), 110.0);
@@ -343,7 +345,7 @@ TEST(saveables_are_exported_in_tensorflows_ops) {
   const auto total = loaded.run("serving_default", {Tensor::vector<double>({1, 2})});
   CHECK_EQ(total[0].number_at(0), 109.0);
   CHECK_EQ(total[0].number_at(1), 110.0);
-  // A loaded graph saves the same keys.
+  // A graph that was loaded from an export saves the same keys.
   const BundleReader exported(path + "/variables/variables");
   CHECK_EQ(exported.read("tally:0/count").number_at(0), 4.0);
 }
@@ -397,7 +399,7 @@ TEST(saveables_are_warm_started) {
   Estimator warm_started = estimator_in("after", 0);
   warm_started.train(one_row, one);
   CHECK_EQ(predict_total(warm_started), 113.0);
-  // Under its old name.
+  // The warm start finds the tally under its old name.
   Args renamed = warm_start_args("other");
   const auto names = std::make_shared<Args>("names");
   names->set("other", Value::of(std::string("tally")));
@@ -406,7 +408,7 @@ TEST(saveables_are_warm_started) {
   Estimator other(tally_model("other", 0), config(make_folder("other")));
   other.train(one_row, one);
   CHECK_EQ(predict_total(other), 113.0);
-  // A missing saveable.
+  // The warm start throws if the checkpoint lacks a saveable.
   one.warm_start = std::make_shared<WarmStart>(warm_start_args(".*"));
   Estimator missing(tally_model("missing", 0), config(make_folder("missing")));
   CHECK_THROWS(missing.train(one_row, one), Code::kNotFound, "Key missing not found");

@@ -50,8 +50,8 @@ TEST(saver_writes_and_restores) {
 
 namespace {
 
-// Contains the same tensor under each name. If `shares_memory` is true, read() returns the tensor
-// itself, else a copy.
+// A checkpoint with the same tensor under each name. If `shares_memory` is true, read() returns the
+// tensor itself, else a copy.
 class OneTensor : public TensorSource {
  public:
   OneTensor(const Tensor& value, bool shares_memory)
@@ -82,7 +82,7 @@ class OneTensor : public TensorSource {
 }  // namespace
 
 TEST(saver_restores_unshared_tensors_without_a_copy) {
-  // Smaller tensors go to the variable arena.
+  // The tensor is too large for the variable arena, which stores smaller tensors.
   const auto n = static_cast<int64_t>(kMaxArenaBytes / sizeof(float)) + 1;
   const auto all = [n](float x) {
     return Tensor::of<float>({n}, std::vector<float>(static_cast<size_t>(n), x));
@@ -111,7 +111,7 @@ TEST(saver_rejects_other_shapes_and_missing_variables) {
                "Variable 'w' is float32 of shape (2, 4) in the model, but float32 of shape (2, 3)");
   CHECK_THROWS(renamed.saver.restore(*renamed.session, path), Code::kNotFound,
                "Key c not found in checkpoint");
-  CHECK_EQ(renamed.first(), 0.0);  // "w" would have been compatible
+  CHECK_EQ(renamed.first(), 0.0);  // the checkpoint's "w" would have been compatible
   CHECK_THROWS(one.saver.restore(*one.session, folder("b") + "/model.ckpt-2"),
                Code::kInvalidArgument, "not a valid checkpoint");
 }
@@ -147,7 +147,7 @@ TEST(saver_assembles_partitioned_variables) {
   create_directories(folder("d"));
   const std::string path = saver.save(session, folder("d") + "/model.ckpt", 0);
   CHECK_EQ(BundleReader(path).info("w").shape, (Shape{5, 2}));
-  // A model with an unpartitioned variable can read it.
+  // A model with an unpartitioned variable can read the checkpoint of a partitioned one.
   auto whole_graph = std::make_shared<Graph>();
   const VariablePtr whole = whole_graph->variables().get("w", {5, 2}, {});
   Session whole_session(whole_graph);
@@ -215,7 +215,7 @@ TEST(saver_changes_no_saveable_if_one_is_incompatible) {
   CHECK_THROWS(wider.saver.restore(*wider.session, path), Code::kInvalidArgument, "Variable 'w'");
   CHECK_EQ(restored->count, int64_t{0});
   other.saver.attach({restored});
-  other.saver.restore(*other.session, without);  // it is optional
+  other.saver.restore(*other.session, without);  // the state is optional
   CHECK(!restored->was_read);
   CHECK_EQ(other.first(), 1.5);
   other.saver.restore(*other.session, path);
@@ -243,11 +243,11 @@ TEST(saver_removes_leftovers_of_a_killed_saver) {
   for (int64_t step : {1, 2, 3}) one.saver.save(*one.session, dir + "/model.ckpt", step);
   const std::string before = str_join(list_directory(dir), " ");
   const std::string state = read_whole_file(dir + "/checkpoint");
-  // The next save, killed before its end.
+  // Simulates the next save, which is killed before its end.
   ChildProcess child([&] {
     one.saver.save(*one.session, dir + "/model.ckpt", 4);
     write_file_atomically(dir + "/checkpoint", state);  // as if killed before this write
-    // No process has this id.
+    // The file name contains a process id that no process has.
     write_file_atomically(dir + "/checkpoint.saving.tmp999999999-0123456789abcdef",
                           "model_checkpoint_path: \"model.ckpt-4\"\n"
                           "all_model_checkpoint_paths: \"model.ckpt-2\"\n"
@@ -263,7 +263,7 @@ TEST(saver_removes_leftovers_of_a_killed_saver) {
   next.recover_last_checkpoints(dir, {dir + "/model.ckpt-2", dir + "/model.ckpt-3"});
   next.save(*one.session, dir + "/model.ckpt", 3);
   remove_file(dir + "/model.ckpt-9.index");
-  // The state lists checkpoint 2, but the killed saver had removed it.
+  // The state file lists checkpoint 2, but the killed process had removed its files.
   CHECK_EQ(str_join(list_directory(dir), " "),
            "checkpoint model.ckpt-3.data-00000-of-00001 model.ckpt-3.index model.ckpt-3.meta");
 }
@@ -282,7 +282,7 @@ TEST(saver_removes_the_checkpoint_of_an_unfinished_state) {
     const std::string state = read_whole_file(dir + "/checkpoint");
     ChildProcess child([&] {
       one.saver.save(*one.session, dir + "/model.ckpt", 2);
-      // No process has this id.
+      // The new file name contains a process id that no process has.
       rename_file(dir + "/checkpoint",
                   dir + "/checkpoint.saving.next.tmp999999999-0123456789abcdef");
       write_file_atomically(dir + "/checkpoint", state);

@@ -1,4 +1,5 @@
-// All-reduce in shared memory, with threads in place of processes.
+// Tests the all-reduce (sum over all processes) in shared memory, with threads in place of
+// processes.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -51,7 +52,7 @@ void with_ranks(int size, const std::function<void(SharedMemoryAllReduce&, int r
   }
 }
 
-// Floats of different magnitudes, whose sum depends on the order.
+// Draws floats of different magnitudes, whose sum depends on the order.
 template <typename T>
 std::vector<T> drawn(int rank, int64_t n) {
   std::mt19937 random(static_cast<unsigned>(rank) * 1000 + static_cast<unsigned>(n));
@@ -79,7 +80,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-// Sizes around a vector, the threshold for local sums, and one and several chunks.
+// Sizes near the length of a vector, near the threshold for local sums, and of one and several
+// chunks.
 const std::vector<int64_t> kSizes = {0, 1, 7, 33, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 30011};
 
 template <typename T>
@@ -129,7 +131,7 @@ void check_averages(DType dtype) {
   }
 }
 
-// A quiet NaN with this sign and payload.
+// Returns a quiet NaN with this sign and payload.
 template <typename T>
 T not_a_number(bool is_negative, uint32_t payload) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -227,7 +229,7 @@ TEST(cluster_processes_with_different_sums_are_errors) {
 #ifdef __linux__
 namespace {
 
-// Messages of two threads before they share memory.
+// The messages with which two threads agree on shared memory.
 struct Table {
   std::mutex mutex;
   std::condition_variable changed;

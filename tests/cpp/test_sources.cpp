@@ -1,4 +1,4 @@
-// Datasets of files: resuming, and fields that are parsed like in the C library.
+// Tests datasets of files: resuming, and fields that are parsed as in the C library.
 #include <cmath>
 #include <cstdlib>
 
@@ -110,7 +110,7 @@ TEST(record_batches_match_single_elements) {
   const std::string lines = file_of(folder, "lines", text_lines),
                     records = records_of(join_path(folder, "records"), Compression::kNone, 50);
   std::string bytes = read_whole_file(records);
-  bytes[24 * 7 + 12 + 2] = 'X';  // within the eighth record
+  bytes[24 * 7 + 12 + 2] = 'X';  // damages the eighth record
   const std::string damaged_file = file_of(folder, "bent", bytes);
   const std::vector<DatasetPtr> all = {
       dataset_of("TextLineDataset", {{"filenames", list(Texts{lines, lines})}}),
@@ -172,7 +172,7 @@ TEST(damaged_records_are_named_or_skipped) {
   const std::string folder = fresh_folder("sources");
   const std::string path = records_of(join_path(folder, "f"), Compression::kNone, 4);
   std::string bytes = read_whole_file(path);
-  bytes[24 + 12 + 2] = 'X';  // within the second record: each takes 12 + 8 + 4 bytes
+  bytes[24 + 12 + 2] = 'X';  // damages the second record: each takes 12 + 8 + 4 bytes
   file_of(folder, "f", bytes);
   const auto strict = dataset_of("TFRecordDataset", {{"filenames", text(path)}});
   auto iterator = strict->make_iterator();
@@ -182,7 +182,7 @@ TEST(damaged_records_are_named_or_skipped) {
   const auto lenient =
       dataset_of("TFRecordDataset", {{"filenames", text(path)}, {"on_error", text("skip")}});
   CHECK_EQ(elements_of(*lenient->make_iterator()).size(), 3u);
-  bytes[24] = 9;  // its length, so later records cannot be found
+  bytes[24] = 9;  // damages the record's length, so later records cannot be found
   file_of(folder, "f", bytes);
   CHECK_EQ(elements_of(*lenient->make_iterator()).size(), 1u);
   file_of(folder, "f", bytes.substr(0, 20));
@@ -222,7 +222,7 @@ TEST(fields_are_parsed_like_in_the_c_library) {
 
 TEST(csv_is_split_at_any_block_boundary) {
   const std::string folder = fresh_folder("sources");
-  // Longer than a block, with quotes and line ends at all positions.
+  // Writes a text longer than a block, with quotes and line ends at all positions.
   std::string bytes;
   Texts expected;
   std::mt19937_64 random(3);

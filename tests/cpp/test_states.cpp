@@ -74,7 +74,7 @@ void check_edit(const Subject& subject, ResourceManager& resources, const Edited
   try {
     subject.use();
   } catch (const Error&) {
-    // Missing elements are an error for their reader.
+    // An error is allowed, for example if elements are missing.
   }
   saved_by(*subject.saveable, resources);
 }
@@ -183,7 +183,7 @@ TEST(positions_beyond_the_end_are_errors) {
   CHECK_THROWS(window->make_iterator()->restore(
                    edited(between, "skips", Tensor::scalar<int64_t>(int64_t{1} << 62))),
                Code::kDataLoss, "'skips' cannot be 4611686018427387904, which is above 3.");
-  // A number of empty elements that no file can hold.
+  // The state claims a number of empty elements that no file can hold.
   CHECK_THROWS(window->make_iterator()->restore(
                    edited(between, "buffer/size", Tensor::scalar<int64_t>(int64_t{1} << 50))),
                Code::kDataLoss, "'size' cannot be");
@@ -264,7 +264,7 @@ TEST(edited_values_of_variables_are_rejected_or_restored) {
 
 namespace {
 
-// Returns the saveable of a hook in a loop, which has `before` earlier hooks with the same key.
+// Returns the saveable of a hook in a loop. The loop has `before` earlier hooks with the same key.
 std::shared_ptr<HookSaveable> saveable_of(const HookPtr& hook, const std::string& key, int before) {
   HookSaveable::Callbacks calls;
   calls.save = [hook](NamedTensors* state) {
@@ -305,7 +305,7 @@ TEST(edited_states_of_hooks_are_rejected_or_restored) {
         CHECK_EQ(text_of(hook->save_state()), before);
         continue;
       }
-      // Compares the numbers that the edit affected.
+      // Checks that the restored numbers are those that the edit changed.
       for (const auto& [name, value] : hook->save_state()) {
         for (const auto& [path, edited_value] : edit.state) {
           if (path.substr(path.rfind('/') + 1) != name || name == "metric") continue;
@@ -360,7 +360,7 @@ TEST(edited_checkpoints_of_resumable_runs_are_atomic) {
       try {
         pull(30);
       } catch (const Error&) {
-        // Missing elements are an error for their reader.
+        // An error is allowed, for example if elements are missing.
       }
       restore_saveables(all, StateSource(whole), resources);
     }

@@ -11,14 +11,14 @@ using namespace runhooks_test;
 
 namespace {
 
-// Allocations of the test's thread while it counts.
+// Counts the allocations of the test's thread while `is_counting` is true.
 thread_local bool is_counting = false;
 thread_local int64_t pieces_taken = 0;
 
 }  // namespace
 
-// Not inlined: compilers warn if they see only one of the pair. The nothrow form, which
-// std::stable_sort() uses, must match this delete, so a sanitizer's form would not do.
+// These functions are not inlined: compilers warn if they see only new or only delete. The nothrow
+// form, which std::stable_sort() uses, must match this delete, so a sanitizer's form would not do.
 #if defined(__GNUC__)
 #define RUNHOOKS_APART __attribute__((noinline))
 #else
@@ -37,7 +37,7 @@ RUNHOOKS_APART void operator delete(void* piece, std::size_t) noexcept { std::fr
 
 namespace {
 
-// Counts from the end of one step to the end of the next.
+// Counts allocations from the end of run `from` to the end of run `to`.
 class CountingHook : public RunHook {
  public:
   CountingHook(int from, int to) : from_(from), to_(to) {}

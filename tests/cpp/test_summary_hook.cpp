@@ -1,4 +1,4 @@
-// SummarySaverHook and event files, compared with TensorFlow's traces (golden/hooks:
+// Compares SummarySaverHook and event files with TensorFlow's traces (golden/hooks:
 // builtin_hooks.json, estimator_train.json).
 #include "base/clock.h"
 #include "hooks/checkpoint_saver_hook.h"
@@ -33,7 +33,7 @@ Args args_of(std::initializer_list<std::pair<const char*, Value>> items) {
   return args;
 }
 
-// Adds `increment` to the global step in each run, from `start`.
+// A model that adds `increment` to the global step in each run, starting from `start`.
 struct Counter {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::shared_ptr<Scaffold> scaffold = std::make_shared<Scaffold>();
@@ -76,7 +76,8 @@ std::string text_of(const Event& event) {
   return text;
 }
 
-// The events of the folder's only event file after version and graph: "1:START 1:c=4.0 ...".
+// Returns the events after version and graph in the folder's only event file: "1:START 1:c=4.0
+// ...".
 std::string events_of(const std::string& folder) {
   const std::vector<std::string> files = list_event_files(folder);
   CHECK_EQ(files.size(), size_t{1});

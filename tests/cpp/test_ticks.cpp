@@ -6,7 +6,6 @@
 
 using namespace runhooks;
 
-// Compared with the clock.
 TEST(ticks_match_the_clock) {
   using Clock = std::chrono::steady_clock;
   const auto before = Clock::now();

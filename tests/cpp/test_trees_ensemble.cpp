@@ -1,5 +1,5 @@
-// Tree ensembles in TensorFlow's serialized form: byte-exact round trips, and errors for damaged
-// data.
+// Tests tree ensembles in TensorFlow's serialized form: byte-exact round trips, and errors for
+// damaged data.
 #include <random>
 
 #include "io/proto/wire.h"
@@ -19,7 +19,7 @@ const char* const kGoldens[] = {"bt_cls_center_bias",      "bt_cls_default_param
                                 "bt_reg_complexity_small", "bt_reg_pruning_post",   "bt_reg_pruning_pre",
                                 "bt_reg_l1_l2_complexity"};
 
-// A tree of three leaves after a tree of two.
+// Returns an ensemble of a tree with two leaves and a tree with three.
 TreeEnsemble small_ensemble() {
   TreeEnsemble ensemble;
   ensemble.trees.resize(2);
@@ -39,7 +39,7 @@ TreeEnsemble small_ensemble() {
   return ensemble;
 }
 
-// The error of parsing these bytes, or "".
+// Returns the error of parsing these bytes, or "".
 std::string error_of(const std::string& bytes) {
   try {
     TreeEnsemble::parse(bytes, "here");
@@ -51,7 +51,7 @@ std::string error_of(const std::string& bytes) {
   return "";
 }
 
-// A traversal must end and stay within the nodes.
+// Checks that each traversal of a tree ends and stays within the tree's nodes.
 void walk(const TreeEnsemble& ensemble) {
   for (const Tree& tree : ensemble.trees) {
     for (const int32_t bucket : {-1, 0, 1, 1000}) {
@@ -116,7 +116,7 @@ TEST(trees_ensemble_rejects_invalid_trees) {
     return error_of(ensemble.serialize());
   };
   CHECK_EQ(damaged([](TreeEnsemble&) {}), "");
-  // A child that does not exist, is the node itself, or has two parents.
+  // Rejects a child that does not exist, is the node itself, or has two parents.
   CHECK(damaged([](TreeEnsemble& e) { e.trees[0].nodes[0].right_id = 5; }) != "");
   CHECK(damaged([](TreeEnsemble& e) { e.trees[0].nodes[1].left_id = 1; }) != "");
   CHECK(damaged([](TreeEnsemble& e) { e.trees[0].nodes[1].left_id = 0; }) != "");
@@ -128,11 +128,11 @@ TEST(trees_ensemble_rejects_invalid_trees) {
   CHECK(damaged([](TreeEnsemble& e) { e.last_layer_node_end = 2; }) != "");
   CHECK(damaged([](TreeEnsemble& e) { e.last_layer_node_start = 2; }) != "");
   CHECK(damaged([](TreeEnsemble& e) { e.trees[0].pruned = {{9, {1}}}; }) != "");
-  // A last layer that has already been split.
+  // Rejects a last layer that has already been split.
   CHECK(damaged([](TreeEnsemble& e) { std::swap(e.trees[0], e.trees[1]); }) != "");
-  // Different numbers of weights and trees.
+  // Rejects different numbers of weights and trees.
   CHECK(error_of(WireWriter().put_bytes(1, "\x0a\x02\x0a\x00").bytes()) != "");
-  // An empty node, a node that splits categorical values, a sparse leaf.
+  // Rejects an empty node, a node that splits categorical values, and a sparse leaf.
   CHECK(error_of(std::string("\x0a\x02\x0a\x00", 4)) != "");
   CHECK(error_of(std::string("\x0a\x04\x0a\x02\x22\x00", 6)) != "");
   CHECK(error_of(std::string("\x0a\x06\x0a\x04\x0a\x02\x12\x00", 8)) != "");
@@ -150,7 +150,8 @@ TEST(trees_ensemble_rejects_invalid_trees) {
   }
 }
 
-// Each single-byte change, each truncation, and several changes: read or rejected.
+// Changes each single byte, truncates at each position, and makes several changes. The reader
+// accepts or rejects the result.
 TEST(trees_ensemble_is_read_or_rejected) {
   const std::string small = small_ensemble().serialize();
   const auto read = [](const std::string& bytes) {

@@ -1,4 +1,4 @@
-// Quantiles of streams: TensorFlow 1.15's results, error bounds, and resuming.
+// Tests quantiles of streams: TensorFlow 1.15's results, error bounds, and resuming.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ std::vector<float> waves(int n) {
   return x;
 }
 
-// Like TensorFlow: a summary per batch, and a stream of summaries.
+// Summarizes each batch and adds the summaries to a stream, as TensorFlow does.
 QuantileSummary of_batches(const std::vector<float>& x, size_t batches, float epsilon) {
   QuantileStream all(epsilon, int64_t{1} << 40);
   const size_t size = x.size() / batches;

@@ -1,5 +1,5 @@
-// Checkpoints of trees, quantiles and accumulators: round trips, and edited ones are rejected
-// without changes.
+// Tests checkpoints of trees, quantiles and accumulators. Edited checkpoints are rejected without
+// changes.
 #include <random>
 
 #include "ops/state/conditional_accumulator.h"
@@ -27,7 +27,7 @@ BestSplits one_split(int32_t node, int32_t feature, float gain) {
   return best;
 }
 
-// A run within its second layer.
+// The state of a training that was stopped within the second layer of its first tree.
 class HalfGrown {
  public:
   HalfGrown() {
@@ -131,7 +131,7 @@ TEST(trees_grow_layer_by_layer_and_finish) {
   CHECK(!grow_layer(ensemble, {}, growth));
   CHECK_EQ(ensemble.num_layers_attempted, 1);
   CHECK(grow_layer(ensemble, one_split(2, 0, 1), growth));
-  CHECK_EQ(ensemble.num_trees(), 2);  // and the next tree begins
+  CHECK_EQ(ensemble.num_trees(), 2);  // the next tree begins
   CHECK_EQ(ensemble.num_finalized_trees(), 1);
   CHECK_EQ(ensemble.trees[0].nodes[4].leaf[0], -2.0f);
   CHECK(TreeEnsemble::parse(ensemble.serialize(), "x").serialize() == ensemble.serialize());
@@ -156,7 +156,7 @@ TEST(trees_are_pruned_before_and_after) {
   CHECK_EQ(tree.nodes.size(), size_t{3});
   CHECK(tree.nodes[1].is_leaf());
   CHECK_EQ(tree.nodes[1].leaf[0], 1.0f);
-  // The new nodes of the rows in the old leaves.
+  // `pruned` maps each old node to the new node that contains its rows.
   CHECK_EQ(tree.pruned.size(), size_t{5});
   CHECK_EQ(tree.pruned[4].new_node_id, 1);
   CHECK_EQ(tree.pruned[4].logit_change[0], 1.0f);
@@ -168,7 +168,7 @@ TEST(trees_bias_ends_when_it_hardly_moves) {
   CHECK(center_bias(ensemble, {0.5f}));
   CHECK(!center_bias(ensemble, {0.01f}));
   CHECK_NEAR(ensemble.trees[0].nodes[0].leaf[0], 2.51, 1e-6);
-  TreeEnsemble nothing;  // balanced labels
+  TreeEnsemble nothing;  // the labels are balanced
   CHECK(center_bias(nothing, {0}));
   CHECK(!center_bias(nothing, {0}));
 }

@@ -1,4 +1,4 @@
-// The update rules for every instruction set, compared with plain loops in double precision.
+// Compares the update rules, for every instruction set, with plain loops in double precision.
 #include <cmath>
 #include <random>
 #include <vector>
@@ -92,7 +92,7 @@ TEST(updates_of_every_instruction_set) {
   }
 }
 
-// A number has the same bits alone, within a register, and in the remainder.
+// The update of a number has the same bits alone, within a vector register, and in the remainder.
 TEST(updates_of_one_number_and_of_many_have_the_same_bits) {
   std::mt19937 random(8);
   const FtrlRates ftrl = {0.2f, 0.7f, 0.1f, 0.3f};
@@ -122,7 +122,7 @@ TEST(updates_of_one_number_and_of_many_have_the_same_bits) {
   }
 }
 
-// A value within l1 of 0 becomes 0, and no number outside the range is written.
+// Values within l1 of 0 become 0, and no element outside the range is written.
 TEST(updates_shrink_and_stay_in_range) {
   for (const char* isa : {"base", "avx2", "avx512"}) {
     const Kernels* table = find_kernels(isa);

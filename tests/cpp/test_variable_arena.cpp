@@ -1,4 +1,4 @@
-// The variable arena: packing, alignment, and release.
+// Tests the variable arena: packing, alignment, and release.
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -12,7 +12,8 @@ using namespace runhooks;
 
 namespace {
 
-// AddressSanitizer disables the arena, because it checks only separate allocations.
+// Returns FALSE under AddressSanitizer. It disables the arena, because it checks only separate
+// allocations.
 bool is_arena_enabled() {
   void* const data = arena_allocate(8);
   if (data) arena_free(data);
@@ -44,7 +45,7 @@ TEST(arena_packs_aligned_values_and_releases_them) {
     const Tensor passing = Tensor::zeros(DType::kFloat32, Shape{16});
     const auto end = reinterpret_cast<uintptr_t>(values.back().raw()) + values.back().num_bytes();
     CHECK(reinterpret_cast<uintptr_t>(passing.raw()) != end);
-    const Tensor large = persistent_zeros(int64_t{1} << 19);  // has separate pages
+    const Tensor large = persistent_zeros(int64_t{1} << 19);  // a large tensor has separate pages
     CHECK_EQ(arena_chunk_count(), chunks + 1);
     values.erase(values.begin(), values.begin() + 4);
     values[0].data<float>()[99999] = 1;
@@ -58,7 +59,7 @@ TEST(arena_does_not_grow_with_released_models) {
   const size_t chunks = arena_chunk_count();
   for (int model = 0; model < 200; ++model) {
     std::vector<Tensor> tables;
-    for (int i = 0; i < 40; ++i) tables.push_back(persistent_zeros(100000));  // 16 MB
+    for (int i = 0; i < 40; ++i) tables.push_back(persistent_zeros(100000));  // 16 MB in total
     CHECK(arena_chunk_count() <= chunks + 5);
   }
   CHECK_EQ(arena_chunk_count(), chunks);

@@ -1,4 +1,4 @@
-// Coordinates of TRUE elements, compared with a computation by division.
+// Compares the coordinates of TRUE elements with a computation by division.
 #include <memory>
 #include <random>
 #include <vector>

@@ -58,8 +58,8 @@ Shape shape_from(const Tensor& dims) {
   return shape;
 }
 
-// Infers what is known about a shape that is not a constant: it may be the shape of a tensor, or
-// stacked from constants (Pack).
+// Infers what is known about the shape that the tensor `dims` contains. `dims` may be the shape of
+// another tensor, or stacked from constants (Pack).
 Shape shape_from_op(const Output& dims) {
   const Operation& op = *dims.op;
   if (op.type() == "Shape") return op.input(0).shape();

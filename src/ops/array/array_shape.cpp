@@ -176,7 +176,8 @@ class RangeKernel : public Kernel {
   }
 
  private:
-  // TensorFlow also adds the step repeatedly, which determines the last bits.
+  // Adds the step repeatedly, as TensorFlow does. A product start + i * step would have other last
+  // bits.
   static void fill_floats(KernelContext& c, Tensor& out) {
     if (out.dtype() == DType::kFloat32) return fill_by_addition<float>(c, out);
     fill_by_addition<double>(c, out);
@@ -251,7 +252,8 @@ class DynamicStitchKernel : public Kernel {
   ElementCopier element_copier_;
 };
 
-// The shape of the data without the leading dimensions, which are the dimensions of the indices.
+// Returns the shape of the data without the leading dimensions, which are the dimensions of the
+// indices.
 Shape stitched_row_shape(const Shape& index, const Shape& data) {
   bool has_index_dims = data.rank() >= index.rank();
   for (int i = 0; has_index_dims && i < index.rank(); ++i) {

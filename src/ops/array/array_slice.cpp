@@ -48,7 +48,8 @@ void slice_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The paddings with which Pad inverts a slice: the sizes before and after it.
+// Returns the paddings with which Pad restores the size that x had before Slice: the sizes before
+// and after the slice.
 Output paddings_of_slice(Graph& g, Output x, Output begin, Output slice) {
   const Output after = subtract(g, subtract(g, shape_of(g, x), shape_of(g, slice)), begin);
   return g.op("Pack", {begin, after}).attr("axis", 1);
@@ -104,8 +105,8 @@ int64_t checked_axis(const Shape& x, int64_t axis_value) {
   return axis;
 }
 
-// Splits a tensor along an axis into slices with the sizes of the outputs. Input `kAxis` has the
-// axis.
+// Splits a tensor along an axis into slices with the sizes of the outputs. The axis is the value of
+// input number `kAxis`.
 template <int kAxis>
 class SplitKernel : public Kernel {
  public:

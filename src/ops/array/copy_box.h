@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// Copies a box of shape `box` that begins at `from_begin` in `from`. It begins at `to_begin` in the
-// output of `copier`, which has shape `to`.
+// Copies a box of shape `box` that begins at `from_begin` in `from`. Writes it to the output of
+// `copier`, which has shape `to`, beginning at `to_begin`.
 inline void copy_box(ElementCopier& copier,
                      const Tensor& from,
                      const std::vector<int64_t>& from_begin,
@@ -18,7 +18,7 @@ inline void copy_box(ElementCopier& copier,
   if (box.num_elements() == 0) return;
   const int rank = box.rank();
   const int64_t run = rank == 0 ? 1 : box.dim(rank - 1);
-  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs copied in one call
+  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // number of runs that one call copies
   const int64_t groups = box.num_elements() / run / rows;
   const auto stride = [rank](const Shape& shape) { return rank == 0 ? 0 : shape.dim(rank - 1); };
   std::vector<int64_t> index(static_cast<size_t>(rank), 0);

@@ -36,8 +36,8 @@ void copy_slices(ElementCopier& copier,
   }
 }
 
-// The attribute batch_dims as a nonnegative number. Throws if the batch dimensions of params and
-// indices differ.
+// Returns the attribute batch_dims as a nonnegative number. Throws if the batch dimensions of
+// params and indices differ.
 int checked_batch_dims(const Operation& op, const Shape& params, const Shape& indices, int axis) {
   const int64_t argument = op.attr<int64_t>("batch_dims");
   const int64_t nonnegative = argument < 0 ? argument + indices.rank() : argument;
@@ -81,7 +81,7 @@ void gather_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The gradient as IndexedSlices. The values have shape [number of indices, row shape].
+// Returns the gradient as IndexedSlices. Its values have shape [number of indices, row shape].
 Gradient rows_as_slices(Graph& g, Output params_shape, Output indices, Output dy) {
   const Output count = g.op("Reshape", {g.op("Size", {indices}), g.int_vector({1})});
   const Output row_shape = g.op("Slice", {params_shape, g.int_vector({1}), g.int_vector({-1})});
@@ -99,8 +99,8 @@ std::vector<int32_t> integers_between(int begin, int end) {
   return numbers;
 }
 
-// The gradient for an axis other than the first. Moves the axis to the front, sums the slices, and
-// moves it back.
+// Computes the gradient for an axis other than the first. Moves the axis to the front, sums the
+// slices, and moves it back.
 Output gradient_along_axis(Graph& g, Operation& op, Output dy) {
   const Shape &params = op.input(0).shape(), &indices = op.input(1).shape();
   const Operation& axis_op = *op.input(2).op;

@@ -13,7 +13,7 @@ class Indices {
         size_(tensor.num_elements()) {}
   int64_t operator[](int64_t i) const { return int32_data_ ? int32_data_[i] : int64_data_[i]; }
   int64_t size() const { return size_; }
-  // Element i; throws unless it is in [0, limit).
+  // Returns element i; throws unless it is in [0, limit).
   int64_t checked(int64_t i, int64_t limit) const {
     const int64_t index = (*this)[i];
     if (index < 0 || index >= limit) {
@@ -28,7 +28,7 @@ class Indices {
   int64_t size_;
 };
 
-// A scalar axis as a nonnegative number. A negative axis counts from the end.
+// Returns a scalar axis as a nonnegative number. A negative axis counts from the end.
 inline int read_axis(const Tensor& axis, int rank) {
   const int64_t argument = axis.integers()[0];
   const int64_t nonnegative = argument < 0 ? argument + rank : argument;

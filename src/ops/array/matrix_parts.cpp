@@ -7,8 +7,8 @@ namespace runhooks {
 
 namespace {
 
-// Sets the elements outside a band around the diagonal to 0. A negative width includes the whole
-// triangle.
+// Sets the elements outside a band around the diagonal to 0. The inputs 1 and 2 are the widths of
+// the band; a negative width includes the whole triangle.
 template <typename T>
 class BandPartKernel : public Kernel {
  public:

@@ -47,7 +47,8 @@ class ArgExtremumKernel : public Kernel {
         *y++ = static_cast<Index>(extremum_index(x + i, n, inner));
     }
   }
-  // As in TensorFlow, NaN is never selected; the result is 0 if all elements are NaN.
+  // Returns the index of the extremum. As in TensorFlow, NaN is never selected; the result is 0 if
+  // all elements are NaN.
   static int64_t extremum_index(const T* x, int64_t n, int64_t stride) {
     int64_t best = 0;
     T value = kLargest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
@@ -79,7 +80,7 @@ void arg_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// NaN sorts below all numbers, because sorting needs a total order.
+// Sorts in descending order. NaN is below all numbers, because sorting needs a total order.
 template <typename T>
 bool sorts_before(T a, T b) {
   return a > b || (b != b && a == a);

@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// The inverse of a permutation of 0 ... n - 1; throws if it is not a permutation.
+// Returns the inverse of a permutation of 0 ... n - 1; throws if `perm` is not a permutation.
 std::vector<int64_t> inverse_permutation(const std::vector<int64_t>& perm) {
   const auto n = static_cast<int64_t>(perm.size());
   std::vector<int64_t> inverse(perm.size(), -1);
@@ -23,8 +23,8 @@ std::vector<int64_t> inverse_permutation(const std::vector<int64_t>& perm) {
   return inverse;
 }
 
-// The input axis for each axis of the output; a negative axis in `perm` counts from the end. Throws
-// unless the axes are a permutation.
+// Returns the input axis for each axis of the output; a negative axis in `perm` counts from the
+// end. Throws unless the axes are a permutation.
 std::vector<int64_t> checked_permutation(const Tensor& perm, int rank) {
   std::vector<int64_t> order = perm.integers();
   if (static_cast<int>(order.size()) != rank) {
@@ -100,7 +100,7 @@ class InvertPermutationKernel : public Kernel {
   }
 };
 
-// Elements of x that are not in y, and their indices in x.
+// Returns the elements of x that are not in y, and their indices in x.
 template <typename T>
 class ListDiffKernel : public Kernel {
  public:

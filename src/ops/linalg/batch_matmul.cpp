@@ -65,7 +65,7 @@ class BatchMatMulKernel : public Kernel {
   BroadcastLayout layout_;
 };
 
-// The gradients of both operands, summed over the batch dimensions that were broadcast.
+// Computes the gradients of both operands, summed over the batch dimensions that were broadcast.
 Grads batch_matmul_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const bool transposes_x = op.attr_bool("adj_x"), transposes_y = op.attr_bool("adj_y");
   const Output x = op.input(0), y = op.input(1), grad = dy[0];

@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// The dimensions of a shape without the last `inner` ones.
+// Returns the dimensions of a shape without the last `inner` ones.
 inline Shape outer_dims(const Shape& shape, int inner) {
   Shape outer;
   for (int i = 0; i + inner < shape.rank(); ++i) outer.append(shape.dim(i));
@@ -28,7 +28,7 @@ struct MatrixSize {
 };
 inline MatrixSize matrix_size(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
 
-// The shape of input i. Throws unless its matrices are square.
+// Returns the shape of input i. Throws unless its matrices are square.
 inline const Shape& square_matrices(const ShapeContext& c, int i) {
   const Shape& x = c.input(i);
   if (!x.has_rank()) return x;
@@ -50,8 +50,8 @@ void for_each_matrix(KernelContext& c, int64_t count, Solve solve) {
   }
 }
 
-// Ops that gradients add: a matrix product, a band (see MatrixBandPart), and identity matrices with
-// the shape of `square`.
+// Add ops that gradient functions need: a matrix product, a band (see MatrixBandPart), and identity
+// matrices with the shape of `square`.
 Output matrix_product(Graph& g, Output x, bool transpose_x, Output y, bool transpose_y);
 Output band_part(Graph& g, Output x, int64_t lower, int64_t upper);
 Output identity_like(Graph& g, Output square);

@@ -39,7 +39,7 @@ class QrKernel : public Kernel {
   }
 };
 
-// Walter and Lehmann (2018), for matrices with at least as many rows as columns.
+// Implements Walter and Lehmann (2018), for matrices with at least as many rows as columns.
 Grads qr_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output q = op.output(0), r = op.output(1), dq = dy[0], dr = dy[1];
   const Shape& x = op.input(0).shape();

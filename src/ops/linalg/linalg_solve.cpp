@@ -134,8 +134,8 @@ class LogDeterminantKernel : public Kernel {
   }
 };
 
-// Murray (2016), "Differentiation of the Cholesky decomposition". As in TensorFlow, the gradient is
-// symmetric.
+// Implements Murray (2016), "Differentiation of the Cholesky decomposition". As in TensorFlow, the
+// gradient is symmetric.
 Grads cholesky_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output l = op.output(0), half = g.scalar(l.dtype(), 0.5);
   const Output full = matrix_product(g, l, true, dy[0], false);
@@ -157,7 +157,7 @@ Grads inverse_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {negative(g, matrix_product(g, y, !adjoint, right, false))};
 }
 
-// The gradient with respect to the matrix, from the gradient with respect to the right-hand side.
+// Computes the gradient with respect to the matrix from that with respect to the right-hand side.
 Output matrix_gradient(Graph& g, Operation& op, Output d_rhs) {
   const Output x = op.output(0);
   return negative(g, op.attr_bool("adjoint") ? matrix_product(g, x, false, d_rhs, true)
@@ -179,8 +179,8 @@ Grads triangular_solve_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {lower ? band_part(g, full, -1, 0) : band_part(g, full, 0, -1), d_rhs};
 }
 
-// The derivative of det(A) is det(A) inv(A)', that of log|det(A)| is inv(A)'. Multiplies inv(A)' by
-// one factor per matrix.
+// Multiplies inv(A)' by one factor per matrix. The derivative of det(A) is det(A) inv(A)', that of
+// log|det(A)| is inv(A)'.
 Output multiply_by_inverse(Graph& g, Operation& op, Output factor) {
   const Output inverse = g.op("MatrixInverse", {op.input(0)}).attr("adjoint", true);
   const Output minus_one = g.scalar(DType::kInt32, -1);

@@ -129,7 +129,7 @@ bool has_channels_first(const Operation& op) {
   return op.attr<std::string>("data_format") == "NCHW";
 }
 
-// The channel dimension: the last one, or the second for NCHW.
+// Returns the channel dimension: the last one, or the second for the data format NCHW.
 int channel_axis(const Operation& op, const Shape& x) {
   if (!has_channels_first(op)) return x.rank() - 1;
   if (x.rank() < 3) {
@@ -138,7 +138,7 @@ int channel_axis(const Operation& op, const Shape& x) {
   return 1;
 }
 
-// The number of elements per channel of an image, contiguous in memory (NCHW).
+// Returns the number of elements per channel of an image, contiguous in memory (NCHW).
 int64_t elements_per_channel(const Shape& x) {
   int64_t n = 1;
   for (int i = 2; i < x.rank(); ++i) n *= x.dim(i);

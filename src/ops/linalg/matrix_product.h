@@ -38,8 +38,8 @@ void product_in_blocks(
   }
 }
 
-// y[m, n] = a b. `ta` and `tb` tell whether an operand is transposed. Floating-point types have
-// optimized kernels; integers use a plain loop.
+// Computes y[m, n] = a b. `ta` and `tb` tell whether an operand is transposed. Floating-point types
+// have optimized kernels; integers use a plain loop.
 template <typename T>
 void matrix_product(
     bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* y) {

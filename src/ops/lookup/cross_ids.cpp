@@ -16,8 +16,8 @@ namespace {
 
 class CrossKey {
  public:
-  // Reads the values of a key. `present` tells which values of a sparse key exist; NULL for dense
-  // keys and for ids.
+  // Reads the values of a key. `present` tells which values of a sparse key exist. It is NULL for
+  // dense keys, and for keys that are ids of a categorical column.
   void read(const Tensor& x, const Tensor* present) {
     const bool* has_value = present ? present->data<bool>() : nullptr;
     if (present && present->num_elements() != x.num_elements()) {
@@ -54,7 +54,7 @@ class CrossKey {
   PerString<uint64_t> string_hashes_;
 };
 
-// The number of keys. The inputs are the keys, followed by a bool mask for each sparse key.
+// Returns the number of keys. The inputs are the keys, followed by a bool mask for each sparse key.
 int num_keys_of(const Operation& op) {
   const auto& is_sparse = op.attr<std::vector<int64_t>>("is_sparse");
   const auto masks = static_cast<int>(

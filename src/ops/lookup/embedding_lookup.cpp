@@ -124,7 +124,7 @@ class Lookup {
     return std::sqrt(squares);
   }
   const T* row(int64_t i) const { return table.row(ids[i]); }
-  // The common case: one id per example, without weights and clipping.
+  // Whether this is the common case: one id per example, without weights and clipping.
   bool is_plain() const { return k == 1 && !weights && max_norm <= 0; }
 
   Combiner combiner;
@@ -268,8 +268,8 @@ class LookupGradKernel : public Kernel {
       values += width;
     }
   }
-  // Allocates the outputs for the distinct rows and copies their gradients from `values`. NULL
-  // means zeros.
+  // Allocates the outputs for the distinct rows and copies their gradients from `values`. If
+  // `values` is NULL, the gradients are zeros.
   T* write_rows(KernelContext& c, const T* values) {
     const auto num_distinct = static_cast<int64_t>(distinct_rows_.size());
     Tensor& indices = c.allocate_output(1, DType::kInt64, Shape{num_distinct});
@@ -284,7 +284,8 @@ class LookupGradKernel : public Kernel {
     }
     return out.data<T>();
   }
-  // Assigns a slot (row of the gradient) to each distinct id, and records the slot of each entry.
+  // Assigns a slot (row of the gradient) to each distinct id. Records the slot of each element of
+  // the ids.
   void assign_slots(const Lookup<T>& in) {
     begin_slots(in);
     slot_of_entry_.resize(static_cast<size_t>(in.batch * in.k));
@@ -353,9 +354,9 @@ class LookupGradKernel : public Kernel {
     }
   }
 
-  // How many entries ahead to prefetch, because accesses to a large table are scattered.
+  // The distance at which entries are prefetched, because accesses to a large table are scattered.
   static constexpr int64_t kPrefetchDistance = 16;
-  std::vector<int32_t> slot_of_row_, slot_of_entry_;  // -1 without a slot
+  std::vector<int32_t> slot_of_row_, slot_of_entry_;  // -1: no slot
   std::vector<int64_t> distinct_rows_;
   std::vector<T> row_sums_;
   std::vector<int64_t> rows_per_partition_;
@@ -398,8 +399,8 @@ class LookupWeightsGradKernel : public Kernel {
 
 int num_params(const Operation& op) { return static_cast<int>(op.attr_int("num_params")); }
 
-// The shape [batch, width] of a look-up whose table starts at input `first`. All partitions are
-// matrices of equal width.
+// Infers the shape [batch, width] of a look-up whose table starts at input `first`. All partitions
+// are matrices of equal width.
 Shape result_shape(ShapeContext& c, int first) {
   const int index = first + num_params(c.op());
   Shape params = Shape::unknown_of_rank(2);

@@ -9,7 +9,8 @@ namespace runhooks {
 
 namespace {
 
-// A key as text. All keys of a table have the same type, so different keys have different texts.
+// Converts a key to text. All keys of a table have the same type, so different keys have different
+// texts.
 std::string key_text(const Tensor& x, int64_t i) {
   if (x.dtype() == DType::kString) return x.string_at(i);
   if (x.dtype() == DType::kInt64) return str_cat(x.data<int64_t>()[i]);

@@ -22,7 +22,7 @@ Output missing_value(Graph& g, DType dtype) {
   return g.scalar(dtype, -1, "missing");
 }
 
-// Adds the result: `ids` where feature x has a value, else the absent id.
+// Adds the result: `ids` where feature x has a value, else kAbsentId.
 void finish_ids(Graph& g, const Operation& op, Output x, Output ids) {
   if (!drops_missing(op)) {
     g.op("Identity", {ids}).named(result_name(op)).build();

@@ -51,18 +51,18 @@ class LookupEntries {
     }
     return table_;
   }
-  // The weights [batch, k]; without weights, 1 for valid entries and 0 for others.
+  // Returns the weights [batch, k]; without weights, 1 for valid entries and 0 for others.
   Output weights_or_mask() const { return weights ? weights : cast(g_, valid, dtype_); }
   Output divisor() const {
     const Output w = weights_or_mask();
     if (combiner_ == "mean") return row_sums(g_, w);
     return g_.op("Sqrt", {row_sums(g_, g_.op("Square", {w}))});
   }
-  // The norm of each row.
+  // Returns the Euclidean norm of each row.
   Output norms(Output rows) const {
     return g_.op("Sqrt", {row_sums(g_, g_.op("Square", {rows}), true)});
   }
-  // The rows, clipped to max_norm.
+  // Clips the rows to the norm max_norm.
   Output clipped(Output rows) const {
     if (max_norm_ <= 0) return rows;
     return multiply(

@@ -8,18 +8,18 @@
 
 namespace runhooks {
 
-// The last op of a lowering takes the name of the original op.
+// The trailing "/" gives the last op of a lowering exactly the name of the original op.
 inline std::string result_name(const Operation& op) { return op.name() + "/"; }
 
 inline Output int64_scalar(Graph& g, int64_t x, const char* name = "Const") {
   return g.constant(Tensor::scalar<int64_t>(x), name);
 }
-// Dimension i of x as an int32 scalar, constant if known.
+// Returns dimension i of x as an int32 scalar, constant if known.
 Output dimension(Graph& g, Output x, int i);
 // Reshapes to two dimensions; the first one is unchanged.
 Output as_matrix(Graph& g, Output x);
 
-// Conversion of features to ids (categorical_ids.cpp, cross_ids.cpp).
+// Lower the ops that convert features to ids (categorical_ids.cpp, cross_ids.cpp).
 void lower_hash_ids(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_vocabulary_ids(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_vocabulary_file_ids(Graph& g, const Operation& op, const Outputs& inputs);
@@ -28,11 +28,11 @@ void lower_bucket_ids(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_cross_ids(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_multi_hot(Graph& g, const Operation& op, const Outputs& inputs);
 
-// Look-ups and their gradients (embedding_lookup.cpp, sum_duplicate_rows.cpp).
+// Lower look-ups and their gradients (embedding_lookup.cpp, sum_duplicate_rows.cpp).
 void lower_lookup(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_lookup_grad(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_lookup_weights_grad(Graph& g, const Operation& op, const Outputs& inputs);
-// TensorFlow 1 has no op for this gradient (segment.cpp).
+// Lowers a gradient op (segment.cpp) that TensorFlow 1 lacks.
 void lower_sparse_segment_sum_grad(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_sum_duplicate_rows(Graph& g, const Operation& op, const Outputs& inputs);
 

@@ -11,8 +11,8 @@ namespace runhooks {
 template <typename T>
 class PerString {
  public:
-  // The values of all strings, by code. Calls `compute(text)` for strings that were added to the
-  // dictionary since the last call.
+  // Returns the values of all strings, indexed by code. Calls `compute(text)` for strings that were
+  // added to the dictionary since the last call.
   template <typename Compute>
   const T* values_by_code(const std::shared_ptr<StringDictionary>& dictionary, Compute compute) {
     if (dictionary != dictionary_) {

@@ -7,7 +7,8 @@ namespace runhooks {
 
 namespace {
 
-// The strides of an operand along the axes of the output; 0 along axes where it is repeated.
+// Returns the strides of an operand along the axes of the output; 0 along axes where it is
+// repeated.
 std::vector<int64_t> broadcast_strides(const Shape& operand, const Shape& out) {
   std::vector<int64_t> strides(static_cast<size_t>(out.rank()), 0);
   int64_t stride = 1;

@@ -15,8 +15,8 @@ RUNHOOKS_BINARY_FN(SubFn, wrapping_subtract(a, b));
 RUNHOOKS_BINARY_FN(MulFn, wrapping_multiply(a, b));
 RUNHOOKS_BINARY_FN(DivFn, a / b);
 RUNHOOKS_BINARY_FN(DivNoNanFn, b == T(0) ? T(0) : a / b);
-// NaN if one operand is NaN, as in TensorFlow 2. TensorFlow 1 returns the first operand, which can
-// hide a NaN.
+// The result is NaN if one operand is NaN, as in TensorFlow 2. TensorFlow 1 returns the first
+// operand, which can hide a NaN.
 RUNHOOKS_BINARY_FN(MaximumFn, a < b || b != b ? b : a);
 RUNHOOKS_BINARY_FN(MinimumFn, b < a || b != b ? b : a);
 struct PowFn {
@@ -92,7 +92,8 @@ Grads div_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, da, db);
 }
 
-// The gradient of Maximum and Minimum: the selected operand gets it; on ties, the first operand.
+// Computes the gradient of Maximum and Minimum: the selected operand gets it; on ties, the first
+// operand.
 Grads selection_gradient(Graph& g, Operation& op, const Outputs& dy, const char* comparison) {
   const Output is_first_selected = g.op(comparison, {op.input(0), op.input(1)});
   const Output zeros = g.op("ZerosLike", {dy[0]});

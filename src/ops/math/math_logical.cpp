@@ -121,8 +121,9 @@ KernelFactory predicate_kernel() {
   return kernel_by_type<Predicate<F>::template Kernel, float, double>();
 }
 
-// The condition of Select has the shape of the operands, or is a scalar, or a vector with one
-// element per row. SelectV2 broadcasts its condition.
+// Returns the shape with which the condition is broadcast. The condition of Select has the shape of
+// the operands, or is a scalar, or a vector with one element per row. SelectV2 broadcasts its
+// condition.
 Shape condition_shape(const Operation& op, const Shape& condition, int rank) {
   Shape shape = condition;
   if (op.type() != "Select" || shape.rank() != 1) return shape;
@@ -167,7 +168,7 @@ class SelectKernel : public Kernel {
   }
 
  private:
-  // For each element of the output, the position of its element in the operand.
+  // Returns, for each element of the output, the position of its element in the operand.
   static std::vector<int64_t> positions(const Shape& operand, const Shape& out) {
     const BroadcastLayout layout = broadcast_layout(operand, out, out);
     std::vector<int64_t> positions_of_operand;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// The derivative of log(gamma(x)). Uses an asymptotic series for x >= 10. The recurrence digamma(x)
-// = digamma(x + 1) - 1 / x extends it to smaller x.
+// Computes the derivative of log(gamma(x)). Uses an asymptotic series for x >= 10. The recurrence
+// digamma(x) = digamma(x + 1) - 1 / x extends it to smaller x.
 double digamma(double x) {
   if (std::isnan(x)) return x;
   if (std::isinf(x)) return x > 0 ? x : std::numeric_limits<double>::quiet_NaN();
@@ -32,7 +32,7 @@ double digamma(double x) {
   return result + std::log(x) - 0.5 / x - series;
 }
 
-// The sum over k >= 0 of 1 / (q + k)^x, by the Euler-Maclaurin formula.
+// Computes the sum over k >= 0 of 1 / (q + k)^x, by the Euler-Maclaurin formula.
 double zeta(double x, double q) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   if (std::isnan(x) || std::isnan(q) || x < 1) return nan;
@@ -121,7 +121,8 @@ Grads polygamma_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, Gradient(), multiply(g, dy[0], derivative));
 }
 
-// 1 where x is not 0, else 0. Used as the x of Xlogy and Xdivy, whose result is 0 where it is 0.
+// Returns 1 where x is not 0, else 0. In the gradients of Xlogy and Xdivy, it takes the place of x,
+// so that the gradient is 0 where x is 0.
 Output is_nonzero(Graph& g, Output x) {
   return cast(g, g.op("NotEqual", {x, number(g, x, 0)}), x.dtype());
 }

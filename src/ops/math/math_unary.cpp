@@ -46,21 +46,22 @@ KernelFactory numeric_unary_kernel() {
   }
 
 RUNHOOKS_GRADIENT_FN(SqrtGradFn, T(0.5) * dy / y);
-// Computes in double and rounds once. The last bits matter in sums with cancellation, as in batch
+// Computes in double and rounds once. The last bits matter where sums cancel, for example in batch
 // normalization.
 RUNHOOKS_GRADIENT_FN(RsqrtGradFn, static_cast<T>(-0.5 * dy * y * y * y));
 RUNHOOKS_GRADIENT_FN(ReciprocalGradFn, -dy*(y* y));
 
 #undef RUNHOOKS_GRADIENT_FN
 
-// A gradient function that adds the op `type`, whose inputs are the output y and its gradient.
+// Returns a gradient function that adds the op `type`, whose inputs are the output y and its
+// gradient.
 GradientFn gradient_from_output(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {op.output(0), dy[0]})};
   };
 }
 
-// scale * exp(-x^2), the derivative of Erf and Erfc. The scale of Erf is 2 / sqrt(pi).
+// Computes scale * exp(-x^2), the derivative of Erf and Erfc. The scale of Erf is 2 / sqrt(pi).
 Output scaled_gaussian(Graph& g, Output x, double scale) {
   return multiply(g, number(g, x, scale), g.op("Exp", {negative(g, g.op("Square", {x}))}));
 }

@@ -39,7 +39,7 @@ class Generator : public StatefulResource {
     seed2_ = static_cast<uint64_t>(seed2);
     philox_ = Philox(seed_, seed2_);
   }
-  // Reserves the blocks of n numbers and returns the position of the first.
+  // Reserves 256 blocks for each of n numbers. Returns the position of the first block.
   uint64_t reserve(int64_t n) {
     const uint64_t start = position_;
     position_ += static_cast<uint64_t>(n) * 256;
@@ -224,7 +224,7 @@ class UniformIntKernel : public RandomKernel {
   }
 };
 
-// Shuffles rows (Fisher and Yates).
+// Shuffles rows by the algorithm of Fisher and Yates.
 class ShuffleKernel : public RandomKernel {
  public:
   void compute(KernelContext& c) override {

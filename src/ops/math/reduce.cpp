@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// For each axis of the input, whether it is in `axes`. Negative axes count from the end.
+// Returns, for each axis of the input, whether it is in `axes`. Negative axes count from the end.
 std::vector<bool> reduced_axes(const Tensor& axes, int rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (int64_t axis : axes.integers()) {
@@ -298,9 +298,9 @@ Grads extremum_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {multiply(g, divide(g, indicator, count), broadcast_to_input(g, op, dy[0])), Gradient()};
 }
 
-// The derivative of an element is the product of the other elements. A division would fail for 0,
-// so the reduced axes are moved to the front and merged, and the exclusive cumulative products from
-// both ends are multiplied.
+// Multiplies the gradient by the product of all other elements. A division of the whole product by
+// the element would fail for 0. So the reduced axes are moved to the front and merged, and the
+// exclusive cumulative products from both ends are multiplied.
 Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), zero = g.scalar(DType::kInt32, 0), one = g.scalar(DType::kInt32, 1);
   const Output rank = g.op("Rank", {x}), shape = shape_of(g, x);

@@ -67,7 +67,7 @@ using CumsumKernel = ScanKernel<T, Addition>;
 template <typename T>
 using CumprodKernel = ScanKernel<T, Multiplication>;
 
-// The cumulative sum in the opposite direction, which is the gradient of Cumsum.
+// Computes the cumulative sum in the opposite direction, which is the gradient of Cumsum.
 Output reverse_cumsum(Graph& g, Operation& op, Output d) {
   return g.op("Cumsum", {d, op.input(1)})
       .attr("exclusive", op.attr_bool("exclusive"))
@@ -78,7 +78,7 @@ Grads cumsum_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {reverse_cumsum(g, op, dy[0]), Gradient()};
 }
 
-// NaN where x is 0, as in TensorFlow.
+// The gradient is NaN where x is 0, as in TensorFlow.
 Grads cumprod_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output sums = reverse_cumsum(g, op, multiply(g, op.output(0), dy[0]));
   return {divide(g, sums, op.input(0)), Gradient()};

@@ -6,16 +6,17 @@
 
 namespace runhooks {
 
-// The number of segments: the last id plus one. Throws unless the ids are sorted and nonnegative.
+// Returns the number of segments: the last id plus one. Throws unless the ids are sorted and
+// nonnegative.
 int64_t count_segments(const Indices& ids);
 
-// The shape of ops with sorted segment ids, which are the last input. There is one id per row, or
-// one id per index if input 1 has indices of rows.
+// Infers the shape of ops with sorted segment ids, which are the last input. There is one id per
+// row, or one id per index if input 1 has indices of rows.
 void segment_shape(ShapeContext& c);
-// The shape of ops with unsorted segment ids and the number of segments as inputs 1 and 2.
+// Infers the shape of ops with unsorted segment ids (input 1) and the number of segments (input 2).
 void unsorted_segment_shape(ShapeContext& c);
 
-// For each row of input 0, the row of x for its segment; 0 for rows with negative ids.
+// Returns, for each row of input 0, the row of x for its segment; 0 for rows with negative ids.
 Output rows_of_segments(Graph& g, Operation& op, Output x);
 
 }  // namespace runhooks

@@ -72,7 +72,8 @@ class UnsortedSegmentKernel : public Kernel {
   std::vector<int64_t> num_rows_;
 };
 
-// The result of an empty segment is 0, or 1 for products.
+// Combines rows whose segment ids are sorted. The result of an empty segment is 0, or 1 for
+// products.
 template <typename T, typename Combiner>
 class SortedSegmentKernel : public Kernel {
  public:

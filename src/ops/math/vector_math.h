@@ -10,8 +10,8 @@
 
 namespace runhooks {
 
-// e^x for |x| <= 87, accurate to two units in the last place. Uses the argument reduction and
-// polynomial of Cephes (Moshier), in the order of TensorFlow's vector code, for identical bits.
+// Returns e^x for |x| <= 87, accurate to two units in the last place. Uses the argument reduction
+// and polynomial of Cephes (Moshier), in the order of TensorFlow's vector code, for identical bits.
 RUNHOOKS_INLINE float exp_of_small(float x) {
   const float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
   const float shifted = x * 1.44269504088896341f + kRound;
@@ -32,11 +32,11 @@ RUNHOOKS_INLINE float exp_of_small(float x) {
   return p * scale;
 }
 
-// e^x for x <= 0; flushes results below the smallest normal number to 0.
+// Returns e^x for x <= 0; flushes results below the smallest normal number to 0.
 RUNHOOKS_INLINE float exp_nonpositive(float x) { return x < -87.0f ? 0.0f : exp_of_small(x); }
 inline double exp_nonpositive(double x) { return std::exp(x); }
 
-// log(1 + e) for e in [0, 1], by the series of atanh.
+// Returns log(1 + e) for e in [0, 1], by the series of atanh.
 RUNHOOKS_INLINE float log1p_unit(float e) {
   const float z = e / (2.0f + e), w = z * z;
   float p = 1.0f / 15;
@@ -57,8 +57,8 @@ RUNHOOKS_INLINE T sigmoid_of(T x) {
   return x < 0 ? e * s : s;
 }
 
-// a * sigmoid(x), computed from e = exp(-|x|) in TensorFlow's order of operations. The last bits
-// matter, because they decide between tree splits with equal gains.
+// Returns a * sigmoid(x), computed from e = exp(-|x|) in TensorFlow's order of operations. The last
+// bits matter, because they decide between splits of boosted trees with equal gains.
 template <typename T>
 RUNHOOKS_INLINE T sigmoid_times(T a, T x, T e) {
   const T part = a * (T(1) / (T(1) + e));
@@ -71,7 +71,7 @@ RUNHOOKS_INLINE T softplus_of(T x) {
   return (x < 0 ? T(0) : x) + log1p_unit(e);
 }
 
-// A rational approximation, as in Eigen. In float32, tanh(x) is 1 for x > 7.9.
+// Computes tanh by the rational approximation of Eigen. In float32, tanh(x) is 1 for x > 7.9.
 RUNHOOKS_INLINE float tanh_of(float x) {
   const float limit = 7.90531110763549805f;
   const float c = x > limit ? limit : (x < -limit ? -limit : x);

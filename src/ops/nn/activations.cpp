@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// lambda and lambda * alpha of Klambauer et al. (2017).
+// lambda and lambda * alpha of the SELU activation (Klambauer et al. 2017).
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 
@@ -59,7 +59,8 @@ class LeakyReluGradKernel : public Kernel {
 
 void merged_shape(ShapeContext& c) { c.set_output(0, c.input(0).merge_with(c.input(1))); }
 
-// Gradient functions that add the op `type`, whose inputs are dy and the input or the output.
+// Return gradient functions that add the op `type`. Its inputs are dy and the original input, or dy
+// and the original output.
 GradientFn activation_grad_of_input(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {dy[0], op.input(0)})};
@@ -71,8 +72,8 @@ GradientFn activation_grad_of_output(const char* type) {
   };
 }
 
-// The gradient function of a gradient op, for second derivatives. The first input of the op is the
-// incoming gradient, in which the op is linear.
+// Returns the gradient function of a gradient op, for second derivatives. The first input of the op
+// is the incoming gradient, in which the op is linear.
 GradientFn second_derivative(
     const char* type, std::function<Gradient(Graph&, Operation&, Output)> second_input_gradient) {
   return [type, second_input_gradient](Graph& g, Operation& op, const Outputs& dy) -> Grads {
@@ -84,15 +85,15 @@ Gradient zero_second_derivative(Graph& g, Operation& op, Output) {
   return g.op("ZerosLike", {op.input(1)});
 }
 
-// For Elu and Selu: d times the incoming gradient where the output is negative, else 0.
+// For Elu and Selu: returns d times the incoming gradient where the output is negative, else 0.
 Gradient elu_second_derivative(Graph& g, Operation& op, Output d) {
   const Output product = multiply(g, d, op.input(0));
   const Output is_negative = g.op("Less", {op.input(1), number(g, d, 0)});
   return g.op("SelectV2", {is_negative, product, g.op("ZerosLike", {product})});
 }
 
-// The second derivative of log(1 + e^x). Uses the same operations as TensorFlow, for identical
-// bits.
+// Computes the second derivative of log(1 + e^x). Uses the same operations as TensorFlow, for
+// identical bits.
 Gradient softplus_second_derivative(Graph& g, Operation& op, Output d) {
   const Output a = op.input(0), e = g.op("Exp", {negative(g, g.op("Abs", {op.input(1)}))});
   const Output sigmoid = g.op("Reciprocal", {add(g, e, number(g, e, 1))});

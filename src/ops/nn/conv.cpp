@@ -27,7 +27,7 @@ struct Convolution {
   bool is_empty() const {
     return batch * num_positions() * outputs * patch_size() * image_size() == 0;
   }
-  // For a 1 x 1 filter with stride 1, the patches are the image itself.
+  // Whether the filter is 1 x 1 with stride 1, so that the patches are the image itself.
   bool is_matrix_product() const {
     auto plain = [](const WindowAxis& a) { return a.size == 1 && a.stride == 1; };
     return plain(window.height) && plain(window.width);
@@ -53,7 +53,7 @@ class PatchMultiplier {
   }
   size_t num_lanes() const { return buffers_.size(); }
 
-  // y [positions, outputs] = patches of x times the filter.
+  // Computes y [positions, outputs] = patches of x times the filter.
   void multiply(const T* x, const T* filter, int64_t outputs, T* y) {
     for_each_chunk(x, outputs, [&](size_t, const Patches::Chunk& chunk, const T* from, bool) {
       kernels().gemm->of<T>().gathered(patches_.by_position(chunk), outputs, from, filter,
@@ -130,7 +130,7 @@ WindowAxis gradient_window(const WindowAxis& axis) {
   return gradient_axis;
 }
 
-// turned[cells - 1 - cell, output, channel] = filter[cell, channel, output].
+// Sets rotated[cells - 1 - cell, output, channel] = filter[cell, channel, output].
 template <typename T>
 void rotate_filter(const Convolution& c, const T* filter, T* rotated) {
   const int64_t size = c.channels * c.outputs;
@@ -284,7 +284,7 @@ Shape convolution_shape(const Operation& op, const Shape& x, const Shape& filter
   return Shape{image.dim(0), window.height.out, window.width.out, weights.dim(3)};
 }
 
-// The shape that is the value of input i; unknown dimensions if the value is unknown.
+// Returns the shape that is the value of input i; unknown dimensions if the value is unknown.
 Shape image_shape_from_value(ShapeContext& c, int i) {
   const Tensor* value = c.value(i);
   return value ? Shape(value->integers()) : Shape::unknown_of_rank(4);

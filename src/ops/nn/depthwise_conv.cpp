@@ -55,7 +55,7 @@ struct Depthwise {
   int64_t batch, channels, multiplier;
 };
 
-// y[c, q] += x[c] * w[c, q], where q is one of m filters of channel c.
+// Computes y[c, q] += x[c] * w[c, q], where q is one of m filters of channel c.
 template <typename T>
 void add_products_by_channel(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   if (m == 1) {
@@ -67,7 +67,7 @@ void add_products_by_channel(int64_t channels, int64_t m, const T* x, const T* w
   }
 }
 
-// x[c] += the sum over q of dy[c, q] * w[c, q].
+// Computes x[c] += the sum over q of dy[c, q] * w[c, q], where q is one of m filters of channel c.
 template <typename T>
 void add_channel_sums(int64_t channels, int64_t m, const T* dy, const T* w, T* x) {
   if (m == 1) {

@@ -10,7 +10,7 @@ constexpr int64_t kMinChunks = 8;               // for parallelism, if there are
 
 int64_t divide_rounding_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The number of cells from the first to the last one that the window covers along an axis.
+// Returns the number of cells from the first to the last one that the window covers along an axis.
 int64_t input_extent(const WindowAxis& axis) {
   return (axis.out - 1) * axis.stride + (axis.size - 1) * axis.dilation + 1;
 }

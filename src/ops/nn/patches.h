@@ -23,7 +23,7 @@ class Patches {
   struct Chunk {
     int64_t image, images;
     int64_t top, rows;                // the output rows of the chunk in each image
-    int64_t position, num_positions;  // the rows of the matrix
+    int64_t position, num_positions;  // the first row in the matrix, and the number of rows
   };
   int64_t num_chunks() const { return image_groups_ * bands_per_image_; }
   Chunk chunk(int64_t number) const;
@@ -46,12 +46,12 @@ class Patches {
                                });
   }
 
-  // The rows of a chunk, and their transpose, which has one row per window cell.
+  // Return the rows of a chunk, and their transpose, which has one row per window cell.
   GatheredRows by_position(const Chunk& chunk) const;
   GatheredRows by_cell(const Chunk& chunk) const;
 
-  // The memory from which GatheredRows reads: the images, or their padded copy in `buffer`, which
-  // must have buffer_size() elements.
+  // Returns the memory from which GatheredRows reads: the images, or their padded copy in `buffer`,
+  // which must have buffer_size() elements.
   template <typename T>
   const T* gather_source(const Chunk& chunk, const T* images, T* buffer) const;
   int64_t buffer_size() const { return has_padding_ ? images_per_chunk_ * image_size_ : 0; }
@@ -60,7 +60,7 @@ class Patches {
   void choose_chunks();
   void list_positions();
   void list_cells();
-  // The number of input rows under the windows of these output rows.
+  // Returns the number of input rows under the windows of `rows` output rows.
   int64_t input_rows_of(int64_t rows) const {
     return (rows - 1) * height_.stride + (height_.size - 1) * height_.dilation + 1;
   }

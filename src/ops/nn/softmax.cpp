@@ -182,8 +182,8 @@ Output softmax_gradient(Graph& g, Output d, Output s) {
   return multiply(g, subtract(g, d, sum_of_each_row(g, multiply(g, d, s))), s);
 }
 
-// The gradient of the logits. The second output is the gradient of the loss, so its gradient is
-// nonzero only in second derivatives.
+// Computes the gradient of the logits. The second output is the gradient of the loss, so its
+// gradient is nonzero only in second derivatives.
 Output logits_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output loss_grad = multiply(g, as_column(g, dy[0]), op.output(1));
   if (dy[1].op->type() == "ZerosLike") return loss_grad;

@@ -61,8 +61,8 @@ class WhereKernel : public Kernel {
   std::vector<int64_t> line_coordinates_;  // coordinates of the current line, without the last axis
 };
 
-// The offset, in a tensor of shape `dims`, of the element whose coordinates are row `row` of
-// `indices`. Throws if they are out of bounds.
+// Returns the offset, in a tensor of shape `dims`, of the element whose coordinates are row `row`
+// of `indices`. Throws if they are out of bounds.
 inline int64_t offset_of(const Indices& indices, int64_t row, const std::vector<int64_t>& dims) {
   int64_t offset = 0;
   const auto rank = static_cast<int64_t>(dims.size());
@@ -104,8 +104,8 @@ class SparseToDenseKernel : public Kernel {
   ElementCopier element_copier_;
 };
 
-// Indices have the shape [n, rank]; for a vector, also [n] or []. `values` holds a value per index,
-// or one for all indices.
+// Infers the shape. Indices have the shape [n, rank]; for a vector, also [n] or []. `values` holds
+// a value per index, or one for all indices.
 void sparse_to_dense_shape(ShapeContext& c) {
   const Shape &indices = c.input(0), &values = c.input(2);
   const int64_t rank = c.with_rank(1, 1).dim(0);
@@ -125,7 +125,8 @@ void sparse_to_dense_shape(ShapeContext& c) {
   shape_from_value(c, 1);
 }
 
-// The shape of a sparse tensor needs this check, because no tensor of that shape is allocated.
+// Throws if a dimension is negative. Allocating a tensor would check this, but no tensor of the
+// shape of a sparse tensor is allocated.
 void check_dimensions(const std::vector<int64_t>& dims) {
   for (int64_t size : dims) {
     if (size < 0) invalid_argument("Dimension ", size, " of a sparse tensor must be >= 0.");
@@ -192,7 +193,7 @@ class SparseFillEmptyRowsKernel : public Kernel {
       ++count[static_cast<size_t>(row_of(coordinates, i, rank, rows))];
     }
     Tensor& empty = c.allocate_output(2, DType::kBool, Shape{rows});
-    std::vector<int64_t> next(static_cast<size_t>(rows), 0);  // output element of each row
+    std::vector<int64_t> next(static_cast<size_t>(rows), 0);  // next output element of each row
     int64_t total = 0;
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t row_count = count[static_cast<size_t>(r)];
@@ -230,7 +231,8 @@ class SparseFillEmptyRowsKernel : public Kernel {
   ElementCopier element_copier_;
 };
 
-// The number of elements of a sparse tensor after each empty row is filled with one element.
+// Returns the number of elements of a sparse tensor after each empty row is filled with one
+// element.
 int64_t count_filled_elements(const Tensor& indices, int64_t rows) {
   const int64_t n = indices.shape().dim(0), rank = indices.shape().dim(1);
   std::unordered_set<int64_t> nonempty_rows;
@@ -326,12 +328,13 @@ void unique_shape(ShapeContext& c) {
   if (c.outputs().size() > 2) c.set_output(2, Shape::unknown_of_rank(1));
 }
 
-// The number of coordinates in each row of the indices; -1 if unknown.
+// Returns the number of coordinates in each row of the indices; -1 if unknown.
 int64_t num_coordinates(const Shape& indices) {
   return indices.has_rank() ? indices.dim(indices.rank() - 1) : -1;
 }
 
-// The shape of all slices of a tensor of shape `x` whose first coordinates are rows of the indices.
+// Returns the shape of all slices of a tensor of shape `x` whose first coordinates are rows of the
+// indices.
 Shape slices_shape(const Shape& indices, const Shape& x) {
   Shape shape;
   for (int d = 0; d < indices.rank() - 1; ++d) shape.append(indices.dim(d));
@@ -354,8 +357,8 @@ class GatherNdKernel : public Kernel {
       if (d >= depth) inner *= params.shape().dim(d);
     }
     Tensor& out = c.output(0);
-    // Not the number of output elements divided by `inner`: the indices of empty slices are
-    // checked, too.
+    // Counts index rows. The number of output elements divided by `inner` would skip the indices of
+    // empty slices, which are checked, too.
     int64_t n = 1;
     for (int d = 0; d + 1 < shape.rank(); ++d) n *= shape.dim(d);
     const Indices rows(indices);

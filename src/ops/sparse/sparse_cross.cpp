@@ -133,7 +133,8 @@ class SparseCrossKernel : public Kernel {
   uint64_t modulus_ = 0;
 };
 
-// Inputs: the indices [n, rank] of N keys, their values [n], their shapes [rank], and dense keys.
+// The inputs are the indices [n, rank] of N keys, their values [n], their shapes [rank], and dense
+// keys.
 void sparse_cross_shape(ShapeContext& c) {
   const auto n = static_cast<int>(c.op().attr_int("N"));
   for (const char* list : {"sparse_types", "dense_types"}) {

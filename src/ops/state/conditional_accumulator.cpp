@@ -24,7 +24,7 @@ class Accumulator : public StatefulResource {
   }
   const char* kind() const override { return "accumulator"; }
 
-  // The sum of no values is not saved, because it is zero.
+  // Saves the sum only if it has values, because otherwise it is zero.
   NamedTensors save_state() const override {
     NamedTensors state = {{"step", Tensor::scalar<int64_t>(step_)},
                           {"count", Tensor::scalar<int64_t>(count_)}};
@@ -48,7 +48,7 @@ class Accumulator : public StatefulResource {
     sum_ = sum;
   }
 
-  // Adds a value. Ignores it if it was computed for an earlier step than the accumulator's.
+  // Adds a value, unless it was computed for an earlier step than the accumulator's.
   void apply(int64_t step, const Tensor& value) {
     if (value.shape() != shape_) {
       invalid_argument("Expected shape ", shape_, ", got ", value.shape(), ".");
@@ -59,7 +59,7 @@ class Accumulator : public StatefulResource {
     for (int64_t i = 0; i < value.num_elements(); ++i) sum[i] += x[i];
     ++count_;
   }
-  // Writes the sum or mean to `out`, resets it, and advances to the next step.
+  // Writes the sum or mean to `out`, resets the sum, and advances to the next step.
   void take(int64_t required, float* out) {
     if (count_ < std::max<int64_t>(required, 1)) {
       fail(Code::kFailedPrecondition, "The accumulator has ", count_, " values, but ", required,

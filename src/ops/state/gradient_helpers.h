@@ -9,7 +9,7 @@ namespace runhooks {
 // operands. Either gradient may be absent.
 Grads sum_to_operands(Graph& graph, Operation& op, Gradient grad_a, Gradient grad_b);
 
-// The gradient function of y = f(x) whose derivative is `derivative(graph, x, y)`.
+// Returns the gradient function of y = f(x) whose derivative is `derivative(graph, x, y)`.
 GradientFn chain_rule(std::function<Output(Graph&, Output x, Output y)> derivative);
 
 Output shape_of(Graph& graph, Output x);
@@ -22,9 +22,9 @@ inline Output divide(Graph& g, Output a, Output b) {
   return g.op("RealDiv", {a, b}).named("truediv");
 }
 inline Output negative(Graph& g, Output a) { return g.op("Neg", {a}); }
-// A constant with the type of `like`.
+// Adds a scalar constant with the type of `like`.
 inline Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
-// The rows of `table` at the indices along its first axis.
+// Returns the rows of `table` at the indices along its first axis.
 inline Output rows_at(Graph& g, Output table, Output indices) {
   return g.op("GatherV2", {table, indices, g.scalar(DType::kInt32, 0)});
 }

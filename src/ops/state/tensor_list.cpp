@@ -111,7 +111,7 @@ Tensor sum_of_lists(const std::vector<const TensorList*>& lists) {
   return list_tensor(std::move(result));
 }
 
-// Numbers become zeros. Strings are kept, because they have no gradients.
+// Replaces numbers by zeros. Strings are kept, because they have no gradients.
 TensorList zeros_like_list(const TensorList& list) {
   TensorList zeros(list.dtype(), list.element_shape());
   for (size_t i = 0; i < list.size(); ++i) {

@@ -20,7 +20,7 @@ class TensorList {
   DType dtype() const { return dtype_; }
   const Shape& element_shape() const { return element_shape_; }
   size_t size() const { return size_; }
-  // The tensor is invalid if the element was never set. Ops read it as zeros.
+  // Returns element i; an invalid Tensor if it was never set. Ops read such an element as zeros.
   const Tensor& element(size_t i) const { return (*elements_)[i]; }
 
   TensorList resized(size_t size) const;
@@ -31,17 +31,17 @@ class TensorList {
  private:
   DType dtype_;
   Shape element_shape_;
-  // Shared with other lists. Elements from `size_` on belong to longer ones.
+  // Shared with other lists. Elements from `size_` on belong to longer lists.
   std::shared_ptr<std::vector<Tensor>> elements_ = std::make_shared<std::vector<Tensor>>();
   size_t size_ = 0;
 };
 
-// A scalar of type variant that holds the list.
+// Returns a scalar of type variant that holds the list.
 Tensor list_tensor(TensorList list);
 // Throws if the variant holds no list.
 const TensorList& list_of_tensor(const Tensor& variant);
 
-// The kernels of ZerosLike and AddN for lists.
+// Return the kernels of ZerosLike and AddN for lists.
 std::unique_ptr<Kernel> make_list_zeros();
 std::unique_ptr<Kernel> make_list_sum();
 

@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// An element shape is a vector of dimensions, or the scalar -1 if it is unknown.
+// Reads an element shape: a vector of dimensions, or the scalar -1 if the shape is unknown.
 Shape shape_from_dims(const Tensor& dims) {
   if (dims.shape().rank() == 0) return Shape::unknown();
   return Shape(dims.integers());
@@ -26,7 +26,7 @@ const TensorList& list_input(KernelContext& c) {
   return list;
 }
 
-// A number or string is copied, because the next run may overwrite its buffer. Lists are immutable.
+// Copies numbers and strings, because the next run may overwrite their buffer. Lists are immutable.
 Tensor copy_unless_list(const Tensor& x) { return x.dtype() == DType::kVariant ? x : x.copy(); }
 
 void check_element(const TensorList& list, const Tensor& x) {
@@ -35,7 +35,7 @@ void check_element(const TensorList& list, const Tensor& x) {
                    x.shape(), " list shape: ", list.element_shape(), ".");
 }
 
-// The value of an element that was never set.
+// Returns the value of an element that was never set.
 Tensor zero_element(const TensorList& list, const Shape& op_shape) {
   const Shape shape = list.element_shape().merge_with(op_shape);
   if (list.dtype() == DType::kVariant || !shape.is_fully_defined()) {

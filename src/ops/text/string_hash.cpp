@@ -15,7 +15,7 @@ uint64_t load_word64(const char* data) {
   return word;
 }
 
-// TensorFlow's Hash64, a variant of MurmurHash64A (Appleby).
+// Computes TensorFlow's Hash64, a variant of MurmurHash64A (Appleby).
 uint64_t hash64(const std::string& text) {
   constexpr uint64_t m = 0xc6a4a7935bd1e995;
   constexpr int r = 47;

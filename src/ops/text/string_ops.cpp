@@ -78,7 +78,7 @@ class StringLengthKernel : public Kernel {
   }
 };
 
-// The byte offset of character `n`, or the length of the text if it has no more than `n`
+// Returns the byte offset of character `n`, or the length of the text if it has no more than `n`
 // characters.
 size_t byte_offset(const std::string& text, int64_t n) {
   size_t offset = 0;
@@ -88,8 +88,8 @@ size_t byte_offset(const std::string& text, int64_t n) {
   return offset;
 }
 
-// A negative `pos` counts from the end of the text. A substring that would be longer than the text
-// after `pos`, or whose `len` is negative, ends with the text.
+// Returns a part of the text that begins at `pos` and has length `len`. A negative `pos` counts
+// from the end. If `len` is negative or too large, the part ends with the text.
 std::string substring(const std::string& text, int64_t pos, int64_t len, bool counts_characters) {
   const int64_t size =
       counts_characters ? count_characters(text) : static_cast<int64_t>(text.size());
@@ -261,7 +261,8 @@ class StringSplitV2Kernel : public StringSplitKernel {
   }
 };
 
-// An argument that is an input of the op, or an attribute of its variant StaticRegex...
+// Returns an argument: input number `input`, or the attribute `attr` of an op without this input
+// (StaticRegexReplace, StaticRegexFullMatch).
 const std::string& string_argument(KernelContext& c, int input, const char* attr) {
   return c.num_inputs() > input ? c.input(input).string_at(0) : c.op().attr<std::string>(attr);
 }
