@@ -159,9 +159,9 @@ with_loop_conditions <- function(expr, history = NULL, interrupted = NULL) {
   with_run_conditions(expr, history, interrupted)
 }
 
-# Evaluates one session run of a loop that is written in R, with handlers for errors. A restart per
-# run would be too slow, so the handler returns from this frame instead. The core intercepts that
-# jump while it unwinds.
+# Evaluates one session run of a loop that is written in R, with handlers for errors. Instead
+# of invoking a restart (withRestarts() is slow), the handler of an error jumps to this frame. The
+# core catches this jump at its boundary and destroys its C++ objects before the jump goes on.
 with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   frame <- environment()
   failure <- nonlocal_exit

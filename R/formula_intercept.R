@@ -16,7 +16,7 @@ check_bias <- function(blueprint, formulas, parts, traits, call) {
   if (!is_only_linear_part(parts, traits)) {
     abort_runhooks(
       c(
-        "Only a linear model can omit the intercept, unless the formula has a factor.",
+        "Only a linear model can omit the intercept.",
         x = "{.code {term_name(formulas[[1]])}} omits it with {.code - 1} or {.code 0 +}."
       ),
       call = call

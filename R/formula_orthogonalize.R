@@ -3,8 +3,8 @@
 # that are as collinear as lm() accepts.
 
 # Adds the coefficients of the orthogonalization to the blueprint: `basis` for numeric terms, and
-# `slopes` for numbers within the levels of a factor. `is_whitened`: whether a full-batch optimizer
-# trains the model to the optimum.
+# `slopes` for numbers within the levels of a factor. A new blueprint is returned unchanged
+# unless `is_whitened`, which is TRUE if a full-batch optimizer trains the model to the optimum.
 orthogonalize_terms <- function(blueprint, frame, is_whitened) {
   recorded <- blueprint$known
   if (!is.null(recorded)) {

@@ -157,8 +157,8 @@ train.tf_estimator <- function(
   invisible(history)
 }
 
-# Adds the hook that stops at the optimum, and a history of each step: steps that use all rows are
-# few.
+# Adds the hooks of full-batch training: one stops at the optimum, the other records every step in
+# the history, which is cheap because full-batch training takes few steps.
 add_convergence_hooks <- function(hooks) {
   is_history_saver <- vapply(hooks, function(hook) {
     is_deferred_hook(hook) && hook$type == "hook_history_saver"

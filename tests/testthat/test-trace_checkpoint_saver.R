@@ -3,7 +3,8 @@
 
 goldens <- hook_goldens("checkpoint_saver")
 
-# Runs the counting graph with a saver hook, and returns list(saved_at, log, surfaced).
+# Runs a graph that increments the global step with a checkpoint saver hook. Returns a list: the
+# steps of the checkpoints, the log lines, and the error that the caller received, if any.
 run_saver <- function(dir, runs, ..., increment = 1L, secs_per_run = 0, max_to_keep = 5,
                       hours = 10000, relative = TRUE, look = function(run) NULL) {
   clock <- local_clock()

@@ -56,7 +56,7 @@ void log_model_fn_call() {
 
 std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version) {
   const Output rows = rows_in_memory(graph);
-  // The input added only the iterator and its next element.
+  // No key if the input function added more than two operations: the iterator and its next element.
   if (!rows || input.r_object || graph.version() != step_version + 2) return "";
   std::string key = str_cat(mode_name(mode), " ");
   if (graph.has_seed()) key += str_cat("seed ", graph.seed(), " ");

@@ -33,7 +33,8 @@ void cpp_cluster_begin(Text what, Text folder) {
   guarded_entry([&] { begin_collective(what, folder); });
 }
 
-// Returns the bytes of all processes, ordered by rank. All of them must run the call `what`.
+// Returns the bytes of all processes, ordered by rank. All processes must make this call with
+// the same `what`, the name of the R function.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cluster_gather(Text what, SEXP bytes) {
   return guarded_entry([&]() -> SEXP {
