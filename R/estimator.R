@@ -287,25 +287,29 @@ core_config <- function(object) {
 }
 
 check_model_dir <- function(folder, call = parent.frame()) {
-  if (!folder$can_be_written) {
-    existing <- folder$path
-    while (!file.exists(existing) && dirname(existing) != existing) existing <- dirname(existing)
-    if (file.exists(existing) && !dir.exists(existing)) {
-      abort_runhooks(
-        c(
-          "{.arg model_dir} cannot be created: {.path {existing}} is a file, not a directory.",
-          i = "Give another path, or remove the file."
-        ),
-        kind = "permission_denied", call = call
-      )
-    }
-    hint <- tempdir_hint("permission_denied", folder$path)
-    if (is.null(hint)) hint <- "Give a directory for which you have write permission."
+  if (folder$can_be_written) return(invisible())
+  hint <- tempdir_hint("permission_denied", folder$path)
+  file <- if (is.null(hint)) file_in_path(folder$path)
+  if (!is.null(file)) {
     abort_runhooks(
-      c("{.arg model_dir} is not writable: {.path {folder$path}}.", i = "{hint}"),
+      c(
+        "{.arg model_dir} cannot be created: {.path {file}} is a file, not a directory.",
+        i = "Give another path, or remove the file."
+      ),
       kind = "permission_denied", call = call
     )
   }
+  if (is.null(hint)) hint <- "Give a directory for which you have write permission."
+  abort_runhooks(
+    c("{.arg model_dir} is not writable: {.path {folder$path}}.", i = "{hint}"),
+    kind = "permission_denied", call = call
+  )
+}
+
+# The path itself, or the nearest directory above it that exists, if it is a file. Else NULL.
+file_in_path <- function(path) {
+  while (!file.exists(path) && dirname(path) != path) path <- dirname(path)
+  if (file.exists(path) && !dir.exists(path)) path
 }
 
 is_custom <- function(x) inherits(x, "tf_custom_estimator")

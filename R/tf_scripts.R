@@ -7,8 +7,15 @@ script_symbols <- function() {
 
     list(
       Print = tensor_print, contrib.training.HParams = hyper_parameters,
-      TensorShape = function(dims) do.call(shape, as.list(dims)),
-      Dimension = function(value) if (!is.null(value)) as.integer(value),
+      TensorShape = function(dims) {
+        is_valid <- is.null(dims) || is.list(dims) || is_atomic(dims)
+        check_arg(is_valid, dims, "the dimensions of a shape", "dims", environment())
+        do.call(shape, as.list(dims))
+      },
+      Dimension = function(value) {
+        check_whole(value, null = TRUE)
+        if (!is.null(value)) as.integer(value)
+      },
       AggregationMethod.ADD_N = 0L, AggregationMethod.DEFAULT = 0L,
       test.get_temp_dir = function() tempdir(),
       test.is_gpu_available = function(cuda_only = FALSE, min_cuda_compute_capability = NULL) FALSE,
@@ -72,7 +79,12 @@ compat_symbols <- function() {
     compat.as_bytes = function(bytes_or_text, encoding = "utf-8") raw_values(bytes_or_text)[[1]],
     compat.as_str_any = function(value) if (is.raw(value)) text_of_bytes(value) else format(value),
     compat.dimension_value = function(dimension) dimension,
-    compat.dimension_at_index = function(shape, index) as.list(shape)[[index + 1]],
+    compat.dimension_at_index = function(shape, index) {
+      dims <- as.list(shape)
+      is_valid <- is_whole(index) && index >= 0 && index < length(dims)
+      check_arg(is_valid, index, "the index of a dimension, from 0", "index", environment())
+      dims[[index + 1]]
+    },
     disable_eager_execution = function() invisible(), disable_v2_behavior = function() invisible()
   )
 }
@@ -81,18 +93,24 @@ logging_more_symbols <- function() {
   count <- new.env(parent = emptyenv())
   # the number of earlier calls with this message
   earlier <- function(msg) {
-    n <- count[[msg]]
-    count[[msg]] <- if (is.null(n)) 1 else n + 1
+    key <- paste0(".", msg) # the message may be empty
+    n <- count[[key]]
+    count[[key]] <- if (is.null(n)) 1 else n + 1
     if (is.null(n)) 0 else n
   }
   symbols <- list(
     log_if = function(level, msg, condition, ...) {
+      check_flag(condition)
       if (condition) tf$logging$log(level, msg, ...)
     },
     log_first_n = function(level, msg, n, ...) {
+      check_string(msg)
+      check_number(n)
       if (earlier(msg) < n) tf$logging$log(level, msg, ...)
     },
     log_every_n = function(level, msg, n, ...) {
+      check_string(msg)
+      check_positive_whole(n)
       if (earlier(msg) %% n == 0) tf$logging$log(level, msg, ...)
     },
     flush = function() invisible()

@@ -52,6 +52,12 @@ test_that("tf$logging logs some of many calls, and old metrics take predictions 
     for (i in 1:3) tf$logging$log_first_n(tf$logging$INFO, "first", 1)
     tf$logging$log_if(tf$logging$INFO, "never", FALSE)
   })
+  expect_error(
+    tf$logging$log_if(tf$logging$INFO, "a", NA), "`condition`", class = "runhooks_error_invalid_argument"
+  )
+  expect_error(
+    tf$logging$log_every_n(tf$logging$INFO, "a", 0), "`n`", class = "runhooks_error_invalid_argument"
+  )
   expect_identical(lines, paste0("INFO:tensorflow:", c("every 1", "every 3", "first")))
   with(tf$Graph()$as_default(), {
     pair <- tf$contrib$metrics$streaming_precision(tf$constant(c(1, 1)), tf$constant(c(1, 0)))
