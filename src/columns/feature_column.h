@@ -189,10 +189,10 @@ inline constexpr const char* kFeatureArgument =
     "key: feature; kept. Names of features: strings or character vectors. Within [set_columns()] "
     "or [feature_columns()] with `names`, also selections such as [starts_with()].";
 
-// Registers a column class with the names of its R function and of its member of `tf` ("column_x,
-// feature_column.x"), its arguments as ArgSpec declarations, and a summary. An argument of kind
-// "feature" is the name of a feature; scripts may pass several names to create several columns.
-// Arguments marked "kept" must not differ from those in the model directory.
+// Registers a column class with two names ("column_x, feature_column.x"): that of its R function
+// and that of its member of `tf`. Also gives its arguments as ArgSpec declarations, and a summary.
+// An argument of kind "feature" is the name of a feature; scripts may pass several names to create
+// several columns. Arguments marked "kept" must not differ from those in the model directory.
 #define RUNHOOKS_REGISTER_COLUMN(Class, ...)                                               \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __COUNTER__) =    \
       ::runhooks::Factory<::runhooks::FeatureColumn>::instance().add(                      \

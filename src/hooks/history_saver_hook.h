@@ -35,9 +35,9 @@ struct History {
 };
 
 // Records the first run of the loop, and then every `every_n_step` runs. A record contains the
-// average loss of the examples, the loss of the model, the mean of each of `tensors`, and the
-// global step after the run. Like tfestimators, it also contains the mean and the sum of the first
-// tensor in the collection `losses`.
+// average loss of the examples, the loss of the model and the mean of each of `tensors`. It also
+// contains the global step after the run. Like tfestimators, it also contains the mean and the sum
+// of the first tensor in the collection `losses`.
 class HistorySaverHook : public RunHook, public ReusableSessionHook {
  public:
   explicit HistorySaverHook(const Args& args);

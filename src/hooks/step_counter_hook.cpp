@@ -38,8 +38,8 @@ class StepCounterHook : public RunHook {
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
     const int64_t previous_step = *values.result(0).data<int64_t>();
-    // Like TensorFlow's hook, assumes that the run has added 1 to the global step, and reads the
-    // step only if the hook would then be due.
+    // Like TensorFlow's hook, assumes that the run has added 1 to the global step. Reads the step
+    // only if the hook would then be due.
     if (trigger_.should_trigger(previous_step + 1)) report_if_due(context.session());
     if (has_last_step_ && previous_step == last_step_ && !has_warmup_steps_)
       warn_step_unchanged(previous_step);

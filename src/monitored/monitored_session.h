@@ -36,8 +36,8 @@ struct StopCause {
 std::function<HookList(HookList)>& hook_decorator();
 
 // tf.train.MonitoredSession, or SingularMonitoredSession if `recovers` is false. Calls happen in
-// TensorFlow's order, as recorded in the golden traces, except that a second close() is a no-op
-// and the number of recoveries is limited.
+// TensorFlow's order, as recorded in the golden traces. Two things differ: a second close() is a
+// no-op, and the number of recoveries is limited.
 class MonitoredSession {
  public:
   // Calls begin() of each hook, creates the session, and calls after_create_session() of each.

@@ -74,8 +74,8 @@ Output sum_in_uniform_branch(Graph& graph, Output x);
 // Adds a collective op that runs after all others. Inside a branch, or with one process, adds it
 // without this order.
 Operation* ordered_collective(Graph& graph, OpBuilder builder);
-// Operations that are added while in scope do not count for default seeds, so that later random ops
-// get the same seeds as in a single process.
+// Operations that are added while in scope do not count for default seeds. So later random ops get
+// the same seeds as in a single process.
 class SharedSeedScope {
  public:
   explicit SharedSeedScope(Graph& graph);

@@ -427,7 +427,7 @@ TEST(reading_planning_and_lowering_graphs_can_be_interrupted) {
   }));
   CHECK(can_be_stopped([&] { ordered_operations({Fetch(graph->tensor("x1999:0"))}, {}); }));
   CHECK(can_be_stopped([&] { lowered_graph(*graph); }));
-  // A run that is interrupted while its plan is compiled compiles the plan again the next time.
+  // If a run is interrupted while the session plans it, the next run plans again.
   Session session(graph);
   const Feeds feeds = {{graph->tensor("x0:0"), Tensor::scalar<float>(1)}};
   CHECK(can_be_stopped([&] { session.run({Fetch(graph->tensor("x1999:0"))}, feeds); }));
