@@ -20,7 +20,7 @@ uint64_t draw_u64(std::random_device& device) {
 uint64_t random_device_u64() {
   // Constructing a random_device is slow on virtual machines, so one instance is shared. It is
   // never destroyed, because threads may outlive static objects. If another thread uses it, this
-  // thread creates its own. A fork during a draw leaves the flag set in the child.
+  // thread creates its own. After a fork during a draw, the child always creates its own.
   static auto* const shared_device = new std::random_device;
   static std::atomic_flag is_in_use = ATOMIC_FLAG_INIT;
   if (is_in_use.test_and_set(std::memory_order_acquire)) {

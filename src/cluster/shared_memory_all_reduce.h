@@ -27,7 +27,7 @@ class SharedMemoryAllReduce {
                         void (*progress)());
   static int64_t memory_bytes(int64_t buffer_bytes, int size);
 
-  // As in Communicator. Throw if the processes run different reductions.
+  // The same as in Communicator (communicator.h). Throw if the processes run different reductions.
   void add(void* values, int64_t n, DType dtype);
   void average(const std::vector<ReduceBuffer>& buffers, DType dtype);
   void largest(int64_t* values, int64_t n);

@@ -69,7 +69,7 @@ class Shape {
   int64_t dims_[kMaxRank] = {};
 };
 
-// Unknown if an operand is unknown; throw if the result exceeds kMaxElements.
+// Return kUnknownDim if an operand is unknown; throw if the result exceeds kMaxElements.
 int64_t sum_of_dims(int64_t a, int64_t b);
 int64_t product_of_dims(int64_t a, int64_t b);
 

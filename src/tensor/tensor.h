@@ -44,7 +44,7 @@ void check_memory(int64_t count, size_t bytes);
 // Copies are shallow: they share the buffer.
 class Tensor {
  public:
-  Tensor() = default;  // not a tensor: is_valid() is FALSE
+  Tensor() = default;  // an empty object, for which is_valid() is FALSE
   Tensor(DType dtype, const Shape& shape);
   Tensor(const Tensor& other)
       : dtype_(other.dtype_), shape_(other.shape_), count_(other.count_), buffer_(other.buffer_) {
@@ -121,7 +121,7 @@ class Tensor {
   bool buffer_is_shared() const { return buffer_ && buffer_->use_count() > 1; }
   // Shares the buffer; `shape` must have the same number of elements.
   Tensor reshaped(const Shape& shape) const;
-  // Shares the buffer, with another type and shape; it must be large enough.
+  // Shares the buffer, with another type and shape; the buffer must be large enough for them.
   Tensor viewed_as(DType dtype, const Shape& shape) const;
   Tensor copy() const;
   bool equals(const Tensor& other) const;
