@@ -89,7 +89,7 @@ class Executor {
     bool is_long = false;  // can_cancel, and the inputs are large; set by prepare_if_needed()
     // May reallocate a variable, directly or in a function that it calls.
     bool may_relocate_variables = false;
-    // Set if a series of similar steps, or a batch, starts at this step.
+    // `candidates` is set if a series of similar steps starts here, `batch` if a batch does.
     BatchCandidates* candidates = nullptr;
     KernelBatch* batch = nullptr;
   };
@@ -135,14 +135,14 @@ class Executor {
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // steps that read a variable
-  bool takes_snapshots_ = false;      // whether any of them copies the variable
+  bool takes_snapshots_ = false;      // whether a step of readers_ copies its variable
   // Variable reads that only alias a buffer. They are skipped while
   // `VariableState::relocation_count()` equals `relocations_seen_`.
   std::vector<Step*> cached_reads_;
   uint64_t relocations_seen_ = kNoRelocations;
   uint64_t new_invariants_seen_ = 0;  // the table's `num_new_invariants` at the last check
   std::vector<Tensor> results_;
-  StepStatsCollector* observer_ = nullptr;  // of the current run
+  StepStatsCollector* observer_ = nullptr;  // traces the current run; NULL with default options
   // The epoch of the table when all steps were prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;

@@ -32,7 +32,7 @@ struct LoopLocation {
 
    private:
     ScopedValue<LoopLocation*> innermost_scope_;
-    // Restored afterwards, because savers call other hooks.
+    // At the end of a scope the previous values return, because a saver hook calls other hooks.
     ScopedValue<const RunHook*> hook_scope_;
     ScopedValue<const char*> method_scope_;
   };

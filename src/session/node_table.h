@@ -37,11 +37,11 @@ struct NodeItem {
   std::unique_ptr<Kernel> kernel;  // NULL if the op forwards an input
   // Sums of the input and output versions when the kernel was prepared.
   uint64_t prepared_inputs = kNeverPrepared, prepared_outputs = 0;
-  InputSet values_read;  // by the last preparation
+  InputSet values_read;  // the inputs whose values the last preparation has read
 };
 
 // The slots and kernels of an operation in a session. A fed tensor has another slot than a computed
-// one, and a kernel points to its input slots. So there is one item for each set of fed inputs.
+// one, and a kernel points to its input slots. So each set of fed inputs needs its own kernel.
 struct NodeEntry {
   std::vector<Slot> slots, feed_slots;  // per output; must not reallocate
   // One item for each set of fed inputs.
@@ -83,7 +83,7 @@ class NodeTable {
     ScopedValue<bool> scope_;
   };
 
-  // Changes whenever the version of a slot changes.
+  // Increases whenever the version of a slot of this table changes.
   uint64_t epoch = 1;
   // Counts entries that became invariant. Atomic, because helper threads also prepare nodes.
   std::atomic<uint64_t> num_new_invariants{0};

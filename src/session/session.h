@@ -76,7 +76,7 @@ class Session {
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;
   int changes_ = 0;
-  int extensions_ = 0;  // of the graph, when the executors were created
+  int extensions_ = 0;  // graph_->extensions() when the executors were created
   bool closed_ = false;
 };
 
