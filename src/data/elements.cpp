@@ -234,7 +234,8 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
 
 namespace {
 
-// Limits the elements without values, of which a small damaged file could claim any number.
+// Limits the number of saved elements that contain no values. A small damaged file could claim to
+// have any number of them.
 constexpr int64_t kMaxEmptyElements = int64_t{1} << 20;
 
 // True if the state is too small for this number of elements.

@@ -125,13 +125,13 @@ class FileCursor {
   [[noreturn]] void throw_stream_error(const char* reason) const;
 
   const FileSource& source_;
-  std::unique_ptr<FileRecords> records_;  // of the open file
+  std::unique_ptr<FileRecords> records_;  // records of the open file; NULL if none is open
   size_t file_index_ = 0;
   uint64_t size_ = 0, fingerprint_ = 0;
   int64_t num_skipped_ = 0;
   std::string first_skip_error_;
-  bool is_stream_ = false;          // of the open file
-  std::vector<bool> was_streamed_;  // by file, because a stream can be read only once
+  bool is_stream_ = false;          // whether the open file is a pipe or device
+  std::vector<bool> was_streamed_;  // per file: whether it was a stream, readable only once
 };
 
 // Emits records as elements.

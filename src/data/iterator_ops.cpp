@@ -109,7 +109,7 @@ RUNHOOKS_REGISTER_OP("IteratorGetNext")
     .endpoint("raw_ops.IteratorGetNext")
     .summary("The next element of a dataset.");
 
-// Not TensorFlow's MakeIterator, which takes the dataset as a tensor.
+// Has another name than TensorFlow's MakeIterator, because that takes the dataset as a tensor.
 RUNHOOKS_REGISTER_OP("_MakeIterator")
     .input("iterator: resource, iterator")
     .input("captured: Tcaptured")

@@ -69,7 +69,7 @@ class ShuffledRows {
   std::unique_ptr<PackedRows> packed_;
   bool has_all_rows_ = false;
   int64_t begin_ = 0, end_ = 0;  // positions of the packed rows in the order
-  int64_t num_rows_ahead_ = 0;   // number of rows that were last packed at once
+  int64_t num_rows_ahead_ = 0;   // number of rows that the last packing step has packed
 };
 
 }  // namespace runhooks

@@ -63,7 +63,7 @@ class ShuffleOrder {
   int64_t size_;
   bool reshuffles_;
   RandomStream seed_stream_;  // provides the seeds of passes
-  RandomStream pass_stream_;  // of the current pass
+  RandomStream pass_stream_;  // provides the random numbers of the current pass
   std::vector<int64_t> buffer_;
   // The slots of buffered elements are slot_of(first_), ..., slot_of(last_ - 1); first_ < size_.
   int64_t first_ = 0, last_ = 0;

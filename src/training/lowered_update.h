@@ -20,7 +20,7 @@ class LoweredUpdate {
   Output scalar(double x) const;
   // Updates a running mean: variable += (target - variable) * (1 - beta). Returns the new value.
   Output update_mean(int variable, Output target, Output beta);
-  // The same for a sparse target, given as rows and indices.
+  // Like update_mean(), for a sparse target that is given as rows and their indices.
   Output update_mean_rows(int variable, Output rows, Output indices, Output beta);
   // Scatters rows into a tensor of zeros with the variable's shape.
   Output scatter(int variable, Output rows, Output indices) const;

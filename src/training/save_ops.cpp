@@ -120,7 +120,7 @@ class RestoreKernel : public Kernel {
   }
 };
 
-// Merges several bundles into one.
+// Merges several tensor bundles (the file format of checkpoints) into one.
 class MergeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
