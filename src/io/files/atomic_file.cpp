@@ -65,7 +65,8 @@ void start_write_back(std::FILE*, uint64_t, size_t) {}
 #endif
 
 #if !defined(_WIN32)
-// Returns -1 and sets errno on failure.
+// Reads `size` bytes at `offset`, or fewer at the end of the file. Returns -1 and sets errno on
+// failure.
 int64_t read_all_at(int file, uint64_t offset, void* data, size_t size) {
   size_t done = 0;
   while (done < size) {
@@ -81,8 +82,8 @@ int64_t read_all_at(int file, uint64_t offset, void* data, size_t size) {
 
 std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, number); }
 
-// Most file systems allow 255 bytes per name, encrypted directories (eCryptfs) 143. The suffix of a
-// temporary name (mark, process id, random number) takes up to 31.
+// Most file systems allow 255 bytes per name, but encrypted directories (eCryptfs) only 143. The
+// suffix of a temporary name (mark, process id, random number) takes up to 31 bytes.
 constexpr size_t kMaxStem = 143 - 31;
 constexpr size_t kFingerprintSize = 17;  // "~" and 16 hexadecimal digits
 
@@ -386,7 +387,7 @@ void remove_stale_temporaries(const std::string& path) {
   try {
     remove_stale_files(folder.empty() ? "." : folder, {base_name(path) + kTemporaryMark});
   } catch (const Error&) {
-    // Leftovers only waste space, so an unreadable directory is not an error.
+    // Temporary files that remain only waste space, so an unreadable directory is not an error.
   }
 }
 
@@ -491,7 +492,8 @@ void OutputFile::write(const void* data, size_t size) {
   }
 }
 
-// Checks for interrupts while the reader is slow. A closed reader is a write error.
+// Writes to a pipe or device. Checks for interrupts while its reader is slow. If the reader has
+// closed the pipe, throws a write error.
 void OutputFile::write_to_stream(const char* data, size_t size) {
   while (size > 0) {
     check_interrupt();
