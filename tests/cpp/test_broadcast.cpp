@@ -7,7 +7,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// Distinct integers, so that each result identifies its operands.
+// Returns a tensor of distinct integers, so that each result of an op identifies its operands.
 Tensor consecutive_numbers(DType dtype, const Shape& shape, int64_t first) {
   Tensor t(dtype, shape);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
@@ -21,7 +21,7 @@ Tensor consecutive_numbers(DType dtype, const Shape& shape, int64_t first) {
   return t;
 }
 
-// The operand's element from which element `i` of the result is computed.
+// Returns the index of the element of an operand from which element `i` of the result is computed.
 int64_t operand_index(const Shape& operand, const Shape& out, int64_t i) {
   int64_t offset = 0, stride = 1;
   for (int axis = out.rank() - 1; axis >= 0; --axis) {
@@ -39,8 +39,8 @@ struct OperandShapes {
   Shape a, b, out;
 };
 
-// Operands that are repeated as scalars, rows and columns. Repeated blocks are shorter than, equal
-// to or longer than the kernel's buffer, and some results are large enough for several threads.
+// Shapes of two operands and the result. Operands are repeated as scalars, rows and columns. Some
+// repeated blocks exceed the kernel's buffer, and some results are computed by several threads.
 const std::vector<OperandShapes>& operand_shapes() {
   static const std::vector<OperandShapes> all = {
       {Shape{}, Shape{}, Shape{}},

@@ -55,7 +55,7 @@ TEST(buffers_are_shared_by_all_plans) {
   CHECK_EQ(buffers.num_bytes(), before);
 }
 
-// `a`'s buffer is free when `late` is computed in the first plan, but not in the second.
+// When `late` is computed, the first plan no longer needs the buffer of `a`, but the second does.
 TEST(buffers_are_separated_if_a_later_plan_needs_both) {
   auto g = std::make_shared<Graph>();
   const Output x = placeholder(*g, Shape{-1});
@@ -141,7 +141,7 @@ TEST(executors_share_the_state_of_a_kernel) {
   };
   const Output a = draw(), b = g->op("Neg", {a});
   Session one(g), other(g);
-  // One plan of two ops, and two plans of one each, draw the same numbers.
+  // Running each op in a plan of its own draws the same numbers as running both in one plan.
   const Tensor first = one.run(a), second = one.run(a);
   CHECK(same_bits(first, other.run(a)));
   CHECK_EQ(other.run(b).data<float>()[0], -second.data<float>()[0]);
@@ -178,7 +178,7 @@ TEST(nested_runs_have_separate_buffers) {
     };
     return sum_at(value, 0);
   };
-  for (const bool to_sum : {true, false}) {  // the same fetches, and others
+  for (const bool to_sum : {true, false}) {  // the nested run fetches the same tensor, or another
     inner = {to_sum ? sum : b};
     for (const float value : {0.5f, -0.25f, 0.5f}) {
       const Tensor results =
@@ -188,7 +188,7 @@ TEST(nested_runs_have_separate_buffers) {
   }
   const size_t executors = session.num_executors();
   session.run({sum}, {{x, Tensor::vector<float>({1})}});
-  CHECK_EQ(session.num_executors(), executors);  // compiled once
+  CHECK_EQ(session.num_executors(), executors);  // the cached plans were used
 }
 
 TEST(executor_rejects_recursive_runs) {

@@ -35,14 +35,14 @@ class RandomGraph {
   std::vector<Fetch> initializers() const {
     return {variables_[0]->initializer, variables_[1]->initializer};
   }
-  // Some values, and sometimes the updates.
+  // Returns three random values of the graph, and sometimes also all updates of variables.
   std::vector<Fetch> some_fetches() {
     std::vector<Fetch> fetches;
     for (int i = 0; i < 3; ++i) fetches.emplace_back(some_value());
     if (one_in(2)) fetches.insert(fetches.end(), updates_.begin(), updates_.end());
     return fetches;
   }
-  // The input, and sometimes a value that the graph would compute.
+  // Feeds the input, and sometimes also a value that the graph would otherwise compute.
   Feeds some_feeds(int64_t rows) {
     Feeds feeds = {{x_, random_rows(rows)}};
     const Output other = some_value();
@@ -53,7 +53,7 @@ class RandomGraph {
  private:
   bool one_in(int n) { return std::uniform_int_distribution<int>(1, n)(random_) == 1; }
   Output some_value() {
-    // Prefers late values, which live longer.
+    // In half of the cases, chooses only from the second half of the values.
     const size_t n = values_.size(), recent = one_in(2) ? n / 2 : 0;
     return values_[std::uniform_int_distribution<size_t>(recent, n - 1)(random_)];
   }
@@ -88,7 +88,7 @@ class RandomGraph {
         return g.op("Sub", {b, mean});
       }
       case 7: {
-        // This op allocates its output.
+        // GatherV2 is one of the ops that allocate their outputs themselves.
         const Output ids = g.constant(Tensor::vector<int32_t>({0}));
         return add(g, b, g.op("GatherV2", {a, ids, g.scalar(DType::kInt32, 0)}));
       }
@@ -152,7 +152,7 @@ TEST(buffers_reuse_changes_no_result) {
       const auto rows = std::uniform_int_distribution<int64_t>(1, 6)(random);
       const Feeds feeds = model.some_feeds(rows);
       const auto& expected = fetches[std::uniform_int_distribution<size_t>(0, 3)(random)];
-      // Repeated runs use the steady-state path.
+      // Later runs with the same shapes use a shorter path (Executor::run_hot()).
       for (int repeat = 0; repeat < 3; ++repeat) sessions.run(expected, feeds);
     }
   }

@@ -16,7 +16,8 @@ using namespace runhooks_test;
 
 namespace {
 
-// Simulates two processes with the same data. The other process always votes `other`.
+// Simulates two processes with the same data. In each vote, the other process votes `other`, a
+// StepDecision as a number.
 class TwoEqualProcesses : public Communicator {
  public:
   explicit TwoEqualProcesses(int64_t other = 0) : other_(other) {}
@@ -44,7 +45,7 @@ class TwoEqualProcesses : public Communicator {
   void abort(int) override { std::abort(); }
   void finish() override {}
 
-  bool differ = false;  // at the end of gathered data
+  bool differ = false;  // if true, the last gathered byte differs between the two processes
   bool doubles_integers = true, doubles_floats = true;
 
  private:
@@ -126,7 +127,8 @@ TEST(cluster_gradients_are_averaged_once) {
   auto grads_and_vars = optimizer->compute_gradients(*graph, loss);
   CHECK(scope.has_gradients());
   CHECK(scope.has_mean_gradients(grads_and_vars[0].gradient.values));
-  // Clipped gradients are already averaged, and must not be averaged again.
+  // This gradient is computed from an averaged one, as a clipped gradient is. It must not be
+  // averaged again.
   grads_and_vars[0].gradient = graph->op("Neg", {grads_and_vars[0].gradient.values});
   const Operation* last = scope.last();
   optimizer->apply_gradients(*graph, grads_and_vars, nullptr);
@@ -153,7 +155,7 @@ class BroadcastProcesses : public TwoEqualProcesses {
 
  private:
   bool other_sends_;
-  std::string texts_;  // by this process, and by the simulated one
+  std::string texts_;  // what this process has broadcast; the simulated one broadcasts the same
 };
 
 Output sent(Graph& graph, bool receives) {

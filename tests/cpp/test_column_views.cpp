@@ -88,7 +88,7 @@ InMemoryColumn view_column(const ViewedColumns& columns) {
 TEST(column_views_match_tensors) {
   std::mt19937_64 random = seeded_generator();
   for (int round = 0; round < 40; ++round) {
-    // Sometimes more rows than the initial prefetch.
+    // Sometimes uses more rows than are packed at first (kInitialRowsAhead in packed_rows.cpp).
     const auto rows = static_cast<int64_t>(1 + random() % (round % 8 == 0 ? 5000 : 40));
     const std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kInt32};
     std::vector<ViewedColumns> all;
@@ -105,7 +105,7 @@ TEST(column_views_match_tensors) {
     options.seed = random();
     std::vector<InMemoryColumn> copies, views;
     for (const ViewedColumns& one : all) copies.emplace_back(one.tensor);
-    // Combined with a tensor.
+    // Combines views with a column that is a tensor.
     views = {view_column(all[0]), InMemoryColumn(all[1].tensor), view_column(all[2])};
     const auto expected = in_memory_dataset(copies, options);
     const auto dataset = in_memory_dataset(views, options);

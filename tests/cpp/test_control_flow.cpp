@@ -25,7 +25,7 @@ struct Place {
 
 double number(const Tensor& t) { return t.number_at(0); }
 
-// The derivative of y by x at `at`, by finite differences.
+// Returns the derivative of y with respect to x at x = `at`, computed by finite differences.
 double slope(Session& session, Output y, Output x, double at, const Feeds& other_feeds = {}) {
   double sides[2];
   for (int side = 0; side < 2; ++side) {
@@ -113,7 +113,7 @@ TEST(control_flow_loop_and_its_gradients) {
   }
 }
 
-// A loop in a branch in a loop.
+// Tests a loop inside a branch inside another loop.
 TEST(control_flow_nested) {
   Place p;
   const Output x = p.placeholder("x"), a = p.placeholder("a");
@@ -146,7 +146,7 @@ TEST(control_flow_nested) {
   CHECK_NEAR(number(session.run({dxx}, feeds)[0]), slope(session, dx, x, 0.4, {feeds[1]}), 1e-6);
 }
 
-// The gradient uses the numbers that the loop drew.
+// The gradient must use the random numbers that the loop drew, not new ones.
 TEST(control_flow_gradient_of_random_numbers) {
   Place p;
   const Output x = p.placeholder("x");

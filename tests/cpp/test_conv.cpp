@@ -39,7 +39,7 @@ OpBuilder window_op(Graph& g, const char* type, const std::vector<Output>& in, c
   return g.op(type, in).attr("strides", s.strides).attr("padding", s.padding);
 }
 
-// The output y and the gradients dx and dw, computed by loops over all windows.
+// Returns the output y and the gradients dx and dw, computed by loops over all windows.
 template <typename T>
 std::vector<Tensor> reference_convolution(
     const Window& window, const Sizes& s, const Tensor& x, const Tensor& w, const Tensor& dy) {
@@ -92,7 +92,7 @@ void check_convolution(const Sizes& s, std::mt19937& random) {
   for (int num_threads : {1, 2, 3}) {
     const Threads threads(num_threads);
     Session session(graph);
-    for (int run = 0; run < 2; ++run) {  // the second run must not depend on the first
+    for (int run = 0; run < 2; ++run) {  // results of the first run must not change the second
       const auto got = session.run({y, dx, dw}, {{image, x}, {filter, w}, {grad, dy}});
       for (size_t i = 0; i < 3; ++i) {
         CHECK_EQ(got[i].num_elements(), expected[i].num_elements());
@@ -113,8 +113,8 @@ TEST(conv_is_the_sum_over_the_window) {
       {9, 14, 14, 32, 5, 5, 40, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
       {17, 12, 11, 1, 5, 5, 32, {1, 1, 1, 1}, {1, 1, 1, 1}, "VALID"},
       {3, 40, 37, 33, 3, 2, 5, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},    // tiles of large images
-      {1, 50, 40, 20, 3, 3, 17, {1, 2, 3, 1}, {1, 1, 1, 1}, "VALID"},  // also a single image
-      {2, 9, 230, 1, 2, 200, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},   // split rows
+      {1, 50, 40, 20, 3, 3, 17, {1, 2, 3, 1}, {1, 1, 1, 1}, "VALID"},  // a batch of a single image
+      {2, 9, 230, 1, 2, 200, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},   // long rows, which are split
       {12, 9, 10, 70, 3, 3, 70, {1, 2, 2, 1}, {1, 1, 1, 1}, "SAME"},
       {10, 11, 12, 6, 3, 2, 33, {1, 1, 1, 1}, {1, 2, 3, 1}, "SAME"},
       {10, 11, 12, 6, 3, 2, 7, {1, 1, 1, 1}, {1, 3, 1, 1}, "VALID"},

@@ -15,7 +15,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-// Creates a directory with these files, which replaces the root directory.
+// Creates a directory with these files and returns its path. Tests use it in place of "/".
 std::string make_root(const std::string& name, const Files& files) {
   const std::string root = temporary_folder() + "/cpus_" + name;
   for (const auto& [path, text] : files) {
@@ -27,7 +27,8 @@ std::string make_root(const std::string& name, const Files& files) {
 
 const std::string kCpu = "/sys/devices/system/cpu/";
 
-// Four cores with two hardware threads each: 0 and 4, 1 and 5, ...
+// Returns the files of a machine with four cores of two hardware threads each. The processors of
+// the first core are 0 and 4, those of the second 1 and 5, and so on.
 Files machine_of_four_cores() {
   Files files = {{"/proc/self/status", "Name:\tR\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\n"},
                  {kCpu + "online", "0-7\n"}};
@@ -60,9 +61,9 @@ TEST(cpu_list_has_ranges_and_numbers) {
 TEST(cpu_count_has_cores_and_hardware_threads) {
   Files files = machine_of_four_cores();
   check_count("smt", files, 8, 4);
-  files["/proc/self/status"] = "Cpus_allowed_list:\t0-1,4\n";  // a core and a half
+  files["/proc/self/status"] = "Cpus_allowed_list:\t0-1,4\n";  // a core (0, 4) and half a core (1)
   check_count("affinity", files, 3, 2);
-  // A mask of all possible processors, on a machine that has eight.
+  // The mask contains all possible processors, but the machine has only eight.
   files["/proc/self/status"] = "Cpus_allowed_list:\t0-127\n";
   check_count("wide_mask", files, 8, 4);
   files[kCpu + "online"] = "0-3\n";
@@ -80,7 +81,7 @@ TEST(cpu_count_reads_cpuinfo_without_sys) {
   check_count("cpuinfo", files, 8, 4);
   files["/proc/self/status"] = "Cpus_allowed_list:\t0-3\n";
   check_count("cpuinfo_affinity", files, 4, 2);
-  // arm64 lists no cores there.
+  // On arm64, /proc/cpuinfo does not say which processors belong to one core.
   files["/proc/cpuinfo"] = "processor\t: 0\nBogoMIPS\t: 50\n\nprocessor\t: 1\n";
   check_count("cpuinfo_without_cores", files, 4, 4);
 }
@@ -96,7 +97,7 @@ TEST(cpu_quota_of_cgroups_version_2) {
   check_count("v2_max", files, 8, 4);
   files[mount + "/user.slice/job/cpu.max"] = "350000 100000\n";
   check_count("v2_three_and_a_half", files, 3, 3);
-  files[mount + "/user.slice/cpu.max"] = "200000 100000\n";  // of the parent cgroup
+  files[mount + "/user.slice/cpu.max"] = "200000 100000\n";  // the quota of the parent cgroup
   check_count("v2_parent", files, 2, 2);
   files[mount + "/user.slice/cpu.max"] = "50000 100000\n";
   check_count("v2_half", files, 1, 1);

@@ -29,7 +29,8 @@ std::string file_of(const std::string& bytes) {
   return path;
 }
 
-// Columns in another order than in the file, one of them required.
+// Returns a dataset that reads these files. Its columns are in another order than in the files, and
+// one of them is required. If `skips` is true, it skips invalid records.
 DatasetPtr csv_of(const std::vector<std::string>& files, bool skips) {
   return dataset_of("CsvDataset", {{"filenames", list(files)},
                                    {"has_header", Value::of(true)},
@@ -46,7 +47,7 @@ DatasetPtr csv_of(const std::vector<std::string>& files, bool skips) {
 
 struct Kind {
   bool has_quotes = false, has_returns = false;
-  uint64_t invalid_every = 0;  // on average, one in this number of records is invalid; 0: none
+  uint64_t invalid_every = 0;  // if n > 0, one in n records is invalid on average; 0: none is
 };
 
 std::string quoted_field(std::mt19937_64& random) {
@@ -94,7 +95,7 @@ std::string position(const DatasetIterator& iterator) {
   return all;
 }
 
-// The text of row `i` of a batch, or of an element.
+// Returns the values of row `i` of a batch as text; for a single element, i is 0.
 std::string row_text(const Components& components, int64_t i) {
   float y;
   std::memcpy(&y, components[1].data<float>() + i, sizeof y);

@@ -12,10 +12,10 @@ namespace {
 struct Split {
   CsvSplit result = CsvSplit::kRecord;
   std::vector<std::string> fields;
-  size_t size = 0;  // includes the record's end
+  size_t size = 0;  // bytes of the record, including its line end
 };
 
-// Follows the description in the header. `has_quotes` selects texts with quotes.
+// Splits one record, as the comment of CsvSplitter in io/formats/csv_reader.h describes.
 Split split_slowly(const std::string& text, const CsvFormat& format, bool is_end_of_file) {
   Split split;
   size_t at = 0;
@@ -74,7 +74,8 @@ TEST(csv_records_match_a_slow_splitter) {
   int records = 0, num_invalid = 0;
   for (int round = 0; round < 40000; ++round) {
     const DisabledFeatures without(round % 4 < 2 ? "" : "vectors");
-    // Fields around the block sizes of 16 and 32, with occasional special characters.
+    // Makes texts with occasional special characters. Fields are shorter or longer than the blocks
+    // of 16 and 32 bytes that the splitter scans.
     std::string text;
     const size_t size = below(round % 2 == 0 ? 150 : 24), every = 2 + below(12);
     for (size_t i = 0; i < size; ++i) text += below(every) == 0 ? ",,\"\n\r\t"[below(6)] : 'a';

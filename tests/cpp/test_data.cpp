@@ -166,8 +166,8 @@ TEST(states_of_iterators_hold_the_seed_and_are_checked) {
 
 namespace {
 
-// A function that returns x + noise, and x as text. The noise comes from a generator of the
-// function.
+// Returns a function of x whose results are x + noise, and x as text. The noise comes from an op of
+// the function that draws random numbers.
 std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   const auto builder = [scale](Graph& g, const std::vector<Output>& args) {
     const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat64);
@@ -179,7 +179,7 @@ std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   return DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
 }
 
-// Prefetches `buffer_size` elements.
+// Applies the function to the elements of `source`, and prefetches `buffer_size` elements.
 std::shared_ptr<Dataset> map_dataset(std::shared_ptr<Dataset> source,
                                      std::shared_ptr<const DatasetFunction> function,
                                      int64_t buffer_size = 0) {
@@ -223,9 +223,9 @@ TEST(mapped_elements_come_from_a_function_with_its_own_plan) {
   CHECK(!mapped->runs_on_main_thread());
   const std::vector<Pair> all = all_pairs(*mapped->make_iterator());
   CHECK_EQ(all.size(), size_t{5});
-  CHECK_EQ(all[2].strings[1], "0");  // rows 6, 0, 1
+  CHECK_EQ(all[2].strings[1], "0");  // the third batch has the rows 6, 0 and 1
   CHECK(all[2].numbers[0] > 6 && all[2].numbers[0] < 7);
-  CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the generator has advanced
+  CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the same row, with other noise
 }
 
 TEST(mapped_iterators_resume_bit_for_bit) {
@@ -237,7 +237,7 @@ TEST(mapped_iterators_resume_bit_for_bit) {
     const std::vector<Pair> expected = all_pairs(*whole);
     for (size_t cut = 0; cut <= expected.size(); cut += 3) {
       auto first = mapped->make_iterator(), second = mapped->make_iterator();
-      first->restore(start);  // the random seeds
+      first->restore(start);  // gives it the random seeds of `whole`
       all_pairs(*first, cut);
       all_pairs(*second, 2);
       second->restore(first->save());
@@ -407,7 +407,7 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   const Pair before = Pipeline(noisy_rows(1, 4)).element();
   CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
                "belongs to another input pipeline");
-  CHECK(other.element().strings == before.strings);  // nothing was changed
+  CHECK(other.element().strings == before.strings);  // the failed restore has changed nothing
   // A checkpoint without iterators, like TensorFlow's, does not move them.
   Pipeline plain(noisy_rows(1, 4), /*saves=*/false);
   other.saver.restore(*other.session, plain.saver.save(*plain.session, folder + "/plain", -1));

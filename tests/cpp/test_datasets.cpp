@@ -98,7 +98,7 @@ TEST(shuffles_reject_invalid_states) {
 TEST(row_numbers_match_single_elements) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 50; ++i) {
-    // The second dataset does not pass on row numbers.
+    // Only the first dataset has a row table; the second passes on elements, not row numbers.
     std::vector<DatasetPtr> pair = {rows_of(20),
                                     dataset_of("SkipDataset", {{"count", number(0)}}, rows_of(20))};
     CHECK(pair[0]->row_table() && !pair[1]->row_table());
@@ -144,7 +144,7 @@ TEST(descriptions_distinguish_pipelines) {
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(1)}}, range_of(5));
   const auto other =
       dataset_of("ShuffleDataset", {{"buffer_size", number(6)}, {"seed", number(2)}}, range_of(5));
-  CHECK_EQ(one->pipeline_signature(), other->pipeline_signature());  // seeds are part of the state
+  CHECK_EQ(one->pipeline_signature(), other->pipeline_signature());  // it does not contain the seed
 }
 
 TEST(pipeline_signature_and_fingerprint_identify_a_position) {
@@ -210,7 +210,7 @@ TEST(dataset_functions_receive_elements_in_order) {
 
 namespace {
 
-// 0, 1, ..., with errors at the positions in `bad`.
+// Returns a dataset of the numbers 0, 1, ..., n - 1, with errors at the positions in `bad`.
 DatasetPtr failing_at(const std::vector<int>& bad, int n, int64_t calls = 1) {
   std::vector<std::string> words;
   for (int i = 0; i < n; ++i) {
@@ -228,7 +228,7 @@ DatasetPtr failing_at(const std::vector<int>& bad, int n, int64_t calls = 1) {
       source);
 }
 
-// The results of reading from an iterator as text, such as "0 E 2 ", where E is an error.
+// Returns the results of reading from an iterator as text, such as "0 E 2 ", where E is an error.
 std::string outcomes_of(DatasetIterator& iterator, size_t limit = 40) {
   std::string text;
   for (size_t i = 0; i < limit; ++i) {
@@ -307,8 +307,8 @@ TEST(an_error_of_one_zipped_dataset_is_an_error_of_the_pair) {
   check_outcomes(zipped({failing_at({2}, 5), range_of(4), failing_at({1}, 5)}), "0 E E 3 ");
 }
 
-// TensorFlow's result with a prefetch in between. Without it, TensorFlow's windows treat an error
-// together with the end of data as the end, and drop the error.
+// Expected results are TensorFlow's with a prefetch between batches and windows. Without it,
+// TensorFlow's windows drop an error at the end of the data, and treat it as the end.
 TEST(windows_keep_an_error_of_the_last_batch) {
   const auto batches =
       dataset_of("BatchDataset", {{"batch_size", number(3)}}, windows(range_of(9), 2, 2, true));
@@ -319,7 +319,8 @@ TEST(windows_keep_an_error_of_the_last_batch) {
                  "0,1,2,3,4,5 E 0,1,2,3,4,5 E ");
 }
 
-// As in TensorFlow 2.15, where an endless repeat ends after such a pass; in 1.15 it does not.
+// Expected results are those of TensorFlow 2.15: an endless repeat ends after such a pass. In 1.15,
+// it does not end.
 TEST(a_pass_with_only_an_error_is_repeated) {
   const auto repeated = [](int64_t count, const DatasetPtr& dataset) {
     return dataset_of("RepeatDataset", {{"count", number(count)}}, dataset);

@@ -30,7 +30,7 @@ FeatureSpec spec_of(const std::string& key, FeatureSpec::Kind kind, DType dtype,
   return spec;
 }
 
-// The message of the error that `run` raises, or "".
+// Calls run() and returns the message of the error that it throws, or "".
 template <typename Run>
 std::string message_of(Run run) {
   try {

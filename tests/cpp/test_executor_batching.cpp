@@ -20,7 +20,7 @@ std::vector<const Kernels*> tables() {
   return all;
 }
 
-// Includes -0 and products that underflow.
+// Returns n random numbers. Some of them are -0 or so small that products underflow.
 template <typename T>
 std::vector<T> numbers(std::mt19937& random, int64_t n) {
   std::uniform_real_distribution<T> draw(-1, 1);
@@ -104,7 +104,8 @@ TEST(batched_products_have_the_bits_of_single_ones) {
   }
 }
 
-// The product of a column and a number has one term per sum, whichever kernel computes it.
+// Tests products of a column and a number. Each result has one term, so it must be the same for
+// every kernel.
 TEST(batched_products_with_a_number_match_single_rows) {
   std::mt19937 random(32);
   for (const Kernels* table : tables()) {
@@ -144,7 +145,7 @@ void check_sums(const Kernels& table, size_t count, int64_t n, std::mt19937& ran
   CHECK(same_bits(is, expected));
 }
 
-// Rows with any alignment whose columns follow `at` others.
+// Tests the transposition of n rows with any alignment. The results are written after `at` others.
 void check_transposed(
     const Kernels& table, size_t bytes, int64_t n, int64_t columns, std::mt19937& random) {
   const auto at = static_cast<int64_t>(random() % 5);
@@ -198,7 +199,7 @@ TEST(batched_rows_are_transposed) {
 
 namespace {
 
-// The numbers of single and batched executions of the test's kernel.
+// Counts how often CountedKernel ran alone, how many groups ran, and how many operations they had.
 struct Calls {
   int alone = 0, groups = 0, in_groups = 0;
   bool refuses = false;
@@ -266,7 +267,7 @@ struct Counted {
     std::vector<Output> smalls, larges;
     for (int i = 0; i < 5; ++i) smalls.push_back(g->op("CountedAddOne", {small}));
     for (int i = 0; i < 4; ++i) larges.push_back(g->op("CountedAddOne", {large}));
-    // Depends on one of them, so it cannot be in the same batch.
+    // This op depends on an op of the batch, so it cannot be in the same batch.
     larges.push_back(g->op("CountedAddOne", {larges[0]}));
     sum = g->op("AddN", smalls);
     sum_of_large = g->op("AddN", larges);
@@ -316,8 +317,8 @@ Tensor filled(const Shape& shape, int seed) {
   return x;
 }
 
-// A linear model of scalar weights with explicit gradients and updates. Some updates wait for their
-// own rates.
+// A linear model of scalar weights with explicit gradients and updates. Some updates have their own
+// learning rate, and wait until it is computed.
 struct SingleWeights {
   static constexpr int kColumns = 23;
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
@@ -365,7 +366,7 @@ struct SingleWeights {
               .attr("T", DType::kFloat32))));
     }
   }
-  // The variables after some steps. Tracing disables batching.
+  // Runs some steps and returns the variables. If `is_traced` is true, tracing disables batching.
   std::vector<Tensor> trained(bool is_traced) const {
     Session session(graph);
     for (const VariablePtr& variable : variables) session.run(variable->initializer);

@@ -15,7 +15,8 @@ std::shared_ptr<Args> head_args(const std::string& name = "") {
   return args;
 }
 
-// "name:c(keys)" for each signature, with c, r or p for its kind.
+// Returns a text "name:kind(keys)" for each signature; the kind is c, r or p (classification,
+// regression, prediction).
 std::vector<std::string> signatures(const std::string& type, const Args& args) {
   const auto graph = std::make_shared<Graph>();
   const auto head = make_head(type, args);

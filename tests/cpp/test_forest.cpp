@@ -1,4 +1,4 @@
-// Compiled forms of trees, compared with traversing the nodes.
+// Tests the compiled forms of trees: compares their predictions with those of traversing the nodes.
 #include "trees/forest.h"
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int32_t kFeatures = 5;
 
-// A tree with random splits on one of `thresholds` values.
+// Returns a tree with random splits. Each split has one of `thresholds` possible thresholds.
 Tree random_tree(std::mt19937& random, uint32_t thresholds) {
   Tree tree;
   tree.weight = random() % 2 ? 1.0f : 0.3f;
@@ -58,7 +58,7 @@ TEST(forest_matches_a_traversal) {
   std::mt19937 random(seed);
   int fitting = 0;
   for (int round = 0; round < 40; ++round) {
-    // Few of the many thresholds are used, so that bytes can encode them.
+    // Even of 3000 possible thresholds, the trees use only few, so that bytes can encode them.
     const uint32_t thresholds = round % 2 ? 6 : 3000;
     TreeEnsemble ensemble;
     for (uint32_t i = random() % 12; i > 0; --i) {
@@ -99,7 +99,7 @@ TreeNode question(int32_t threshold) {
   return node;
 }
 
-// A chain of `depth` splits on consecutive thresholds from `first` on.
+// Returns a tree that is a chain of `depth` splits, with consecutive thresholds from `first` on.
 Tree chain(int32_t depth, int32_t first) {
   Tree tree;
   tree.nodes[0].leaf = {1};
@@ -131,7 +131,7 @@ TEST(forest_detects_ensembles_that_a_form_cannot_represent) {
   CHECK(!ByteForest::can_hold(ensemble));
   CHECK(FlatForest::can_hold(ensemble));
 
-  // 255 thresholds of a feature, and one more.
+  // A byte can encode 255 thresholds of a feature; one more is too many.
   ensemble.trees.clear();
   for (int32_t i = 0; i < 51; ++i) ensemble.trees.push_back(chain(5, 5 * i));
   CHECK(ByteForest::can_hold(ensemble));

@@ -13,7 +13,7 @@ using namespace runhooks;
 
 namespace {
 
-// A weighted sum of `width` variables, each as large as a shared buffer.
+// A weighted sum of `width` variables, each so large that its values use shared buffers.
 struct WideModel {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::vector<Output> feeds;
@@ -42,7 +42,7 @@ struct WideModel {
   }
 };
 
-// The number of visited operations in each phase.
+// Returns the number of operations that passes visit in each phase.
 std::vector<std::pair<std::string, uint64_t>> visits_of(int width, bool use_resource) {
   std::vector<std::pair<std::string, uint64_t>> terms;
   auto count = [&terms, before = pass_work_count()](const char* phase) mutable {

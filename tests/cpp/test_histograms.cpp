@@ -66,7 +66,7 @@ void check_sums(const HistogramKernels& table,
   }
   const std::vector<int64_t> original_sums = sums;
   const auto size = static_cast<int64_t>(sums.size());
-  // Accumulated, then overwritten.
+  // flush() first adds to the outputs, then overwrites them.
   std::fill(is_gradients.begin(), is_gradients.end(), 1);
   table.flush(size, false, sums.data(), is_gradients.data(), is_hessians.data());
   CHECK_EQ(is_gradients[0], gradients[0] + 1);
@@ -202,7 +202,7 @@ TEST(histograms_partition_rows) {
     for (const size_t n : {0, 1, 2, 8, 31, 64, 500}) {
       for (const uint32_t left_of_8 : {0, 1, 4, 7, 8}) {
         const size_t capacity = n + kPartitionPadding;
-        // Elements after the end must not change.
+        // The arrays have one element more, after the end, which must not change.
         std::vector<uint64_t> rows(n + 1), spare(capacity), parted_rows;
         std::vector<uint16_t> ids(n + 1), spare_ids(capacity), parted_ids;
         std::vector<uint8_t> goes_left(n);

@@ -65,7 +65,7 @@ TEST(stop_at_step_hook_matches_tensorflow) {
 
 namespace {
 
-// The steps of the checkpoints that a saver with these arguments writes.
+// Returns the steps of the checkpoints that a checkpoint hook with these arguments writes.
 std::vector<std::string> saved_at(const char* argument,
                                   double every,
                                   int runs,

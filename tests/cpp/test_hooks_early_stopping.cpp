@@ -63,7 +63,7 @@ TEST(eval_metrics_are_read_incrementally) {
     CHECK_EQ(reader.read().size(), static_cast<size_t>(step));
   }
   const uint64_t all = file_size(writer.path());
-  CHECK_EQ(reader.bytes_read(), all);  // each record once
+  CHECK_EQ(reader.bytes_read(), all);  // each record was read only once
   for (int i = 0; i < 10; ++i) reader.read();
   CHECK_EQ(reader.bytes_read(), all);
   CHECK_EQ(text_of_metrics(reader.read()), text_of_metrics(read_eval_metrics(folder)));
@@ -84,7 +84,7 @@ TEST(stop_if_hooks_match_tensorflow) {
   struct Row {
     const char *type, *metric;
     double value, min_steps;
-    const char* reason;  // NULL: does not stop
+    const char* reason;  // the expected reason for stopping; NULL if the hook must not stop
   };
   const Row table[] = {
       {"StopIfHigherHook", "accuracy", 0.8, 0,
@@ -183,7 +183,7 @@ class StepRecorder : public RunHook {
   GlobalStep global_;
 };
 
-// The steps after which an early stopping hook with this interval calls its function.
+// Returns the steps after which an early stopping hook with this interval calls its function.
 std::string steps_of_checks(
     const char* interval, double every, int runs, size_t stop_at_call, double secs) {
   const FakeClock clock;
