@@ -35,7 +35,8 @@ uint64_t random_device_u64() {
 uint64_t fresh_seed() {
   SeedSourceScope* scope = current_scope;
   if (!scope) return seed_source();
-  // The source itself may call fresh_seed(), which then uses the outer source.
+  // The source of a scope may itself call fresh_seed(). That call must use the source of the
+  // enclosing scope.
   current_scope = scope->outer_;
   const uint64_t seed = scope->source_();
   current_scope = scope;

@@ -51,7 +51,7 @@ class Communicator {
   std::vector<double> packed_doubles_;
 };
 
-// The communicator of this process; NULL resets it to a single process.
+// Get and set the communicator of this process. NULL resets it to one for a single process.
 Communicator& communicator();
 void set_communicator(std::unique_ptr<Communicator> new_communicator);
 

@@ -32,7 +32,7 @@ struct Maximum {
   T operator()(T a, T b) const { return a < b ? b : a; }
 };
 
-// The mean of two values; bitwise equal to a division by 2.
+// Computes the mean of two values. Multiplying by 0.5 gives the same bits as dividing by 2.
 template <typename T>
 struct MeanOfTwo {
   T operator()(T a, T b) const { return (a + b) * T(0.5); }

@@ -62,7 +62,7 @@ class SharedMemoryAllReduce {
   void average_of(const std::vector<ReduceBuffer>& buffers, DType dtype);
   template <typename T>
   T* buffer(int rank);
-  // A barrier, which also checks that all processes run the same reduction.
+  // Waits until all processes have called it, and checks that all of them run the same reduction.
   void barrier(uint64_t reduction);
 
   Progress* progress_of_;

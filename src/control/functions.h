@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-// A function instance in a session, with its own plan and buffers.
+// Runs a function in a session. Each runner has its own plan and buffers.
 class FunctionRunner {
  public:
   // `is_shared[i]`: argument i is not copied, because nothing modifies it while the function runs.
@@ -51,7 +51,7 @@ Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output
 Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
 // Adds an op that returns an empty tensor list.
 Output empty_list(Graph& graph, DType dtype, const Shape& element_shape);
-// The index of the argument; -1 if the tensor is not an argument.
+// Returns the index of the argument that `tensor` is; -1 if it is not an argument of the function.
 int argument_index(const FuncGraph& function, const Output& tensor);
 
 }  // namespace runhooks

@@ -231,12 +231,14 @@ struct Kernels {
   const RowKernels* rows;
 };
 
-// Kernels for the widest instruction set of this machine, or for a narrower one that the
-// environment variable RUNHOOKS_ISA=base|avx2|avx512 selects. The variable is read once.
+// Returns the kernels for the widest instruction set of this machine, or for a narrower one that
+// the environment variable RUNHOOKS_ISA=base|avx2|avx512 selects. The variable is read once.
 const Kernels& kernels() noexcept;
-// The table `requested` or the next narrower supported one; the default if null or unknown.
+// Returns the table named `requested` or, if this machine does not support it, the next narrower
+// one. Returns the default if `requested` is null or unknown.
 const Kernels& choose_kernels(const char* requested) noexcept;
-// The table with this name; null if the build or the machine lacks it.
+// Returns the table with this name; null if the build does not contain it or the machine does not
+// support it.
 const Kernels* find_kernels(const char* isa) noexcept;
 
 }  // namespace runhooks

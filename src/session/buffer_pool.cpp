@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// An output does not share a block that is more than kMaxSlack times as large.
+// An output does not share a block that is more than kMaxSlack times as large as the output.
 constexpr size_t kMaxSlack = 4;
 // Upper limit on the blocks examined per allocation, so that graphs with many large outputs stay
 // linear.

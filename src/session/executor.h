@@ -81,13 +81,14 @@ class Executor {
     NodeItem* item;
     Kernel* kernel_to_run = nullptr;  // NULL if the node is invariant or has no kernel
     bool is_hot = false;              // has work in each run
-    // Preparation reads values that change between runs.
+    // True if preparation reads input values that change between runs.
     bool always_prepare = false;
     int64_t cost_ns = 0;  // shortest time measured so far; 0 if unknown
-    // No step up to and including this one has side effects, so the run may be cancelled here.
+    // True if no step up to and including this one has side effects. The run may then be cancelled
+    // here.
     bool can_cancel = false;
     bool is_long = false;  // can_cancel, and the inputs are large; set by prepare_if_needed()
-    // May reallocate a variable, directly or in a function that it calls.
+    // True if the step may reallocate a variable, directly or in a function that it calls.
     bool may_relocate_variables = false;
     // `candidates` is set if a series of similar steps starts here, `batch` if a batch does.
     BatchCandidates* candidates = nullptr;

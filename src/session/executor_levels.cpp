@@ -51,7 +51,7 @@ void Executor::run_measured() {
     if (step.item->layout_changed) commit_layout_change(step);
     if (step.is_long) check_interrupt();
     const int64_t ns = steady_ns() - start_ns;
-    // The minimum excludes delays by other processes.
+    // Keeps the minimum of all measurements, which excludes delays by other processes.
     if (step.cost_ns == 0 || ns < step.cost_ns) step.cost_ns = ns;
   }
   if (always_prepare_changed) choose_hot_steps();

@@ -57,7 +57,7 @@ InputSet Executor::infer_outputs(NodeItem& item) {
     const Tensor& input = context.input(i);
     const bool has_shape = input.is_valid() || !holds_tensor(item.op.input(i).dtype());
     shapes.push_back(has_shape ? input.shape() : Shape::unknown());
-    // The shape functions of ops that allocate their outputs need no input values.
+    // The shape function of an op may read input values, except if the op allocates its outputs.
     values.push_back(input.is_valid() && !def.allocates_outputs ? &input : nullptr);
   }
   ShapeContext shape_context(item.op, std::move(shapes), std::move(values), context.num_outputs());

@@ -16,7 +16,7 @@ struct LoopLocation {
   const char* method = "";
   Session* session = nullptr;
 
-  // The value of the global step; -1 if unknown.
+  // Returns the value of the global step; -1 if it is unknown.
   int64_t global_step() const;
 
   // The loop whose hook is running, or NULL.

@@ -31,7 +31,8 @@ struct NodeItem {
   }
 
   Operation& op;
-  // An output has a new buffer or shape. One flag per node, because nodes run concurrently.
+  // True if an output has a new buffer or shape. Each node has a flag, because nodes run
+  // concurrently.
   bool layout_changed = false;
   KernelContext context;
   std::unique_ptr<Kernel> kernel;  // NULL if the op forwards an input
@@ -48,8 +49,8 @@ struct NodeEntry {
   std::vector<std::pair<std::vector<bool>, std::unique_ptr<NodeItem>>> items;
   int users = 0;    // number of plans that use a slot
   int runners = 0;  // number of plans that run the operation
-  // The outputs depend only on shapes and constants, and have been computed; they persist across
-  // runs.
+  // True if the outputs depend only on shapes and constants, and have been computed. They persist
+  // across runs.
   bool holds_invariant = false;
 };
 
@@ -63,7 +64,7 @@ class NodeTable {
   NodeTable& operator=(const NodeTable&) = delete;
 
   NodeEntry& entry(const Operation& op);
-  // The item of `op` for this set of fed inputs.
+  // Returns the item of `op` for this set of fed inputs; creates it on first use.
   NodeItem& item(Operation& op, const std::vector<bool>& fed_inputs);
   Slot& slot(const Output& output) { return entry(*output.op).slots[index_of(output)]; }
   Slot& feed_slot(const Output& output);

@@ -80,8 +80,8 @@ class DependencyTracker {
   }
 
  private:
-  // The successors of i are successors_[successor_ends_[i]] to successors_[successor_ends_[i + 1] -
-  // 1].
+  // The operations that depend on operation i are the elements of successors_ in the range
+  // [successor_ends_[i], successor_ends_[i + 1]).
   std::vector<size_t> successor_ends_, successors_;
   std::vector<size_t> pending_inputs_;  // unfinished dependencies of each operation
 };

@@ -39,7 +39,7 @@ class RunContext {
   RunContext(Session& session, const RunArgs& original_args)
       : session_(session), original_args_(original_args) {}
   Session& session() const { return session_; }
-  // The caller's request, without the hooks' additions.
+  // The request of the code that called the training loop's run(), without additions by hooks.
   const RunArgs& original_args() const { return original_args_; }
   bool stop_requested() const { return stop_requested_; }
   void request_stop() { stop_requested_ = true; }

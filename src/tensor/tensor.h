@@ -84,7 +84,7 @@ class Tensor {
   }
   static Tensor string_scalar(const std::string& value);
   static Tensor strings(const Shape& shape, const std::vector<std::string>& values);
-  // A scalar of any numeric or boolean dtype.
+  // Returns a scalar of any numeric or boolean dtype.
   static Tensor number(DType dtype, double value);
   static Tensor zeros(DType dtype, const Shape& shape);
 
@@ -110,7 +110,7 @@ class Tensor {
   void set_dictionary(std::shared_ptr<StringDictionary> dictionary);
   const std::string& string_at(int64_t i) const;
 
-  // A scalar of type variant, which holds an object of the core such as a dataset.
+  // Returns a scalar of type variant, which holds a C++ object such as a dataset.
   static Tensor variant(std::shared_ptr<void> object);
   const std::shared_ptr<void>& object() const;
 
