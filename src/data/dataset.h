@@ -100,7 +100,7 @@ class DatasetIterator {
   // Writes the row numbers of up to `n` next elements, if the dataset has a row_table(). Returns
   // their count, which is less than `n` only at the end.
   virtual int64_t next_rows(int64_t n, int64_t* numbers);
-  // The cache of the rows whose numbers next_rows() returns, or NULL.
+  // Returns the cache that holds the rows whose numbers next_rows() returns, or NULL.
   virtual const PackedRowCache* row_cache() const { return nullptr; }
   // Stacks up to `n` elements into one. With `only_whole`, emits nothing if fewer than `n` remain.
   // Returns the number of elements read.
@@ -116,9 +116,9 @@ class DatasetIterator {
   virtual NamedTensors save() const = 0;
   // Throws kDataLoss if the state cannot belong to this pipeline.
   virtual void restore(const NamedTensors& state) = 0;
-  // The number of rows delivered.
+  // Returns how many rows of the data the elements returned so far contain.
   virtual int64_t rows_seen() const = 0;
-  // The number of complete passes through the data.
+  // Returns the number of complete passes through the data.
   virtual int64_t epoch() const { return 0; }
   // The location of the last element, for messages ("Line 3 of 'a.csv'"); empty if unknown.
   virtual std::string location() const { return ""; }
@@ -163,7 +163,7 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   virtual bool runs_on_main_thread() const { return false; }
   // True if the dataset certainly never ends, so it must not be read to its end.
   virtual bool is_endless() const { return false; }
-  // The number of elements, as far as it follows from the arguments without reading.
+  // Returns the number of elements if it follows from the arguments without reading data.
   virtual int64_t cardinality() const { return kUnknownCardinality; }
   // The table whose rows the elements are, or NULL. With a table, iterators also support
   // next_rows().

@@ -64,7 +64,7 @@ class FileSource : public Dataset {
   std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
   virtual std::unique_ptr<FileRecords> open(const ByteSource& source) const = 0;
-  // The unit in messages: "line" or "record".
+  // Returns the name of a record in messages: "line" or "record".
   virtual const char* unit() const = 0;
   const std::vector<std::string>& files() const { return files_; }
   Compression compression() const { return compression_; }

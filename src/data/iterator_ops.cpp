@@ -64,7 +64,7 @@ class GetNextKernel : public Kernel, public ElementSink {
 
  private:
   KernelContext* context_ = nullptr;
-  // The last pointer of each component. Compared only, never dereferenced.
+  // The buffer that each component had in the last step. It may be freed, so it is only compared.
   std::vector<const void*> last_buffers_;
 };
 

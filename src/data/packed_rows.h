@@ -14,7 +14,7 @@ class PackedRows {
  public:
   // Creates `slots` slots for rows of these columns.
   PackedRows(ColumnViewsList columns, int64_t slots);
-  // The size of a packed row of `columns`, in bytes.
+  // Returns the size of a packed row of `columns`, in bytes.
   static size_t row_bytes(const ColumnViewsList& columns) { return row_bytes(fields_of(columns)); }
   int64_t num_slots() const { return rows_.shape().dim(0); }
   // Copies rows of the columns to slots.

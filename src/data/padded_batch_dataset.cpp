@@ -276,7 +276,7 @@ std::unique_ptr<DatasetIterator> PaddedBatchDataset::iterator(IteratorContext& c
   return std::make_unique<PaddedBatchIterator>(self(this), context);
 }
 
-// The R function flattens nested shapes and values first.
+// The R function flattens nested lists of shapes and values before it calls this class.
 RUNHOOKS_REGISTER_DATASET(PaddedBatchDataset,
                           "",
                           {"dataset: dataset.",

@@ -75,7 +75,7 @@ class TextLineDataset : public FileSource {
   int64_t skip_;
 };
 
-// For a record specification, the R function creates a CsvDataset instead.
+// If the user passes a record specification, the R function creates a CsvDataset instead.
 RUNHOOKS_REGISTER_DATASET(
     TextLineDataset,
     "",

@@ -145,7 +145,7 @@ std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) 
   return std::make_unique<ZipIterator>(self(this), context);
 }
 
-// The R function flattens nested lists of datasets first.
+// The R function flattens nested lists of datasets before it calls this class.
 RUNHOOKS_REGISTER_DATASET(ZipDataset,
                           "",
                           {"datasets: any. Datasets to combine."},

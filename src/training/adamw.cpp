@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-// The decay is subtracted from the variable; it is not part of the gradient.
+// The rule of AdamW: weight decay is subtracted from the variable; it is not part of the gradient.
 struct AdamWRule {
   static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kNone;

@@ -33,7 +33,7 @@ inline int input_index(const OpDef& def, const char* name) {
   return -1;
 }
 
-// The kernels of an update. Rule defines kNumVariables, the number of variables (at most 4),
+// The kernels of an update. `Rule` must define kNumVariables, the number of variables (at most 4),
 // kSparse, a SparseUpdate, and `template <typename T> static void apply(ApplyInputs<T>& in)`.
 template <typename Rule>
 struct ApplyRule {

@@ -377,7 +377,7 @@ Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
   std::vector<Output> next;
   const Output next_x = is_full_batch(graph) ? full_batch_step(f, x, gradient, &next)
                                              : mini_batch_step(f, x, gradient, &next);
-  // All values must be read before the first variable changes.
+  // Every new value must be computed from the old variables, before the first one changes.
   std::vector<Operation*> computed = {next_x.op};
   for (const Output& value : next) {
     if (value) computed.push_back(value.op);

@@ -122,7 +122,7 @@ Operation* Optimizer::apply_gradients(Graph& graph,
     updates.push_back(apply_constraint(graph, pair, update));
   }
   if (!global_step) {
-    // As in TensorFlow, the training op has the name of the scope.
+    // As in TensorFlow, the training op is named after the name scope of the step.
     Operation* finished = finish(graph, updates);
     return register_train_op(graph, graph.op("NoOp").after({finished}).named(scope.name()));
   }

@@ -31,7 +31,7 @@ class Optimizer {
   const std::string& name() const { return name_; }
   // True for full-batch methods, which need all rows of the data in each step.
   virtual bool needs_all_rows() const { return false; }
-  // Names of the arguments that add a penalty on weights, which changes the optimum.
+  // Returns the names of the arguments that add a penalty on weights, which changes the optimum.
   virtual std::vector<std::string> penalty_arguments() const { return {}; }
   // True if one of these arguments may be nonzero.
   bool is_penalized() const;
