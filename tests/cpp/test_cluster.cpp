@@ -208,7 +208,8 @@ TEST(cluster_histograms_sum_over_all_processes) {
     const auto n = static_cast<int64_t>(x.size());
     return graph->constant(Tensor::of<float>(Shape{n, 1}, x));
   };
-  // Nodes 1 and 2; one row is in a leaf of the previous layer.
+  // Two nodes are split, 1 and 2. The last row is not in one of them, but in a leaf of the previous
+  // layer.
   const std::vector<Output> inputs = {
       graph->int_vector({1, 3}), graph->int_vector({1, 2, 1, 0}), column({1, 2, 4, 8}),
       column({0.5f, 1, 1, 1}),   graph->int_vector({0, 1, 1, 0}), graph->int_vector({1, 1, 0, 0})};
@@ -229,7 +230,7 @@ TEST(cluster_histograms_sum_over_all_processes) {
 }
 
 TEST(cluster_quantiles_use_the_rows_of_all_processes) {
-  // The simulated process does not add to integers that only one process has.
+  // The fake sum over processes leaves values unchanged, as if the other process had only zeros.
   auto processes = std::make_unique<TwoEqualProcesses>();
   processes->doubles_integers = false;
   processes->doubles_floats = false;

@@ -159,8 +159,8 @@ TEST(column_views_shuffle_many_columns_like_few) {
   }
 }
 
-// The rows of 13 columns are gathered by several threads, each for some of the columns. Those of
-// one column with 784 numbers per row are gathered by several threads, each for a block of rows.
+// If the data have 13 columns, each thread gathers the rows of some columns. Of a column with 784
+// numbers per row, each thread gathers a block of rows.
 TEST(batches_gathered_by_two_threads_match_one_thread) {
   std::mt19937_64 random = seeded_generator();
   constexpr int64_t kRows = 5000, kWidth = 784;

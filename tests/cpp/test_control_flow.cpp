@@ -141,7 +141,7 @@ TEST(control_flow_nested) {
   const auto results = session.run({y, dx, da}, feeds);
   CHECK_NEAR(number(results[1]), slope(session, y, x, 0.4, {feeds[1]}), 1e-8);
   CHECK_NEAR(number(results[2]), slope(session, y, a, 1.2, {feeds[0]}), 1e-8);
-  // A second gradient adds to a graph that has already run.
+  // The second derivative adds operations to a graph that has already run.
   const Output dxx = gradient_of(p.g, dx, x);
   CHECK_NEAR(number(session.run({dxx}, feeds)[0]), slope(session, dx, x, 0.4, {feeds[1]}), 1e-6);
 }
@@ -186,7 +186,7 @@ TEST(control_flow_updates_variables_of_the_taken_branch) {
   const Output changed = add_cond(p.g, pred, adds(10), adds(100), "cond")[0];
   Session session(p.graph);
   session.run(v->initializer);
-  // A read in the same run returns the value before the update.
+  // A read that is fetched in the same run returns the value before the branch updates it.
   const auto first = session.run({changed, v->snapshot}, {{pred, Tensor::scalar(true)}});
   CHECK_EQ(number(first[0]), 11.0);
   CHECK_EQ(number(first[1]), 1.0);

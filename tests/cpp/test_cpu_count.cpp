@@ -106,7 +106,7 @@ TEST(cpu_quota_of_cgroups_version_2) {
 }
 
 TEST(cpu_quota_of_a_container) {
-  // The cgroup is mounted under a path that the container cannot see, or that the mount names.
+  // In a container, the mount may name a cgroup path that is not the one of the process.
   Files files = machine_of_four_cores();
   files["/sys/fs/cgroup/cpu.max"] = "200000 100000\n";
   files["/proc/self/mountinfo"] =

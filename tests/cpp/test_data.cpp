@@ -376,7 +376,7 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   const std::string folder = runhooks_test::temporary_folder() + "/pipeline";
   create_directories(folder);
   std::vector<Pair> expected;
-  // The child draws the random seeds, so only the checkpoint contains them.
+  // The child process draws the random seeds, so this process knows them only from the checkpoint.
   const std::string path = folder + "/input.ckpt", rest = folder + "/rest";
   runhooks_test::ChildProcess child([&]() -> int {
     Pipeline killed(noisy_rows(1));
@@ -408,7 +408,7 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
                "belongs to another input pipeline");
   CHECK(other.element().strings == before.strings);  // the failed restore has changed nothing
-  // A checkpoint without iterators, like TensorFlow's, does not move them.
+  // Restoring a checkpoint without iterators, such as TensorFlow's, leaves the iterator unchanged.
   Pipeline plain(noisy_rows(1, 4), /*saves=*/false);
   other.saver.restore(*other.session, plain.saver.save(*plain.session, folder + "/plain", -1));
   CHECK(other.element().strings != before.strings);

@@ -404,7 +404,7 @@ TEST(plan_updates_scalar_weights_with_the_same_bits) {
   }
 }
 
-// Updates of one variable are on different levels, so they must not be batched.
+// Several updates of one variable depend on each other, so they must not be batched.
 TEST(plan_does_not_batch_updates_of_one_variable) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;

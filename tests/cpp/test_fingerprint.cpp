@@ -1,4 +1,4 @@
-// Fingerprints at the boundaries between the lengths that the algorithm distinguishes.
+// Tests fingerprints at the boundaries between the text lengths that the algorithm distinguishes.
 // test-column_categorical-hashes.R compares all of golden/unit/hashes.json.
 #include "base/fingerprint.h"
 #include "test.h"

@@ -235,7 +235,8 @@ TEST(histograms_partition_rows) {
 
 namespace {
 
-// Fills the subtree at index `at` of a heap from left to right.
+// Fills the subtree at index `at` of a binary tree in heap order from left to right with the next
+// numbers.
 void fill_heap(size_t at, std::vector<float>::const_iterator* next, std::vector<float>* heap) {
   if (at >= heap->size()) return;
   fill_heap(2 * at, next, heap);

@@ -19,9 +19,9 @@ double modification_time(const std::string& path);  // seconds since 1970
 // Creates missing parents too; an existing directory is no error.
 void create_directories(const std::string& path);
 std::vector<std::string> list_directory(const std::string& path);
-// Names of the folder that start with `prefix`. A file system that ignores case or normalizes
-// Unicode may list a name in another spelling; the result then has the spelling of `prefix`. An
-// empty `folder` is the current directory.
+// Returns the names in a directory that start with `prefix`. A file system that ignores case or
+// normalizes Unicode may list a name in another spelling; the result then has the spelling of
+// `prefix`. An empty `folder` is the current directory.
 std::vector<std::string> list_names_with_prefix(const std::string& folder, const std::string& prefix);
 // Throws if the path exists and is not a regular file. For writers that append or modify in place.
 void check_is_file(const std::string& path);

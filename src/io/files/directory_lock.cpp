@@ -69,8 +69,8 @@ enum class LockResult { kAcquired, kHeld, kUnsupported };
 
 #if defined(_WIN32)
 
-// The offset of the byte to lock. It is far beyond the text, because a Windows lock prevents other
-// processes from reading the locked bytes.
+// Returns the offset of the byte to lock. It is far beyond the text of the file, because a Windows
+// lock prevents other processes from reading the locked bytes.
 OVERLAPPED locked_byte() {
   OVERLAPPED offset = {};
   offset.OffsetHigh = 1u << 30;
@@ -154,7 +154,7 @@ bool remove_lock_file_of(const LockOwner& dead_owner, const std::string& path) {
 }
 
 // Whether `path` still names the open file. The previous owner removes the file when it releases
-// the lock, so this process may hold a lock on a file that no longer has a name.
+// the lock. So this process may have locked a file that no longer has a name.
 bool is_same_file(int file, const std::string& path) {
   FileInfo opened, current;
   return stat_descriptor(file, &opened) && stat_path(path, &current) &&

@@ -80,7 +80,7 @@ class CsvReader {
   uint64_t offset() const { return bytes_.offset(); }
   // Buffered bytes after the last record.
   std::string_view view() const { return bytes_.view(); }
-  // Size of some records at the start of view() that the caller has split itself.
+  // The size of some records at the start of view(), which the caller has split itself.
   struct ConsumedRecords {
     size_t bytes = 0;
     int64_t lines = 0;       // number of lines of all these records

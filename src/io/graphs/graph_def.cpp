@@ -347,7 +347,7 @@ std::string write_op_list(const Graph& graph) {
 }
 
 std::string write_op_list(const std::set<std::string>& types) {
-  // A cache, because each training run writes the same definitions.
+  // Caches the serialized definitions, because each training run writes the same ones.
   static auto& cached_definitions = *new std::map<std::string, WireWriter>;
   WireWriter out;
   for (const std::string& type : types) {

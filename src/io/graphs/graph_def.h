@@ -63,7 +63,7 @@ class GraphDefWriter {
   size_t num_written_ = 0;  // number of operations written so far
 };
 
-// An OpList of the graph's op definitions, sorted by name.
+// Returns a serialized OpList with the definitions of the graph's ops, sorted by name.
 std::string write_op_list(const Graph& graph);
 std::string write_op_list(const std::set<std::string>& types);
 

@@ -47,7 +47,8 @@ std::optional<Tensor> read_supported_tensor(const WireReader& message);
 // Stores an integer in element i of a tensor of any integer type or bool; drops the high bytes.
 void store_integer(Tensor& tensor, int64_t i, int64_t value);
 
-// The little-endian bytes of a numeric tensor; big-endian hosts convert them in `copy`.
+// Returns the little-endian bytes of a numeric tensor. On a big-endian machine, `copy` is set to a
+// converted copy, which holds these bytes.
 std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy);
 
 // Returns the number of elements of a shape from a file. Throws kDataLoss if a dimension is
